@@ -19,7 +19,7 @@
 #include "actors/execution/work.hpp"
 #include "actors/host/failure.hpp"
 #include "actors/messages/plain_data.hpp"
-#include "actors/update/update_phase.hpp"
+#include "actors/update/update_round.hpp"
 #include "penstock/report.hpp"
 #include "penstock/tensor.hpp"
 #include "penstock/trace.hpp"
@@ -73,9 +73,9 @@ struct TurnNear {
   Work work = {};
 };
 
-/// IPU -> optimizer: the phase of its update is done.
+/// IPU -> optimizer: the round of its update is done.
 struct UpdateDone {
-  UpdatePhase phase = UpdatePhase::apply;
+  UpdateRound round = UpdateRound::apply;
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
 };
@@ -109,8 +109,8 @@ struct GradientsReady {
   std::int32_t stage = 0;
 };
 
-/// Optimizer -> gate: the phase that the gate ordered is done.
-struct PhaseDone {
+/// Optimizer -> gate: the round that the gate ordered is done.
+struct RoundDone {
   std::int32_t replica = 0;
   std::int32_t stage = 0;
   UpdateNorms norms = {};  ///< Has what `measure` or `follow` has measured.
@@ -164,7 +164,7 @@ struct WaitsFor {
 using DataMessages =
     std::tuple<EdgeTensor, StageOutputs, OutputsTaken, Credit, ProgramDone, WeightsBrought,
                TurnNear, UpdateDone, WindowComplete, SumsComplete, AllSumsComplete,
-               TiedSumsComplete, GradientsReady, UpdateOrder, PhaseDone, Release, WeightsReady,
+               TiedSumsComplete, GradientsReady, UpdateOrder, RoundDone, Release, WeightsReady,
                UpdateApplied, CallCut, Failed, NothingMoves, ExplainWait, WaitsFor>;
 static_assert(AllPlain<DataMessages>::value,
               "a message that could cross to another process holds numbers, text and tensors only");

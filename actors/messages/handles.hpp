@@ -40,7 +40,7 @@ using OptimizerHandle = caf::typed_actor<
     caf::reacts_to<Release>, caf::reacts_to<SetRules>, caf::reacts_to<ExplainWait>>;
 using ReducerHandle = caf::typed_actor<caf::reacts_to<ReducerLinks>, caf::reacts_to<SumsComplete>>;
 using GateHandle = caf::typed_actor<caf::reacts_to<GateLinks>, caf::reacts_to<GradientsReady>,
-                                    caf::reacts_to<PhaseDone>, caf::reacts_to<SetRules>,
+                                    caf::reacts_to<RoundDone>, caf::reacts_to<SetRules>,
                                     caf::reacts_to<ExplainWait>>;
 using HostStoreHandle =
     caf::typed_actor<caf::reacts_to<StoreBlock>, caf::replies_to<FetchBlock>::with<FetchedBlock>>;

@@ -39,7 +39,7 @@ struct BringWeights {
   std::int32_t replica = 0;
 };
 
-/// Optimizer -> IPU: run a phase of a weight update. The answer is written beforehand, for an
+/// Optimizer -> IPU: run a round of a weight update. The answer is written beforehand, for an
 /// update that has begun must not end for want of memory.
 struct RunUpdate {
   OptimizerHandle optimizer = {};

@@ -121,7 +121,7 @@ void DeviceState::on_run_update(RunUpdate& request) {
   };
   const auto what = [&] { return request.subject + ", weight update"; };
   if (!run_or_report({IpuTask::update, request.replica, request.stage}, run, what)) return;
-  request.answer->message() = {request.order.phase, begin, now_ns()};
+  request.answer->message() = {request.order.round, begin, now_ns()};
   request.answer->send(request.optimizer, self->context());
 }
 

@@ -38,7 +38,7 @@ void GateState::prepare_rounds() {
   for (Orders& letters : orders) {
     for (Letter<UpdateOrder>& letter : letters) letter.prepare([] { return UpdateOrder{}; });
     if (follows)
-      letters[static_cast<std::size_t>(UpdatePhase::apply)].message().directions.reserve(
+      letters[static_cast<std::size_t>(UpdateRound::apply)].message().directions.reserve(
           directions.size());
   }
 }
@@ -48,12 +48,12 @@ void GateState::on_gradients_ready(const GradientsReady& message) {
   prepare_rounds();
   if (!updates->begin()) return;
   clip_factor = 1;
-  begin_round(setup->replicas > 1 && one_by_one() ? UpdatePhase::reduce : first_with_sums());
+  begin_round(setup->replicas > 1 && one_by_one() ? UpdateRound::reduce : first_with_sums());
 }
 
-UpdatePhase GateState::first_with_sums() const {
-  if (rules->max_grad_norm > 0) return UpdatePhase::measure;
-  return follows ? UpdatePhase::follow : UpdatePhase::apply;
+UpdateRound GateState::first_with_sums() const {
+  if (rules->max_grad_norm > 0) return UpdateRound::measure;
+  return follows ? UpdateRound::follow : UpdateRound::apply;
 }
 
 std::size_t GateState::position_of(std::int32_t replica, std::int32_t stage) const {
@@ -68,23 +68,23 @@ bool GateState::hear(std::int32_t replica, std::int32_t stage) {
   return true;
 }
 
-void GateState::begin_round(UpdatePhase next) {
-  in_round = true;
-  phase = next;
+void GateState::begin_round(UpdateRound next) {
+  in_update = true;
+  round = next;
   const std::size_t first = one_by_one() ? 1 : links.optimizers.size();
   for (std::size_t i = 0; i < first; ++i) send_order(i);
 }
 
 void GateState::send_order(std::size_t optimizer) {
-  Letter<UpdateOrder>& letter = orders[optimizer][static_cast<std::size_t>(phase)];
+  Letter<UpdateOrder>& letter = orders[optimizer][static_cast<std::size_t>(round)];
   UpdateOrder& order = letter.message();
-  order.phase = phase;
+  order.round = round;
   order.clip_factor = clip_factor;
-  if (follows && phase == UpdatePhase::apply) order.directions = directions;
+  if (follows && round == UpdateRound::apply) order.directions = directions;
   letter.send(links.optimizers[optimizer], self->context());
 }
 
-void GateState::on_phase_done(PhaseDone& answer) {
+void GateState::on_round_done(RoundDone& answer) {
   note_norms(answer);
   if (hear(answer.replica, answer.stage))
     end_round();
@@ -93,9 +93,9 @@ void GateState::on_phase_done(PhaseDone& answer) {
 }
 
 // The norms are moved and not copied, as an update allocates nothing.
-void GateState::note_norms(PhaseDone& answer) {
+void GateState::note_norms(RoundDone& answer) {
   const auto replica = static_cast<std::size_t>(answer.replica);
-  if (phase == UpdatePhase::measure && replica == 0)
+  if (round == UpdateRound::measure && replica == 0)
     for (const VariableNorm& norm : answer.norms.whole)
       squared_norms[static_cast<std::size_t>(norm.variable)] = norm.squared;
   if (answer.norms.shards.empty()) return;
@@ -106,20 +106,20 @@ void GateState::note_norms(PhaseDone& answer) {
 }
 
 void GateState::end_round() {
-  switch (phase) {
-    case UpdatePhase::reduce:
+  switch (round) {
+    case UpdateRound::reduce:
       return begin_round(first_with_sums());
-    case UpdatePhase::measure:
+    case UpdateRound::measure:
       add_up(squared_norms);
       clip_factor =
           graph::clip_factor(squared_norms, rules->max_grad_norm, rules->exact_max_grad_norm);
-      return begin_round(follows ? UpdatePhase::follow : UpdatePhase::apply);
-    case UpdatePhase::follow:
+      return begin_round(follows ? UpdateRound::follow : UpdateRound::apply);
+    case UpdateRound::follow:
       add_up(directions);
-      return begin_round(UpdatePhase::apply);
-    case UpdatePhase::apply:
-      return gathers ? begin_round(UpdatePhase::gather) : release();
-    case UpdatePhase::gather:
+      return begin_round(UpdateRound::apply);
+    case UpdateRound::apply:
+      return gathers ? begin_round(UpdateRound::gather) : release();
+    case UpdateRound::gather:
       return release();
   }
 }
@@ -132,7 +132,7 @@ void GateState::add_up(std::vector<double>& of_variables) const {
 }
 
 void GateState::release() {
-  in_round = false;
+  in_update = false;
   updates->end();
   for (const OptimizerHandle& optimizer : links.optimizers) self->send(optimizer, Release{});
 }
@@ -147,16 +147,16 @@ void GateState::on_explain_wait() const {
 /// Before the first gradients of a window are there, the gate waits for nothing that the stages
 /// would not explain. Where one optimizer follows the other, the others are not late.
 std::string GateState::waits_for() const {
-  if (!in_round && answers == 0) return "";
+  if (!in_update && answers == 0) return "";
   std::string late;
   for (std::size_t i = 0; i < heard.size(); ++i) {
     if (heard[i]) continue;
     const auto replica = static_cast<std::int64_t>(i / setup->stages());
     late += (late.empty() ? "" : ", ") + stage_name(*setup, replica, i % setup->stages());
-    if (in_round && one_by_one()) break;
+    if (in_update && one_by_one()) break;
   }
-  if (!in_round) return "the complete gradients of " + late;
-  return "the phase " + name_of(phase) + " of the weight update of " + late;
+  if (!in_update) return "the complete gradients of " + late;
+  return "the round " + name_of(round) + " of the weight update of " + late;
 }
 
 GateHandle::behavior_type gate_actor(GateHandle::stateful_pointer<GateState> self,
@@ -166,7 +166,7 @@ GateHandle::behavior_type gate_actor(GateHandle::stateful_pointer<GateState> sel
   self->state.start(self, std::move(setup), std::move(updates), std::move(rules));
   return {[=](GateLinks& links) { self->state.on_links(links); },
           [=](const GradientsReady& ready) { self->state.on_gradients_ready(ready); },
-          [=](PhaseDone& done) { self->state.on_phase_done(done); },
+          [=](RoundDone& done) { self->state.on_round_done(done); },
           [=](const SetRules& message) { self->state.on_set_rules(message); },
           [=](const ExplainWait&) { self->state.on_explain_wait(); }};
 }

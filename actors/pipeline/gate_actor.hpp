@@ -19,18 +19,18 @@ struct GateState {
              std::shared_ptr<UpdateLatch> latch, std::shared_ptr<const UpdateRules> first_rules);
   void on_links(GateLinks& message);
   void on_gradients_ready(const GradientsReady& message);
-  void on_phase_done(PhaseDone& done);
+  void on_round_done(RoundDone& done);
   void on_set_rules(const SetRules& message) { rules = message.rules; }
   void on_explain_wait() const;
 
   /// Makes what the update's rounds need: from its begin to its end the gate allocates nothing.
   void prepare_rounds();
-  void begin_round(UpdatePhase next);
+  void begin_round(UpdateRound next);
   void send_order(std::size_t optimizer);
-  /// Returns the phase of the first round for which the sums over the replicas must be there.
-  UpdatePhase first_with_sums() const;
+  /// Returns the first round of this update that reads the sums over the replicas.
+  UpdateRound first_with_sums() const;
   /// Keeps the norms that an optimizer has measured.
-  void note_norms(PhaseDone& answer);
+  void note_norms(RoundDone& answer);
   void end_round();
   /// Turns what shards know of each variable's norm into the norm.
   void add_up(std::vector<double>& of_variables) const;
@@ -49,11 +49,11 @@ struct GateState {
   std::shared_ptr<UpdateLatch> updates;
   std::shared_ptr<const UpdateRules> rules;
   GateLinks links;
-  // Counts those that say that their sums are complete or, in a round, that it is done.
+  // Counts the optimizers whose sums are complete or, in an update, that have done the round.
   std::size_t answers = 0;
   std::vector<bool> heard;  // Says which optimizers have given them, by position in `links`.
-  bool in_round = false;    // Says whether an update is under way.
-  UpdatePhase phase = UpdatePhase::apply;  // Is the phase of the round.
+  bool in_update = false;   // Says whether an update is under way.
+  UpdateRound round = UpdateRound::apply;  // Is the round that has begun last.
   double clip_factor = 1;                  // Is the clip factor of the update.
   // Are numbered by variable; where the replicas' are equal, they are those of replica 0.
   std::vector<double> squared_norms;
@@ -63,7 +63,7 @@ struct GateState {
   /// is not divided has none.
   std::vector<std::vector<const graph::NormPart*>> shard_norms;
   std::vector<double> directions;                                 // Are squared norms, by variable.
-  using Orders = std::array<Letter<UpdateOrder>, update_phases>;  // Has the orders by phase.
+  using Orders = std::array<Letter<UpdateOrder>, update_rounds>;  // Has one order for each round.
   std::vector<Orders> orders;                                     // Is numbered by optimizer.
   bool follows = false;  // Says whether some variables are divided whose rule has norms.
   bool gathers = false;  // Says whether some variables are divided.

@@ -43,7 +43,7 @@ void OptimizerState::count_sums() {
   awaited = Awaited::nothing;
   if (!reduces_ahead()) return prepare();
   write_letters();
-  UpdateOrder ahead{.phase = UpdatePhase::reduce};
+  UpdateOrder ahead{.round = UpdateRound::reduce};
   run(ahead);
 }
 
@@ -60,13 +60,13 @@ void OptimizerState::prepare() {
 
 void OptimizerState::be_ready() {
   write_letters();
-  work.reserve(update_phases);
+  work.reserve(update_rounds);
   self->send(links.gate, GradientsReady{setup.replica, setup.stage});
 }
 
 void OptimizerState::write_letters() {
-  for (std::size_t i = 0; i < update_phases; ++i) {
-    PhaseLetters& letter = letters[i];
+  for (std::size_t i = 0; i < update_rounds; ++i) {
+    RoundLetters& letter = letters[i];
     letter.run.prepare([&] {
       auto answer = std::make_shared<Letter<UpdateDone>>();
       answer->prepare([] { return UpdateDone{}; });
@@ -77,29 +77,29 @@ void OptimizerState::write_letters() {
                        .stage = setup.stage,
                        .answer = std::move(answer)};
     });
-    letter.done.prepare([&] { return PhaseDone{setup.replica, setup.stage}; });
-    if (setup.update->measures(static_cast<UpdatePhase>(i)))
+    letter.done.prepare([&] { return RoundDone{setup.replica, setup.stage}; });
+    if (setup.update->measures(static_cast<UpdateRound>(i)))
       setup.update->make_room(letter.done.message().norms);
   }
 }
 
 void OptimizerState::on_update_order(UpdateOrder& order) {
-  switch (order.phase) {
-    case UpdatePhase::reduce:
-      return setup.update->reduces() ? run(order) : end_phase(order.phase);
-    case UpdatePhase::follow:
-      return setup.update->follows() ? run(order) : end_phase(order.phase);
-    case UpdatePhase::gather:
-      return setup.update->gathers() ? run(order) : end_phase(order.phase);
-    case UpdatePhase::measure:
-    case UpdatePhase::apply:
+  switch (order.round) {
+    case UpdateRound::reduce:
+      return setup.update->reduces() ? run(order) : end_round(order.round);
+    case UpdateRound::follow:
+      return setup.update->follows() ? run(order) : end_round(order.round);
+    case UpdateRound::gather:
+      return setup.update->gathers() ? run(order) : end_round(order.round);
+    case UpdateRound::measure:
+    case UpdateRound::apply:
       return run(order);
   }
 }
 
-void OptimizerState::end_phase(UpdatePhase phase) {
-  Letter<PhaseDone>& letter = letters[static_cast<std::size_t>(phase)].done;
-  if (setup.update->measures(phase)) setup.update->exchange_norms(letter.message().norms);
+void OptimizerState::end_round(UpdateRound round) {
+  Letter<RoundDone>& letter = letters[static_cast<std::size_t>(round)].done;
+  if (setup.update->measures(round)) setup.update->exchange_norms(letter.message().norms);
   letter.send(links.gate, self->context());
 }
 
@@ -138,7 +138,7 @@ std::string OptimizerState::waits_for() const {
     case Awaited::state:
       return "its state from the host store";
     case Awaited::ipu:
-      return "its IPU, which has the phase " + name_of(running) + " of its weight update";
+      return "its IPU, which has the round " + name_of(running) + " of its weight update";
   }
   return "";
 }
@@ -148,8 +148,8 @@ std::string OptimizerState::subject() const {
 }
 
 void OptimizerState::run(UpdateOrder& order) {
-  Letter<RunUpdate>& letter = letters[static_cast<std::size_t>(order.phase)].run;
-  running = order.phase;
+  Letter<RunUpdate>& letter = letters[static_cast<std::size_t>(order.round)].run;
+  running = order.round;
   letter.message().order = std::move(order);
   awaited = Awaited::ipu;
   letter.send(links.device, self->context());
@@ -164,10 +164,10 @@ void OptimizerState::on_update_done(const UpdateDone& done) {
                   .micro_batch = last_micro_batch,
                   .begin_ns = done.begin_ns,
                   .end_ns = done.end_ns});
-  if (done.phase == UpdatePhase::reduce && reduces_ahead())
+  if (done.round == UpdateRound::reduce && reduces_ahead())
     prepare();
   else
-    end_phase(done.phase);
+    end_round(done.round);
 }
 
 void OptimizerState::on_release() {

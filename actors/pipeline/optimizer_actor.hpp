@@ -49,7 +49,7 @@ struct OptimizerState {
   /// Puts the state back into the host store, if it belongs there.
   void return_state();
   void run(UpdateOrder& order);
-  void end_phase(UpdatePhase phase);
+  void end_round(UpdateRound round);
   std::string waits_for() const;
   BlockKey key() const;
   std::string subject() const;
@@ -67,14 +67,14 @@ struct OptimizerState {
   enum class Awaited : std::uint8_t { nothing, replicas, tied_sums, state, ipu };
   // Says what the optimizer waits for, which explains a stall.
   Awaited awaited = Awaited::nothing;
-  UpdatePhase running = UpdatePhase::measure;  // Is the phase on the IPU, while that is awaited.
+  UpdateRound running = UpdateRound::measure;  // Is the round on the IPU, while that is awaited.
   std::vector<TraceEvent> work;                // Has what the IPU has done for this update.
-  /// Holds what one phase of an update needs to be told and answered.
-  struct PhaseLetters {
+  /// Holds what one round of an update needs to be told and answered.
+  struct RoundLetters {
     Letter<RunUpdate> run;
-    Letter<PhaseDone> done;
+    Letter<RoundDone> done;
   };
-  std::array<PhaseLetters, update_phases> letters;  // Is numbered by phase.
+  std::array<RoundLetters, update_rounds> letters;  // Is numbered by round.
 };
 
 OptimizerHandle::behavior_type optimizer_actor(

@@ -35,10 +35,10 @@ struct Piece {
 /// Returns the elements `part` of a piece, counted from the piece's own first one.
 Piece part_of(const Piece& piece, const graph::Part& part);
 
-/// Brings pieces to the IPU for one phase of an update. It allocates nothing.
+/// Brings pieces to the IPU for one round of an update. It allocates nothing.
 class Pieces {
  public:
-  /// Serves a phase of `update` that multiplies gradients by `clip_factor` if the rules clip.
+  /// Serves a round of `update` that multiplies gradients by `clip_factor` if the rules clip.
   Pieces(StageUpdate& update, const Staging& staging, double clip_factor)
       : update_(update), staging_(staging), clip_factor_(clip_factor) {}
 

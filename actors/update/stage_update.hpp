@@ -1,4 +1,4 @@
-// A StageUpdate is what the phases of one stage's weight update share, without CAF: the trained
+// A StageUpdate is what the rounds of one stage's weight update share, without CAF: the trained
 // variables, their gradient sums, and the optimizer's state.
 #pragma once
 

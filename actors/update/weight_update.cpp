@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "actors/update/phases.hpp"
+#include "actors/update/rounds.hpp"
 
 namespace penstock::actors {
 
@@ -52,8 +52,8 @@ std::int64_t WeightUpdate::staging_bytes() const {
   return bytes;
 }
 
-bool WeightUpdate::measures(UpdatePhase phase) const {
-  return (phase == UpdatePhase::measure && clips()) || (phase == UpdatePhase::follow && follows());
+bool WeightUpdate::measures(UpdateRound round) const {
+  return (round == UpdateRound::measure && clips()) || (round == UpdateRound::follow && follows());
 }
 
 void WeightUpdate::make_room(UpdateNorms& norms) const {
@@ -71,19 +71,19 @@ void WeightUpdate::make_room(UpdateNorms& norms) const {
 void WeightUpdate::run(const UpdateOrder& order, std::span<std::byte> scratch,
                        graph::PartRunner* runner, graph::Heartbeat* heartbeat) {
   const Staging staging(scratch, heartbeat);
-  const PhaseRun phase{stage_, staging, runner, order.clip_factor, order.directions};
-  if (order.phase != UpdatePhase::reduce && !stage_.uses_added) add_uses(staging);
-  switch (order.phase) {
-    case UpdatePhase::reduce:
-      return reduce_gradients(phase);
-    case UpdatePhase::measure:
-      return measure_gradients(phase, norms_);
-    case UpdatePhase::follow:
-      return follow_gradients(phase, norms_);
-    case UpdatePhase::apply:
-      return ApplyPhase(phase).run();
-    case UpdatePhase::gather:
-      return gather_weights(phase);
+  const RoundRun round{stage_, staging, runner, order.clip_factor, order.directions};
+  if (order.round != UpdateRound::reduce && !stage_.uses_added) add_uses(staging);
+  switch (order.round) {
+    case UpdateRound::reduce:
+      return reduce_gradients(round);
+    case UpdateRound::measure:
+      return measure_gradients(round, norms_);
+    case UpdateRound::follow:
+      return follow_gradients(round, norms_);
+    case UpdateRound::apply:
+      return ApplyRound(round).run();
+    case UpdateRound::gather:
+      return gather_weights(round);
   }
 }
 

@@ -1,5 +1,5 @@
-// WeightUpdate is one stage's part of a weight update, without CAF: it runs the phases of
-// phases.hpp one after the other, as the gate orders them. The optimizer's actor owns it, and the
+// WeightUpdate is one stage's part of a weight update, without CAF: it runs the rounds of
+// rounds.hpp one after the other, as the gate orders them. The optimizer's actor owns it, and the
 // IPU runs it, in turns.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 #include "actors/update/optimizer_tensors.hpp"
 #include "actors/update/stage_update.hpp"
-#include "actors/update/update_phase.hpp"
+#include "actors/update/update_round.hpp"
 
 namespace penstock::actors {
 
@@ -27,7 +27,7 @@ class WeightUpdate {
   /// Sets the sums of this stage, or of one that has copies of its parameters, which every update
   /// reads. All of them are set before the first update.
   void set_sums(std::int32_t stage, StageSums sums) { stage_.sums.set(stage, std::move(sums)); }
-  /// Each returns whether this stage has anything to do in one phase.
+  /// Each returns whether this stage has anything to do in one round.
   bool reduces() const;
   bool follows() const;
   bool gathers() const;
@@ -55,7 +55,7 @@ class WeightUpdate {
   /// Returns the bytes of scratch that run() needs at least.
   std::int64_t staging_bytes() const;
 
-  /// Runs the phase that `order` names. `scratch` is memory of the IPU, for the pieces of what is
+  /// Runs the round that `order` names. `scratch` is memory of the IPU, for the pieces of what is
   /// kept in the host store. `runner`, unless null, shares the rule's work on large parameters.
   /// `heartbeat`, unless null, beats with each parameter and each piece of a large one. Before
   /// `gather`, every replica has done `apply`. It allocates nothing, so that an update that has
@@ -68,14 +68,14 @@ class WeightUpdate {
   std::int64_t updates() const { return stage_.step; }
   /// Returns whether the weights are those after updates() updates, not between two.
   bool whole() const { return !stage_.applying; }
-  /// Returns whether norms() are those that `phase` has measured once it is done.
-  bool measures(UpdatePhase phase) const;
-  /// Returns the norms that the last phase has measured: `measure` those of gradients of all
+  /// Returns whether norms() are those that `round` has measured once it is done.
+  bool measures(UpdateRound round) const;
+  /// Returns the norms that the last round has measured: `measure` those of gradients of all
   /// trained variables of the stage, `follow` those of what divided ones move along.
   const UpdateNorms& norms() const { return norms_; }
-  /// Makes room in `norms` for what a phase measures. @throws std::bad_alloc
+  /// Makes room in `norms` for what a round measures. @throws std::bad_alloc
   void make_room(UpdateNorms& norms) const;
-  /// Exchanges norms() for `norms`, in which there is room for those of another phase. Allocates
+  /// Exchanges norms() for `norms`, in which there is room for those of another round. Allocates
   /// nothing.
   void exchange_norms(UpdateNorms& norms) noexcept { std::swap(norms_, norms); }
 
@@ -83,7 +83,7 @@ class WeightUpdate {
   void add_uses(const Staging& staging);
 
   StageUpdate stage_;
-  UpdateNorms norms_;  // Has room for what a phase measures.
+  UpdateNorms norms_;  // Has room for what a round measures.
 };
 
 }  // namespace penstock::actors

@@ -238,7 +238,7 @@ class Rules(unittest.TestCase):
     def test_caf(self):
         self.refuses(rules.caf_rule('engine/model.cpp', 'caf::actor device;'))
         for path in ('actors/execution/arena.hpp', 'actors/host/failure.hpp',
-                     'actors/update/phases.hpp'):
+                     'actors/update/rounds.hpp'):
             with self.subTest(path=path):
                 self.refuses(rules.caf_rule(path, '#include <caf/actor.hpp>'))
         self.accepts(rules.caf_rule('actors/pipeline/stage_actor.cpp', 'caf::actor device;'))

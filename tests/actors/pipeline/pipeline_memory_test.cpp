@@ -41,7 +41,7 @@ const SmallEngineOptions trained{.stages = 2,
                                  .stall_seconds = 30,
                                  .deterministic = false};
 
-/// Returns options with every phase that an update can have.
+/// Returns options with every round that an update can have.
 SmallEngineOptions trained_in_shards() {
   SmallEngineOptions options = trained;
   options.shards = true;
@@ -206,29 +206,29 @@ TEST(PipelineMemory, ThatIsMissingForAWhileDoesSoToo) {
                                     system);
 }
 
-/// Is what an IPU that holds a phase of an update keeps of it.
-struct HeldPhase {
-  UpdatePhase phase = UpdatePhase::apply;
+/// Is what an IPU that holds a round of an update keeps of it.
+struct HeldRound {
+  UpdateRound round = UpdateRound::apply;
   std::optional<RunUpdate> work = {};
 };
 
-/// An IPU as an optimizer sees it, which keeps the work of the held phase.
+/// An IPU as an optimizer sees it, which keeps the work of the held round.
 DeviceHandle::behavior_type device_that_holds(DeviceHandle::pointer self, const DeviceHandle& ipu,
-                                              HeldPhase* held) {
+                                              HeldRound* held) {
   return {[](RunProgram&) {}, [](BringWeights&) {},
           [=](RunUpdate& request) {
-            if (request.order.phase == held->phase)
+            if (request.order.round == held->round)
               held->work = std::move(request);
             else
               self->send(ipu, std::move(request));
           }};
 }
 
-/// An update in which nothing moves any more, because the last stage has reached a phase that its
+/// An update in which nothing moves any more, because the last stage has reached a round that its
 /// IPU holds.
 class HeldUpdate {
  public:
-  HeldUpdate(const SmallEngineOptions& options, UpdatePhase phase) : cast_(options), held_{phase} {
+  HeldUpdate(const SmallEngineOptions& options, UpdateRound round) : cast_(options), held_{round} {
     const std::size_t last = cast_.plan().stages.size() - 1;
     ipu_ = cast_.device(last);
     holder_ = cast_.system().spawn(RunsOn::workers, device_that_holds, ipu_, &held_);
@@ -242,7 +242,7 @@ class HeldUpdate {
   HeldUpdate(const HeldUpdate&) = delete;
   HeldUpdate& operator=(const HeldUpdate&) = delete;
 
-  /// Returns whether the update has the phase.
+  /// Returns whether the update has the round.
   bool holds() const { return held_.work.has_value(); }
   HostCalls& host() { return cast_.host(); }
   Variables first_variables() const { return cast_.first_variables(); }
@@ -265,34 +265,34 @@ class HeldUpdate {
 
  private:
   SmallCast cast_;
-  HeldPhase held_;
+  HeldRound held_;
   DeviceHandle ipu_, holder_;
 };
 
-/// Calls `look_at(held, first)` for every phase of every kind of update, with `first` counting up
+/// Calls `look_at(held, first)` for every round of every kind of update, with `first` counting up
 /// until it returns false. Whatever the look has come to, an update that has begun has to end
 /// whole.
 void for_each_allocation_of_a_look(const auto& look_at) {
-  std::set<UpdatePhase> seen;
+  std::set<UpdateRound> seen;
   for (const SmallEngineOptions& options :
        {trained, trained_in_shards(), trained_sequentially(), trained_with_a_tied_weight()})
-    for (const UpdatePhase phase : {UpdatePhase::reduce, UpdatePhase::measure, UpdatePhase::follow,
-                                    UpdatePhase::apply, UpdatePhase::gather}) {
-      HeldUpdate undisturbed(options, phase);
+    for (const UpdateRound round : {UpdateRound::reduce, UpdateRound::measure, UpdateRound::follow,
+                                    UpdateRound::apply, UpdateRound::gather}) {
+      HeldUpdate undisturbed(options, round);
       if (!undisturbed.holds()) continue;
-      seen.insert(phase);
+      seen.insert(round);
       const Variables expected = undisturbed.end();
       bool reached = true;
       for (std::int64_t first = 1; reached; ++first) {
-        SCOPED_TRACE(options.schedule + ", " + name_of(phase) + ", allocation " +
+        SCOPED_TRACE(options.schedule + ", " + name_of(round) + ", allocation " +
                      std::to_string(first));
-        HeldUpdate held(options, phase);
+        HeldUpdate held(options, round);
         reached = look_at(held, first);
         const bool begins = held.host().updates.under_way() || !held.host().failure.failed();
         EXPECT_TRUE(same_bits(held.end(), begins ? expected : undisturbed.first_variables()));
       }
     }
-  EXPECT_EQ(seen.size(), update_phases);
+  EXPECT_EQ(seen.size(), update_rounds);
 }
 
 TEST(PipelineMemory, ThatIsMissingForWordsOfAWaitCutsNoUpdate) {

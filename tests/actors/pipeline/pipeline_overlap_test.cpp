@@ -226,7 +226,7 @@ DeviceHandle::behavior_type device_that_tells(DeviceHandle::pointer self, const 
                                               Latch* reduces) {
   return {[](RunProgram&) {}, [](BringWeights&) {},
           [=](RunUpdate& request) {
-            if (request.order.phase == UpdatePhase::reduce) reduces->open();
+            if (request.order.round == UpdateRound::reduce) reduces->open();
             self->send(ipu, std::move(request));
           }};
 }

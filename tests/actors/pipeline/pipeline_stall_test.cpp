@@ -132,13 +132,13 @@ TEST(PipelineStall, OfTheHostStoreNamesTheOptimizerThatWaits) {
   caf::anon_send_exit(keeper, caf::exit_reason::user_shutdown);
 }
 
-TEST(PipelineStall, InAnUpdateNamesItsPhaseAndTheStagesThatHaveNotDoneIt) {
+TEST(PipelineStall, InAnUpdateNamesItsRoundAndTheStagesThatHaveNotDoneIt) {
   struct Case {
     const char* schedule;
     double max_grad_norm;
-    const char* phase;
+    const char* round;
   };
-  for (const auto& [schedule, max_grad_norm, phase] :
+  for (const auto& [schedule, max_grad_norm, round] :
        {Case{"grouped", 0, "apply"}, Case{"grouped", 1, "measure"},
         Case{"sequential", 0, "apply"}}) {
     SmallCast cast({.schedule = schedule, .max_grad_norm = max_grad_norm});
@@ -149,12 +149,12 @@ TEST(PipelineStall, InAnUpdateNamesItsPhaseAndTheStagesThatHaveNotDoneIt) {
       cast.introduce(stage, std::move(links));
     }
     const std::string text = stall(cast);
-    const std::string of_phase = "the phase \"" + std::string(phase) + "\" of ";
+    const std::string of_round = "the round \"" + std::string(round) + "\" of ";
     const bool one_by_one = std::string(schedule) == "sequential";
-    expect_part(text, "gate waits for " + of_phase + "the weight update of " + cast.stage_name(1) +
+    expect_part(text, "gate waits for " + of_round + "the weight update of " + cast.stage_name(1) +
                           (one_by_one ? ";" : ", " + cast.stage_name(2)));
     expect_part(text, "optimizer of " + cast.stage_name(1) + " waits for its IPU, which has " +
-                          of_phase + "its weight update");
+                          of_round + "its weight update");
     caf::anon_send_exit(device, caf::exit_reason::user_shutdown);
   }
 }

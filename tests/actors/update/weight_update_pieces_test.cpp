@@ -76,8 +76,8 @@ Updated updated(const char* rule, std::int64_t size, std::int32_t threads,
     std::iota(arena->accumulator(first_sum, size).begin(),
               arena->accumulator(first_sum, size).end(), 7.0f);
     const std::uint64_t before = testing::heap_allocations();
-    for (const UpdatePhase phase : {UpdatePhase::measure, UpdatePhase::apply})
-      update.run({phase}, {scratch.get(), static_cast<std::size_t>(scratch_bytes)}, &runner,
+    for (const UpdateRound round : {UpdateRound::measure, UpdateRound::apply})
+      update.run({round}, {scratch.get(), static_cast<std::size_t>(scratch_bytes)}, &runner,
                  &heartbeat);
     allocations += testing::heap_allocations() - before;
     for (const float sum : arena->accumulator(first_sum, size)) EXPECT_EQ(sum, 0);

@@ -65,7 +65,7 @@ struct ShardFixture {
     }
     for (std::size_t replica = 0; replica < updates.size(); ++replica) {
       updates[replica].set_sums(0, {arenas[replica], reduced});
-      updates[replica].run({UpdatePhase::reduce}, {});
+      updates[replica].run({UpdateRound::reduce}, {});
     }
   }
 
@@ -80,12 +80,12 @@ struct ShardFixture {
       for (std::int64_t i = 0; i < size; ++i)
         if (i < shard.begin || i >= shard.end)
           sums[static_cast<std::size_t>(i)] = std::numeric_limits<float>::quiet_NaN();
-      updates[at].run({UpdatePhase::apply}, {});
+      updates[at].run({UpdateRound::apply}, {});
     }
   }
 
   void gather() {
-    for (WeightUpdate& update : updates) update.run({UpdatePhase::gather}, {});
+    for (WeightUpdate& update : updates) update.run({UpdateRound::gather}, {});
   }
 
   std::shared_ptr<const graph::Plan> plan;
@@ -123,9 +123,9 @@ TEST(WeightUpdate, AllocatesNothingBetweenReplicas) {
   ShardFixture f;
   f.scatter();  // Its own reduced sums are new.
   const std::uint64_t before = heap_allocations();
-  for (const UpdatePhase phase :
-       {UpdatePhase::reduce, UpdatePhase::measure, UpdatePhase::apply, UpdatePhase::gather})
-    for (WeightUpdate& update : f.updates) update.run({phase}, {});
+  for (const UpdateRound round :
+       {UpdateRound::reduce, UpdateRound::measure, UpdateRound::apply, UpdateRound::gather})
+    for (WeightUpdate& update : f.updates) update.run({round}, {});
   EXPECT_EQ(heap_allocations(), before);
 }
 
@@ -136,9 +136,9 @@ TEST(WeightUpdate, ExchangesNormsForRoomForTheNextOnesWithoutAllocating) {
   UpdateNorms norms;
   update.make_room(norms);
   const std::uint64_t before = heap_allocations();
-  update.run({UpdatePhase::measure}, {});
+  update.run({UpdateRound::measure}, {});
   update.exchange_norms(norms);
-  update.run({UpdatePhase::measure}, {});
+  update.run({UpdateRound::measure}, {});
   EXPECT_EQ(heap_allocations(), before);
   ASSERT_EQ(norms.shards.size(), 1u);
   ASSERT_EQ(norms.shards[0].part.tail.size(), 3u);

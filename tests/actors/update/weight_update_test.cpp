@@ -78,7 +78,7 @@ TEST(WeightUpdate, FollowsTheSumOrTheMeanOverMicroBatchesAndReplicas) {
   for (const Reduction reduction : {Reduction::sum, Reduction::mean}) {
     Fixture f(reduction);
     f.sum(192, 12);
-    f.update->run({UpdatePhase::apply}, {});
+    f.update->run({UpdateRound::apply}, {});
     EXPECT_EQ(f.weight(2), reduction == Reduction::sum ? -13 : -4);
     EXPECT_EQ(f.weight(0), 0);
   }
@@ -89,7 +89,7 @@ TEST(WeightUpdate, AddsTheUsesOfATiedParameterInModelOrder) {
   f.sum(128, 1e8f);  // This is use 0.
   f.sum(0, 1);       // This is use 1.
   f.sum(64, -1e8f);  // This is use 2.
-  f.update->run({UpdatePhase::apply}, {});
+  f.update->run({UpdateRound::apply}, {});
   EXPECT_EQ(f.weight(1), -1);  // In f32, (1e8 + 1) - 1e8 is 0; then comes the step's 1.
 }
 
@@ -98,7 +98,7 @@ TEST(WeightUpdate, BeginsEveryWindowWithSumsOfZeroAndTheNextStep) {
   for (int step = 1; step <= 3; ++step) {
     EXPECT_EQ(f.update->updates(), step - 1);
     f.sum(192, 0);
-    f.update->run({UpdatePhase::apply}, {});
+    f.update->run({UpdateRound::apply}, {});
     for (const std::byte b : f.arena->accumulators()) ASSERT_EQ(b, std::byte{0});
   }
   EXPECT_EQ(f.weight(2), -1 - 2 - 3);
@@ -107,9 +107,9 @@ TEST(WeightUpdate, BeginsEveryWindowWithSumsOfZeroAndTheNextStep) {
 TEST(WeightUpdate, MakesBuffersPartOfWhatIsReadOnlyWithTheWeights) {
   Fixture f(Reduction::sum, 1);
   std::ranges::fill(f.arena->variable(0), 3.0f);
-  f.update->run({UpdatePhase::measure}, {});
+  f.update->run({UpdateRound::measure}, {});
   EXPECT_EQ(f.weight(0), 0);
-  f.update->run({UpdatePhase::apply}, {});
+  f.update->run({UpdateRound::apply}, {});
   EXPECT_EQ(f.weight(0), 3);
 }
 
@@ -117,14 +117,14 @@ TEST(WeightUpdate, MeasuresFinalGradientsAndFinishesThemOnce) {
   Fixture f(Reduction::mean, 1);
   f.sum(192, 8);
   f.sum(0, 4);
-  f.update->run({UpdatePhase::measure}, {});
+  f.update->run({UpdateRound::measure}, {});
   const auto& norms = f.update->norms().whole;
   ASSERT_EQ(norms.size(), 2u);
   EXPECT_EQ(norms[0].variable, 1);
   EXPECT_EQ(norms[0].squared, 3 * 1 * 1);
   EXPECT_EQ(norms[1].variable, 2);
   EXPECT_EQ(norms[1].squared, 3 * 2 * 2);
-  f.update->run({.phase = UpdatePhase::apply, .clip_factor = 0.5}, {});
+  f.update->run({.round = UpdateRound::apply, .clip_factor = 0.5}, {});
   EXPECT_EQ(f.weight(1), -(0.5f * 1 + 1));
   EXPECT_EQ(f.weight(2), -(0.5f * 2 + 1));
 }
@@ -132,7 +132,7 @@ TEST(WeightUpdate, MeasuresFinalGradientsAndFinishesThemOnce) {
 TEST(WeightUpdate, ScalesNothingWithoutClipping) {
   Fixture f;
   f.sum(192, 8);
-  f.update->run({.phase = UpdatePhase::apply, .clip_factor = 0.5}, {});
+  f.update->run({.round = UpdateRound::apply, .clip_factor = 0.5}, {});
   EXPECT_EQ(f.weight(2), -9);
 }
 
@@ -143,14 +143,14 @@ TEST(WeightUpdate, ReadsTheReplicasTotalAndNotItsOwnSums) {
   f.sum(192, 1);
   const ReducedTotal of_all{{{{0, 256, 0}}, 256}, total};
   f.update->set_sums(0, {f.arena, std::make_shared<ReducedSums>(ReducedSums{of_all})});
-  f.update->run({UpdatePhase::apply}, {});
+  f.update->run({UpdateRound::apply}, {});
   EXPECT_EQ(f.weight(2), -6);
   EXPECT_EQ(reinterpret_cast<const float*>(total.get() + 192)[0], 5);  // Others read it, too.
 }
 
 TEST(WeightUpdate, KeepsStateInTheBlockItIsGiven) {
   Fixture f;
-  f.update->run({UpdatePhase::apply}, {});
+  f.update->run({UpdateRound::apply}, {});
   EXPECT_EQ(f.update->state_bytes_on_ipu(), std::int64_t{2 * elements * sizeof(float)});
   EXPECT_EQ(f.update->state_moves().bytes, 0);
   const auto state = f.update->read_state();
@@ -161,10 +161,10 @@ TEST(WeightUpdate, KeepsStateInTheBlockItIsGiven) {
 
 TEST(WeightUpdate, KnowsThatItWasInterrupted) {
   Fixture f;
-  f.update->run({UpdatePhase::apply}, {});
+  f.update->run({UpdateRound::apply}, {});
   EXPECT_TRUE(f.update->whole());
   f.sum(192, 666);
-  EXPECT_THROW(f.update->run({UpdatePhase::apply}, {}), std::runtime_error);
+  EXPECT_THROW(f.update->run({UpdateRound::apply}, {}), std::runtime_error);
   EXPECT_FALSE(f.update->whole());
   EXPECT_EQ(f.update->updates(), 1);
 }
@@ -176,7 +176,7 @@ TEST(WeightUpdate, LeavesWeightsWholeIfTheLearningRateCannotBeComputed) {
   rules->variables = {{}, {&subtract, {}}, {&subtract, {}}};
   rules->learning_rate_factor = [](std::int64_t) -> double { throw std::runtime_error("no rate"); };
   f.update->set_rules(rules);
-  EXPECT_THROW(f.update->run({UpdatePhase::apply}, {}), std::runtime_error);
+  EXPECT_THROW(f.update->run({UpdateRound::apply}, {}), std::runtime_error);
   EXPECT_TRUE(f.update->whole());
   EXPECT_EQ(f.weight(1), 0);
 }

@@ -1,5 +1,5 @@
-// An UpdatePhase is a step of a weight update, which all stages take together. Some of them measure
-// norms.
+// A weight update has rounds: no stage begins a round before every stage has finished the round
+// before it. Some rounds measure norms.
 #pragma once
 
 #include <cstddef>
@@ -11,21 +11,20 @@
 
 namespace penstock::actors {
 
-enum class UpdatePhase : std::uint8_t {
-  reduce,   ///< Adds up the replicas' gradients: each replica does so for its share of them.
+enum class UpdateRound : std::uint8_t {
+  reduce,   ///< Adds up the replicas' gradients: each replica adds up a slice of them.
   measure,  ///< Measures the norms of the gradients.
   follow,   ///< Does the first step of rules with norms of parameters that the replicas divide.
   apply,    ///< Scales, clips and applies the rule; then the sums are zero again.
   gather,   ///< Brings the other replicas' shards of the new weights.
 };
-inline constexpr std::size_t update_phases = 5;
-/// Returns the phase's name in quotes, as errors tell it.
-std::string name_of(UpdatePhase phase);
+inline constexpr std::size_t update_rounds = 5;
+/// Returns the round's name in quotes, as errors tell it.
+std::string name_of(UpdateRound round);
 
-/// Gate -> optimizers, in rounds: every stage has finished one phase before the next begins. The
-/// optimizers send the order on to their IPUs.
+/// Gate -> optimizers: run this round of the update. Each optimizer sends the order on to its IPU.
 struct UpdateOrder {
-  UpdatePhase phase = UpdatePhase::apply;
+  UpdateRound round = UpdateRound::apply;
   double clip_factor = 1;  ///< Counts for `follow` and `apply`.
   /// An `apply` after `follow` needs the squared norms of the directions, by position in
   /// Plan::variables.
@@ -43,7 +42,7 @@ struct ShardNorm {
   graph::NormPart part = {};
 };
 
-/// Holds what one phase has measured in one stage of one replica.
+/// Holds what one round has measured in one stage of one replica.
 struct UpdateNorms {
   /// Has the norms of variables that every replica has whole.
   std::vector<VariableNorm> whole = {};

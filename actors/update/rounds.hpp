@@ -1,4 +1,4 @@
-// The phases of a weight update, in their order. Each is one step that all stages take together,
+// The rounds of a weight update, in their order. Each is one step that all stages take together,
 // and works on a StageUpdate on the thread of the IPU, which may share the work on large parameters
 // with other threads. None allocates, so that an update that has begun cannot end for want of
 // memory.
@@ -9,13 +9,13 @@
 #include "actors/update/pieces.hpp"
 #include "actors/update/stage_update.hpp"
 #include "actors/update/staging.hpp"
-#include "actors/update/update_phase.hpp"
+#include "actors/update/update_round.hpp"
 #include "graph/plan/sharing.hpp"
 
 namespace penstock::actors {
 
-/// Is what one run of a phase works with.
-struct PhaseRun {
+/// Holds what one stage works with when it runs a round.
+struct RoundRun {
   StageUpdate& update;
   const Staging& staging;
   graph::PartRunner* runner = nullptr;  ///< Shares work on large parameters, unless it is null.
@@ -27,19 +27,19 @@ struct PhaseRun {
 
 /// Adds up the replicas' gradients: those of divided parameters for this replica's shards, and this
 /// replica's share of the total of all others.
-void reduce_gradients(const PhaseRun& run);
+void reduce_gradients(const RoundRun& run);
 
 /// Measures the norms of the gradients.
-void measure_gradients(const PhaseRun& run, UpdateNorms& norms);
+void measure_gradients(const RoundRun& run, UpdateNorms& norms);
 
 /// Does the first step of rules with norms for this replica's shards, and measures the norms of
 /// what weights move along.
-void follow_gradients(const PhaseRun& run, UpdateNorms& norms);
+void follow_gradients(const RoundRun& run, UpdateNorms& norms);
 
 /// Moves the weights by the rules, and makes the gradient sums zero again.
-class ApplyPhase {
+class ApplyRound {
  public:
-  explicit ApplyPhase(const PhaseRun& run);
+  explicit ApplyRound(const RoundRun& run);
   void run();
 
  private:
@@ -57,7 +57,7 @@ class ApplyPhase {
             double squared_directions);
   double squared_norm_of_weight(const TrainedVariable& trained) const;
 
-  const PhaseRun& run_;
+  const RoundRun& run_;
   StageUpdate& update_;
   const Staging& staging_;
   Pieces pieces_;
@@ -65,10 +65,10 @@ class ApplyPhase {
 };
 
 /// Brings the other replicas' shards of the new weights. Every replica has done `apply` before.
-void gather_weights(const PhaseRun& run);
+void gather_weights(const RoundRun& run);
 
 /// Does the first step of the rule for a part of a piece, a block of the norm at most. Returns the
 /// squared norm of what its weights move along.
-double follow_block(const PhaseRun& run, const TrainedVariable& trained, const Piece& block);
+double follow_block(const RoundRun& run, const TrainedVariable& trained, const Piece& block);
 
 }  // namespace penstock::actors

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "actors/update/phases.hpp"
+#include "actors/update/rounds.hpp"
 
 namespace penstock::actors {
 namespace {
@@ -22,14 +22,14 @@ double rate_factor(const StageUpdate& update) {
 }  // namespace
 
 // If the host's schedule throws here, the weights are still whole.
-ApplyPhase::ApplyPhase(const PhaseRun& run)
+ApplyRound::ApplyRound(const RoundRun& run)
     : run_(run),
       update_(run.update),
       staging_(run.staging),
       pieces_(run.update, run.staging, run.clip_factor),
       rate_factor_(rate_factor(run.update)) {}
 
-void ApplyPhase::run() {
+void ApplyRound::run() {
   update_.applying = true;
   for (const TrainedVariable& trained : update_.trained) {
     if (update_.moves_in_shards(trained))
@@ -42,13 +42,13 @@ void ApplyPhase::run() {
   if (std::ranges::none_of(update_.trained, &TrainedVariable::divided)) update_.end();
 }
 
-graph::Hyper ApplyPhase::hyper_of(const TrainedVariable& trained) const {
+graph::Hyper ApplyRound::hyper_of(const TrainedVariable& trained) const {
   graph::Hyper hyper = update_.rule_of(trained).hyper;
   hyper.learning_rate *= rate_factor_;
   return hyper;
 }
 
-void ApplyPhase::update_variable(const TrainedVariable& trained) {
+void ApplyRound::update_variable(const TrainedVariable& trained) {
   std::int64_t at_once =
       graph::elements_at_once(graph::rule_tensors(update_.staged(trained)), staging_.bytes());
   if (update_.rule_of(trained).rule->elementwise) at_once = std::min(at_once, most_at_once);
@@ -62,7 +62,7 @@ void ApplyPhase::update_variable(const TrainedVariable& trained) {
   }
 }
 
-void ApplyPhase::update_piece(const TrainedVariable& trained, const Piece& piece) {
+void ApplyRound::update_piece(const TrainedVariable& trained, const Piece& piece) {
   const std::int64_t elements = size(piece.elements);
   if (update_.rule_of(trained).rule->in_shards) return update_by_norms(trained, piece);
   const graph::Sharing shared = sharing(trained, elements);
@@ -74,12 +74,12 @@ void ApplyPhase::update_piece(const TrainedVariable& trained, const Piece& piece
   run_.runner->run(shared.parts, std::ref(work));
 }
 
-void ApplyPhase::update_elements(const TrainedVariable& trained, const Piece& piece) {
+void ApplyRound::update_elements(const TrainedVariable& trained, const Piece& piece) {
   update_.rule_of(trained).rule->update(hyper_of(trained), update_.step + 1, piece.weight,
                                         piece.gradient, piece.state);
 }
 
-graph::Sharing ApplyPhase::sharing(const TrainedVariable& trained, std::int64_t elements) const {
+graph::Sharing ApplyRound::sharing(const TrainedVariable& trained, std::int64_t elements) const {
   const std::int64_t parts =
       std::min<std::int64_t>(update_.setup->plan->threads_per_ipu, elements / least_elements);
   if (!update_.rule_of(trained).rule->elementwise || parts <= 1) return {};
@@ -89,7 +89,7 @@ graph::Sharing ApplyPhase::sharing(const TrainedVariable& trained, std::int64_t 
 
 // Works on each block by itself, and then on the blocks in order, which gives the bits of the
 // rule's update() of the whole.
-void ApplyPhase::update_by_norms(const TrainedVariable& trained, const Piece& piece) {
+void ApplyRound::update_by_norms(const TrainedVariable& trained, const Piece& piece) {
   const std::int64_t elements = size(piece.elements);
   double squared_weights = 0, squared_directions = 0;
   for (std::int64_t begin = 0; begin < elements; begin += graph::norm_block) {
@@ -100,14 +100,14 @@ void ApplyPhase::update_by_norms(const TrainedVariable& trained, const Piece& pi
   move(trained, piece, squared_weights, squared_directions);
 }
 
-void ApplyPhase::move_shard(const TrainedVariable& trained) {
+void ApplyRound::move_shard(const TrainedVariable& trained) {
   const double squared_norm = squared_norm_of_weight(trained);
   const Piece piece = pieces_.bring_followed(trained, trained.shard);
   move(trained, piece, squared_norm, run_.directions[static_cast<std::size_t>(trained.variable)]);
   pieces_.put_back_weight(trained, trained.shard.begin, piece.weight);
 }
 
-void ApplyPhase::move(const TrainedVariable& trained, const Piece& piece, double squared_weights,
+void ApplyRound::move(const TrainedVariable& trained, const Piece& piece, double squared_weights,
                       double squared_directions) {
   const std::int64_t elements = size(piece.elements);
   for (std::int64_t begin = 0; begin < elements; begin += most_at_once) {
@@ -120,7 +120,7 @@ void ApplyPhase::move(const TrainedVariable& trained, const Piece& piece, double
 }
 
 // The sum goes over the norm's own blocks, in their own order.
-double ApplyPhase::squared_norm_of_weight(const TrainedVariable& trained) const {
+double ApplyRound::squared_norm_of_weight(const TrainedVariable& trained) const {
   double squared = 0;
   for (std::int64_t begin = 0; begin < trained.elements(); begin += graph::norm_block) {
     const std::int64_t count = std::min(graph::norm_block, trained.elements() - begin);

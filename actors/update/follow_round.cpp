@@ -1,12 +1,12 @@
 #include <functional>
 
-#include "actors/update/phases.hpp"
+#include "actors/update/rounds.hpp"
 
 namespace penstock::actors {
 namespace {
 
 /// Does the rule's first step for a shard, and makes `part` what its directions add to the norm.
-void make_norm_part(const PhaseRun& run, const TrainedVariable& trained, const Piece& piece,
+void make_norm_part(const RoundRun& run, const TrainedVariable& trained, const Piece& piece,
                     graph::NormPart& part) {
   const graph::ParameterRule& rule = run.update.rule_of(trained);
   const auto block_of_piece = [&](const graph::Part& block) {
@@ -29,7 +29,7 @@ void make_norm_part(const PhaseRun& run, const TrainedVariable& trained, const P
 
 }  // namespace
 
-double follow_block(const PhaseRun& run, const TrainedVariable& trained, const Piece& block) {
+double follow_block(const RoundRun& run, const TrainedVariable& trained, const Piece& block) {
   const graph::ParameterRule& rule = run.update.rule_of(trained);
   const double squared_norm = rule.rule->in_shards->follow(
       rule.hyper, run.update.step + 1, block.weight, block.gradient, block.state);
@@ -37,7 +37,7 @@ double follow_block(const PhaseRun& run, const TrainedVariable& trained, const P
   return squared_norm;
 }
 
-void follow_gradients(const PhaseRun& run, UpdateNorms& norms) {
+void follow_gradients(const RoundRun& run, UpdateNorms& norms) {
   const Pieces pieces(run.update, run.staging, run.clip_factor);
   for (const TrainedVariable& trained : run.update.trained) {
     if (!run.update.moves_in_shards(trained)) continue;

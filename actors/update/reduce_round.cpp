@@ -1,8 +1,8 @@
-#include "actors/update/phases.hpp"
+#include "actors/update/rounds.hpp"
 
 namespace penstock::actors {
 
-void reduce_gradients(const PhaseRun& run) {
+void reduce_gradients(const RoundRun& run) {
   StageUpdate& update = run.update;
   for (const TrainedVariable& trained : update.trained)
     if (trained.divided) update.sums.reduce_scatter(trained, run.staging, update.collectives);

@@ -1,8 +1,8 @@
-#include "actors/update/phases.hpp"
+#include "actors/update/rounds.hpp"
 
 namespace penstock::actors {
 
-void measure_gradients(const PhaseRun& run, UpdateNorms& norms) {
+void measure_gradients(const RoundRun& run, UpdateNorms& norms) {
   norms.whole.clear();
   const StageUpdate& update = run.update;
   const float scale = update.gradient_scale();

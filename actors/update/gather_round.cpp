@@ -1,12 +1,12 @@
 #include <algorithm>
 
-#include "actors/update/phases.hpp"
+#include "actors/update/rounds.hpp"
 #include "graph/plan/shards.hpp"
 
 namespace penstock::actors {
 namespace {
 
-void gather(const PhaseRun& run, const TrainedVariable& trained) {
+void gather(const RoundRun& run, const TrainedVariable& trained) {
   StageUpdate& update = run.update;
   const auto replicas = update.sums.replicas();
   for (std::int64_t replica = 0; replica < std::ssize(replicas); ++replica) {
@@ -25,7 +25,7 @@ void gather(const PhaseRun& run, const TrainedVariable& trained) {
 
 }  // namespace
 
-void gather_weights(const PhaseRun& run) {
+void gather_weights(const RoundRun& run) {
   for (const TrainedVariable& trained : run.update.trained)
     if (trained.divided) gather(run, trained);
   run.update.end();
