@@ -210,19 +210,19 @@ class DataLoader::Impl {
   /// Why samples are in no batch, and what to do about it.
   std::string reason() const {
     if (has_batch_sampler()) return "the sampler's last batches are too few for another one";
-    if (options_.partition.count > 1) return "all parts of the partition are equally long";
+    if (options_.partition.count > 1) return "all partitions are equally long";
     const bool each = streams_ && options_.mode != LoaderMode::rebatched && options_.workers > 1;
     return (each ? "each worker's last ones" : "the last ones") +
            std::string(" fill no batch of ") + std::to_string(counts_.rows) +
            "; drop_last = false keeps them";
   }
 
-  void expect_batches(std::int64_t share, const std::string& origin) const {
+  void expect_batches(std::int64_t samples, const std::string& origin) const {
     if (counts_.batches > 0) return;
-    const std::string part = options_.partition.count > 1 ? "part of the dataset" : "dataset";
+    const std::string source = options_.partition.count > 1 ? "partition" : "dataset";
     throw Error(Errc::invalid_data, "data loader: a batch takes " + std::to_string(counts_.rows) +
-                                        " samples, the " + part + " has " + std::to_string(share) +
-                                        origin);
+                                        " samples, the " + source + " has " +
+                                        std::to_string(samples) + origin);
   }
 
   void begin(std::shared_ptr<const Dataset> dataset, const EpochSize& size) {
@@ -262,7 +262,7 @@ class DataLoader::Impl {
 
   /// Tells the host's log once what closing the loader has left behind.
   void tell(const actors::LoaderRemains& remains) {
-    if (remains.threads == 0 || !options_.log || std::exchange(told_, true)) return;
+    if (remains.threads == 0 || !options_.log || std::exchange(remains_logged_, true)) return;
     call_host([&] { options_.log(remains.text); });
   }
 
@@ -281,7 +281,7 @@ class DataLoader::Impl {
   bool begun_ = false;
   std::int64_t next_ = 0;
   bool ended_ = false;  // Says whether the streams have ended.
-  bool told_ = false;
+  bool remains_logged_ = false;
   std::unique_ptr<LoaderRuntime> runtime_;
 };
 

@@ -8,32 +8,32 @@
 namespace penstock {
 namespace {
 
-/// Returns the rows of all parts of the tensor that `tensor_of` finds in each.
-Tensor all_rows(const std::vector<PartResult>& parts, const auto& tensor_of) {
+/// Returns the rows of all sections of the tensor that `tensor_of` finds in each.
+Tensor all_rows(const std::vector<SectionResult>& sections, const auto& tensor_of) {
   std::vector<Tensor> rows;
-  for (const PartResult& part : parts) rows.push_back(tensor_of(part.result));
+  for (const SectionResult& section : sections) rows.push_back(tensor_of(section.result));
   return join_rows(rows);
 }
 
-double mean_of_losses(const std::vector<PartResult>& parts) {
-  const auto weighted = [](const PartResult& part) {
-    return part.result.mean_loss * static_cast<double>(part.samples);
+double mean_of_losses(const std::vector<SectionResult>& sections) {
+  const auto weighted = [](const SectionResult& section) {
+    return section.result.mean_loss * static_cast<double>(section.samples);
   };
-  double sum = weighted(parts.front());
-  std::int64_t samples = parts.front().samples;
-  for (const PartResult& part : std::span(parts).subspan(1)) {
-    sum += weighted(part);
-    samples += part.samples;
+  double sum = weighted(sections.front());
+  std::int64_t samples = sections.front().samples;
+  for (const SectionResult& section : std::span(sections).subspan(1)) {
+    sum += weighted(section);
+    samples += section.samples;
   }
   return sum / static_cast<double>(samples);
 }
 
-/// Counts the micro-batches of all parts. Those of a short last update are counted apart; of a run,
-/// those that are of another size.
-OutputRows rows_of_all(const std::vector<PartResult>& parts, bool training) {
-  OutputRows rows = parts.front().result.rows;
-  for (const PartResult& part : std::span(parts).subspan(1)) {
-    const MicroBatches& more = part.result.rows.micro_batches;
+/// Counts the micro-batches of all sections. Those of a short last update are counted apart; of a
+/// run, those that are of another size.
+OutputRows rows_of_all(const std::vector<SectionResult>& sections, bool training) {
+  OutputRows rows = sections.front().result.rows;
+  for (const SectionResult& section : std::span(sections).subspan(1)) {
+    const MicroBatches& more = section.result.rows.micro_batches;
     if (!training && more.samples == rows.micro_batches.samples)
       rows.micro_batches.count += more.count;
     else
@@ -44,24 +44,24 @@ OutputRows rows_of_all(const std::vector<PartResult>& parts, bool training) {
 
 }  // namespace
 
-StepResult joined(std::vector<PartResult> parts, const OutputOptions& output, bool training) {
-  StepResult& result = parts.back().result;
-  if (parts.size() == 1) return std::move(result);
+StepResult joined(std::vector<SectionResult> sections, const OutputOptions& output, bool training) {
+  StepResult& result = sections.back().result;
+  if (sections.size() == 1) return std::move(result);
   const OutputMode mode = result.rows.mode;
-  result.mean_loss = mean_of_losses(parts);
+  result.mean_loss = mean_of_losses(sections);
   if (mode == OutputMode::all) {
-    result.rows = rows_of_all(parts, training);
+    result.rows = rows_of_all(sections, training);
     if (result.loss)
-      result.loss = all_rows(parts, [](const StepResult& part) { return part.loss; });
+      result.loss = all_rows(sections, [](const StepResult& section) { return section.loss; });
     for (std::size_t i = 0; i < result.outputs.size(); ++i)
       result.outputs[i].tensor =
-          all_rows(parts, [&](const StepResult& part) { return part.outputs[i].tensor; });
+          all_rows(sections, [&](const StepResult& section) { return section.outputs[i].tensor; });
   }
   for (std::size_t i = 0; i < result.anchors.size(); ++i) {
     const OutputMode of_anchor = output.anchors[i].mode;
     if ((of_anchor == OutputMode::automatic ? mode : of_anchor) == OutputMode::all)
       result.anchors[i].tensor =
-          all_rows(parts, [&](const StepResult& part) { return part.anchors[i].tensor; });
+          all_rows(sections, [&](const StepResult& section) { return section.anchors[i].tensor; });
   }
   return std::move(result);
 }

@@ -23,17 +23,18 @@ StepResult ModelBody::run(std::span<const Tensor> inputs, const std::stop_token&
   check_samples(samples);
   const std::uint64_t updates_before = running_.updates();
   try {
-    const std::vector<Part> parts = parts_of(samples, stop);
-    std::vector<PartResult> results;
-    results.reserve(parts.size());
-    for (const Part& part : parts) {
+    const std::vector<Section> sections = sections_of(samples, stop);
+    std::vector<SectionResult> results;
+    results.reserve(sections.size());
+    for (const Section& section : sections) {
       expect_not_stopped(stop);
       std::vector<Tensor> rows;
-      if (parts.size() > 1) rows = rows_of(inputs, part.begin, part.begin + part.samples);
-      results.push_back({part.samples, part.plan->run(parts.size() > 1 ? rows : inputs,
-                                                      part.micro_batches, stop)});
+      if (sections.size() > 1)
+        rows = rows_of(inputs, section.begin, section.begin + section.samples);
+      results.push_back({section.samples, section.plan->run(sections.size() > 1 ? rows : inputs,
+                                                            section.micro_batches, stop)});
     }
-    CallReport report = parts.front().plan->take_last_run();
+    CallReport report = sections.front().plan->take_last_run();
     StepResult result = joined(std::move(results), options_.output, call_size().training);
     report.seconds = watch.seconds();
     last_call_.set(std::move(report));
@@ -43,22 +44,23 @@ StepResult ModelBody::run(std::span<const Tensor> inputs, const std::stop_token&
   }
 }
 
-std::vector<ModelBody::Part> ModelBody::parts_of(std::int64_t samples,
-                                                 const std::stop_token& stop) {
+std::vector<ModelBody::Section> ModelBody::sections_of(std::int64_t samples,
+                                                       const std::stop_token& stop) {
   short_plans_.open();
   expect_not_stopped(stop);
   const std::int64_t iteration = samples_per_iteration(call_size());
   const std::int64_t iterations = samples / iteration, whole = iterations * iteration;
-  std::vector<Part> parts;
+  std::vector<Section> sections;
   if (whole > 0)
-    parts.push_back({&running_, 0, whole, iterations * running_.gradient_accumulation()});
+    sections.push_back({&running_, 0, whole, iterations * running_.gradient_accumulation()});
   for (const MicroBatches& remainder : micro_batches_of_remainder(samples - whole, call_size())) {
     RunningModel& plan = short_plans_.take(samples, remainder);
     if (plan.plan().training) plan.take_optimizer_of_host();
-    const std::int64_t begin = parts.empty() ? 0 : parts.back().begin + parts.back().samples;
-    parts.push_back({&plan, begin, remainder.count * remainder.samples, remainder.count});
+    const std::int64_t begin =
+        sections.empty() ? 0 : sections.back().begin + sections.back().samples;
+    sections.push_back({&plan, begin, remainder.count * remainder.samples, remainder.count});
   }
-  return parts;
+  return sections;
 }
 
 void ModelBody::throw_interrupted(std::int64_t samples, std::uint64_t updates_before) const {

@@ -49,14 +49,14 @@ class ModelBody {
   ShortPlans& short_plans() { return short_plans_; }
 
  private:
-  /// Part is a part of a call: the samples that one plan runs.
-  struct Part {
+  /// Is a section of a call: the samples that one plan runs.
+  struct Section {
     RunningModel* plan = nullptr;
-    std::int64_t begin = 0, samples = 0;  ///< The samples begin at this one of the call.
+    std::int64_t begin = 0, samples = 0;  ///< The section begins at this sample of the call.
     std::int64_t micro_batches = 0;       ///< Each replica of the plan runs so many.
   };
   /// Opens a call and divides its samples. What cannot be compiled, or joined, changes nothing.
-  std::vector<Part> parts_of(std::int64_t samples, const std::stop_token& stop);
+  std::vector<Section> sections_of(std::int64_t samples, const std::stop_token& stop);
   /// Rethrows the exception that ends a run(); the text says how far the call came, where its host
   /// can go on from there.
   [[noreturn]] void throw_interrupted(std::int64_t samples, std::uint64_t updates_before) const;

@@ -64,8 +64,9 @@ class TypeSupply {
          other != types_.end() && other->first.starts_with(parameter); ++other) {
       const std::string_view state = std::string_view(other->first).substr(parameter.size());
       const bool of_another_parameter = state.find('.') != state.npos;
-      const bool own = std::ranges::find(states, state, &graph::StateTensor::name) != states.end();
-      if (!of_another_parameter && !own) return ", but " + quoted_text(other->first);
+      const bool is_expected =
+          std::ranges::find(states, state, &graph::StateTensor::name) != states.end();
+      if (!of_another_parameter && !is_expected) return ", but " + quoted_text(other->first);
     }
     return {};
   }
@@ -136,12 +137,12 @@ actors::OptimizerTensors tensors_of(const graph::Plan& plan, const actors::Updat
   result.updates = checked_step(*tensors.at(step_name), subject);
   for (std::size_t i = 0; i < plan.variables.size(); ++i) {
     const graph::VariableInfo& variable = plan.variables[i];
-    auto& own = result.variables.emplace_back();
+    auto& state_tensors = result.variables.emplace_back();
     if (!variable.trainable) continue;
     for (const graph::StateTensor& state : state_of(rules.variables[i])) {
       const std::string name = name_of(variable, state);
-      own.push_back(*tensors.at(name));
-      check_numbers(own.back(), state, name, subject);
+      state_tensors.push_back(*tensors.at(name));
+      check_numbers(state_tensors.back(), state, name, subject);
     }
   }
   return result;

@@ -83,8 +83,8 @@ std::string stages_table(const std::vector<StagePlanReport>& stages) {
 
 std::string phases(const CompileReport& report) {
   std::vector<std::string> parts;
-  for (const CompilePhase& phase : report.phases)
-    parts.push_back(" " + phase.name + " " + decimal_text(phase.seconds * 1e3, 2) + " ms");
+  for (const CompileStep& step : report.steps)
+    parts.push_back(" " + step.name + " " + decimal_text(step.seconds * 1e3, 2) + " ms");
   return parts.empty() ? "" : ":" + joined(parts, {}, ",");
 }
 

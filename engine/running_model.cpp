@@ -93,10 +93,10 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
     optimizer_.set(*optimizer);
   }
   const Stopwatch starting;
-  const auto phases = static_cast<int>(report_.phases.size());
+  const auto phases = static_cast<int>(report_.steps.size());
   if (request.progress) request.progress("start actors", phases, phases);
   if (occupants_->have_room_for(ipu_bytes_, ipu_limit_)) start_actors();
-  report_.phases.push_back({"start actors", starting.seconds()});
+  report_.steps.push_back({"start actors", starting.seconds()});
   report_.seconds = watch.seconds();
   if (host_of) log_compilation();
   if (request.progress) request.progress("", phases + 1, phases);

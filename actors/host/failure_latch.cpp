@@ -30,15 +30,15 @@ std::string FailureLatch::text() const {
 
 std::optional<Error> FailureLatch::untold() const {
   const std::lock_guard lock(mutex_);
-  if (!failure_ || told_) return std::nullopt;
+  if (!failure_ || thrown_) return std::nullopt;
   return Error(failure_->code, failure_->text);
 }
 
 void FailureLatch::expect_none() {
   const std::lock_guard lock(mutex_);
   if (!failure_) return;
-  const Error error = told_ ? closed_by(failure_->text) : Error(failure_->code, failure_->text);
-  told_ = true;  // It is not told before there is memory for the error.
+  const Error error = thrown_ ? closed_by(failure_->text) : Error(failure_->code, failure_->text);
+  thrown_ = true;  // It is set only once there is memory for the error.
   throw error;
 }
 

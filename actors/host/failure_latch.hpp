@@ -36,7 +36,7 @@ class FailureLatch {
   UpdateLatch& updates_;
   mutable std::mutex mutex_;
   std::optional<Failure> failure_;
-  bool told_ = false;  // Says whether a call has thrown the failure.
+  bool thrown_ = false;  // Says whether a call has thrown the failure.
 };
 
 }  // namespace penstock::actors

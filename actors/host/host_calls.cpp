@@ -19,12 +19,12 @@ void HostCalls::begin() {
   pulse.beat();  // The time before the call is no part of its silence.
 }
 
-void HostCalls::expect_rest() {
+void HostCalls::expect_idle() {
   failure.expect_none();
   call.expect_none();
 }
 
-bool HostCalls::expect_rest_or_failure() const {
+bool HostCalls::expect_idle_or_failed() const {
   if (failure.failed()) return true;
   call.expect_none();
   return false;

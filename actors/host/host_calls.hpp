@@ -1,5 +1,5 @@
 // HostCalls holds what the host's thread and a pipeline's actors share while it runs. Actors are
-// given the parts that they need; the host, whose thread is the only one that waits, has all of
+// given the members that they need; the host, whose thread is the only one that waits, has all of
 // them.
 #pragma once
 
@@ -15,7 +15,7 @@
 namespace penstock::actors {
 
 class HostCalls {
-  Bell bell_;  // The parts ring it, so that it is there before them.
+  Bell bell_;  // The other members ring it, so that it is there before them.
 
  public:
   /// `now` tells the time for which something has been still.
@@ -24,10 +24,10 @@ class HostCalls {
   /// Begins a call, which is under way until wait() has taken its answer.
   /// @throws Error as FailureLatch::expect_none(); busy if another call is under way.
   void begin();
-  /// Throws what begin() would, and begins no call.
-  void expect_rest();
+  /// Throws what begin() would, but begins no call.
+  void expect_idle();
   /// Throws busy if a call is under way and the pipeline has not failed; returns whether it has.
-  bool expect_rest_or_failure() const;
+  bool expect_idle_or_failed() const;
   /// Returns whether the call has been answered, or the pipeline has failed.
   bool answered() const { return call.answered() || failure.failed(); }
 
@@ -57,11 +57,12 @@ class HostCalls {
                    "to ask it"};
 };
 
-/// Returns one of the parts of `host`, for somebody who needs no other. All of `host` lives as long
-/// as whoever has a part of it.
-template <class Part>
-std::shared_ptr<Part> part_of(const std::shared_ptr<HostCalls>& host, Part HostCalls::*part) {
-  return {host, &((*host).*part)};
+/// Returns one member of `host`, for somebody who needs no other. All of `host` lives as long as a
+/// pointer to one of its members.
+template <class Member>
+std::shared_ptr<Member> member_of(const std::shared_ptr<HostCalls>& host,
+                                  Member HostCalls::*member) {
+  return {host, &((*host).*member)};
 }
 
 }  // namespace penstock::actors

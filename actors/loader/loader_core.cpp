@@ -21,16 +21,16 @@ EpochPlan LoaderCore::usual_plan(std::uint64_t epoch) const {
   EpochPlan plan;
   if (settings_.shuffle) plan.order = shuffled_order(samples_, settings_.seed, epoch);
   plan.equal = {samples_, settings_.batch_rows, settings_.batches};
-  if (settings_.part.count > 1) {
-    plan.window = part_window(samples_, settings_.part, epoch);
-    plan.equal.samples = settings_.part.samples;
+  if (settings_.partition.count > 1) {
+    plan.window = partition_window(samples_, settings_.partition, epoch);
+    plan.equal.samples = settings_.partition.samples;
   }
   return plan;
 }
 
 void LoaderCore::start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan) noexcept {
   epoch_ = epoch;
-  given_plan_ = std::move(plan);
+  requested_plan_ = std::move(plan);
   plan_ = nullptr;
   assemblies_.clear();
   abandoned_ = reading_;
@@ -42,7 +42,7 @@ void LoaderCore::start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPla
 
 void LoaderCore::make_plan() noexcept try {
   no_plan_.reset();
-  std::shared_ptr<const EpochPlan> plan = given_plan_;
+  std::shared_ptr<const EpochPlan> plan = requested_plan_;
   if (!plan) plan = std::make_shared<const EpochPlan>(usual_plan(epoch_));
   if (const std::int64_t rows = plan->most_rows(); rows > buffer_rows_) {
     buffers_ = LoaderBuffers(block_bytes(fields_, rows));
@@ -84,22 +84,22 @@ bool LoaderCore::open_assembly() {
   auto buffer = find_buffer();
   if (!buffer) return false;
   const std::int64_t rows = plan_->rows_of(opened_);
-  auto parts = split_rows(rows, std::max(1, settings_.workers));
-  assemblies_.push_back({opened_, rows, std::move(buffer), std::move(parts), 0, 0, {}});
+  auto ranges = split_rows(rows, std::max(1, settings_.workers));
+  assemblies_.push_back({opened_, rows, std::move(buffer), std::move(ranges), 0, 0, {}});
   ++opened_;
   return true;
 }
 
 bool LoaderCore::has_task() {
   const bool issued_all =
-      assemblies_.empty() || assemblies_.back().parts_issued == assemblies_.back().parts.size();
+      assemblies_.empty() || assemblies_.back().ranges_issued == assemblies_.back().ranges.size();
   return !issued_all || open_assembly();
 }
 
 ReadTask LoaderCore::take_task() noexcept {
   Assembly& assembly = assemblies_.back();
   ++reading_;
-  const RowRange rows = assembly.parts[assembly.parts_issued++];
+  const RowRange rows = assembly.ranges[assembly.ranges_issued++];
   return {epoch_, assembly.batch, rows, plan_, plan_->begin_of(assembly.batch), assembly.buffer};
 }
 
@@ -111,7 +111,7 @@ void LoaderCore::finish(ReadResult result) noexcept {
   }
   const auto position = static_cast<std::size_t>(result.batch - assemblies_.front().batch);
   Assembly& assembly = assemblies_[position];
-  ++assembly.parts_done;
+  ++assembly.ranges_done;
   if (!result.failure) return;
   failed_ = true;
   // The first in the batch's order, whichever reader is quicker.

@@ -71,12 +71,12 @@ class LoaderCore {
     std::int64_t batch = 0;
     std::int64_t rows = 0;
     std::shared_ptr<const BatchBuffer> buffer = {};
-    std::vector<RowRange> parts = {};
-    std::size_t parts_issued = 0;
-    std::size_t parts_done = 0;
+    std::vector<RowRange> ranges = {};
+    std::size_t ranges_issued = 0;
+    std::size_t ranges_done = 0;
     std::optional<ReadFailure> failure = {};
 
-    bool complete() const noexcept { return parts_done == parts.size(); }
+    bool complete() const noexcept { return ranges_done == ranges.size(); }
   };
 
   EpochPlan usual_plan(std::uint64_t epoch) const;
@@ -91,7 +91,7 @@ class LoaderCore {
   std::int64_t buffer_rows_;
   LoaderBuffers buffers_;
   std::uint64_t epoch_ = 0;
-  std::shared_ptr<const EpochPlan> given_plan_;  // Is what start_epoch() was given, or null.
+  std::shared_ptr<const EpochPlan> requested_plan_;  // Is the plan of start_epoch(), or null.
   std::shared_ptr<const EpochPlan> plan_;
   std::optional<LoadFailure> no_plan_;  // Says why the epoch has none.
   std::deque<Assembly> assemblies_;     // Are the assemblies of consecutive batches.

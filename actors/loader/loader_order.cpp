@@ -42,13 +42,14 @@ std::vector<std::int64_t> shuffled_order(std::int64_t samples, std::uint64_t see
   return order;
 }
 
-OrderWindow part_window(std::int64_t size, const OrderPart& part, std::uint64_t epoch) {
-  const std::int64_t left = size - part.count * part.samples;
+OrderWindow partition_window(std::int64_t size, const OrderPartition& partition,
+                             std::uint64_t epoch) {
+  const std::int64_t left = size - partition.count * partition.samples;
   // The positions [gap_begin, gap_begin + left) are left out, which go around the end.
   const auto turn = static_cast<std::int64_t>(epoch % static_cast<std::uint64_t>(size));
   const std::int64_t gap_begin = turn * left % size;
   const std::int64_t wrapped = std::max<std::int64_t>(0, gap_begin + left - size);
-  return {wrapped + part.index * part.samples, gap_begin, left};
+  return {wrapped + partition.index * partition.samples, gap_begin, left};
 }
 
 std::int64_t EpochPlan::most_rows() const {
@@ -59,8 +60,8 @@ std::int64_t EpochPlan::most_rows() const {
   return rows;
 }
 
-std::vector<RowRange> split_rows(std::int64_t rows, int parts) {
-  const std::int64_t count = std::min<std::int64_t>(rows, parts);
+std::vector<RowRange> split_rows(std::int64_t rows, int most) {
+  const std::int64_t count = std::min<std::int64_t>(rows, most);
   std::vector<RowRange> ranges;
   for (std::int64_t i = 0, begin = 0; i < count; ++i) {
     const std::int64_t end = begin + rows / count + (i < rows % count ? 1 : 0);

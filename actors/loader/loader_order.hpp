@@ -13,10 +13,10 @@ namespace penstock::actors {
 std::vector<std::int64_t> shuffled_order(std::int64_t samples, std::uint64_t seed,
                                          std::uint64_t epoch);
 
-/// One of `count` parts of an epoch that have no sample in common, each `samples` long: consecutive
-/// ones of the order. Samples that are in no part are neighbours, and the next ones in the next
-/// epoch, so that each has its turn.
-struct OrderPart {
+/// Is one of `count` partitions of an epoch. Each has `samples` consecutive samples of the order,
+/// and no sample is in two partitions. The samples that are in none are neighbors in the order; the
+/// next epoch leaves out the samples that follow them, so that each has its turn.
+struct OrderPartition {
   int index = 0;
   int count = 1;
   std::int64_t samples = 0;
@@ -36,8 +36,9 @@ struct OrderWindow {
   }
 };
 
-/// Returns the positions that `part` has of an order of `size` samples.
-OrderWindow part_window(std::int64_t size, const OrderPart& part, std::uint64_t epoch);
+/// Returns the positions that `partition` has of an order of `size` samples.
+OrderWindow partition_window(std::int64_t size, const OrderPartition& partition,
+                             std::uint64_t epoch);
 
 /// Batches that have equally many rows, but for a last one that may have fewer. They take no memory
 /// however many there are.
@@ -85,8 +86,8 @@ struct RowRange {
   bool operator==(const RowRange&) const = default;
 };
 
-/// Divides rows 0 to rows-1 into at most `parts` ranges, none of them empty, whose lengths differ
+/// Divides rows 0 to rows-1 into at most `most` ranges, none of them empty, whose lengths differ
 /// by one at the most.
-std::vector<RowRange> split_rows(std::int64_t rows, int parts);
+std::vector<RowRange> split_rows(std::int64_t rows, int most);
 
 }  // namespace penstock::actors

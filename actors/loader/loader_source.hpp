@@ -41,8 +41,8 @@ struct LoaderSettings {
   /// The number of threads that read. 0 means 1.
   int workers = 1;
   std::uint64_t seed = 0;
-  /// The part of the epoch that this loader reads, where several loaders share it.
-  OrderPart part = {};
+  /// Says which samples of an epoch this loader reads, if several loaders divide the dataset.
+  OrderPartition partition = {};
 };
 
 }  // namespace penstock::actors

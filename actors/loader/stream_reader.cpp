@@ -25,7 +25,7 @@ FillResult StreamReader::fill(const FillTask& task) noexcept {
   } catch (...) {
     result.failure = failure_of(std::current_exception(), Errc::invalid_data, [&] {
       return "data loader: reading sample " + std::to_string(samples_) + " of worker " +
-             std::to_string(number_) + "'s share failed: ";
+             std::to_string(number_) + "'s stream failed: ";
     });
     stream_ = {};
   }

@@ -21,14 +21,14 @@ void LivingActors::actor_begins() noexcept {
   ++living_;
 }
 
-void LivingActors::actor_ended(const std::string& name, bool was_told,
+void LivingActors::actor_ended(const std::string& name, bool was_told_to_end,
                                const caf::error& reason) noexcept {
-  ended(name, was_told, reason, false);
+  ended(name, was_told_to_end, reason, false);
 }
 
-void LivingActors::ended(const std::string& name, bool was_told, const caf::error& reason,
+void LivingActors::ended(const std::string& name, bool was_told_to_end, const caf::error& reason,
                          bool stops_update) noexcept {
-  if (!was_told) {
+  if (!was_told_to_end) {
     try {
       failure_->fail(failure_of(name, reason, stops_update));
     } catch (const std::bad_alloc&) {

@@ -18,7 +18,7 @@ class LivingActors final : public EndWatch {
       : failure_(std::move(failure)) {}
 
   void actor_begins() noexcept override;
-  void actor_ended(const std::string& name, bool was_told,
+  void actor_ended(const std::string& name, bool was_told_to_end,
                    const caf::error& reason) noexcept override;
   /// Returns the same watch for actors that a weight update cannot go on without. The end of any
   /// other one lets an update that has begun be finished.
@@ -36,16 +36,16 @@ class LivingActors final : public EndWatch {
    public:
     explicit Updaters(LivingActors& all) noexcept : all_(all) {}
     void actor_begins() noexcept override { all_.actor_begins(); }
-    void actor_ended(const std::string& name, bool was_told,
+    void actor_ended(const std::string& name, bool was_told_to_end,
                      const caf::error& reason) noexcept override {
-      all_.ended(name, was_told, reason, true);
+      all_.ended(name, was_told_to_end, reason, true);
     }
 
    private:
     LivingActors& all_;
   };
 
-  void ended(const std::string& name, bool was_told, const caf::error& reason,
+  void ended(const std::string& name, bool was_told_to_end, const caf::error& reason,
              bool stops_update) noexcept;
 
   std::shared_ptr<FailureLatch> failure_;

@@ -26,9 +26,9 @@ class Casting {
       : system_(system),
         setup_(std::move(setup)),
         host_(std::move(host)),
-        pulse_(part_of(host_, &HostCalls::pulse)),
+        pulse_(member_of(host_, &HostCalls::pulse)),
         rules_(std::move(rules)) {
-    cast_.living = std::make_shared<LivingActors>(part_of(host_, &HostCalls::failure));
+    cast_.living = std::make_shared<LivingActors>(member_of(host_, &HostCalls::failure));
   }
 
   PipelineCast run() {
@@ -64,10 +64,11 @@ class Casting {
 
   void spawn_all() {
     form_teams();
-    const auto call = part_of(host_, &HostCalls::call);
-    supervisor_ = cast_.supervisor = system_.spawn(
-        RunsOn::own_thread, watched("supervisor"), supervisor_actor,
-        SupervisorSetup{setup_->stall_seconds, call, part_of(host_, &HostCalls::failure), pulse_});
+    const auto call = member_of(host_, &HostCalls::call);
+    supervisor_ = cast_.supervisor =
+        system_.spawn(RunsOn::own_thread, watched("supervisor"), supervisor_actor,
+                      SupervisorSetup{setup_->stall_seconds, call,
+                                      member_of(host_, &HostCalls::failure), pulse_});
     step_ = cast_.step = spawn("step", RunsOn::workers, step_actor, setup_, call, pulse_);
     feed_ = spawn("feed", RunsOn::workers, feed_actor, setup_, pulse_, supervisor_);
     make_memory();
@@ -194,7 +195,7 @@ class Casting {
 
   void spawn_updaters() {
     gate_ = spawn(updater("gate"), RunsOn::workers, gate_actor, setup_,
-                  part_of(host_, &HostCalls::updates), rules_);
+                  member_of(host_, &HostCalls::updates), rules_);
     if (setup_->replicas == 1) return;
     for (std::size_t stage = 0; stage < setup_->stages(); ++stage)
       reducers_.push_back(spawn("reducer of stage " + std::to_string(stage), RunsOn::workers,

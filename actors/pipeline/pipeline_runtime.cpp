@@ -96,8 +96,8 @@ std::span<const StageMemory> PipelineRuntime::memory_of(std::int32_t replica) co
 
 Variables PipelineRuntime::read_variables(std::int32_t replica) {
   if (replica != 0)
-    host_->expect_rest();
-  else if (host_->expect_rest_or_failure())
+    host_->expect_idle();
+  else if (host_->expect_idle_or_failed())
     end_to_read();
   return actors::read_variables(*setup_->plan, memory_of(replica));
 }
@@ -118,7 +118,7 @@ void PipelineRuntime::end_to_read() {
 }
 
 void PipelineRuntime::write_variables(const Variables& variables) {
-  host_->expect_rest();
+  host_->expect_idle();
   actors::write_variables(cast_->memory, variables);
 }
 
@@ -129,12 +129,12 @@ void PipelineRuntime::set_rules(UpdateRules rules) {
 }
 
 OptimizerTensors PipelineRuntime::read_optimizer() {
-  host_->expect_rest();
+  host_->expect_idle();
   return actors::read_optimizer(*setup_->plan, cast_->memory);
 }
 
 void PipelineRuntime::write_optimizer(const OptimizerTensors& tensors) {
-  host_->expect_rest();
+  host_->expect_idle();
   actors::write_optimizer(cast_->memory, tensors);
   const std::int64_t windows_begun = micro_batches_begun_ / setup_->gradient_accumulation;
   setup_->constants->first_update = tensors.updates - windows_begun;
@@ -142,7 +142,7 @@ void PipelineRuntime::write_optimizer(const OptimizerTensors& tensors) {
 }
 
 std::vector<StageStatus> PipelineRuntime::read_status() {
-  if (host_->expect_rest_or_failure()) end_to_read();
+  if (host_->expect_idle_or_failed()) end_to_read();
   std::vector<StageStatus> statuses;
   statuses.reserve(cast_->statuses.size());
   for (const auto& status : cast_->statuses) statuses.push_back(status->take());

@@ -16,9 +16,9 @@ class EndWatch {
 
   /// An actor is about to be spawned. Its end is told in any case, even if it is not spawned.
   virtual void actor_begins() noexcept = 0;
-  /// The actor `name` has ended; its state is gone. `was_told` says whether it was told to end, or
-  /// was not spawned. `reason` is what made it end otherwise.
-  virtual void actor_ended(const std::string& name, bool was_told,
+  /// The actor `name` has ended; its state is gone. `was_told_to_end` says whether it was told to
+  /// end, or was not spawned. `reason` is what made it end otherwise.
+  virtual void actor_ended(const std::string& name, bool was_told_to_end,
                            const caf::error& reason) noexcept = 0;
 };
 
@@ -39,9 +39,9 @@ class EndNotice {
   ~EndNotice() { give(true, {}); }
 
   /// Only the first time counts.
-  void give(bool was_told, const caf::error& reason) noexcept {
+  void give(bool was_told_to_end, const caf::error& reason) noexcept {
     if (const auto watch = std::exchange(watched_.watch, nullptr))
-      watch->actor_ended(watched_.name, was_told, reason);
+      watch->actor_ended(watched_.name, was_told_to_end, reason);
   }
 
  private:

@@ -88,8 +88,8 @@ class EngineActor final : public Impl, public Mortal {
 
  protected:
   void on_cleanup(const caf::error& reason) noexcept override {
-    const bool was_told = leave_roll();
-    terms_.notice.give(was_told, reason);
+    const bool was_told_to_end = leave_roll();
+    terms_.notice.give(was_told_to_end, reason);
     if (terms_.thread) terms_.thread->close();
   }
 

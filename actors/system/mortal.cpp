@@ -17,7 +17,7 @@ void Mortal::tell_to_end() noexcept {
     const std::lock_guard lock(roll_.mutex_);
     if (!listed_) return;
     roll_.remove(*this);
-    told_ = true;
+    told_to_end_ = true;
   }
   send_exit();
 }
@@ -25,7 +25,7 @@ void Mortal::tell_to_end() noexcept {
 bool Mortal::leave_roll() noexcept {
   const std::lock_guard lock(roll_.mutex_);
   if (listed_) roll_.remove(*this);
-  return told_;
+  return told_to_end_;
 }
 
 void Roll::remove(Mortal& mortal) noexcept {
@@ -46,7 +46,7 @@ void Roll::tell_all() noexcept {
       if (!mortal) return;
       actor = mortal->handle();
       remove(*mortal);
-      mortal->told_ = true;
+      mortal->told_to_end_ = true;
     }
     if (actor) mortal->send_exit();
   }

@@ -38,7 +38,7 @@ class Mortal {
   Roll& roll_;
   Mortal *before_ = nullptr, *after_ = nullptr;
   bool listed_ = true;  // Says whether it is in the roll.
-  bool told_ = false;
+  bool told_to_end_ = false;
 };
 
 /// The actors that have not been told to end. Any thread may use it.

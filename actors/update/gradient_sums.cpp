@@ -22,49 +22,49 @@ std::span<float> part_of(std::span<float> sum, const graph::Part& part) {
 
 }  // namespace
 
-void GradientSums::reduce_scatter(const Share& share, const Staging& staging,
+void GradientSums::reduce_scatter(const ShardedParameter& parameter, const StagingBuffer& staging,
                                   CollectiveReport& counts) {
-  for (std::size_t use = 0; use < share.plan->gradients.size(); ++use) {
-    const StageSums& sums = of_stage_.at(share.plan->gradients[use].stage);
+  for (std::size_t use = 0; use < parameter.plan->gradients.size(); ++use) {
+    const StageSums& sums = of_stage_.at(parameter.plan->gradients[use].stage);
     addends_.clear();
     for (const std::shared_ptr<Arena>& replica : sums.reduced->replicas) {
-      addends_.push_back(sum_in(*replica, share, use).data() + share.shard.begin);
+      addends_.push_back(sum_in(*replica, parameter, use).data() + parameter.shard.begin);
       if (replica != sums.arena)
-        counts.scattered_bytes += size(share.shard) * std::int64_t{sizeof(float)};
+        counts.scattered_bytes += size(parameter.shard) * std::int64_t{sizeof(float)};
     }
     ++counts.reduce_scatters;
-    add_up(addends_, share, use, staging);
+    add_up(addends_, parameter, use, staging);
   }
 }
 
-void GradientSums::add_up_share(std::int64_t replica, const SharedWork& by,
-                                const Staging& staging) const {
+void GradientSums::add_up_slice(std::int64_t replica, const SharedWork& by,
+                                const StagingBuffer& staging) const {
   const StageSums& stage_sums = of_stage_.at(static_cast<std::int32_t>(arena_->number()));
   if (stage_sums.reduced)
-    actors::add_up_share(*stage_sums.reduced, replica, by, staging.heartbeat());
+    actors::add_up_slice(*stage_sums.reduced, replica, by, staging.heartbeat());
 }
 
-void GradientSums::add_uses(const Share& share, const Staging& staging) {
-  const std::size_t uses = share.plan->gradients.size();
+void GradientSums::add_uses(const ShardedParameter& parameter, const StagingBuffer& staging) {
+  const std::size_t uses = parameter.plan->gradients.size();
   if (uses == 1) return;
   addends_.clear();
   for (std::size_t use = 0; use < uses; ++use)
-    addends_.push_back(sum_of(share, use) + share.shard.begin);
-  add_up(addends_, share, 0, staging);
+    addends_.push_back(sum_of(parameter, use) + parameter.shard.begin);
+  add_up(addends_, parameter, 0, staging);
 }
 
-void GradientSums::add_up(std::span<const float* const> sums, const Share& share, std::size_t use,
-                          const Staging& staging) {
-  const std::span<float> result = part_of(own_sum_of(share, use), share.shard);
-  if (share.sums_on_host())
-    add_in_pieces(sums, result, pair_at_once(share, staging), staging);
+void GradientSums::add_up(std::span<const float* const> sums, const ShardedParameter& parameter,
+                          std::size_t use, const StagingBuffer& staging) {
+  const std::span<float> result = part_of(own_sum_of(parameter, use), parameter.shard);
+  if (parameter.sums_on_host())
+    add_in_pieces(sums, result, pair_at_once(parameter, staging), staging);
   else
     add_on_ipu(sums, result, staging);
 }
 
 // A piece at a time, for the sum may go to where one of them is.
 void GradientSums::add_on_ipu(std::span<const float* const> sums, std::span<float> result,
-                              const Staging& staging) {
+                              const StagingBuffer& staging) {
   std::array<float, 1024> sum;
   for (std::int64_t begin = 0; begin < std::ssize(result); begin += std::ssize(sum)) {
     const std::int64_t count = std::min(std::ssize(sum), std::ssize(result) - begin);
@@ -80,7 +80,7 @@ void GradientSums::add_on_ipu(std::span<const float* const> sums, std::span<floa
 }
 
 void GradientSums::add_in_pieces(std::span<const float* const> sums, std::span<float> result,
-                                 std::int64_t at_once, const Staging& staging) {
+                                 std::int64_t at_once, const StagingBuffer& staging) {
   OffloadReport& moves = arena_->accumulator_moves();
   for (std::int64_t begin = 0; begin < std::ssize(result); begin += at_once) {
     const std::int64_t count = std::min(at_once, std::ssize(result) - begin);
@@ -91,34 +91,37 @@ void GradientSums::add_in_pieces(std::span<const float* const> sums, std::span<f
   }
 }
 
-std::int64_t GradientSums::pair_at_once(const Share& share, const Staging& staging) {
-  return graph::elements_at_once({.elements = share.elements(), .tensors = 2}, staging.bytes());
+std::int64_t GradientSums::pair_at_once(const ShardedParameter& parameter,
+                                        const StagingBuffer& staging) {
+  return graph::elements_at_once({.elements = parameter.elements(), .tensors = 2}, staging.bytes());
 }
 
-const float* GradientSums::to_read(const Share& share) const {
-  return share.plan->gradients.size() > 1 ? to_clear(share) : sum_of(share, 0);
+const float* GradientSums::to_read(const ShardedParameter& parameter) const {
+  return parameter.plan->gradients.size() > 1 ? to_clear(parameter) : sum_of(parameter, 0);
 }
 
-double GradientSums::squared_norm(const Share& share, float scale, const Staging& staging) const {
-  const float* const sum = to_read(share);
-  const std::int64_t elements = share.elements();
+double GradientSums::squared_norm(const ShardedParameter& parameter, float scale,
+                                  const StagingBuffer& staging) const {
+  const float* const sum = to_read(parameter);
+  const std::int64_t elements = parameter.elements();
   double squared = 0;  // It is summed in the norm's own blocks, in their own order.
   for (std::int64_t begin = 0; begin < elements; begin += graph::norm_block) {
     const std::int64_t count = std::min(graph::norm_block, elements - begin);
     const std::span<const float> block =
-        share.sums_on_host() ? staging.load(0, sum + begin, count, arena_->accumulator_moves())
-                             : std::span<const float>(sum + begin, static_cast<std::size_t>(count));
+        parameter.sums_on_host()
+            ? staging.load(0, sum + begin, count, arena_->accumulator_moves())
+            : std::span<const float>(sum + begin, static_cast<std::size_t>(count));
     squared += graph::squared_norm(block, scale);
     staging.beat();
   }
   return squared;
 }
 
-void GradientSums::norm_part(const Share& share, float scale, const Staging& staging,
-                             graph::NormPart& part) const {
-  const float* const sum = to_read(share);
+void GradientSums::norm_part(const ShardedParameter& parameter, float scale,
+                             const StagingBuffer& staging, graph::NormPart& part) const {
+  const float* const sum = to_read(parameter);
   const auto sums = [&](const graph::Part& of) -> std::span<const float> {
-    if (share.sums_on_host())
+    if (parameter.sums_on_host())
       return staging.load(0, sum + of.begin, size(of), arena_->accumulator_moves());
     return {sum + of.begin, static_cast<std::size_t>(size(of))};
   };
@@ -130,30 +133,30 @@ void GradientSums::norm_part(const Share& share, float scale, const Staging& sta
     for (const float one : sums(of)) *to++ = one * scale;
   };
   // They are passed by reference, for a function object with so many captures would be allocated.
-  graph::norm_part(share.shard, share.elements(), {std::cref(squared_norm), std::cref(elements)},
-                   part);
+  graph::norm_part(parameter.shard, parameter.elements(),
+                   {std::cref(squared_norm), std::cref(elements)}, part);
 }
 
-void GradientSums::clear(const Share& share, const Staging& staging) {
-  clear(share, 0, {0, share.shard.begin}, staging);
-  clear(share, 0, {share.shard.end, share.elements()}, staging);
-  for (std::size_t use = 1; use < share.plan->gradients.size(); ++use)
-    clear(share, use, {0, share.elements()}, staging);
+void GradientSums::clear(const ShardedParameter& parameter, const StagingBuffer& staging) {
+  clear(parameter, 0, {0, parameter.shard.begin}, staging);
+  clear(parameter, 0, {parameter.shard.end, parameter.elements()}, staging);
+  for (std::size_t use = 1; use < parameter.plan->gradients.size(); ++use)
+    clear(parameter, use, {0, parameter.elements()}, staging);
 }
 
-void GradientSums::clear(const Share& share, std::size_t use, const graph::Part& elements,
-                         const Staging& staging) {
+void GradientSums::clear(const ShardedParameter& parameter, std::size_t use,
+                         const graph::Part& elements, const StagingBuffer& staging) {
   if (graph::empty(elements)) return;
-  const auto sum = part_of(own_sum_of(share, use), elements);
-  if (share.sums_on_host())
-    clear_in_pieces(sum, pair_at_once(share, staging), staging);
+  const auto sum = part_of(own_sum_of(parameter, use), elements);
+  if (parameter.sums_on_host())
+    clear_in_pieces(sum, pair_at_once(parameter, staging), staging);
   else
     std::memset(sum.data(), 0, sum.size_bytes());
   staging.beat();
 }
 
 void GradientSums::clear_in_pieces(std::span<float> sum, std::int64_t at_once,
-                                   const Staging& staging) {
+                                   const StagingBuffer& staging) {
   for (std::int64_t begin = 0; begin < std::ssize(sum); begin += at_once) {
     const auto zeros = staging.room(0, std::min(at_once, std::ssize(sum) - begin));
     std::ranges::fill(zeros, 0.0f);
@@ -161,22 +164,24 @@ void GradientSums::clear_in_pieces(std::span<float> sum, std::int64_t at_once,
   }
 }
 
-const float* GradientSums::sum_of(const Share& share, std::size_t use) const {
-  const graph::GradientPlan& gradient = share.plan->gradients[use];
+const float* GradientSums::sum_of(const ShardedParameter& parameter, std::size_t use) const {
+  const graph::GradientPlan& gradient = parameter.plan->gradients[use];
   const auto& reduced = of_stage_.at(gradient.stage).reduced;
-  if (share.divided || !reduced) return own_sum_of(share, use).data();
+  if (parameter.divided || !reduced) return own_sum_of(parameter, use).data();
   const ReducedTotal& of =
       graph::in_host_store(gradient.home.space) ? reduced->in_host_store : reduced->on_ipu;
   return reinterpret_cast<const float*>(of.total.get() + of.layout.place_of(gradient.home.offset));
 }
 
-std::span<float> GradientSums::own_sum_of(const Share& share, std::size_t use) const {
-  return sum_in(arena_of(share.plan->gradients[use].stage), share, use);
+std::span<float> GradientSums::own_sum_of(const ShardedParameter& parameter,
+                                          std::size_t use) const {
+  return sum_in(arena_of(parameter.plan->gradients[use].stage), parameter, use);
 }
 
-std::span<float> GradientSums::sum_in(Arena& arena, const Share& share, std::size_t use) {
-  const graph::GradientPlan& gradient = share.plan->gradients[use];
-  return arena.accumulator(gradient.home, share.elements());
+std::span<float> GradientSums::sum_in(Arena& arena, const ShardedParameter& parameter,
+                                      std::size_t use) {
+  const graph::GradientPlan& gradient = parameter.plan->gradients[use];
+  return arena.accumulator(gradient.home, parameter.elements());
 }
 
 }  // namespace penstock::actors

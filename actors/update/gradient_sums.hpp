@@ -13,7 +13,7 @@
 
 #include "actors/execution/arena.hpp"
 #include "actors/update/reduced_sums.hpp"
-#include "actors/update/staging.hpp"
+#include "actors/update/staging_buffer.hpp"
 #include "graph/plan/optimizers/norm.hpp"
 
 namespace penstock::actors {
@@ -29,8 +29,8 @@ constexpr std::int64_t size(const graph::Part& part) {
   return part.end - part.begin;
 }
 
-/// A share says which elements of a parameter a replica updates.
-struct Share {
+/// Describes a parameter, and says which of its elements one replica updates.
+struct ShardedParameter {
   std::int32_t variable = 0;  ///< Is the parameter's position in Plan::variables.
   const graph::VariablePlan* plan = nullptr;
   bool divided = false;    ///< Says whether the replicas divide the parameter among them.
@@ -58,41 +58,45 @@ class GradientSums {
 
   /// Adds up the replicas' shards of a divided parameter, in the order of their numbers, into this
   /// replica's own sums. Until all replicas have done so, none may clear any.
-  void reduce_scatter(const Share& share, const Staging& staging, CollectiveReport& counts);
-  /// Adds up the share of `replica` in the stage's total of all sums that are whole in every
+  void reduce_scatter(const ShardedParameter& parameter, const StagingBuffer& staging,
+                      CollectiveReport& counts);
+  /// Adds up the slice of `replica` in the stage's total of all sums that are whole in every
   /// replica. Until all replicas have done so, none may read the total or clear its own sums.
-  void add_up_share(std::int64_t replica, const SharedWork& by, const Staging& staging) const;
+  void add_up_slice(std::int64_t replica, const SharedWork& by, const StagingBuffer& staging) const;
   /// Puts the sum of a tied parameter, use 0 + use 1 + ..., in the place of its first use's.
-  void add_uses(const Share& share, const Staging& staging);
+  void add_uses(const ShardedParameter& parameter, const StagingBuffer& staging);
   /// Returns where element 0 of the parameter's sum is that an update reads once the uses are
   /// added.
-  const float* to_read(const Share& share) const;
+  const float* to_read(const ShardedParameter& parameter) const;
   /// Returns where element 0 of this replica's own sum is, which the update clears in the end.
-  float* to_clear(const Share& share) const { return own_sum_of(share, 0).data(); }
-  double squared_norm(const Share& share, float scale, const Staging& staging) const;
+  float* to_clear(const ShardedParameter& parameter) const {
+    return own_sum_of(parameter, 0).data();
+  }
+  double squared_norm(const ShardedParameter& parameter, float scale,
+                      const StagingBuffer& staging) const;
   /// Makes `part` what this replica knows of the norm of a divided parameter's gradient.
-  void norm_part(const Share& share, float scale, const Staging& staging,
+  void norm_part(const ShardedParameter& parameter, float scale, const StagingBuffer& staging,
                  graph::NormPart& part) const;
   /// Clears all sums but those that the rule clears.
-  void clear(const Share& share, const Staging& staging);
+  void clear(const ShardedParameter& parameter, const StagingBuffer& staging);
 
  private:
   /// Adds up two or more sums, for this replica's elements, into its own sum of one use.
-  void add_up(std::span<const float* const> sums, const Share& share, std::size_t use,
-              const Staging& staging);
+  void add_up(std::span<const float* const> sums, const ShardedParameter& parameter,
+              std::size_t use, const StagingBuffer& staging);
   static void add_on_ipu(std::span<const float* const> sums, std::span<float> result,
-                         const Staging& staging);
+                         const StagingBuffer& staging);
   void add_in_pieces(std::span<const float* const> sums, std::span<float> result,
-                     std::int64_t at_once, const Staging& staging);
-  void clear(const Share& share, std::size_t use, const graph::Part& elements,
-             const Staging& staging);
-  void clear_in_pieces(std::span<float> sum, std::int64_t at_once, const Staging& staging);
+                     std::int64_t at_once, const StagingBuffer& staging);
+  void clear(const ShardedParameter& parameter, std::size_t use, const graph::Part& elements,
+             const StagingBuffer& staging);
+  void clear_in_pieces(std::span<float> sum, std::int64_t at_once, const StagingBuffer& staging);
   /// Returns how many elements of two sums fit into scratch together.
-  static std::int64_t pair_at_once(const Share& share, const Staging& staging);
+  static std::int64_t pair_at_once(const ShardedParameter& parameter, const StagingBuffer& staging);
   /// Returns the sum of one use to read, or this replica's own, to be cleared.
-  const float* sum_of(const Share& share, std::size_t use) const;
-  std::span<float> own_sum_of(const Share& share, std::size_t use) const;
-  static std::span<float> sum_in(Arena& arena, const Share& share, std::size_t use);
+  const float* sum_of(const ShardedParameter& parameter, std::size_t use) const;
+  std::span<float> own_sum_of(const ShardedParameter& parameter, std::size_t use) const;
+  static std::span<float> sum_in(Arena& arena, const ShardedParameter& parameter, std::size_t use);
 
   std::shared_ptr<Arena> arena_;
   std::map<std::int32_t, StageSums> of_stage_;

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "actors/update/stage_update.hpp"
-#include "actors/update/staging.hpp"
+#include "actors/update/staging_buffer.hpp"
 
 namespace penstock::actors {
 
@@ -39,7 +39,7 @@ Piece part_of(const Piece& piece, const graph::Part& part);
 class Pieces {
  public:
   /// Serves a round of `update` that multiplies gradients by `clip_factor` if the rules clip.
-  Pieces(StageUpdate& update, const Staging& staging, double clip_factor)
+  Pieces(StageUpdate& update, const StagingBuffer& staging, double clip_factor)
       : update_(update), staging_(staging), clip_factor_(clip_factor) {}
 
   /// Brings these elements with their state, their gradient and their weight.
@@ -60,7 +60,7 @@ class Pieces {
   float* kept(const TrainedVariable& trained, std::size_t tensor, std::int64_t begin) const;
 
   StageUpdate& update_;
-  const Staging& staging_;
+  const StagingBuffer& staging_;
   double clip_factor_;
 };
 

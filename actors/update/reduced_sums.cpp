@@ -27,17 +27,17 @@ class Totals {
 
   /// Adds up bytes `begin` to `end` of the total.
   void add_up(std::int64_t begin, std::int64_t end) const {
-    const auto& parts = total_.layout.parts;
-    auto part = std::ranges::upper_bound(parts, begin, {}, &ReducedPart::place);
-    for (--part; part != parts.end() && part->place < end; ++part)
-      add_up(*part, std::max(begin, part->place), std::min(end, part->place + part->bytes));
+    const auto& ranges = total_.layout.ranges;
+    auto range = std::ranges::upper_bound(ranges, begin, {}, &ReducedRange::place);
+    for (--range; range != ranges.end() && range->place < end; ++range)
+      add_up(*range, std::max(begin, range->place), std::min(end, range->place + range->bytes));
   }
 
  private:
-  void add_up(const ReducedPart& part, std::int64_t begin, std::int64_t end) const {
+  void add_up(const ReducedRange& range, std::int64_t begin, std::int64_t end) const {
     const auto of_replica = [&](std::size_t replica) {
       const std::byte* const sums = (*replicas_[replica].*sums_)().data();
-      return reinterpret_cast<const float*>(sums + part.offset + (begin - part.place));
+      return reinterpret_cast<const float*>(sums + range.offset + (begin - range.place));
     };
     auto* const sum = reinterpret_cast<float*>(total_.total.get() + begin);
     const float* so_far = of_replica(0);
@@ -79,9 +79,9 @@ ReducedTotal total_of(ReducedLayout layout) {
 }  // namespace
 
 std::int64_t ReducedLayout::place_of(std::int64_t offset) const {
-  const auto next = std::ranges::upper_bound(parts, offset, {}, &ReducedPart::offset);
-  const ReducedPart& part = *std::prev(next);
-  return part.place + (offset - part.offset);
+  const auto next = std::ranges::upper_bound(ranges, offset, {}, &ReducedRange::offset);
+  const ReducedRange& range = *std::prev(next);
+  return range.place + (offset - range.offset);
 }
 
 ReducedLayout reduced_layout(const PipelineSetup& setup, const UpdateRules& rules,
@@ -95,16 +95,16 @@ ReducedLayout reduced_layout(const PipelineSetup& setup, const UpdateRules& rule
         const auto& rule = rules.variables[static_cast<std::size_t>(variable.variable)];
         const bool whole = !divided(setup, rule, variable.type.shape.elements());
         all = all && whole;
-        if (whole) layout.parts.push_back({use.home.offset, aligned(variable.type.bytes())});
+        if (whole) layout.ranges.push_back({use.home.offset, aligned(variable.type.bytes())});
       }
   const graph::StagePlan& plan = setup.plan->stages[stage];
   const std::int64_t block =
       graph::in_host_store(space) ? plan.host_accumulator_bytes : plan.accumulator_bytes;
-  if (all && block > 0) layout.parts = {{0, block}};
-  std::ranges::sort(layout.parts, {}, &ReducedPart::offset);
-  for (ReducedPart& part : layout.parts) {
-    part.place = layout.bytes;
-    layout.bytes += part.bytes;
+  if (all && block > 0) layout.ranges = {{0, block}};
+  std::ranges::sort(layout.ranges, {}, &ReducedRange::offset);
+  for (ReducedRange& range : layout.ranges) {
+    range.place = layout.bytes;
+    layout.bytes += range.bytes;
   }
   return layout;
 }
@@ -118,11 +118,11 @@ std::shared_ptr<const ReducedSums> make_reduced_sums(const PipelineSetup& setup,
                   std::move(replicas)});
 }
 
-void add_up_share(const ReducedSums& sums, std::int64_t share, const SharedWork& by,
+void add_up_slice(const ReducedSums& sums, std::int64_t slice, const SharedWork& by,
                   graph::Heartbeat* heartbeat) {
   const auto add = [&](const ReducedTotal& total, SumsOf of) {
-    const std::int64_t lines = total.layout.bytes / line_bytes, shares = std::ssize(sums.replicas);
-    const std::int64_t begin = lines * share / shares, end = lines * (share + 1) / shares;
+    const std::int64_t lines = total.layout.bytes / line_bytes, slices = std::ssize(sums.replicas);
+    const std::int64_t begin = lines * slice / slices, end = lines * (slice + 1) / slices;
     if (begin < end)
       add_up({total, sums.replicas, of}, begin * line_bytes, end * line_bytes, by, heartbeat);
   };

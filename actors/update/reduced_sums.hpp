@@ -1,6 +1,6 @@
 // ReducedSums says which of a stage's gradient sums have one total for all replicas, and where they
 // are in it. These are the sums of tensors that are whole in every replica. Each replica's IPU adds
-// up a share of the total, and reads all of it afterwards. For the other tensors each replica adds
+// up a slice of the total, and reads all of it afterwards. For the other tensors each replica adds
 // up its own shard.
 #pragma once
 
@@ -13,16 +13,16 @@
 
 namespace penstock::actors {
 
-/// Is a run of sums that lie side by side both in a stage's block and in the total.
-struct ReducedPart {
+/// Describes sums that lie side by side both in a stage's block and in the total.
+struct ReducedRange {
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
-  std::int64_t place = 0;  ///< Is where the part begins in the total.
+  std::int64_t place = 0;  ///< Is where the range begins in the total.
 };
 
 struct ReducedLayout {
-  std::vector<ReducedPart> parts = {};  ///< Has the parts in the order of their offsets.
-  std::int64_t bytes = 0;               ///< Is the size of the total.
+  std::vector<ReducedRange> ranges = {};  ///< Has the ranges in the order of their offsets.
+  std::int64_t bytes = 0;                 ///< Is the size of the total.
 
   /// Returns where the total has the sum that is at `offset` in the stage's block.
   std::int64_t place_of(std::int64_t offset) const;
@@ -57,11 +57,11 @@ struct SharedWork {
   std::int32_t threads = 1;             ///< Is the number of threads that the runner has.
 };
 
-/// Adds up share number `share` of both totals, which have as many equal shares as there are
+/// Adds up slice number `slice` of both totals, which have as many equal slices as there are
 /// replicas. Each element adds the sums of replica 0, 1, 2 and so on, so that the bits depend
-/// neither on the number of shares nor on that of threads. `heartbeat`, if it is not null, beats
+/// neither on the number of slices nor on that of threads. `heartbeat`, if it is not null, beats
 /// with each piece. Nobody writes the sums meanwhile.
-void add_up_share(const ReducedSums& sums, std::int64_t share, const SharedWork& by,
+void add_up_slice(const ReducedSums& sums, std::int64_t slice, const SharedWork& by,
                   graph::Heartbeat* heartbeat);
 
 }  // namespace penstock::actors

@@ -8,7 +8,7 @@
 
 #include "actors/update/pieces.hpp"
 #include "actors/update/stage_update.hpp"
-#include "actors/update/staging.hpp"
+#include "actors/update/staging_buffer.hpp"
 #include "actors/update/update_round.hpp"
 #include "graph/plan/sharing.hpp"
 
@@ -17,7 +17,7 @@ namespace penstock::actors {
 /// Holds what one stage works with when it runs a round.
 struct RoundRun {
   StageUpdate& update;
-  const Staging& staging;
+  const StagingBuffer& staging;
   graph::PartRunner* runner = nullptr;  ///< Shares work on large parameters, unless it is null.
   double clip_factor = 1;               ///< Multiplies gradients if the rules clip them.
   /// Has the squared norms of what weights move along, by position in Plan::variables. `apply`
@@ -26,7 +26,7 @@ struct RoundRun {
 };
 
 /// Adds up the replicas' gradients: those of divided parameters for this replica's shards, and this
-/// replica's share of the total of all others.
+/// replica's slice of the total of all others.
 void reduce_gradients(const RoundRun& run);
 
 /// Measures the norms of the gradients.
@@ -59,7 +59,7 @@ class ApplyRound {
 
   const RoundRun& run_;
   StageUpdate& update_;
-  const Staging& staging_;
+  const StagingBuffer& staging_;
   Pieces pieces_;
   double rate_factor_;  // Is the factor of the schedule for the update that runs.
 };

@@ -120,7 +120,8 @@ std::span<float> StageUpdate::weight(const TrainedVariable& variable,
       .subspan(static_cast<std::size_t>(elements.begin), static_cast<std::size_t>(size(elements)));
 }
 
-void StageUpdate::write_copies(const TrainedVariable& variable, const Staging& staging) const {
+void StageUpdate::write_copies(const TrainedVariable& variable,
+                               const StagingBuffer& staging) const {
   const auto weight = arena->variable(variable.position);
   for (const graph::CopyPlan& copy : variable.plan->copies) {
     Arena& other = sums.arena_of(copy.stage);

@@ -9,7 +9,7 @@
 #include "actors/execution/arena.hpp"
 #include "actors/execution/pipeline_setup.hpp"
 #include "actors/update/gradient_sums.hpp"
-#include "actors/update/staging.hpp"
+#include "actors/update/staging_buffer.hpp"
 #include "graph/plan/staging.hpp"
 #include "penstock/report.hpp"
 
@@ -22,7 +22,7 @@ struct StateBlocks {
 };
 
 /// Is a variable that the stage trains, and where its optimizer state is.
-struct TrainedVariable : Share {
+struct TrainedVariable : ShardedParameter {
   std::size_t position = 0;  ///< Is the position in StagePlan::variables.
   bool state_in_host_store = false;
   /// Are the places of the state's tensors in the block on the IPU or in the host store.
@@ -67,7 +67,7 @@ struct StageUpdate {
   std::span<float> weight(const TrainedVariable& trained, const graph::Part& elements) const;
   /// Gives the stages that have copies of the variable its new weight. They note themselves that
   /// their weights have changed, at the end of their part in the same update.
-  void write_copies(const TrainedVariable& trained, const Staging& staging) const;
+  void write_copies(const TrainedVariable& trained, const StagingBuffer& staging) const;
   /// Notes that the weights are those of the next update.
   void end();
 };

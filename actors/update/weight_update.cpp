@@ -70,7 +70,7 @@ void WeightUpdate::make_room(UpdateNorms& norms) const {
 
 void WeightUpdate::run(const UpdateOrder& order, std::span<std::byte> scratch,
                        graph::PartRunner* runner, graph::Heartbeat* heartbeat) {
-  const Staging staging(scratch, heartbeat);
+  const StagingBuffer staging(scratch, heartbeat);
   const RoundRun round{stage_, staging, runner, order.clip_factor, order.directions};
   if (order.round != UpdateRound::reduce && !stage_.uses_added) add_uses(staging);
   switch (order.round) {
@@ -87,7 +87,7 @@ void WeightUpdate::run(const UpdateOrder& order, std::span<std::byte> scratch,
   }
 }
 
-void WeightUpdate::add_uses(const Staging& staging) {
+void WeightUpdate::add_uses(const StagingBuffer& staging) {
   for (const TrainedVariable& trained : stage_.trained) stage_.sums.add_uses(trained, staging);
   stage_.uses_added = true;
 }

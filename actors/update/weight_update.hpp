@@ -80,7 +80,7 @@ class WeightUpdate {
   void exchange_norms(UpdateNorms& norms) noexcept { std::swap(norms_, norms); }
 
  private:
-  void add_uses(const Staging& staging);
+  void add_uses(const StagingBuffer& staging);
 
   StageUpdate stage_;
   UpdateNorms norms_;  // Has room for what a round measures.

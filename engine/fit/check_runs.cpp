@@ -6,8 +6,9 @@
 namespace penstock {
 namespace {
 
-/// Checks the last run of a batch, which is cut into full runs and this one, if it is not full.
-void check_rest(const InferenceModel& model, std::int64_t samples, const std::string& subject) {
+/// Checks the last run of a batch of `samples` samples, unless it is a full run. A batch is cut
+/// into full runs and a last one that may be shorter.
+void check_last_run(const InferenceModel& model, std::int64_t samples, const std::string& subject) {
   const std::int64_t remainder = samples % model.samples_per_run();
   if (remainder == 0) return;
   try {
@@ -28,8 +29,8 @@ void check_runs(const InferenceModel& model, const DataLoader& data, const Infer
   // A batch sampler does not say how large its batches will be, and nor does a stream without a
   // size.
   if (data.has_batch_sampler() || data.batches() == 0) return;
-  if (data.batches() != 1) check_rest(model, data.samples_per_batch(), subject);
-  check_rest(model, data.last_batch_samples(), subject);
+  if (data.batches() != 1) check_last_run(model, data.samples_per_batch(), subject);
+  check_last_run(model, data.last_batch_samples(), subject);
 }
 
 }  // namespace penstock

@@ -19,16 +19,16 @@ class LoaderNote {
   void tell(const DataLoader& data) {
     const bool dropped = data.dropped_samples() > 0;
     const LogLevel level = dropped ? LogLevel::warning : LogLevel::info;
-    if (told_ || !log_.takes(level)) return;
+    if (written_ || !log_.takes(level)) return;
     const std::string note = data.note();
     if (note.empty()) return;
     log_(level, note);
-    told_ = true;
+    written_ = true;
   }
 
  private:
   Log log_;
-  bool told_ = false;
+  bool written_ = false;
 };
 
 }  // namespace penstock

@@ -13,8 +13,8 @@ using actors::EpochPlan;
 
 EpochSize epoch_size(std::int64_t samples, std::int64_t rows, const DataLoaderOptions& options) {
   EpochSize size;
-  const std::int64_t share = samples / options.partition.count, remainder = share % rows;
-  size.used = options.drop_last ? share - remainder : share;
+  const std::int64_t in_each = samples / options.partition.count, remainder = in_each % rows;
+  size.used = options.drop_last ? in_each - remainder : in_each;
   size.batches = size.used / rows + (size.used % rows != 0 ? 1 : 0);
   size.dropped = samples - options.partition.count * size.used;
   size.short_rows = size.used % rows;

@@ -12,9 +12,9 @@ namespace penstock {
 
 /// Says how many samples and batches an epoch has.
 struct EpochSize {
-  std::int64_t used = 0;  ///< Counts the samples in the batches of each part of a partition.
+  std::int64_t used = 0;  ///< Counts the samples in the batches of each partition.
   std::int64_t batches = 0;
-  std::int64_t dropped = 0;  ///< Counts the samples in no batch of any part.
+  std::int64_t dropped = 0;  ///< Counts the samples in no batch of any partition.
   /// Counts the samples of a last batch that is not full; it is 0 if that is full.
   std::int64_t short_rows = 0;
 };

@@ -13,7 +13,7 @@ void check_partition(const DataLoaderOptions& options) {
   check_number("data_loader.partition.index", index, {0, static_cast<double>(count - 1)});
   if (count > 1 && options.shuffle && !options.seed)
     throw Error(Errc::invalid_argument,
-                "data_loader.seed: expected one that all parts of the partition share, since they "
+                "data_loader.seed: expected one that all partitions share, since they "
                 "shuffle, got none");
 }
 

@@ -58,7 +58,7 @@ actors::LoaderSettings loader_settings(std::int64_t rows, const EpochSize& size,
           .buffered = options.buffered,
           .workers = std::max(1, options.workers),
           .seed = options.seed.value_or(0),
-          .part = {options.partition.index, options.partition.count, size.used}};
+          .partition = {options.partition.index, options.partition.count, size.used}};
 }
 
 actors::StreamSettings stream_settings(std::int64_t rows, const DataLoaderOptions& options) {

@@ -13,36 +13,36 @@ namespace penstock {
 namespace {
 
 using Kind = LearningRateSchedule::Kind;
-using Phase = LearningRateSchedule::Phase;
+using Segment = LearningRateSchedule::Segment;
 
-/// Returns the factor of a phase's update, counted from its first.
-double factor_at(const Phase& phase, std::int64_t update) {
+/// Returns the factor of a segment's update, counted from its first.
+double factor_at(const Segment& segment, std::int64_t update) {
   const auto done = static_cast<double>(update);
-  const double part = std::min(1.0, done / static_cast<double>(phase.updates));
-  switch (phase.kind) {
+  const double part = std::min(1.0, done / static_cast<double>(segment.updates));
+  switch (segment.kind) {
     case Kind::constant:
-      return phase.factor;
+      return segment.factor;
     case Kind::step:
-      return std::pow(phase.factor, static_cast<double>(update / phase.updates));
+      return std::pow(segment.factor, static_cast<double>(update / segment.updates));
     case Kind::exponential:
-      return std::pow(phase.factor, done);
+      return std::pow(segment.factor, done);
     case Kind::cosine:
-      return phase.factor + (1 - phase.factor) * (1 + std::cos(std::numbers::pi * part)) / 2;
+      return segment.factor + (1 - segment.factor) * (1 + std::cos(std::numbers::pi * part)) / 2;
     case Kind::linear:
-      return phase.first + (phase.factor - phase.first) * part;
+      return segment.first + (segment.factor - segment.first) * part;
   }
   return 1;
 }
 
-void check_phase(const std::string& field, const Phase& phase, bool last) {
-  check_f32(field + ".first", phase.first, {});
-  check_f32(field + ".factor", phase.factor, {});
-  check_number(field + ".updates", static_cast<double>(phase.updates), {.low = 1});
-  if (last && phase.lasts != 0)
+void check_segment(const std::string& field, const Segment& segment, bool last) {
+  check_f32(field + ".first", segment.first, {});
+  check_f32(field + ".factor", segment.factor, {});
+  check_number(field + ".updates", static_cast<double>(segment.updates), {.low = 1});
+  if (last && segment.lasts != 0)
     throw Error(Errc::invalid_argument,
-                field + ".lasts: expected 0, for the last phase has no end, got " +
-                    std::to_string(phase.lasts));
-  if (!last) check_number(field + ".lasts", static_cast<double>(phase.lasts), {.low = 1});
+                field + ".lasts: expected 0, for the last segment has no end, got " +
+                    std::to_string(segment.lasts));
+  if (!last) check_number(field + ".lasts", static_cast<double>(segment.lasts), {.low = 1});
 }
 
 void check_updates(const std::string& function, std::int64_t updates) {
@@ -59,7 +59,7 @@ void check_factor(const std::string& function, const char* name, double factor) 
 LearningRateSchedule LearningRateSchedule::constant(double factor) {
   return on_hosts_thread("LearningRateSchedule::constant", [&] {
     check_factor("constant", "factor", factor);
-    return LearningRateSchedule(Phase{.factor = factor});
+    return LearningRateSchedule(Segment{.factor = factor});
   });
 }
 
@@ -67,14 +67,14 @@ LearningRateSchedule LearningRateSchedule::step(std::int64_t updates, double fac
   return on_hosts_thread("LearningRateSchedule::step", [&] {
     check_updates("step", updates);
     check_factor("step", "factor", factor);
-    return LearningRateSchedule(Phase{.kind = Kind::step, .factor = factor, .updates = updates});
+    return LearningRateSchedule(Segment{.kind = Kind::step, .factor = factor, .updates = updates});
   });
 }
 
 LearningRateSchedule LearningRateSchedule::exponential(double factor) {
   return on_hosts_thread("LearningRateSchedule::exponential", [&] {
     check_factor("exponential", "factor", factor);
-    return LearningRateSchedule(Phase{.kind = Kind::exponential, .factor = factor});
+    return LearningRateSchedule(Segment{.kind = Kind::exponential, .factor = factor});
   });
 }
 
@@ -82,7 +82,7 @@ LearningRateSchedule LearningRateSchedule::cosine(std::int64_t updates, double l
   return on_hosts_thread("LearningRateSchedule::cosine", [&] {
     check_updates("cosine", updates);
     check_factor("cosine", "last", last);
-    return LearningRateSchedule(Phase{.kind = Kind::cosine, .factor = last, .updates = updates});
+    return LearningRateSchedule(Segment{.kind = Kind::cosine, .factor = last, .updates = updates});
   });
 }
 
@@ -92,7 +92,7 @@ LearningRateSchedule LearningRateSchedule::linear(std::int64_t updates, double f
     check_factor("linear", "first", first);
     check_factor("linear", "last", last);
     return LearningRateSchedule(
-        Phase{.kind = Kind::linear, .first = first, .factor = last, .updates = updates});
+        Segment{.kind = Kind::linear, .first = first, .factor = last, .updates = updates});
   });
 }
 
@@ -101,15 +101,15 @@ LearningRateSchedule LearningRateSchedule::then(std::int64_t updates,
   return on_hosts_thread("LearningRateSchedule::then", [&] {
     check_updates("then", updates);
     LearningRateSchedule result;
-    result.phases_.clear();
+    result.segments_.clear();
     std::int64_t left = updates;
-    for (Phase phase : phases_) {
+    for (Segment segment : segments_) {
       if (left == 0) break;
-      phase.lasts = phase.lasts == 0 ? left : std::min(left, phase.lasts);
-      left -= phase.lasts;
-      result.phases_.push_back(phase);
+      segment.lasts = segment.lasts == 0 ? left : std::min(left, segment.lasts);
+      left -= segment.lasts;
+      result.segments_.push_back(segment);
     }
-    result.phases_.insert(result.phases_.end(), next.phases_.begin(), next.phases_.end());
+    result.segments_.insert(result.segments_.end(), next.segments_.begin(), next.segments_.end());
     return result;
   });
 }
@@ -121,24 +121,24 @@ LearningRateSchedule LearningRateSchedule::after_warm_up(std::int64_t updates, d
 double LearningRateSchedule::at(std::int64_t update) const {
   return on_hosts_thread("LearningRateSchedule::at", [&]() -> double {
     check_number("learning rate schedule, at: update", static_cast<double>(update), {});
-    std::int64_t update_of_phase = update;
-    for (const Phase& phase : phases_) {
-      if (phase.lasts == 0 || update_of_phase < phase.lasts)
-        return factor_at(phase, update_of_phase);
-      update_of_phase -= phase.lasts;
+    std::int64_t update_of_segment = update;
+    for (const Segment& segment : segments_) {
+      if (segment.lasts == 0 || update_of_segment < segment.lasts)
+        return factor_at(segment, update_of_segment);
+      update_of_segment -= segment.lasts;
     }
     return 1;
   });
 }
 
-LearningRateSchedule LearningRateSchedule::of(const std::vector<Phase>& phases) {
+LearningRateSchedule LearningRateSchedule::of(const std::vector<Segment>& segments) {
   return on_hosts_thread("LearningRateSchedule::of", [&] {
-    if (phases.empty())
-      throw Error(Errc::invalid_argument, "schedule: expected at least one phase, got none");
-    for (std::size_t i = 0; i < phases.size(); ++i)
-      check_phase("schedule[" + std::to_string(i) + "]", phases[i], i + 1 == phases.size());
+    if (segments.empty())
+      throw Error(Errc::invalid_argument, "schedule: expected at least one segment, got none");
+    for (std::size_t i = 0; i < segments.size(); ++i)
+      check_segment("schedule[" + std::to_string(i) + "]", segments[i], i + 1 == segments.size());
     LearningRateSchedule result;
-    result.phases_ = phases;
+    result.segments_ = segments;
     return result;
   });
 }

@@ -13,14 +13,14 @@
 namespace penstock {
 namespace {
 
-struct OwnAttribute {
+struct OptimizerAttribute {
   std::string_view name;
   double Optimizer::*value;
 };
 
 /// Has the attributes that belong to no group.
-constexpr OwnAttribute own_attributes[] = {{"max_grad_norm", &Optimizer::max_grad_norm},
-                                           {"loss_scaling", &Optimizer::loss_scaling}};
+constexpr OptimizerAttribute optimizer_attributes[] = {{"max_grad_norm", &Optimizer::max_grad_norm},
+                                                       {"loss_scaling", &Optimizer::loss_scaling}};
 
 /// Returns the field of the rule's number called `name`, or null if it has none.
 const graph::HyperNumber* find_number(const Optimizer& optimizer, std::string_view name) {
@@ -29,9 +29,9 @@ const graph::HyperNumber* find_number(const Optimizer& optimizer, std::string_vi
   return nullptr;
 }
 
-const OwnAttribute* find_own(std::string_view name) {
-  const auto at = std::ranges::find(own_attributes, name, &OwnAttribute::name);
-  return at == std::end(own_attributes) ? nullptr : at;
+const OptimizerAttribute* find_optimizer_attribute(std::string_view name) {
+  const auto at = std::ranges::find(optimizer_attributes, name, &OptimizerAttribute::name);
+  return at == std::end(optimizer_attributes) ? nullptr : at;
 }
 
 constexpr const char* only_anew = "make a new TrainingModel for that";
@@ -73,13 +73,13 @@ void expect_kept(const Optimizer& first, const graph::ParameterRule& before,
 }  // namespace
 
 void expect_attribute(const Optimizer& optimizer, std::string_view attribute) {
-  if (find_number(optimizer, attribute) || find_own(attribute)) return;
+  if (find_number(optimizer, attribute) || find_optimizer_attribute(attribute)) return;
   const graph::OptimizerRule& rule = *rule_of(optimizer.settings).rule;
   std::vector<std::string_view> names;
   for (const auto& [constant, field] : rule.constants)
     if (std::holds_alternative<graph::HyperNumber>(constant->value))
       names.emplace_back(constant->name);
-  for (const OwnAttribute& attribute_of_optimizer : own_attributes)
+  for (const OptimizerAttribute& attribute_of_optimizer : optimizer_attributes)
     names.push_back(attribute_of_optimizer.name);
   throw Error(Errc::invalid_argument, "optimizer.marked." + printable(shortened(attribute, 100)) +
                                           ": " + std::string(rule.name) +
@@ -89,7 +89,7 @@ void expect_attribute(const Optimizer& optimizer, std::string_view attribute) {
 
 bool was_given(const Optimizer& optimizer, std::string_view attribute) {
   if (attribute == "learning_rate") return true;
-  if (const OwnAttribute* attribute_of_optimizer = find_own(attribute))
+  if (const OptimizerAttribute* attribute_of_optimizer = find_optimizer_attribute(attribute))
     return optimizer.*attribute_of_optimizer->value != Optimizer().*attribute_of_optimizer->value;
   const graph::HyperNumber value = *find_number(optimizer, attribute);
   const OptimizerSettings& defaults = graph::default_settings()[optimizer.settings.index()];
@@ -116,7 +116,7 @@ void expect_constants_kept(const Optimizer& first, const Optimizer& next,
   const auto after = parameter_rules(next, parameters);
   for (std::size_t i = 0; i < parameters.size(); ++i)
     expect_kept(first, before[i], after[i], parameters[i]);
-  for (const OwnAttribute& attribute_of_optimizer : own_attributes)
+  for (const OptimizerAttribute& attribute_of_optimizer : optimizer_attributes)
     if (first.*attribute_of_optimizer.value != next.*attribute_of_optimizer.value &&
         !first.is_variable(attribute_of_optimizer.name))
       refuse(std::string(attribute_of_optimizer.name), "",

@@ -42,7 +42,7 @@ std::optional<graph::Compiled> find(const PlanCache& cache, const std::string& k
     graph::Compiled decoded = graph::decode(*content);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     decoded.report.from_cache = true;
-    decoded.report.phases = {{"read plan", taken.count()}};
+    decoded.report.steps = {{"read plan", taken.count()}};
     decoded.report.seconds = taken.count();
     found = std::move(decoded);
   });

@@ -19,8 +19,8 @@ void each_field(MaybeConst<ParameterGroup> auto& group, const auto& visit) {
   visit("settings", settings);
 }
 
-void each_field(MaybeConst<LearningRateSchedule::Phase> auto& phase, const auto& visit) {
-  auto& [kind, first, factor, updates, lasts] = phase;
+void each_field(MaybeConst<LearningRateSchedule::Segment> auto& segment, const auto& visit) {
+  auto& [kind, first, factor, updates, lasts] = segment;
   visit("kind", kind);
   visit("first", first);
   visit("factor", factor);
@@ -91,15 +91,15 @@ void read_json(FieldReader& reader, const std::string& path, const JsonValue& js
 }
 
 JsonValue written(const LearningRateSchedule& schedule) {
-  return written(schedule.phases());
+  return written(schedule.segments());
 }
 
 void read_json(FieldReader& reader, const std::string& path, const JsonValue& json,
                LearningRateSchedule& schedule) {
-  std::vector<LearningRateSchedule::Phase> phases;
-  reader.read(path, json, phases);
+  std::vector<LearningRateSchedule::Segment> segments;
+  reader.read(path, json, segments);
   try {
-    schedule = LearningRateSchedule::of(phases);
+    schedule = LearningRateSchedule::of(segments);
   } catch (const Error& error) {
     const std::string text = "optimizer." + std::string(error.what());
     throw Error(error.code(), printable(reader.line_of(text.substr(0, text.find(": "))) + text));

@@ -214,7 +214,7 @@ void fields(auto& archive, Either<Plan> auto& plan) {
 
 // ---- the report --------------------------------------------------------------------------------
 
-void fields(auto& archive, Either<CompilePhase> auto& phase) {
+void fields(auto& archive, Either<CompileStep> auto& phase) {
   auto& [name, seconds] = phase;
   archive(name, seconds);
 }

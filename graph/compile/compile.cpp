@@ -62,7 +62,7 @@ Compiled compile(const Graph& model, const CompileRequest& request) {
   clock.begin("report");
   CompileReport report = described(staged, plan, request);
   std::vector<Note> notes = notes_of(model, staged, plan, request, report);
-  report.phases = clock.end();
+  report.steps = clock.end();
   report.seconds = clock.seconds();
   return {std::move(plan), std::move(report), std::move(notes)};
 }

@@ -22,7 +22,7 @@ void CompileClock::begin(const char* phase) {
   phase_ = Stopwatch();
 }
 
-std::vector<CompilePhase> CompileClock::end() {
+std::vector<CompileStep> CompileClock::end() {
   end_phase();
   return std::move(phases_);
 }

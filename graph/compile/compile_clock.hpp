@@ -22,7 +22,7 @@ class CompileClock {
   /// of all phases. @throws whatever the listener throws.
   void begin(const char* phase);
   /// Ends the last phase and returns the times of all.
-  std::vector<CompilePhase> end();
+  std::vector<CompileStep> end();
   /// Returns the seconds since the clock was made.
   double seconds() const { return all_.seconds(); }
 
@@ -32,7 +32,7 @@ class CompileClock {
   const CompileListener& listener_;
   const Stopwatch all_;
   Stopwatch phase_;  // Measures the phase that began last.
-  std::vector<CompilePhase> phases_;
+  std::vector<CompileStep> phases_;
 };
 
 }  // namespace penstock::graph

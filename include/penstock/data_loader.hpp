@@ -38,12 +38,13 @@ using Sampler = std::function<std::vector<std::int64_t>(std::uint64_t epoch)>;
 /// Returns the batches of an epoch, each as the numbers of its samples. No batch may be empty.
 using BatchSampler = std::function<std::vector<std::vector<std::int64_t>>(std::uint64_t epoch)>;
 
-/// Says which of several loaders of one dataset this is, where for example each is in a process of
-/// its own. Loaders whose other options are the same share no sample and have equally many batches
-/// in every epoch. The samples that are left over differ from epoch to epoch.
+/// Says which samples a loader reads if several loaders divide one dataset, for example because
+/// each is in a process of its own. Loaders whose other options are the same share no sample and
+/// have equally many batches in every epoch. The samples that are left over differ from epoch to
+/// epoch.
 struct Partition {
-  int index = 0;  ///< This loader's part has this number, from 0 to `count` - 1.
-  int count = 1;  ///< The dataset is divided into this many parts.
+  int index = 0;  ///< This loader reads the partition of this number, from 0 to `count` - 1.
+  int count = 1;  ///< The dataset is divided into this many partitions.
 };
 
 /// Says how a DataLoader orders its samples, makes batches of them and reads them.
@@ -56,7 +57,7 @@ struct DataLoaderOptions {
   int workers = 2;                      ///< This many threads read samples; 0 counts as 1.
   /// This many batches are assembled ahead, except in sync mode.
   int buffered = 3;
-  /// Seeds the order of the samples. The seed is 0 unless it is set, but the parts of a partition,
+  /// Seeds the order of the samples. The seed is 0 unless it is set, but partitions,
   /// which share one seed, need it to shuffle.
   std::optional<std::uint64_t> seed = {};
   /// A wait for a batch that takes longer than this many seconds fails, and the error says what was
@@ -72,7 +73,7 @@ struct DataLoaderOptions {
   /// @throws Error invalid_data if the sampler returns no sample, not even one batch of them, or a
   /// number that the dataset does not have.
   Sampler sampler = {};
-  Partition partition = {};  ///< Says which part of the dataset this loader reads.
+  Partition partition = {};  ///< Says which samples of the dataset this loader reads.
   /// Is called with one line of text if a thread has to be left behind; see DataLoader::close().
   /// The thread that calls close() or the destructor makes the call, and the destructor drops what
   /// the function throws.
@@ -158,7 +159,7 @@ class DataLoader {
   /// because each worker leaves out its own remainder. It is 0 if the dataset does not say its
   /// size.
   std::int64_t batches() const noexcept;
-  /// Returns how many samples each epoch leaves out, counted over all parts of a partition. With a
+  /// Returns how many samples each epoch leaves out, counted over all partitions. With a
   /// sampler it is how many of the sampler's samples this epoch leaves out, and for an iterable
   /// dataset how many this epoch has left out so far.
   std::int64_t dropped_samples() const noexcept;
@@ -188,7 +189,7 @@ class DataLoader {
   /// @throws Error closed after close().
   std::optional<Batch> next(const std::stop_token& stop = {});
   /// Ends the loader: asks any code of the dataset that is running to stop (SampleRequest::stop,
-  /// WorkerShare::stop), waits for it for `stop_seconds`, and frees all that the loader has. Code
+  /// WorkerInfo::stop), waits for it for `stop_seconds`, and frees all that the loader has. Code
   /// that has not returned by then keeps its thread and everything that the code uses, the dataset
   /// included; when the code returns, the thread frees all that and ends. The process may end
   /// before that, but must not unload this library. Batches that the caller holds do not change. A

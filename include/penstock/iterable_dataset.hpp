@@ -15,38 +15,39 @@
 
 namespace penstock {
 
-/// Describes one worker's part of the samples in one epoch.
-struct WorkerShare {
-  int worker = 0;  ///< Numbers the worker, from 0 to `workers` - 1.
-  /// Each worker has a stream of its own; together the streams give every sample once.
-  int workers = 1;
+/// Says which samples of one epoch a worker reads.
+struct WorkerInfo {
+  int index = 0;  ///< Numbers the worker, from 0 to `count` - 1.
+  /// There are this many workers, each with a stream of its own; together the streams give every
+  /// sample once.
+  int count = 1;
   std::uint64_t epoch = 0;  ///< Numbers the epoch; a loader's first epoch is 0.
-  /// Is requested when nobody wants the share any more, because the loader is being closed or has
+  /// Is requested when nobody wants the samples any more, because the loader is being closed or has
   /// begun another epoch. Code that can block for long waits for this token, too, and returns or
   /// throws once it is requested; nobody looks at what it has written or thrown.
   /// SampleRequest::stop says where callbacks of the token run.
   std::stop_token stop = {};
 
-  /// Returns the number of the share's first sample if a dataset of `size` samples deals them out
-  /// in blocks of ceil(size/workers), the last of which is shorter. The share is [begin(size),
-  /// end(size)).
+  /// Returns the number of the worker's first sample if a dataset of `size` samples deals them out
+  /// in blocks of ceil(size/count), the last of which is shorter. The worker reads the samples
+  /// [begin(size), end(size)).
   std::int64_t begin(std::int64_t size) const noexcept {
-    return std::min(size, worker * ((size + workers - 1) / workers));
+    return std::min(size, index * ((size + count - 1) / count));
   }
-  /// Returns the number after that of the share's last sample.
+  /// Returns the number after that of the worker's last sample.
   std::int64_t end(std::int64_t size) const noexcept {
-    return std::min(size, begin(size) + (size + workers - 1) / workers);
+    return std::min(size, begin(size) + (size + count - 1) / count);
   }
 };
 
-/// Gives the samples of one share in their order. One thread of the loader begins, uses and
+/// Gives the samples of one worker in their order. One thread of the loader begins, uses and
 /// destroys a stream.
 class SampleStream {
  public:
   virtual ~SampleStream() = default;
   /// Writes all elements of the next sample to `destinations`, which has one pointer per field, and
   /// returns true; or returns false if there is no further sample, and is not called again then.
-  /// `stop` is WorkerShare::stop. If it throws, the loader's caller gets Error invalid_data with
+  /// `stop` is WorkerInfo::stop. If it throws, the loader's caller gets Error invalid_data with
   /// the exception's text; for std::bad_alloc and Error out_of_memory the caller gets Error
   /// out_of_memory.
   virtual bool next(std::span<std::byte* const> destinations, const std::stop_token& stop) = 0;
@@ -58,11 +59,11 @@ class IterableDataset {
   virtual ~IterableDataset() = default;
   /// Returns the fields of a sample, in the order in which a batch has them.
   virtual const std::vector<Field>& fields() const = 0;
-  /// Returns the number of samples in all shares together, if it is known.
+  /// Returns the number of samples in the streams of all workers together, if it is known.
   virtual std::optional<std::int64_t> size() const { return std::nullopt; }
-  /// Begins the stream of a share. The loader's threads call it, several at once, once per worker
+  /// Begins the stream of a worker. The loader's threads call it, several at once, once per worker
   /// and epoch. What it throws is handled like an exception of SampleStream::next().
-  virtual std::unique_ptr<SampleStream> begin(const WorkerShare& share) const = 0;
+  virtual std::unique_ptr<SampleStream> begin(const WorkerInfo& worker) const = 0;
 };
 
 }  // namespace penstock

@@ -18,10 +18,11 @@ namespace penstock {
 /// counts of updates have to be 1 or more, the number of an update and factors 0 or more.
 class LearningRateSchedule {
  public:
-  /// Names the formula of a phase; the function of that name below says what it computes.
+  /// Names the formula of a segment; the function of that name below says what it computes.
   enum class Kind : std::uint8_t { constant, step, exponential, cosine, linear };
-  /// Describes a part of a schedule. Phases follow one another, and each counts updates from 0.
-  struct Phase {
+  /// Describes one formula of a schedule and how long it lasts. Segments follow one another, and
+  /// each counts its updates from 0.
+  struct Segment {
     Kind kind = Kind::constant;  ///< Names the formula.
     double first = 1;            ///< Is the first factor of `linear`.
     /// Is the factor of `constant`, `step` and `exponential`, and the last factor of `cosine` and
@@ -29,7 +30,7 @@ class LearningRateSchedule {
     double factor = 1;
     /// Is the number of updates that the formulas of `step`, `cosine` and `linear` use.
     std::int64_t updates = 1;
-    /// The next phase begins after this many updates; the last phase has 0.
+    /// The next segment begins after this many updates; the last segment has 0.
     std::int64_t lasts = 0;
   };
 
@@ -59,15 +60,15 @@ class LearningRateSchedule {
   /// Returns the factor of update `update`.
   double at(std::int64_t update) const;
 
-  /// Returns the phases of this schedule.
-  const std::vector<Phase>& phases() const noexcept { return phases_; }
-  /// Returns a schedule of these phases, of which there must be at least one.
-  static LearningRateSchedule of(const std::vector<Phase>& phases);
+  /// Returns the segments of this schedule.
+  const std::vector<Segment>& segments() const noexcept { return segments_; }
+  /// Returns a schedule of these segments, of which there must be at least one.
+  static LearningRateSchedule of(const std::vector<Segment>& segments);
 
  private:
-  explicit LearningRateSchedule(const Phase& phase) : phases_{phase} {}
+  explicit LearningRateSchedule(const Segment& segment) : segments_{segment} {}
 
-  std::vector<Phase> phases_ = {Phase{}};
+  std::vector<Segment> segments_ = {Segment{}};
 };
 
 /// Returns the name of the enumerator.

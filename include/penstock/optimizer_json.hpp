@@ -11,7 +11,7 @@
 namespace penstock {
 
 /// Returns an object with every field by its name. Settings are an object whose "rule" is the name
-/// of the rule; a schedule is the list of its phases; a max_weight_norm that is not set is null.
+/// of the rule; a schedule is the list of its segments; a max_weight_norm that is not set is null.
 /// @throws Error invalid_argument if a parameter's name is not valid UTF-8.
 std::string to_json(const Optimizer& optimizer);
 /// Prints `optimizer` as to_json() does. @throws Error as to_json().

@@ -76,10 +76,10 @@ struct StageReport {
   std::int64_t reducer_bytes = 0;
 };
 
-/// Says how long one phase of compiling took.
-struct CompilePhase {
-  std::string name;    ///< Names the phase, as CompileProgress::phase does.
-  double seconds = 0;  ///< The phase took this long.
+/// Says how long one step of compiling took.
+struct CompileStep {
+  std::string name;    ///< Names the step, as CompileProgress::phase does.
+  double seconds = 0;  ///< The step took this long.
 };
 
 /// Says what the compiler has made of one stage.
@@ -131,8 +131,8 @@ struct OutputPlanReport {
 
 /// Says what the compiler has made of a model, and how long that took.
 struct CompileReport {
-  double seconds = 0;                     ///< Compiling took this long.
-  std::vector<CompilePhase> phases = {};  ///< Holds the phases of compiling in their order.
+  double seconds = 0;                   ///< Compiling took this long.
+  std::vector<CompileStep> steps = {};  ///< Holds the steps of compiling in their order.
   /// Says whether the plan was read from `RuntimeOptions::cache_directory` instead of made.
   bool from_cache = false;
   CallSize call = {};                        ///< Says how much a full call takes and does.

@@ -317,9 +317,9 @@ TEST(Anchors, R2_4_HaveNoGradientsInInferenceOrWhereTheLossDoesNotReach) {
 TEST(Anchors, R2_4_GradientsOfAParameterAreThoseOfAllItsReadersEvenOfOne) {
   Model model("squares");
   const Value x = model.input("x", {2});
-  const Value own = model.linear("fc", x, 2, false), w = model.parameter("fc.weight");
+  const Value linear = model.linear("fc", x, 2, false), w = model.parameter("fc.weight");
   const Value squares = model.linear(x, model.mul(w, w));
-  model.loss(model.identity_loss(model.add(squares, model.scale(own, 3)), LossReduction::sum));
+  model.loss(model.identity_loss(model.add(squares, model.scale(linear, 3)), LossReduction::sum));
   model.set_weight("fc.weight", Tensor({2, 2}, {1.0f, -2.0f, 0.5f, 4.0f}));
   Options options = options_for(1, 1, 1);
   options.training.reduction = Reduction::sum;

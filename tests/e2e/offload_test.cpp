@@ -182,17 +182,17 @@ TEST(Offload, ChangesNoBitWhateverItIsCombinedWith) {
       const TrainingRun reference = run_digits(options(replicas), optimizer);
       for (int kind = 0; kind < 3 * 2 * 2 * 2 * 2 * 2 * 2 * 2; kind += 19) {
         Options one = options(replicas);
-        const int schedule = kind % 3, rest = kind / 3;
+        const int schedule = kind % 3, switches = kind / 3;
         one.topology.strategy = schedule == 2 ? Strategy::sharded : Strategy::pipelined;
         one.topology.schedule =
             schedule == 1 ? PipelineSchedule::interleaved : PipelineSchedule::grouped;
-        one.training.offload.optimizer_state.on = rest & 1;
-        one.training.offload.accumulators.on = rest & 2;
-        one.training.offload.activations.on = rest & 4;
-        one.training.offload.weights.on = rest & 8;
-        one.training.recompute = rest & 16;
-        one.topology.threads_per_ipu = rest & 32 ? 3 : 1;
-        one.topology.stages = parse_stages(rest & 64 ? "B1,B2|B3,B4" : "B1|B2|B3|B4");
+        one.training.offload.optimizer_state.on = switches & 1;
+        one.training.offload.accumulators.on = switches & 2;
+        one.training.offload.activations.on = switches & 4;
+        one.training.offload.weights.on = switches & 8;
+        one.training.recompute = switches & 16;
+        one.topology.threads_per_ipu = switches & 32 ? 3 : 1;
+        one.topology.stages = parse_stages(switches & 64 ? "B1,B2|B3,B4" : "B1|B2|B3|B4");
         ASSERT_EQ(first_difference(run_digits(one, optimizer), reference), "")
             << "combination " << kind << ", " << replicas << " replicas";
       }

@@ -80,8 +80,9 @@ std::vector<std::int64_t> own_bytes(const TrainingRun& run) {
 }
 
 std::int64_t high_water_mark(const TrainingRun& run) {
-  const auto own = own_bytes(run);
-  return std::accumulate(own.begin(), own.end(), run.stages.front().shared_bytes);
+  const auto bytes_of_stages = own_bytes(run);
+  return std::accumulate(bytes_of_stages.begin(), bytes_of_stages.end(),
+                         run.stages.front().shared_bytes);
 }
 
 std::int64_t parameter_bytes(const TrainingRun& run) {

@@ -16,7 +16,7 @@ namespace {
 
 std::vector<std::string> phases_of(const CompileReport& report) {
   std::vector<std::string> names;
-  for (const CompilePhase& phase : report.phases) names.push_back(phase.name);
+  for (const CompileStep& step : report.steps) names.push_back(step.name);
   return names;
 }
 
@@ -46,7 +46,7 @@ TEST(PlanCacheOfEngines, D15_SkipsTheCompilerAndChangesNoBit) {
   EXPECT_FALSE(made.from_cache);
   EXPECT_TRUE(read.from_cache);
   EXPECT_EQ(phases_of(read), only_read);
-  EXPECT_GT(made.phases.size(), only_read.size());
+  EXPECT_GT(made.steps.size(), only_read.size());
   EXPECT_EQ(describe_stages(read), describe_stages(made));
   EXPECT_EQ(directory.entries().size(), 1u);
   const TrainingRun from_cache = run(options);
@@ -164,13 +164,13 @@ TEST(PlanCacheOfEngines, D15_WorkWithoutADirectoryThatCannotBeUsedAndWarn) {
 TEST(PlanCacheOfEngines, D15_TakeNoListenersFailureForTheCaches) {
   const TemporaryDirectory directory;
   Options options = four_stages(directory.path());
-  int told = 0;
+  int calls = 0;
   options.runtime.compile_progress = [&](const CompileProgress&) {
-    ++told;
+    ++calls;
     throw Error(Errc::io_error, "the host's own");
   };
   EXPECT_EQ(refusal(Errc::io_error, [&] { report_of(options); }), "the host's own");
-  EXPECT_EQ(told, 1) << "nothing is compiled a second time";
+  EXPECT_EQ(calls, 1) << "nothing is compiled a second time";
 }
 
 TEST(PlanCacheOfEngines, H7_AreAskedForByTheEnvironmentToo) {

@@ -244,15 +244,15 @@ TEST(ShardedState, ChangesNoBitWhateverItIsCombinedWith) {
       const TrainingRun whole = run(options, optimizer);
       for (int kind = 0; kind < 3 * 2 * 2 * 2 * 2 * 2; kind += 7) {
         Options one = divided(options, 200);
-        const int schedule = kind % 3, rest = kind / 3;
+        const int schedule = kind % 3, switches = kind / 3;
         one.topology.strategy = schedule == 2 ? Strategy::sharded : Strategy::pipelined;
         one.topology.schedule =
             schedule == 1 ? PipelineSchedule::interleaved : PipelineSchedule::grouped;
-        one.training.offload.optimizer_state.on = rest & 1;
-        one.training.offload.accumulators.on = rest & 2;
-        one.training.recompute = rest & 4;
-        one.topology.threads_per_ipu = rest & 8 ? 3 : 1;
-        one.topology.stages = parse_stages(rest & 16 ? "B1,B2|B3,B4" : "B1|B2|B3|B4");
+        one.training.offload.optimizer_state.on = switches & 1;
+        one.training.offload.accumulators.on = switches & 2;
+        one.training.recompute = switches & 4;
+        one.topology.threads_per_ipu = switches & 8 ? 3 : 1;
+        one.topology.stages = parse_stages(switches & 16 ? "B1,B2|B3,B4" : "B1|B2|B3|B4");
         ASSERT_EQ(first_difference(run(one, optimizer), whole), "") << "combination " << kind;
       }
     }

@@ -100,11 +100,11 @@ const Condition conditions[] = {
 
 TrainingRun run(const Placement& placement, const Condition& condition,
                 PipelineSchedule schedule = PipelineSchedule::grouped) {
-  Options given = options(placement.stages, placement.ipus);
-  given.topology.schedule = schedule;
+  Options settings = options(placement.stages, placement.ipus);
+  settings.topology.schedule = schedule;
   Optimizer optimizer = AdamW{.learning_rate = 0.05};
-  condition.set(given, optimizer);
-  return train(word_model(), given, optimizer, sentences(given.topology.replication_factor),
+  condition.set(settings, optimizer);
+  return train(word_model(), settings, optimizer, sentences(settings.topology.replication_factor),
                updates);
 }
 

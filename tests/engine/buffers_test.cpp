@@ -75,10 +75,10 @@ TEST(Buffers, ThatTheHostHasSetAreEveryReplicas) {
   Model model = network();
   TrainingModel training(model, options_for(replicas), Sgd{});
   training.step(window());
-  const Tensor own = Tensor({2}, std::span<const float>(std::vector<float>{0.5f, -2.0f}));
-  model.set_weight(mean, own);
+  const Tensor new_mean = Tensor({2}, std::span<const float>(std::vector<float>{0.5f, -2.0f}));
+  model.set_weight(mean, new_mean);
   for (int replica = 0; replica < replicas; ++replica)
-    EXPECT_TRUE(same_bits(training.buffer(mean, replica), own)) << replica;
+    EXPECT_TRUE(same_bits(training.buffer(mean, replica), new_mean)) << replica;
 }
 
 TEST(Buffers, ThatAreNotThereAreRefusedByName) {

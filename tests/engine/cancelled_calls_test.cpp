@@ -147,24 +147,24 @@ struct Fitted {
 TEST(CancelledCalls, OfFitKeepWhatWasTrainedAndSaySo) {
   Fitted cut, whole;
   std::stop_source stop;
-  int told = 0;
+  int callbacks = 0;
   FitOptions options{.epochs = 3};
   options.callbacks.push_back({.on_step_end =
                                    [&](const StepRecord& record, const StepResult&) {
-                                     ++told;
+                                     ++callbacks;
                                      if (record.epoch == 2 && record.step == 3) stop.request_stop();
                                      return Next::go_on;
                                    },
                                .on_epoch_end =
                                    [&](const EpochRecord&) {
-                                     ++told;
+                                     ++callbacks;
                                      return Next::go_on;
                                    }});
   const History history = fit(cut.training, cut.data, options, stop.get_token());
   EXPECT_TRUE(history.cancelled);
   EXPECT_EQ(history.epochs.size(), 1U);
   EXPECT_EQ(history.updates, 16U);
-  EXPECT_EQ(told, 5 + 1 + 3);
+  EXPECT_EQ(callbacks, 5 + 1 + 3);
   FitOptions as_many{.epochs = 3, .max_updates = 16};
   EXPECT_FALSE(fit(whole.training, whole.data, as_many).cancelled);
   expect_same_weights(cut.model, whole.model);

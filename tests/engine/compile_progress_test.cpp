@@ -14,35 +14,36 @@ namespace penstock::testing {
 namespace {
 
 /// Has what a listener was told of one compilation.
-using Told = std::vector<CompileProgress>;
+using Progress = std::vector<CompileProgress>;
 
-void expect_all_phases(const Told& told, const CompileReport& report) {
+void expect_all_phases(const Progress& progress, const CompileReport& report) {
   const std::vector<std::string> phases{"shapes",    "layouts", "gradients", "stages",
                                         "partition", "memory",  "report"};
-  ASSERT_EQ(told.size(), phases.size() + 2) << "the actors are started, and all is done";
+  ASSERT_EQ(progress.size(), phases.size() + 2) << "the actors are started, and all is done";
   for (std::size_t i = 0; i < phases.size(); ++i) {
-    EXPECT_EQ(told[i].phase, phases[i]);
-    EXPECT_EQ(report.phases.at(i).name, phases[i]);
-    EXPECT_DOUBLE_EQ(told[i].done, static_cast<double>(i) / static_cast<double>(phases.size() + 1));
+    EXPECT_EQ(progress[i].phase, phases[i]);
+    EXPECT_EQ(report.steps.at(i).name, phases[i]);
+    EXPECT_DOUBLE_EQ(progress[i].done,
+                     static_cast<double>(i) / static_cast<double>(phases.size() + 1));
   }
-  EXPECT_EQ(told[phases.size()].phase, "start actors");
-  EXPECT_EQ(told.back().phase, "");
-  EXPECT_EQ(told.back().done, 1);
+  EXPECT_EQ(progress[phases.size()].phase, "start actors");
+  EXPECT_EQ(progress.back().phase, "");
+  EXPECT_EQ(progress.back().done, 1);
 }
 
 TEST(Compilation, D16_TellsTheSamePhasesWhateverIsCompiled) {
-  Told told;
+  Progress progress;
   Options options = options_for(2, 2, 1);
-  options.runtime.compile_progress = [&](const CompileProgress& p) { told.push_back(p); };
-  const auto told_now = [&] { return std::exchange(told, {}); };
+  options.runtime.compile_progress = [&](const CompileProgress& p) { progress.push_back(p); };
+  const auto new_progress = [&] { return std::exchange(progress, {}); };
   const TrainingModel training(plain_model(), options);
-  expect_all_phases(told_now(), training.compile_report());
+  expect_all_phases(new_progress(), training.compile_report());
   const InferenceModel serving(plain_model(), options);
-  expect_all_phases(told_now(), serving.compile_report());
+  expect_all_phases(new_progress(), serving.compile_report());
   options.topology.stages = {};
   options.topology.automatic_stages = 2;
   const TrainingModel automatic(plain_model(), options);
-  expect_all_phases(told_now(), automatic.compile_report());
+  expect_all_phases(new_progress(), automatic.compile_report());
 }
 
 TEST(Compilation, D16_IsGivenUpIfItsListenerThrows) {

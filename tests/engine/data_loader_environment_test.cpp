@@ -47,14 +47,14 @@ class Thirds : public Dataset {
 class StreamOfThirds : public IterableDataset {
  public:
   const std::vector<Field>& fields() const override { return thirds_.fields(); }
-  std::unique_ptr<SampleStream> begin(const WorkerShare& share) const override {
-    return std::make_unique<Stream>(thirds_, share);
+  std::unique_ptr<SampleStream> begin(const WorkerInfo& worker) const override {
+    return std::make_unique<Stream>(thirds_, worker);
   }
 
  private:
   struct Stream : SampleStream {
-    Stream(const Thirds& dataset, const WorkerShare& share)
-        : thirds(dataset), index(share.begin(8)), end(share.end(8)) {}
+    Stream(const Thirds& dataset, const WorkerInfo& worker)
+        : thirds(dataset), index(worker.begin(8)), end(worker.end(8)) {}
     bool next(std::span<std::byte* const> destinations, const std::stop_token&) override {
       if (index == end) return false;
       thirds.read({.index = index++}, destinations);

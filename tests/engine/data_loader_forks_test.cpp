@@ -62,8 +62,8 @@ bool is_left_alone(std::optional<DataLoader>& loader, const LoaderKind& kind) {
   const bool counts = loader->batches() == 4;
   loader.reset();
   if (thread_sanitized) return refuses && counts;
-  DataLoader own = eight_samples(kind, [](std::int64_t, const std::stop_token&) {});
-  return refuses && counts && rest_of_eight(own) == all_eight(kind);
+  DataLoader loader_of_child = eight_samples(kind, [](std::int64_t, const std::stop_token&) {});
+  return refuses && counts && rest_of_eight(loader_of_child) == all_eight(kind);
 }
 
 TEST(DataLoaderForks, LeaveTheLoaderToTheParentBeforeInAndAfterAnEpoch) {

@@ -29,7 +29,7 @@ struct HugeStreams : IterableDataset {
     bool next(std::span<std::byte* const>, const std::stop_token&) override { return true; }
   };
   const std::vector<Field>& fields() const override { return huge_fields; }
-  std::unique_ptr<SampleStream> begin(const WorkerShare&) const override {
+  std::unique_ptr<SampleStream> begin(const WorkerInfo&) const override {
     return std::make_unique<Stream>();
   }
 };

@@ -247,14 +247,14 @@ TEST(DataLoaderOrder, R2_5_APartitionIsRefusedIfItCannotBeShared) {
     return refusal(code, [&] { DataLoader(numbered(7), 4, options); });
   };
   EXPECT_EQ(refused(Errc::invalid_argument, {.shuffle = true, .partition = {0, 2}}),
-            "data_loader.seed: expected one that all parts of the partition share, since they "
+            "data_loader.seed: expected one that all partitions share, since they "
             "shuffle, got none");
   EXPECT_EQ(refused(Errc::invalid_argument, {.partition = {2, 2}}),
             "data_loader.partition.index: expected 0 to 1, got 2");
   EXPECT_EQ(refused(Errc::invalid_argument, {.partition = {0, 0}}),
             "data_loader.partition.count: expected 1 to 1048576, got 0");
   EXPECT_EQ(refused(Errc::invalid_data, {.partition = {0, 2}}),
-            "data loader: a batch takes 4 samples, the part of the dataset has 3");
+            "data loader: a batch takes 4 samples, the partition has 3");
   EXPECT_EQ(
       refusal(Errc::invalid_argument,
               [] {

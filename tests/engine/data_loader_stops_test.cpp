@@ -140,7 +140,7 @@ class SlowEnd : public IterableDataset {
   SlowEnd(const HeldRead& held, const Latch& gone) : held_(held), gone_(gone) {}
   ~SlowEnd() override { gone_.open(); }
   const std::vector<Field>& fields() const override { return fields_; }
-  std::unique_ptr<SampleStream> begin(const WorkerShare&) const override {
+  std::unique_ptr<SampleStream> begin(const WorkerInfo&) const override {
     return std::make_unique<Stream>(held_);
   }
 

@@ -132,8 +132,9 @@ TEST(DataLoaderStreams, E3_SaysWhatTheLastBatchLacksAndNothingIfAllFits) {
 }
 
 TEST(DataLoaderStreams, E1_TakeTheirSamplesInTurns) {
-  DataLoader own(streams(10), 2, {.drop_last = false, .workers = 2});
-  EXPECT_EQ(next_epoch(own), (std::vector<Numbers>{{0, 1}, {5, 6}, {2, 3}, {7, 8}, {4}, {9}}));
+  DataLoader batch_per_worker(streams(10), 2, {.drop_last = false, .workers = 2});
+  EXPECT_EQ(next_epoch(batch_per_worker),
+            (std::vector<Numbers>{{0, 1}, {5, 6}, {2, 3}, {7, 8}, {4}, {9}}));
   DataLoader rebatched(streams(10), 4, {.mode = LoaderMode::rebatched, .workers = 2});
   EXPECT_EQ(next_epoch(rebatched), (std::vector<Numbers>{{0, 1, 5, 6}, {2, 3, 7, 8}}));
   DataLoader alone(streams(5), 2, {.workers = 0});
@@ -211,7 +212,7 @@ TEST(DataLoaderStreams, R2_5_ReportWhatAStreamThrowsNamingTheSampleAndStayUsable
     DataLoader loader(dataset, 4, {.mode = mode, .workers = 2});
     for (int again = 0; again < 2; ++again)
       EXPECT_EQ(refusal(Errc::invalid_data, [&] { rest_of_epoch(loader); }),
-                "data loader: reading sample 3 of worker 1's share failed: bad sector");
+                "data loader: reading sample 3 of worker 1's stream failed: bad sector");
     broken = false;
     EXPECT_EQ(next_epoch(loader).size(), 6u);
   }
@@ -270,9 +271,9 @@ class FailingStreams : public NumberedStreams {
  public:
   FailingStreams(std::uint64_t throws_in, std::uint64_t none_in)
       : NumberedStreams(4), throws_in_(throws_in), none_in_(none_in) {}
-  std::unique_ptr<SampleStream> begin(const WorkerShare& share) const override {
-    if (share.epoch == throws_in_) throw std::runtime_error("no route to host");
-    return share.epoch == none_in_ ? nullptr : NumberedStreams::begin(share);
+  std::unique_ptr<SampleStream> begin(const WorkerInfo& worker) const override {
+    if (worker.epoch == throws_in_) throw std::runtime_error("no route to host");
+    return worker.epoch == none_in_ ? nullptr : NumberedStreams::begin(worker);
   }
 
  private:
@@ -280,7 +281,7 @@ class FailingStreams : public NumberedStreams {
 };
 
 TEST(DataLoaderStreams, R2_5_ReportAStreamThatCannotBeOpenedAndGoOnWithTheNextEpoch) {
-  const std::string failed = "data loader: reading sample 0 of worker 0's share failed: ";
+  const std::string failed = "data loader: reading sample 0 of worker 0's stream failed: ";
   for (const LoaderMode mode : {LoaderMode::sync, LoaderMode::async, LoaderMode::rebatched})
     for (const int workers : {0, 1}) {
       DataLoader loader(std::make_shared<FailingStreams>(0, 2), 2,

@@ -28,10 +28,10 @@ struct Host {
   Options options() {
     Options result = with_limit(0);
     result.runtime.log_level = LogLevel::debug;
-    result.runtime.log = [this](std::string_view) { told(); };
+    result.runtime.log = [this](std::string_view) { on_log_line(); };
     return result;
   }
-  void told() {
+  void on_log_line() {
     if (std::exchange(armed, false) && end_) end_(*this);
   }
   void end() {
@@ -133,10 +133,10 @@ TEST(DestroyedModels, AreReplacedInsideTheirOwnCallsByOthersThatGoOnFromTheirWei
 bool is_destroyed_inside(const std::function<void(TrainingModel&)>& call) {
   std::vector<Tensor> inputs = samples(full);
   bool is_calling = false, is_destroyed_inside = false;
-  Host host([&](Host& told) {
+  Host host([&](Host& logging_host) {
     inputs.clear();
     is_calling = true;
-    call(*told.training);
+    call(*logging_host.training);
     is_calling = false;
   });
   const auto destroy = [&, x = inputs[0]](const std::byte*) {
@@ -204,9 +204,9 @@ void call_when_free(const std::function<void()>& call) {
 bool returns_before_the_next_call_ends() {
   std::atomic<bool> is_destroyed = false;
   const Latch inside, returned;
-  Host host([&](Host& told) {
+  Host host([&](Host& logging_host) {
     inside.open();
-    told.training.reset();
+    logging_host.training.reset();
     is_destroyed = true;
   });
   bool in_time = true;

@@ -111,7 +111,7 @@ TEST(HostFloats, DoNotTrapInScoresThatAreNotNumbers) {
 }
 
 TEST(HostFloats, DoNotTrapInReportsAndTraces) {
-  CompileReport report{.seconds = 0.1, .phases = {{"split", 0.3}}};
+  CompileReport report{.seconds = 0.1, .steps = {{"split", 0.3}}};
   report.stages = {{.forward_flops = 12345.7, .share = 0.3, .bytes = 12345}};
   EXPECT_TRUE(survives_traps([&] { static_cast<void>(to_string(report)); }));
   EXPECT_TRUE(survives_traps([&] { static_cast<void>(describe_stages(report)); }));

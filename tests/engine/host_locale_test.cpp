@@ -86,7 +86,7 @@ TEST(HostLocale, ChangesNoNumberInMessages) {
             "expected p from 0.25 to 1000, got 1234.5");
   CompileReport report;
   report.seconds = 1.5;
-  report.phases = {{"read plan", 1.25}};
+  report.steps = {{"read plan", 1.25}};
   report.expected_speedup = 1234.5;
   same_under_commas([&] { return to_string(report); });
 }
@@ -106,27 +106,27 @@ TEST(HostLocale, ChangesNoByteOfFiles) {
 }
 
 /// Returns what a training in `cache` tells of a step: "done in 0.000012 s".
-std::string told_of_a_step(const std::string& cache) {
-  std::string told;
+std::string duration_line_of_a_step(const std::string& cache) {
+  std::string duration_line;
   Options options = testing::options_for(2, 1, 1);
   options.runtime.cache_directory = cache;
   options.runtime.log_level = LogLevel::debug;
   options.runtime.log = [&](std::string_view line) {
-    if (const auto at = line.find("done in "); at != line.npos) told = line.substr(at);
+    if (const auto at = line.find("done in "); at != line.npos) duration_line = line.substr(at);
   };
   TrainingModel training(testing::plain_model(), options);
   training.step(testing::samples(2, false));
-  return told;
+  return duration_line;
 }
 
 TEST(HostLocale, ChangesNoTimeInTheLogAndNoKeyOfAPlan) {
   const testing::TemporaryDirectory cache;
-  told_of_a_step(cache.path().string());
+  duration_line_of_a_step(cache.path().string());
   const CommaLocale commas;
-  const std::string told = told_of_a_step(cache.path().string());
+  const std::string duration_line = duration_line_of_a_step(cache.path().string());
   EXPECT_EQ(cache.entries().size(), 1U);
-  EXPECT_NE(told.find('.'), told.npos) << told;
-  EXPECT_EQ(told.find(','), told.npos) << told;
+  EXPECT_NE(duration_line.find('.'), duration_line.npos) << duration_line;
+  EXPECT_EQ(duration_line.find(','), duration_line.npos) << duration_line;
 }
 
 }  // namespace

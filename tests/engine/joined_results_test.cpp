@@ -12,8 +12,8 @@ namespace {
 
 /// Returns what a plan returns under `mode` that ran `count` micro-batches of `samples`: numbers
 /// from `first` on, one for each sample.
-PartResult part(OutputMode mode, std::int64_t count, std::int64_t samples, float first,
-                double mean_loss) {
+SectionResult section(OutputMode mode, std::int64_t count, std::int64_t samples, float first,
+                      double mean_loss) {
   std::vector<float> numbers;
   for (std::int64_t i = 0; i < count * samples; ++i)
     numbers.push_back(first + static_cast<float>(i));
@@ -43,8 +43,8 @@ TEST(JoinedResults, HaveAllRowsOfEveryPartOneAfterTheOther) {
   for (const bool training : {true, false}) {
     constexpr OutputMode all = OutputMode::all;
     const StepResult result =
-        joined({part(all, 2, 3, 0, 1), part(all, 1, 3, 6, 1), part(all, 1, 2, 9, 1)}, with_anchor,
-               training);
+        joined({section(all, 2, 3, 0, 1), section(all, 1, 3, 6, 1), section(all, 1, 2, 9, 1)},
+               with_anchor, training);
     expect_counted(result.loss, 0, 11);
     expect_counted(result.outputs[0].tensor, 0, 11);
     expect_counted(result.anchors[0].tensor, 0, 11);
@@ -55,7 +55,7 @@ TEST(JoinedResults, HaveAllRowsOfEveryPartOneAfterTheOther) {
 TEST(JoinedResults, AreThoseOfTheLastPartWhereNotAllIsAskedFor) {
   constexpr OutputMode last = OutputMode::final;
   const auto join = [&](const OutputOptions& output) {
-    return joined({part(last, 2, 3, 0, 1), part(last, 2, 2, 6, 1)}, output, true);
+    return joined({section(last, 2, 3, 0, 1), section(last, 2, 2, 6, 1)}, output, true);
   };
   const StepResult result = join(with_anchor);
   expect_counted(result.loss, 6, 10);
@@ -71,15 +71,15 @@ TEST(JoinedResults, AreThoseOfTheLastPartWhereNotAllIsAskedFor) {
 TEST(JoinedResults, WeighTheMeanLossOfEachPartByItsSamples) {
   constexpr OutputMode last = OutputMode::final;
   const StepResult result =
-      joined({part(last, 2, 3, 0, 1.5), part(last, 1, 2, 6, -4)}, with_anchor, true);
+      joined({section(last, 2, 3, 0, 1.5), section(last, 1, 2, 6, -4)}, with_anchor, true);
   EXPECT_EQ(result.mean_loss, (1.5 * 6 - 4.0 * 2) / 8);
-  EXPECT_EQ(joined({part(last, 2, 3, 0, 0.1)}, with_anchor, true).mean_loss, 0.1);
+  EXPECT_EQ(joined({section(last, 2, 3, 0, 0.1)}, with_anchor, true).mean_loss, 0.1);
 }
 
 TEST(JoinedResults, CountTheMicroBatchesOfAShortUpdateApartAndOfARunBySize) {
   constexpr OutputMode all = OutputMode::all;
   const auto rows = [&](bool training) {
-    return joined({part(all, 2, 3, 0, 1), part(all, 1, 3, 6, 1)}, with_anchor, training).rows;
+    return joined({section(all, 2, 3, 0, 1), section(all, 1, 3, 6, 1)}, with_anchor, training).rows;
   };
   expect_micro_batches(rows(true).micro_batches, 2, 3);
   expect_micro_batches(rows(true).shorter, 1, 3);
@@ -88,7 +88,8 @@ TEST(JoinedResults, CountTheMicroBatchesOfAShortUpdateApartAndOfARunBySize) {
 }
 
 TEST(JoinedResults, HaveNoLossInInference) {
-  PartResult one = part(OutputMode::all, 1, 2, 0, 1), other = part(OutputMode::all, 1, 1, 2, 1);
+  SectionResult one = section(OutputMode::all, 1, 2, 0, 1),
+                other = section(OutputMode::all, 1, 1, 2, 1);
   one.result.loss = other.result.loss = {};
   const StepResult result = joined({one, other}, with_anchor, false);
   EXPECT_FALSE(result.loss);

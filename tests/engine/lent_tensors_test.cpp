@@ -24,10 +24,10 @@ TEST(LentTensors, AreReleasedByTheThreadThatAsksForItWhoeverDropsThemLast) {
   LentTensors lender;
   std::vector<Tensor> lent;
   {
-    const Tensor own = watched.tensor();
-    lent = lender.lend({&own, 1});
-    EXPECT_EQ(lent.at(0).raw(), own.raw());
-    EXPECT_EQ(lent.at(0).shape(), own.shape());
+    const Tensor watched_tensor = watched.tensor();
+    lent = lender.lend({&watched_tensor, 1});
+    EXPECT_EQ(lent.at(0).raw(), watched_tensor.raw());
+    EXPECT_EQ(lent.at(0).shape(), watched_tensor.shape());
   }
   lender.release_returned();
   EXPECT_EQ(watched.deleted_on, std::thread::id()) << "it is still lent";
@@ -42,8 +42,8 @@ TEST(LentTensors, AreReleasedByTheLendersEndAtTheLatest) {
   {
     LentTensors lender;
     for (Watched& one : watched) {
-      const Tensor own = one.tensor();
-      std::thread([lent = lender.lend({&own, 1})]() mutable { lent.clear(); }).join();
+      const Tensor tensor = one.tensor();
+      std::thread([lent = lender.lend({&tensor, 1})]() mutable { lent.clear(); }).join();
     }
   }
   for (const Watched& one : watched) EXPECT_EQ(one.deleted_on, std::this_thread::get_id());
@@ -54,8 +54,8 @@ TEST(LentTensors, OfWhichRowsAreUsedComeBackWithTheLastOfThese) {
   LentTensors lender;
   Tensor rows;
   {
-    const Tensor own = watched.tensor();
-    rows = lender.lend({&own, 1}).at(0).rows(1, 2);
+    const Tensor tensor = watched.tensor();
+    rows = lender.lend({&tensor, 1}).at(0).rows(1, 2);
   }
   lender.release_returned();
   EXPECT_EQ(watched.deleted_on, std::thread::id());

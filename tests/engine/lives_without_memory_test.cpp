@@ -93,7 +93,7 @@ class Life {
     expect_weights_of(updates);
   }
 
-  bool refused() const { return told_; }
+  bool refused() const { return lack_thrown_; }
 
  private:
   /// Makes a call, which may be refused for want of memory, or because an earlier one was. Returns
@@ -105,9 +105,9 @@ class Life {
       return true;
     } catch (const Error& error) {
       const bool lacks_memory = error.code() == Errc::out_of_memory;
-      EXPECT_TRUE(lacks_memory || (told_ && error.code() == Errc::closed))
+      EXPECT_TRUE(lacks_memory || (lack_thrown_ && error.code() == Errc::closed))
           << "allocation " << failing_ << ": " << to_string(error.code()) << ": " << error.what();
-      told_ = true;
+      lack_thrown_ = true;
     } catch (const std::exception& error) {
       ADD_FAILURE() << "allocation " << failing_ << ": no Error: " << error.what();
     }
@@ -165,7 +165,7 @@ class Life {
 
   Host& host_;
   const std::int64_t failing_;
-  bool told_ = false;  // Says that it was told of a lack of memory.
+  bool lack_thrown_ = false;  // Says whether a call has thrown a lack of memory.
   std::optional<Model> model_;
   std::optional<TrainingModel> training_;
 };

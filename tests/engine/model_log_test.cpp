@@ -91,19 +91,19 @@ TEST(LoggedModel, D14_MayBeCalledByItsLog) {
 TEST(LoggedModel, D14_MayBeCalledByItsLogAtTheEndOfAnotherModelsCall) {
   const Model model = plain_model();
   std::vector<std::string> lines;
-  std::function<void()> told;
+  std::function<void()> at_line;
   Options options = options_for(2, 1, 1);
   InferenceModel serving(model, options);
   options.runtime.log_level = LogLevel::debug;
   options.runtime.log = [&](std::string_view line) {
     lines.emplace_back(line);
-    if (told) told();
+    if (at_line) at_line();
   };
   TrainingModel training(model, options, AdamW{});
   training.step(samples(2, false));
   lines.clear();
   const auto inputs = samples(2, false);
-  told = [&] {
+  at_line = [&] {
     training.step(inputs);
     serving.run({inputs[0]});
   };

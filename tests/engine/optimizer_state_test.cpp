@@ -273,8 +273,8 @@ TEST(OptimizerState, OfAStepThatCannotBeCountedOnIsRefused) {
 /// Returns what is said about `state` with `number` as the last element of the tensor of that name.
 std::string verdict_on_number(TrainingModel& training, std::vector<NamedTensor> state,
                               const std::string& name, float number) {
-  for (auto& [own, tensor] : state) {
-    if (own != name) continue;
+  for (auto& [tensor_name, tensor] : state) {
+    if (tensor_name != name) continue;
     std::vector<float> values(tensor.as<float>().begin(), tensor.as<float>().end());
     values.back() = number;
     tensor = Tensor(tensor.shape(), std::span<const float>(values));

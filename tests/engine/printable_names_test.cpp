@@ -163,7 +163,7 @@ TEST(PrintableNames, AreThoseOfTheOptimizersState) {
   const std::vector<float> numbers(4, std::numeric_limits<float>::infinity());
   infinite.back().tensor = Tensor({4}, std::span(numbers));
   renamed.back().name += "x";
-  const auto set = [&](const auto& given) { t.training->set_optimizer_state(given); };
+  const auto set = [&](const auto& tensors) { t.training->set_optimizer_state(tensors); };
   expect_printable({{"a file's rule", [&] { t.training->load_optimizer_state(path); }},
                     {"twice", [&] { set(twice); }},
                     {"missing", [&] { set(missing); }},

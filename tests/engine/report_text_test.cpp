@@ -8,7 +8,7 @@ namespace {
 TEST(CompileReport, IsATableWithItsColumnsAligned) {
   const CompileReport report{
       .seconds = 0.0125,
-      .phases = {{"differentiate", 0.002}, {"plan memory", 0.0005}},
+      .steps = {{"differentiate", 0.002}, {"plan memory", 0.0005}},
       .call = {.batch_size = 16, .gradient_accumulation = 2, .device_iterations = 5, .replicas = 3},
       .stages = {{.stage = 0,
                   .ipu = 2,

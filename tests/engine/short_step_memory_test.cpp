@@ -205,21 +205,21 @@ TEST(ShortStepMemory, R2_6_IsWithinTheLimitWhereFewerSamplesAreLaidOutInAnotherW
   expect_room(images, {.batch_size = 16}, {16, 1, 20, 20}, 10);
 }
 
-struct Told {
+struct LogCounts {
   std::vector<std::string> lack;  // Has what the log says of plans that do not fit.
   int recomputing = 0;            // Counts the reports of plans that recompute.
 };
 
-Told told_of_training(Options options) {
-  Told told;
+LogCounts log_of_training(Options options) {
+  LogCounts log;
   options.topology.ipu_memory_bytes = fullest(TrainingModel(images(), options, AdamW{}));
   options.runtime.log_level = LogLevel::info;
   options.runtime.log = [&](std::string_view line) {
-    if (line.find("does not fit") != line.npos) told.lack.emplace_back(line);
-    if (line.find("of it recomputed") != line.npos) ++told.recomputing;
+    if (line.find("does not fit") != line.npos) log.lack.emplace_back(line);
+    if (line.find("of it recomputed") != line.npos) ++log.recomputing;
   };
   trained(images(), options, {16, 1, 20, 20}, 10);
-  return told;
+  return log;
 }
 
 // A model of one stage recomputes nothing, whatever the host asks for.
@@ -227,12 +227,12 @@ TEST(ShortStepMemory, R2_6_IsToldToTheLogAsThePlanHasIt) {
   for (const bool recompute : {false, true}) {
     Options options{.batch_size = 16};
     options.training.recompute = recompute;
-    const Told told = told_of_training(options);
-    EXPECT_EQ(told.lack, std::vector<std::string>{
-                             "the plan for micro-batches of 10 samples does not fit into the "
-                             "memory of the IPUs: it keeps more tensors in the host store, and is "
-                             "slower"});
-    EXPECT_EQ(told.recomputing, 0);
+    const LogCounts log = log_of_training(options);
+    EXPECT_EQ(log.lack, std::vector<std::string>{
+                            "the plan for micro-batches of 10 samples does not fit into the "
+                            "memory of the IPUs: it keeps more tensors in the host store, and is "
+                            "slower"});
+    EXPECT_EQ(log.recomputing, 0);
   }
 }
 

@@ -154,18 +154,18 @@ TEST(ShortSteps, R2_6_ThatCannotBeTrainedAreRefusedAndLeaveTheModelAsItWas) {
 
 TEST(ShortSteps, R2_6_AreGivenTheOptimizerOnlyWhenAnotherOneWasSet) {
   Options options = options_for(4, 1, 1);
-  int told = 0;
+  int lines = 0;
   options.runtime.log_level = LogLevel::debug;
   options.runtime.log = [&](std::string_view line) {
-    told += line.find("new constants") != std::string_view::npos;
+    lines += line.find("new constants") != std::string_view::npos;
   };
   TrainingModel training(plain_model(), options, AdamW{});
   for (int i = 0; i < 3; ++i) training.step(samples(3, false));
-  EXPECT_EQ(told, 0);
+  EXPECT_EQ(lines, 0);
   training.set_optimizer(AdamW{.learning_rate = 0.1});
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(lines, 1);
   for (int i = 0; i < 3; ++i) training.step(samples(3, false));
-  EXPECT_EQ(told, 2);
+  EXPECT_EQ(lines, 2);
 }
 
 }  // namespace

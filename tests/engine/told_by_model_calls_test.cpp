@@ -28,7 +28,7 @@ class Host {
   std::function<void()> at_log;  // Is what the log does when it is told something next.
 
  private:
-  Options told() {
+  Options logging_options() {
     Options options = with_limit(0);
     options.runtime.log_level = LogLevel::debug;
     options.runtime.log = [this](std::string_view) {
@@ -38,7 +38,7 @@ class Host {
   }
 
  public:
-  TrainingModel training{model, told(), AdamW{.learning_rate = 0.1}};
+  TrainingModel training{model, logging_options(), AdamW{.learning_rate = 0.1}};
   InferenceModel serving{model, with_limit(0)};
   TemporaryDirectory directory;
 };
@@ -117,14 +117,14 @@ TEST(ToldByModelCalls, D14_ALogDoesWhatAHostDoesWhenTheCallHasReturned) {
   for (const auto& [call_name, call] : calls())
     for (const auto& [act_name, act] : acts()) {
       SCOPED_TRACE(call_name + ", then " + act_name);
-      Host told, reference;
-      told.at_log = [&, do_it = act] { do_it(told); };
-      call(told);
-      EXPECT_FALSE(told.at_log) << "the log was told nothing";
+      Host acting, reference;
+      acting.at_log = [&, do_it = act] { do_it(acting); };
+      call(acting);
+      EXPECT_FALSE(acting.at_log) << "the log was told nothing";
       call(reference);
       act(reference);
-      expect_same(told, reference);
-      if (call_name.starts_with("save_weights")) expect_same_files(told, reference);
+      expect_same(acting, reference);
+      if (call_name.starts_with("save_weights")) expect_same_files(acting, reference);
     }
 }
 

@@ -62,11 +62,11 @@ std::int64_t enough_for_one() {
   return TrainingModel(network(), told_to({}), AdamW{}).stage_reports().at(0).peak_bytes;
 }
 
-/// Trains full and short steps, and calls `told`, if there is one, at every line of them.
-Model trained(const std::function<void(TrainingModel&)>& told) {
+/// Trains full and short steps, and calls `at_log`, if there is one, at every line of them.
+Model trained(const std::function<void(TrainingModel&)>& at_log) {
   TrainingModel* model = nullptr;
   Options options = told_to([&](std::string_view) {
-    if (model && told) told(*model);
+    if (model && at_log) at_log(*model);
   });
   options.topology.ipu_memory_bytes = enough_for_one();
   const Model weights = network();
@@ -79,13 +79,13 @@ Model trained(const std::function<void(TrainingModel&)>& told) {
 }
 
 TEST(ToldHosts, D14_MayTakeTheIpusFromAnyPlanOfTheModel) {
-  std::size_t told = 0;
+  std::size_t log_lines = 0;
   const Model disturbed = trained([&](TrainingModel& training) {
-    ++told;
+    ++log_lines;
     training.buffer("norm.running_mean", 0);
     EXPECT_EQ(training.optimizer_state()[0].name, "step");
   });
-  EXPECT_GT(told, 20U);
+  EXPECT_GT(log_lines, 20U);
   expect_same_weights(disturbed, trained({}));
 }
 

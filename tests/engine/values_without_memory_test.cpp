@@ -94,7 +94,7 @@ TEST(ValuesWithoutMemory, OptimizersAndSchedulesThrowNoRawException) {
   groups.groups = {{.parameters = {long_name}, .settings = Sgd{}}};
   twice.groups = {{.parameters = {long_name, long_name}, .settings = Sgd{}}};
   const LearningRateSchedule schedule = LearningRateSchedule::cosine(10);
-  const std::vector<LearningRateSchedule::Phase> none, phases(1);
+  const std::vector<LearningRateSchedule::Segment> none, segments(1);
   const std::string weight_decay = "weight_decay";
   expect_no_raw_exception_of(
       {{"validate groups", [&] { groups.validate(); }},
@@ -110,7 +110,7 @@ TEST(ValuesWithoutMemory, OptimizersAndSchedulesThrowNoRawException) {
        {"then", [&] { static_cast<void>(schedule.then(3, schedule)); }},
        {"after_warm_up", [&] { static_cast<void>(schedule.after_warm_up(3)); }},
        {"at", [&] { static_cast<void>(schedule.at(-1)); }},
-       {"of", [&] { LearningRateSchedule::of(phases); }},
+       {"of", [&] { LearningRateSchedule::of(segments); }},
        {"of none", [&] { LearningRateSchedule::of(none); }}});
   const CallOutcome refused =
       call_without_memory(1, [&] { marked.mark_as_variable(weight_decay); });
@@ -141,7 +141,7 @@ TEST(ValuesWithoutMemory, JsonThrowsNoRawException) {
 
 TEST(ValuesWithoutMemory, ReportsAndTracesThrowNoRawException) {
   CompileReport report;
-  report.phases = {{long_name, 0.1}};
+  report.steps = {{long_name, 0.1}};
   report.stages = {{.blocks = {long_name}, .first_layer = long_name}};
   report.warnings = {long_name};
   const LayerStages layers{{.layer = long_name, .op = "relu", .inputs = {long_name}, .stage = 0}};

@@ -11,8 +11,8 @@
 namespace penstock::testing {
 namespace {
 
-/// Allocates twice, and tells a failure of the second allocation as `told`, or not at all.
-void allocate_twice(std::optional<Errc> told) {
+/// Allocates twice, and tells a failure of the second allocation as `refusal`, or not at all.
+void allocate_twice(std::optional<Errc> refusal) {
   static std::unique_ptr<std::int64_t> kept;  // With it, no compiler leaves the allocation out.
   const auto allocate = [] { kept = std::make_unique<std::int64_t>(1); };
   try {
@@ -23,8 +23,8 @@ void allocate_twice(std::optional<Errc> told) {
   try {
     allocate();
   } catch (const std::bad_alloc&) {
-    if (!told) throw;
-    throw Error(*told, "none");
+    if (!refusal) throw;
+    throw Error(*refusal, "none");
   }
 }
 

@@ -31,8 +31,8 @@ class Numbers : public SampleStream {
 
 }  // namespace
 
-std::unique_ptr<SampleStream> NumberedStreams::begin(const WorkerShare& share) const {
-  return std::make_unique<Numbers>(share.begin(count_), share.end(count_), *this);
+std::unique_ptr<SampleStream> NumberedStreams::begin(const WorkerInfo& worker) const {
+  return std::make_unique<Numbers>(worker.begin(count_), worker.end(count_), *this);
 }
 
 }  // namespace penstock::testing

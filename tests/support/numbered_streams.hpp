@@ -25,7 +25,7 @@ class NumberedStreams : public IterableDataset {
   std::optional<std::int64_t> size() const override {
     return says_size_ ? std::optional(count_) : std::nullopt;
   }
-  std::unique_ptr<SampleStream> begin(const WorkerShare& share) const override;
+  std::unique_ptr<SampleStream> begin(const WorkerInfo& worker) const override;
 
  private:
   std::int64_t count_;

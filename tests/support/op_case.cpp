@@ -27,8 +27,8 @@ class CaseRun {
     std::vector<graph::ValueId> inputs;
     for (const std::string input : step.at("inputs")) inputs.push_back(value(input));
     graph::Attributes attributes;
-    for (const auto& [name, given] : step.at("attributes").items())
-      attributes.set(name, attribute(given));
+    for (const auto& [name, value] : step.at("attributes").items())
+      attributes.set(name, attribute(value));
     const auto outputs =
         tape_.apply(graph::find_op(step.at("op").get<std::string>()), inputs, attributes);
     std::size_t i = 0;
@@ -64,14 +64,14 @@ class CaseRun {
 
 NamedTensors compute_op_case(const std::string& name, const std::string& description,
                              const NamedTensors& tensors) {
-  const json given = json::parse(description);
+  const json op_case = json::parse(description);
   CaseRun run(name + ".", tensors);
-  for (const json& step : given.at("steps")) run.apply(step);
-  const json& results = given.at("results");
+  for (const json& step : op_case.at("steps")) run.apply(step);
+  const json& results = op_case.at("results");
   run.send_back_gradient_of(results.at(0));
   NamedTensors found;
   for (const std::string result : results) found[name + "." + result] = run.result(result);
-  for (const std::string input : given.at("gradients"))
+  for (const std::string input : op_case.at("gradients"))
     found[name + ".gradient." + input] = run.gradient(input);
   return found;
 }

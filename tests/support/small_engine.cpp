@@ -174,11 +174,11 @@ actors::UpdateRules SmallNetwork::rules() const {
       options_.own_rule ? options_.own_rule : &graph::find_optimizer_rule(options_.rule);
   actors::UpdateRules rules{.variables = {}, .max_grad_norm = options_.max_grad_norm};
   for (const graph::VariableInfo& variable : plan_->variables) {
-    graph::ParameterRule& own = rules.variables.emplace_back();
+    graph::ParameterRule& parameter_rule = rules.variables.emplace_back();
     if (variable.trainable)
-      own = {rule, graph::Hyper{.learning_rate = 0.05,
-                                .momentum = options_.momentum,
-                                .alpha = static_cast<double>(variable.stage)}};
+      parameter_rule = {rule, graph::Hyper{.learning_rate = 0.05,
+                                           .momentum = options_.momentum,
+                                           .alpha = static_cast<double>(variable.stage)}};
   }
   return rules;
 }

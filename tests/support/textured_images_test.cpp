@@ -40,15 +40,15 @@ double squared_distance(const Features& a, const Features& b) {
 double recognised_by(Features (*features)(const TexturedImage&)) {
   std::map<int, Features> means;
   for (const TexturedImage& image : textured_images(2000, 1)) {
-    const Features own = features(image);
-    Features& mean = means.try_emplace(image.label, own.size()).first->second;
-    for (std::size_t i = 0; i < own.size(); ++i) mean[i] += own[i] / 200;
+    const Features of_image = features(image);
+    Features& mean = means.try_emplace(image.label, of_image.size()).first->second;
+    for (std::size_t i = 0; i < of_image.size(); ++i) mean[i] += of_image[i] / 200;
   }
   const auto others = textured_images(500, 2);
   const auto right = std::ranges::count_if(others, [&](const TexturedImage& image) {
-    const Features own = features(image);
+    const Features of_image = features(image);
     return std::ranges::min_element(means, {}, [&](const auto& mean) {
-             return squared_distance(mean.second, own);
+             return squared_distance(mean.second, of_image);
            })->first == image.label;
   });
   return static_cast<double>(right) / 500;

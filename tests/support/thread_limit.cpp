@@ -24,8 +24,8 @@ struct Start {
 };
 
 void* run(void* start) {
-  const std::unique_ptr<Start> own(static_cast<Start*>(start));
-  void* const result = own->body(own->argument);
+  const std::unique_ptr<Start> thread_start(static_cast<Start*>(start));
+  void* const result = thread_start->body(thread_start->argument);
   --running;
   return result;
 }

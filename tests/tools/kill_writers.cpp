@@ -80,13 +80,13 @@ int generation_of_metrics(const TemporaryDirectory& directory) {
 
 /// Returns how many temporary files there are, and expects that the process `writer` made them.
 int count_temporaries(const TemporaryDirectory& directory, pid_t writer) {
-  const std::string own = ".penstock-" + std::to_string(writer) + "-";
+  const std::string prefix = ".penstock-" + std::to_string(writer) + "-";
   int count = 0;
   for (const std::filesystem::path& folder : {directory.path(), directory / "plans"})
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
       const std::string name = entry.path().filename().string();
       if (!name.starts_with(".penstock-")) continue;
-      expect(name.starts_with(own), "\"" + name + "\" is left of an earlier writer");
+      expect(name.starts_with(prefix), "\"" + name + "\" is left of an earlier writer");
       ++count;
     }
   return count;

@@ -41,8 +41,8 @@ constexpr std::int64_t window = 4, live = 7;
 
 /// A core that lives as long as its plan.
 struct Stage {
-  explicit Stage(graph::Plan given = plan_with(), std::int64_t updates_after = window)
-      : plan(std::move(given)), core(plan, 1, updates_after, live) {}
+  explicit Stage(graph::Plan stage_plan = plan_with(), std::int64_t updates_after = window)
+      : plan(std::move(stage_plan)), core(plan, 1, updates_after, live) {}
 
   void forward_arrives(std::int64_t micro_batch) {
     core.received(activation, micro_batch);

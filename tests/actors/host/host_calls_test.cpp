@@ -26,10 +26,10 @@ TEST(HostCalls, ReturnsTheAnswerOfTheCall) {
   host.call.answer(CutAfter{3});
   EXPECT_TRUE(host.answered());
   EXPECT_NE(refusal(Errc::busy, [&] { host.begin(); }), "accepted");
-  EXPECT_NE(refusal(Errc::busy, [&] { host.expect_rest(); }), "accepted");
-  EXPECT_NE(refusal(Errc::busy, [&] { host.expect_rest_or_failure(); }), "accepted");
+  EXPECT_NE(refusal(Errc::busy, [&] { host.expect_idle(); }), "accepted");
+  EXPECT_NE(refusal(Errc::busy, [&] { host.expect_idle_or_failed(); }), "accepted");
   EXPECT_EQ(std::get<CutAfter>(host.wait(0)).micro_batches, 3);
-  EXPECT_FALSE(host.expect_rest_or_failure());
+  EXPECT_FALSE(host.expect_idle_or_failed());
   host.begin();
 }
 
@@ -42,7 +42,7 @@ TEST(HostCalls, ReportsAFailureRatherThanAnAnswer) {
 }
 
 const std::function<void(HostCalls&)> ways_to_meet_a_failure[] = {
-    [](HostCalls& host) { host.begin(); }, [](HostCalls& host) { host.expect_rest(); }};
+    [](HostCalls& host) { host.begin(); }, [](HostCalls& host) { host.expect_idle(); }};
 
 /// Long enough to need memory of its own.
 const std::string gate_failure = "the gate: no gradient has come, and none will come any more";
@@ -85,7 +85,7 @@ TEST(HostCalls, LetAFailedPipelineBeReadWhoseCallNobodyEnds) {
   HostCalls host;
   host.begin();
   host.failure.fail({Errc::internal, "bad"});
-  EXPECT_TRUE(host.expect_rest_or_failure());
+  EXPECT_TRUE(host.expect_idle_or_failed());
 }
 
 TEST(HostCalls, WakeTheHostFromAnotherThreadWithAnAnswerOrAFailure) {
@@ -207,7 +207,7 @@ TEST(HostCalls, CountTheirBeginningAsAMove) {
 TEST(HostCalls, LiveAsLongAsWhoeverHasAPartOfThem) {
   auto host = std::make_shared<HostCalls>();
   const std::weak_ptr<HostCalls> watched = host;
-  auto pulse = part_of(host, &HostCalls::pulse);
+  auto pulse = member_of(host, &HostCalls::pulse);
   host.reset();
   EXPECT_FALSE(watched.expired());
   pulse.reset();

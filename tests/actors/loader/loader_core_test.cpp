@@ -210,16 +210,16 @@ TEST(LoaderCore, AllocatesWhatItsConsumerHoldsAndNoMore) {
 
 /// Begins an epoch with its allocation number `number` failing. If that leaves the epoch without a
 /// plan, the first question after it is answered by a batch. Returns whether any allocation failed.
-bool recovers_in_the_epoch(const std::shared_ptr<const EpochPlan>& given, std::int64_t number) {
+bool recovers_in_the_epoch(const std::shared_ptr<const EpochPlan>& plan, std::int64_t number) {
   LoaderSettings settings = three_batches();
   settings.shuffle = true;
   LoaderCore core(ten_numbers(), settings), undisturbed(ten_numbers(), settings);
-  undisturbed.start_epoch(5, given);
+  undisturbed.start_epoch(5, plan);
   const ReadTask expected = all_tasks(undisturbed).front();
   bool reached = false;
   {
     const testing::AllocationFailures failures(number, 1, testing::FailsOn::this_thread);
-    core.start_epoch(5, given);
+    core.start_epoch(5, plan);
     reached = failures.reached();
   }
   core.ask(0);
@@ -236,10 +236,10 @@ TEST(LoaderCore, MakesAPlanThatMemoryWasShortForWhenItIsAskedAgain) {
   EpochPlan larger;  // Its batches need other buffers.
   larger.order = {9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
   larger.ends = {8, 10};
-  for (const auto& given :
+  for (const auto& plan :
        {std::shared_ptr<const EpochPlan>(), std::make_shared<const EpochPlan>(std::move(larger))}) {
     std::int64_t number = 1;
-    while (recovers_in_the_epoch(given, number)) ++number;
+    while (recovers_in_the_epoch(plan, number)) ++number;
     EXPECT_GT(number, 1);
   }
 }

@@ -59,7 +59,7 @@ TEST(ShuffledOrder, IsRefusedWhereThereIsNoMemoryForIt) {
 
 TEST(PartWindow, R2_5_LeavesOutTheNextNeighboursInEveryEpoch) {
   const auto part = [](int index, std::uint64_t epoch) {
-    const OrderWindow window = part_window(7, {index, 2, 2}, epoch);
+    const OrderWindow window = partition_window(7, {index, 2, 2}, epoch);
     return Order{window.position(0), window.position(1)};
   };
   const auto parts = [&](std::uint64_t epoch) { return std::pair(part(0, epoch), part(1, epoch)); };

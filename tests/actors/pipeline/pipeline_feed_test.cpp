@@ -41,7 +41,7 @@ class FedStages : public SmallCast {
   ~FedStages() { caf::anon_send_exit(stage_, caf::exit_reason::user_shutdown); }
 
   FeedHandle feed() const { return actor<FeedHandle>("feed"); }
-  const std::vector<Tensor>& given() const { return inputs_; }
+  const std::vector<Tensor>& call_inputs() const { return inputs_; }
   /// Returns what has come, by input of the plan and in the order of its coming.
   std::vector<std::vector<EdgeTensor>> taken() {
     DeterministicRun(system()).run();
@@ -83,8 +83,8 @@ TEST(PipelineFeed, R3_9_CopiesOnlyMicroBatchesThatAreMisaligned) {
     for (std::size_t i = 0; i < taken[input].size(); ++i) {
       const Tensor& tensor = taken[input][i].tensor;
       const auto row = static_cast<std::int64_t>(i) * SmallCast::batch;
-      const Tensor rows = stages.given()[input].rows(row, row + SmallCast::batch);
-      EXPECT_EQ(lies_within(tensor, stages.given()[input]), is_aligned(rows)) << i;
+      const Tensor rows = stages.call_inputs()[input].rows(row, row + SmallCast::batch);
+      EXPECT_EQ(lies_within(tensor, stages.call_inputs()[input]), is_aligned(rows)) << i;
       EXPECT_TRUE(is_aligned(tensor)) << i;
       EXPECT_TRUE(testing::same_bits({tensor}, {rows})) << i;
     }

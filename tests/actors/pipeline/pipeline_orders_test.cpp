@@ -61,11 +61,12 @@ class Training {
  private:
   /// 7.5: what is trained is the same in every replica, bit for bit; buffers are each one's own.
   void expect_weights_of(std::int32_t replica, const Variables& of_first) {
-    const Variables own = cast_.variables(static_cast<std::size_t>(replica));
-    for (std::size_t i = 0; i < own.size(); ++i) {
+    const Variables of_replica = cast_.variables(static_cast<std::size_t>(replica));
+    for (std::size_t i = 0; i < of_replica.size(); ++i) {
       const graph::VariableInfo& variable = cast_.plan().variables[i];
       if (!variable.trainable) continue;
-      EXPECT_TRUE(same_bits({own[i]}, {of_first[i]})) << variable.name << " of replica " << replica;
+      EXPECT_TRUE(same_bits({of_replica[i]}, {of_first[i]}))
+          << variable.name << " of replica " << replica;
     }
   }
 

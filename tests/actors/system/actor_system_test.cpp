@@ -81,8 +81,9 @@ TEST(ActorSystem, RunsEachActorOnItsOwnThreadsWhoeverSendsToIt) {
 /// Remembers what it is told.
 struct Memory final : EndWatch {
   void actor_begins() noexcept override { ++begun; }
-  void actor_ended(const std::string& name, bool told, const caf::error& reason) noexcept override {
-    ended.push_back(name + (told ? ": told" : std::string(": ") + to_error(reason).what()));
+  void actor_ended(const std::string& name, bool told_to_end,
+                   const caf::error& reason) noexcept override {
+    ended.push_back(name + (told_to_end ? ": told" : std::string(": ") + to_error(reason).what()));
     all_ended.open();
   }
   int begun = 0;

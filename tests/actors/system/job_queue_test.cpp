@@ -21,17 +21,17 @@ struct Job final : caf::resumable {
 TEST(JobQueue, GivesJobsInTheirOrderHoweverItGrows) {
   JobQueue queue;
   std::array<Job, 100> jobs;
-  std::size_t given = 0;
+  std::size_t popped = 0;
   for (std::size_t seats = 1; seats <= jobs.size(); ++seats) {
     queue.add_seat();
     queue.push(&jobs[seats - 1]);
     // Every third time, one leaves and is the last again, so that the ring's ends meet anywhere.
     if (seats % 3 == 0) {
       caf::resumable* const first = queue.pop();
-      EXPECT_EQ(first, &jobs[given++]);
+      EXPECT_EQ(first, &jobs[popped++]);
     }
   }
-  while (given < jobs.size()) EXPECT_EQ(queue.pop(), &jobs[given++]);
+  while (popped < jobs.size()) EXPECT_EQ(queue.pop(), &jobs[popped++]);
 }
 
 TEST(JobQueue, ExchangesAJobForTheFirstOne) {
@@ -48,11 +48,11 @@ TEST(JobQueue, GivesWhatItHasAndThenNothingOnceItIsClosed) {
   JobQueue queue;
   Job job;
   queue.add_seat();
-  caf::resumable* given = &job;
-  std::thread waiting([&] { given = queue.pop(); });
+  caf::resumable* popped = &job;
+  std::thread waiting([&] { popped = queue.pop(); });
   queue.close();
   waiting.join();
-  EXPECT_EQ(given, nullptr);
+  EXPECT_EQ(popped, nullptr);
   queue.push(&job);
   EXPECT_EQ(queue.pop(), &job);
   EXPECT_EQ(queue.pop(), nullptr);

@@ -21,11 +21,11 @@ TEST(OwningProcess, IsTheOneThatMadeTheObject) {
 TEST(OwningProcess, IsNotAProcessThatWasForkedFromIt) {
   const OwningProcess owner;
   EXPECT_EQ(exit_code_of_fork([&] {
-              const OwningProcess own;
+              const OwningProcess child;
               const std::string text =
                   refusal(Errc::closed, [&] { owner.expect_current("model \"m\""); });
               const bool refused = text.find("model \"m\" belongs to the process") == 0;
-              return !owner.is_current() && refused && own.is_current() ? 7 : 1;
+              return !owner.is_current() && refused && child.is_current() ? 7 : 1;
             }),
             7);
 }

@@ -16,7 +16,7 @@ namespace {
 using graph::in_host_store;
 using graph::Location;
 using graph::Space;
-using Parts = std::vector<std::pair<std::int64_t, std::int64_t>>;  // Has offset and place.
+using Ranges = std::vector<std::pair<std::int64_t, std::int64_t>>;  // Has offset and place.
 
 /// Returns a setup of one stage with sums of 40, `large` and 30 elements, and one of 50 elements in
 /// the host store.
@@ -48,15 +48,15 @@ UpdateRules rules() {
   return {.variables = {4, rule}};
 }
 
-Parts parts_of(const ReducedLayout& layout) {
-  Parts parts;
-  for (const ReducedPart& part : layout.parts) parts.emplace_back(part.offset, part.place);
-  return parts;
+Ranges parts_of(const ReducedLayout& layout) {
+  Ranges ranges;
+  for (const ReducedRange& range : layout.ranges) ranges.emplace_back(range.offset, range.place);
+  return ranges;
 }
 
 TEST(ReducedSums, AreTheBlockAsItIsWhereNothingIsDivided) {
   const ReducedLayout on_ipu = reduced_layout(setup(1000), rules(), 0, Space::accumulators);
-  EXPECT_EQ(parts_of(on_ipu), (Parts{{0, 0}}));
+  EXPECT_EQ(parts_of(on_ipu), (Ranges{{0, 0}}));
   EXPECT_EQ(on_ipu.bytes, 192 + 256 + 128);
   EXPECT_EQ(on_ipu.place_of(192), 192);
   EXPECT_EQ(reduced_layout(setup(1000), rules(), 0, Space::host_accumulators).bytes, 256);
@@ -65,7 +65,7 @@ TEST(ReducedSums, AreTheBlockAsItIsWhereNothingIsDivided) {
 TEST(ReducedSums, LeaveOutWhatReplicasDivide) {
   const PipelineSetup pipeline = setup(60);
   const ReducedLayout on_ipu = reduced_layout(pipeline, rules(), 0, Space::accumulators);
-  EXPECT_EQ(parts_of(on_ipu), (Parts{{0, 0}, {192 + 256, 192}}));
+  EXPECT_EQ(parts_of(on_ipu), (Ranges{{0, 0}, {192 + 256, 192}}));
   EXPECT_EQ(on_ipu.bytes, 192 + 128);
   EXPECT_EQ(on_ipu.place_of(0), 0);
   EXPECT_EQ(on_ipu.place_of(192 + 256), 192);
@@ -116,15 +116,15 @@ struct Replicas {
   std::vector<std::byte> by_hand() const {
     std::vector<std::byte> all;
     for (const bool on_host : {false, true})
-      for (const ReducedPart& part : (on_host ? sums.in_host_store : sums.on_ipu).layout.parts)
-        for (std::int64_t at = 0; at < part.bytes; at += 4) {
+      for (const ReducedRange& range : (on_host ? sums.in_host_store : sums.on_ipu).layout.ranges)
+        for (std::int64_t at = 0; at < range.bytes; at += 4) {
           float sum = 0;
           for (std::size_t replica = 0; replica < sums.replicas.size(); ++replica) {
             Arena& arena = *sums.replicas[replica];
             float one;
             std::memcpy(&one,
                         (on_host ? arena.host_accumulators() : arena.accumulators()).data() +
-                            part.offset + at,
+                            range.offset + at,
                         sizeof one);
             sum = replica == 0 ? one : sum + one;
           }
@@ -145,9 +145,9 @@ TEST(ReducedSums, AreAddedUpInTheOrderOfTheReplicasWhoeverDoesIt) {
         Replicas of(replicas, least_divided);
         graph::Heartbeat heartbeat;
         CountingRunner runner;
-        for (std::int64_t share = replicas; share-- > 0;) {
+        for (std::int64_t slice = replicas; slice-- > 0;) {
           const std::uint64_t before = heartbeat.beats();
-          add_up_share(of.sums, share, {&runner, threads}, &heartbeat);
+          add_up_slice(of.sums, slice, {&runner, threads}, &heartbeat);
           EXPECT_GT(heartbeat.beats(), before);
         }
         EXPECT_EQ(of.bytes(), of.by_hand()) << replicas << " replicas, " << threads << " threads";
@@ -160,10 +160,10 @@ TEST(ReducedSums, AreDividedEquallyAndEachIsMadeByOne) {
   constexpr std::int64_t replicas = 3;
   std::vector<std::size_t> made;
   std::set<std::size_t> places;
-  for (std::int64_t share = 0; share < replicas; ++share) {
+  for (std::int64_t slice = 0; slice < replicas; ++slice) {
     Replicas of(replicas, 1'000'000);
     const std::vector<std::byte> before = of.bytes();
-    add_up_share(of.sums, share, {}, nullptr);
+    add_up_slice(of.sums, slice, {}, nullptr);
     const std::vector<std::byte> after = of.bytes(), all = of.by_hand();
     std::size_t count = 0;
     for (std::size_t line = 0; line < after.size(); line += 64) {
@@ -182,7 +182,7 @@ TEST(ReducedSums, AreDividedEquallyAndEachIsMadeByOne) {
 TEST(ReducedSums, AreNoneWhereAllIsDivided) {
   for (const Space space : {Space::accumulators, Space::host_accumulators}) {
     const ReducedLayout layout = reduced_layout(setup(2), rules(), 0, space);
-    EXPECT_TRUE(layout.parts.empty());
+    EXPECT_TRUE(layout.ranges.empty());
     EXPECT_EQ(layout.bytes, 0);
   }
 }

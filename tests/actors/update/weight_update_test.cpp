@@ -48,16 +48,16 @@ std::shared_ptr<const graph::Plan> plan() {
 
 struct Fixture {
   explicit Fixture(Reduction reduction = Reduction::sum, double max_grad_norm = 0) {
-    auto own = std::make_shared<PipelineSetup>();
-    own->plan = plan();
-    own->gradient_accumulation = 2;
-    own->replicas = 2;
-    own->reduction = reduction;
+    auto pipeline = std::make_shared<PipelineSetup>();
+    pipeline->plan = plan();
+    pipeline->gradient_accumulation = 2;
+    pipeline->replicas = 2;
+    pipeline->reduction = reduction;
     auto rules = std::make_shared<UpdateRules>();
     rules->variables = {{}, {&subtract, {}}, {&subtract, {}}};
     rules->max_grad_norm = max_grad_norm;
-    arena = std::make_shared<Arena>(own->plan, 0, 1);
-    update.emplace(own, 0, arena, rules);
+    arena = std::make_shared<Arena>(pipeline->plan, 0, 1);
+    update.emplace(pipeline, 0, arena, rules);
     update->set_state(update->new_state());
     update->set_sums(0, {arena});
   }

@@ -339,9 +339,9 @@ TEST(Trainer, SaysHowManyImagesAnEpochLeavesOut) {
 TEST(Trainer, D16_ShowsNoProgressIfToldSo) {
   const CommandResult shown = train(quick_mlp),
                       silent = train(quick_mlp + Arguments{"--no-progress"});
-  for (const char* told : {"Each step: ", "Epoch 1/"}) {
-    EXPECT_NE(shown.err.find(told), shown.err.npos) << told;
-    EXPECT_EQ(silent.err.find(told), silent.err.npos) << told;
+  for (const char* beginning : {"Each step: ", "Epoch 1/"}) {
+    EXPECT_NE(shown.err.find(beginning), shown.err.npos) << beginning;
+    EXPECT_EQ(silent.err.find(beginning), silent.err.npos) << beginning;
   }
   EXPECT_EQ(silent.code, 0);
 }
@@ -378,21 +378,24 @@ TEST(Trainer, SaysOfEachPlanThatItIsNotKept) {
 TEST(Trainer, DebugTellsWhatTheEngineDoes) {
   const std::vector<std::string> models{"compiled \"mlp\" for training",
                                         "compiled \"mlp\" for inference"};
-  const CommandResult silent = train(quick_mlp), told = train(quick_mlp + Arguments{"--debug"});
-  expect_success(told);
-  EXPECT_EQ(told.out, silent.out);
-  EXPECT_EQ(lines_that_open_with("compiled \"", told.err), models);
-  EXPECT_EQ(
-      lines_that_open_with("stages: 4 stages, from flatten_1, dense128, dense64, logits;", told.err)
-          .size(),
-      models.size());
+  const CommandResult silent = train(quick_mlp),
+                      debugging = train(quick_mlp + Arguments{"--debug"});
+  expect_success(debugging);
+  EXPECT_EQ(debugging.out, silent.out);
+  EXPECT_EQ(lines_that_open_with("compiled \"", debugging.err), models);
+  EXPECT_EQ(lines_that_open_with("stages: 4 stages, from flatten_1, dense128, dense64, logits;",
+                                 debugging.err)
+                .size(),
+            models.size());
   // They go to training, before its first step, and to inference, after its last.
-  EXPECT_EQ(lines_that_open_with("\"mlp\": weights copied to the IPUs", told.err).size(), 2U);
+  EXPECT_EQ(lines_that_open_with("\"mlp\": weights copied to the IPUs", debugging.err).size(), 2U);
   // Two whole steps and 25 calls for the test's 2,000 images, then the shorter third step.
-  EXPECT_EQ(lines_that_open_with("\"mlp\": 10 micro-batches per replica done in ", told.err).size(),
-            2U + 25U);
-  EXPECT_EQ(lines_that_open_with("\"mlp\": 4 micro-batches per replica done in ", told.err).size(),
-            1U);
+  EXPECT_EQ(
+      lines_that_open_with("\"mlp\": 10 micro-batches per replica done in ", debugging.err).size(),
+      2U + 25U);
+  EXPECT_EQ(
+      lines_that_open_with("\"mlp\": 4 micro-batches per replica done in ", debugging.err).size(),
+      1U);
   for (const char* opening : {"compiled", "stages: ", "\"mlp\": "})
     EXPECT_EQ(lines_that_open_with(opening, silent.err), std::vector<std::string>{}) << opening;
 }

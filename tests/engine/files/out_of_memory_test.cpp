@@ -103,13 +103,13 @@ Options many_options() {
 }
 
 TEST(OutOfMemory, IsToldByWhateverReadsAndWritesJson) {
-  const Options given = many_options();
+  const Options many = many_options();
   const Optimizer lamb(Lamb{});
-  const std::string options = to_json(given), optimizer = to_json(lamb),
+  const std::string options = to_json(many), optimizer = to_json(lamb),
                     loader = to_json(DataLoaderOptions{});
   EXPECT_GT(refusals_of([&] { to_json(parse_json(options)); }), 50);
-  EXPECT_GT(refusals_of([&] { to_json(given); }), 50);
-  EXPECT_GT(refusals_of([&] { options_from_json(options, given); }), 50);
+  EXPECT_GT(refusals_of([&] { to_json(many); }), 50);
+  EXPECT_GT(refusals_of([&] { options_from_json(options, many); }), 50);
   EXPECT_GT(refusals_of([&] { optimizer_from_json(optimizer, lamb); }), 20);
   EXPECT_GT(refusals_of([&] { data_loader_options_from_json(loader); }), 20);
   EXPECT_GT(refusals_of([&] { to_json(lamb); }), 10);

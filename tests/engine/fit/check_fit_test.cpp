@@ -148,15 +148,15 @@ TEST(Fit, WhatAMetricOfOnesOwnThrowsHasOneStepBehindItUnlessItChecks) {
   Scaling scaling;
   TrainingModel training(scaling.model, options());
   DataLoader data = numbers(16);
-  Metric own{"own", [](const StepResult& result, const Batch&) {
-               result.output("z");
-               return Score{};
-             }};
-  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { fit(training, data, {.metrics = {own}}); }),
+  Metric metric{"own", [](const StepResult& result, const Batch&) {
+                  result.output("z");
+                  return Score{};
+                }};
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { fit(training, data, {.metrics = {metric}}); }),
             "there is no output named \"z\"");
   EXPECT_EQ(training.updates(), 2U);
-  own.check = [](const StepResult& outline) { outline.anchor("a"); };
-  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { fit(training, data, {.metrics = {own}}); }),
+  metric.check = [](const StepResult& outline) { outline.anchor("a"); };
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { fit(training, data, {.metrics = {metric}}); }),
             "fit: metric \"own\": there is no anchor named \"a\"");
   EXPECT_EQ(training.updates(), 2U);
 }

@@ -44,7 +44,7 @@ class Counting : public IterableDataset {
   std::optional<std::int64_t> size() const override {
     return says_size_ ? std::optional(samples_) : std::nullopt;
   }
-  std::unique_ptr<SampleStream> begin(const WorkerShare&) const override {
+  std::unique_ptr<SampleStream> begin(const WorkerInfo&) const override {
     return std::make_unique<Stream>(samples_);
   }
 
@@ -145,9 +145,10 @@ TEST(CheckShortSteps, R2_6_ThatComeBeforeACallbackMayStopAreRefused) {
   refuses(numbers(16), {.max_updates = 3, .callbacks = {after_each_epoch()}});
   refuses(numbers(6, per_step, false), {.callbacks = {after_each_step()}});
   refuses(numbers(16), {.max_updates = 1, .callbacks = {after_each_step()}});
-  FitCallback told;
-  told.on_step_begin = [](const Batch&) {};
-  refuses(numbers(18, per_step, false), {.epochs = 2, .steps_per_epoch = 2, .callbacks = {told}});
+  FitCallback listener;
+  listener.on_step_begin = [](const Batch&) {};
+  refuses(numbers(18, per_step, false),
+          {.epochs = 2, .steps_per_epoch = 2, .callbacks = {listener}});
 }
 
 TEST(CheckShortSteps, R2_6_OfDataThatSayNoLengthAreNotForetold) {

@@ -73,13 +73,13 @@ TEST(DestroyedModels, EndWithTheFitWhoseCallbackDestroysThem) {
 std::vector<Metric> metrics(const std::function<void()>& end) {
   const Metric plain = mean_of("y");
   Metric checking = plain, scoring = plain;
-  checking.check = [=](const auto&... given) {
+  checking.check = [=](const auto&... arguments) {
     end();
-    if (plain.check) plain.check(given...);
+    if (plain.check) plain.check(arguments...);
   };
-  scoring.score = [=](const auto&... given) {
+  scoring.score = [=](const auto&... arguments) {
     end();
-    return plain.score(given...);
+    return plain.score(arguments...);
   };
   return {checking, scoring};
 }

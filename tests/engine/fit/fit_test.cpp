@@ -85,7 +85,7 @@ TEST(Fit, G4_TellsHowLongEachOfItsEpochsWaitedForData) {
   Scaling scaling;
   TrainingModel training(scaling.model, options(), Sgd{.learning_rate = 0});
   DataLoader data = numbers(20);
-  double told = 0;
+  double waited_in_epochs = 0;
   for (int times = 0; times < 2; ++times) {
     const History history = fit(training, data, {.epochs = 2});
     double sum = 0;
@@ -95,9 +95,9 @@ TEST(Fit, G4_TellsHowLongEachOfItsEpochsWaitedForData) {
       sum += epoch.waited_seconds;
     }
     EXPECT_DOUBLE_EQ(history.waited_seconds, sum);
-    told += sum;
+    waited_in_epochs += sum;
   }
-  EXPECT_NEAR(told, data.waited_seconds(), 1e-12);
+  EXPECT_NEAR(waited_in_epochs, data.waited_seconds(), 1e-12);
 }
 
 TEST(Fit, TrainsTheModelThatItIsGiven) {

@@ -22,7 +22,7 @@ class Zeros : public IterableDataset {
  public:
   explicit Zeros(std::int64_t count) : count_(count) {}
   const std::vector<Field>& fields() const override { return fields_; }
-  std::unique_ptr<SampleStream> begin(const WorkerShare&) const override {
+  std::unique_ptr<SampleStream> begin(const WorkerInfo&) const override {
     struct Stream : SampleStream {
       std::int64_t left = 0;
       bool next(std::span<std::byte* const> destinations, const std::stop_token&) override {

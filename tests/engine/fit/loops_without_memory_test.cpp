@@ -42,8 +42,8 @@ void expect_no_raw_exception(const std::string& name, const std::function<void(L
 
 TEST(LoopsWithoutMemory, ThrowNoRawException) {
   expect_no_raw_exception("fit", [](Looped& l) {
-    FitOptions given{.validation_model = &l.inference, .validation_data = &l.validation};
-    fit(l.training, l.data, given);
+    FitOptions options{.validation_model = &l.inference, .validation_data = &l.validation};
+    fit(l.training, l.data, options);
   });
   expect_no_raw_exception("evaluate",
                           [](Looped& l) { evaluate(l.inference, l.validation, l.metrics); });
@@ -98,7 +98,7 @@ TEST(LoopsWithoutMemory, CallALackOfMemoryNoFaultOfTheData) {
 }
 
 /// A log of which every line is wanted.
-Options told() {
+Options options_with_log() {
   Options options = testing::options();
   options.runtime.log = [](std::string_view) {};
   options.runtime.log_level = LogLevel::debug;
@@ -107,7 +107,7 @@ Options told() {
 
 TEST(LoopsWithoutMemory, AreTheSameForConstructorsThatTellALog) {
   const Scaling scaling;
-  const Options options = told();
+  const Options options = options_with_log();
   const Optimizer optimizer;
   testing::expect_no_raw_exception("training",
                                    [&] { TrainingModel(scaling.model, options, optimizer); });

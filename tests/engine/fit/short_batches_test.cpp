@@ -73,14 +73,14 @@ TEST(ShortBatches, F16_AreCountedByWhatACallReturns) {
     EXPECT_EQ(actual.count, count);
     EXPECT_EQ(actual.samples, samples);
   };
-  const OutputRows whole = rows_of(8), mixed = rows_of(7), rest = rows_of(3);
+  const OutputRows whole = rows_of(8), mixed = rows_of(7), shorter = rows_of(3);
   expect(whole.micro_batches, 4, 2);
   expect(whole.shorter, 0, 0);
   expect(mixed.micro_batches, 2, 2);
   expect(mixed.shorter, 3, 1);
   EXPECT_EQ(mixed.round, whole.round);
-  expect(rest.micro_batches, 3, 1);
-  expect(rest.shorter, 0, 0);
+  expect(shorter.micro_batches, 3, 1);
+  expect(shorter.shorter, 0, 0);
 }
 
 }  // namespace

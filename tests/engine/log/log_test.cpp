@@ -139,17 +139,17 @@ TEST(Log, TakesNoResultFromTheCallOfAnotherOne) {
                }),
                scope);
   };
-  const Log own = throwing("own"), other = throwing("other");
+  const Log first = throwing("own"), other = throwing("other");
   const auto call = [&](bool tells_own) {
     other(LogLevel::info, "one");
     other(LogLevel::info, "two");
-    if (tells_own) own(LogLevel::info, "three");
+    if (tells_own) first(LogLevel::info, "three");
     return 7;
   };
-  EXPECT_EQ(own.after(scope, [&] { return call(false); }), 7);
+  EXPECT_EQ(first.after(scope, [&] { return call(false); }), 7);
   EXPECT_EQ(lines, (Lines{"one", "two"}));
   EXPECT_EQ(Log().after(scope, [&] { return call(false); }), 7);
-  EXPECT_THROW(own.after(scope, [&] { return call(true); }), std::runtime_error);
+  EXPECT_THROW(first.after(scope, [&] { return call(true); }), std::runtime_error);
   EXPECT_THROW(Log::after_all(scope, [&] { return call(false); }), std::runtime_error);
   EXPECT_EQ(lines.size(), 9U);
 }

@@ -113,7 +113,7 @@ TEST(ModelCalls, AreRefusedInAForkedProcessWhoeverWasInOne) {
     const CallElsewhere step(*calls, "TrainingModel::step");
     EXPECT_EQ(exit_code_of_fork([&] { return refused() ? 7 : 1; }), 7);
   }
-  const ModelCall own(*calls, "Model::weight");
+  const ModelCall outer_call(*calls, "Model::weight");
   EXPECT_EQ(exit_code_of_fork([&] { return refused() ? 7 : 1; }), 7);
 }
 

@@ -103,7 +103,7 @@ TEST(DataLoaderJson, D1_RefusesByLineAndName) {
       {"{\"partition\": {\n\"index\": 1}}",
        "line 2: data_loader.partition.index: expected 0 to 0, got 1"},
       {"{\"shuffle\": true,\n\"partition\": {\"count\": 2}}",
-       "data_loader.seed: expected one that all parts of the partition share, since they shuffle, "
+       "data_loader.seed: expected one that all partitions share, since they shuffle, "
        "got none"},
   };
   for (const auto& [json, expected] : cases) {

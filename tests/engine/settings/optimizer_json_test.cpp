@@ -41,8 +41,8 @@ auto fields(const Lamb& rule) {
   return std::tie(rate, beta1, beta2, eps, decay, max_weight_norm, bias_correction);
 }
 
-auto fields(const LearningRateSchedule::Phase& phase) {
-  const auto& [kind, first, factor, updates, lasts] = phase;
+auto fields(const LearningRateSchedule::Segment& segment) {
+  const auto& [kind, first, factor, updates, lasts] = segment;
   return std::tie(kind, first, factor, updates, lasts);
 }
 
@@ -60,9 +60,9 @@ void expect_equal(const OptimizerSettings& left, const OptimizerSettings& right)
 }
 
 void expect_equal(const LearningRateSchedule& left, const LearningRateSchedule& right) {
-  ASSERT_EQ(left.phases().size(), right.phases().size());
-  for (std::size_t i = 0; i < left.phases().size(); ++i)
-    EXPECT_EQ(fields(left.phases()[i]), fields(right.phases()[i]));
+  ASSERT_EQ(left.segments().size(), right.segments().size());
+  for (std::size_t i = 0; i < left.segments().size(); ++i)
+    EXPECT_EQ(fields(left.segments()[i]), fields(right.segments()[i]));
 }
 
 void expect_equal(const Optimizer& left, const Optimizer& right) {
@@ -153,8 +153,8 @@ TEST(OptimizerJson, D1_TheTestAboveChangesEveryField) {
   expect_all_differ(fields(rmsprop), fields(RmsProp{}));
   expect_all_differ(fields(lamb), fields(Lamb{}));
   expect_all_differ(own_fields(changed()), own_fields(Optimizer()));
-  expect_all_differ(fields(changed().schedule.phases().at(0)),
-                    fields(Optimizer().schedule.phases().at(0)));
+  expect_all_differ(fields(changed().schedule.segments().at(0)),
+                    fields(Optimizer().schedule.segments().at(0)));
 }
 
 TEST(OptimizerJson, D1_IsPrintedAGroupAtATime) {
@@ -245,8 +245,9 @@ TEST(OptimizerJson, D1_RefusesByLineAndName) {
       {"{\"schedule\": [{\"lasts\": 3},\n{},\n{}]}",
        "line 2: optimizer.schedule[1].lasts: expected 1 or more, got 0"},
       {"{\"schedule\": [{\n\"lasts\": 3}]}",
-       "line 2: optimizer.schedule[0].lasts: expected 0, for the last phase has no end, got 3"},
-      {"{\n\"schedule\": []}", "line 2: optimizer.schedule: expected at least one phase, got none"},
+       "line 2: optimizer.schedule[0].lasts: expected 0, for the last segment has no end, got 3"},
+      {"{\n\"schedule\": []}",
+       "line 2: optimizer.schedule: expected at least one segment, got none"},
       {"{\"marked\": {\n\"momentum\": 1}}",
        "line 2: optimizer.marked.momentum: expected true or false, got 1"},
       {"{\"marked\": {\n\"beta1\": true}}",

@@ -36,8 +36,9 @@ std::optional<TrainerOptions> read(const Arguments& arguments) {
 
 /// Returns the value that the options give to the optimizer's constant of that name, if any.
 std::optional<double> constant(const TrainerOptions& options, const char* name) {
-  const auto given = options.optimizer.constants.find(name);
-  return given != options.optimizer.constants.end() ? std::optional(given->second) : std::nullopt;
+  const auto constant = options.optimizer.constants.find(name);
+  return constant != options.optimizer.constants.end() ? std::optional(constant->second)
+                                                       : std::nullopt;
 }
 
 /// Why the arguments are refused; empty if they are not.

@@ -79,9 +79,9 @@ TEST(CompileBar, D16_IsDrawnPhaseByPhaseAndEndsItsLine) {
   Screen screen;
   const ProgressStream stream = screen.stream(true);
   const auto bar = compile_bar(stream, "Compiling");
-  for (const penstock::CompileProgress& told :
+  for (const penstock::CompileProgress& progress :
        {penstock::CompileProgress{"shapes", 0}, {"memory", 0.5}, {"", 1}}) {
-    bar(told);
+    bar(progress);
     screen.now += 1;
   }
   EXPECT_TRUE(screen.text.starts_with("Compiling\n\rmemory:   1%|")) << screen.text;

@@ -1,4 +1,4 @@
-#include "actors/update/staging.hpp"
+#include "actors/update/staging_buffer.hpp"
 
 #include <cstring>
 
@@ -6,14 +6,14 @@
 
 namespace penstock::actors {
 
-std::span<float> Staging::room(std::int64_t slot, std::int64_t count) const {
+std::span<float> StagingBuffer::room(std::int64_t slot, std::int64_t count) const {
   const std::int64_t bytes = aligned(count * std::int64_t{sizeof(float)});
   return {reinterpret_cast<float*>(scratch_.data() + slot * bytes),
           static_cast<std::size_t>(count)};
 }
 
-std::span<float> Staging::load(std::int64_t slot, const float* from, std::int64_t count,
-                               OffloadReport& moves) const {
+std::span<float> StagingBuffer::load(std::int64_t slot, const float* from, std::int64_t count,
+                                     OffloadReport& moves) const {
   const std::span<float> piece = room(slot, count);
   std::memcpy(piece.data(), from, piece.size_bytes());
   ++moves.loads;
@@ -22,7 +22,7 @@ std::span<float> Staging::load(std::int64_t slot, const float* from, std::int64_
   return piece;
 }
 
-void Staging::store(std::span<const float> piece, float* to, OffloadReport& moves) const {
+void StagingBuffer::store(std::span<const float> piece, float* to, OffloadReport& moves) const {
   std::memcpy(to, piece.data(), piece.size_bytes());
   ++moves.stores;
   moves.stored_bytes += static_cast<std::int64_t>(piece.size_bytes());

@@ -1,5 +1,5 @@
-// Staging puts pieces of an update's tensors that the host store keeps side by side into the
-// scratch memory of the IPU while it works on them. It is used on the IPU's thread.
+// A StagingBuffer is the scratch memory of an IPU while the IPU works on a weight update: it takes
+// pieces of the tensors that the host store keeps, side by side. Only the IPU's thread uses it.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 
 namespace penstock::actors {
 
-class Staging {
+class StagingBuffer {
  public:
-  Staging() = default;
+  StagingBuffer() = default;
   /// Takes scratch memory, and a heartbeat that beats with each copy unless it is null.
-  explicit Staging(std::span<std::byte> scratch, graph::Heartbeat* heartbeat = nullptr)
+  explicit StagingBuffer(std::span<std::byte> scratch, graph::Heartbeat* heartbeat = nullptr)
       : scratch_(scratch), heartbeat_(heartbeat) {}
 
   std::int64_t bytes() const { return std::ssize(scratch_); }
