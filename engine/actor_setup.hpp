@@ -1,4 +1,5 @@
-// This leads from a host's Options to what the actors of a plan are told. It is pure.
+// actor_setup() makes of a host's Options what the actors of a plan are told. It is a pure
+// function.
 #pragma once
 
 #include <memory>
@@ -8,7 +9,7 @@
 
 namespace penstock {
 
-/// @throws Error invalid_topology if replicas would be on IPUs of higher numbers than there may be.
+/// @throws Error invalid_topology if replicas would be on IPUs with too high numbers.
 actors::PipelineSetup actor_setup(const Options& options, std::shared_ptr<const graph::Plan> plan);
 
 }  // namespace penstock

@@ -1,4 +1,5 @@
-// The samples of a call: how many a model takes, and in which micro-batches they run. Pure.
+// These functions say how many samples a call takes, and in which micro-batches they run. They are
+// pure.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +28,8 @@ void expect_samples(std::int64_t samples, const Options& options, const CallSize
 std::int64_t samples_per_iteration(const CallSize& size);
 
 /// Returns in which micro-batches of one replica `remainder` samples run, which are fewer than a
-/// device iteration has: in training in equal ones, as large as they can be, for one update; in
-/// inference in whole ones, and what is left in one that is shorter.
+/// device iteration has. In training they run in micro-batches of equal size, as large as possible,
+/// which make one update; in inference in whole micro-batches and a shorter last one.
 std::vector<MicroBatches> micro_batches_of_remainder(std::int64_t remainder, const CallSize& size);
 
 /// Returns the name of the call in texts: "step" or "run".

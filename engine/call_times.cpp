@@ -112,10 +112,12 @@ class Times {
 
   const graph::Plan& plan_;
   const CallSpan& call_;
-  std::size_t rows_;                   // Counts the micro-batches of all replicas.
-  std::vector<double> begins_;         // Has when forward programs began, by row, then by stage.
-  std::vector<double> forward_ends_;   // Has when forward programs ended, by row, then by stage.
-  std::vector<double> backward_ends_;  // Has when backward programs ended, by row, then by stage.
+  std::size_t rows_;            // Counts the micro-batches of all replicas.
+  std::vector<double> begins_;  // Says when each forward program began, by row, then by stage.
+  // Says when each forward program ended, by row, then by stage.
+  std::vector<double> forward_ends_;
+  // Says when each backward program ended, by row, then by stage.
+  std::vector<double> backward_ends_;
   double first_ = no_time;
 };
 

@@ -1,4 +1,5 @@
-// Call times lead from what a call's programs recorded to its report. They are pure.
+// report_on_call() makes a call's report of what the call's programs recorded. It is a pure
+// function.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +12,10 @@
 
 namespace penstock {
 
-/// One call of a plan. Times are nanoseconds of the steady clock.
+/// Describes one call of a plan. Times are nanoseconds of the steady clock.
 struct CallSpan {
-  std::int64_t first_micro_batch = 0;  ///< Is the first micro-batch of each replica.
+  /// Is the number of each replica's first micro-batch in the call.
+  std::int64_t first_micro_batch = 0;
   std::int64_t micro_batches = 0;
   std::int64_t replicas = 1;
   std::int64_t begin_ns = 0;
@@ -23,7 +25,7 @@ struct CallSpan {
 /// Says whether a call returns an output's micro-batch, both counted from 0.
 using Returns = std::function<bool(std::size_t output, std::int64_t micro_batch)>;
 
-/// `events` are at least those of the call.
+/// Returns the report on `call`. `events` has all events of the call, and may have others.
 CallReport report_on_call(const graph::Plan& plan, const CallSpan& call, const Returns& returns,
                           std::span<const TraceEvent> events);
 

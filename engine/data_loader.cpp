@@ -182,7 +182,7 @@ class DataLoader::Impl {
   }
 
  private:
-  /// A call of this loader that may not be made beside another one, nor in a forked process.
+  /// Is a call of this loader that may not be made beside another one, nor in a forked process.
   class Call {
    public:
     Call(Impl& loader, const char* name) : call_(expect_here(loader), "data loader", name) {}
@@ -207,7 +207,7 @@ class DataLoader::Impl {
     if (streams_) counts_.dropped = counts_.short_rows = 0;
   }
 
-  /// Why samples are in no batch, and what to do about it.
+  /// Returns why samples are in no batch, and what to do about it.
   std::string reason() const {
     if (has_batch_sampler()) return "the sampler's last batches are too few for another one";
     if (options_.partition.count > 1) return "all partitions are equally long";
@@ -272,12 +272,14 @@ class DataLoader::Impl {
   const bool streams_ = false;
   // Counts the rows of the only batch that the streams' size makes, if it is one.
   std::int64_t only_rows_ = 0;
-  const std::int64_t samples_ = 0;  // Counts those of a dataset that has numbers for them.
+  const std::int64_t samples_ = 0;  // Counts the samples of a dataset whose samples have numbers.
   std::vector<Field> fields_;
   BatchCounts counts_;
-  std::function<EpochPlan(std::uint64_t epoch)> plan_;  // Asks a sampler.
-  std::optional<SampledEpoch> next_epoch_;  // Is what a sampler that was asked already has said.
-  std::uint64_t epoch_ = 0;                 // Is the number of the next epoch.
+  // Asks the sampler for an epoch's plan; empty without a sampler.
+  std::function<EpochPlan(std::uint64_t epoch)> plan_;
+  // Is the next epoch, if the sampler was asked for it already.
+  std::optional<SampledEpoch> next_epoch_;
+  std::uint64_t epoch_ = 0;  // Is the number of the next epoch.
   bool begun_ = false;
   std::int64_t next_ = 0;
   bool ended_ = false;  // Says whether the streams have ended.

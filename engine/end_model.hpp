@@ -1,5 +1,5 @@
-// A TrainingModel or an InferenceModel ends in this way: what it runs is freed by whoever shares it
-// last, which is the handle of the host's or a call in which the handle was destroyed.
+// A TrainingModel or an InferenceModel ends in this way: what it runs is freed with the last of
+// those who share it. That is the host's handle, or a call in which the handle was destroyed.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ struct FreeModel {
   }
 };
 
-/// Gives up a handle's share of what its model runs, once the call of another thread has returned.
+/// Drops what a handle's model runs, once the call of another thread has returned.
 template <class Impl>
 void end_model(std::shared_ptr<Impl>& impl) noexcept {
   if (!impl) return;

@@ -73,7 +73,7 @@ class HostCall {
   std::optional<ModelCall::Undisturbed> alone_;  // Is there until end().
 };
 
-/// Returns what `call` returns, to which `*model` is given: a HostCall of one expression.
+/// Makes a HostCall of one expression: returns what `call` returns, whose argument is `*model`.
 /// @throws Error as the constructor of HostCall and HostCall::end(); what `call` throws, as
 /// rethrow_to_host() does.
 template <class Impl>

@@ -1,6 +1,6 @@
 // IpuOccupants are the plans of one model, for whole calls and for shorter ones, that are on the
-// same IPUs. If these have a limit, plans that exceed it together take turns there. One thread at a
-// time uses them.
+// same IPUs. If the IPUs have a limit of memory, plans that exceed it together take turns on them.
+// One thread at a time uses them.
 #pragma once
 
 #include <atomic>
@@ -32,11 +32,11 @@ class IpuOccupants {
 
  private:
   friend class IpuStay;
-  std::vector<IpuStay*> stays_;  // The one used last is the last.
+  std::vector<IpuStay*> stays_;  // Has the stays in the order in which they were last used.
   std::atomic<std::size_t> count_{0};
 };
 
-/// A plan is on its IPUs for as long as its stay lives.
+/// Is the stay of a plan: the plan is on its IPUs for as long as this object lives.
 class IpuStay {
  public:
   /// Adds a plan that takes `bytes` to `occupants`. `leave` is called to make the plan leave; it

@@ -15,9 +15,9 @@ struct SectionResult {
   StepResult result;         ///< This is what its plan has returned.
 };
 
-/// Returns what a call returns that ran in `sections`, of which there is at least one: where
-/// `output` asks for all of a tensor, its rows of every section one after the other; else what the
-/// last section returned. `training` says whether these are updates.
+/// Returns the result of a call that ran in `sections`, of which there is at least one. If `output`
+/// asks for all of a tensor, the result has the tensor's rows of every section one after the other;
+/// else it has what the last section returned. `training` says whether the sections made updates.
 /// @throws Error shape_mismatch if such rows are of several shapes.
 StepResult joined(std::vector<SectionResult> sections, const OutputOptions& output, bool training);
 

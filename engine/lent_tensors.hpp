@@ -1,6 +1,6 @@
-// LentTensors are tensors of the host's while the engine's threads use them. Whichever thread drops
-// a lent tensor last, the host's own handle, and with it perhaps a deleter of the host's, is
-// released on a thread of the host's, when that asks for it.
+// LentTensors are tensors of the host's while the engine's threads use them. The host's own handle,
+// and with it perhaps a deleter of the host's, is released on a thread of the host's, when that
+// thread asks for it, whichever thread has dropped the lent tensor last.
 #pragma once
 
 #include <memory>
@@ -22,12 +22,13 @@ class LentTensors {
 
   /// Returns tensors of the same elements, to be given to other threads.
   std::vector<Tensor> lend(std::span<const Tensor> tensors);
-  /// Releases the host's handles of those that are used no more. Any thread may call it.
+  /// Releases the host's handles of the tensors that no thread of the engine uses any more. Any
+  /// thread may call it.
   void release_returned() noexcept;
 
  private:
   struct Loan;
-  /// The loans that have come back. A loan takes no memory to come back.
+  /// Lists the loans that have come back. A loan takes no memory to come back.
   struct Returned {
     std::mutex mutex;
     std::unique_ptr<Loan> first;

@@ -18,7 +18,8 @@ constexpr int least_rounds = 3;  // The first round only warms up.
 constexpr int most_rounds = 12;
 constexpr double seconds_limit = 0.1;
 
-/// Numbers of either sign, none of them denormal, which would take longer than others.
+/// Fills the memory with numbers of either sign. None is denormal, as those take longer than
+/// others.
 void fill(const graph::TensorType& type, std::byte* data) {
   if (type.dtype != DType::f32) return;
   auto* values = reinterpret_cast<float*>(data);
@@ -55,7 +56,7 @@ class Workbench {
                                    .scratch = scratch_.get(),
                                    .received = received_};
     for (std::size_t i = 0; i < program.instructions.size(); ++i) {
-      // The instructions before may have made numbers that a trained model never would.
+      // Earlier instructions may have made numbers that a trained model never would.
       graph::make_inputs_valid(program.instructions[i], bindings);
       const Stopwatch watch;
       graph::run(program.instructions[i], bindings);

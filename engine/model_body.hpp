@@ -1,7 +1,7 @@
 // ModelBody is what a TrainingModel and an InferenceModel run: a compiled model with its plans for
-// short calls. It divides a call's samples among these, runs them one after the other, joins what
-// they return, and reports on the last call. It is used inside a ModelCall, but for the functions
-// that say that any thread may call them.
+// short calls. It divides a call's samples among its plans, runs these one after the other, joins
+// what they return, and reports on the last call. It is used inside a ModelCall, except for the
+// functions that any thread may call, which say so.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class ModelBody {
   /// Compiles `model`, with an optimizer for training, else for inference, and starts it.
   /// @throws Error as the constructor of a TrainingModel.
   ModelBody(const Model& model, const Options& options, const Optimizer* optimizer);
-  // What the plans have trained is read before their threads end.
+  // Reads what the plans have trained, and then ends their threads.
   ~ModelBody() { running_.prepare_to_end(); }
   ModelBody(const ModelBody&) = delete;
   ModelBody& operator=(const ModelBody&) = delete;
@@ -33,7 +33,7 @@ class ModelBody {
   /// Trains or infers, as TrainingModel::step() and InferenceModel::run() say.
   StepResult run(std::span<const Tensor> inputs, const std::stop_token& stop);
 
-  // Any thread may call these.
+  // Any thread may call the functions from here to last_call().
   const std::shared_ptr<ModelCalls>& calls() const { return calls_; }
   const Options& options() const { return options_; }
   /// Returns how many samples a full call takes.
@@ -53,12 +53,12 @@ class ModelBody {
   struct Section {
     RunningModel* plan = nullptr;
     std::int64_t begin = 0, samples = 0;  ///< The section begins at this sample of the call.
-    std::int64_t micro_batches = 0;       ///< Each replica of the plan runs so many.
+    std::int64_t micro_batches = 0;  ///< Each replica of the plan runs this many micro-batches.
   };
   /// Opens a call and divides its samples. What cannot be compiled, or joined, changes nothing.
   std::vector<Section> sections_of(std::int64_t samples, const std::stop_token& stop);
-  /// Rethrows the exception that ends a run(); the text says how far the call came, where its host
-  /// can go on from there.
+  /// Rethrows the exception that ends a run(); if the host can go on from there, the text says how
+  /// far the call came.
   [[noreturn]] void throw_interrupted(std::int64_t samples, std::uint64_t updates_before) const;
 
   std::shared_ptr<ModelCalls> calls_;

@@ -15,7 +15,8 @@ namespace penstock {
 namespace {
 
 constexpr const char* step_name = "step";
-/// Numbers up to it are exact in the double that schedules and corrections count in.
+/// Whole numbers up to this one are exact in a double, in which schedules and corrections count
+/// updates.
 constexpr std::int64_t most_updates = std::int64_t{1} << 53;
 
 std::string name_of(const graph::VariableInfo& variable, const graph::StateTensor& state) {
@@ -27,7 +28,7 @@ std::string name_of(const graph::VariableInfo& variable, const graph::StateTenso
   throw Error(code, subject + ": tensor " + quoted_text(name) + ": " + text);
 }
 
-/// Types by name, each to be taken once.
+/// Has types by name, each to be taken once.
 class TypeSupply {
  public:
   TypeSupply(std::span<const NamedType> named, const std::string& subject) : subject_(subject) {
@@ -55,8 +56,8 @@ class TypeSupply {
     refuse(Errc::shape_mismatch, subject_, name, text);
   }
 
-  /// Returns what else there is of the parameter whose tensor is missing, which may be that of
-  /// another variant.
+  /// Returns the end of a refusal, for a state tensor `name` that is missing: which other tensor of
+  /// the same parameter is there, such as that of another variant of the rule.
   std::string besides(const std::string& name, std::span<const graph::StateTensor> states) const {
     const std::string parameter = name.substr(0, name.rfind('.') + 1);
     if (parameter.empty()) return {};

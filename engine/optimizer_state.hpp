@@ -1,4 +1,5 @@
-// This is the optimizer's state under names, as hosts and files see it. It is pure.
+// These functions give the optimizer's state names, as hosts and files see it, and take it back
+// from named tensors. They are pure.
 #pragma once
 
 #include <span>
@@ -20,15 +21,15 @@ struct NamedType {
   graph::TensorType type;
 };
 
-/// Looks at names and types alone, before there are any numbers.
+/// Checks names and types alone, before the tensors are there.
 /// @throws Error shape_mismatch as tensors_of() does.
 void expect_state_types(const graph::Plan& plan, const actors::UpdateRules& rules,
                         std::span<const NamedType> named, const std::string& subject);
 
 /// Turns tensors under names back into the state.
-/// @throws Error shape_mismatch that names, after `subject`, the tensor that is missing, of another
-/// type, there twice or of no use; invalid_data if the step is negative or more than 2^53, a number
-/// is not finite, or a mean of squares is negative.
+/// @throws Error shape_mismatch that names, after `subject`, the tensor that is missing, has
+/// another type, is there twice or belongs to no state; invalid_data if the step is negative or
+/// more than 2^53, a number is not finite, or a mean of squares is negative.
 actors::OptimizerTensors tensors_of(const graph::Plan& plan, const actors::UpdateRules& rules,
                                     std::span<const NamedTensor> named, const std::string& subject);
 

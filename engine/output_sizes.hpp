@@ -1,5 +1,5 @@
-// Output sizes say how many bytes a call returns, tensor by tensor, as known before it. They are
-// pure.
+// output_sizes() says, before a call, how many bytes of each tensor the call will return. It is a
+// pure function.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace penstock {
 
-/// For a call of `micro_batches` per replica: the loss, if there is one, the outputs in the model's
-/// order, the anchors under the names that they were given.
+/// Returns the sizes for a call of `micro_batches` micro-batches per replica: of the loss, if there
+/// is one, of the outputs in the model's order, and of the anchors under their names.
 std::vector<OutputPlanReport> output_sizes(const actors::PipelineSetup& setup,
                                            const std::vector<std::string>& anchors,
                                            std::int64_t micro_batches);

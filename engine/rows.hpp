@@ -1,5 +1,4 @@
-// These functions cut out rows of tensors, which are their parts along dimension 0, and put them
-// one after the other.
+// These functions cut rows out of tensors, along dimension 0, and put rows one after the other.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +12,8 @@ namespace penstock {
 /// Returns rows `begin` to `end` of each of `tensors`.
 std::vector<Tensor> rows_of(std::span<const Tensor> tensors, std::int64_t begin, std::int64_t end);
 
-/// A new tensor, or the one that is given alone. Scalars count as one row each. `parts` is not
-/// empty.
+/// Returns the rows of `parts`, which is not empty, one after the other: in a new tensor, or in
+/// `parts[0]` itself if it is alone. Scalars count as one row each.
 /// @throws Error shape_mismatch unless all are of one dtype and of the same shape but for
 /// dimension 0.
 Tensor join_rows(std::span<const Tensor> parts);

@@ -1,6 +1,6 @@
-// ShortPlans has a model's plans for the last samples of a call, where these are too few for the
-// model's own plan, on whose threads and IPUs they run. The few that were used last are kept. It is
-// owned by a ModelBody and used inside its calls.
+// ShortPlans has a model's plans for the last samples of a call, if these are too few for the
+// model's own plan. They run on the threads and IPUs of that plan, and the few that were used last
+// are kept. A ModelBody owns ShortPlans and uses it inside its calls.
 #pragma once
 
 #include <cstdint>
@@ -36,9 +36,9 @@ std::vector<Options> with_less_memory(const Options& options, bool training);
 /// it differs from the plan of `refused`, which does not fit.
 void tell_of_less_memory(const Log& log, const Options& refused, const Options& less);
 
-/// Returns `make(options)`; where that does not fit into the memory of the IPUs, what `make` makes
-/// of the first of with_less_memory(options, training) that does, which `log` is told of. A lack of
-/// the host's memory is no reason to make another plan.
+/// Returns `make(options)`. If that does not fit into the memory of the IPUs, it returns what
+/// `make` returns for the first of with_less_memory(options, training) that does fit, and tells
+/// `log` so. A lack of the host's memory is no reason to make another plan.
 /// @throws Error as `make` of `options` if none fits, and as `make` if it fails in another way.
 auto make_fit(const Options& options, bool training, const Log& log, const auto& make) {
   try {
@@ -54,12 +54,14 @@ auto make_fit(const Options& options, bool training, const Log& log, const auto&
   }
 }
 
-/// @throws Error cancelled, for whoever catches it to say of what, if a stop was asked for.
+/// Expects that `stop` was not requested. @throws Error cancelled if it was; whoever catches the
+/// error adds what was cancelled.
 void expect_not_stopped(const std::stop_token& stop);
 
 class ShortPlans {
  public:
-  /// Makes plans for short calls of `own`, which has these `options`. Both outlive this object.
+  /// Makes plans for short calls of the model `full`, which has these `options`. Both outlive this
+  /// object.
   ShortPlans(RunningModel& full, const Options& options) : full_(full), options_(options) {}
 
   /// Returns the model's own plan.
@@ -88,7 +90,8 @@ class ShortPlans {
   static constexpr std::size_t most = 4;
   RunningModel& full_;
   const Options& options_;
-  std::vector<std::unique_ptr<RunningModel>> kept_;  // The one used last is the first.
+  // Has the plans, the one that was used last first.
+  std::vector<std::unique_ptr<RunningModel>> kept_;
 };
 
 }  // namespace penstock

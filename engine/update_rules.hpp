@@ -1,5 +1,5 @@
-// This leads from a host's Optimizer to the rules of a plan's parameters, and says which of them
-// may follow others. It is pure.
+// These functions lead from a host's Optimizer to the rules of a plan's parameters, and say which
+// rules may follow others. They are pure.
 #pragma once
 
 #include <string>
@@ -16,7 +16,8 @@ namespace penstock {
 actors::UpdateRules update_rules(const Optimizer& optimizer, const graph::Plan& plan,
                                  const std::vector<std::string>& trainable, double gradient_parts);
 
-/// @throws Error invalid_argument naming a parameter of which `next` would keep other state.
+/// Expects that the rules `next` keep the same state of each parameter as the rules `now`.
+/// @throws Error invalid_argument naming a parameter of which they do not.
 void expect_same_state(const graph::Plan& plan, const actors::UpdateRules& now,
                        const actors::UpdateRules& next);
 

@@ -15,7 +15,7 @@ class BlockPool {
   /// A block that nobody holds is freed by the round that comes this number of rounds after it was
   /// held.
   static constexpr std::uint64_t idle_rounds = 16;
-  /// A block is never handed out for less than half of it, unless it is as small as this.
+  /// A block is never handed out for less than half of its bytes, unless it is this small.
   static constexpr std::size_t small_bytes = 4096;
 
   /// Begins a round of the work that takes blocks. Frees what nobody has needed for a while.
@@ -30,7 +30,7 @@ class BlockPool {
   struct Block {
     std::size_t bytes;
     std::shared_ptr<std::byte> memory;
-    std::uint64_t held_in;  // Is the last round in which somebody was known to hold it.
+    std::uint64_t held_in;  // Is the last round in which somebody was known to hold the block.
     bool is_free() const { return memory.use_count() == 1; }
   };
   std::vector<Block> blocks_;

@@ -1,6 +1,7 @@
 // While a FlushDenormals lives, arithmetic on its thread takes numbers that are too small for a
-// normal float for zero, in operands and results. They carry nothing and cost a hundred times as
-// much. The thread may be the host's, so that it is at the end as it was.
+// normal float for zero, in operands and results. Such numbers carry nothing and cost a hundred
+// times as much. The destructor leaves the thread as it was before, for the thread may be the
+// host's.
 #pragma once
 
 #include <cstdint>

@@ -15,11 +15,13 @@ namespace penstock::actors {
 
 /// Returns for how many of a replica's micro-batches a call returns an output; a sum counts as one.
 std::int64_t count_returned(const OutputSelection& selection, std::int64_t micro_batches);
-/// Returns whether micro-batch `number` is one of these, or completes a sum.
+/// Returns whether a call returns what micro-batch `number` has computed, or a sum that it
+/// completes.
 bool is_returned(const OutputSelection& selection, std::int64_t number, std::int64_t micro_batches);
 
 /// Returns the type of what a call of `micro_batches` per replica returns of an output of type
-/// `one`: dimension 0 is as often as long, and scalars become [count], or [] if the count is one.
+/// `one`: dimension 0 is longer by the number of returned micro-batches, and scalars become
+/// [count], or [] if that number is one.
 graph::TensorType returned_type(const graph::TensorType& one, const OutputSelection& selection,
                                 std::int64_t micro_batches, std::int64_t replicas);
 
@@ -30,10 +32,10 @@ class OutputCollector {
   /// Begins a call of `micro_batches` micro-batches per replica.
   void begin(std::int64_t micro_batches);
   /// Takes output `output` of the call's micro-batch `number` (from 0) of `replica`, in any order,
-  /// but for sums, which one replica adds in order.
+  /// except that the micro-batches of a sum come in their order within a replica.
   void add(std::size_t output, std::int64_t replica, std::int64_t number, const Tensor& tensor);
-  /// Leaves out the call's last `micro_batches` of each replica, of which nothing will come, and of
-  /// which nothing is taken.
+  /// Leaves out the last `micro_batches` micro-batches of each replica: the call has not begun
+  /// them, and returns nothing of them.
   void leave_out(std::int64_t micro_batches);
   bool complete() const { return missing_ == 0; }
   /// Returns what the call returns.
@@ -54,7 +56,7 @@ class OutputCollector {
   BlockPool pool_;
   std::int64_t micro_batches_ = 0;
   std::int64_t missing_ = 0;
-  // Has those of every micro-batch, in data order; it has none in inference.
+  // Has the loss of every micro-batch, in data order; it is empty in inference.
   std::vector<double> losses_;
   std::vector<Result> results_;  // Is numbered by output.
 };

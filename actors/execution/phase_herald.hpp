@@ -1,6 +1,6 @@
-// PhaseHerald knows whom one stage tells, where stages have turns, that the next turn is theirs.
-// The stage that a phase begins with tells all of the next one, so that their weights can come
-// meanwhile.
+// PhaseHerald knows which stages one stage tells, in phased execution, that the next turn is
+// theirs. The first stage of a phase tells all stages of the next phase, so that their weights can
+// come while the phase has its turn.
 #pragma once
 
 #include <array>
@@ -20,11 +20,11 @@ class PhaseHerald {
   PhaseHerald(const graph::Plan& plan, std::size_t stage);
 
   struct News {
-    Work near = {};                            ///< Is the work that is near.
-    std::span<const std::size_t> stages = {};  ///< Are the stages that it is for.
+    Work near = {};                            ///< Is the first work of the turn that is near.
+    std::span<const std::size_t> stages = {};  ///< Has the stages that will do the work.
   };
-  /// Returns what is to be told as `work` of the stage begins, or nothing if it is not the first of
-  /// a turn, or if this stage tells nobody.
+  /// Returns the news to tell when the stage begins `work`. Returns nothing if `work` is not the
+  /// first of a turn, or if this stage tells nobody.
   std::optional<News> news_of(const Work& work) const;
 
  private:

@@ -16,13 +16,13 @@
 
 namespace penstock::actors {
 
-/// The optimizer as the actors see it; replaced as a whole between steps.
+/// Holds the optimizer as the actors see it. It is replaced as a whole between steps.
 struct UpdateRules {
   /// Has the rules in the order of Plan::variables.
   std::vector<graph::ParameterRule> variables = {};
   /// Is the norm to which gradients are clipped. 0 means that they are not clipped.
   double max_grad_norm = 0;
-  /// Says whether clipping follows PopTorch, see graph/plan/optimizers/norm.hpp.
+  /// Says whether clipping follows PopTorch; see graph/plan/optimizers/norm.hpp.
   bool exact_max_grad_norm = false;
   /// Is the factor by which the gradients that arrive are larger than those of the loss.
   double loss_scaling = 1;
@@ -63,7 +63,7 @@ struct PipelineSetup {
   /// Counts the updates that all stages have done, on top of those that were there before. The
   /// host's threads read it beside a call. It may be null.
   std::shared_ptr<std::atomic<std::uint64_t>> updates = {};
-  /// Counts those updates. completed() makes it.
+  /// Counts for `updates`. completed() makes it.
   std::shared_ptr<UpdateCount> update_count = {};
   /// Has the constants, which completed() makes.
   std::shared_ptr<RunConstants> constants = {};

@@ -12,7 +12,7 @@
 
 namespace penstock::actors {
 
-/// Is what a stage has noted.
+/// Holds what a stage has noted.
 struct StageStatus {
   StageReport report = {};
   TraceLog trace = {};  ///< Has the events since the status was taken last.
@@ -20,7 +20,7 @@ struct StageStatus {
 
 class StatusBoard {
  public:
-  /// Begins with `report` and no event, and keeps at most `most_events` events.
+  /// Makes a board with `report` and no event that keeps at most `most_events` events.
   StatusBoard(const StageReport& report, std::int64_t most_events)
       : status_{report, TraceLog(most_events)} {}
 

@@ -34,7 +34,8 @@ class ThreadTeam : public graph::PartRunner {
   void run(std::int32_t parts, const std::function<void(std::int32_t)>& work) override;
 
  private:
-  /// Is what there is to take, in one word, so that nobody takes a part of a call that has ended.
+  /// Says which part is to be taken next, in one machine word with the number of the call, so that
+  /// nobody takes a part of a call that has ended.
   struct Offer {
     std::uint32_t call;
     std::uint16_t parts, taken;

@@ -12,7 +12,7 @@ namespace penstock::actors {
 
 class TraceLog {
  public:
-  /// Keeps no event, and counts them.
+  /// Makes a log that keeps no event and counts every event as dropped.
   TraceLog() = default;
   /// Keeps at most `most` events. Memory grows as events come, up to that number.
   explicit TraceLog(std::int64_t most) : most_(static_cast<std::size_t>(most)) {}
@@ -34,7 +34,7 @@ class TraceLog {
   /// Returns a log of the events and of what was dropped, and forgets both. Allocates nothing.
   TraceLog hand_over() noexcept;
 
-  /// Returns how many events there was no room or no memory for.
+  /// Returns how many events were dropped because there was no room or no memory for them.
   std::uint64_t dropped() const noexcept { return dropped_; }
 
  private:

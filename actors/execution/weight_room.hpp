@@ -18,13 +18,14 @@ class WeightRoom {
   explicit WeightRoom(std::int64_t bytes = 0);
 
   std::int64_t bytes() const { return bytes_; }
-  /// Brings the weights of `arena`'s stage unless they are here as they are now, and returns where.
-  /// Returns null if no stage of the IPU has any in the host store. `heartbeat` beats with each.
+  /// Brings the weights of `arena`'s stage, unless their newest values are here already, and
+  /// returns where they are. Returns null if no stage of the IPU has any in the host store.
+  /// `heartbeat` beats with each.
   std::byte* bring(Arena& arena, graph::Heartbeat* heartbeat = nullptr) {
     if (bytes_ > 0 && !holds(arena)) fill(arena, heartbeat);
     return memory_.get();
   }
-  /// Makes the weights be brought again.
+  /// Forgets the weights, so that the next bring() copies them again.
   void drop() { of_ = nullptr; }
   bool holds(const Arena& arena) const {
     return of_ == &arena && version_ == arena.weight_version();
@@ -35,7 +36,8 @@ class WeightRoom {
 
   std::int64_t bytes_;
   std::shared_ptr<std::byte> memory_;
-  const Arena* of_ = nullptr;  // Says whose weights these are; it is compared, never followed.
+  // Points to the arena whose weights are here; it is compared, never dereferenced.
+  const Arena* of_ = nullptr;
   std::int64_t version_ = 0;
 };
 

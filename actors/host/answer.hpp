@@ -14,8 +14,8 @@ using Variables = std::vector<Tensor>;  ///< Has tensors in the order of Plan::v
 
 struct Done {};
 
-/// Says that a call which was asked to stop has done so many micro-batches per replica, and will do
-/// no others.
+/// Says how many micro-batches per replica a call has done that was asked to stop. It will do no
+/// others.
 struct CutAfter {
   std::int64_t micro_batches = 0;
 };

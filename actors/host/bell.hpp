@@ -18,8 +18,8 @@ class Bell {
     rung_.notify_all();
   }
 
-  /// Waits until `happened` returns true, at most for `seconds`, and returns what it returned last.
-  /// It is called at first, after each ring, and when the time is up.
+  /// Waits until `happened` returns true, at most for `seconds`, and returns what `happened`
+  /// returned last. `happened` is called at first, after each ring, and when the time is up.
   bool wait(double seconds, const auto& happened) {
     std::unique_lock lock(mutex_);
     const auto end =

@@ -12,7 +12,7 @@ namespace penstock::actors {
 
 class CallSlot {
  public:
-  /// Rings `bell`, which outlives the slot, with each answer.
+  /// Makes a slot that rings `bell` with each answer. The bell outlives the slot.
   explicit CallSlot(Bell& bell) : bell_(bell) {}
 
   /// Begins a call, which is under way until end(). @throws Error busy if another one is.

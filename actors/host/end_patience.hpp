@@ -1,6 +1,6 @@
-// EndPatience says how long the end of a pipeline is waited for. A pipeline that is slow is waited
-// for as long as it takes, one that is dead for a time that `stall_seconds` bounds. It sends no
-// message and needs no actor.
+// EndPatience says how long the end of a pipeline is waited for. A slow pipeline is waited for as
+// long as it takes; a dead one is waited for only for a time that `stall_seconds` bounds.
+// EndPatience sends no message and needs no actor.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,17 @@ namespace penstock::actors {
 /// Says for how long an IPU may be in the middle of something before it counts as dead.
 enum class IpuTime : std::uint8_t {
   limited,    ///< Lasts for the seconds that seconds_allowed() gives it.
-  unlimited,  ///< Lasts for ever, for whoever has to wait for its thread in any case.
+  unlimited,  ///< Lasts for ever: the caller has to wait for the IPU's thread in any case.
 };
 
 class EndPatience {
  public:
-  /// Begins to be patient with the pipeline whose signs of life `pulse` has. Where `stall_seconds`
-  /// is 0, nothing is waited for.
+  /// Begins to wait for the pipeline of `pulse`. If `stall_seconds` is 0, nothing is waited for.
   EndPatience(PipelinePulse& pulse, double stall_seconds,
               IpuTime ipu_time = IpuTime::limited) noexcept;
 
-  /// Waits until `ended` returns true, and returns whether it has. It is called with the seconds
-  /// that it may take, again and again while lasts() is true.
+  /// Waits until `ended` returns true, and returns whether it has. `ended` is called with the
+  /// seconds that it may take, again and again while lasts() is true.
   bool until(const auto& ended) const {
     do {
       if (ended(stall_seconds_)) return true;
@@ -32,7 +31,7 @@ class EndPatience {
   }
 
   /// Returns whether something has moved in the last `stall_seconds`, or an IPU is at work within
-  /// its time. For the first `stall_seconds` it is true.
+  /// its time. It returns true for the first `stall_seconds`.
   bool lasts() const;
 
  private:

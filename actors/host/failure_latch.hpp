@@ -11,7 +11,7 @@
 
 namespace penstock::actors {
 
-/// Returns what every call is told after a failure that said `failure`.
+/// Returns the error that every further call throws after a failure with the text `failure`.
 Error closed_by(const std::string& failure);
 
 class FailureLatch {

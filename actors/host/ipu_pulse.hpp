@@ -58,13 +58,13 @@ class IpuPulse {
   std::atomic<std::int64_t> micro_batch_{0};
 };
 
-/// Returns how many seconds an IPU may be in the middle of `moment` before it counts as dead, where
-/// calls may stand still for `stall_seconds`. That is ten times as long, and a second more for
-/// every ten million operations of the instruction, as if no processor were slower than that.
+/// Returns how many seconds an IPU may be in the middle of `moment` before it counts as dead, if
+/// calls may stand still for `stall_seconds`: ten times `stall_seconds`, and a second more for
+/// every ten million operations of the instruction, as no processor is slower than that.
 double seconds_allowed(const IpuPulse::Moment& moment, double stall_seconds);
 
-/// Returns whether one of the IPUs is in the middle of something, and may be for longer than the
-/// `still_seconds` for which nothing has moved. Any thread may call it.
+/// Returns whether one of the IPUs is in the middle of something for which seconds_allowed() gives
+/// it more than the `still_seconds` in which nothing has moved. Any thread may call it.
 bool any_at_work(std::span<const std::shared_ptr<const IpuPulse>> ipus, double still_seconds,
                  double stall_seconds);
 

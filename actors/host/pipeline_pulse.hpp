@@ -18,8 +18,8 @@ namespace penstock::actors {
 
 class PipelinePulse {
  public:
-  /// Rings `bell`, which outlives the pulse, with each excuse. `now` tells the time for which
-  /// something has been still.
+  /// Makes a pulse that rings `bell` with each excuse. The bell outlives the pulse. `now` tells the
+  /// time for which something has been still.
   explicit PipelinePulse(Bell& bell, Stillness::Now now = &Stillness::Clock::now)
       : bell_(bell), now_(now), still_(now) {}
 
@@ -27,19 +27,20 @@ class PipelinePulse {
   void beat() noexcept { beats_.fetch_add(1, std::memory_order_relaxed); }
   /// Returns another number whenever something has moved, also on watched IPUs.
   std::uint64_t beats() const noexcept;
-  /// Counts what these IPUs do as moves. It is called once, before the first call of the host's.
+  /// Counts what the IPUs in `ipus` do as moves. It is called once, before the first call of the
+  /// host's.
   void watch(std::vector<std::shared_ptr<const IpuPulse>> ipus) { ipus_ = std::move(ipus); }
   const std::vector<std::shared_ptr<const IpuPulse>>& ipus() const noexcept { return ipus_; }
 
-  /// Looks at beats(), and returns for how long they have been the same, as far as can be told from
-  /// the last time that somebody looked.
+  /// Returns for how long beats() has returned the same number, as far as this and earlier calls of
+  /// look() can tell.
   Stillness look();
   /// Returns the time by the clock that look() goes by.
   Stillness::Clock::time_point now() const noexcept { return now_(); }
 
   /// Notes that nothing has moved since beats() was `beats`, for a known reason.
   void excuse(std::uint64_t beats);
-  /// Returns whether the last excuse is for `beats`.
+  /// Returns whether the last excuse was made when beats() was `beats`.
   bool is_excused(std::uint64_t beats) const;
   /// Forgets the last excuse.
   void forget_excuse();

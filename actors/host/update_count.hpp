@@ -12,14 +12,15 @@ namespace penstock::actors {
 
 class UpdateCount {
  public:
-  /// Counts on from what `updates` says, or from 0 if it is null. A replica has `stages` stages.
+  /// Counts on from the number in `updates`, or from 0 if `updates` is null. A replica has `stages`
+  /// stages.
   explicit UpdateCount(std::size_t stages,
                        std::shared_ptr<std::atomic<std::uint64_t>> updates = nullptr)
       : stages_(stages),
         updates_(updates ? std::move(updates) : std::make_shared<std::atomic<std::uint64_t>>(0)) {}
 
-  /// Notes that a stage of the first replica has done its update. Once all have, it counts; none
-  /// begins another one before.
+  /// Notes that a stage of the first replica has done its update. Once all of its stages have, the
+  /// update is counted. No stage begins another update before.
   void count_stage() noexcept {
     if (++stages_done_ % stages_ == 0) ++*updates_;
   }

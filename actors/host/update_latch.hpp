@@ -14,7 +14,7 @@ class UpdateLatch {
   bool begin();
   /// Ends the update that has begun: all stages of all replicas have its weights.
   void end();
-  /// Lets no other update begin.
+  /// Lets no update begin any more.
   void close() noexcept;
   /// Notes that nobody is to wait any more for the end of the update that is under way. Its stages
   /// know whether their weights are whole nevertheless.

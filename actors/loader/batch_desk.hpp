@@ -29,17 +29,18 @@ class BatchDesk {
     core_.ask(message.batch);
   }
 
-  /// The consumer has begun another epoch and waits for nothing.
+  /// Forgets the question, because the consumer has begun another epoch and waits for nothing.
   void forget() noexcept { question_.reset(); }
 
-  /// Hands out what tasks there are, by `hand_out()`, and gives the consumer its batch if that is
-  /// complete; `ready` says whether it was complete when it was asked for. A batch that leaves
-  /// makes room for other tasks, so that it is given first.
+  /// Hands out what tasks there are, by `hand_out()`, and gives the consumer its batch if the batch
+  /// is complete. `ready` says whether the batch was complete when it was asked for. The batch is
+  /// given first, because it makes room for other tasks.
   void advance(bool ready, const auto& hand_out) noexcept {
     give(ready);
     std::optional<LoadFailure> shortage = tried(hand_out);
     give(ready);
-    // What is being read may be all that the batch needs.
+    // A shortage is no answer while something is being read, for that may be all that the batch
+    // needs.
     if (shortage && !core_.reads()) answer({{}, std::move(shortage), false, 0});
   }
 

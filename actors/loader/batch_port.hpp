@@ -18,7 +18,8 @@ class BatchPort {
   /// Forgets what the consumer asked for before, and what it was given for that. Returns the number
   /// under which it may ask again.
   std::uint64_t open() noexcept;
-  /// Gives the consumer what it asked for under this number, if that is its last one.
+  /// Gives the consumer `batch`, which it asked for under `number`, unless it has asked again
+  /// since.
   void give(std::uint64_t number, LoadedBatch batch) noexcept;
   /// Says that the loader's actor has begun to work.
   void begin() noexcept;
@@ -28,11 +29,11 @@ class BatchPort {
   /// Waits until the loader's actor has begun.
   /// @throws Error out_of_memory if it has ended, since there was no memory for it.
   void await_begin();
-  /// Waits for what was asked for last, for `limit` at the most or until `stop` asks not to wait
-  /// any longer; returns nothing in these cases. A batch goes first.
+  /// Waits for the batch that was asked for last. Returns nothing after `limit`, or once `stop` is
+  /// requested; a batch that is there is returned nevertheless.
   /// @throws Error closed if the loader's actor has ended.
   std::optional<LoadedBatch> wait(std::chrono::nanoseconds limit, const std::stop_token& stop);
-  /// Takes what there is without waiting.
+  /// Returns the batch that was asked for last if it is there, and does not wait.
   std::optional<LoadedBatch> take() noexcept;
 
  private:

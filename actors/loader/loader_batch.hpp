@@ -1,4 +1,4 @@
-// This is what a loader's consumer is given.
+// A LoadedBatch is what a loader gives its consumer.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ struct LoadFailure {
   Errc code = Errc::invalid_data;
 };
 
-/// A batch that every worker is done with: tensors, or why there are none.
+/// Holds a batch that every worker is done with: its tensors, or the reason why there are none.
 struct LoadedBatch {
   std::vector<Tensor> tensors = {};
   std::optional<LoadFailure> failure = {};
   /// Says whether this is no batch because the streams of the epoch have no more samples for one.
   bool ended = false;
-  /// The number of samples that streams gave in this epoch and that are in no batch.
+  /// Counts the samples that streams gave in this epoch and that are in no batch.
   std::int64_t dropped = 0;
   /// Says whether the batch was complete when it was asked for.
   bool ready = false;

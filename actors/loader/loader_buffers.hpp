@@ -35,11 +35,11 @@ class LoaderBuffers {
   /// Makes a pool whose blocks of a whole batch have `block_bytes` bytes, by field.
   explicit LoaderBuffers(std::vector<std::size_t> block_bytes);
 
-  /// A buffer that has come back; null if none has.
+  /// Returns a buffer that has come back, or null if none has.
   std::shared_ptr<const BatchBuffer> reuse();
   /// Returns a new one. @throws Error out_of_memory
   std::shared_ptr<const BatchBuffer> allocate();
-  /// Returns a new one, or one that has come back if there is no memory for a new one.
+  /// Returns a new buffer, or one that has come back if there is no memory for a new one.
   /// @throws Error out_of_memory if none has come back either.
   std::shared_ptr<const BatchBuffer> allocate_or_reuse();
   /// Frees what nobody has needed for the last `idle_lends` times, as long as there are more than
@@ -52,12 +52,12 @@ class LoaderBuffers {
  private:
   struct Returned {
     std::unique_ptr<const BatchBuffer> buffer;
-    std::uint64_t lends;  // Counts the lends that there had been when it came back.
+    std::uint64_t lends;  // Says how often memory had been lent when the buffer came back.
   };
   struct Shelf {
     OwningProcess process;
     std::mutex mutex;
-    std::vector<Returned> buffers;  // The one that came back last is the last.
+    std::vector<Returned> buffers;  // Has the buffers in the order in which they came back.
     std::uint64_t lends = 0;
   };
   BatchBuffer blocks() const;

@@ -44,8 +44,9 @@ class LoaderCore {
   LoaderCore(const LoaderSource& source, const LoaderSettings& settings);
 
   /// Forgets the last epoch. What is still being read for it keeps its memory until it ends. The
-  /// epoch visits what `plan` says, or what the settings say if that is null. If there is no memory
-  /// for that, each ask() tries again, and asked_batch() returns the failure until one has it.
+  /// epoch visits what `plan` says, or what the settings say if `plan` is null. If there is no
+  /// memory to plan the epoch, each ask() tries again, and asked_batch() returns the failure until
+  /// a try succeeds.
   void start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan = nullptr) noexcept;
   /// Says that the consumer wants batch `batch` of the epoch and has no use for those before it.
   void ask(std::int64_t batch) noexcept;
@@ -53,7 +54,7 @@ class LoaderCore {
   /// @throws Error out_of_memory or std::bad_alloc if there is no memory for the next batch.
   /// Nothing has changed then, and the next call tries again.
   bool has_task();
-  /// The task, where has_task() has returned true.
+  /// Returns the task that there is. has_task() has returned true before.
   ReadTask take_task() noexcept;
   void finish(ReadResult result) noexcept;
   /// Returns whether some task of this epoch has been taken and not finished.
@@ -99,7 +100,7 @@ class LoaderCore {
   std::int64_t asked_ = -1;
   std::int64_t delivered_ = 0;
   std::int64_t reading_ = 0;    // Counts the tasks that were taken and have not finished.
-  std::int64_t abandoned_ = 0;  // Counts those among them that belong to earlier epochs.
+  std::int64_t abandoned_ = 0;  // Counts the tasks in `reading_` that belong to earlier epochs.
   bool failed_ = false;
 };
 

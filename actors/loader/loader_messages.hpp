@@ -22,17 +22,18 @@ struct StartEpoch {
   std::shared_ptr<const EpochPlan> plan = {};
 };
 
-/// Consumer -> loader: I want this batch of the epoch, and am done with those before it. The loader
-/// gives it to the consumer's BatchPort under this number once it is complete, or the reason why
-/// there is none. Asking again for the same one gives it again, so that no answer is lost that the
-/// consumer has not waited for. The memory is the consumer's until it drops the tensors.
+/// Consumer -> loader: give me this batch of the epoch; I am done with those before it. The loader
+/// gives the batch, once it is complete, to the consumer's BatchPort under `number`, or the reason
+/// why there is no batch. If the consumer asks for the same batch again, the loader gives it again,
+/// so that no answer is lost for which the consumer has not waited. The memory is the consumer's
+/// until it drops the tensors.
 struct TakeBatch {
   std::int64_t batch = 0;
   std::uint64_t number = 0;
 };
 
-/// A reader sends its loader what has become of its task, of whose memory it has let go. What the
-/// source threw is part of the result.
+/// Reader -> loader: this has become of the task, and the reader no longer holds the task's memory.
+/// An exception of the source is part of the result.
 template <class Result>
 struct TaskDone {
   int reader = 0;

@@ -22,12 +22,12 @@ struct OrderPartition {
   std::int64_t samples = 0;
 };
 
-/// Consecutive positions of an epoch's order, except for a gap that they leave out.
+/// Has consecutive positions of an epoch's order, except for a gap that is left out.
 struct OrderWindow {
-  /// The position that the window begins with, unless the gap is there.
+  /// Is the position with which the window begins, unless the gap is there.
   std::int64_t first = 0;
   std::int64_t gap_begin = std::numeric_limits<std::int64_t>::max();
-  /// The number of positions that are left out from `gap_begin` on.
+  /// Says how many positions are left out from `gap_begin` on.
   std::int64_t gap = 0;
 
   /// Returns the window's position number `i`.
@@ -40,8 +40,8 @@ struct OrderWindow {
 OrderWindow partition_window(std::int64_t size, const OrderPartition& partition,
                              std::uint64_t epoch);
 
-/// Batches that have equally many rows, but for a last one that may have fewer. They take no memory
-/// however many there are.
+/// Describes batches of equally many rows, of which only the last may have fewer. The description
+/// takes no memory for each batch.
 struct EqualBatches {
   std::int64_t samples = 0;
   std::int64_t rows = 1;
@@ -53,10 +53,10 @@ struct EpochPlan {
   /// Has the sample at each position. If it is empty, each position has the sample of its own
   /// number.
   std::vector<std::int64_t> order = {};
-  /// The position at which each batch ends. If it is empty, `equal` describes the batches.
+  /// Has the position at which each batch ends. If it is empty, `equal` describes the batches.
   std::vector<std::int64_t> ends = {};
   EqualBatches equal = {};
-  /// The positions in `order` that the plan has.
+  /// Has the positions in `order` that the plan visits.
   OrderWindow window = {};
 
   std::int64_t sample(std::int64_t i) const {
@@ -74,7 +74,7 @@ struct EpochPlan {
   std::int64_t batches() const noexcept {
     return ends.empty() ? equal.count : static_cast<std::int64_t>(ends.size());
   }
-  /// Returns how many rows the largest batch has; the first one, if they are equal.
+  /// Returns how many rows the largest batch has.
   std::int64_t most_rows() const;
 };
 

@@ -16,13 +16,13 @@ namespace penstock::actors {
 
 /// Says how long a loader waits for the code of a dataset.
 struct LoaderLimits {
-  /// The longest that a call waits for a batch.
+  /// A call waits no longer than this for a batch.
   std::chrono::nanoseconds batch = std::chrono::seconds(60);
-  /// The longest that closing the loader waits for its threads to end.
+  /// Closing the loader waits no longer than this for its threads to end.
   std::chrono::nanoseconds end = std::chrono::seconds(10);
 };
 
-/// Is what a closed loader has left behind.
+/// Says what a closed loader has left behind.
 struct LoaderRemains {
   int threads = 0;
   std::string text = {};  ///< Says what these threads are doing; it is empty if there are none.
@@ -30,8 +30,8 @@ struct LoaderRemains {
 
 class LoaderRuntime {
  public:
-  /// Starts the loader's threads. The caller has checked that a batch of each field is a tensor of
-  /// a size that can be. @throws Error out_of_memory
+  /// Starts the loader's threads. The caller has checked that a batch of each field is not larger
+  /// than a tensor can be. @throws Error out_of_memory
   LoaderRuntime(LoaderSource source, const LoaderSettings& settings, const LoaderLimits& limits);
   LoaderRuntime(StreamSource source, const StreamSettings& settings, const LoaderLimits& limits);
   /// Closes the loader. In a process that was forked meanwhile, it leaves everything alone.
@@ -39,16 +39,16 @@ class LoaderRuntime {
   LoaderRuntime(const LoaderRuntime&) = delete;
   LoaderRuntime& operator=(const LoaderRuntime&) = delete;
 
-  /// Numbers are greater from epoch to epoch. A plan with other batches than the settings' is not
-  /// for streams. Nothing has changed if it throws. @throws Error closed
+  /// Begins an epoch, whose number is greater than those of all epochs before. A plan replaces the
+  /// batches of the settings, but not for streams. Nothing has changed if the function throws.
+  /// @throws Error closed
   void start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan = nullptr);
-  /// Returns batch `batch` of the epoch, one tensor per field, or the word that there is none.
-  /// Batches are taken in their order; one whose taking failed may be taken again.
+  /// Returns batch `batch` of the epoch, one tensor per field, or says that there is none. Batches
+  /// are taken in their order; after an error the same batch may be taken again.
   /// @throws Error invalid_data if a sample cannot be read; out_of_memory; stalled after the limit;
   /// cancelled if `stop` asks for that first; closed.
   LoadedBatch take(std::int64_t batch, const std::stop_token& stop = {});
-  /// Returns what calls of take() have spent on batches that were not there, those that failed
-  /// included.
+  /// Returns how long calls of take(), those that failed included, have waited for batches.
   std::chrono::nanoseconds waited() const noexcept;
 
   /// Asks the dataset's code to stop, waits for the threads that run it, as long as the limit says,

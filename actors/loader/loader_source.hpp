@@ -14,7 +14,7 @@
 
 namespace penstock::actors {
 
-/// Is one tensor of a sample.
+/// Describes one tensor of a sample.
 struct SourceField {
   DType dtype = DType::f32;
   Shape shape = {};
@@ -35,10 +35,10 @@ struct LoaderSettings {
   /// Counts the batches in an epoch. The last one may have fewer rows.
   std::int64_t batches = 0;
   bool shuffle = false;
-  /// Says whether batches are assembled before they are asked for, and at most how many.
+  /// Says whether batches are assembled before they are asked for; at most `buffered` of them are.
   bool ahead = true;
   int buffered = 1;
-  /// The number of threads that read. 0 means 1.
+  /// Counts the threads that read. 0 means 1.
   int workers = 1;
   std::uint64_t seed = 0;
   /// Says which samples of an epoch this loader reads, if several loaders divide the dataset.

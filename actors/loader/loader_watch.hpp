@@ -16,13 +16,13 @@ class LoaderWatch {
  public:
   explicit LoaderWatch(int workers);
 
-  /// Makes `epoch`, which `stop` belongs to, the only one that is wanted. Whatever is read for
-  /// another epoch is asked to stop: callbacks that its reader has registered run before this
+  /// Makes `epoch`, whose reads `stop` stops, the only epoch that is wanted. Reads for another
+  /// epoch are asked to stop; callbacks that their readers have registered run before this function
   /// returns.
   void begin_epoch(std::uint64_t epoch, std::stop_source stop) noexcept;
   /// Says that no epoch is wanted any more.
   void end() noexcept;
-  /// Returns the token of `epoch`, which says that it is to stop already if that is not wanted.
+  /// Returns the token of `epoch`. It asks to stop if the epoch is not wanted.
   std::stop_token stop_of(std::uint64_t epoch) const noexcept;
 
   void begin_read(int worker, std::int64_t sample) noexcept { slot(worker).store(sample + 1); }
@@ -30,8 +30,8 @@ class LoaderWatch {
 
   /// Returns, for instance, "worker 0 has not finished reading sample 17, worker 1 waits for work".
   std::string describe() const;
-  /// Returns the part of describe() that is about one worker; if that reads nothing, it says
-  /// `otherwise`, as in "worker 1 waits for work".
+  /// Returns what describe() says of one worker. If the worker reads nothing, the text says
+  /// `otherwise`, such as "waits for work", of it.
   std::string describe(int worker, const std::string& otherwise) const;
 
  private:
@@ -40,10 +40,11 @@ class LoaderWatch {
   }
 
   mutable std::mutex mutex_;
-  std::stop_source ended_;                          // Stops every epoch that is not wanted.
-  std::stop_source wanted_ = ended_;                // Stops the epoch that is wanted.
-  std::uint64_t epoch_ = 0;                         // Is the number of the epoch that is wanted.
-  std::vector<std::atomic<std::int64_t>> reading_;  // Has the sample + 1, or 0 for none.
+  std::stop_source ended_;            // Stops every epoch that is not wanted.
+  std::stop_source wanted_ = ended_;  // Stops the epoch that is wanted.
+  std::uint64_t epoch_ = 0;           // Is the number of the epoch that is wanted.
+  // Has, for each worker, the number of its sample plus 1, or 0 if it reads none.
+  std::vector<std::atomic<std::int64_t>> reading_;
 };
 
 }  // namespace penstock::actors

@@ -1,13 +1,13 @@
 // ReaderJobs are what a loader's readers do: they run the code of a dataset. A pool gives each
-// reader its jobs one after the other. Such code may take any time, so that it runs on no actor's
-// thread, and whoever runs it holds nothing for which somebody else waits.
+// reader its jobs one after the other. Such code may take any time. So it never runs on an actor's
+// thread, and the thread that runs it holds nothing for which another thread waits.
 #pragma once
 
 #include <memory>
 
 namespace penstock::actors {
 
-/// One piece of work for one reader.
+/// Is one task for one reader.
 class ReaderJob {
  public:
   virtual ~ReaderJob() = default;
@@ -17,7 +17,7 @@ class ReaderJob {
   std::unique_ptr<ReaderJob> next = {};  ///< Is the job after this one in a reader's queue.
 };
 
-/// Is what a reader has of the host's: its dataset, and perhaps one of its streams.
+/// Holds what a reader has of the host: the dataset, and perhaps one of its streams.
 class Reader {
  public:
   virtual ~Reader() = default;

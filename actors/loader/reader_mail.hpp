@@ -1,5 +1,5 @@
-// ReaderMail is the way from a loader's readers to its actor. What they send was made with their
-// tasks, so that telling how a task has ended allocates nothing and cannot fail. It is closed
+// ReaderMail is the way from a loader's readers to its actor. A message was made together with the
+// task whose end it tells, so that sending it allocates nothing and cannot fail. It is closed
 // before the actors' system ends, which a reader may outlive. Any thread may use it.
 #pragma once
 
@@ -17,7 +17,8 @@ class ReaderMail {
     loader_ = std::move(loader);
   }
 
-  /// Sends what a letter had to the loader's actor, or drops it if the mail is not open.
+  /// Sends `message`, taken from a letter, to the loader's actor, or drops it if the mail is not
+  /// open.
   void post(caf::mailbox_element_ptr message) noexcept {
     const std::lock_guard lock(mutex_);
     if (loader_) loader_->enqueue(std::move(message), nullptr);

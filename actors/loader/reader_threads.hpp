@@ -17,7 +17,7 @@ class ReaderThreads : public ReaderPool {
  public:
   /// @throws Error out_of_memory if there are not so many threads; none is left then.
   explicit ReaderThreads(std::vector<std::shared_ptr<Reader>> readers);
-  /// Leaves behind whatever thread does not end at once, unless close() has been called.
+  /// Leaves behind every thread that does not end at once, unless close() has been called.
   ~ReaderThreads() override;
   ReaderThreads(const ReaderThreads&) = delete;
   ReaderThreads& operator=(const ReaderThreads&) = delete;
@@ -25,7 +25,7 @@ class ReaderThreads : public ReaderPool {
   void post(int reader, std::unique_ptr<ReaderJob> job) noexcept override;
 
   /// Lets no reader begin another job, not even one that it was given, and waits until all threads
-  /// have ended, for `limit` at the most. Threads that have not are left behind.
+  /// have ended, for `limit` at the most. Threads that have not ended by then are left behind.
   void close(std::chrono::nanoseconds limit) noexcept;
   /// Returns whether a reader's thread has been left behind and is still there.
   bool left_behind(int reader) const noexcept;

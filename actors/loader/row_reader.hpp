@@ -22,7 +22,7 @@ class RowReader : public Reader {
             std::shared_ptr<LoaderWatch> watch);
 
   /// Reads the task's rows up to the first one that cannot be read, or until its epoch is not
-  /// wanted any more. What the source throws is part of the result.
+  /// wanted any more. An exception of the source is part of the result.
   ReadResult read(const ReadTask& task) noexcept;
   void end() noexcept override { source_.reset(); }
 
@@ -33,7 +33,8 @@ class RowReader : public Reader {
   int number_;
   std::shared_ptr<const LoaderSource> source_;
   std::shared_ptr<LoaderWatch> watch_;
-  std::vector<std::byte*> destinations_;  // Say where the row goes that is being read, by field.
+  // Says, for each field, where the row that is being read goes.
+  std::vector<std::byte*> destinations_;
 };
 
 }  // namespace penstock::actors

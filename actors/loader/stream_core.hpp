@@ -1,7 +1,7 @@
 // StreamCore has all rules of the loader of streams, without CAF and without threads. Workers take
-// turns, always in the same order, and each fills a chunk: a batch of its own or, rebatched, its
-// part of one. A worker whose stream has ended is left out, so that the batches depend on the
-// streams alone.
+// turns, always in the same order, and each fills a chunk: a batch of its own or, with `rebatched`,
+// some rows of a batch. A worker whose stream has ended is left out, so that the batches depend on
+// the streams alone.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ struct FillTask {
   std::shared_ptr<const BatchBuffer> buffer = {};
 };
 
-/// Says what has become of a task. If there are fewer rows than it asked for, the stream has ended.
+/// Says what has become of a task. If it has filled fewer rows than the task asked for, the stream
+/// has ended.
 struct FillResult {
   std::uint64_t epoch = 0;
   std::int64_t chunk = 0;
@@ -46,7 +47,8 @@ class StreamCore {
   /// @throws Error out_of_memory or std::bad_alloc if there is no memory for it. Nothing has
   /// changed then, and the next call tries again.
   bool has_task();
-  /// The task, for the worker that it names, where has_task() has returned true.
+  /// Returns the task that there is, for the worker that it names. has_task() has returned true
+  /// before.
   FillTask take_task() noexcept;
   void finish(FillResult result) noexcept;
   /// Returns whether some task of this epoch has been taken and not finished.
@@ -95,9 +97,9 @@ class StreamCore {
   std::int64_t partial_rows_ = 0;
   std::int64_t dropped_ = 0;
   std::int64_t asked_ = -1;
-  std::optional<LoadedBatch> answer_;  // Answers for the batch asked_.
+  std::optional<LoadedBatch> answer_;  // Is the answer for batch number `asked_`.
   std::int64_t reading_ = 0;           // Counts the tasks that were taken and have not finished.
-  std::int64_t abandoned_ = 0;         // Counts those among them that belong to earlier epochs.
+  std::int64_t abandoned_ = 0;  // Counts the tasks in `reading_` that belong to earlier epochs.
   bool failed_ = false;
 };
 

@@ -1,5 +1,5 @@
-// A StreamReader fills the rows that it is told to from a stream of its own, a new one for each
-// epoch. One thread at a time uses it, which is the only one that a stream ever sees.
+// A StreamReader fills rows from a stream of its own, a new one for each epoch. One thread uses the
+// reader, so that a stream never sees another thread.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,12 @@ namespace penstock::actors {
 
 class StreamReader : public Reader {
  public:
-  /// Makes the reader of the worker `number`, from 0, whose part of the samples it reads.
+  /// Makes the reader of the worker `number`, counted from 0.
   StreamReader(int number, std::shared_ptr<const StreamSource> source,
                std::shared_ptr<LoaderWatch> watch);
 
-  /// Fills the task's rows up to the stream's end, or until its epoch is not wanted any more. What
-  /// the stream throws is part of the result, and the stream's end.
+  /// Fills the task's rows up to the stream's end, or until its epoch is not wanted any more. An
+  /// exception of the stream is part of the result, and ends the stream.
   FillResult fill(const FillTask& task) noexcept;
   void end() noexcept override;
 
@@ -34,10 +34,11 @@ class StreamReader : public Reader {
   int number_;
   std::shared_ptr<const StreamSource> source_;
   std::shared_ptr<LoaderWatch> watch_;
-  std::optional<std::uint64_t> epoch_;    // Is the epoch of the stream.
-  NextSample stream_;                     // Is empty once it has ended or failed.
-  std::int64_t samples_ = 0;              // Counts the samples that it has given.
-  std::vector<std::byte*> destinations_;  // Say where the row goes that is being read, by field.
+  std::optional<std::uint64_t> epoch_;  // Is the epoch of the stream.
+  NextSample stream_;                   // Is empty once it has ended or failed.
+  std::int64_t samples_ = 0;            // Counts the samples that it has given.
+  // Says, for each field, where the row that is being read goes.
+  std::vector<std::byte*> destinations_;
 };
 
 }  // namespace penstock::actors

@@ -1,10 +1,10 @@
-// The messages of a running model that could cross to another process: numbers, text and tensors,
-// and nothing else, which the compiler checks. Each says who sends it to whom. Handlers answer
-// nothing; what comes back is a message of its own.
+// These messages of a running model could cross to another process: they hold numbers, text and
+// tensors and nothing else, as the compiler checks. Each comment says who sends the message to
+// whom. Handlers answer nothing; what comes back is a message of its own.
 //
 // Whoever receives a tensor may read it until the stage that owns the memory has ended its backward
-// turn for that micro-batch (see graph/plan/plan.hpp). Some messages say that memory may be read
-// now which both sides have known since they were made: a stage, its IPU and its optimizer share an
+// turn for that micro-batch (see graph/plan/plan.hpp). Some messages say that the receiver may now
+// read memory that both sides know from the start: a stage, its IPU and its optimizer share an
 // arena, and the replicas of a stage share their gradient sums.
 #pragma once
 
@@ -60,15 +60,15 @@ struct ProgramDone {
   std::int64_t end_ns = 0;
 };
 
-/// IPU -> stage, where stages have turns: the stage's weights have come to the IPU for that work.
+/// IPU -> stage, in phased execution: the stage's weights have come to the IPU for `work`.
 struct WeightsBrought {
   Work work = {};
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
 };
 
-/// Stage -> the stages of the next phase, with its first work of a turn: the next turn is theirs.
-/// What the host store keeps for that work may come.
+/// Stage -> the stages of the next phase, as the sender begins a turn: the next turn is yours. What
+/// the host store keeps for it may come to the IPU.
 struct TurnNear {
   Work work = {};
 };
@@ -92,9 +92,9 @@ struct WindowComplete {
 struct SumsComplete {};
 
 /// Reducer -> optimizers of its stage: all replicas' gradient sums are complete, and may be read
-/// until the update is done. Each optimizer has its IPU add up its share of them before it says
-/// that it is ready; where one IPU may be busy at a time, when the gate says `reduce`. The totals
-/// are there, and sums may be cleared, in the gate's rounds after that.
+/// until the update is done. Each optimizer has its IPU add up its slice of them before it says
+/// that it is ready or, if only one IPU may be busy at a time, when the gate orders the round
+/// `reduce`. In the rounds after that the totals are there, and sums may be cleared.
 struct AllSumsComplete {};
 
 /// Optimizer -> optimizer of the same replica: the sender's stage holds copies of the receiver's
@@ -122,8 +122,9 @@ struct Release {};
 /// Optimizer -> its stage: the new weights are in place; the next window may begin.
 struct WeightsReady {
   std::vector<TraceEvent> work = {};  ///< Says what the update did on the IPU.
-  OffloadReport state_moves = {};     ///< Says what all updates have copied to and from the IPU.
-  CollectiveReport collectives = {};  ///< Says what all updates have exchanged with other replicas.
+  OffloadReport state_moves = {};     ///< Counts what all updates have copied to and from the IPU.
+  /// Counts what all updates have exchanged with other replicas.
+  CollectiveReport collectives = {};
 };
 
 /// Stage -> step: its update is done, and noted in the stage's status.
@@ -131,8 +132,8 @@ struct UpdateApplied {};
 
 // ---- the host's calls --------------------------------------------------------------------------
 
-/// Feed -> step: the call was asked to stop, and only so many of its micro-batches per replica have
-/// begun. No others will.
+/// Feed -> step: the call was asked to stop; this many of its micro-batches per replica have begun,
+/// and no others will.
 struct CallCut {
   std::int64_t micro_batches = 0;
 };
@@ -144,15 +145,15 @@ struct Failed {
   Failure failure = {};
 };
 
-/// Host -> supervisor: the call that the host waits for has stood still, and the supervisor is to
-/// find out why. It is sent again if that is not known a while later.
+/// Host -> supervisor: the call that the host waits for has stood still; find out why. The message
+/// is sent again if the reason is not known a while later.
 struct NothingMoves {
   std::uint64_t beats = 0;   ///< Is what PipelinePulse::beats() has said all that time.
   double quiet_seconds = 0;  ///< Says how long nothing has moved.
 };
 
-/// Supervisor -> stages, optimizers, gate and feed: a question for what each of them waits. The
-/// answer is WaitsFor; an actor that has no memory for it gives none.
+/// Supervisor -> stages, optimizers, gate and feed: say what you wait for. The answer is WaitsFor;
+/// an actor that has no memory for the answer gives none.
 struct ExplainWait {};
 
 /// Stage, optimizer, gate or feed -> supervisor: the answer to ExplainWait.
@@ -177,8 +178,8 @@ inline constexpr bool is_one_of<Message, std::tuple<Messages...>> =
 
 }  // namespace penstock::actors
 
-/// Within a process CAF carries these messages as they are. A message that is missing in
-/// DataMessages cannot be sent.
+/// Lets CAF carry the messages of DataMessages within a process as they are. A message that is not
+/// in the list cannot be sent.
 template <class Message>
 requires(penstock::actors::is_one_of<
          Message, penstock::actors::DataMessages>) struct caf::allowed_unsafe_message_type<Message>

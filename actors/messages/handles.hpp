@@ -9,7 +9,7 @@
 
 namespace penstock::actors {
 
-// These messages hold handles themselves, or memory of this process (local_messages.hpp).
+// Messages of local_messages.hpp hold handles themselves, or memory of this process.
 struct RunProgram;
 struct BringWeights;
 struct RunUpdate;

@@ -1,5 +1,6 @@
-// The messages of a running model that never leave its process, for they hold its memory, its code
-// or handles of its actors. Each says who sends it to whom, and who owns what it carries.
+// These messages of a running model never leave its process, because they hold its memory, its code
+// or handles of its actors. Each comment says who sends the message to whom, and who owns what it
+// carries.
 #pragma once
 
 #include <caf/allowed_unsafe_message_type.hpp>
@@ -59,7 +60,7 @@ struct BlockKey {
   HostClass of = HostClass::optimizer_state;
   std::int32_t replica = 0;
   std::int32_t stage = 0;
-  std::int64_t micro_batch = 0;  ///< Means something for a stash only.
+  std::int64_t micro_batch = 0;  ///< Numbers the micro-batch of a stash; other blocks have none.
 
   auto operator<=>(const BlockKey&) const = default;
 };
@@ -69,12 +70,12 @@ struct FetchBlock {
   BlockKey key = {};
 };
 
-/// Host store -> whoever fetched: owns the block until it is stored again.
+/// Host store -> sender of FetchBlock: the block is yours until you store it again.
 struct FetchedBlock {
   std::shared_ptr<std::byte> block = {};
 };
 
-/// Optimizer or stage -> host store: gives the block to the store.
+/// Optimizer or stage -> host store: keep this block.
 struct StoreBlock {
   BlockKey key = {};
   std::shared_ptr<std::byte> block = {};
@@ -90,17 +91,18 @@ struct StepCall {
   std::stop_token stop = {};       ///< Asks for no further window, or turn of inference, to begin.
 };
 
-/// Host -> step -> optimizers and gate: other rules, from the next update on.
+/// Host -> step -> optimizers and gate: use these rules from the next update on.
 struct SetRules {
   std::shared_ptr<const UpdateRules> rules = {};
 };
 
-// ---- everybody's neighbours --------------------------------------------------------------------
-// They are sent once before the first call, for spawning cannot name actors that do not exist yet.
+// ---- everybody's neighbors ---------------------------------------------------------------------
+// These messages are sent once, before the first call, because an actor cannot be spawned with
+// handles of actors that do not exist yet.
 
 struct StageLinks {
   DeviceHandle device = {};
-  std::vector<StageHandle> stages = {};  ///< Are the stages of the same replica.
+  std::vector<StageHandle> stages = {};  ///< Has the stages of the same replica.
   OptimizerHandle optimizer = {};        ///< Is null in inference.
   FeedHandle feed = {};
   StepHandle step = {};
@@ -116,7 +118,7 @@ struct FeedLinks {
 struct OptimizerLinks {
   DeviceHandle device = {};
   StageHandle stage = {};
-  /// Are the optimizers of the same replica, by stage.
+  /// Has the optimizers of the same replica, by stage.
   std::vector<OptimizerHandle> optimizers = {};
   ReducerHandle reducer = {};  ///< Is null for a single replica.
   GateHandle gate = {};
@@ -125,11 +127,13 @@ struct OptimizerLinks {
 };
 
 struct ReducerLinks {
-  std::vector<OptimizerHandle> optimizers = {};  ///< Are the optimizers of its stage, by replica.
+  /// Has the optimizers of the reducer's stage, by replica.
+  std::vector<OptimizerHandle> optimizers = {};
 };
 
 struct GateLinks {
-  std::vector<OptimizerHandle> optimizers = {};  ///< Are ordered replica by replica, then by stage.
+  /// Has the optimizers replica by replica, then by stage.
+  std::vector<OptimizerHandle> optimizers = {};
   SupervisorHandle supervisor = {};
 };
 

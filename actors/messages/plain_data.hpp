@@ -14,7 +14,7 @@
 
 namespace penstock::actors {
 
-/// Finds the members of aggregates. None of these functions is ever called.
+/// The functions of this namespace find the members of aggregates. None of them is ever called.
 namespace members {
 
 /// Stands for a value of any type.
@@ -78,7 +78,7 @@ auto all(Aggregate& x) {
 template <class T>
 constexpr bool is_plain_data();
 
-/// Says whether every one of some types is plain data.
+/// Says whether every type of a list is plain data.
 template <class T>
 struct AllPlain;
 template <class... T>

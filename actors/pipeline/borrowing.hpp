@@ -14,10 +14,10 @@ namespace penstock::actors {
 
 class Borrowing {
  public:
-  /// Asks for the block `wanted`, unless that has been asked for and has not come. `take` is called
-  /// with it as soon as it is there, however long that takes, for the watchdog sees a borrower that
-  /// waits. `self` is the borrower, which a failure calls what `subject` returns; `links` has its
-  /// neighbours.
+  /// Asks for the block `wanted`, unless it has been asked for and has not come. `take` is called
+  /// with the block as soon as it is there, however long that takes, for the watchdog sees a
+  /// borrower that waits. `self` is the borrower, `links` has its neighbors, and `subject` returns
+  /// the name by which a failure calls it.
   void fetch(auto* self, const auto& links, const BlockKey& wanted, auto subject, auto take) {
     if (!awaited_.insert(wanted).second) return;
     self->request(links.host_store, caf::infinite, FetchBlock{wanted})
@@ -28,7 +28,8 @@ class Borrowing {
             },
             [self, &links, wanted, subject = std::move(subject)](caf::error& error) {
               const Error cause = to_error(error);
-              if (cause.code() == Errc::closed) return;  // Its own end is told, with the reason.
+              // The end of the host store is reported by itself, with its reason.
+              if (cause.code() == Errc::closed) return;
               self->send(links.supervisor,
                          Failed{{cause.code(), missing(subject(), wanted, cause)}});
             });

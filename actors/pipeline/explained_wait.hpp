@@ -1,5 +1,6 @@
-// An actor answers ExplainWait by this. It may be asked in the middle of a weight update, where a
-// lack of memory must end nobody: weights that are updated in part cannot be read.
+// An actor answers ExplainWait by explain_wait(). It may be asked in the middle of a weight update,
+// in which a lack of memory must end no actor: weights of which only some are updated cannot be
+// read.
 #pragma once
 
 #include <new>

@@ -17,11 +17,11 @@ struct FeedState {
   void on_explain_wait() const;
 
   void feed(std::size_t replica);
-  /// Returns whether that micro-batch may be sent: no other one of its window has been, and the
-  /// call was asked to stop, if not. Then the call ends before the window.
+  /// Returns whether `micro_batch` may be sent. It may not if the call was asked to stop and no
+  /// other micro-batch of the same window has been sent; the call then ends before that window.
   bool may_send(std::int64_t micro_batch);
-  /// Returns how many micro-batches are done all or not at all: those of a window, or of a turn of
-  /// inference.
+  /// Returns how many micro-batches are begun together or not at all: those of a window, or of a
+  /// turn of inference.
   std::int64_t window() const;
   void send_micro_batch(std::size_t replica, std::int64_t micro_batch);
   /// Returns the rows of one micro-batch: a view where these are 64-byte aligned, as kernels need
@@ -37,8 +37,9 @@ struct FeedState {
   SupervisorHandle supervisor;
   FeedLinks links;
   StepCall call;
-  std::int64_t end = 0;               // Is the end of the call's micro-batches.
-  std::int64_t begun_end = 0;         // Is the end of those whose window has begun in some replica.
+  std::int64_t end = 0;  // Is the end of the call's micro-batches.
+  // Is the end of the micro-batches of windows that have begun in some replica.
+  std::int64_t begun_end = 0;
   std::vector<std::int64_t> credits;  // Is numbered by replica.
   std::vector<std::int64_t> next;     // Is the micro-batch to send next, by replica.
   // Is numbered by input, and made when first needed.

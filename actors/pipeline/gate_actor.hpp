@@ -2,8 +2,8 @@
 // every replica has its gradient sums, so that weights never change inside a window. It leads all
 // stages through the update in rounds (one after another where one IPU may be busy at a time), with
 // the clipping factor of the global norm and the norms of what replicas divide, which it adds up.
-// It lets none go on before all are at the next update, and opens no more once the model has
-// failed.
+// It lets no stage go on before all stages have done the update, and begins no update once the
+// model has failed.
 #pragma once
 
 #include <array>
@@ -51,18 +51,19 @@ struct GateState {
   GateLinks links;
   // Counts the optimizers whose sums are complete or, in an update, that have done the round.
   std::size_t answers = 0;
-  std::vector<bool> heard;  // Says which optimizers have given them, by position in `links`.
+  std::vector<bool> heard;  // Says which optimizers `answers` counts, by position in `links`.
   bool in_update = false;   // Says whether an update is under way.
   UpdateRound round = UpdateRound::apply;  // Is the round that has begun last.
   double clip_factor = 1;                  // Is the clip factor of the update.
-  // Are numbered by variable; where the replicas' are equal, they are those of replica 0.
+  // Has the squared norm of each variable's gradient. Norms that are equal in all replicas come
+  // from replica 0.
   std::vector<double> squared_norms;
   /// Holds what each optimizer has told of shards last, by its position in `links`.
   std::vector<std::vector<ShardNorm>> reported_shards;
   /// Points to the parts of norms in `reported_shards`, by variable, then replica. A variable that
   /// is not divided has none.
   std::vector<std::vector<const graph::NormPart*>> shard_norms;
-  std::vector<double> directions;                                 // Are squared norms, by variable.
+  std::vector<double> directions;  // Has the squared norm of each variable's direction.
   using Orders = std::array<Letter<UpdateOrder>, update_rounds>;  // Has one order for each round.
   std::vector<Orders> orders;                                     // Is numbered by optimizer.
   bool follows = false;  // Says whether some variables are divided whose rule has norms.

@@ -1,5 +1,5 @@
-// LivingActors counts a pipeline's actors that have not ended yet, and makes it the host's failure
-// if one ends that nobody has told to. It needs no message and no actor, so that neither the
+// LivingActors counts a pipeline's actors that have not ended yet, and fails the host's call if an
+// actor ends that was not told to. It needs no message and no actor, so that neither the
 // supervisor's end nor a lack of memory goes unnoticed.
 #pragma once
 
@@ -20,13 +20,13 @@ class LivingActors final : public EndWatch {
   void actor_begins() noexcept override;
   void actor_ended(const std::string& name, bool was_told_to_end,
                    const caf::error& reason) noexcept override;
-  /// Returns the same watch for actors that a weight update cannot go on without. The end of any
-  /// other one lets an update that has begun be finished.
+  /// Returns a watch that counts in `living`, for actors without which a weight update cannot go
+  /// on. If another actor ends, an update that has begun is finished nevertheless.
   static std::shared_ptr<EndWatch> of_updaters(const std::shared_ptr<LivingActors>& living) {
     return {living, &living->updaters_};
   }
 
-  /// Waits until all have ended; false if some still live after `limit_seconds`.
+  /// Waits until all have ended. Returns false if some still live after `limit_seconds`.
   bool await_end(double limit_seconds);
   /// Waits until all have ended, however long that takes.
   void await_end() noexcept;

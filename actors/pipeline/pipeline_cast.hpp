@@ -11,7 +11,7 @@
 
 namespace penstock::actors {
 
-/// An actor and the name that error messages give it.
+/// Holds an actor and the name that error messages give it.
 struct Child {
   caf::actor actor = {};
   std::string name = {};
@@ -25,15 +25,15 @@ struct PipelineCast {
   std::vector<Child> others = {};
   /// Counts the supervisor and the others that have not ended.
   std::shared_ptr<LivingActors> living = {};
-  /// The memory of each stage, replica by replica, which the stages' actors own during a call.
+  /// Has the memory of each stage, replica by replica. The stages' actors own it during a call.
   std::vector<StageMemory> memory = {};
-  /// The boards on which the stages note what they have done, in the same order.
+  /// Has the boards on which the stages note what they have done, in the order of `memory`.
   std::vector<std::shared_ptr<StatusBoard>> statuses = {};
 };
 
-/// Spawns the actors of a pipeline. Every actor knows its neighbours before the first call reaches
-/// it, and the parts of `host` that it needs. If one of them cannot be spawned, the others are told
-/// to end. @throws Error out_of_memory if there are not enough threads; std::bad_alloc.
+/// Spawns the actors of a pipeline. Every actor knows its neighbors before the first call reaches
+/// it, and the members of `host` that it needs. If one of them cannot be spawned, the others are
+/// told to end. @throws Error out_of_memory if there are not enough threads; std::bad_alloc.
 PipelineCast spawn_pipeline(ActorSystem& system, std::shared_ptr<const PipelineSetup> setup,
                             std::shared_ptr<HostCalls> host,
                             std::shared_ptr<const UpdateRules> rules);

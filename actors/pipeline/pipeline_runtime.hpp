@@ -26,7 +26,7 @@ class PipelineRuntime {
   /// Spawns the actors in a system of their own, with the setup completed(). `rules` are ignored in
   /// inference.
   PipelineRuntime(PipelineSetup setup, UpdateRules rules, const SystemOptions& system);
-  /// Spawns them on the threads of another runtime, which may end before this one.
+  /// Spawns the actors on the threads of another runtime, which may end before this one.
   PipelineRuntime(PipelineSetup setup, UpdateRules rules, std::shared_ptr<ActorSystem> system);
   ~PipelineRuntime();
   PipelineRuntime(const PipelineRuntime&) = delete;
@@ -52,15 +52,16 @@ class PipelineRuntime {
   /// the middle of an update, and stalled if a kernel does not end.
   /// @throws Error as expect_open() for another replica after a failure; out_of_memory.
   Variables read_variables(std::int32_t replica = 0);
-  void write_variables(const Variables& variables);  ///< Writes to every replica.
-  /// Replaces the rules from the next update on. Every rule keeps the state of the one before.
+  void write_variables(const Variables& variables);  ///< Writes the variables of every replica.
+  /// Replaces the rules from the next update on. The state of the optimizer stays.
   void set_rules(UpdateRules rules);
   /// Returns the optimizer's whole state. @throws Error as expect_open(); out_of_memory.
   OptimizerTensors read_optimizer();
-  /// Overwrites that state in every replica. The next window has the number of updates that the
-  /// state has seen. Its tensors have the types that the rules ask for.
+  /// Overwrites the optimizer's state in every replica. The next window has the number of updates
+  /// that `tensors` have seen. Its tensors have the types that the rules ask for.
   void write_optimizer(const OptimizerTensors& tensors);
-  /// Returns what the pipeline has failed of, for good; empty if it has not failed.
+  /// Returns the text of the failure that has ended the pipeline, or an empty text if it has not
+  /// failed.
   std::string failure() const;
   /// Returns the failure if no call has thrown it yet.
   std::optional<Error> untold_failure() const;
@@ -79,13 +80,14 @@ class PipelineRuntime {
   /// beginning are not among them.
   std::int64_t micro_batches_begun() const { return micro_batches_begun_; }
 
-  /// Ends the actors, after an update that is under way; see end_pipeline(). Nothing can be called
-  /// then but what can after a failure. Returns whether they hold no memory of the IPUs any more:
-  /// they do if a kernel does not end in the time that it is given.
+  /// Ends the actors, after an update that is under way; see end_pipeline(). Afterwards only those
+  /// functions can be called that can be called after a failure. Returns whether the actors hold no
+  /// memory of the IPUs any more, which is false if a kernel does not end in the time that it is
+  /// given.
   bool end();
   /// Ends the actors as end() does, but waits for what an IPU is in the middle of however long that
-  /// takes, and then for the actors. In a deterministic system it waits for nothing. Whoever lets
-  /// go of the system's threads next waits as long in any case.
+  /// takes, and then for the actors. In a deterministic system it waits for nothing. Destroying the
+  /// system's threads would wait as long in any case.
   void end_for_good() noexcept;
 
   ActorSystem& system();
@@ -108,12 +110,12 @@ class PipelineRuntime {
   std::shared_ptr<HostCalls> host_;
   std::shared_ptr<ActorSystem> system_;
   std::unique_ptr<Cast> cast_;
-  std::int64_t micro_batches_begun_ = 0;  // Counts those of each replica.
+  std::int64_t micro_batches_begun_ = 0;  // Counts the micro-batches of each replica.
   std::int64_t first_micro_batch_ = 0;    // Is the first micro-batch of the last step.
 };
 
-/// Lets the calling thread, which is to end the system, read first what its pipelines hold, with
-/// memory that was kept back for it.
+/// Lets the calling thread, which is going to end `system`, read first what the system's pipelines
+/// hold. The memory for that was kept back.
 void prepare_to_end(ActorSystem& system) noexcept;
 
 }  // namespace penstock::actors

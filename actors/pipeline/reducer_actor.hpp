@@ -1,6 +1,6 @@
 // A reducer is where the replicas of one stage meet before a weight update. It tells the optimizers
 // of all of them once every replica's gradient sums are complete. It reads no sum itself, for the
-// IPU of each replica adds up a share of the total.
+// IPU of each replica adds up a slice of the total.
 #pragma once
 
 #include "actors/messages/local_messages.hpp"

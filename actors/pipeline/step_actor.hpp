@@ -21,7 +21,8 @@ struct StepState {
   void on_set_rules(const SetRules& message);
 
   void answer_if_done();
-  /// Returns how many updates all stages together do in `micro_batches` of each replica.
+  /// Returns how many updates all stages together do in `micro_batches` micro-batches of each
+  /// replica.
   std::int64_t updates_of(std::int64_t micro_batches) const;
 
   StepHandle::pointer self = nullptr;
@@ -31,9 +32,10 @@ struct StepState {
   StepLinks links;
   std::optional<OutputCollector> collector;
   std::int64_t first_micro_batch = 0;
-  std::int64_t updates_missing = 0;  // Counts those of all stages.
-  std::int64_t micro_batches = 0;    // Counts those of the call, per replica.
-  std::optional<CutAfter> cut;       // Says that the call was asked to stop.
+  // Counts the updates of all stages together that are still to come.
+  std::int64_t updates_missing = 0;
+  std::int64_t micro_batches = 0;  // Counts the micro-batches of the call, per replica.
+  std::optional<CutAfter> cut;     // Says that the call was asked to stop.
 };
 
 StepHandle::behavior_type step_actor(StepHandle::stateful_pointer<StepState> self,

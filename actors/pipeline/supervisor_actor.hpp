@@ -1,7 +1,8 @@
 // The supervisor turns the errors that other actors report into one failure of the host's call, and
-// a call in which nothing moves into one that says who waits for what, unless an IPU is known to be
-// at work. A lack of memory for the words ends neither it nor anybody else. It has a thread of its
-// own, so that it can speak while all workers are busy. Actors that end are LivingActors' concern.
+// a call in which nothing moves into a failure that says who waits for what, unless an IPU is known
+// to be at work. It lives on, and so do the other actors, if there is no memory for the text of a
+// failure. It has a thread of its own, so that it can speak while all workers are busy. Actors that
+// end are LivingActors' concern.
 #pragma once
 
 #include <optional>
@@ -13,7 +14,7 @@
 
 namespace penstock::actors {
 
-/// Holds what the supervisor looks at, and what it fails.
+/// Holds what the supervisor looks at and the call that it fails.
 struct SupervisorSetup {
   double stall_seconds = 0;
   std::shared_ptr<const CallSlot> call = {};
@@ -35,14 +36,15 @@ struct SupervisorState {
   /// Returns how many actors are asked: the feed, all stages and optimizers, and the gate.
   std::size_t asked() const;
   void report_stall();
-  /// Says who waits for what, and how many have not said it. @throws std::bad_alloc
+  /// Returns a text that says who waits for what, and how many have not answered. @throws
+  /// std::bad_alloc
   std::string stall_text();
 
   SupervisorHandle::pointer self = nullptr;
   SupervisorSetup setup;
   SupervisorLinks links;
   std::optional<std::uint64_t> asking;  // Says that nothing has moved since then.
-  double quiet_seconds = 0;             // Says for how long, as far as is known.
+  double quiet_seconds = 0;             // Says for how long nothing has moved, as far as is known.
   std::size_t answers = 0;
   std::vector<std::string> waits;
   Failure wordless;  // Is a stall for whose text there is no memory; it was made beforehand.

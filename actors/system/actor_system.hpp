@@ -1,7 +1,6 @@
 // ActorSystem is CAF's actor system, configured for an engine that lives in somebody else's
 // process: it reads no files, prints nothing, and has threads of the engine's own kind. It owns the
-// worker threads. Its destructor tells those actors to end that have not been told, and waits for
-// them.
+// worker threads. Its destructor tells all actors to end, and waits for them.
 #pragma once
 
 #include <caf/actor_system.hpp>
@@ -27,23 +26,24 @@ enum class RunsOn : std::uint8_t {
   own_thread,  ///< They run on a thread of the actor's own, and may block or compute for long.
 };
 
-/// A host thread has nothing to do with an actor system after the end of this object. CAF leaves a
-/// reference to the system's logger behind in each thread that spawns an actor or uses a scoped
-/// one, and a system's destructor waits until all of them are gone, except for its own thread's: it
-/// would wait for ever for another host thread that is still there.
+/// Once this object has ended, its thread, which is the host's, has nothing to do with an actor
+/// system any more. CAF leaves a reference to the system's logger behind in each thread that spawns
+/// an actor or uses a scoped one, and a system's destructor waits until all of them are gone,
+/// except for its own thread's: it would wait for ever for another host thread that is still there.
 struct HostThreadGuard {
-  /// @throws std::bad_alloc if there is no memory with which the thread can begin to use CAF.
+  /// Lets the calling thread use CAF. @throws std::bad_alloc if there is no memory for that.
   HostThreadGuard();
   HostThreadGuard(const HostThreadGuard&) = delete;
   HostThreadGuard& operator=(const HostThreadGuard&) = delete;
   ~HostThreadGuard();
 };
 
-/// Any threads may make, use and destroy it.
+/// Is an actor system of the engine. Any thread may make, use and destroy it.
 class ActorSystem {
  public:
-  /// Whichever allocations fail, the system is refused and nothing of it is left. (This is not so
-  /// of a deterministic system: CAF's own scheduler, which it has, may end the process.)
+  /// Starts the system. If an allocation fails, the constructor throws and nothing of the system is
+  /// left. (Not so for a deterministic system: it has CAF's own scheduler, which may end the
+  /// process.)
   /// @throws Error out_of_memory if the machine has not as many threads, or no memory for what CAF
   /// keeps for each of them; std::bad_alloc.
   explicit ActorSystem(const SystemOptions& options = {});
@@ -53,16 +53,17 @@ class ActorSystem {
 
   bool deterministic() const noexcept { return config_.deterministic; }
   RunsOn devices() const noexcept { return config_.devices; }
-  /// Host threads that use it for more than sending hold a HostThreadGuard meanwhile.
+  /// Returns CAF's actor system. A host thread that does more with it than send messages holds a
+  /// HostThreadGuard meanwhile.
   caf::actor_system& caf() noexcept { return system_; }
 
   /// Handles all mail of a deterministic system, first come, first served, on the calling thread.
   /// Otherwise it does nothing, because the workers do that.
   void run_pending();
 
-  /// Starts the function-based actor `body` with `args`. A deterministic system has no threads to
-  /// give away: there, every actor is scheduled. What `watched` names bears that name on a thread
-  /// of its own, and is told of at its end.
+  /// Starts the function-based actor `body` with `args`. In a deterministic system, which has no
+  /// threads, every actor is scheduled. A thread of the actor's own bears the name in `watched`,
+  /// and the watch in `watched` learns of the actor's end.
   /// @throws Error out_of_memory if there is no thread for an actor that shall have its own;
   /// std::bad_alloc. The actor has then not been started.
   template <class Body, class... Args>
@@ -82,12 +83,14 @@ class ActorSystem {
     return spawn(where, Watched{}, std::move(body), std::forward<Args>(args)...);
   }
 
-  /// Lets the calling thread, which is to end this system, use CAF and throw, with memory that was
-  /// kept back for it. The destructor does so, too; whoever does more before it calls this first.
+  /// Lets the calling thread, which is going to end this system, use CAF and throw, with memory
+  /// that was kept back for it. The destructor calls it; a thread that does more before the
+  /// destructor calls it first.
   void prepare_to_end() noexcept { static_cast<void>(entry_memory_.enter_caf_with_it()); }
 
  private:
-  /// The place where an actor will run. It gives back the thread of one that could not be started.
+  /// Says where an actor will run. Its destructor gives back the thread of an actor that could not
+  /// be started.
   struct Place {
     Place(ActorSystem& system, RunsOn where, Watched watched);
     ~Place();

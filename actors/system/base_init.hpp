@@ -1,13 +1,13 @@
-// Every actor of the engine treats messages that it does not expect in this way.
+// base_init() says what an actor of the engine does with messages that it does not expect.
 #pragma once
 
 #include <caf/scheduled_actor.hpp>
 
 namespace penstock::actors {
 
-/// A message that the actor has no handler for ends it with an error that names the message, for in
-/// a closed protocol that is a bug. So does an error that another actor answers. Nothing is
-/// printed.
+/// Makes a message for which the actor has no handler end the actor, with an error that names the
+/// message: in a closed protocol that is a bug. An error that another actor answers ends it, too.
+/// Nothing is printed.
 void base_init(caf::scheduled_actor* self);
 
 }  // namespace penstock::actors

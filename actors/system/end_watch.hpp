@@ -14,10 +14,11 @@ class EndWatch {
  public:
   virtual ~EndWatch() = default;
 
-  /// An actor is about to be spawned. Its end is told in any case, even if it is not spawned.
+  /// Is called when an actor is about to be spawned. actor_ended() follows in any case, even if the
+  /// actor is not spawned.
   virtual void actor_begins() noexcept = 0;
-  /// The actor `name` has ended; its state is gone. `was_told_to_end` says whether it was told to
-  /// end, or was not spawned. `reason` is what made it end otherwise.
+  /// Is called when the actor `name` has ended and its state is gone. `was_told_to_end` says
+  /// whether it was told to end, or was not spawned. `reason` is what made it end otherwise.
   virtual void actor_ended(const std::string& name, bool was_told_to_end,
                            const caf::error& reason) noexcept = 0;
 };
@@ -28,7 +29,7 @@ struct Watched {
   std::shared_ptr<EndWatch> watch = {};
 };
 
-/// The one notice that is given of an actor's end.
+/// Gives notice of an actor's end, once.
 class EndNotice {
  public:
   explicit EndNotice(Watched watched) noexcept : watched_(std::move(watched)) {
@@ -38,7 +39,7 @@ class EndNotice {
   EndNotice& operator=(EndNotice&&) = delete;
   ~EndNotice() { give(true, {}); }
 
-  /// Only the first time counts.
+  /// Calls the watch's actor_ended(). Only the first call does anything.
   void give(bool was_told_to_end, const caf::error& reason) noexcept {
     if (const auto watch = std::exchange(watched_.watch, nullptr))
       watch->actor_ended(watched_.name, was_told_to_end, reason);

@@ -18,13 +18,13 @@
 
 namespace penstock::actors {
 
-/// Is what an actor is spawned with. All that its end needs is allocated here.
+/// Holds what an actor is spawned with. All that the actor's end needs is allocated here.
 struct ActorTerms {
   Roll* roll = nullptr;
   EndNotice notice;
   caf::mailbox_element_ptr exit;  ///< Is the message that tells it to end.
   caf::error out_of_memory;       ///< Is the reason of its end if memory runs out.
-  /// Is the same if memory also runs out for a requester's answer.
+  /// Is the reason of its end if memory also runs out for the answer to a requester.
   caf::error still_out_of_memory;
   Seat seat;  ///< Is its seat in the queue of the workers that all actors share.
   std::shared_ptr<Workers> thread;  ///< Is the thread of its own; null if it has none.
@@ -50,7 +50,7 @@ class EngineActor final : public Impl, public Mortal {
   }
   ~EngineActor() override = default;
 
-  /// Whoever runs the sender, the receiver is run by its own workers.
+  /// Ignores who runs the sender, because the receiver's own workers run the receiver.
   void enqueue(caf::mailbox_element_ptr message, caf::execution_unit* sender) override {
     Impl::enqueue(std::move(message), terms_.workers ? terms_.workers : sender);
   }
@@ -60,7 +60,7 @@ class EngineActor final : public Impl, public Mortal {
     try {
       return Impl::resume(unit, max_throughput);
     } catch (...) {
-      // CAF could not tell a requester why its request has failed.
+      // Here CAF could not tell a requester why its request has failed.
       this->quit(reason_of(std::current_exception(), terms_.still_out_of_memory));
       this->finalize();
       return caf::resumable::done;
@@ -79,7 +79,7 @@ class EngineActor final : public Impl, public Mortal {
     }
   }
 
-  /// The last handle is gone.
+  /// Ends the actor when the last handle is gone.
   void on_destroy() noexcept override {
     if (this->getf(caf::abstract_actor::is_cleaned_up_flag)) return;
     this->on_exit();

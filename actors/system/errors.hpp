@@ -1,5 +1,5 @@
-// Errors as they travel between actors: penstock's code and text inside a caf::error. Nothing is
-// lost on the way, so that what a handler reports is what the host's call throws.
+// These functions lead from exceptions to caf::error and back. A caf::error carries the code and
+// the text of a penstock::Error, so that the host's call throws what a handler has reported.
 #pragma once
 
 #include <caf/error.hpp>
@@ -19,7 +19,7 @@ caf::error to_caf(const std::exception_ptr& exception, Errc otherwise = Errc::in
 /// exception.
 Errc code_of(const std::exception_ptr& exception, Errc otherwise) noexcept;
 
-/// Returns what an exception says. One whose what() is null, or that has none, is named in words.
+/// Returns the text of an exception, or words for it if its what() is null or it has none.
 /// @throws std::bad_alloc
 std::string text_of(const std::exception_ptr& exception);
 

@@ -1,6 +1,6 @@
-// CAF spawns two actors with each system, for remote spawning and for settings. Nobody talks to
-// them here, and CAF's own ways to end them need memory in a destructor: without memory, they end
-// the process.
+// CAF spawns two actors with each system, for remote spawning and for settings. The engine does not
+// use them. CAF would end them in a destructor that needs memory, and that ends the process if
+// there is none.
 #pragma once
 
 #include <caf/fwd.hpp>

@@ -24,7 +24,7 @@ class JobQueue {
   /// Puts `job` behind all others and returns the first one: `job` itself if there is no other.
   caf::resumable* exchange(caf::resumable* job) noexcept;
 
-  /// Ends the waiting. Jobs may still be pushed; whoever pops gets them.
+  /// Ends the waiting of all threads. Jobs may still be pushed, and pop() returns them.
   void close() noexcept;
 
  private:
@@ -34,14 +34,14 @@ class JobQueue {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<caf::resumable*> ring_;
-  // Say where the jobs in the ring begin, and how many there are.
+  // The jobs in the ring begin at `first_`, and there are `size_` of them.
   std::size_t first_ = 0, size_ = 0;
   std::size_t seats_ = 0;
-  std::size_t waiting_ = 0;  // Counts threads.
+  std::size_t waiting_ = 0;  // Counts the threads that wait.
   bool closed_ = false;
 };
 
-/// Room for one actor in a queue, from the construction of this object to its end.
+/// Keeps room for one actor in a queue for as long as this object lives.
 class Seat {
  public:
   Seat() = default;

@@ -10,8 +10,8 @@
 
 namespace penstock::actors {
 
-/// Moving a `Message` throws nothing. A letter is either there, with a message in it, or not: it
-/// must be there to be changed, sent or taken.
+/// Is a letter with a `Message`, whose move throws nothing. A letter is either there, with a
+/// message in it, or not: it must be there to be changed, sent or taken.
 template <class Message>
 class Letter {
  public:
@@ -27,7 +27,7 @@ class Letter {
     if (!element_)
       element_ = caf::make_mailbox_element(nullptr, caf::make_message_id(), {}, Message(make()));
   }
-  /// The message of a letter that is there, to be changed.
+  /// Returns the message of a letter that is there; the caller may change it.
   Message& message() noexcept { return element_->content().template get_mutable_as<Message>(0); }
   /// Sends a letter that is there to the actor `to`, which is not null, from a handler that `unit`
   /// runs. Then the letter is not there any more.

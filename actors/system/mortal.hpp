@@ -10,14 +10,14 @@ namespace penstock::actors {
 
 class Roll;
 
-/// An actor of the engine that can be told to end. Any thread.
+/// Is an actor of the engine that can be told to end. Any thread may use it.
 class Mortal {
  public:
   Mortal(const Mortal&) = delete;
   Mortal& operator=(const Mortal&) = delete;
 
-  /// Has the actor end once it has handled the mail that it has by now. Only the first time counts.
-  /// Allocates nothing. Whoever calls holds a handle of the actor.
+  /// Makes the actor end once it has handled the mail that it has by now. Only the first call does
+  /// anything. It allocates nothing. The caller holds a handle of the actor.
   void tell_to_end() noexcept;
 
  protected:
@@ -32,7 +32,7 @@ class Mortal {
 
   /// Puts the exit message into the actor's mailbox. Called once.
   virtual void send_exit() noexcept = 0;
-  /// A handle, unless the actor is about to be destroyed.
+  /// Returns a handle of the actor, or null if it is about to be destroyed.
   virtual caf::strong_actor_ptr handle() noexcept = 0;
 
   Roll& roll_;
@@ -41,7 +41,7 @@ class Mortal {
   bool told_to_end_ = false;
 };
 
-/// The actors that have not been told to end. Any thread may use it.
+/// Lists the actors that have not been told to end. Any thread may use it.
 class Roll {
  public:
   Roll() = default;

@@ -9,13 +9,14 @@ namespace penstock::actors {
 
 class OwningProcess {
  public:
-  /// Remembers the calling process. A copy remembers the same one.
+  /// Remembers the calling process. A copy remembers what the original does.
   OwningProcess() noexcept;
 
   /// Returns whether the calling process is the one that made the object.
   bool is_current() const noexcept;
-  /// Expects to be in that process. `subject` names the object, such as `model "mnist"`. @throws
-  /// Error closed if the calling process was forked from the one that made the object.
+  /// Expects that the calling process is the one that made the object. `subject` names the object,
+  /// such as `model "mnist"`. @throws Error closed if the calling process was forked from the one
+  /// that made the object.
   void expect_current(std::string_view subject) const;
 
  private:

@@ -1,7 +1,8 @@
-// CAF asks a Scheduler to let actors run. This one is the engine's own, as CAF's starts threads
-// that cannot be had without ending the process or leaving some behind, in whatever environment the
-// host's thread has, and allocates when an actor gets mail, where a failure loses the actor. It has
-// no clock: in a system with threads, nobody may ask for a timeout or a delayed message.
+// CAF asks a Scheduler to let actors run. This one is the engine's own, for three reasons. If a
+// thread cannot be started, CAF's scheduler ends the process or leaves threads behind; its threads
+// inherit whatever environment the host's thread has; and it allocates when an actor gets mail, so
+// that a lack of memory loses the actor. This scheduler has no clock: in a system with threads,
+// nobody may ask for a timeout or a delayed message.
 #pragma once
 
 #include <caf/actor_clock.hpp>
@@ -24,9 +25,10 @@ class Scheduler final : public caf::scheduler::abstract_coordinator {
   /// @throws Error out_of_memory if the machine has not as many threads.
   void start_workers(int count) { shared_.start("penstock", count); }
 
-  /// The workers that all actors share.
+  /// Returns the workers that all actors share.
   Workers& shared() noexcept { return shared_; }
-  /// A thread for one actor, for which it has room, and which closes it when it ends. Any thread.
+  /// Returns a thread for one actor, with room for it in its queue. The actor closes the thread
+  /// when it ends. Any thread may call this.
   /// @throws Error out_of_memory if there is no more thread.
   std::shared_ptr<Workers> add_thread(const std::string& name);
 
@@ -45,7 +47,7 @@ class Scheduler final : public caf::scheduler::abstract_coordinator {
 
   Workers shared_;
   std::mutex mutex_;
-  // Are the threads of actors that have threads of their own.
+  // Has the threads of actors that have threads of their own.
   std::list<std::shared_ptr<Workers>> single_threads_;
 };
 

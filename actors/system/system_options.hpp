@@ -5,15 +5,15 @@
 namespace penstock::actors {
 
 struct SystemOptions {
-  /// The number of worker threads, which run the actors that have no thread of their own. If it is
-  /// 0, there is one worker for each CPU that the process may use.
+  /// Counts the worker threads, which run the actors that have no thread of their own. If it is 0,
+  /// there is one worker for each CPU that the process may use.
   int threads = 0;
   /// Says whether the system starts no thread: the caller runs every job, under a virtual clock.
   bool deterministic = false;
 
   // These defaults were chosen by measurement; benchmarks/scheduler_benchmark compares others.
 
-  /// The number of messages that an actor handles before other actors have their turn.
+  /// An actor handles this many messages before other actors have their turn.
   int max_throughput = 20;
   /// Says whether each IPU has a thread of its own instead of using the workers.
   bool devices_on_threads = false;

@@ -1,14 +1,14 @@
-// A thread does this before it uses CAF. CAF keeps a variable for each thread, which has a
-// destructor. When a thread first uses that variable, the C library registers the destructor and
-// allocates a few bytes for it. If it gets none, it ends the process.
+// A thread calls one of these functions before it uses CAF. CAF keeps a variable for each thread,
+// which has a destructor. When a thread first uses that variable, the C library registers the
+// destructor and allocates a few bytes for it. If it gets none, it ends the process.
 #pragma once
 
 namespace penstock::actors {
 
 /// Makes sure that there is memory, and lets the calling thread use that variable and throw.
 /// Returns false if there is no memory; the thread then has to leave CAF alone. A thread that has
-/// entered before is not refused. What is left to chance is the moment between the two, in which
-/// other threads would have to take 32 KiB.
+/// entered before is not refused. Only between the check and the first use could other threads take
+/// the memory, which is 32 KiB.
 bool try_to_enter_caf() noexcept;
 
 /// Does what try_to_enter_caf() does. @throws std::bad_alloc if there is no memory.

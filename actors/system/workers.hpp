@@ -17,8 +17,8 @@ namespace penstock::actors {
 
 class Workers final : public caf::execution_unit {
  public:
-  /// There are no threads before start(). An actor handles at most `max_throughput` messages before
-  /// others have their turn.
+  /// Makes workers without threads; start() starts them. An actor handles at most `max_throughput`
+  /// messages before others have their turn.
   Workers(caf::actor_system& system, std::size_t max_throughput)
       : execution_unit(&system), max_throughput_(max_throughput) {}
   ~Workers() override { end(); }
@@ -32,14 +32,15 @@ class Workers final : public caf::execution_unit {
 
   JobQueue& jobs() noexcept { return jobs_; }
   std::size_t max_throughput() const noexcept { return max_throughput_; }
-  /// Takes an actor that has mail. Any thread.
+  /// Takes an actor that has mail. Any thread may call this.
   void exec_later(caf::resumable* job) noexcept override { jobs_.push(job); }
 
-  /// Tells the threads to end once nobody has mail, without waiting for them. Any thread.
+  /// Tells the threads to end once no actor has mail, and does not wait for them. Any thread may
+  /// call this.
   void close() noexcept { jobs_.close(); }
   /// Returns whether all threads have come to their end.
   bool ended() const noexcept { return running_.load() == 0; }
-  /// Closes, and waits for the threads. Not on one of them.
+  /// Closes the queue and waits for the threads. None of these threads may call it.
   void end() noexcept;
 
  private:

@@ -30,7 +30,7 @@ class AllowedCpus {
   /// nothing of the process, so that any thread may call it.
   void use() const noexcept;
 
-  /// The number of these CPUs, or that of the machine's if the set is empty; at least 1.
+  /// Returns how many CPUs there are in the set, or in the machine if the set is empty; at least 1.
   int count() const noexcept;
 
 #if defined(__linux__)

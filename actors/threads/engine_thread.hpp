@@ -10,7 +10,8 @@
 
 namespace penstock::actors {
 
-/// A thread that the constructor starts, and that the destructor joins unless it has been detached.
+/// Is a thread that the constructor starts, and that the destructor joins unless it has been
+/// detached.
 class EngineThread {
  public:
   /// Starts a thread that calls `body`, which throws nothing. The thread bears the first 15
@@ -34,7 +35,7 @@ class EngineThread {
 
  private:
   pthread_t thread_ = {};
-  // Says whether it was started, and neither detached nor moved to another object.
+  // Says whether the thread was started, and neither detached nor moved to another object.
   bool joinable_ = false;
 };
 

@@ -54,7 +54,7 @@ class GradientSums {
   std::span<const std::shared_ptr<Arena>> replicas() const {
     return of_stage_.at(static_cast<std::int32_t>(arena_->number())).reduced->replicas;
   }
-  // The functions below allocate nothing, as they are part of an update.
+  // From here on, no function allocates anything, because an update calls it.
 
   /// Adds up the replicas' shards of a divided parameter, in the order of their numbers, into this
   /// replica's own sums. Until all replicas have done so, none may clear any.
@@ -63,7 +63,8 @@ class GradientSums {
   /// Adds up the slice of `replica` in the stage's total of all sums that are whole in every
   /// replica. Until all replicas have done so, none may read the total or clear its own sums.
   void add_up_slice(std::int64_t replica, const SharedWork& by, const StagingBuffer& staging) const;
-  /// Puts the sum of a tied parameter, use 0 + use 1 + ..., in the place of its first use's.
+  /// Puts the sum of a tied parameter over its uses, use 0 + use 1 + ..., where the sum of its
+  /// first use is.
   void add_uses(const ShardedParameter& parameter, const StagingBuffer& staging);
   /// Returns where element 0 of the parameter's sum is that an update reads once the uses are
   /// added.
@@ -74,7 +75,7 @@ class GradientSums {
   }
   double squared_norm(const ShardedParameter& parameter, float scale,
                       const StagingBuffer& staging) const;
-  /// Makes `part` what this replica knows of the norm of a divided parameter's gradient.
+  /// Sets `part` to what this replica knows of the norm of a divided parameter's gradient.
   void norm_part(const ShardedParameter& parameter, float scale, const StagingBuffer& staging,
                  graph::NormPart& part) const;
   /// Clears all sums but those that the rule clears.
@@ -93,14 +94,15 @@ class GradientSums {
   void clear_in_pieces(std::span<float> sum, std::int64_t at_once, const StagingBuffer& staging);
   /// Returns how many elements of two sums fit into scratch together.
   static std::int64_t pair_at_once(const ShardedParameter& parameter, const StagingBuffer& staging);
-  /// Returns the sum of one use to read, or this replica's own, to be cleared.
+  /// Returns where the update reads the sum of one use.
   const float* sum_of(const ShardedParameter& parameter, std::size_t use) const;
+  /// Returns this replica's own sum of one use, which the update clears in the end.
   std::span<float> own_sum_of(const ShardedParameter& parameter, std::size_t use) const;
   static std::span<float> sum_in(Arena& arena, const ShardedParameter& parameter, std::size_t use);
 
   std::shared_ptr<Arena> arena_;
   std::map<std::int32_t, StageSums> of_stage_;
-  std::vector<const float*> addends_;  // Are the parts of the sum that is added up.
+  std::vector<const float*> addends_;  // Points to the sums that are added up.
 };
 
 }  // namespace penstock::actors

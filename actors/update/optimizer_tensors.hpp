@@ -10,8 +10,8 @@
 
 namespace penstock::actors {
 
-/// The tensors that a rule keeps for one variable, in the order of OptimizerRule::state: whole
-/// ones, or the elements of a shard.
+/// Has the tensors that a rule keeps for one variable, in the order of OptimizerRule::state. They
+/// are whole, or have the elements of a shard.
 struct VariableState {
   std::int32_t variable = 0;  ///< Is the position in Plan::variables.
   std::vector<Tensor> tensors = {};
@@ -29,8 +29,8 @@ struct OptimizerTensors {
 StateBlocks new_state(const StageUpdate& update);
 /// Returns copies of the state's tensors; in other replicas than the first, of the shards only.
 std::vector<VariableState> read_state(const StageUpdate& update);
-/// Replaces the state by these tensors, which are whole and have the right types. Updates count on
-/// from theirs.
+/// Replaces the state by these tensors, which are whole and have the right types. Updates are
+/// counted on from the number in `tensors`.
 void restore_state(StageUpdate& update, const OptimizerTensors& tensors) noexcept;
 /// Counts the bytes of the state that is kept in the host store, or on the IPU.
 std::int64_t state_bytes(const StageUpdate& update, bool in_host_store);

@@ -1,5 +1,5 @@
 // A Piece is some of a parameter's elements, with all that an update needs of them. Pieces brings
-// to the IPU what of it is kept in the host store, and puts it back.
+// to the IPU what the host store keeps of it, and puts it back.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
-// ReducedSums says which of a stage's gradient sums have one total for all replicas, and where they
-// are in it. These are the sums of tensors that are whole in every replica. Each replica's IPU adds
-// up a slice of the total, and reads all of it afterwards. For the other tensors each replica adds
-// up its own shard.
+// ReducedSums says which of a stage's gradient sums have one total for all replicas, and where in
+// the total each of them is. These are the sums of tensors that are whole in every replica. Each
+// replica's IPU adds up a slice of the total, and reads all of it afterwards. For the other tensors
+// each replica adds up its own shard.
 #pragma once
 
 #include <cstdint>

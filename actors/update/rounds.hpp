@@ -1,7 +1,7 @@
-// The rounds of a weight update, in their order. Each is one step that all stages take together,
-// and works on a StageUpdate on the thread of the IPU, which may share the work on large parameters
-// with other threads. None allocates, so that an update that has begun cannot end for want of
-// memory.
+// These are the rounds of a weight update, in their order. All stages do a round at the same time,
+// each on its StageUpdate and on the thread of its IPU, which may share the work on large
+// parameters with other threads. No round allocates, so that an update that has begun cannot end
+// for want of memory.
 #pragma once
 
 #include <span>
@@ -61,7 +61,7 @@ class ApplyRound {
   StageUpdate& update_;
   const StagingBuffer& staging_;
   Pieces pieces_;
-  double rate_factor_;  // Is the factor of the schedule for the update that runs.
+  double rate_factor_;  // Is the learning rate schedule's factor for the update that runs.
 };
 
 /// Brings the other replicas' shards of the new weights. Every replica has done `apply` before.

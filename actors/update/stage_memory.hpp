@@ -1,6 +1,6 @@
 // StageMemory is where a stage of a replica keeps its weights and, in training, its optimizer's
-// state. While no call is under way, every actor rests, and the host's thread reads and writes this
-// memory. It does so after the actors have ended, too. Nothing here knows CAF.
+// state. While no call is under way, and after the actors have ended, the host's thread reads and
+// writes this memory. Nothing here knows CAF.
 #pragma once
 
 #include <memory>
@@ -19,15 +19,14 @@ struct StageMemory {
   std::shared_ptr<WeightUpdate> update = {};  ///< Is null in inference.
 };
 
-/// Returns copies of the variables of one replica, whose stages these are, in the order of
+/// Returns copies of the variables of the replica whose stages are `stages`, in the order of
 /// Plan::variables.
 /// @throws Error closed if the stages ended in the middle of an update; out_of_memory.
 std::vector<Tensor> read_variables(const graph::Plan& plan, std::span<const StageMemory> stages);
 /// Overwrites the variables of every replica. `values` have the plan's types.
 void write_variables(std::span<const StageMemory> stages, std::span<const Tensor> values);
 
-/// Returns the optimizer's state, of which the replicas may each have shards. @throws Error
-/// out_of_memory
+/// Returns the optimizer's whole state; replicas may have shards of it. @throws Error out_of_memory
 OptimizerTensors read_optimizer(const graph::Plan& plan, std::span<const StageMemory> stages);
 /// Overwrites the optimizer's state in every replica. Its types are those that the rules ask for.
 void write_optimizer(std::span<const StageMemory> stages, const OptimizerTensors& state) noexcept;

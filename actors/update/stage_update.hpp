@@ -21,11 +21,11 @@ struct StateBlocks {
   std::shared_ptr<std::byte> in_host_store = {};
 };
 
-/// Is a variable that the stage trains, and where its optimizer state is.
+/// Describes a variable that the stage trains, and where its optimizer state is.
 struct TrainedVariable : ShardedParameter {
   std::size_t position = 0;  ///< Is the position in StagePlan::variables.
   bool state_in_host_store = false;
-  /// Are the places of the state's tensors in the block on the IPU or in the host store.
+  /// Says where each tensor of the state is in the block on the IPU or in the host store.
   std::vector<std::int64_t> state_offsets = {};
   std::vector<float> initial_state = {};  ///< Has the value of each tensor's elements.
   std::int64_t own_elements = 0;          ///< Counts the elements of `shard` and their padding.
@@ -46,13 +46,14 @@ struct StageUpdate {
   std::vector<TrainedVariable> trained = {};
   std::int64_t ipu_block_bytes = 0;   ///< Counts the bytes of StateBlocks::on_ipu.
   std::int64_t host_block_bytes = 0;  ///< Counts the bytes of StateBlocks::in_host_store.
-  StateBlocks state = {};             ///< Lacks what the host store has.
-  StateBlocks all_state = {};         ///< Has the same blocks, wherever they are.
+  /// Has the blocks that are here; a block is null while the host store has it.
+  StateBlocks state = {};
+  StateBlocks all_state = {};  ///< Has all blocks, wherever they are.
   OffloadReport state_moves = {};
   CollectiveReport collectives = {};
-  CollectiveReport of_reducer = {};  ///< Counts what one total of the reducer's adds.
-  bool uses_added = false;           ///< Says that tied parameters have their sums.
-  bool applying = false;             ///< Says that the weights are between two updates.
+  CollectiveReport of_reducer = {};  ///< Says what one total of the reducer adds to `collectives`.
+  bool uses_added = false;           ///< Says whether the sums of tied parameters are added up.
+  bool applying = false;             ///< Says whether the weights are between two updates.
   std::int64_t step = 0;             ///< Counts the updates that are done.
 
   bool clips() const { return rules->max_grad_norm > 0; }
@@ -65,8 +66,8 @@ struct StageUpdate {
   graph::StagedUpdate staged(const TrainedVariable& trained) const;
   /// Returns the elements `elements` of the weight, wherever it is kept.
   std::span<float> weight(const TrainedVariable& trained, const graph::Part& elements) const;
-  /// Gives the stages that have copies of the variable its new weight. They note themselves that
-  /// their weights have changed, at the end of their part in the same update.
+  /// Gives the stages that have copies of the variable its new weight. Each of these stages notes
+  /// itself, at the end of the same update, that its weights have changed.
   void write_copies(const TrainedVariable& trained, const StagingBuffer& staging) const;
   /// Notes that the weights are those of the next update.
   void end();

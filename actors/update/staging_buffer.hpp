@@ -14,20 +14,20 @@ namespace penstock::actors {
 class StagingBuffer {
  public:
   StagingBuffer() = default;
-  /// Takes scratch memory, and a heartbeat that beats with each copy unless it is null.
+  /// Makes a buffer of `scratch`. `heartbeat`, unless it is null, beats with each copy.
   explicit StagingBuffer(std::span<std::byte> scratch, graph::Heartbeat* heartbeat = nullptr)
       : scratch_(scratch), heartbeat_(heartbeat) {}
 
   std::int64_t bytes() const { return std::ssize(scratch_); }
-  /// Returns room for `count` elements: number `slot` of those of the same size.
+  /// Returns slot number `slot`, if the buffer is divided into slots of `count` elements.
   std::span<float> room(std::int64_t slot, std::int64_t count) const;
-  /// Returns the same room, with a copy of what is at `from`, and counts the copy.
+  /// Returns room(slot, count) with a copy of the elements at `from`, and counts the copy.
   std::span<float> load(std::int64_t slot, const float* from, std::int64_t count,
                         OffloadReport& moves) const;
   /// Copies a piece back to where it belongs, and counts the copy.
   void store(std::span<const float> piece, float* to, OffloadReport& moves) const;
   graph::Heartbeat* heartbeat() const noexcept { return heartbeat_; }
-  /// Notes that some of the update's work is done that was no copy.
+  /// Lets the heartbeat beat for work of the update that is no copy.
   void beat() const noexcept {
     if (heartbeat_) heartbeat_->beat();
   }

@@ -25,7 +25,7 @@ std::string name_of(UpdateRound round);
 /// Gate -> optimizers: run this round of the update. Each optimizer sends the order on to its IPU.
 struct UpdateOrder {
   UpdateRound round = UpdateRound::apply;
-  double clip_factor = 1;  ///< Counts for `follow` and `apply`.
+  double clip_factor = 1;  ///< Multiplies the gradients in `follow` and `apply`.
   /// An `apply` after `follow` needs the squared norms of the directions, by position in
   /// Plan::variables.
   std::vector<double> directions = {};
@@ -36,7 +36,7 @@ struct VariableNorm {
   double squared = 0;
 };
 
-/// Holds one replica's part of the norm of a variable that the replicas divide.
+/// Holds what one replica contributes to the norm of a variable that the replicas divide.
 struct ShardNorm {
   std::int32_t variable = 0;  ///< Is the position in Plan::variables.
   graph::NormPart part = {};
@@ -46,7 +46,8 @@ struct ShardNorm {
 struct UpdateNorms {
   /// Has the norms of variables that every replica has whole.
   std::vector<VariableNorm> whole = {};
-  std::vector<ShardNorm> shards = {};  ///< Has the parts of the norms of those that are divided.
+  /// Has what the replica contributes to the norms of variables that are divided.
+  std::vector<ShardNorm> shards = {};
 };
 
 }  // namespace penstock::actors

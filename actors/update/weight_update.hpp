@@ -24,10 +24,11 @@ class WeightUpdate {
   void set_rules(std::shared_ptr<const UpdateRules> rules) { stage_.rules = std::move(rules); }
   bool clips() const { return stage_.clips(); }
 
-  /// Sets the sums of this stage, or of one that has copies of its parameters, which every update
-  /// reads. All of them are set before the first update.
+  /// Sets the gradient sums of stage `stage`, which is this stage or one that has copies of its
+  /// parameters. Every update reads them; all are set before the first update.
   void set_sums(std::int32_t stage, StageSums sums) { stage_.sums.set(stage, std::move(sums)); }
-  /// Each returns whether this stage has anything to do in one round.
+  /// reduces(), follows() and gathers() each return whether this stage has anything to do in that
+  /// round.
   bool reduces() const;
   bool follows() const;
   bool gathers() const;
@@ -40,15 +41,17 @@ class WeightUpdate {
   void lend_host_state(std::shared_ptr<std::byte> state);
   std::shared_ptr<std::byte> return_host_state();
   bool has_host_state() const { return stage_.state.in_host_store != nullptr; }
-  // The host's thread may use the next two while no call is under way, wherever the state is.
+  // The host's thread may call read_state() and restore_state() while no call is under way,
+  // wherever the state is.
 
   /// Returns copies of the state's tensors; in other replicas than the first, of the shards only.
   std::vector<VariableState> read_state() const { return actors::read_state(stage_); }
-  /// Replaces the state by these tensors, which are whole and have the right types. Updates count
-  /// on from theirs.
+  /// Replaces the state by these tensors, which are whole and have the right types. Updates are
+  /// counted on from the number in `tensors`.
   void restore_state(const OptimizerTensors& tensors) noexcept;
-  /// Each returns bytes on the IPU: of the state and its shards' padding, or of alignment.
+  /// Returns the bytes on the IPU of the state, with the padding of its shards.
   std::int64_t state_bytes_on_ipu() const { return state_bytes(stage_, false); }
+  /// Returns the bytes on the IPU that align the state's tensors.
   std::int64_t state_padding_on_ipu() const {
     return stage_.ipu_block_bytes - state_bytes_on_ipu();
   }
@@ -58,7 +61,7 @@ class WeightUpdate {
   /// Runs the round that `order` names. `scratch` is memory of the IPU, for the pieces of what is
   /// kept in the host store. `runner`, unless null, shares the rule's work on large parameters.
   /// `heartbeat`, unless null, beats with each parameter and each piece of a large one. Before
-  /// `gather`, every replica has done `apply`. It allocates nothing, so that an update that has
+  /// `gather`, every replica has done `apply`. run() allocates nothing, so that an update that has
   /// begun cannot end for want of memory.
   void run(const UpdateOrder& order, std::span<std::byte> scratch,
            graph::PartRunner* runner = nullptr, graph::Heartbeat* heartbeat = nullptr);
@@ -70,8 +73,9 @@ class WeightUpdate {
   bool whole() const { return !stage_.applying; }
   /// Returns whether norms() are those that `round` has measured once it is done.
   bool measures(UpdateRound round) const;
-  /// Returns the norms that the last round has measured: `measure` those of gradients of all
-  /// trained variables of the stage, `follow` those of what divided ones move along.
+  /// Returns the norms that the last round has measured. `measure` measures the gradients of all
+  /// trained variables of the stage, and `follow` the directions along which divided variables
+  /// move.
   const UpdateNorms& norms() const { return norms_; }
   /// Makes room in `norms` for what a round measures. @throws std::bad_alloc
   void make_room(UpdateNorms& norms) const;

@@ -4,7 +4,7 @@
 
 namespace penstock::networks {
 
-/// Has two convolutions, of which the second is group-normalised, and two linear layers, with
+/// Has two convolutions, of which the second is group-normalized, and two linear layers, with
 /// 99,896 parameters.
 extern const Network fashion_cnn;
 

@@ -17,7 +17,7 @@ struct Network {
   std::string_view name;
   std::int64_t channels = 1;
   std::int64_t size = 28;
-  Normalization normalization = {};  ///< Normalises the pixels of the data for which it is made.
+  Normalization normalization = {};  ///< Normalizes the pixels of the data for which it is made.
   Model (*build)(std::uint64_t seed) = nullptr;
 };
 

@@ -1,5 +1,5 @@
-// Images with labels are kept as bytes here and normalised when they are read. The readers of files
-// make such datasets.
+// byte_images() makes a dataset that keeps images with labels as bytes and normalizes them when
+// they are read. The readers of files make such datasets.
 #pragma once
 
 #include <cstdint>

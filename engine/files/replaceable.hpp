@@ -14,8 +14,8 @@ bool same_file(const struct stat& one, const struct stat& other) noexcept;
 /// owner, the directory's, and root may. Whether the directory may be written is another question.
 bool replaceable(const struct stat& directory, const struct stat& file, uid_t user) noexcept;
 
-/// Returns the permissions of a file that replaces one with `mode`. Without the same owner the file
-/// runs as nobody but its caller, and another group than before may do no more than everybody.
+/// Returns the permissions of a file that replaces one with `mode`. If the owner changes, the
+/// set-user-ID bit goes; if the group changes, the group may do no more than everybody.
 mode_t kept_mode(mode_t mode, bool keeps_owner, bool keeps_group) noexcept;
 
 }  // namespace penstock

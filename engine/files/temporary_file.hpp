@@ -29,8 +29,8 @@ class TemporaryFile {
 
   int descriptor() const noexcept { return descriptor_; }
 
-  /// Becomes `target`, a path in the same directory, in place of what was there. This can happen
-  /// once. If a link was there, the link itself is replaced.
+  /// Becomes `target`, a path in the same directory, in place of what was there. It may be called
+  /// once. If `target` is a link, the link itself is replaced.
   /// @throws std::system_error; the target is then as it was.
   void become(const std::filesystem::path& target);
 

@@ -33,11 +33,11 @@ WeightsFile read_weights_file(const std::filesystem::path& path,
                               const std::string& what = "weights file",
                               const HeaderCheck& check = {});
 
-/// Fills the bytes with those that come next, and returns how many there were.
+/// Fills its argument with the bytes that come next, and returns how many there were.
 using ByteReader = std::function<std::size_t(std::span<std::byte>)>;
 
 /// Reads weights from `bytes` bytes that `read` gives. It allocates no more than a small multiple
-/// of `bytes`, whatever they say.
+/// of `bytes`, whatever the bytes say.
 WeightsFile read_weights(const ByteReader& read, std::uint64_t bytes,
                          const HeaderCheck& check = {});
 

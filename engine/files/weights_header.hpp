@@ -21,7 +21,7 @@ struct WeightsEntry {
 };
 
 struct WeightsHeader {
-  /// The entries are in the order of their bytes, which have no gap and do not overlap.
+  /// Has the entries in the order of their bytes, which leave no gap and do not overlap.
   std::vector<WeightsEntry> entries = {};
   std::map<std::string, std::string> metadata = {};
 };

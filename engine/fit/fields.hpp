@@ -1,5 +1,6 @@
-// Every loop over a loader's batches needs these. Training takes the first fields of a batch, as
-// many as it has inputs; inference takes what is made for a step of training in several runs.
+// Every loop over a loader's batches needs these functions. Training takes the first fields of a
+// batch, as many as it has inputs; inference takes a batch that is made for a step of training in
+// several runs.
 #pragma once
 
 #include <algorithm>

@@ -11,13 +11,14 @@
 
 namespace penstock {
 
-/// If a loader's fields bear the names of all inputs, these are taken by name. Otherwise a batch
-/// with as many fields as a step of training takes, or more, is one of training: its fields are the
-/// inputs of that step. A batch with inference's own inputs alone has these in their order.
+/// If a loader's fields have the names of all inputs, inference takes these fields by name.
+/// Otherwise a batch with at least as many fields as a step of training takes is one of training,
+/// and its first fields are the inputs of that step. Any other batch has inference's inputs in
+/// their order.
 class InferenceFields {
  public:
-  /// `batch_fields` are the loader's fields; `of_step` are the inputs of the training beside which
-  /// `model` is evaluated, if there is one.
+  /// Selects fields for `model`. `batch_fields` are the loader's fields, and `of_step` the inputs
+  /// of the training beside which `model` is evaluated, if there is one.
   InferenceFields(const InferenceModel& model, const std::vector<Field>& batch_fields,
                   const std::vector<std::string>& of_step = {});
   /// Selects fields for a caller of `model` who asks for the inputs called `inputs` alone.

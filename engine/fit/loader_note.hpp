@@ -15,7 +15,8 @@ class LoaderNote {
       : log_(model.options().runtime, *ModelAccess::calls(model)) {}
 
   /// Writes the loader's note, if it has one and none was written: a warning of samples left out.
-  /// Of an iterable dataset it is known at an epoch's end only, so call this there too.
+  /// For an iterable dataset the note is known at an epoch's end only, so this function is to be
+  /// called there, too.
   void tell(const DataLoader& data) {
     const bool dropped = data.dropped_samples() > 0;
     const LogLevel level = dropped ? LogLevel::warning : LogLevel::info;

@@ -15,15 +15,15 @@ namespace penstock {
 
 class PredictionInputs {
  public:
-  /// The caller has `count` inputs. If these are fewer than the model's, and the model has targets,
-  /// the targets are taken to be those that are missing.
+  /// Asks a caller for the inputs of `model`. The caller has `count` inputs; if the model has more,
+  /// and has targets, the missing inputs are the targets.
   PredictionInputs(const InferenceModel& model, std::size_t count);
 
   /// Returns the names of the inputs that the caller gives, in the order of the model's.
   const std::vector<std::string>& names() const { return names_; }
   /// Returns the model's inputs for `samples` samples: those `callers_inputs`, and zeros for the
-  /// targets that are missing. It is valid until the next call, and is `callers_inputs` itself if
-  /// none is missing.
+  /// targets that are missing. The span is valid until the next call, and is `callers_inputs`
+  /// itself if none is missing.
   std::span<const Tensor> completed(std::span<const Tensor> callers_inputs, std::int64_t samples);
   /// Returns whether the model's output number `output` is part of the prediction.
   bool returns(std::size_t output) const;
@@ -33,7 +33,7 @@ class PredictionInputs {
 
   const graph::Targets& targets_;
   std::vector<std::string> all_;    // Has the names of the model's inputs.
-  std::vector<std::string> names_;  // Has the names of those that the caller gives.
+  std::vector<std::string> names_;  // Has the names of the inputs that the caller gives.
   bool targets_missing_ = false;
   std::vector<Tensor> completed_;
 };

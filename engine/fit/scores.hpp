@@ -13,14 +13,14 @@ namespace penstock {
 /// Checks that every metric has a function, and a name that no other one has. @throws Error
 /// invalid_argument if one has not.
 void check(std::span<const Metric> metrics);
-/// Asks the metrics' own checks, as long as `stop` is not asked to stop, whether they can be told
-/// of what calls return. @throws Error as the checks, its text opening with `subject`.
+/// Calls the metrics' own checks until `stop` is requested; they say whether the metrics can be
+/// computed from what calls return. @throws Error as the checks, its text opening with `subject`.
 void check(std::span<const Metric> metrics, const StepResult& outline, const std::string& subject,
            const std::stop_token& stop);
 
-/// Returns the mean of an output's elements. It is a mean over samples where the output has one
-/// number for each micro-batch, which counts for all samples of that. Sums are divided by the
-/// number of what they are sums of.
+/// Returns the mean of an output's elements. If the output has one number for each micro-batch, the
+/// number counts for all samples of the micro-batch, so that the score is a mean over samples. A
+/// sum is divided by the number of what it sums up.
 Score score_of(const Tensor& values, const OutputRows& rows);
 
 class Scores {
@@ -29,8 +29,8 @@ class Scores {
   /// samples: that is "loss", and a metric of that name is left out. @throws Error as check().
   explicit Scores(std::span<const Metric> metrics, bool of_training = false);
 
-  /// Adds what a call came to. Once `stop` is asked to stop, no further metric is asked.
-  /// @returns whether all metrics were asked.
+  /// Adds the scores of one call's result. Once `stop` is requested, no further metric is computed.
+  /// Returns whether all metrics were computed.
   bool add(const StepResult& result, const Batch& batch, const std::stop_token& stop = {});
   /// Adds the sums of `other`, which has the same metrics.
   Scores& operator+=(const Scores& other) noexcept;

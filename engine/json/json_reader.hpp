@@ -10,8 +10,9 @@
 
 namespace penstock {
 
-/// read_json_text() calls these functions for the pieces of a text, in their order. `at` is the
-/// position of a piece's first byte. An exception that a function throws ends the reading.
+/// Is told of the pieces of a JSON text: read_json_text() calls these functions in the order of the
+/// pieces. `at` is the position of a piece's first byte. An exception that a function throws ends
+/// the reading.
 class JsonEvents {
  public:
   virtual ~JsonEvents() = default;
@@ -19,15 +20,15 @@ class JsonEvents {
   virtual void end_object() = 0;
   virtual void begin_list(std::size_t at) = 0;
   virtual void end_list() = 0;
-  /// `name` is the key of the value that comes next.
+  /// Is called for the key `name` of the value that comes next.
   virtual void key(std::string&& name, std::size_t at) = 0;
   virtual void text(std::string&& value, std::size_t at) = 0;
-  /// `spelling` is the number as the text has it.
+  /// Is called for a number, spelled as in the text.
   virtual void number(std::string_view spelling, std::size_t at) = 0;
   virtual void boolean(bool truth, std::size_t at) = 0;
   virtual void null(std::size_t at) = 0;
-  /// This is thrown if the text is no JSON. `at` is the position of the first byte that does not
-  /// fit, which may be the text's end.
+  /// Returns the error to throw if the text is no JSON. `at` is the position of the first byte that
+  /// does not fit, which may be the text's end.
   virtual Error failure(std::size_t at, const char* reason) = 0;
 };
 

@@ -31,8 +31,8 @@ struct BatchCounts {
   void set(const EpochSize& size) noexcept;
   void set(const SampledEpoch& epoch) noexcept;
 
-  /// Returns in one line which samples are in no full batch, `reason` being why some are in none;
-  /// nothing if all are.
+  /// Returns one line that says which samples are in no full batch, or an empty text if all are in
+  /// one. `reason` says why some samples are in no batch.
   std::string note(const std::string& reason) const;
 };
 

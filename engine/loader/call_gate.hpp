@@ -1,5 +1,5 @@
-// A CallGate lets one call of an object pass at a time. Whoever comes meanwhile is refused, from
-// whatever thread, also from a function that the call itself has called.
+// A CallGate lets one call of an object pass at a time. Any other call is refused meanwhile, from
+// whatever thread, also from a function that the first call has called.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@ namespace penstock {
 
 class CallGate {
  public:
-  /// A Call is under way until it is destroyed.
+  /// Is a call, which is under way until this object is destroyed.
   class Call {
    public:
     /// Begins a call of the object that errors call `subject`. `call` is a text such as "next()",

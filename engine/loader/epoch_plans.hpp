@@ -28,8 +28,8 @@ EpochSize epoch_size(std::int64_t samples, std::int64_t rows, const DataLoaderOp
 actors::EpochPlan sampled_plan(const DataLoaderOptions& options, std::int64_t rows,
                                std::int64_t samples, std::uint64_t epoch);
 
-/// Returns the plan that has each `concatenated` batches of the sampler's as one. Samples of fewer
-/// batches at the end are in its order, but in no batch.
+/// Returns a plan that joins each `concatenated` consecutive batches of the sampler into one. The
+/// samples of fewer batches at the end are in the plan's order, but in no batch.
 /// @throws Error invalid_data for a sample that is none of the dataset's `samples`, or for an empty
 /// batch; whatever the sampler throws.
 actors::EpochPlan batch_sampled_plan(const BatchSampler& sampler, std::int64_t concatenated,

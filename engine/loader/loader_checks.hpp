@@ -36,11 +36,13 @@ std::vector<Field> fields_of(const auto& dataset) {
 /// Error invalid_data if there are none.
 void check_fields(const std::vector<Field>& fields);
 
-/// Checks how many samples a batch has. @throws Error invalid_argument, as the next three checks
-/// do.
+/// Checks how many samples a batch has. @throws Error invalid_argument
 void check_rows(std::int64_t rows);
+/// Checks how many batches of a sampler make one batch. @throws Error invalid_argument
 void check_concatenated(std::int64_t count);
+/// Checks the numbers of threads and batches and the times. @throws Error invalid_argument
 void check_threads(const DataLoaderOptions& options);
+/// Checks the options that decide on the order of the samples. @throws Error invalid_argument
 void check_order(const DataLoaderOptions& options);
 /// Expects that the options say nothing about the order of the samples, since `why`.
 void check_no_order(const DataLoaderOptions& options, const std::string& why);

@@ -59,7 +59,7 @@ class Log::Telling : public std::enable_shared_from_this<Telling> {
       if (held) held->add(shared_from_this());
       waiting_.emplace_back(line);
     } catch (const std::bad_alloc&) {
-      return;  // What the line tells of has happened all the same.
+      return;  // The line is dropped; what it tells of has happened all the same.
     }
     if (!held) tell_waiting();
   }

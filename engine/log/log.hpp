@@ -1,6 +1,6 @@
-// Log is what a running model tells its host, line by line, on the thread that calls it. Lines
-// that matter less than the host's level are left out, and those that the host causes while it is
-// told one. Copies are one log.
+// Log is what a running model tells its host, line by line, on the thread that calls it. Lines that
+// matter less than the host's level are left out, and so are lines that the host causes while it is
+// told a line. Copies are one log.
 #pragma once
 
 #include <functional>
@@ -14,8 +14,8 @@
 
 namespace penstock {
 
-/// Stands for a `Model`, and for all models that run it: their calls come from one thread at a
-/// time.
+/// Stands for a `Model` and all training and inference models that run it. Their calls come from
+/// one thread at a time.
 struct LogScope {
   LogScope() = default;
   LogScope(const LogScope&) = delete;
@@ -28,12 +28,12 @@ class Log {
  public:
   /// Makes a log that takes no line.
   Log() = default;
-  /// Makes the log of a model of `scope`, which outlives every line that the log takes.
+  /// Makes the log of a model in `scope`. The scope outlives every line that the log takes.
   /// @throws Error invalid_argument if PENSTOCK_LOG_LEVEL is neither empty nor one of the levels'
   /// names; it does not matter if the options have no log, or a level of their own.
   Log(const RuntimeOptions& options, const LogScope& scope);
 
-  /// Returns whether anybody would see such a line: ask before making one.
+  /// Returns whether anybody would see a line of `level`. Ask before making one.
   bool takes(LogLevel level) const noexcept { return telling_ && level >= least_; }
   void operator()(LogLevel level, std::string_view line) const {
     if (takes(level)) tell(line);
@@ -41,25 +41,25 @@ class Log {
   /// Tells a line that is put together from `parts`. Without memory for it, no line is told.
   void operator()(LogLevel level, std::initializer_list<std::string_view> parts) const;
 
-  /// Returns what `call` returns, which is a call in `scope` and of the running model that has this
-  /// log. Lines that come meanwhile on this thread, of whichever log of `scope`, are told once the
-  /// outermost such call has ended, so that the host's functions find nothing half done and may
-  /// call whatever told them. Calls in other scopes inside it tell their lines at their own ends.
+  /// Returns what `call` returns, a call in `scope` of the running model that has this log. Lines
+  /// of any log of `scope` that come on this thread meanwhile are told once the outermost call in
+  /// `scope` has ended, so that the host's functions find nothing half done and may call the model.
+  /// Calls in other scopes inside it tell their lines at their own ends.
   /// @throws what `call` throws. The outermost call also throws the first exception of this log;
   /// what other logs throw is dropped, and every line has been told before anything is thrown.
   auto after(const LogScope& scope, const auto& call) const {
     Held held(scope, *this);
     return held.around(call);
   }
-  /// Does the same for a call of the `Model` itself, which has no log of its own.
+  /// Does what after() does for a call of the `Model` itself, which has no log of its own.
   /// @throws what `call` throws, else the first exception of any log.
   static auto after_all(const LogScope& scope, const auto& call) {
     Held held(scope);
     return held.around(call);
   }
 
-  /// While one lives, lines that come on its thread wait, of whatever log of its scope. Those of a
-  /// thread form a chain, in which there is one of each scope: that of its outermost call.
+  /// While a Held lives, lines of any log of its scope that come on its thread wait. The Held
+  /// objects of a thread form a chain with one for each scope, that of the scope's outermost call.
   class Held {
    public:
     /// Holds the lines of a call in `scope` of the running model that has `log`.
@@ -84,16 +84,16 @@ class Log {
         return result;
       }
     }
-    /// Returns the one of this thread that is in the chain for `scope`, or null.
+    /// Returns the Held for `scope` in this thread's chain, or null.
     static Held* of(const LogScope& scope) noexcept;
-    /// Lets `telling` tell its lines when this is released. @throws std::bad_alloc
+    /// Lets `telling` tell its lines when this object is released. @throws std::bad_alloc
     void add(const std::shared_ptr<Telling>& telling);
 
    private:
     void join();
     void tell_waiting();
 
-    /// Returns the innermost one of this thread, or null.
+    /// Returns the innermost Held of this thread, or null.
     static Held*& innermost() noexcept;
 
     const LogScope& scope_;
@@ -101,7 +101,7 @@ class Log {
     // Tells the lines of the log that the call has; null if it has none.
     const std::shared_ptr<Telling> of_call_;
     std::vector<std::shared_ptr<Telling>> others_;  // Their models may be gone by now.
-    Held* outer_ = nullptr;                         // Is the next one of the chain.
+    Held* outer_ = nullptr;                         // Is the next Held of the chain.
     bool in_chain_ = false;
   };
 

@@ -1,6 +1,6 @@
-// A Growth is what a function of the host's adds to a model while one call of Sequential::add()
-// runs, and whether that was taken back. Chains share it with the model's calls. It is made and
-// taken back inside a call; any thread may ask it.
+// A Growth stands for the layers that a function of the host's adds to a model during one call of
+// Sequential::add(), and says whether they were taken back. Chains and the model's calls share it.
+// A call makes it and takes it back; any thread may ask it.
 #pragma once
 
 #include <atomic>
@@ -11,12 +11,12 @@ namespace penstock {
 
 class Growth {
  public:
-  /// `outer` is the growth that this one is a part of, or nothing.
+  /// Makes a growth inside the growth `outer`, if there is one.
   explicit Growth(std::shared_ptr<Growth> outer) : outer_(std::move(outer)) {}
 
   const std::shared_ptr<Growth>& outer() const noexcept { return outer_; }
   void take_back() noexcept { taken_back_ = true; }
-  /// Returns true once this growth, or one that it is a part of, was taken back.
+  /// Returns whether this growth, or one around it, was taken back.
   bool is_taken_back() const noexcept {
     for (const Growth* growth = this; growth != nullptr; growth = growth->outer_.get())
       if (growth->taken_back_) return true;

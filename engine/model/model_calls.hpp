@@ -1,6 +1,6 @@
 // ModelCalls say which call of a Model is under way. A Model, its copies and the training and
-// inference models made of it share one, so that only one thread at a time is inside any of them. A
-// call begins with a ModelCall, and a destructor with a ModelEnd.
+// inference models made of it share one ModelCalls, so that only one thread at a time is inside any
+// of them. A call begins with a ModelCall, and a destructor with a ModelEnd.
 #pragma once
 
 #include <condition_variable>
@@ -19,14 +19,15 @@ namespace penstock {
 
 class ModelCalls : public LogScope {
  public:
-  /// `model` is the model's name.
+  /// Serves the model called `model`.
   explicit ModelCalls(const std::string& model);
   ModelCalls(const ModelCalls&) = delete;
   ModelCalls& operator=(const ModelCalls&) = delete;
 
   /// Returns false in a process that was forked from the one that made the model.
   bool in_own_process() const noexcept { return process_.is_current(); }
-  /// Expects the process that made the model. @throws Error closed in one that was forked from it.
+  /// Expects the process that made the model. @throws Error closed in a process that was forked
+  /// from the model's.
   void expect_own_process() const { process_.expect_current(title_); }
 
   /// While a Growing lives, layers are being added that may be taken back again: nothing may be
@@ -68,15 +69,15 @@ class ModelCalls : public LogScope {
   std::condition_variable left_;
   std::thread::id thread_;          // Is the thread of the call under way.
   std::string_view name_;           // Names the call under way, rather than those inside it.
-  std::shared_ptr<Growth> growth_;  // Only the thread of the call under way makes and ends it.
+  std::shared_ptr<Growth> growth_;  // Is made and ended by the thread of the call under way alone.
   // Counts the call under way and the calls that it makes itself; 0 says that none is under way.
   int depth_ = 0;
   // Names the call that lets its thread make no other one; it is empty if there is none.
   std::string_view undisturbed_ = {};
 };
 
-/// A ModelCall is one call, from its first line to its last. The thread that makes it may make
-/// others meanwhile. Its arithmetic is canonical.
+/// A ModelCall is one call, from its first line to its last. Its thread may make other calls
+/// meanwhile. Its arithmetic is canonical.
 class ModelCall {
  public:
   /// `name` is a literal such as "TrainingModel::step". The model outlives the call.

@@ -28,7 +28,7 @@ struct Model::Impl {
   /// made it.
   static std::shared_ptr<Impl> make(const std::string& name, std::uint64_t random_seed);
 
-  const std::uint64_t number;  ///< Is unlike that of any other model of this process.
+  const std::uint64_t number;  ///< Is a number that no other model of this process has.
   const std::uint64_t seed;
   ModelCalls calls;
   NetworkBuilder network;
@@ -59,7 +59,8 @@ struct Model::Impl {
     return add(op, inputs, [] { return graph::Attributes(); });
   }
 
-  // The following are parts of a call. Where one throws, the network and the weights are as before.
+  // A call of the model calls these functions. If one throws, it has changed neither the network
+  // nor the weights.
 
   /// Appends a node without parameters.
   Value apply(const graph::Op& op, const std::vector<Value>& inputs,

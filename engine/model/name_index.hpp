@@ -1,5 +1,6 @@
-// NameIndex finds names in a list that grows and shrinks at its end, without going through it. It
-// learns the names of what was added when it is asked next. One thread at a time uses it.
+// NameIndex finds names in a list that grows and shrinks at its end, without going through the
+// list. It learns the names that were added when find() is called next. One thread at a time uses
+// it.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace penstock {
 class NameIndex {
  public:
   NameIndex() = default;
-  /// Makes an index that has yet to learn every name, as if it were new.
+  /// Makes an empty index, which learns all names when find() is called.
   NameIndex(const NameIndex&) {}
   NameIndex& operator=(const NameIndex&) noexcept {
     keep(0);
@@ -22,8 +23,9 @@ class NameIndex {
   }
 
   /// Returns the first position below `count` whose name, `name_of(position)`, is `name`; nothing
-  /// if there is none. Since the last time, the list has changed behind its end only, but for what
-  /// keep() was told. @throws std::bad_alloc; then the index is as good as before.
+  /// if there is none. Since the last call, names may have been added at the end of the list;
+  /// keep() was told of those that were removed. @throws std::bad_alloc; the index can still be
+  /// used.
   std::optional<std::size_t> find(std::size_t count, const auto& name_of, const std::string& name) {
     while (names_.size() < count) learn(name_of(names_.size()));
     const auto found = first_.find(name);
@@ -41,7 +43,8 @@ class NameIndex {
 
  private:
   void learn(const std::string& name) {
-    // Room is made first, so that the position is in both lists or in neither.
+    // Room in `names_` is made first, so that the position is in `names_` and `first_` or in
+    // neither.
     if (names_.size() == names_.capacity())
       names_.reserve(std::max<std::size_t>(16, 2 * names_.size()));
     const auto [at, is_first] = first_.emplace(name, names_.size());

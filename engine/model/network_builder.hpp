@@ -1,5 +1,5 @@
 // A NetworkBuilder has a model's graph while layers are being added to it: unique names, blocks,
-// parameters and outputs. Samples come one at a time here: dimension 0 of every input is 1. One
+// parameters and outputs. The graph is that of one sample: dimension 0 of every input is 1. One
 // thread at a time uses it.
 #pragma once
 
@@ -30,8 +30,8 @@ class NetworkBuilder {
   /// Returns whether the value that had this `id` and this `serial` number is still there.
   bool has(graph::ValueId id, std::uint64_t serial) const noexcept;
 
-  /// Adds an input. @throws Error invalid_model if its name, or that of anything below, is empty or
-  /// used already.
+  /// Adds an input. @throws Error invalid_model, as all functions that take a name, if the name is
+  /// empty or used already.
   graph::ValueId input(const std::string& name, const Shape& sample, DType dtype);
   /// Adds a parameter or buffer of type f32.
   graph::ValueId variable(const std::string& name, const Shape& shape,
@@ -64,10 +64,11 @@ class NetworkBuilder {
   /// while set_stage_assignment() rules the stages.
   int open_stage(int number);
 
-  /// Puts nodes outside of scopes into block `name` from here on, to where the next one begins.
+  /// Puts nodes outside of scopes into block `name` from here on, until the next block begins.
   /// @throws Error as open_block(), and invalid_model inside a scope.
   void begin_block(const std::string& name, int ipu);
-  /// Does the same from a layer on that is there already; it can be taken back.
+  /// Begins a block as begin_block() does, but at a layer that is there already. remove_marks()
+  /// takes it back.
   /// @throws Error as begin_block(), and invalid_argument if there is no such layer, or a block
   /// begins there already.
   void begin_block_at(const std::string& layer, const std::string& name, int ipu);
@@ -81,15 +82,15 @@ class NetworkBuilder {
   void set_stages(const std::vector<int>& stages);
   void reset_stages();
 
-  /// Holds what the network is made of, to go back to it after more was added.
+  /// Holds what the network is made of, so that restore() can go back to it after more was added.
   struct State;
   State state() const;
-  /// Goes back to `before`. Scopes that were opened since then are closed, and what was closed
-  /// since then stays so.
+  /// Goes back to `before`. Scopes that were opened since then are closed, and scopes that were
+  /// closed since then stay closed.
   void restore(State&& before) noexcept;
 
-  /// A Draft takes back the inputs, nodes and variables added since it was made, unless they are
-  /// kept.
+  /// Takes back the inputs, nodes and variables that were added since this object was made, unless
+  /// they are kept.
   class Draft {
    public:
     explicit Draft(NetworkBuilder& builder);
@@ -116,11 +117,11 @@ class NetworkBuilder {
   [[noreturn]] void refuse(Errc code, const std::string& text) const;
   std::string described(graph::ValueId value) const;
   void expect_new(bool used, std::string_view kind, const std::string& name) const;
-  /// A Begun is a block that begins before a node and ends where the next one begins.
+  /// Is a block that begins before a node and ends where the next block begins.
   struct Begun {
     graph::NodeId at;
     graph::BlockId block;
-    std::int32_t ipu;  // Is `none` if nothing is said here.
+    std::int32_t ipu;  // Is `none` if no IPU is said for the block here.
     bool is_mark;
   };
 
@@ -138,8 +139,8 @@ class NetworkBuilder {
   bool changes_nothing_before(graph::NodeId at);
   void begin(graph::NodeId at, const std::string& name, int ipu, bool is_mark);
   graph::BlockId block_of(std::size_t node) const;
-  /// Gives nodes their blocks again after `change`, and drops the idle ones of drop_idle_blocks().
-  /// If anything throws, nothing has changed.
+  /// Calls `change`, gives nodes their blocks again, and calls drop_idle_blocks(). If anything
+  /// throws, nothing has changed.
   void reassign(const auto& change, std::string_view dropped = {});
   void reassign_blocks();
   void set_ipus_of_blocks();
@@ -155,9 +156,9 @@ class NetworkBuilder {
   std::vector<Scope> open_;
   int scopes_ = 0;
   int numbered_blocks_ = 0;
-  // Has the block of each node's scope; for nodes that are gone, it has what it had for them.
+  // Has the block of each node's scope, also for nodes that are gone.
   std::vector<graph::BlockId> scope_of_;
-  std::vector<Begun> begun_;                 // Are in the order of the nodes.
+  std::vector<Begun> begun_;                 // Has the begun blocks in the order of the nodes.
   std::vector<graph::BlockId> assigned_;     // Is numbered by node; empty if stages are not set.
   std::map<std::string, int> stage_scopes_;  // Has the stages of open_stage(), by block.
   // Has the IPUs that open_block() was told, by block.

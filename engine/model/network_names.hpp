@@ -16,7 +16,7 @@ namespace penstock {
 
 class NetworkNames {
  public:
-  /// The following are asked about the same graph each time.
+  /// All of these functions are called with the same graph each time.
   bool has_input(const graph::Graph& graph, const std::string& name);
   bool has_variable(const graph::Graph& graph, const std::string& name);
   bool has_node(const graph::Graph& graph, const std::string& name);
@@ -24,12 +24,12 @@ class NetworkNames {
   /// Returns the number of the block called `name`, or nothing if there is none.
   std::optional<std::size_t> find_block(const graph::Graph& graph, const std::string& name);
 
-  /// Returns the unused name `OP_n` of a node of `op`, whose n is the number of nodes of that op
-  /// with the new one, or the next higher number that makes an unused name.
+  /// Returns a name `OP_n` for a new node of `op` that is not in use. n is the number of nodes of
+  /// that op, the new one included, or the next higher number that makes an unused name.
   std::string numbered(const graph::Graph& graph, const graph::Op& op);
 
   /// Forgets all inputs, variables, nodes and outputs of `graph` but the first ones, as many as
-  /// each count says. The others are still there.
+  /// each count says. The graph still has those that are forgotten.
   void keep(const graph::Graph& graph, std::size_t inputs, std::size_t variables, std::size_t nodes,
             std::size_t outputs) noexcept;
   /// Forgets the blocks, which are about to change.

@@ -1,4 +1,4 @@
-// A NetworkBuilder goes back to what it was by these functions.
+// These functions take a NetworkBuilder back to an earlier state.
 #include <algorithm>
 #include <utility>
 

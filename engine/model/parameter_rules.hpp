@@ -1,4 +1,5 @@
-// This leads from a host's Optimizer to the rules that the graph floor has. It is pure.
+// These functions lead from a host's Optimizer to the rules that the graph floor has. They are
+// pure.
 #pragma once
 
 #include <span>

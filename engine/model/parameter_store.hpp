@@ -14,11 +14,11 @@
 
 namespace penstock {
 
-/// A WeightSource holds newer weights than the host, as a training model does after a step.
+/// Holds newer weights than the host, as a training model does after a step.
 class WeightSource {
  public:
   /// Returns the values of the store's parameters, in its order. A source that was made before the
-  /// model's last layers knows only the leading parameters and returns the values of those.
+  /// model's last layers knows only the first parameters, and returns their values.
   virtual std::vector<Tensor> read_weights() = 0;
   /// Is called when the host has the weights that read_weights() has returned.
   virtual void weights_taken() {}
@@ -40,7 +40,7 @@ class ParameterStore {
   void keep(std::size_t count);
   const std::vector<ParameterInfo>& parameters() const noexcept { return parameters_; }
 
-  /// Returns where in parameters() the one called `name` is.
+  /// Returns the position in parameters() of the parameter called `name`.
   /// @throws Error invalid_argument if there is none.
   std::size_t position(const std::string& name);
 
@@ -60,9 +60,8 @@ class ParameterStore {
   /// @throws Error shape_mismatch; then nothing has changed.
   void replace(std::vector<Tensor> values);
 
-  /// Counts changes of the newest values, wherever they are. Who holds a copy of one version needs
-  /// another when this differs: `if (held != store.version()) { copy(store.newest()); held =
-  /// store.version(); }`.
+  /// Counts changes of the newest values, wherever they are. A copy is out of date when its version
+  /// differs: `if (held != store.version()) { copy(store.newest()); held = store.version(); }`.
   std::uint64_t version() const noexcept { return version_; }
   /// Returns how often a source was read.
   std::uint64_t fetches() const noexcept { return fetches_; }
@@ -70,10 +69,10 @@ class ParameterStore {
   /// Notes that the newest values are in `source`. Returns their version.
   std::uint64_t mark_newer(WeightSource& source);
   /// Fetches the newest values if `source` holds them, so that `source` may be destroyed.
-  /// @throws what reading `source` throws; then `source` holds the newest values as before.
+  /// @throws what reading `source` throws; then `source` still holds the newest values.
   void take_from(WeightSource& source);
-  /// Forgets `source`, after reading it if it holds the newest values. Should that fail, they are
-  /// lost, and every reader is told until all values are replaced.
+  /// Forgets `source`, after reading it if it holds the newest values. If reading it fails, the
+  /// newest values are lost, and every reader is told so until all values are replaced.
   void detach(WeightSource& source) noexcept;
 
  private:
@@ -91,7 +90,7 @@ class ParameterStore {
 
   std::string model_;
   std::vector<ParameterInfo> parameters_;
-  NameIndex names_;  // Are the names of parameters_.
+  NameIndex names_;  // Has the names of `parameters_`.
   std::vector<Tensor> values_;
   WeightSource* newer_ = nullptr;
   std::optional<Loss> loss_;  // Says why the newest values were lost, until all are replaced.

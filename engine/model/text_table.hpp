@@ -1,4 +1,4 @@
-// Tables are written here as text for a person to read.
+// text_table() writes a table as text for a person to read.
 #pragma once
 
 #include <string>

@@ -58,7 +58,7 @@ CachedCompilation compile(const graph::Graph& model, const graph::CompileRequest
   const std::string key = cache ? graph::compile_key(model, request) : "";
   if (cache)
     if (auto found = find(*cache, key)) return {*std::move(found), {}};
-  // Outside of what is tried: what a listener of its progress throws is the host's.
+  // Compiling is not tried, because what a listener of its progress throws is the host's.
   graph::Compiled compiled = graph::compile(model, request);
   if (cache) failure = failure_of([&] { cache->write(key, graph::encode(compiled)); });
   return {std::move(compiled), failure.empty() ? "" : "plan cache: " + failure};

@@ -184,7 +184,7 @@ std::optional<std::string> PlanCache::read(std::string_view key) const {
   std::optional<InputFile> file = open_entry(file_of(key));
   if (!file || std::cmp_greater(file->bytes(), limit_)) return std::nullopt;
   std::optional<std::string> content = content_of(*file, key);
-  // Now is when it was used. A directory that can only be read is of use as well.
+  // This notes that the plan was used now. A directory that can only be read is of use as well.
   if (content) ::futimens(file->descriptor(), nullptr);
   return content;
 }

@@ -2,8 +2,8 @@
 // Files appear whole or not at all, so that any number of processes may share the directory. A plan
 // that is damaged, cut (even to nothing), or of another build, is passed over and replaced. Links
 // and other programs' files are left alone, whatever they are called: nothing is read or written
-// through a link, and no file is replaced that holds anything else than the beginning of a plan.
-// Any thread may have a cache, which it uses for one compilation.
+// through a link, and no file is replaced that holds anything else than the beginning of a plan. A
+// thread makes a cache for one compilation.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class PlanCache {
   /// directory is missing and cannot be made, or is none.
   PlanCache(std::filesystem::path directory, std::int64_t limit);
 
-  /// Returns what is kept under the key, as a whole, or nothing if there is none. What is read
+  /// Returns what is kept under `key`, or nothing if there is nothing whole. A plan that is read
   /// counts as used.
   std::optional<std::string> read(std::string_view key) const;
 

@@ -116,15 +116,15 @@ class DataLoader {
              const DataLoaderOptions& options = {});
   /// Makes batches for one step of a training with the options `model`, of b·D·G·R samples each.
   /// evaluate() and predict() take such a batch in several runs. For InferenceModel::run(), pass
-  /// InferenceModel::samples_per_run() to the constructor above instead.
+  /// InferenceModel::samples_per_run() to the constructor that takes a number of samples.
   DataLoader(std::shared_ptr<const Dataset> dataset, const Options& model,
              const DataLoaderOptions& options = {});
   /// Makes batches that each join `concatenated` consecutive batches of `sampler` (D·G·R of them
   /// for one step of a model). The sampler is called when DataLoaderOptions::sampler would be.
   /// Fewer batches than that at the end of an epoch are left out. @throws Error as the constructors
-  /// above; invalid_argument for options that order or count samples (shuffle, drop_last = false,
-  /// sampler, partition); invalid_data for a sample that the dataset does not have, or for an empty
-  /// batch.
+  /// without a batch sampler; invalid_argument for options that order or count samples (shuffle,
+  /// drop_last = false, sampler, partition); invalid_data for a sample that the dataset does not
+  /// have, or for an empty batch.
   DataLoader(std::shared_ptr<const Dataset> dataset, BatchSampler sampler,
              std::int64_t concatenated, const DataLoaderOptions& options = {});
   /// Makes batches of an iterable dataset, whose samples are divided among max(1, workers) workers.

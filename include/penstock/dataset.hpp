@@ -54,7 +54,7 @@ class Dataset {
                     std::span<std::byte* const> destinations) const = 0;
 };
 
-/// Normalises a pixel x, from 0 to 255, to (x/255 - mean) / std.
+/// Normalizes a pixel x, from 0 to 255, to (x/255 - mean) / std.
 struct Normalization {
   double mean = 0;  ///< Is subtracted from x/255.
   double std = 1;   ///< Divides the difference.
@@ -64,7 +64,7 @@ struct Normalization {
 enum class Split : std::uint8_t { train, test };
 
 /// Reads images and labels in the IDX format of MNIST, gzipped or plain. The fields are image, f32
-/// [1,rows,columns], and label, i64 []. Samples are kept as bytes and normalised when they are
+/// [1,rows,columns], and label, i64 []. Samples are kept as bytes and normalized when they are
 /// read.
 /// @throws Error io_error; corrupt_file for a wrong magic number, length or count; invalid_data for
 /// a label of `classes` or more, or for images whose shape is not `expected_image`, which is
@@ -75,8 +75,8 @@ enum class Split : std::uint8_t { train, test };
 std::shared_ptr<const Dataset> read_idx(const std::string& images, const std::string& labels,
                                         const Normalization& normalization, int classes = 10,
                                         const std::optional<Shape>& expected_image = {});
-/// Reads the files of the dataset from `directory`, where they have their usual names
-/// (train-images-idx3-ubyte, t10k-..., with or without .gz). @throws Error as the function above.
+/// Reads the two files that idx_files() returns for `directory`.
+/// @throws Error as read_idx() of two files, and as idx_files().
 std::shared_ptr<const Dataset> read_idx(const std::string& directory, Split split,
                                         const Normalization& normalization, int classes = 10,
                                         const std::optional<Shape>& expected_image = {});
@@ -92,8 +92,8 @@ std::vector<std::string> idx_files(const std::string& directory, Split split);
 /// than 100,000; invalid_data for a label of 10 or more. The text is one line that names the file.
 /// @throws Error invalid_argument if there are no files; out_of_memory.
 std::shared_ptr<const Dataset> read_cifar10(const std::vector<std::string>& files);
-/// Reads the files of the dataset from `directory`; see cifar10_files(). @throws Error as the
-/// function above.
+/// Reads the files that cifar10_files() returns for `directory`.
+/// @throws Error as read_cifar10() of a list of files, and as cifar10_files().
 std::shared_ptr<const Dataset> read_cifar10(const std::string& directory, Split split);
 /// Returns the files that read_cifar10() reads from `directory`, with or without .gz:
 /// test_batch.bin for the test split, and data_batch_1.bin up to data_batch_5.bin, as many as there

@@ -56,7 +56,7 @@ class InferenceModel {
   /// @throws Error shape_mismatch before anything has run; stage_failed or stalled afterwards, and
   /// then closed from every later call.
   StepResult run(std::span<const Tensor> inputs, std::stop_token stop = {});
-  /// Runs on `inputs` as the function above.
+  /// Runs on `inputs` as run() does on a span.
   StepResult run(const std::vector<Tensor>& inputs, std::stop_token stop = {}) {
     return run(std::span(inputs), std::move(stop));
   }

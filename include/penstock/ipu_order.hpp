@@ -11,7 +11,7 @@
 namespace penstock {
 
 /// Says in which order stages take IPUs. Where IPUs are linked in two rows, 0, 2, 4, ... and 1, 3,
-/// 5, ..., with links across, `snake` and `hoof` put consecutive stages on neighbours. In Penstock
+/// 5, ..., with links across, `snake` and `hoof` put consecutive stages on neighbors. In Penstock
 /// no link is faster than another: the order decides only which IPU a trace and a report name.
 enum class IpuOrder : std::uint8_t {
   natural,  ///< Takes the IPUs 0, 1, 2, 3, ...

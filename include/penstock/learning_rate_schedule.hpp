@@ -18,7 +18,7 @@ namespace penstock {
 /// counts of updates have to be 1 or more, the number of an update and factors 0 or more.
 class LearningRateSchedule {
  public:
-  /// Names the formula of a segment; the function of that name below says what it computes.
+  /// Names the formula of a segment; the function of the same name says what it computes.
   enum class Kind : std::uint8_t { constant, step, exponential, cosine, linear };
   /// Describes one formula of a schedule and how long it lasts. Segments follow one another, and
   /// each counts its updates from 0.

@@ -178,13 +178,13 @@ class Model {
   /// others have copies.
   /// @throws Error invalid_argument if there is no parameter of that name.
   Value parameter(const std::string& name) const;
-  /// Normalises x over groups of channels. The layer has the parameters NAME.weight [C] and
+  /// Normalizes x over groups of channels. The layer has the parameters NAME.weight [C] and
   /// NAME.bias [C].
   Value group_norm(const std::string& name, Value x, std::int64_t groups, double eps = 1e-5);
-  /// Normalises x over its last `axes` axes. The layer has the parameters NAME.weight and
+  /// Normalizes x over its last `axes` axes. The layer has the parameters NAME.weight and
   /// NAME.bias, which have the shape of those axes.
   Value layer_norm(const std::string& name, Value x, int axes = 1, double eps = 1e-5);
-  /// Normalises each channel of x [N,C,H,W] over the micro-batch. The layer has the parameters
+  /// Normalizes each channel of x [N,C,H,W] over the micro-batch. The layer has the parameters
   /// NAME.weight [C] and NAME.bias [C], and the buffers NAME.running_mean [C] and NAME.running_var
   /// [C], which every micro-batch of training updates and inference uses. Each replica has
   /// statistics of its own; those of replica 0 are the model's.
@@ -306,13 +306,13 @@ class Model {
   /// are [N]. The mean divides each loss by its number of labels first.
   Value ctc_loss(Value log_probabilities, Value labels, Value steps, Value counts,
                  const CtcOptions& options = {});
-  /// Makes any value a loss, so that a value computed from several losses can be minimised.
+  /// Makes any value a loss, so that a value computed from several losses can be minimized.
   Value identity_loss(Value x, LossReduction reduction = LossReduction::mean);
 
   /// Makes calls return `value` under the name `name`.
   void output(const std::string& name, Value value);
-  /// Sets the value that training minimises; it may be set once. Losses that it is computed from
-  /// are then ordinary values. Without this call, training minimises the one loss from which no
+  /// Sets the value that training minimizes; it may be set once. Losses that it is computed from
+  /// are then ordinary values. Without this call, training minimizes the one loss from which no
   /// other loss is computed, if there is exactly one.
   /// @throws Error invalid_model at the second call.
   void loss(Value value);
@@ -329,8 +329,8 @@ class Model {
   /// weights from the IPUs, once.
   /// @throws Error invalid_argument, naming the parameter, if there is none; out_of_memory if there
   /// is no memory for the weights; closed if a failure has lost them. Calls throw these again until
-  /// the weights can be read or load_weights() has replaced them. Older weights are never taken for
-  /// the newest, neither here nor in the functions below.
+  /// the weights can be read or load_weights() has replaced them. No function ever takes older
+  /// weights for the newest.
   Tensor weight(const std::string& name) const;
   /// Replaces the value of a parameter or buffer. Every model uses the new value from its next call
   /// on.
@@ -339,7 +339,8 @@ class Model {
   /// Writes all weights to a file at `path` in the safetensors format, whole or not at all.
   /// @throws Error io_error, and as weight().
   void save_weights(const std::string& path) const;
-  /// Writes all weights to `file`, which the caller commits. @throws Error as above.
+  /// Writes all weights to `file`, which the caller commits. @throws Error io_error, and as
+  /// weight().
   void save_weights(OutputFile& file) const;
   /// Reads all weights from a file, which must have every parameter and buffer, with its shape, and
   /// nothing else.

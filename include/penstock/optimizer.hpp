@@ -59,11 +59,11 @@ struct Optimizer {
   /// of the rule's settings, max_grad_norm and loss_scaling; switches cannot be changed.
   /// @throws Error invalid_argument for another name; the text lists the names.
   Optimizer& mark_as_variable(const std::string& attribute);
-  /// Removes the mark, or marks as constant an attribute that is variable without a mark. @throws
-  /// Error as above.
+  /// Removes the mark, or marks as constant an attribute that is variable without a mark.
+  /// @throws Error as mark_as_variable().
   Optimizer& mark_as_constant(const std::string& attribute);
-  /// Returns whether TrainingModel::set_optimizer() may change the attribute. @throws Error as
-  /// above.
+  /// Returns whether TrainingModel::set_optimizer() may change the attribute.
+  /// @throws Error as mark_as_variable().
   bool is_variable(std::string_view attribute) const;
 
   /// Sets the learning rate of every group.

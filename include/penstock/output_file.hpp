@@ -43,7 +43,7 @@ class OutputFile {
   /// Appends `text`. @throws Error io_error, for example if the disk is full; out_of_memory. The
   /// file then has a gap, and every later call of it throws io_error.
   void write(std::string_view text);
-  /// Appends `bytes`. @throws Error as above.
+  /// Appends `bytes`. @throws Error as write() of a text.
   void write(std::span<const std::byte> bytes);
 
   /// Writes everything to disk, so that commit() only has to rename the file. @throws Error

@@ -47,7 +47,7 @@ class Shape {
   /// Makes a shape of these dimensions. @throws Error shape_mismatch if there are more than eight
   /// dimensions, if one is negative, or if the number of elements overflows.
   Shape(std::initializer_list<std::int64_t> dims);
-  /// Makes a shape of these dimensions. @throws Error as above.
+  /// Makes a shape of these dimensions. @throws Error as the constructor from a list.
   explicit Shape(std::span<const std::int64_t> dims);
 
   /// Returns the number of dimensions.

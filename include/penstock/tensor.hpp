@@ -23,9 +23,11 @@ class Tensor {
   /// Copies `values` into new memory.
   /// @throws Error shape_mismatch if their number is not `shape.elements()`.
   Tensor(const Shape& shape, std::span<const float> values);
-  /// Copies `values` into new memory. @throws Error as above.
+  /// Copies `values` into new memory.
+  /// @throws Error shape_mismatch if their number is not `shape.elements()`.
   Tensor(const Shape& shape, std::span<const std::int64_t> values);
-  /// Copies `values` into new memory. @throws Error as above.
+  /// Copies `values` into new memory.
+  /// @throws Error shape_mismatch if their number is not `shape.elements()`.
   Tensor(const Shape& shape, std::initializer_list<float> values);
   /// Returns a tensor of zeros.
   static Tensor zeros(DType dtype, const Shape& shape);
@@ -35,8 +37,9 @@ class Tensor {
 
   /// Returns whether this handle has elements and a shape; see Tensor().
   explicit operator bool() const noexcept { return body_ != nullptr; }
-  /// Returns the type of the elements. @throws Error invalid_argument for an empty handle, as the
-  /// functions below do.
+  // For an empty handle, all functions from here on throw Error invalid_argument.
+
+  /// Returns the type of the elements.
   DType dtype() const { return body().dtype; }
   /// Returns the shape.
   const Shape& shape() const { return body().shape; }

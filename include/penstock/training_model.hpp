@@ -146,7 +146,7 @@ class TrainingModel {
   /// is out of range) or stalled afterwards. Then the model has failed for good, and keeps the
   /// weights of the last update.
   StepResult step(std::span<const Tensor> inputs, std::stop_token stop = {});
-  /// Trains on `inputs` as the function above.
+  /// Trains on `inputs` as step() does on a span.
   StepResult step(const std::vector<Tensor>& inputs, std::stop_token stop = {}) {
     return step(std::span(inputs), std::move(stop));
   }

@@ -17,7 +17,7 @@ struct ChannelNormalization {
   std::vector<double> std = {};   ///< Holds the numbers to divide by, one per channel.
 };
 
-/// Returns a dataset whose images are normalised channel by channel. @throws Error shape_mismatch
+/// Returns a dataset whose images are normalized channel by channel. @throws Error shape_mismatch
 /// if the first field is not f32 [C,H,W]; invalid_argument unless there are C finite means and C
 /// finite and positive stds, also when they are rounded to f32.
 std::shared_ptr<const Dataset> normalize(std::shared_ptr<const Dataset> dataset,

@@ -9,13 +9,13 @@
 
 namespace penstock {
 
-/// Is the first number of the version.
+/// Is the major version, which is the first number in 1.2.3.
 inline constexpr int version_major = 0;
-/// Is the second number of the version.
+/// Is the minor version, which is the second number in 1.2.3.
 inline constexpr int version_minor = 1;
-/// Is the third number of the version.
+/// Is the patch version, which is the third number in 1.2.3.
 inline constexpr int version_patch = 0;
-/// Holds the three numbers with dots between them.
+/// Holds the version as text: the major, minor and patch versions with dots between them.
 inline constexpr std::string_view version = "0.1.0";
 
 }  // namespace penstock

@@ -1,4 +1,4 @@
-// Attention is made of its parts here.
+// This is the attention of Model, made of other layers.
 #include <cmath>
 
 #include "engine/model/model_state.hpp"

@@ -1,4 +1,4 @@
-// These are the normalisations of Model. Their weights start at 1, their biases at 0.
+// These are the normalizations of Model. Their weights start at 1, their biases at 0.
 #include "engine/model/model_state.hpp"
 #include "graph/ops/norms/batch_norm2d.hpp"
 #include "graph/ops/norms/group_norm.hpp"
