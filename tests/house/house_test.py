@@ -44,6 +44,8 @@ WRITTEN = {**SOURCES, **BUILD_FILES, **read(
     path for path in FILES if path.endswith(('.py', '.sh', '.md', 'CMakeLists.txt'))
     or path.startswith(('scripts/', '.ci/')))}
 
+DOCUMENTS = {path: text for path, text in WRITTEN.items() if path.endswith('.md')}
+
 
 class House(unittest.TestCase):
     def expect_none(self, files, rule):
@@ -109,6 +111,11 @@ class House(unittest.TestCase):
         document = (ROOT / 'docs' / 'reference.md').read_text()
         self.assertGreater(len(rules.PROOF.findall(document)), 100)
         self.assertEqual(list(rules.proof_rule(document, SOURCES)), [])
+
+    def test_cells_are_short_enough_to_read(self):
+        for path, text in DOCUMENTS.items():
+            with self.subTest(path=path):
+                self.assertEqual(list(rules.cell_rule(text)), [])
 
     def test_proofs_carry_the_ids_of_their_rows(self):
         document = (ROOT / 'docs' / 'reference.md').read_text()
@@ -326,7 +333,7 @@ class Rules(unittest.TestCase):
 
     def test_row_ids(self):
         def table(proof, row='2.1'):
-            return f'| {row} | What | `a\\|b` | {proof} | 2.1 |\n'
+            return f'| {row} | What | 2.1 |\n\nProofs:\n\n- **{row}**: {proof}\n\n'
         proof = table('`graph/plan`: `Plan.Holds`')
         program = table('`tests/examples/plan.cpp` runs as a test')
         for text in ('// 2.1: it holds.', '// A8, 2.1.', 'TEST(Plan, R2_1_Holds) {}'):
@@ -340,7 +347,26 @@ class Rules(unittest.TestCase):
         self.accepts(rules.row_rule(proof + table('as 2.1', 'A8'), sources))
         self.refuses(rules.row_rule(proof + table('as 2.1', 'A9'), sources))
         self.refuses(rules.row_rule(table('it is plain to see'), sources))
-        self.accepts(rules.row_rule(table(''), {}))
+        self.accepts(rules.row_rule('| 2.1 | What | |\n\nDetails:\n\n- **2.1**: It is so.\n', {}))
+        two_lines = 'Proofs:\n\n- **2.1**: `graph/plan`:\n  `Plan.Holds`\n'
+        self.accepts(rules.row_rule(two_lines, sources))
+        self.refuses(rules.row_rule(two_lines.replace('2.1', '2.3'), sources))
+
+    def test_cells(self):
+        self.accepts(rules.cell_rule(f'| A1 | {"a" * 300} | {"b" * 300} |\n'))
+        self.refuses(rules.cell_rule(f'| A1 | {"a" * 301} | b |\n'))
+        self.refuses(rules.cell_rule('| A1 | ' + 'a\\|' * 101 + ' | b |\n'))
+
+    def test_phrases_of_place(self):
+        for comment in ('/// Returns it as above.', '// As before, in pieces.',
+                        '/// The host may use the next two.', '/// Runs as the function above.',
+                        'f();  // Undoes that.'):
+            with self.subTest(comment=comment):
+                self.refuses(rules.place_phrase_rule('graph/ir/op.hpp', f'{comment}\n'))
+                self.accepts(rules.place_phrase_rule('tests/a.cpp', f'{comment}\n'))
+        for comment in ('/// Returns as many rows as before_read() does.', '// It is above 0.'):
+            with self.subTest(comment=comment):
+                self.accepts(rules.place_phrase_rule('graph/ir/op.hpp', f'{comment}\n'))
 
 
 if __name__ == '__main__':

@@ -53,6 +53,11 @@ SENTENCE_FOLDERS = ('include/', *(f'{root}/' for root in ('graph', 'actors', 'en
 LITERAL = re.compile(r'R"\((?:.|\n)*?\)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'')
 SENTENCE = re.compile(r'(?:[A-Z0-9`"(\[~]|\w+\(|\w+(?:_\w+)+\b|clang-format ).*[.:?!"`)}\]]', re.S)
 
+# What these words refer to moves when lines do.
+PLACE_PHRASES = re.compile(
+    r'\b(?:as (?:above|before)|as the (?:functions?|constructors?) (?:above|below)'
+    r'|the next (?:two|three|four)|the functions? (?:above|below)|undoes that)\b', re.IGNORECASE)
+
 # A look at a variable of a thread may call the C library. The compiler relies on that call to keep
 # vector registers, and glibc 2.36 does not keep them: no other code may be compiled into the look.
 THREAD_VARIABLE = re.compile(
@@ -82,9 +87,12 @@ TEST = re.compile(r'\bTEST(?:_P|_F)?\(\s*(\w+),\s*(\w+)\)')
 PROOF = re.compile(r'`(?!Suite\.Name`)([A-Z]\w+)\.(\w+|\*)`')
 PROOF_FILE = re.compile(r'`([a-z0-9_/]+)`:\s+`[A-Z]\w+\.')
 ROW_ID = r'[A-I]\d+|\d+\.\d+'
-ROW = re.compile(rf'^\| ({ROW_ID}) \|(.*)\|$', re.MULTILINE)
-CELL_END = re.compile(r'(?<!\\)\|')
-PROOF_COLUMN = 2  # behind the id
+# The list below a table that names the proofs of its rows.
+PROOFS = re.compile(r'^Proofs:\n\n((?:(?:-|  ).*\n)+)', re.MULTILINE)
+ROW = re.compile(rf'^- \*\*({ROW_ID})\*\*: (.*(?:\n  .*)*)', re.MULTILINE)
+TABLE_ROW = re.compile(r'^\| (.*) \|$', re.MULTILINE)
+CELL_END = re.compile(r' (?<!\\)\| ?')
+CELL_LENGTH = 300
 PROGRAM = re.compile(r'`(tests/[a-z0-9_/.]+)`')
 OTHER_ROWS = re.compile(rf'\b(?:as|see) ((?:{ROW_ID})(?:, (?:{ROW_ID}))*)')
 FUNCTION_BODY = re.compile(r'\)(?:\s|const\b|noexcept\b|->[\w:<>&* ]+)*\{([^{}]*.)', re.DOTALL)
@@ -281,6 +289,15 @@ def sentence_rule(path, text):
             yield f'has a comment that is no sentence: {comment[:80]}'
 
 
+def place_phrase_rule(path, text):
+    """A comment of the product says what it means by name, not by the place where it stands."""
+    if not path.startswith(SENTENCE_FOLDERS) or not path.endswith(CODE_SUFFIXES):
+        return
+    for comment in comments(text):
+        for found in PLACE_PHRASES.finditer(comment):
+            yield f'has a comment that says "{found.group()}": name what is meant'
+
+
 def word_rule(text):
     for pattern, what in FORBIDDEN:
         for found in pattern.finditer(text):
@@ -346,13 +363,22 @@ def proof_rule(text, sources):
 def proving_files(document):
     """{row: the files that its proof names, and those of the rows that it refers to}"""
     proofs = {}
-    for row, cells in ROW.findall(document):
-        proofs[row] = proofs.get(row, '') + CELL_END.split(cells)[PROOF_COLUMN]
+    for items in PROOFS.findall(document):
+        for row, proof in ROW.findall(items):
+            proofs[row] = proofs.get(row, '') + ' '.join(proof.split())
     files = {row: [f'tests/{file}_test.cpp' for file in PROOF_FILE.findall(proof)]
              + PROGRAM.findall(proof) for row, proof in proofs.items()}
     return {row: files[row] + [file for rows in OTHER_ROWS.findall(proof)
                                for other in rows.split(', ') for file in files.get(other, ())]
             for row, proof in proofs.items() if proof.strip()}
+
+
+def cell_rule(document):
+    """A cell of a table is short enough to read. What is longer belongs into a list."""
+    for cells in TABLE_ROW.findall(document):
+        for cell in CELL_END.split(cells):
+            if len(cell) > CELL_LENGTH:
+                yield f'has a cell of {len(cell)} characters: {cell[:40]}'
 
 
 def carries(text, row):
