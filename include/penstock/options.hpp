@@ -277,8 +277,8 @@ enum class LogLevel : std::uint8_t {
 
 /// Says what the constructor of a model is about to do, and how much it has done.
 struct CompileProgress {
-  std::string phase = {};  ///< Names the phase, as in CompileReport::phases; empty at the end.
-  double done = 0;         ///< Is the share of the phases that are over; 1 at the end.
+  std::string step = {};  ///< Names the step, as in CompileReport::steps; empty at the end.
+  double done = 0;        ///< Is the share of the steps that are over; 1 at the end.
 };
 
 /// Says how the engine runs in the host's process: its threads, its log, and its limits of time and

@@ -78,7 +78,7 @@ struct StageReport {
 
 /// Says how long one step of compiling took.
 struct CompileStep {
-  std::string name;    ///< Names the step, as CompileProgress::phase does.
+  std::string name;    ///< Names the step, as CompileProgress::step does.
   double seconds = 0;  ///< The step took this long.
 };
 

@@ -16,34 +16,34 @@ namespace {
 /// Has what a listener was told of one compilation.
 using Progress = std::vector<CompileProgress>;
 
-void expect_all_phases(const Progress& progress, const CompileReport& report) {
-  const std::vector<std::string> phases{"shapes",    "layouts", "gradients", "stages",
-                                        "partition", "memory",  "report"};
-  ASSERT_EQ(progress.size(), phases.size() + 2) << "the actors are started, and all is done";
-  for (std::size_t i = 0; i < phases.size(); ++i) {
-    EXPECT_EQ(progress[i].phase, phases[i]);
-    EXPECT_EQ(report.steps.at(i).name, phases[i]);
+void expect_all_steps(const Progress& progress, const CompileReport& report) {
+  const std::vector<std::string> steps{"shapes",    "layouts", "gradients", "stages",
+                                       "partition", "memory",  "report"};
+  ASSERT_EQ(progress.size(), steps.size() + 2) << "the actors are started, and all is done";
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    EXPECT_EQ(progress[i].step, steps[i]);
+    EXPECT_EQ(report.steps.at(i).name, steps[i]);
     EXPECT_DOUBLE_EQ(progress[i].done,
-                     static_cast<double>(i) / static_cast<double>(phases.size() + 1));
+                     static_cast<double>(i) / static_cast<double>(steps.size() + 1));
   }
-  EXPECT_EQ(progress[phases.size()].phase, "start actors");
-  EXPECT_EQ(progress.back().phase, "");
+  EXPECT_EQ(progress[steps.size()].step, "start actors");
+  EXPECT_EQ(progress.back().step, "");
   EXPECT_EQ(progress.back().done, 1);
 }
 
-TEST(Compilation, D16_TellsTheSamePhasesWhateverIsCompiled) {
+TEST(Compilation, D16_TellsTheSameStepsWhateverIsCompiled) {
   Progress progress;
   Options options = options_for(2, 2, 1);
   options.runtime.compile_progress = [&](const CompileProgress& p) { progress.push_back(p); };
   const auto new_progress = [&] { return std::exchange(progress, {}); };
   const TrainingModel training(plain_model(), options);
-  expect_all_phases(new_progress(), training.compile_report());
+  expect_all_steps(new_progress(), training.compile_report());
   const InferenceModel serving(plain_model(), options);
-  expect_all_phases(new_progress(), serving.compile_report());
+  expect_all_steps(new_progress(), serving.compile_report());
   options.topology.stages = {};
   options.topology.automatic_stages = 2;
   const TrainingModel automatic(plain_model(), options);
-  expect_all_phases(new_progress(), automatic.compile_report());
+  expect_all_steps(new_progress(), automatic.compile_report());
 }
 
 TEST(Compilation, D16_IsGivenUpIfItsListenerThrows) {

@@ -121,7 +121,7 @@ std::function<void(const penstock::CompileProgress&)> compile_bar(const Progress
         constexpr std::int64_t all = 100;
         if (!bar->progress) bar->progress.emplace(stream, title, all);
         const std::int64_t due = std::llround(compiling.done * static_cast<double>(all));
-        for (; bar->ticks < due; ++bar->ticks) bar->progress->advance(compiling.phase);
+        for (; bar->ticks < due; ++bar->ticks) bar->progress->advance(compiling.step);
         if (compiling.done == 1) bar->progress.reset();
       };
 }

@@ -75,7 +75,7 @@ TEST(Progress, DrawsTheBarOverItselfAndEndsItsLine) {
             "\rLoss:9.5: 100%|██████████| 2/2 [00:02<00:00, 1.00it/s] \n");
 }
 
-TEST(CompileBar, D16_IsDrawnPhaseByPhaseAndEndsItsLine) {
+TEST(CompileBar, D16_IsDrawnStepByStepAndEndsItsLine) {
   Screen screen;
   const ProgressStream stream = screen.stream(true);
   const auto bar = compile_bar(stream, "Compiling");
