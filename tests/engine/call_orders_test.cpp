@@ -115,7 +115,7 @@ class Sequence {
   void run(int calls) {
     for (int call = 0; call < calls && !::testing::Test::HasFailure(); ++call)
       make_call(models_[below(models_.size())]);
-    SCOPED_TRACE(told_);
+    SCOPED_TRACE(calls_so_far_);
     expect_same_weights(model_, undisturbed_.model);
     for (Trained& one : models_) {
       expect_same_state(one.training.optimizer_state(), one.state);
@@ -127,7 +127,7 @@ class Sequence {
   std::uint64_t below(std::uint64_t limit) { return numbers_() % limit; }
 
   void make_call(Trained& one) {
-    told_ += &one == &models_[0] ? " A:" : " B:";
+    calls_so_far_ += &one == &models_[0] ? " A:" : " B:";
     switch (below(12)) {
       case 0:
         return step(one, of_full);
@@ -138,11 +138,11 @@ class Sequence {
       case 4:
         return step(one, batch + 2 + static_cast<std::int64_t>(below(6)));
       case 5:
-        told_ += "detach";
+        calls_so_far_ += "detach";
         if (one.training.attached()) one.training.detach();
         return;
       case 6:
-        told_ += "attach";
+        calls_so_far_ += "attach";
         return one.training.attach();
       case 7:
         return set_optimizer(one);
@@ -158,20 +158,20 @@ class Sequence {
   }
 
   void step(Trained& one, std::int64_t count) {
-    told_ += "step " + std::to_string(count);
+    calls_so_far_ += "step " + std::to_string(count);
     one.training.step(samples(count));
     undisturbed_.step(count, one.optimizer, one.state);
     one.updates += static_cast<std::uint64_t>((count + batch - 1) / batch);
   }
 
   void set_optimizer(Trained& one) {
-    told_ += "set_optimizer";
+    calls_so_far_ += "set_optimizer";
     one.optimizer = optimizer_of(0.01 * static_cast<double>(1 + below(20)));
     one.training.set_optimizer(one.optimizer);
   }
 
   void save_state(Trained& one) {
-    told_ += "save_state";
+    calls_so_far_ += "save_state";
     one.file = (directory_ / (&one == &models_[0] ? "a" : "b")).string();
     one.training.save_optimizer_state(*one.file);
     one.saved = one.state;
@@ -179,7 +179,7 @@ class Sequence {
   }
 
   void load_state(Trained& one) {
-    told_ += "load_state";
+    calls_so_far_ += "load_state";
     if (one.file)
       one.training.load_optimizer_state(*one.file);
     else
@@ -189,17 +189,18 @@ class Sequence {
   }
 
   void set_weight() {
-    told_ += "set_weight";
+    calls_so_far_ += "set_weight";
     const Tensor value = uniform({3, 4}, below(1000));
     model_.set_weight("fc.weight", value);
     Model(undisturbed_.model).set_weight("fc.weight", value);
   }
 
   void ask(Trained& one) {
-    told_ += "ask";
+    calls_so_far_ += "ask";
     one.training.stage_reports();
     const std::string name = "norm.running_mean";
-    EXPECT_TRUE(same_bits(one.training.buffer(name, 0), undisturbed_.model.weight(name))) << told_;
+    EXPECT_TRUE(same_bits(one.training.buffer(name, 0), undisturbed_.model.weight(name)))
+        << calls_so_far_;
   }
 
   Undisturbed& undisturbed_;
@@ -207,7 +208,7 @@ class Sequence {
   Model model_ = network();
   std::vector<Trained> models_;
   TemporaryDirectory directory_;
-  std::string told_;
+  std::string calls_so_far_;
 };
 
 /// Returns the bytes of the IPU that the plan for steps of `size` samples takes.

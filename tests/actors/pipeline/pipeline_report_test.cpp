@@ -57,7 +57,7 @@ std::int64_t told_bytes(const std::vector<StageStatus>& statuses) {
     reducers[report.stage] = report.reducer_bytes;
   }
   for (const auto* once : {&shared, &reducers})
-    for (const auto& [whose, stage_bytes] : *once) bytes += stage_bytes;
+    for (const auto& [number, stage_bytes] : *once) bytes += stage_bytes;
   return bytes;
 }
 
