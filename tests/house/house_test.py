@@ -351,6 +351,9 @@ class Rules(unittest.TestCase):
         two_lines = 'Proofs:\n\n- **2.1**: `graph/plan`:\n  `Plan.Holds`\n'
         self.accepts(rules.row_rule(two_lines, sources))
         self.refuses(rules.row_rule(two_lines.replace('2.1', '2.3'), sources))
+        self.accepts(rules.row_rule(two_lines.replace('**:', '**, the sizes\n  of plans:'), sources))
+        self.refuses(rules.row_rule(
+            two_lines.replace('2.1**:', '2.3**, the sizes\n  of plans:'), sources))
 
     def test_cells(self):
         self.accepts(rules.cell_rule(f'| A1 | {"a" * 300} | {"b" * 300} |\n'))
@@ -360,7 +363,7 @@ class Rules(unittest.TestCase):
     def test_phrases_of_place(self):
         for comment in ('/// Returns it as above.', '// As before, in pieces.',
                         '/// The host may use the next two.', '/// Runs as the function above.',
-                        'f();  // Undoes that.'):
+                        'f();  // Undoes that.', "// The host's call, as before, is the model's."):
             with self.subTest(comment=comment):
                 self.refuses(rules.place_phrase_rule('graph/ir/op.hpp', f'{comment}\n'))
                 self.accepts(rules.place_phrase_rule('tests/a.cpp', f'{comment}\n'))

@@ -50,7 +50,7 @@ COLUMNS = 100
 # Comments of these folders are sentences. A literal may hold what looks like a comment.
 SENTENCE_FOLDERS = ('include/', *(f'{root}/' for root in ('graph', 'actors', 'engine', 'apps')),
                     'benchmarks/')
-LITERAL = re.compile(r'R"\((?:.|\n)*?\)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'')
+LITERAL = re.compile(r'R"\((?:.|\n)*?\)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.[^\'\n]*|[^\'\\\n])\'')
 SENTENCE = re.compile(r'(?:[A-Z0-9`"(\[~]|\w+\(|\w+(?:_\w+)+\b|clang-format ).*[.:?!"`)}\]]', re.S)
 
 # What these words refer to moves when lines do.
@@ -89,7 +89,7 @@ PROOF_FILE = re.compile(r'`([a-z0-9_/]+)`:\s+`[A-Z]\w+\.')
 ROW_ID = r'[A-I]\d+|\d+\.\d+'
 # The list below a table that names the proofs of its rows.
 PROOFS = re.compile(r'^Proofs:\n\n((?:(?:-|  ).*\n)+)', re.MULTILINE)
-ROW = re.compile(rf'^- \*\*({ROW_ID})\*\*: (.*(?:\n  .*)*)', re.MULTILINE)
+ROW = re.compile(rf'^- \*\*({ROW_ID})\*\*(?:, [^:]*)?: (.*(?:\n  .*)*)', re.MULTILINE)
 TABLE_ROW = re.compile(r'^\| (.*) \|$', re.MULTILINE)
 CELL_END = re.compile(r' (?<!\\)\| ?')
 CELL_LENGTH = 300
