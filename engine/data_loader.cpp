@@ -122,7 +122,7 @@ class DataLoader::Impl {
   }
 
   ~Impl() {
-    // Nobody is left to be told what the host's function throws.
+    // What the host's function throws is dropped, because nobody is left to be told.
     try {
       tell(runtime_ ? runtime_->close() : actors::LoaderRemains());
     } catch (...) {
@@ -326,7 +326,7 @@ DataLoader::DataLoader(DataLoader&&) noexcept = default;
 
 DataLoader& DataLoader::operator=(DataLoader&& other) noexcept {
   DataLoader taken(std::move(other));
-  impl_.swap(taken.impl_);  // What was here ends as every loader does.
+  impl_.swap(taken.impl_);  // The loader that was here ends as every loader does.
   return *this;
 }
 

@@ -26,7 +26,8 @@ void LentTensors::release_returned() noexcept {
     const std::lock_guard lock(returned_->mutex);
     loan = std::move(returned_->first);
   }
-  while (loan) loan = std::move(loan->next);  // A list may be too long to end by itself.
+  // A long list that ends by itself may take more stack than there is.
+  while (loan) loan = std::move(loan->next);
 }
 
 }  // namespace penstock

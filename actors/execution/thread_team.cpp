@@ -23,8 +23,8 @@ void pause() noexcept {
 #endif
 }
 
-/// Returns once `word` is no longer `old`. Awake for a while, for the change may be near, and
-/// giving way to other threads, for the cores may be few; then asleep.
+/// Returns once `word` is no longer `old`. It stays awake for a while, because the change may be
+/// near, and yields to other threads meanwhile, because cores may be few; then it sleeps.
 void await_change(const std::atomic<std::uint32_t>& word, std::uint32_t old) {
   for (int i = 0; i < pauses; ++i) {
     if (word.load(std::memory_order_acquire) != old) return;

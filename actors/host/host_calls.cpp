@@ -8,7 +8,7 @@
 namespace penstock::actors {
 namespace {
 
-/// The watchdog's answer is waited for, call by call, for so long.
+/// Says for how long the first and the second call of the watchdog may take to answer.
 constexpr double watchdog_seconds[] = {1, 10};
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace penstock::actors {
 namespace {
 
-/// RowLoading is what is particular to samples with numbers: any idle reader does the next task.
+/// Holds what is particular to samples with numbers: any idle reader does the next task.
 class RowLoading {
  public:
   using Core = LoaderCore;
@@ -43,7 +43,7 @@ class RowLoading {
   std::vector<int> idle_;  // Has the positions of readers.
 };
 
-/// StreamLoading is what is particular to streams: the task names its reader, whose turn it is.
+/// Holds what is particular to streams: each task names the reader that does it.
 class StreamLoading {
  public:
   using Core = StreamCore;

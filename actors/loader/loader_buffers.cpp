@@ -79,11 +79,11 @@ BatchBuffer LoaderBuffers::blocks() const try {
 std::shared_ptr<const BatchBuffer> LoaderBuffers::allocate() {
   auto buffer = std::make_unique<BatchBuffer>(blocks());
   {
-    // Room for it, so that giving it back cannot fail.
+    // The shelf gets room for the buffer now, so that giving the buffer back cannot fail.
     const std::lock_guard lock(shelf_->mutex);
     shelf_->buffers.reserve(static_cast<std::size_t>(allocated_) + 1);
   }
-  ++allocated_;  // It is on the shelf if it cannot be lent.
+  ++allocated_;  // If the buffer cannot be lent, it is on the shelf.
   return lend(std::move(buffer));
 }
 

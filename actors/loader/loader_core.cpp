@@ -74,7 +74,7 @@ std::shared_ptr<const BatchBuffer> LoaderCore::find_buffer() {
   if (buffers_.allocated() < capacity) return buffers_.allocate_or_reuse();
   buffers_.trim(capacity);
   if (auto buffer = buffers_.reuse()) return buffer;
-  // More only if the consumer waits and nothing will come back.
+  // More buffers are allocated only if the consumer waits and no buffer will come back.
   const bool starved = asked_ == delivered_ && batches_ahead() == 0 && abandoned_ == 0;
   return starved ? buffers_.allocate() : nullptr;
 }
@@ -114,7 +114,7 @@ void LoaderCore::finish(ReadResult result) noexcept {
   ++assembly.ranges_done;
   if (!result.failure) return;
   failed_ = true;
-  // The first in the batch's order, whichever reader is quicker.
+  // The failure that counts is the first in the batch's order, whichever reader is quicker.
   if (!assembly.failure || result.failure->row < assembly.failure->row)
     assembly.failure = std::move(result.failure);
 }

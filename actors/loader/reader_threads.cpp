@@ -9,7 +9,7 @@
 namespace penstock::actors {
 namespace {
 
-/// Jobs in their order. It allocates nothing.
+/// Holds jobs in their order. It allocates nothing.
 class JobQueue {
  public:
   JobQueue() = default;
@@ -41,7 +41,7 @@ class JobQueue {
 
 }  // namespace
 
-/// Is what the threads share. The last one of them and the pool destroys it.
+/// Holds what the threads and the pool share. The last of them to go destroys it.
 struct ReaderThreads::Shared {
   struct Seat {
     std::shared_ptr<Reader> reader = {};
@@ -77,7 +77,7 @@ ReaderThreads::ReaderThreads(std::vector<std::shared_ptr<Reader>> readers)
   }
 }
 
-// None of them has anything to do, so that they end at once.
+// Ends the threads that have been started. They have nothing to do, and so end at once.
 void ReaderThreads::end_started() noexcept {
   for (std::size_t i = threads_.size(); i < shared_->seats.size(); ++i)
     shared_->seats[i].ended = true;

@@ -63,11 +63,12 @@ std::shared_ptr<const BatchBuffer> StreamCore::find_buffer() {
   const std::int64_t ahead = settings_.ahead ? settings_.buffered : 0;
   const std::int64_t capacity =
       settings_.rebatched ? std::max<std::int64_t>(1, ahead) * settings_.workers : ahead + 1;
-  // Needed or not, so that no later moment depends on timing.
+  // The first chunks allocate all buffers, needed or not, so that no later moment depends on
+  // timing.
   if (chunk_buffers_.allocated() < capacity) return chunk_buffers_.allocate_or_reuse();
   chunk_buffers_.trim(capacity);
   if (auto buffer = chunk_buffers_.reuse()) return buffer;
-  // More only if the consumer waits and nothing will come back.
+  // More buffers are allocated only if the consumer waits and no buffer will come back.
   const bool starved = asked_ >= 0 && !answer_ && chunks_.empty() && abandoned_ == 0;
   return starved ? chunk_buffers_.allocate() : nullptr;
 }
@@ -132,7 +133,7 @@ std::optional<LoadedBatch> StreamCore::own_batch(const Chunk& chunk) {
 }
 
 std::optional<LoadedBatch> StreamCore::add_to_batch(Chunk& chunk) {
-  constexpr int usual = 2;  // One is the consumer's, the other this one.
+  constexpr int usual = 2;  // The consumer has one buffer, and the other is for this batch.
   if (!partial_) batch_buffers_.trim(usual);
   if (!partial_ && batch_buffers_.allocated() >= usual) partial_ = batch_buffers_.reuse();
   if (!partial_) partial_ = batch_buffers_.allocate_or_reuse();
@@ -148,7 +149,7 @@ std::optional<LoadedBatch> StreamCore::add_to_batch(Chunk& chunk) {
   return whole_batch();
 }
 
-// The rows stay if this throws, and make a batch when the consumer asks again.
+// If this throws, the rows stay, and make a batch when the consumer asks again.
 LoadedBatch StreamCore::whole_batch() {
   LoadedBatch batch = batch_of(partial_rows_, partial_);
   partial_rows_ = 0;

@@ -81,7 +81,7 @@ class Casting {
     std::ranges::reverse(cast_.others);
   }
 
-  /// This precedes every actor, for the system may not have as many threads.
+  /// The teams are made before any actor, because the system may not have as many threads.
   void form_teams() {
     const std::int32_t threads = setup_->plan->threads_per_ipu;
     for (std::int64_t replica = 0; replica < setup_->replicas; ++replica)

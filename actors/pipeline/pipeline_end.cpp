@@ -11,7 +11,8 @@ bool end_pipeline(ActorSystem& system, HostCalls& host, const PipelineCast& cast
   const bool updated = EndPatience(host.pulse, stall_seconds, ipu_time).until([&](double seconds) {
     return host.updates.await_end(seconds);
   });
-  if (!updated) host.updates.cut();  // Its actors are told to end, so that it may never do so.
+  // The actors are told to end, so that the update may never end.
+  if (!updated) host.updates.cut();
   end(cast);
   system.run_pending();
   return EndPatience(host.pulse, stall_seconds, ipu_time).until([&](double seconds) {

@@ -52,8 +52,8 @@ Answer PipelineRuntime::await_answer() {
   });
 }
 
-// After a failure in the middle of an update, the number of updates is known when the stages have
-// come to their end. One that is stalled would not come to it.
+// After a failure in the middle of an update, the number of updates is known once the stages have
+// ended. A stage that is stalled would not end.
 Answer PipelineRuntime::finish() {
   try {
     return await_answer();

@@ -24,7 +24,7 @@ struct Start {
 
 void name_this_thread(const std::string& name) noexcept {
 #if defined(__linux__)
-  char taken[16] = {};  // This is what Linux takes, with the zero at its end.
+  char taken[16] = {};  // Linux takes a name of this size, with the zero at its end.
   name.copy(taken, sizeof(taken) - 1);
   pthread_setname_np(pthread_self(), taken);
 #else
@@ -59,7 +59,7 @@ class BlockedSignals {
   sigset_t before_;
 };
 
-/// Attributes of their own, so that the process's defaults have no say.
+/// Holds the attributes of a new thread, so that the process's defaults have no say.
 class Attributes {
  public:
   Attributes() noexcept {

@@ -10,8 +10,8 @@ namespace {
 /// some ten microseconds.
 constexpr std::int64_t line_elements = 16;
 constexpr std::int64_t least_elements = 1 << 14;
-/// A rule works on at most so many elements at a time, if it can: a core updates them in some ten
-/// milliseconds, and whoever watches sees it move.
+/// A rule works on at most this many elements at a time, if it can. A core updates them in some ten
+/// milliseconds, so that the watchdog sees it move.
 constexpr std::int64_t most_at_once = 1 << 22;
 
 double rate_factor(const StageUpdate& update) {

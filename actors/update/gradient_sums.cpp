@@ -62,7 +62,7 @@ void GradientSums::add_up(std::span<const float* const> sums, const ShardedParam
     add_on_ipu(sums, result, staging);
 }
 
-// A piece at a time, for the sum may go to where one of them is.
+// The sums are added a piece at a time, because the result may replace one of them.
 void GradientSums::add_on_ipu(std::span<const float* const> sums, std::span<float> result,
                               const StagingBuffer& staging) {
   std::array<float, 1024> sum;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t line_bytes = 64;
 /// A piece of the total stays in the first cache while the replicas' sums are added to it.
 constexpr std::int64_t piece_bytes = 1 << 14;
-/// Threads share no less than that each: a core adds it up in some ten microseconds.
+/// Each thread gets at least this much of the work, which a core does in some ten microseconds.
 constexpr std::int64_t least_bytes = 1 << 16;
 
 using SumsOf = std::span<std::byte> (Arena::*)();

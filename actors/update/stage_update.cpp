@@ -48,8 +48,8 @@ TrainedVariable trained_variable(const StageUpdate& update, std::size_t position
   return trained;
 }
 
-/// Returns what one total of the reducer's adds for the stage's gradient sums, some of which are of
-/// other stages' parameters.
+/// Returns what one reduction of the stage's gradient sums adds to the report. Some of the sums are
+/// of other stages' parameters.
 CollectiveReport all_reduces(const StageUpdate& update) {
   const PipelineSetup& setup = *update.setup;
   CollectiveReport report;
@@ -136,7 +136,7 @@ void StageUpdate::end() {
   uses_added = false;
   ++step;
   applying = false;
-  // It is counted here, where nothing can fail between the weights and their count.
+  // The update is counted here, where nothing can fail between the weights and their count.
   if (replica == 0 && setup->update_count) setup->update_count->count_stage();
 }
 

@@ -153,8 +153,8 @@ class Cropped : public Dataset {
                  {1, static_cast<double>(has + 2 * crop_.padding)});
   }
 
-  /// Returns where a window of `wanted` begins, in the image without padding. 64 bits of draw make
-  /// the remainder's bias vanish.
+  /// Returns where a window of `wanted` pixels begins, in the image without padding. With 64 random
+  /// bits the bias of the remainder vanishes.
   std::int64_t offset(std::uint64_t bits, std::int64_t has, std::int64_t wanted) const {
     const auto places = static_cast<std::uint64_t>(has + 2 * crop_.padding - wanted + 1);
     return static_cast<std::int64_t>(bits % places) - crop_.padding;

@@ -143,7 +143,7 @@ void OutputFile::write(std::span<const std::byte> bytes) {
   assert(temporary_);
   reporting([&] {
     expect_whole();
-    has_gap_ = true;  // This is taken back once all bytes are there.
+    has_gap_ = true;  // This is set back once all bytes are written.
     while (!bytes.empty()) {
       const auto part = bytes.first(std::min(bytes.size(), buffer_bytes - buffer_.size()));
       buffer_.append(reinterpret_cast<const char*>(part.data()), part.size());

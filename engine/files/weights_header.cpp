@@ -27,7 +27,7 @@ void require(bool condition, std::string_view name, const char* what) {
   if (!condition) corrupt("tensor " + quoted_name(name) + ": " + what);
 }
 
-/// A RawEntry is a tensor's entry as the header has it.
+/// Is a tensor's entry as the header has it.
 struct RawEntry {
   std::string name = {};
   std::optional<std::string> dtype = {};

@@ -10,7 +10,7 @@ namespace penstock {
 ModelCalls::ModelCalls(const std::string& model) : title_("model " + quoted_text(model)) {}
 
 void ModelCalls::begin(std::string_view name) {
-  // It comes before the mutex, which nobody may ever release in a forked process.
+  // This check comes before the mutex, which nobody may ever release in a forked process.
   expect_own_process();
   const std::lock_guard lock(mutex_);
   if (depth_ > 0 && (!is_inside() || !undisturbed_.empty())) refuse(name);

@@ -25,8 +25,7 @@ std::string stage_name(int number) {
   return "stage " + std::to_string(number);
 }
 
-/// A Said is a number that is said of a block, for which memory is there before anything depends on
-/// it.
+/// Is a number that is said of a block. The memory for it is there before anything depends on it.
 class Said {
  public:
   Said(const std::string& name, int number) : entry_{{name, number}} {}
@@ -124,7 +123,7 @@ int NetworkBuilder::open_block(const std::string& name, int ipu) {
   const std::string subject = "block " + quoted_text(name);
   expect_stages_not_set(subject);
   if (!open_.empty() && open_.back().is_stage) expect_no_scope(subject);
-  open_.reserve(open_.size() + 1);  // With it, the scope is open at the end, or not at all.
+  open_.reserve(open_.size() + 1);  // With this room, the scope is open at the end, or not at all.
   Said said(name, ipu);
   const graph::BlockId block = placed_block(name, ipu);
   if (ipu != graph::none) said.replace_in(scope_ipus_);

@@ -18,7 +18,7 @@ void ParameterStore::reserve(std::size_t count) {
 }
 
 void ParameterStore::add(ParameterInfo info, Tensor value) {
-  reserve(1);  // With it, both lists grow, or neither.
+  reserve(1);  // With this room, both lists grow, or neither does.
   values_.push_back(std::move(value));
   parameters_.push_back(std::move(info));
   ++version_;
