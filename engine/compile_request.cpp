@@ -3,15 +3,47 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 #include "actors/system/system_options.hpp"
 #include "engine/measure_plan.hpp"
 #include "engine/model/parameter_rules.hpp"
 #include "graph/plan/schedules/schedules.hpp"
+#include "graph/values/option_fields.hpp"
 #include "graph/values/out_of_memory.hpp"
 
 namespace penstock {
 namespace {
+
+/// Copies the options that are marked for the compiler.
+template <OptionGroup Group>
+void copy_for_compiler(const Group& from, Group& to);
+
+template <class Field>
+void copy_for_compiler(const OptionRow<const Field>& from, const OptionRow<Field>& to) {
+  if (from.rule.for_compiler)
+    to.field = from.field;
+  else if constexpr (OptionGroup<Field>)
+    copy_for_compiler(from.field, to.field);
+}
+
+template <OptionGroup Group>
+void copy_for_compiler(const Group& from, Group& to) {
+  const auto copy = [&]<std::size_t... I>(const auto& from_rows, const auto& to_rows,
+                                          std::index_sequence<I...>) {
+    (copy_for_compiler(std::get<I>(from_rows), std::get<I>(to_rows)), ...);
+  };
+  const auto rows = option_rows(from);
+  copy(rows, option_rows(to), std::make_index_sequence<std::tuple_size_v<decltype(rows)>>());
+}
+
+/// Returns the defaults, but for the options that the compiler gets as they are.
+Options for_compiler(const Options& options) {
+  Options copied;
+  copy_for_compiler(options, copied);
+  return copied;
+}
 
 const graph::Schedule& schedule_of(const Topology& topology) {
   const bool in_turns = topology.strategy != Strategy::pipelined;
@@ -47,7 +79,7 @@ graph::MemoryBudget budget_for(const Options& options, const Optimizer* optimize
   return budget;
 }
 
-std::function<void(const char*, int, int)> told_progress(const Options& options) {
+std::function<void(const char*, int, int)> progress_listener(const Options& options) {
   if (!options.runtime.compile_progress) return {};
   // Starting the actors is a phase as well.
   return [tell = options.runtime.compile_progress](const char* phase, int done, int all) {
@@ -65,8 +97,7 @@ graph::CompileRequest compile_request(const Options& options, const Optimizer* o
   graph::CompileRequest request{
       .training = training,
       .batch = options.batch_size,
-      .stage_rule = options.topology.stage_rule,
-      .automatic_stages = options.topology.automatic_stages,
+      .options = for_compiler(options),
       .measure = beside_another ? graph::MeasureInstructions{} : measure_instructions,
       .schedule = &schedule_of(options.topology),
       .phased = phases_of(options, training),
@@ -90,8 +121,7 @@ graph::CompileRequest compile_request(const Options& options, const Optimizer* o
     for (const Stage& stage : phase.stages) request.stages.push_back({stage.blocks, stage.ipu});
   for (const Anchor& anchor : options.output.anchors)
     request.anchors.push_back({anchor.tensor, anchor.gradient});
-  request.ipus.assign(options.topology.ipus.begin(), options.topology.ipus.end());
-  if (!beside_another) request.progress = told_progress(options);
+  if (!beside_another) request.progress = progress_listener(options);
   return request;
 }
 

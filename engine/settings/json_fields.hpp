@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "graph/values/field_lists.hpp"
 #include "graph/values/hosts_thread.hpp"
 #include "graph/values/joined.hpp"
 #include "graph/values/number_range.hpp"
@@ -24,10 +25,6 @@
 #include "penstock/nearest_name.hpp"
 
 namespace penstock {
-
-/// Stands for `Group`, or for the same as a constant: each_field() serves to read and to write.
-template <class T, class Group>
-concept MaybeConst = std::same_as<std::remove_const_t<T>, Group>;
 
 inline JsonValue written(bool truth) {
   return {.kind = JsonValue::Kind::boolean, .truth = truth};
@@ -194,15 +191,11 @@ void read_json(FieldReader&, const std::string& path, const JsonValue& json, Num
 template <class Enum>
 requires std::is_enum_v<Enum>
 void read_json(FieldReader&, const std::string& path, const JsonValue& json, Enum& value) {
-  std::vector<std::string_view> known;
-  for (int i = 0; to_string(static_cast<Enum>(i)) != "unknown"; ++i) {
-    const std::string_view name = to_string(static_cast<Enum>(i));
-    known.push_back(name);
-    if (json.kind != JsonValue::Kind::text || json.text != name) continue;
-    value = static_cast<Enum>(i);
-    return;
-  }
-  refuse_json(path, json, "one of " + joined(known));
+  const std::vector<std::string_view> names = enumerator_names<Enum>();
+  const auto found = std::ranges::find(names, json.text);
+  if (json.kind != JsonValue::Kind::text || found == names.end())
+    refuse_json(path, json, "one of " + joined(names));
+  value = static_cast<Enum>(found - names.begin());
 }
 
 template <class T>

@@ -27,13 +27,13 @@ void write_budget(Writer& writer, const Graph& model, const MemoryBudget& budget
 std::string compile_key(const Graph& model, const CompileRequest& request) {
   Writer writer;
   writer(std::string(source_hash), isa(), model);
-  const auto& [training, batch, stages, stage_rule, ipus, automatic_stages, measure, schedule,
-               phased, gradient_accumulation, threads, gradient_sum, replicas, threads_per_ipu,
-               cores, memory, offload, recompute, anchors, progress, in_place] = request;
-  static_cast<void>(progress);  // It is told of the work, and changes nothing of it.
-  writer(training, batch, stages, stage_rule, ipus, automatic_stages, static_cast<bool>(measure),
-         schedule, phased, gradient_accumulation, threads, gradient_sum, replicas, threads_per_ipu,
-         cores, offload, recompute, anchors, in_place);
+  const auto& [training, batch, options, stages, measure, schedule, phased, gradient_accumulation,
+               threads, gradient_sum, replicas, threads_per_ipu, cores, memory, offload, recompute,
+               anchors, progress, in_place] = request;
+  static_cast<void>(progress);  // A listener changes nothing of a plan.
+  writer(training, batch, options, stages, static_cast<bool>(measure), schedule, phased,
+         gradient_accumulation, threads, gradient_sum, replicas, threads_per_ipu, cores, offload,
+         recompute, anchors, in_place);
   write_budget(writer, model, memory);
   return writer.take();
 }

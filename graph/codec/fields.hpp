@@ -14,7 +14,7 @@
 #include "graph/passes/stages/phase_assignment.hpp"
 #include "graph/passes/stages/stages.hpp"
 #include "graph/plan/plan.hpp"
-#include "penstock/options.hpp"
+#include "graph/values/option_fields.hpp"
 #include "penstock/report.hpp"
 
 namespace penstock::graph {
@@ -105,19 +105,8 @@ void fields(auto& archive, Either<AnchorRequest> auto& anchor) {
   archive(tensor, gradient);
 }
 
-void fields(auto& archive, Either<Offload> auto& offload) {
-  auto& [on, minimum_bytes] = offload;
-  archive(on, minimum_bytes);
-}
-
-void fields(auto& archive, Either<ReplicaSharding> auto& sharding) {
-  auto& [on, minimum_elements] = sharding;
-  archive(on, minimum_elements);
-}
-
-void fields(auto& archive, Either<OffloadOptions> auto& offload) {
-  auto& [optimizer_state, accumulators, activations, weights] = offload;
-  archive(optimizer_state, accumulators, activations, weights);
+void fields(auto& archive, OptionGroup auto& group) {
+  each_option(group, [&](const auto& row) { archive(row.field); });
 }
 
 // ---- the plan ----------------------------------------------------------------------------------

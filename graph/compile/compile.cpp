@@ -22,7 +22,8 @@ void check(const Graph& model, const CompileRequest& request) {
     throw Error(Errc::invalid_argument, "expected at least one sample per micro-batch, got " +
                                             std::to_string(request.batch));
   isa();  // This refuses a PENSTOCK_ISA that the machine lacks here, and not in the first kernel.
-  if (request.automatic_stages > 0) expect_no_stages(model, request.automatic_stages);
+  const std::int32_t automatic_stages = request.options.topology.automatic_stages;
+  if (automatic_stages > 0) expect_no_stages(model, automatic_stages);
 }
 
 CompileReport described(const StagedGraph& staged, const Plan& plan,
@@ -30,7 +31,7 @@ CompileReport described(const StagedGraph& staged, const Plan& plan,
   CompileReport report = report_on(plan, {.micro_batches = request.gradient_accumulation,
                                           .threads = request.threads,
                                           .measured = staged.seconds});
-  report.automatic_stages = request.automatic_stages > 0;
+  report.automatic_stages = request.options.topology.automatic_stages > 0;
   report.layout_conversions = staged.layout_conversions;
   report.lanes = staged.lane_nodes > 0 ? lanes_for(request.batch) : 0;
   report.wasted_lanes = report.lanes > 0 ? report.lanes - request.batch : 0;

@@ -22,16 +22,13 @@ namespace penstock::graph {
 struct CompileRequest {
   bool training = false;
   std::int64_t batch = 1;  ///< Counts the samples per micro-batch.
-  /// Has the stages that the host names. If it names none, `stage_rule` finds them.
+  /// Has the options that the compiler gets as the host has set them: those that the table of
+  /// options (graph/values/option_fields.hpp) marks for it. If `automatic_stages` is not 0, the
+  /// compiler cuts the network into so many stages wherever they are best balanced, each on the IPU
+  /// that `ipus` says, or else on that of its own number; `stages` is empty then.
+  Options options = {};
+  /// Has the stages that the host names. If it names none, the option `stage_rule` finds them.
   std::vector<StageRequest> stages = {};
-  StageRule stage_rule = StageRule::by_block;
-  /// Has the IPUs of the stages that name none. If it is empty, blocks and numbers of stages
-  /// decide.
-  std::vector<std::int32_t> ipus = {};
-  /// If `automatic_stages` is not 0, the compiler cuts the network into so many stages wherever
-  /// they are best balanced, each on the IPU that `ipus` says, or else on that of its own number.
-  /// `stages` is empty then.
-  std::int32_t automatic_stages = 0;
   /// Times the instructions for automatic stages. If `measure` is null, their costs are estimated.
   MeasureInstructions measure = {};
   const Schedule* schedule = nullptr;  ///< If it is null, the schedule is grouped.

@@ -88,7 +88,7 @@ std::optional<Plan> plan_of_batch(const Graph& model, CompileRequest request, st
 std::optional<Plan> plan_of_fewer_samples(const Graph& model, const CompileRequest& request,
                                           std::int32_t threads) {
   std::optional<Plan> largest;
-  if (request.automatic_stages > 0) return largest;
+  if (request.options.topology.automatic_stages > 0) return largest;
   BatchSearch search(request.batch);
   while (const auto samples = search.next()) {
     std::optional<Plan> plan = plan_of_batch(model, request, threads, *samples);

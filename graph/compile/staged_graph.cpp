@@ -59,10 +59,11 @@ struct Stages {
 /// Returns `graph` with the stages that the host or the blocks name. Messages about them name nodes
 /// of `layers`, which is the network as the host knows it.
 Stages named_stages(Graph graph, const Graph& layers, const CompileRequest& request) {
+  const Topology& topology = request.options.topology;
   std::vector<StageRequest> requests = request.stages;
-  if (requests.empty()) requests = find_stages(layers, request.stage_rule);
+  if (requests.empty()) requests = find_stages(layers, topology.stage_rule);
   if (request.phased) requests = grouped_into_phases(std::move(requests), *request.phased);
-  Stages stages{std::move(graph), assign_stages(layers, requests, request.ipus, request.training)};
+  Stages stages{std::move(graph), assign_stages(layers, requests, topology.ipus, request.training)};
   if (request.phased) stages.phases = assign_phases(stages.assignment, *request.phased);
   return stages;
 }
@@ -71,8 +72,8 @@ Stages named_stages(Graph graph, const Graph& layers, const CompileRequest& requ
 Stages balanced_stages(const Graph& graph, const CompileRequest& request) {
   const PlanChoice choice = first_choice(request, {}, std::max(1, request.threads_per_ipu));
   TimedCut timed = cut_automatically(graph,
-                                     {.stages = request.automatic_stages,
-                                      .ipus = request.ipus,
+                                     {.stages = request.options.topology.automatic_stages,
+                                      .ipus = request.options.topology.ipus,
                                       .measure = request.measure,
                                       .memory = request.memory,
                                       .recompute = choice.recompute},
@@ -90,7 +91,7 @@ StagedGraph staged_graph(const Graph& model, const CompileRequest& request, Comp
   Graph formed = form_of(std::move(batched), request.training);
   expect_results(formed, request.training);
   Graph anchored = with_anchors(std::move(formed), request.anchors, request.training);
-  const Graph in_runs = in_runs_of_blocks(std::move(anchored), request.stage_rule);
+  const Graph in_runs = in_runs_of_blocks(std::move(anchored), request.options.topology.stage_rule);
   const Graph layers = needed_part(in_runs, request.training);
 
   clock.begin("layouts");
@@ -104,8 +105,9 @@ StagedGraph staged_graph(const Graph& model, const CompileRequest& request, Comp
 
   // Stages come behind layouts, fusion and gradients, which therefore depend on no cut.
   clock.begin("stages");
-  Stages stages = request.automatic_stages > 0 ? balanced_stages(lean, request)
-                                               : named_stages(std::move(lean), layers, request);
+  Stages stages = request.options.topology.automatic_stages > 0
+                      ? balanced_stages(lean, request)
+                      : named_stages(std::move(lean), layers, request);
 
   clock.begin("partition");
   Partition parts = partition(stages.graph, stages.assignment);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <span>
+#include <type_traits>
 #include <unordered_set>
 
 #include "graph/values/count_text.hpp"
@@ -12,6 +13,7 @@
 #include "graph/values/ipu_numbers.hpp"
 #include "graph/values/joined.hpp"
 #include "graph/values/number_range.hpp"
+#include "graph/values/option_fields.hpp"
 #include "graph/values/out_of_memory.hpp"
 #include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
@@ -42,15 +44,41 @@ std::string_view name_of(Names names, Enum value) noexcept {
 }
 
 template <class Enum>
-void check_enumerator(std::string_view field, Names names, Enum value) {
-  if (static_cast<std::size_t>(value) < names.size()) return;
-  throw Error(Errc::invalid_argument, std::string(field) + ": expected one of " + joined(names) +
-                                          ", got number " +
+void check_enumerator(const std::string& path, Enum value) {
+  if (to_string(value) != "unknown") return;
+  throw Error(Errc::invalid_argument, path + ": expected one of " +
+                                          joined(enumerator_names<Enum>()) + ", got number " +
                                           std::to_string(static_cast<int>(value)));
 }
 
-constexpr NumberRange positive{.low = 1};
-constexpr NumberRange ipu_numbers{.low = 0, .high = highest_ipu};
+void check_fields(const std::string& path, const OptionGroup auto& group);
+
+/// Checks a field that messages call `path`: enumerators, numbers within `range`, and what is in
+/// lists and groups.
+template <class Field>
+void check_field(const std::string& path, const Field& field, const NumberRange& range) {
+  if constexpr (std::is_enum_v<Field>)
+    check_enumerator(path, field);
+  else if constexpr (std::is_arithmetic_v<Field>)
+    check_number(path, static_cast<double>(field), range);
+  else if constexpr (OptionGroup<Field>)
+    check_fields(path, field);
+}
+
+template <class Item>
+void check_field(const std::string& path, const std::vector<Item>& list, const NumberRange& range) {
+  for (std::size_t i = 0; i < list.size(); ++i)
+    check_field(path + '[' + std::to_string(i) + ']', list[i], range);
+}
+
+/// Checks each field of `group` by what its row says.
+void check_fields(const std::string& path, const OptionGroup auto& group) {
+  each_option(group, [&](const auto& row) {
+    check_field(path + '.' + row.name, row.field, row.rule.range);
+  });
+}
+
+// The functions below check what no single row says: whether fields fit each other.
 
 void check_stage(const std::string& field, const Stage& stage) {
   if (stage.blocks.empty())
@@ -58,14 +86,13 @@ void check_stage(const std::string& field, const Stage& stage) {
   for (const std::string& block : stage.blocks)
     if (block.empty())
       throw Error(Errc::invalid_argument, field + ".blocks: expected names of blocks, got \"\"");
-  if (stage.ipu != -1) check_number(field + ".ipu", stage.ipu, ipu_numbers);
+  if (stage.ipu != -1) check_number(field + ".ipu", stage.ipu, {.low = 0, .high = highest_ipu});
 }
 
 /// Refuses a stage rule if something else decides what the stages are, since the rule would change
 /// nothing.
 void check_stage_rule(const Topology& topology) {
   const std::string field = "options.topology.stage_rule";
-  check_enumerator(field, stage_rules, topology.stage_rule);
   if (topology.stage_rule == StageRule::by_block) return;
   if (!topology.stages.empty() || topology.automatic_stages > 0)
     throw Error(Errc::invalid_argument,
@@ -154,7 +181,6 @@ void check_liveness(const Topology& topology) {
 
 void check_phased(const Topology& topology) {
   const std::string group = "options.topology.";
-  check_enumerator(group + "phased.liveness", livenesses, topology.phased.liveness);
   if (!is_phased(topology.strategy)) return check_unphased(topology);
   check_phases(topology);
   if (topology.stage_rule != StageRule::by_block || topology.automatic_stages > 0)
@@ -172,24 +198,14 @@ void check_phased(const Topology& topology) {
 
 void check(const Topology& topology) {
   const std::string group = "options.topology.";
-  check_enumerator(group + "strategy", strategies, topology.strategy);
-  check_enumerator(group + "schedule", schedules, topology.schedule);
   for (std::size_t i = 0; i < topology.stages.size(); ++i)
     check_stage(group + "stages[" + std::to_string(i) + "]", topology.stages[i]);
   check_stage_rule(topology);
   check_phased(topology);
-  check_number(group + "automatic_stages", topology.automatic_stages, {.low = 0, .high = 1024});
   if (topology.automatic_stages > 0 && !topology.stages.empty())
     throw Error(Errc::invalid_argument, group + "automatic_stages: expected 0, for " + group +
                                             "stages says what the stages are, got " +
                                             std::to_string(topology.automatic_stages));
-  for (std::size_t i = 0; i < topology.ipus.size(); ++i)
-    check_number(group + "ipus[" + std::to_string(i) + "]", topology.ipus[i], ipu_numbers);
-  check_number(group + "ipu_memory_bytes", static_cast<double>(topology.ipu_memory_bytes),
-               {.low = 0});
-  check_number(group + "threads_per_ipu", topology.threads_per_ipu, {.low = 0, .high = 1024});
-  check_number(group + "replication_factor", topology.replication_factor, {.low = 1, .high = 1024});
-  check_number(group + "input_group_size", topology.input_group_size, {.low = 1, .high = 1024});
   if (topology.replication_factor % topology.input_group_size != 0)
     throw Error(Errc::invalid_argument,
                 group + "input_group_size: expected a divisor of the replication factor, " +
@@ -197,45 +213,17 @@ void check(const Topology& topology) {
                     std::to_string(topology.input_group_size));
 }
 
-void check_recomputation(const TrainingOptions& training) {
-  const std::string field = "options.training.recompute_stages";
-  if (!training.recompute && !training.recompute_stages.empty())
-    throw Error(Errc::invalid_argument,
-                field + ": expected none, for options.training.recompute is false, got " +
-                    std::to_string(training.recompute_stages.size()));
-  for (std::size_t i = 0; i < training.recompute_stages.size(); ++i)
-    check_number(field + "[" + std::to_string(i) + "]", training.recompute_stages[i], {.low = 0});
-}
-
-void check(const OffloadOptions& offload) {
-  const auto check_minimum = [](const char* name, const Offload& of) {
-    check_number(std::string("options.training.offload.") + name + ".minimum_bytes",
-                 static_cast<double>(of.minimum_bytes), {.low = 0});
-  };
-  check_minimum("optimizer_state", offload.optimizer_state);
-  check_minimum("accumulators", offload.accumulators);
-  check_minimum("activations", offload.activations);
-  check_minimum("weights", offload.weights);
-}
-
-void check(const ShardingOptions& sharding) {
-  check_number("options.training.sharding.optimizer_state.minimum_elements",
-               static_cast<double>(sharding.optimizer_state.minimum_elements), {.low = 2});
-}
-
 void check(const TrainingOptions& training) {
-  check_number("options.training.gradient_accumulation", training.gradient_accumulation, positive);
-  check_enumerator("options.training.reduction", reductions, training.reduction);
-  check_enumerator("options.training.reduction_strategy", reduction_strategies,
-                   training.reduction_strategy);
   if (training.reduction_strategy == ReductionStrategy::running &&
       training.reduction != Reduction::mean)
     throw Error(Errc::invalid_argument,
                 "options.training.reduction_strategy: expected post, as the reduction is sum, got "
                 "running");
-  check(training.offload);
-  check(training.sharding);
-  check_recomputation(training);
+  if (!training.recompute && !training.recompute_stages.empty())
+    throw Error(Errc::invalid_argument,
+                "options.training.recompute_stages: expected none, for options.training.recompute "
+                "is false, got " +
+                    std::to_string(training.recompute_stages.size()));
 }
 
 /// Checks that stages have room for all micro-batches of a turn, which are in flight together.
@@ -256,27 +244,13 @@ void check_anchor(const std::string& field, const Anchor& anchor, bool is_first)
                 field + ".name: expected a name of its own, got " + quoted_text(anchor.name));
   if (anchor.tensor.empty())
     throw Error(Errc::invalid_argument, field + ".tensor: expected a layer's name, got \"\"");
-  check_enumerator(field + ".mode", output_modes, anchor.mode);
-  check_number(field + ".period", anchor.period, positive);
 }
 
 void check(const OutputOptions& output) {
-  check_enumerator("options.output.mode", output_modes, output.mode);
-  check_number("options.output.period", output.period, positive);
   std::unordered_set<std::string_view> names;
   for (std::size_t i = 0; i < output.anchors.size(); ++i)
     check_anchor("options.output.anchors[" + std::to_string(i) + "]", output.anchors[i],
                  names.insert(output.anchors[i].name).second);
-}
-
-void check(const RuntimeOptions& runtime) {
-  check_number("options.runtime.threads", runtime.threads, {.low = 0, .high = 1024});
-  check_number("options.runtime.trace_events", static_cast<double>(runtime.trace_events),
-               {.low = 1});
-  check_number("options.runtime.stall_seconds", runtime.stall_seconds,
-               {.low = 0, .high = 1e6, .above_low = true});
-  check_number("options.runtime.cache_bytes", static_cast<double>(runtime.cache_bytes), {.low = 0});
-  check_enumerator("options.runtime.log_level", log_levels, runtime.log_level);
 }
 
 void check_on_ipu(const Options& options) {
@@ -380,13 +354,11 @@ Phase Phase::on(const std::vector<int>& ipus) const {
 
 void Options::validate() const {
   on_hosts_thread("Options::validate", [&] {
-    check_number("options.batch_size", batch_size, positive);
-    check_number("options.device_iterations", device_iterations, positive);
+    check_fields("options", *this);
     check(topology);
     check(training);
     check_on_ipu(*this);
     check(output);
-    check(runtime);
     check_turn(*this);
     check_samples_per_step(*this);
   });

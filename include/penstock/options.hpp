@@ -30,10 +30,10 @@ enum class PhaseLiveness : std::uint8_t {
   always_live,
   /// All that a backward needs leaves the IPU after the forward, and comes back.
   off_ipu_after_forward,
-  /// As before, and copies never overlap programs. Only serial phases can have it.
+  /// Like off_ipu_after_forward, but copies never overlap programs. Is for serial phases only.
   off_ipu_after_forward_no_overlap,
-  /// As before, and everything leaves the IPU between any two phases. Only serial phases can have
-  /// it.
+  /// Everything leaves the IPU between any two phases, and copies never overlap programs. Is for
+  /// serial phases only.
   off_ipu_after_each_phase,
 };
 
@@ -209,7 +209,7 @@ struct OffloadOptions {
 /// bits. A single replica keeps everything.
 struct ReplicaSharding {
   bool on = false;                       ///< Says whether tensors of the class are divided.
-  std::int64_t minimum_elements = 8192;  ///< Smaller tensors are kept whole. At least 2.
+  std::int64_t minimum_elements = 8192;  ///< Is at least 2; smaller tensors are kept whole.
 
   /// Returns whether `replicas` replicas divide a tensor of `elements` elements.
   bool divides(std::int64_t elements, std::int64_t replicas) const noexcept {

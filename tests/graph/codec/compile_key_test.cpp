@@ -33,11 +33,11 @@ TEST(CompileKey, ChangesWithEverythingThatIsAskedFor) {
       [](auto& r) {
         r.stages = {{{"B0", "B1"}, 1}, {{"B2", "B3"}}};
       },
-      [](auto& r) { r.stage_rule = StageRule::auto_increment; },
+      [](auto& r) { r.options.topology.stage_rule = StageRule::auto_increment; },
       [](auto& r) {
-        r.ipus = {0, 1, 2, 3};
+        r.options.topology.ipus = {0, 1, 2, 3};
       },
-      [](auto& r) { r.automatic_stages = 2; },
+      [](auto& r) { r.options.topology.automatic_stages = 2; },
       [](auto& r) { r.measure = [](const Plan&) { return InstructionTimes{}; }; },
       [](auto& r) { r.schedule = &interleaved; },
       [](auto& r) { r.phased.emplace(); },

@@ -22,7 +22,9 @@ using testing::ModelBuilder;
 using testing::refusal;
 
 CompileRequest training(std::int32_t automatic_stages) {
-  return {.training = true, .batch = 3, .automatic_stages = automatic_stages};
+  return {.training = true,
+          .batch = 3,
+          .options = {.topology = {.automatic_stages = automatic_stages}}};
 }
 
 /// Returns a chain of six layers in two blocks, then the loss.
@@ -107,11 +109,11 @@ TEST(AutomaticStages, GoByFlopsAndBytesWithoutAClock) {
 
 TEST(AutomaticStages, AreWhereTheIpusSay) {
   CompileRequest request = training(2);
-  request.ipus = {5, 3};
+  request.options.topology.ipus = {5, 3};
   const Plan plan = compile(chain().graph(), request).plan;
   EXPECT_EQ(plan.stages[0].ipu, 5);
   EXPECT_EQ(plan.stages[1].ipu, 3);
-  request.ipus = {5};
+  request.options.topology.ipus = {5};
   EXPECT_EQ(refusal(Errc::invalid_topology, [&] { compile(chain().graph(), request); }),
             "options.topology.ipus: expected one IPU per stage, 2 (automatic), got 1");
 }

@@ -41,7 +41,7 @@ ModelBuilder digits_network() {
 CompileRequest request_on(std::vector<std::int32_t> ipus, std::int64_t replicas = 1) {
   return {.training = true,
           .batch = 40,
-          .ipus = std::move(ipus),
+          .options = {.topology = {.ipus = std::move(ipus)}},
           .replicas = replicas,
           .memory = {.state =
                          [](const std::string&) {

@@ -225,9 +225,15 @@ TEST(ThreadsPerIpu, AreTheCoresDividedAmongTheIpusInUseUnlessAskedFor) {
   EXPECT_EQ(threads_of({.stages = one, .threads_per_ipu = 0, .cores = 8}), 8);
   EXPECT_EQ(threads_of({.stages = one, .replicas = 3, .threads_per_ipu = 0, .cores = 8}), 2);
   EXPECT_EQ(threads_of({.threads_per_ipu = 0, .cores = 8}), 2) << "four stages";
-  EXPECT_EQ(threads_of({.ipus = {0, 1, 1, 0}, .threads_per_ipu = 0, .cores = 8}), 4);
+  EXPECT_EQ(
+      threads_of(
+          {.options = {.topology = {.ipus = {0, 1, 1, 0}}}, .threads_per_ipu = 0, .cores = 8}),
+      4);
   EXPECT_EQ(threads_of({.threads_per_ipu = 0, .cores = 3}), 1) << "fewer cores than IPUs";
-  EXPECT_EQ(threads_of({.automatic_stages = 2, .threads_per_ipu = 0, .cores = 8}), 4);
+  EXPECT_EQ(
+      threads_of(
+          {.options = {.topology = {.automatic_stages = 2}}, .threads_per_ipu = 0, .cores = 8}),
+      4);
   EXPECT_EQ(threads_of({.threads_per_ipu = 3, .cores = 2}), 3);
   EXPECT_EQ(threads_of({.stages = one, .threads = 3, .threads_per_ipu = 0, .cores = 8}), 3);
   EXPECT_EQ(threads_of({.stages = one, .threads = 9, .threads_per_ipu = 0, .cores = 8}), 8);

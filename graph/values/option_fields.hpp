@@ -1,0 +1,166 @@
+// The table of all options of the engine: each field of `Options` and of the groups in it has one
+// row, which names the field and says which numbers it may hold. Validation, JSON, what the
+// compiler is told and the key of a compilation follow from the rows. Everything here is pure.
+#pragma once
+
+#include <tuple>
+
+#include "graph/values/field_lists.hpp"
+#include "graph/values/ipu_numbers.hpp"
+#include "graph/values/number_range.hpp"
+#include "penstock/options.hpp"
+
+namespace penstock {
+
+/// Says what is done with the value of an option besides reading it where it acts.
+struct OptionRule {
+  NumberRange range = any_number;  ///< Says which numbers are not refused; in a list, each number.
+  /// Says whether the compiler gets the value as it is, in `CompileRequest::options`. Other options
+  /// have their defaults there: what a plan is to know of them passes through other fields of
+  /// CompileRequest.
+  bool for_compiler = false;
+};
+
+/// Describes one field of a group of options.
+template <class Field>
+struct OptionRow {
+  const char* name;  ///< Is the name in C++, JSON and messages.
+  Field& field;
+  OptionRule rule;
+};
+
+template <class Field>
+OptionRow<Field> option_row(const char* name, Field& field, const OptionRule& rule = {}) {
+  return {name, field, rule};
+}
+
+inline constexpr OptionRule at_least_0{.range = {.low = 0}};
+inline constexpr OptionRule at_least_1{.range = {.low = 1}};
+inline constexpr OptionRule up_to_1024{.range = {.low = 0, .high = 1024}};
+inline constexpr OptionRule from_1_to_1024{.range = {.low = 1, .high = 1024}};
+
+// option_rows() returns the rows of a group. Its binding names all fields of the group: a field
+// that is added does not compile until it is named here. Functions of the host's have no row.
+
+auto option_rows(MaybeConst<Stage> auto& stage) {
+  auto& [blocks, ipu] = stage;  // An IPU of -1 is legal as well, so that it has no range.
+  return std::tuple(option_row("blocks", blocks), option_row("ipu", ipu));
+}
+
+auto option_rows(MaybeConst<Phase> auto& phase) {
+  auto& [stages] = phase;
+  return std::tuple(option_row("stages", stages));
+}
+
+auto option_rows(MaybeConst<OnIpu> auto& on_ipu) {
+  auto& [weights, activations, accumulators, optimizer_state] = on_ipu;
+  return std::tuple(option_row("weights", weights), option_row("activations", activations),
+                    option_row("accumulators", accumulators),
+                    option_row("optimizer_state", optimizer_state));
+}
+
+auto option_rows(MaybeConst<PhasedOptions> auto& phased) {
+  auto& [phases, liveness, separate_backward_phase, batch_serial, on_ipu] = phased;
+  return std::tuple(option_row("phases", phases), option_row("liveness", liveness),
+                    option_row("separate_backward_phase", separate_backward_phase),
+                    option_row("batch_serial", batch_serial), option_row("on_ipu", on_ipu));
+}
+
+auto option_rows(MaybeConst<Topology> auto& topology) {
+  auto& [strategy, schedule, stages, stage_rule, automatic_stages, ipus, ipu_memory_bytes,
+         replication_factor, input_group_size, threads_per_ipu, phased] = topology;
+  return std::tuple(
+      option_row("strategy", strategy), option_row("schedule", schedule),
+      option_row("stages", stages), option_row("stage_rule", stage_rule, {.for_compiler = true}),
+      option_row("automatic_stages", automatic_stages,
+                 {.range = {.low = 0, .high = 1024}, .for_compiler = true}),
+      option_row("ipus", ipus, {.range = {.low = 0, .high = highest_ipu}, .for_compiler = true}),
+      option_row("ipu_memory_bytes", ipu_memory_bytes, at_least_0),
+      option_row("replication_factor", replication_factor, from_1_to_1024),
+      option_row("input_group_size", input_group_size, from_1_to_1024),
+      option_row("threads_per_ipu", threads_per_ipu, up_to_1024), option_row("phased", phased));
+}
+
+auto option_rows(MaybeConst<Offload> auto& offload) {
+  auto& [on, minimum_bytes] = offload;
+  return std::tuple(option_row("on", on), option_row("minimum_bytes", minimum_bytes, at_least_0));
+}
+
+auto option_rows(MaybeConst<OffloadOptions> auto& offload) {
+  auto& [optimizer_state, accumulators, activations, weights] = offload;
+  return std::tuple(option_row("optimizer_state", optimizer_state),
+                    option_row("accumulators", accumulators),
+                    option_row("activations", activations), option_row("weights", weights));
+}
+
+auto option_rows(MaybeConst<ReplicaSharding> auto& sharding) {
+  auto& [on, minimum_elements] = sharding;
+  return std::tuple(option_row("on", on),
+                    option_row("minimum_elements", minimum_elements, {.range = {.low = 2}}));
+}
+
+auto option_rows(MaybeConst<ShardingOptions> auto& sharding) {
+  auto& [optimizer_state] = sharding;
+  return std::tuple(option_row("optimizer_state", optimizer_state));
+}
+
+auto option_rows(MaybeConst<TrainingOptions> auto& training) {
+  auto& [gradient_accumulation, reduction, reduction_strategy, offload, sharding, recompute,
+         recompute_stages] = training;
+  return std::tuple(option_row("gradient_accumulation", gradient_accumulation, at_least_1),
+                    option_row("reduction", reduction),
+                    option_row("reduction_strategy", reduction_strategy),
+                    option_row("offload", offload), option_row("sharding", sharding),
+                    option_row("recompute", recompute),
+                    option_row("recompute_stages", recompute_stages, at_least_0));
+}
+
+auto option_rows(MaybeConst<Anchor> auto& anchor) {
+  auto& [name, tensor, gradient, mode, period] = anchor;
+  return std::tuple(option_row("name", name), option_row("tensor", tensor),
+                    option_row("gradient", gradient), option_row("mode", mode),
+                    option_row("period", period, at_least_1));
+}
+
+auto option_rows(MaybeConst<OutputOptions> auto& output) {
+  auto& [mode, period, anchors] = output;
+  return std::tuple(option_row("mode", mode), option_row("period", period, at_least_1),
+                    option_row("anchors", anchors));
+}
+
+auto option_rows(MaybeConst<RuntimeOptions> auto& runtime) {
+  auto& [threads, trace, trace_events, stall_seconds, cache_directory, cache_bytes, log, log_level,
+         compile_progress] = runtime;
+  static_cast<void>(log);
+  static_cast<void>(compile_progress);
+  return std::tuple(option_row("threads", threads, up_to_1024), option_row("trace", trace),
+                    option_row("trace_events", trace_events, at_least_1),
+                    option_row("stall_seconds", stall_seconds,
+                               {.range = {.low = 0, .high = 1e6, .above_low = true}}),
+                    option_row("cache_directory", cache_directory),
+                    option_row("cache_bytes", cache_bytes, at_least_0),
+                    option_row("log_level", log_level));
+}
+
+auto option_rows(MaybeConst<Options> auto& options) {
+  auto& [batch_size, device_iterations, seed, static_shapes, topology, training, output, runtime] =
+      options;
+  return std::tuple(option_row("batch_size", batch_size, at_least_1),
+                    option_row("device_iterations", device_iterations, at_least_1),
+                    option_row("seed", seed), option_row("static_shapes", static_shapes),
+                    option_row("topology", topology), option_row("training", training),
+                    option_row("output", output), option_row("runtime", runtime));
+}
+
+/// Stands for a struct that has rows, or for the same as a constant.
+template <class T>
+concept OptionGroup = requires(T& group) {
+  option_rows(group);
+};
+
+/// Calls `visit(row)` for each row of the group, in the order of its fields.
+void each_option(OptionGroup auto& group, const auto& visit) {
+  std::apply([&](const auto&... rows) { (visit(rows), ...); }, option_rows(group));
+}
+
+}  // namespace penstock
