@@ -7,7 +7,7 @@
 
 #include "apps/trainer/options/engine_options.hpp"
 #include "apps/trainer/options/idle_options.hpp"
-#include "apps/trainer/options/own_words.hpp"
+#include "apps/trainer/options/option_spelling.hpp"
 #include "apps/trainer/options/rule_options.hpp"
 #include "apps/trainer/output/console.hpp"
 #include "apps/trainer/output/decimal_text.hpp"
@@ -94,7 +94,7 @@ penstock::Options checked(const penstock::Options& options, std::int64_t images)
                               step_size(options) + "), there are " + std::to_string(images) +
                               ": lower one of these options");
   }
-  say_in_own_words([&] { options.validate(); });
+  with_option_names_in_errors([&] { options.validate(); });
   return options;
 }
 
@@ -111,7 +111,8 @@ Running make_running(const PipelineOptions& options, const Arguments&... argumen
   return {arguments...};
 } catch (const penstock::Error& error) {
   const bool of_stages = error.code() == penstock::Errc::invalid_topology;
-  std::string text = of_stages ? in_words_of(options, error.what()) : in_own_words(error.what());
+  std::string text =
+      of_stages ? stages_refusal(options, error.what()) : with_option_names(error.what());
   const std::string batch_size = "(--batch-size)";
   if (const auto at = text.find(batch_size);
       at != text.npos && std::is_same_v<Running, penstock::InferenceModel>)
@@ -136,13 +137,13 @@ void note_dropped(const penstock::DataLoader& loader, std::int64_t images) {
 
 void note_report(const penstock::CompileReport& report) {
   if (report.automatic_stages) print_note("stages auto: " + penstock::describe_stages(report));
-  for (const std::string& warning : report.warnings) print_note(in_own_words(warning));
+  for (const std::string& warning : report.warnings) print_note(with_option_names(warning));
 }
 
 /// Prints what has been said of the inference alone.
 void note_more(const penstock::CompileReport& inference, const penstock::CompileReport& training) {
   for (const std::string& warning : inference.warnings)
-    if (std::ranges::count(training.warnings, warning) == 0) print_note(in_own_words(warning));
+    if (std::ranges::count(training.warnings, warning) == 0) print_note(with_option_names(warning));
 }
 
 std::vector<RunFile> input_files(const TrainerOptions& options, const Images& images) {

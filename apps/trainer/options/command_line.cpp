@@ -126,7 +126,8 @@ void check_repetitions(const std::vector<ParsedOption>& parsed) {
   }
 }
 
-/// The options of a run; those about the command line itself set nothing.
+/// Sets the option that was parsed. An option about the command line itself, such as --config, sets
+/// nothing.
 void set(TrainerOptions& options, const ParsedOption& parsed) {
   const OptionRow* const row = find_option(parsed.string_key);
   if (row == nullptr) return;
@@ -137,12 +138,14 @@ void set(TrainerOptions& options, const ParsedOption& parsed) {
   }
 }
 
-/// The option that a refusal begins with: "--beta1: ...", "--lr-schedule step: ...".
+/// Returns the name of the option that a refusal begins with: "beta1" for "--beta1: ...", and
+/// "lr-schedule" for "--lr-schedule step: ...".
 std::string refused_option(const std::string& text) {
   return text.substr(0, 2) == "--" ? text.substr(2, text.find_first_of(": ") - 2) : "";
 }
 
-/// Refuses by its line what was said in the file alone, and is refused by its name.
+/// Checks whether the options fit each other. A refusal of an option that the file sets, and the
+/// command line does not, begins with its line in the file.
 void validate(const TrainerOptions& options, const std::vector<ParsedOption>& parsed,
               const OptionLines& lines) try {
   options.validate();

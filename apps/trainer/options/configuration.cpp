@@ -37,7 +37,7 @@ std::string read_file(const std::string& file) {
   return text;
 }
 
-/// Returns what a row has to say about its kind of value.
+/// Returns which kind of value the option takes, in words.
 std::string expected_kind(const OptionRow& row) {
   if (row.value_name.empty()) return "true or false";
   return row.is_number ? "a number" : "a text";
@@ -48,7 +48,7 @@ bool has_expected_kind(const OptionRow& row, const JsonValue& value) {
   return value.kind == (row.is_number ? Kind::number : Kind::text);
 }
 
-/// Returns the name of the option that was set.
+/// Sets the option that `value` names, and returns its name, whatever other spelling `value` has.
 std::string set(const JsonValue& value, TrainerOptions& options) {
   const OptionRow* const row = find_option(value.name);
   if (row == nullptr) refuse("unknown option" + advice_on_unknown(value.name, ""));

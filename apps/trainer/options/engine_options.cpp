@@ -13,7 +13,7 @@ void log_to_stderr(std::string_view line) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
-/// After the IPUs, which may be counted.
+/// Sets the stages. `topology` has its IPUs already, for there may be as many stages as these.
 void set_stages(penstock::Topology& topology, const StagesOption& option) {
   topology.stages = option.stages;
   if (option.stages.empty())
@@ -61,9 +61,9 @@ penstock::OffloadOptions training_offload(const PipelineOptions& options) {
   offload.accumulators.on = options.offload_accumulators;
   offload.activations.on = options.offload_activations;
   offload.weights.on = options.offload_weights;
-  for (penstock::Offload* of :
+  for (penstock::Offload* tensors :
        {&offload.optimizer_state, &offload.accumulators, &offload.activations, &offload.weights})
-    of->minimum_bytes = options.offload_minimum.value_or(of->minimum_bytes);
+    tensors->minimum_bytes = options.offload_minimum.value_or(tensors->minimum_bytes);
   return offload;
 }
 

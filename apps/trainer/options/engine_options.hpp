@@ -1,5 +1,5 @@
-// This leads from TrainerOptions, and from PENSTOCK_LOG_LEVEL in the environment, to what the
-// engine takes. Apart from the environment it is pure.
+// These functions make TrainerOptions, and PENSTOCK_LOG_LEVEL in the environment, into what the
+// engine takes. Apart from the environment they are pure.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ penstock::Options training_options(const TrainerOptions& options);
 /// `test_samples` ask for.
 penstock::Options inference_options(const TrainerOptions& options, std::int64_t test_samples);
 
-/// For a run that ends with weight update number `updates`, counted from 1.
+/// Returns how the learning rate changes in a run that ends with weight update number `updates`,
+/// counted from 1.
 penstock::LearningRateSchedule make_schedule(const LearningRateOptions& options,
                                              std::int64_t updates);
 

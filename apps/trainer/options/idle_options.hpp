@@ -1,4 +1,5 @@
-// Options that change nothing, or not what they seem to, beside the others. Pure.
+// These functions find options that change nothing, or not what they seem to, beside the others.
+// They are pure.
 #pragma once
 
 #include <cstdint>

@@ -14,18 +14,28 @@
 
 namespace trainer {
 
+/// Describes a field of the engine that an option sets.
+struct EngineField {
+  std::string name;  ///< Is what the engine calls it, such as "options.topology.ipus".
+  /// Is the value of the option that sets the field, if other values leave it alone.
+  std::string value = {};
+};
+
 struct OptionRow {
   std::string name;
   std::string value_name;  ///< Is empty for a switch, which takes no value.
   std::string help;
-  /// Reads the option's text into its field; a switch's is true, also where it is empty, or false.
-  /// An empty one takes back the value of an option without a default, if it has one.
-  /// @throws penstock::Error
+  /// Reads the option's text into its field. The text of a switch is "true", for which an empty one
+  /// stands, too, or "false". An empty text takes back the value of an option without a default, if
+  /// it has a value. @throws penstock::Error
   std::function<void(TrainerOptions&, const std::string& text)> set;
   /// Returns what `set` would read, or nothing if the field has no value, or the switch is off.
   std::function<std::optional<std::string>(const TrainerOptions&)> get;
   bool is_number = false;  ///< Says that the option's text is a number.
   std::string alias = {};  ///< Is another spelling, which is read but never shown.
+  /// Has the fields of the engine that the option sets. Where the engine's messages name one of
+  /// them, the trainer's name the option.
+  std::vector<EngineField> engine_fields = {};
 };
 
 struct OptionGroup {
@@ -59,7 +69,7 @@ class OptionRows {
     return add_row(name, field, kind, with_choices(help, kind) + " [" + shown + "]");
   }
 
-  /// An option without a default of its own.
+  /// Adds an option whose field has no value by default.
   template <class T>
   OptionRows& add(const std::string& name, std::optional<T> Group::*field, const ValueKind<T>& kind,
                   const std::string& help) {
@@ -75,6 +85,13 @@ class OptionRows {
   /// Gives the option that was added last another spelling.
   OptionRows& also_called(const std::string& alias) {
     built_.rows.back().alias = alias;
+    return *this;
+  }
+
+  /// Says that the option that was added last sets the field that the engine calls `engine_field`:
+  /// by whatever value, or by `value` alone.
+  OptionRows& sets(const std::string& engine_field, const std::string& value = "") {
+    built_.rows.back().engine_fields.push_back({engine_field, value});
     return *this;
   }
 

@@ -31,7 +31,8 @@ OptionGroup network_group() {
   return OptionRows("Network", &TrainerOptions::network)
       .add("model", &NetworkOptions::model, one_of(network_names()), "network to train")
       .add("seed", &NetworkOptions::seed, whole_number<std::uint64_t>(0),
-           "of the first weights and of the order of the images")
+           "seed of the first weights and of the order of the images")
+      .sets("options.seed")
       .add("init-weights", &NetworkOptions::init_weights, path("FILE"),
            "start from these weights (safetensors) instead of random ones")
       .take();
@@ -57,10 +58,13 @@ OptionGroup data_group() {
 OptionGroup training_group() {
   return OptionRows("Training", &TrainerOptions::training)
       .add("batch-size", &TrainingOptions::batch_size, whole_number(1), "images per micro-batch")
+      .sets("options.batch_size")
       .add("device-iterations", &TrainingOptions::device_iterations, whole_number(1),
            "weight updates per step")
+      .sets("options.device_iterations")
       .add("gradient-accumulation", &TrainingOptions::gradient_accumulation, whole_number(1),
            "micro-batches per replica and weight update")
+      .sets("options.training.gradient_accumulation")
       .add("epochs", &TrainingOptions::epochs, whole_number(1), "times through the images")
       .add("max-updates", &TrainingOptions::max_updates, whole_number<std::int64_t>(1),
            "stop after so many weight updates, whether or not the epochs are over")
@@ -79,6 +83,7 @@ OptionGroup optimizer_group() {
            "limit of the whole gradient's L2 norm; without it there is none")
       .add("loss-scaling", &OptimizerOptions::loss_scaling, number(positive),
            "factor of the loss's gradient, taken back before the update")
+      .sets("optimizer.loss_scaling")
       .add("init-optimizer-state", &OptimizerOptions::init_state, path("FILE"),
            "go on from this state (safetensors) of the same optimizer, beside --init-weights, with "
            "the epoch that comes after those that it has seen")
@@ -113,72 +118,105 @@ OptionGroup pipeline_group() {
           "at a time; phased: phases of stages have turns, the first stage of each on IPU 0 "
           "(serial_phased), or on IPU 0 in even phases and on IPU 1 in odd ones (parallel_phased), "
           "unless --ipus places them")
+      .sets("options.topology.strategy")
       .add("schedule", &PipelineOptions::schedule, one_of<PipelineSchedule>(),
            "what a pipelined stage does first; sequential: one IPU of each replica is busy at a "
            "time, "
            "as with all strategies but pipelined, for which this does not matter")
+      .sets("options.topology.schedule")
       .add("stages", &PipelineOptions::stages, stage_list("STAGES", most_threads),
            "blocks of each stage, as in \"B1,B2|B3,B4\"; by default a stage per block; auto for "
            "the best balanced cut into a stage per IPU of --ipus, auto:4 into four")
+      .sets("options.topology.stages")
+      .sets("options.topology.automatic_stages", "auto")
       .add("phases", &PipelineOptions::phases, phase_list("PHASES"),
            "stages of each phase, as in \"B1|B2;B3\", of the phased strategies; by default each "
            "stage is one")
+      .sets("options.topology.phased.phases")
       .add("phase-liveness", &PipelineOptions::phase_liveness, one_of<PhaseLiveness>(),
            "what leaves the IPUs between phases")
+      .sets("options.topology.phased.liveness")
       .add("separate-backward-phase", &PipelineOptions::separate_backward_phase,
            "the last phase ends with forward, and its backward is a phase of its own")
+      .sets("options.topology.phased.separate_backward_phase")
       .add("batch-serial", &PipelineOptions::batch_serial,
            "a phase does all micro-batches of a weight update before the next one begins")
+      .sets("options.topology.phased.batch_serial")
       .add("weights-on-ipu", &PipelineOptions::weights_on_ipu,
            "keep the weights on the IPUs between phases")
+      .sets("options.topology.phased.on_ipu.weights")
       .add("activations-on-ipu", &PipelineOptions::activations_on_ipu,
            "keep the activations on the IPUs between phases")
+      .sets("options.topology.phased.on_ipu.activations")
       .add("accumulators-on-ipu", &PipelineOptions::accumulators_on_ipu,
            "keep the sums of gradients on the IPUs between phases")
+      .sets("options.topology.phased.on_ipu.accumulators")
       .add("optimizer-on-ipu", &PipelineOptions::optimizer_on_ipu,
            "keep the optimizer's state on the IPUs of phases")
+      .sets("options.topology.phased.on_ipu.optimizer_state")
       .also_called("optimiser-on-ipu")
       .add("ipus", &PipelineOptions::ipus, number_list("LIST", highest_ipu),
            "IPU of each stage, as in 0,1,2,3; from 0 to " + std::to_string(highest_ipu) +
                "; stages may share one; by default in order")
+      .sets("options.topology.ipus")
       .add("ipu-memory", &PipelineOptions::ipu_memory, byte_size("SIZE"),
            "memory of each IPU, as in 900kB or 1.5GB: a plan that needs more is refused, and auto "
            "stages are cut to fit; by default there is no limit")
+      .sets("options.topology.ipu_memory_bytes")
       .add("replication-factor", &PipelineOptions::replication_factor,
            whole_number(1, most_threads), "copies of the pipeline that train together")
+      .sets("options.topology.replication_factor")
       .add("reduction", &PipelineOptions::reduction, one_of<Reduction>(),
            "how the micro-batches' gradients become one")
+      .sets("options.training.reduction")
       .add("reduction-strategy", &PipelineOptions::reduction_strategy, one_of<ReductionStrategy>(),
            "whether a mean is divided once or kept running")
+      .sets("options.training.reduction_strategy")
       .add("offload-optimizer", &PipelineOptions::offload_optimizer,
            "keep the optimizer's state off the IPUs")
+      .sets("options.training.offload.optimizer_state")
       .also_called("offload-optimiser")
       .add("offload-accumulators", &PipelineOptions::offload_accumulators,
            "keep the sums of gradients off the IPUs")
+      .sets("options.training.offload.accumulators")
       .add("offload-activations", &PipelineOptions::offload_activations,
            "keep off the IPUs what backward needs of each micro-batch")
+      .sets("options.training.offload.activations")
       .add("offload-weights", &PipelineOptions::offload_weights,
            "keep weights off the IPUs, but for those of the stage that an IPU works on")
+      .sets("options.training.offload.weights")
       .add("offload-minimum", &PipelineOptions::offload_minimum, byte_size("SIZE"),
            "smallest tensor that is kept off the IPUs, as in 4kB; by default 8 bytes")
+      .sets("options.training.offload.optimizer_state.minimum_bytes")
+      .sets("options.training.offload.accumulators.minimum_bytes")
+      .sets("options.training.offload.activations.minimum_bytes")
+      .sets("options.training.offload.weights.minimum_bytes")
       .add("shard-optimizer", &PipelineOptions::shard_optimizer,
            "divide the optimizer's state among the replicas")
+      .sets("options.training.sharding.optimizer_state")
       .also_called("shard-optimiser")
       .add("shard-minimum", &PipelineOptions::shard_minimum, whole_number<std::int64_t>(2),
            "elements of the smallest tensor whose state is divided; by default 8192")
+      .sets("options.training.sharding.optimizer_state.minimum_elements")
       .add("recompute", &PipelineOptions::recompute, stage_numbers("LIST", most_threads),
            "stages that keep only what they receive and send, and compute the rest again before "
            "their backward: all (but the last), or their numbers, as in 0,1; the same weights, "
            "less memory, more time")
+      .sets("options.training.recompute")
+      .sets("options.training.recompute_stages")
       .add("threads", &PipelineOptions::threads, whole_number(1, most_threads),
            "worker threads of the engine; by default one per core")
+      .sets("options.runtime.threads")
       .add("threads-per-ipu", &PipelineOptions::threads_per_ipu, whole_number(1, most_threads),
            "threads that share the work of each IPU; by default the cores divided among the IPUs")
+      .sets("options.topology.threads_per_ipu")
       .add("cache-dir", &PipelineOptions::cache_dir, path("DIR"),
            "directory of compiled plans, read instead of compiling the same again; by default that "
            "of the environment's PENSTOCK_CACHE_DIR, if it names one")
+      .sets("options.runtime.cache_directory")
       .add("cache-size", &PipelineOptions::cache_size, byte_size("SIZE"),
-           "of all plans kept there, as in 100MB [268 MB]")
+           "limit of the size of all plans that are kept there, as in 100MB [268 MB]")
+      .sets("options.runtime.cache_bytes")
       .take();
 }
 
@@ -193,10 +231,12 @@ OptionGroup output_group() {
       .add("profile", &OutputOptions::profile,
            "record what ran when: training/trace.json and inference/trace.json, for "
            "chrome://tracing or Perfetto")
+      .sets("options.runtime.trace")
       .add("profile-dir", &OutputOptions::profile_dir, path("DIR"), "directory of the profile")
       .add("debug", &OutputOptions::debug,
            "log what the engine does to stderr; without it PENSTOCK_LOG_LEVEL of the environment "
            "says how much: debug, info, warning, error or off")
+      .sets("options.runtime.log_level")
       .add("no-progress", &OutputOptions::no_progress, "show no bars and lines of progress")
       .take();
 }

@@ -1,4 +1,4 @@
-// TrainerOptions is what penstock-train is told about a run, as plain values with their defaults.
+// TrainerOptions says what a run of penstock-train is to do, as plain values with their defaults.
 // How each is spelled, explained and checked is in option_table.cpp, one row per field.
 #pragma once
 

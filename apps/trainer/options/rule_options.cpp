@@ -59,7 +59,7 @@ std::vector<SharedConstant> shared_constants() {
     for (const OptimizerConstant& constant : rule.constants) {
       if (constant.name == "learning_rate") continue;
       const auto known = std::ranges::find(
-          shared, constant.name, [](const SharedConstant& of) { return of.constant.name; });
+          shared, constant.name, [](const SharedConstant& entry) { return entry.constant.name; });
       SharedConstant& entry =
           known != shared.end() ? *known : shared.emplace_back(SharedConstant{constant});
       entry.rules.emplace_back(rule.name);
@@ -146,7 +146,7 @@ OptionRow number_row(const SharedConstant& shared) {
 
 /// Throws `error`, which names a constant as the engine does, such as in "sgd.nesterov: expected",
 /// with the name of the option.
-[[noreturn]] void refuse_in_own_words(const std::string& rule, const penstock::Error& error) {
+[[noreturn]] void refuse_by_option(const std::string& rule, const penstock::Error& error) {
   const std::string text = error.what();
   for (const OptimizerConstant& constant : find_rule(rule).constants) {
     const std::string named = rule + "." + std::string(constant.name) + ": ";
@@ -185,7 +185,7 @@ void validate_rule(const OptimizerOptions& options) {
   try {
     make_optimizer(options).validate();
   } catch (const penstock::Error& error) {
-    refuse_in_own_words(options.rule, error);
+    refuse_by_option(options.rule, error);
   }
 }
 

@@ -50,7 +50,8 @@ std::string joined(const std::vector<std::string>& words, const std::string& sep
   return text;
 }
 
-/// `or_word` opens the refusal with what else the text may be.
+/// Reads numbers that are separated by commas. A refusal begins with `or_word`, which says what
+/// else the text may be.
 std::vector<int> read_number_list(std::string_view text, int most,
                                   const std::string& or_word = "") {
   std::vector<int> numbers;

@@ -30,8 +30,8 @@ bool read_switch(std::string_view text);
 template <class T>
 ValueKind<T> whole_number(T least, T most = std::numeric_limits<T>::max());
 
-/// The smallest number above 0 that the engine, which keeps numbers as f32 and takes f32's
-/// denormals for 0, can tell from 0.
+/// Is the smallest number above 0 that the engine can tell from 0: it keeps numbers as f32, and
+/// takes the denormals of f32 for 0.
 constexpr double smallest_positive = std::numeric_limits<float>::min();
 
 /// Is a range of finite numbers, in which they stay when they are rounded to f32.
@@ -47,7 +47,8 @@ ValueKind<std::string> path(const std::string& value_name);
 ValueKind<std::string> one_of(const std::vector<std::string>& values);
 /// Reads whole numbers from 0 to `most`, separated by commas.
 ValueKind<std::vector<int>> number_list(const std::string& value_name, int most);
-/// "all", for which the list is empty, or whole numbers from 0 to `most`, separated by commas.
+/// Reads "all", for which the list is empty, or whole numbers from 0 to `most`, separated by
+/// commas.
 ValueKind<std::vector<int>> stage_numbers(const std::string& value_name, int most);
 /// Reads bytes with their unit, decimal or binary, such as "900MB", "1.5GB" or "64KiB".
 ValueKind<std::int64_t> byte_size(const std::string& value_name);

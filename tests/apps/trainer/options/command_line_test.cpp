@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
@@ -337,6 +339,54 @@ TEST(CommandLine, EveryOptionOfAnEngineReachesIt) {
                          told_to_the_engine(read(arguments_beside(setting)).value());
     EXPECT_EQ(reaches, !of_the_run.contains(setting.name)) << setting.name;
   }
+}
+
+/// Returns the values of the engine's options by their names in its messages.
+std::map<std::string, std::string> engine_fields(const TrainerOptions& options) {
+  const auto json = nlohmann::json::parse(to_json(training_options(options))).flatten();
+  std::map<std::string, std::string> fields;
+  for (const auto& [path, value] : json.items()) {
+    std::string name = "options" + path;
+    std::ranges::replace(name, '/', '.');
+    fields[name] = value.dump();
+  }
+  return fields;
+}
+
+/// Returns whether `field` is `name` or a part of it.
+bool is_in(const std::string& field, const std::string& name) {
+  return (field + '.').starts_with(name + '.');
+}
+
+// Where the engine names a field, the trainer names the option.
+TEST(CommandLine, AnOptionNamesTheFieldsOfTheEngineThatItSets) {
+  for (const Setting& setting : settings) {
+    std::string option = setting.name;
+    std::ranges::replace(option, '_', '-');
+    const std::vector<EngineField> named = find_option(option)->engine_fields;
+    const auto with = engine_fields(read(setting.arguments).value());
+    const auto without = engine_fields(read(arguments_beside(setting)).value());
+    for (const auto& [field, value] : with) {
+      if (without.contains(field) && without.at(field) == value) continue;
+      const auto names_it = [&](const EngineField& name) { return is_in(field, name.name); };
+      EXPECT_TRUE(std::ranges::any_of(named, names_it)) << setting.name << " sets " << field;
+    }
+  }
+}
+
+TEST(CommandLine, AnOptionNamesOnlyFieldsThatTheEngineHas) {
+  const auto fields = engine_fields({});
+  int named = 0;
+  for (const OptionGroup& group : option_groups())
+    for (const OptionRow& row : group.rows)
+      for (const EngineField& name : row.engine_fields) {
+        ++named;
+        EXPECT_TRUE(name.name == "optimizer.loss_scaling" ||
+                    std::ranges::any_of(
+                        fields, [&](const auto& field) { return is_in(field.first, name.name); }))
+            << row.name << " sets " << name.name;
+      }
+  EXPECT_GE(named, 38);
 }
 
 TEST(CommandLine, AutomaticStagesComeWithANumberOrWithIpusToCount) {

@@ -1,0 +1,78 @@
+#include "apps/trainer/options/option_spelling.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "apps/trainer/options/option_table.hpp"
+
+namespace trainer {
+namespace {
+
+struct Spelling {
+  std::string engine_text;
+  std::string option_text;
+};
+
+/// Returns the option that sets `field` as a whole, such as --offload-weights; null if there is
+/// none.
+const OptionRow* option_that_sets(std::string_view field) {
+  for (const OptionGroup& group : option_groups())
+    for (const OptionRow& row : group.rows)
+      if (std::ranges::count(row.engine_fields, field, &EngineField::name) > 0) return &row;
+  return nullptr;
+}
+
+/// Returns what a message says for a field that `row` sets. An option that sets fields of several
+/// groups is named behind the option of the group: "--offload-weights, --offload-minimum".
+std::string option_text(const OptionRow& row, const EngineField& field) {
+  const std::string option = "--" + row.name + (field.value.empty() ? "" : ' ' + field.value);
+  const OptionRow* const group = option_that_sets(field.name.substr(0, field.name.rfind('.')));
+  return row.engine_fields.size() > 1 && group ? "--" + group->name + ", " + option : option;
+}
+
+/// Returns all replacements. A text that is a part of another comes after it.
+std::vector<Spelling> make_spellings() {
+  // Actors name this one without its group.
+  std::vector<Spelling> spellings{{"threads_per_ipu", "--threads-per-ipu"}};
+  for (const OptionGroup& group : option_groups())
+    for (const OptionRow& row : group.rows)
+      for (const EngineField& field : row.engine_fields) {
+        spellings.push_back({field.name, option_text(row, field)});
+        // A switch for a class of tensors sets the field `on` of the class.
+        if (row.value_name.empty())
+          spellings.push_back({field.name + ".on is true", "--" + row.name + " is given"});
+      }
+  std::ranges::stable_sort(spellings, std::ranges::greater(),
+                           [](const Spelling& spelling) { return spelling.engine_text.size(); });
+  return spellings;
+}
+
+/// Returns whether the name that ends at `end` is whole there, and not the beginning of another.
+bool ends_there(const std::string& text, std::size_t end) {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz_";
+  return end == text.size() || letters.find(text[end]) == letters.npos;
+}
+
+}  // namespace
+
+std::string with_option_names(std::string text) {
+  static const std::vector<Spelling> spellings = make_spellings();
+  for (const auto& [engine_text, option_text] : spellings)
+    for (auto at = text.find(engine_text); at != text.npos; at = text.find(engine_text, at + 1))
+      if (ends_there(text, at + engine_text.size()))
+        text.replace(at, engine_text.size(), option_text);
+  return text;
+}
+
+// The networks' blocks ask for no IPU, and without --ipus every phase gets one as it should.
+std::string stages_refusal(const PipelineOptions& options, const std::string& refusal) {
+  const std::string text = with_option_names(refusal);
+  if (text != refusal) return text;
+  const bool of_places =
+      penstock::is_phased(options.strategy) && options.ipus && text.find(" on IPU") != text.npos;
+  return (of_places ? "--ipus: " : options.phases ? "--phases: " : "--stages: ") + text;
+}
+
+}  // namespace trainer
