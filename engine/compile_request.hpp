@@ -1,4 +1,4 @@
-// This leads from a host's Options to what the compiler is asked for. It is pure.
+// compile_request() makes a host's options into what the compiler is asked for. It is pure.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace penstock {
 
-/// For training, with an optimizer and the names of all that is `trainable`; without one for
-/// inference. A model beside another measures nothing and tells nobody of its progress: it is
-/// compiled within a call that its user waits for.
+/// Returns what is asked for in training, if there is an optimizer, which updates the parameters
+/// called `trainable`; without an optimizer, what is asked for in inference. A model beside another
+/// measures nothing and reports no progress: it is compiled within a call that its user waits for.
 graph::CompileRequest compile_request(const Options& options, const Optimizer* optimizer,
                                       const std::vector<std::string>& trainable,
                                       bool beside_another);

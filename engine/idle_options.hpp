@@ -1,4 +1,5 @@
-// Options that change nothing beside the others, in words for whoever set them. Pure.
+// idle_options() finds the options that change nothing beside the others, and says so in words for
+// whoever set them. It is pure.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,8 @@
 
 namespace penstock {
 
-/// A line for each option that was set in vain, where a call has so many micro-batches per replica.
+/// Returns a line for each option that was set in vain. A call of the model has `micro_batches`
+/// micro-batches per replica.
 std::vector<std::string> idle_options(const Options& options, std::int64_t micro_batches);
 
 }  // namespace penstock

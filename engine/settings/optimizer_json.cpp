@@ -48,8 +48,9 @@ struct NamedRule {
 
 void each_field(const NamedRule& rule, const auto& visit) {
   visit("rule", rule.name);
-  for (const graph::RuleConstant& has : rule_of(rule.settings).rule->constants)
-    std::visit([&](auto* value) { visit(has.constant->name, *value); }, has.field(rule.settings));
+  for (const graph::RuleConstant& entry : rule_of(rule.settings).rule->constants)
+    std::visit([&](auto* value) { visit(entry.constant->name, *value); },
+               entry.field(rule.settings));
 }
 
 namespace {
@@ -86,8 +87,8 @@ void read_json(FieldReader& reader, const std::string& path, const JsonValue& js
   NamedRule named{name, settings};
   reader.read_fields(path, json, named);
   // Refusals name the rule instead: "adamw.beta1", "optimizer.groups[0].adamw.beta1".
-  const std::string whose = path.substr(0, path.rfind("settings"));
-  reader.add_alias(whose == "optimizer." ? name : whose + name, path);
+  const std::string owner = path.substr(0, path.rfind("settings"));
+  reader.add_alias(owner == "optimizer." ? name : owner + name, path);
 }
 
 JsonValue written(const LearningRateSchedule& schedule) {

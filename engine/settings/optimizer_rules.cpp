@@ -39,16 +39,16 @@ OptimizerConstant described(const Constant& constant, const Hyper& defaults) {
 OptimizerRuleDescription described(const OptimizerSettings& defaults) {
   const graph::ParameterRule rule = rule_of(defaults);
   OptimizerRuleDescription description{rule.rule->name, defaults, {}};
-  for (const RuleConstant& has : rule.rule->constants)
-    description.constants.push_back(described(*has.constant, rule.hyper));
+  for (const RuleConstant& entry : rule.rule->constants)
+    description.constants.push_back(described(*entry.constant, rule.hyper));
   return description;
 }
 
 const RuleConstant& find_constant(const OptimizerRule& rule, std::string_view name) {
-  const auto name_of = [](const RuleConstant& has) { return has.constant->name; };
-  for (const RuleConstant& has : rule.constants)
-    if (name == has.constant->name || (!name.empty() && name == has.constant->torch_name))
-      return has;
+  const auto name_of = [](const RuleConstant& entry) { return entry.constant->name; };
+  for (const RuleConstant& entry : rule.constants)
+    if (name == entry.constant->name || (!name.empty() && name == entry.constant->torch_name))
+      return entry;
   throw Error(Errc::invalid_argument, std::string(rule.name) + " has no constant " +
                                           quoted_text(name) + "; it has " +
                                           joined(rule.constants, name_of));
@@ -83,9 +83,9 @@ std::vector<OptimizerRuleDescription> optimizer_rules() {
 void set_constant(OptimizerSettings& settings, std::string_view name, double value) {
   on_hosts_thread("set_constant", [&] {
     const OptimizerRule& rule = *rule_of(settings).rule;
-    const RuleConstant& has = find_constant(rule, name);
-    const std::string shown = std::string(rule.name) + "." + has.constant->name;
-    std::visit([&](auto* field) { set(field, shown, value); }, has.field(settings));
+    const RuleConstant& found = find_constant(rule, name);
+    const std::string path = std::string(rule.name) + "." + found.constant->name;
+    std::visit([&](auto* field) { set(field, path, value); }, found.field(settings));
   });
 }
 
