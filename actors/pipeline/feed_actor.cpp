@@ -80,8 +80,9 @@ Tensor FeedState::micro_batch_of(std::size_t input, std::size_t replica, std::in
   return copied(rows, input, replica, micro_batch);
 }
 
-// A ring of as many places as a replica has credits: the one whose place this was has left the
-// pipeline. Made whole at once, so that what is allocated does not depend on timing.
+// Each replica has a ring of places for the micro-batches that may be in the pipeline: the one that
+// had this place before has left it. All rings are allocated at once, so that what is allocated
+// does not depend on timing.
 Tensor FeedState::copied(const Tensor& rows, std::size_t input, std::size_t replica,
                          std::int64_t micro_batch) {
   const auto bytes = static_cast<std::size_t>(aligned(static_cast<std::int64_t>(rows.bytes())));
