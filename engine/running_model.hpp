@@ -76,7 +76,8 @@ class RunningModel : public WeightSource {
   /// @throws Error invalid_argument if it is detached; closed after a failure in training, where
   /// the state cannot be read.
   void detach();
-  /// Undoes that, without compiling again; as everything below does that needs the IPUs.
+  /// Starts the actors and their threads again, without compiling again. Every function that needs
+  /// the IPUs does so first, if the model is detached.
   /// @throws Error out_of_memory; closed if it had failed.
   void attach();
   bool attached() const noexcept { return runtime_ != nullptr; }
@@ -109,7 +110,7 @@ class RunningModel : public WeightSource {
   /// steps share one: the model that has trained last holds it.
   bool holds_optimizer_state() noexcept { return state_holder() == this; }
   /// Copies the newest state of the optimizer here, where it is not here yet. run() does so first.
-  /// @throws Error closed or out_of_memory; the model that held the state holds it as before.
+  /// @throws Error closed or out_of_memory; the model that held the state still does.
   void fetch_optimizer_state();
   /// Returns the newest state of the optimizer under names; see optimizer_state.hpp.
   std::vector<NamedTensor> optimizer_state();

@@ -99,7 +99,8 @@ class Arena {
   /// Returns what programs have copied of this stage's stash and of other stages'.
   const OffloadReport& activation_moves() const { return moves_.activations; }
 
-  // The host's thread may use the next two while no call is under way, wherever the weights are.
+  // The host's thread may call read_variable() and write_variable() while no call is under way,
+  // wherever the weights are.
 
   /// Returns a copy. Of a buffer it is what keep_buffers() last found, so that all variables are
   /// those of one update even if a later window was begun.

@@ -78,7 +78,7 @@ void check_fields(const std::string& path, const OptionGroup auto& group) {
   });
 }
 
-// The functions below check what no single row says: whether fields fit each other.
+// From here on, functions check what no single row says: whether fields fit each other.
 
 void check_stage(const std::string& field, const Stage& stage) {
   if (stage.blocks.empty())
