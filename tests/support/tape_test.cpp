@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/ops/activations/relu.hpp"
+#include "graph/ops/activations/unary.hpp"
 #include "graph/ops/arithmetic/matmul.hpp"
 
 namespace penstock::testing {

@@ -1,12 +1,8 @@
 // These are the activations and softmaxes of Model.
 #include "engine/model/model_state.hpp"
-#include "graph/ops/activations/gelu.hpp"
 #include "graph/ops/activations/leaky_relu.hpp"
-#include "graph/ops/activations/relu.hpp"
-#include "graph/ops/activations/sigmoid.hpp"
-#include "graph/ops/activations/silu.hpp"
 #include "graph/ops/activations/softmax.hpp"
-#include "graph/ops/activations/tanh.hpp"
+#include "graph/ops/activations/unary.hpp"
 
 namespace penstock {
 namespace {

@@ -2,7 +2,6 @@
 #include "graph/ops/arithmetic/arithmetic.hpp"
 #include "engine/model/model_state.hpp"
 #include "graph/ops/arithmetic/matmul.hpp"
-#include "graph/ops/arithmetic/scale.hpp"
 
 namespace penstock {
 

@@ -1,19 +1,14 @@
 // These are the losses of Model.
 #include "engine/model/model_state.hpp"
 #include "graph/ops/losses/binary_cross_entropy.hpp"
+#include "graph/ops/losses/class_losses.hpp"
 #include "graph/ops/losses/clipped_log.hpp"
-#include "graph/ops/losses/cosine_embedding_loss.hpp"
-#include "graph/ops/losses/cross_entropy.hpp"
 #include "graph/ops/losses/ctc_loss.hpp"
 #include "graph/ops/losses/difference_loss.hpp"
-#include "graph/ops/losses/hinge_loss.hpp"
+#include "graph/ops/losses/distance_losses.hpp"
+#include "graph/ops/losses/distribution_losses.hpp"
 #include "graph/ops/losses/identity_loss.hpp"
-#include "graph/ops/losses/kl_div_loss.hpp"
-#include "graph/ops/losses/margin_ranking_loss.hpp"
-#include "graph/ops/losses/multilabel_soft_margin_loss.hpp"
-#include "graph/ops/losses/nll_loss.hpp"
-#include "graph/ops/losses/poisson_nll_loss.hpp"
-#include "graph/ops/losses/triplet_margin_loss.hpp"
+#include "graph/ops/losses/margin_losses.hpp"
 
 namespace penstock {
 namespace {

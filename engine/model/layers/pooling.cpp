@@ -1,7 +1,6 @@
 // These are the poolings of Model.
 #include "engine/model/model_state.hpp"
 #include "graph/ops/convolution/avg_pool2d.hpp"
-#include "graph/ops/convolution/global_avg_pool2d.hpp"
 #include "graph/ops/convolution/max_pool2d.hpp"
 
 namespace penstock {

@@ -1,9 +1,7 @@
 // These are Model's layers that only move elements.
 #include "engine/model/model_state.hpp"
-#include "graph/ops/movement/concat.hpp"
-#include "graph/ops/movement/reshape.hpp"
-#include "graph/ops/movement/slice.hpp"
-#include "graph/ops/movement/transpose.hpp"
+#include "graph/ops/movement/rearrange.hpp"
+#include "graph/ops/movement/slices.hpp"
 
 namespace penstock {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "graph/kernels/kernel_table.hpp"
-#include "graph/ops/movement/identity.hpp"
+#include "graph/ops/movement/rearrange.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/elementwise.hpp"
 #include "graph/ops/rules/expect.hpp"

@@ -1,23 +1,45 @@
 #include "graph/ops/arithmetic/arithmetic.hpp"
 
 #include "graph/kernels/kernel_table.hpp"
-#include "graph/ops/arithmetic/broadcast_operands.hpp"
-#include "graph/ops/arithmetic/reduce_to.hpp"
-#include "graph/ops/arithmetic/scale.hpp"
-#include "graph/ops/rules/broadcast.hpp"
+#include "graph/ops/arithmetic/sums.hpp"
 #include "graph/ops/rules/cost.hpp"
-#include "graph/ops/rules/units.hpp"
+#include "graph/ops/rules/elementwise.hpp"
+#include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/strided.hpp"
+#include "graph/values/number_range.hpp"
 
 namespace penstock::graph {
+
+namespace attribute {
+
+constexpr RealAttribute factor{"factor", 1};
+constexpr ListAttribute shape{"shape"};
+constexpr RealAttribute value{"value"};
+constexpr FlagAttribute loss_scaled{"loss_scaled"};
+
+}  // namespace attribute
 namespace {
 
 /// Operands of the same shape are one run. Others are walked through by one thread.
-std::int64_t units(const Attributes& attributes, Types in, Types out) {
+std::int64_t broadcast_units(const Attributes& attributes, Types in, Types out) {
   return in[0].shape == in[1].shape ? element_units(attributes, in, out) : 1;
 }
 
+/// Writes f(a, b) to output 0.
+void broadcast(const KernelCall& call, ArithmeticKernels::Binary f) {
+  const Operand &a = call.inputs[0], &b = call.inputs[1], &out = call.outputs[0];
+  const StridedWalk<3> walk(out.shape(),
+                            {dense_strides(out.shape()), broadcast_strides(a.shape(), out.shape()),
+                             broadcast_strides(b.shape(), out.shape())});
+  float *to = out.f32().data(), *from_a = a.f32().data(), *from_b = b.f32().data();
+  const auto [step, step_a, step_b] = walk.steps();
+  walk.for_each_row([&, one_a = step_a == 0, one_b = step_b == 0](const auto& at) {
+    f(walk.length(), {from_a + at[1], one_a}, {from_b + at[2], one_b}, to + at[0]);
+  });
+}
+
 template <ArithmeticKernels::Binary ArithmeticKernels::*kernel>
-void forward(const KernelCall& call) {
+void forward_broadcast(const KernelCall& call) {
   const Operand &a = call.inputs[0], &b = call.inputs[1], &out = call.outputs[0];
   const ArithmeticKernels::Binary f = kernel_table().arithmetic.*kernel;
   if (!(a.shape() == b.shape())) return broadcast(call, f);
@@ -46,7 +68,7 @@ void backward_mul(GradientContext& context) {
   }
 }
 
-std::vector<OpSample> samples() {
+std::vector<OpSample> broadcast_samples() {
   const auto f32 = [](const Shape& shape) { return TensorType{DType::f32, shape}; };
   return {{.inputs = {f32({4, 5}), f32({4, 5})}},
           {.inputs = {f32({4, 3, 5}), f32({3, 1})}},
@@ -55,36 +77,97 @@ std::vector<OpSample> samples() {
           {.inputs = {f32({}), f32({3, 4})}}};
 }
 
+std::vector<TensorType> infer_scale(const Attributes& attributes, Types in) {
+  check_f32("factor", attribute::factor.of(attributes), any_number);
+  return infer_unary(attributes, in);
+}
+
+void forward_scale(const KernelCall& call) {
+  const auto factor = static_cast<float>(attribute::factor.of(call.attributes));
+  const Operand &x = call.inputs[0], &y = call.outputs[0];
+  const auto [first, count] = ElementRange(call, x.elements());
+  kernel_table().arithmetic.scale(count, factor, x.f32().data() + first, y.f32().data() + first);
+}
+
+void backward_scale(GradientContext& context) {
+  context.set(0, context.emit(scale, {context.gradient(0)}, context.attributes()));
+}
+
+std::vector<OpSample> scale_samples() {
+  return {{.inputs = {{DType::f32, {3, 7}}}, .attributes = {{"factor", -0.7}}}};
+}
+
+std::vector<TensorType> infer_fill(const Attributes& attributes, Types in) {
+  expect_inputs(in, 0, "");
+  return {{DType::f32, Shape(attribute::shape.of(attributes))}};
+}
+
+void forward_fill(const KernelCall& call) {
+  const Operand& out = call.outputs[0];
+  const auto [first, count] = ElementRange(call, out.elements());
+  const double scale =
+      attribute::loss_scaled.of(call.attributes) ? static_cast<double>(call.loss_scale) : 1.0;
+  const double value = attribute::value.of(call.attributes) * scale;
+  kernel_table().arithmetic.fill(count, static_cast<float>(value), out.f32().data() + first);
+}
+
+Cost fill_cost(const Attributes&, Types, Types out) {
+  return {.bytes = static_cast<double>(out[0].bytes())};
+}
+
+std::vector<OpSample> fill_samples() {
+  return {{.attributes = {{"shape", std::vector<std::int64_t>{3, 7}}, {"value", 0.5}}},
+          {.attributes = {{"value", 1.0}, {"loss_scaled", std::int64_t{1}}}}};
+}
+
 }  // namespace
 
 const Op add{.name = "add",
              .onnx = "Add",
              .infer = infer_broadcast,
-             .forward = forward<&ArithmeticKernels::add>,
+             .forward = forward_broadcast<&ArithmeticKernels::add>,
              .backward = backward_add,
              .cost = streaming_cost<1>,
-             .units = units,
+             .units = broadcast_units,
              .overwrites = {{0, 0}, {1, 0}},
-             .samples = samples};
+             .samples = broadcast_samples};
 
 const Op sub{.name = "sub",
              .onnx = "Sub",
              .infer = infer_broadcast,
-             .forward = forward<&ArithmeticKernels::subtract>,
+             .forward = forward_broadcast<&ArithmeticKernels::subtract>,
              .backward = backward_sub,
              .cost = streaming_cost<1>,
-             .units = units,
+             .units = broadcast_units,
              .overwrites = {{0, 0}, {1, 0}},
-             .samples = samples};
+             .samples = broadcast_samples};
 
 const Op mul{.name = "mul",
              .onnx = "Mul",
              .infer = infer_broadcast,
-             .forward = forward<&ArithmeticKernels::multiply>,
+             .forward = forward_broadcast<&ArithmeticKernels::multiply>,
              .backward = backward_mul,
              .cost = streaming_cost<1>,
-             .units = units,
+             .units = broadcast_units,
              .overwrites = {{0, 0}, {1, 0}},
-             .samples = samples};
+             .samples = broadcast_samples};
+
+const Op scale{.name = "scale",
+               .attributes = {attribute::factor},
+               .infer = infer_scale,
+               .forward = forward_scale,
+               .backward = backward_scale,
+               .cost = streaming_cost<1>,
+               .units = element_units,
+               .overwrites = {{0, 0}},
+               .samples = scale_samples};
+
+const Op fill{.name = "fill",
+              .attributes = {attribute::shape, attribute::value, attribute::loss_scaled},
+              .infer = infer_fill,
+              .forward = forward_fill,
+              .cost = fill_cost,
+              .units = element_units,
+              .samples = fill_samples};
 
 }  // namespace penstock::graph

@@ -1,12 +1,21 @@
+// Arithmetic of tensors, and of a tensor and a number, element by element.
 #pragma once
 
 #include "graph/ir/op.hpp"
 
 namespace penstock::graph {
 
-/// These compute a + b, a - b and a·b, element by element, and broadcast as NumPy does.
+/// These compute a + b, a - b and a·b, and broadcast as NumPy does.
 extern const Op add;
 extern const Op sub;
 extern const Op mul;
+
+/// Computes y = factor·x. The attribute factor is 1 by default; x may have any shape.
+extern const Op scale;
+
+/// Makes a tensor of one number. The op has no inputs. The attributes are `shape` (integers),
+/// `value` (real) and `loss_scaled` (0 by default), which multiplies the value by the run's loss
+/// scale, as where backward begins.
+extern const Op fill;
 
 }  // namespace penstock::graph

@@ -3,10 +3,10 @@
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/kernels/products/units.hpp"
 #include "graph/kernels/products/workspace.hpp"
-#include "graph/ops/activations/relu.hpp"
-#include "graph/ops/arithmetic/channel_sum.hpp"
+#include "graph/ops/activations/unary.hpp"
+#include "graph/ops/arithmetic/sums.hpp"
+#include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
-#include "graph/ops/rules/workspace.hpp"
 
 namespace penstock::graph {
 namespace {

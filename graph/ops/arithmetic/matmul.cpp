@@ -5,8 +5,8 @@
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/kernels/products/units.hpp"
 #include "graph/kernels/products/workspace.hpp"
+#include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
-#include "graph/ops/rules/workspace.hpp"
 
 namespace penstock::graph {
 

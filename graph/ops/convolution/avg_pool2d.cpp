@@ -1,5 +1,7 @@
 #include "graph/ops/convolution/avg_pool2d.hpp"
 
+#include <algorithm>
+
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/ops/rules/pool2d.hpp"
@@ -50,6 +52,45 @@ Cost cost_gradient(const Attributes& attributes, Types in, Types out) {
   return window_cost(attributes, in[0], out[0]);
 }
 
+std::vector<TensorType> infer_global(const Attributes&, Types in) {
+  expect_inputs(in, 1, "x");
+  expect_dtype(in[0], DType::f32, "x");
+  expect_rank(in[0], 4, "x");
+  expect_elements(in[0], "x");
+  return {{DType::f32, in[0].shape.with(2, 1).with(3, 1)}};
+}
+
+void forward_global(const KernelCall& call) {
+  const Part planes = within(call.part, call.outputs[0].elements());
+  const std::int64_t pixels = call.inputs[0].shape()[2] * call.inputs[0].shape()[3];
+  kernel_table().pools.global_average(planes.end - planes.begin, pixels,
+                                      call.inputs[0].f32().data() + planes.begin * pixels,
+                                      call.outputs[0].f32().data() + planes.begin);
+}
+
+void backward_global(GradientContext& context) {
+  context.set(0, context.emit(global_avg_pool2d_gradient, {context.gradient(0)},
+                              with_input_size({}, context.type(context.input(0)).shape)));
+}
+
+/// In both directions, every pixel is touched once.
+Cost global_cost(const Attributes&, Types in, Types out) {
+  return {.flops = static_cast<double>(std::max(in[0].shape.elements(), out[0].shape.elements())),
+          .bytes = static_cast<double>(in[0].bytes() + out[0].bytes())};
+}
+
+std::vector<OpSample> global_samples() {
+  return {{.inputs = {{DType::f32, {2, 3, 4, 5}}}}, {.inputs = {{DType::f32, {3, 1, 1, 1}}}}};
+}
+
+void forward_global_gradient(const KernelCall& call) {
+  const Part planes = within(call.part, call.inputs[0].elements());
+  const std::int64_t pixels = call.outputs[0].shape()[2] * call.outputs[0].shape()[3];
+  kernel_table().pools.global_average_gradient(
+      planes.end - planes.begin, pixels, call.inputs[0].f32().data() + planes.begin,
+      call.outputs[0].f32().data() + planes.begin * pixels);
+}
+
 }  // namespace
 
 const Op avg_pool2d{.name = "avg_pool2d",
@@ -69,5 +110,21 @@ const Op avg_pool2d_gradient{
     .forward = forward_gradient,
     .cost = cost_gradient,
     .units = plane_units};
+
+const Op global_avg_pool2d{.name = "global_avg_pool2d",
+                           .onnx = "GlobalAveragePool",
+                           .infer = infer_global,
+                           .forward = forward_global,
+                           .backward = backward_global,
+                           .cost = global_cost,
+                           .units = plane_units,
+                           .samples = global_samples};
+
+const Op global_avg_pool2d_gradient{.name = "global_avg_pool2d_gradient",
+                                    .attributes = {attribute::input_size},
+                                    .infer = infer_gradient,
+                                    .forward = forward_global_gradient,
+                                    .cost = global_cost,
+                                    .units = plane_units};
 
 }  // namespace penstock::graph

@@ -2,13 +2,13 @@
 
 #include <string>
 
-#include "graph/ops/activations/relu.hpp"
-#include "graph/ops/arithmetic/channel_sum.hpp"
+#include "graph/ops/activations/unary.hpp"
+#include "graph/ops/arithmetic/sums.hpp"
 #include "graph/ops/convolution/products/conv2d_products.hpp"
 #include "graph/ops/lanes/conv2d_lanes.hpp"
+#include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/ops/rules/lane_shape.hpp"
-#include "graph/ops/rules/workspace.hpp"
 
 namespace penstock::graph {
 namespace {

@@ -1,8 +1,8 @@
 #include "graph/ops/lanes/conv2d_lanes.hpp"
 
 #include "graph/kernels/kernel_table.hpp"
-#include "graph/ops/activations/relu.hpp"
-#include "graph/ops/lanes/channel_sum_lanes.hpp"
+#include "graph/ops/activations/unary.hpp"
+#include "graph/ops/arithmetic/sums.hpp"
 #include "graph/ops/lanes/conv2d_pool_relu_lanes.hpp"
 #include "graph/ops/lanes/lane_convolution.hpp"
 #include "graph/ops/rules/expect.hpp"

@@ -1,5 +1,5 @@
 #include "graph/ops/lanes/conv2d_pool_relu_lanes.hpp"
-#include "graph/ops/activations/relu.hpp"
+#include "graph/ops/activations/unary.hpp"
 
 #include <string>
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "graph/ops/activations/relu.hpp"
+#include "graph/ops/activations/unary.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/ops/rules/lane_shape.hpp"

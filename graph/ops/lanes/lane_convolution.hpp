@@ -3,7 +3,7 @@
 
 #include "graph/ir/op.hpp"
 #include "graph/kernels/lanes/workspace.hpp"
-#include "graph/ops/rules/workspace.hpp"
+#include "graph/ops/rules/cost.hpp"
 
 namespace penstock::graph {
 

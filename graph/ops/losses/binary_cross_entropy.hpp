@@ -1,3 +1,4 @@
+// Cross-entropies of classes that are each true or false, element by element.
 #pragma once
 
 #include "graph/ir/op.hpp"
@@ -14,12 +15,20 @@ extern const Op binary_cross_entropy_gradient;
 /// Maps (x, target, dloss) to dtarget.
 extern const Op binary_cross_entropy_target_gradient;
 
-/// Does the same for logits x, whose probabilities are 1/(1 + exp(-x))
+/// Computes binary_cross_entropy of logits x, whose probabilities are 1/(1 + exp(-x))
 /// (torch.nn.BCEWithLogitsLoss).
 extern const Op binary_cross_entropy_with_logits;
 /// Maps (x, target, dloss) to dx = dloss·(1/(1 + exp(-x)) - t).
 extern const Op binary_cross_entropy_with_logits_gradient;
 /// Maps (x, target, dloss) to dtarget = -dloss·x.
 extern const Op binary_cross_entropy_with_logits_target_gradient;
+
+/// Computes binary_cross_entropy_with_logits, averaged over each row's classes
+/// (torch.nn.MultiLabelSoftMarginLoss). The inputs are x and target [N,C]; a target, which is a
+/// constant, is 1 where the class belongs to the sample, and else 0. The output is [], or [N]
+/// without reduction; the attribute is reduction.
+extern const Op multilabel_soft_margin_loss;
+/// Maps (x, target, dloss) to dx.
+extern const Op multilabel_soft_margin_loss_gradient;
 
 }  // namespace penstock::graph

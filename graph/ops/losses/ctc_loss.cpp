@@ -8,7 +8,6 @@
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/ops/rules/reduction.hpp"
-#include "graph/ops/rules/workspace.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {

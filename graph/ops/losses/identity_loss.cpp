@@ -1,8 +1,8 @@
 #include "graph/ops/losses/identity_loss.hpp"
 
 #include "graph/kernels/kernel_table.hpp"
-#include "graph/ops/rules/copy.hpp"
 #include "graph/ops/rules/cost.hpp"
+#include "graph/ops/rules/elementwise.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/ops/rules/reduction.hpp"
 

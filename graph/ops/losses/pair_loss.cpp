@@ -1,6 +1,6 @@
 #include "graph/ops/losses/pair_loss.hpp"
 
-#include "graph/ops/arithmetic/scale.hpp"
+#include "graph/ops/arithmetic/arithmetic.hpp"
 #include "graph/ops/rules/expect.hpp"
 
 namespace penstock::graph {

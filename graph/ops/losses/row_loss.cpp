@@ -1,8 +1,8 @@
 #include "graph/ops/losses/row_loss.hpp"
 
 #include "graph/kernels/kernel_table.hpp"
+#include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
-#include "graph/ops/rules/workspace.hpp"
 
 namespace penstock::graph {
 

@@ -3,8 +3,7 @@
 #include <cmath>
 
 #include "graph/kernels/kernel_table.hpp"
-#include "graph/ops/norms/batch_norm2d_inference.hpp"
-#include "graph/ops/norms/channels.hpp"
+#include "graph/ops/norms/normalise.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/ops/rules/units.hpp"
@@ -17,8 +16,106 @@ namespace attribute {
 constexpr RealAttribute momentum{"momentum", 0.1};
 
 }  // namespace attribute
-
 namespace {
+
+float inverse_std(const KernelCall& call, double variance) {
+  return static_cast<float>(1 / std::sqrt(variance + attribute::norm_eps.of(call.attributes)));
+}
+
+/// Calls `visit(channel)` for the channels of the call's part.
+template <class Visit>
+void for_each_channel(const KernelCall& call, const Channels& x, Visit visit) {
+  const Part channels = within(call.part, x.channels());
+  for (std::int64_t channel = channels.begin; channel < channels.end; ++channel) visit(channel);
+}
+
+/// Writes output 0 from the inputs x, weight and bias.
+void normalise(const KernelCall& call, std::int64_t channel, const Moments& moments) {
+  const Channels x(call.inputs[0]), y(call.outputs[0]);
+  const auto c = static_cast<std::size_t>(channel);
+  const float weight = call.inputs[1].f32()[c], bias = call.inputs[2].f32()[c];
+  x.for_each_run(channel, [&](std::int64_t n, const float* run) {
+    kernel_table().norms.normalise(x.length(), moments, weight, bias, run, y.run(n, channel));
+  });
+}
+
+/// Maps (dy, x, two statistics) to (dweight, dbias), by the moments that the statistics give.
+template <Moments (*moments_of)(const KernelCall&, std::size_t channel)>
+void forward_weight_gradient(const KernelCall& call) {
+  const Channels dy(call.inputs[0]), x(call.inputs[1]);
+  for_each_channel(call, x, [&](std::int64_t channel) {
+    const auto c = static_cast<std::size_t>(channel);
+    const auto sums = channel_gradient_sums(dy, x, channel, moments_of(call, c));
+    call.outputs[0].f32()[c] = static_cast<float>(sums.dy_x);
+    call.outputs[1].f32()[c] = static_cast<float>(sums.dy);
+  });
+}
+Moments stored(const KernelCall& call, std::size_t channel) {
+  return stored_moments(call.inputs[2], call.inputs[3], static_cast<std::int64_t>(channel));
+}
+Moments running(const KernelCall& call, std::size_t channel) {
+  return {call.inputs[2].f32()[channel], inverse_std(call, call.inputs[3].f32()[channel])};
+}
+
+std::vector<TensorType> infer_running(const Attributes& attributes, Types in) {
+  expect_inputs(in, 5, "x, weight, bias, running_mean, running_var");
+  expect_dtype(in[0], DType::f32, "x");
+  expect_rank(in[0], 4, "x");
+  expect_elements(in[0], "x");
+  expect_eps(attributes);
+  constexpr const char* names[] = {"x", "weight", "bias", "running_mean", "running_var"};
+  for (std::size_t i = 1; i < in.size(); ++i) {
+    expect_dtype(in[i], DType::f32, names[i]);
+    expect_shape(in[i], {in[0].shape[1]}, names[i]);
+  }
+  return {in[0]};
+}
+
+void forward_running(const KernelCall& call) {
+  for_each_channel(call, Channels(call.inputs[0]), [&](std::int64_t channel) {
+    const auto c = static_cast<std::size_t>(channel);
+    normalise(call, channel, {call.inputs[3].f32()[c], inverse_std(call, call.inputs[4].f32()[c])});
+  });
+}
+
+void backward_running(GradientContext& context) {
+  const ValueId dy = context.gradient(0), x = context.input(0);
+  const ValueId mean = context.input(3), variance = context.input(4);
+  if (context.needs(0))
+    context.set(0, context.emit(batch_norm2d_inference_input_gradient,
+                                {dy, context.input(1), variance}, context.attributes()));
+  if (!context.needs(1) && !context.needs(2)) return;
+  const auto gradients = context.emit_all(batch_norm2d_inference_weight_gradient,
+                                          {dy, x, mean, variance}, context.attributes());
+  context.set(1, gradients[0]);
+  context.set(2, gradients[1]);
+}
+
+std::vector<OpSample> running_samples() {
+  const TensorType x{DType::f32, {3, 4, 2, 5}}, c{DType::f32, {4}};
+  return {{.inputs = {x, c, c, c, c}, .low = 0.5, .high = 2, .constants = {3, 4}}};
+}
+
+std::vector<TensorType> infer_running_input_gradient(const Attributes&, Types in) {
+  expect_inputs(in, 3, "dy, weight, running_var");
+  return {in[0]};
+}
+
+void forward_running_input_gradient(const KernelCall& call) {
+  const Channels dy(call.inputs[0]), dx(call.outputs[0]);
+  for_each_channel(call, dy, [&](std::int64_t channel) {
+    const auto c = static_cast<std::size_t>(channel);
+    const float slope = call.inputs[1].f32()[c] * inverse_std(call, call.inputs[2].f32()[c]);
+    dy.for_each_run(channel, [&](std::int64_t n, const float* run) {
+      kernel_table().arithmetic.scale(dy.length(), slope, run, dx.run(n, channel));
+    });
+  });
+}
+
+std::vector<TensorType> infer_running_weight_gradient(const Attributes&, Types in) {
+  expect_inputs(in, 4, "dy, x, running_mean, running_var");
+  return {in[2], in[2]};
+}
 
 const Op& inference() {
   return batch_norm2d_inference;
@@ -62,25 +159,19 @@ void expect_variance(const TensorType& x) {
 }
 
 void forward(const KernelCall& call) {
-  const Channels x(call.inputs[0]), y(call.outputs[0]);
+  const Channels x(call.inputs[0]);
   expect_variance(*call.inputs[0].type);
   const auto count = static_cast<double>(x.count());
-  const double eps = attribute::norm_eps.of(call.attributes);
-  const Part channels = within(call.part, x.channels());
-  for (std::int64_t channel = channels.begin; channel < channels.end; ++channel) {
+  for_each_channel(call, x, [&](std::int64_t channel) {
     const auto c = static_cast<std::size_t>(channel);
     const auto [mean, variance] = statistics(x, channel);
-    const Moments moments{static_cast<float>(mean),
-                          static_cast<float>(1 / std::sqrt(variance + eps))};
-    x.for_each_run(channel, [&](std::int64_t sample, const float* run) {
-      kernel_table().norms.normalise(x.length(), moments, call.inputs[1].f32()[c],
-                                     call.inputs[2].f32()[c], run, y.run(sample, channel));
-    });
+    const Moments moments{static_cast<float>(mean), inverse_std(call, variance)};
+    normalise(call, channel, moments);
     call.outputs[1].f32()[c] = moments.mean;
     call.outputs[2].f32()[c] = moments.inverse_std;
     update(call, 3, c, mean);
     update(call, 4, c, variance * count / (count - 1));
-  }
+  });
 }
 
 void backward(GradientContext& context) {
@@ -109,8 +200,7 @@ std::vector<TensorType> infer_input_gradient(const Attributes&, Types in) {
 
 void forward_input_gradient(const KernelCall& call) {
   const Channels dy(call.inputs[0]), x(call.inputs[1]), dx(call.outputs[0]);
-  const Part channels = within(call.part, x.channels());
-  for (std::int64_t c = channels.begin; c < channels.end; ++c) {
+  for_each_channel(call, x, [&](std::int64_t c) {
     const auto moments = stored_moments(call.inputs[2], call.inputs[3], c);
     const float weight = call.inputs[4].f32()[static_cast<std::size_t>(c)];
     const auto means =
@@ -119,23 +209,12 @@ void forward_input_gradient(const KernelCall& call) {
       kernel_table().norms.input_gradient(x.length(), moments, weight, means, dy.run(n, c), run,
                                           dx.run(n, c));
     });
-  }
+  });
 }
 
 std::vector<TensorType> infer_weight_gradient(const Attributes&, Types in) {
   expect_inputs(in, 4, "dy, x, mean, inverse_std");
   return {in[2], in[2]};
-}
-
-void forward_weight_gradient(const KernelCall& call) {
-  const Channels dy(call.inputs[0]), x(call.inputs[1]);
-  const Part channels = within(call.part, x.channels());
-  for (std::int64_t c = channels.begin; c < channels.end; ++c) {
-    const auto sums =
-        channel_gradient_sums(dy, x, c, stored_moments(call.inputs[2], call.inputs[3], c));
-    call.outputs[0].f32()[static_cast<std::size_t>(c)] = static_cast<float>(sums.dy_x);
-    call.outputs[1].f32()[static_cast<std::size_t>(c)] = static_cast<float>(sums.dy);
-  }
 }
 
 }  // namespace
@@ -163,8 +242,34 @@ const Op batch_norm2d_input_gradient{.name = "batch_norm2d_input_gradient",
 
 const Op batch_norm2d_weight_gradient{.name = "batch_norm2d_weight_gradient",
                                       .infer = infer_weight_gradient,
-                                      .forward = forward_weight_gradient,
+                                      .forward = forward_weight_gradient<stored>,
                                       .cost = streaming_cost<4>,
                                       .units = axis_units<0>};
+
+const Op batch_norm2d_inference{.name = "batch_norm2d_inference",
+                                .onnx = "BatchNormalization",
+                                .attributes = {attribute::norm_eps},
+                                .infer = infer_running,
+                                .forward = forward_running,
+                                .backward = backward_running,
+                                .cost = streaming_cost<4>,
+                                .units = axis_units<1>,
+                                .overwrites = {{0, 0}},
+                                .samples = running_samples};
+
+const Op batch_norm2d_inference_input_gradient{.name = "batch_norm2d_inference_input_gradient",
+                                               .attributes = {attribute::norm_eps},
+                                               .infer = infer_running_input_gradient,
+                                               .forward = forward_running_input_gradient,
+                                               .cost = streaming_cost<1>,
+                                               .units = axis_units<1>,
+                                               .overwrites = {{0, 0}}};
+
+const Op batch_norm2d_inference_weight_gradient{.name = "batch_norm2d_inference_weight_gradient",
+                                                .attributes = {attribute::norm_eps},
+                                                .infer = infer_running_weight_gradient,
+                                                .forward = forward_weight_gradient<running>,
+                                                .cost = streaming_cost<4>,
+                                                .units = axis_units<0>};
 
 }  // namespace penstock::graph

@@ -1,3 +1,5 @@
+// Batch norm for training, by the statistics of the micro-batch, and for inference, by running
+// ones.
 #pragma once
 
 #include "graph/ir/op.hpp"
@@ -15,5 +17,14 @@ extern const Op batch_norm2d;
 extern const Op batch_norm2d_input_gradient;
 /// Maps (dy, x, mean, inverse_std) to dweight [C], dbias [C].
 extern const Op batch_norm2d_weight_gradient;
+
+/// Is batch_norm2d with the running statistics in place of the micro-batch's. The inputs are x
+/// [N,C,H,W] and weight, bias, running_mean and running_var [C]; the attribute eps is 1e-5 by
+/// default. The running statistics get no gradients.
+extern const Op batch_norm2d_inference;
+/// Maps (dy, weight, running_var) to dx.
+extern const Op batch_norm2d_inference_input_gradient;
+/// Maps (dy, x, running_mean, running_var) to dweight [C], dbias [C].
+extern const Op batch_norm2d_inference_weight_gradient;
 
 }  // namespace penstock::graph

@@ -1,7 +1,11 @@
-// These are the costs of ops that read and write every operand once.
+// What ops ask for: the time of those that read and write every operand once, and a workspace of
+// floats.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 
 #include "graph/ir/op.hpp"
 
@@ -16,6 +20,14 @@ Cost streaming_cost(const Attributes&, Types inputs, Types outputs) {
   for (const TensorType& type : inputs) cost.bytes += static_cast<double>(type.bytes());
   for (const TensorType& type : outputs) cost.bytes += static_cast<double>(type.bytes());
   return cost;
+}
+
+/// Is the unit in which ops say how large a workspace of floats is.
+inline constexpr std::int64_t float_bytes = sizeof(float);
+
+/// Returns a workspace as kernels take it.
+inline float* floats(std::span<std::byte> workspace) {
+  return reinterpret_cast<float*>(workspace.data());
 }
 
 }  // namespace penstock::graph

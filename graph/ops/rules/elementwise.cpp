@@ -1,5 +1,7 @@
 #include "graph/ops/rules/elementwise.hpp"
 
+#include <cstring>
+
 #include "graph/ops/rules/expect.hpp"
 
 namespace penstock::graph {
@@ -15,6 +17,11 @@ std::vector<TensorType> infer_unary_gradient(const Attributes&, Types in) {
   expect_dtype(in[1], DType::f32, "dy");
   expect_shape(in[1], in[0].shape, "dy");
   return {in[0]};
+}
+
+void copy(const Operand& from, const Operand& to) {
+  if (from.data != to.data && to.type->bytes() > 0)
+    std::memcpy(to.data, from.data, static_cast<std::size_t>(to.type->bytes()));
 }
 
 LaneUse follow_lanes(const Attributes&, Types) {

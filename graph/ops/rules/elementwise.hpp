@@ -1,5 +1,5 @@
-// These are the shape rules of functions of one tensor that work element by element, and the way in
-// which their kernels are called.
+// Functions of one tensor that work element by element share these: their shape rules, and the way
+// in which their kernels are called.
 #pragma once
 
 #include <vector>
@@ -29,6 +29,10 @@ void forward_unary_gradient(const KernelCall& call) {
   (kernel_table().activations.*kernel)(count, from.f32().data() + first, dy.f32().data() + first,
                                        dx.f32().data() + first);
 }
+
+/// Copies all bytes, for ops that only say something else about the same elements. There is nothing
+/// to do if the memory plan gave both the same memory.
+void copy(const Operand& from, const Operand& to);
 
 /// Says that such a function is the same in every layout and stays in that of its input.
 LaneUse follow_lanes(const Attributes&, Types inputs);

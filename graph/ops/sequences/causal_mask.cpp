@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "graph/ops/rules/copy.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/elementwise.hpp"
 #include "graph/ops/rules/expect.hpp"

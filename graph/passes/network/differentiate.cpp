@@ -7,9 +7,8 @@
 
 #include "graph/ir/append.hpp"
 #include "graph/ir/op.hpp"
-#include "graph/ops/arithmetic/accumulate.hpp"
 #include "graph/ops/arithmetic/arithmetic.hpp"
-#include "graph/ops/arithmetic/fill.hpp"
+#include "graph/ops/arithmetic/sums.hpp"
 #include "graph/ops/lanes/to_lanes.hpp"
 #include "graph/values/printable.hpp"
 #include "penstock/error.hpp"

@@ -1,7 +1,7 @@
 #include "graph/passes/results/lower.hpp"
 
 #include "graph/ir/op.hpp"
-#include "graph/ops/movement/identity.hpp"
+#include "graph/ops/movement/rearrange.hpp"
 #include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 

@@ -9,7 +9,7 @@
 #include "graph/ir/append.hpp"
 #include "graph/ir/op.hpp"
 #include "graph/ops/activations/leaky_relu.hpp"
-#include "graph/ops/activations/relu.hpp"
+#include "graph/ops/activations/unary.hpp"
 #include "graph/ops/arithmetic/linear.hpp"
 #include "graph/ops/convolution/max_pool2d.hpp"
 #include "graph/ops/list.hpp"

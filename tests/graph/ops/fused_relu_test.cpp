@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "graph/ops/activations/relu.hpp"
+#include "graph/ops/activations/unary.hpp"
 #include "graph/ops/arithmetic/linear.hpp"
 #include "graph/ops/convolution/conv2d.hpp"
 #include "tests/support/op_call.hpp"

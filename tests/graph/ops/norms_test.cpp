@@ -6,7 +6,6 @@
 
 #include "graph/ops/list.hpp"
 #include "graph/ops/norms/batch_norm2d.hpp"
-#include "graph/ops/norms/batch_norm2d_inference.hpp"
 #include "penstock/error.hpp"
 #include "tests/support/op_call.hpp"
 #include "tests/support/random_tensor.hpp"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "graph/ir/op.hpp"
-#include "graph/ops/arithmetic/accumulate.hpp"
-#include "graph/ops/movement/identity.hpp"
+#include "graph/ops/arithmetic/sums.hpp"
+#include "graph/ops/movement/rearrange.hpp"
 #include "graph/values/memory.hpp"
 #include "penstock/error.hpp"
 #include "tests/support/allocation_counter.hpp"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "graph/ops/movement/identity.hpp"
+#include "graph/ops/movement/rearrange.hpp"
 #include "tests/support/op_call.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/same_bits.hpp"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/ops/arithmetic/reduce_to.hpp"
+#include "graph/ops/arithmetic/sums.hpp"
 #include "tests/support/op_call.hpp"
 #include "tests/support/random_tensor.hpp"
 

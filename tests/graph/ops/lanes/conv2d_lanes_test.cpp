@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "graph/ops/activations/relu.hpp"
+#include "graph/ops/activations/unary.hpp"
 #include "graph/ops/convolution/conv2d.hpp"
 #include "tests/graph/ops/lanes/lanes_run.hpp"
 #include "tests/support/random_tensor.hpp"

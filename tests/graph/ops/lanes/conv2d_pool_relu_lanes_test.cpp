@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/ops/activations/relu.hpp"
+#include "graph/ops/activations/unary.hpp"
 #include "graph/ops/convolution/conv2d.hpp"
 #include "graph/ops/convolution/max_pool2d.hpp"
 #include "tests/graph/ops/lanes/lanes_run.hpp"

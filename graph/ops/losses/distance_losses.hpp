@@ -1,8 +1,18 @@
+// Losses of how far rows are from each other: by the angle between two of them, or by distances
+// from an anchor.
 #pragma once
 
 #include "graph/ir/op.hpp"
 
 namespace penstock::graph {
+
+/// Computes 1 - cos(a, b) for the rows whose target is 1, and max(0, cos(a, b) - margin) for those
+/// whose target is -1 (torch.nn.CosineEmbeddingLoss). A target above 0 counts as 1, any other as
+/// -1. The inputs are a and b [N,D] and target f32 [N], a constant; the output is [], or [N]
+/// without reduction. The attributes are margin (0 by default) and reduction.
+extern const Op cosine_embedding_loss;
+/// Maps (a, b, target, dloss) to da, db.
+extern const Op cosine_embedding_loss_gradient;
 
 /// Computes max(0, margin + |anchor - near| - |anchor - far|) for each row
 /// (torch.nn.TripletMarginLoss). The attributes are margin (1 by default), above 0; p (2), which is

@@ -1,4 +1,4 @@
-#include "graph/ops/losses/cross_entropy.hpp"
+#include "graph/ops/losses/class_losses.hpp"
 
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/activations/softmax.hpp"
@@ -11,16 +11,65 @@ namespace penstock::graph {
 
 namespace attribute {
 
+constexpr IntegerAttribute classes{"classes"};
 constexpr RealAttribute label_smoothing{"label_smoothing"};
 
 }  // namespace attribute
 namespace {
 
+std::vector<TensorType> infer_nll(const Attributes& attributes, Types in) {
+  expect_labelled(in, "log_probabilities");
+  return {loss_type(attributes, in[1].shape)};
+}
+
+void forward_nll(const KernelCall& call) {
+  const float* log_probabilities = call.inputs[0].f32().data();
+  const ClassLabels labels(call.attributes, call.inputs[1], call.inputs[0].shape());
+  write_loss(call.attributes, call.outputs[0], labels,
+             [&](std::int64_t i) { return -log_probabilities[labels.target(i)]; });
+}
+
+void backward_nll(GradientContext& context) {
+  Attributes attributes = context.attributes();
+  attributes.set("classes", context.type(context.input(0)).shape[1]);
+  context.set(0,
+              context.emit(nll_loss_gradient, {context.input(1), context.gradient(0)}, attributes));
+}
+
+std::vector<OpSample> nll_samples() {
+  const TensorType scores{DType::f32, {6, 5}}, labels{DType::i64, {6}};
+  const TensorType maps{DType::f32, {2, 4, 3}}, map_labels{DType::i64, {2, 3}};
+  return {
+      {.inputs = {scores, labels}, .labels = 5},
+      {.inputs = {scores, labels}, .attributes = {{"reduction", "sum"}}, .labels = 5},
+      {.inputs = {scores, labels}, .attributes = {{"ignore_index", std::int64_t{1}}}, .labels = 5},
+      {.inputs = {maps, map_labels}, .attributes = {{"reduction", "none"}}, .labels = 4}};
+}
+
+std::vector<TensorType> infer_nll_gradient(const Attributes& attributes, Types in) {
+  expect_inputs(in, 2, "labels, dloss");
+  expect_loss_gradient(attributes, in[1], in[0].shape);
+  return {{DType::f32, with_new_axis(in[0].shape, 1, attribute::classes.of(attributes))}};
+}
+
+void forward_nll_gradient(const KernelCall& call) {
+  const ClassLabels labels(call.attributes, call.inputs[0], call.outputs[0].shape());
+  const TermGradients gradients(call.attributes, call.inputs[1], labels.counted());
+  float* dx = call.outputs[0].f32().data();
+  kernel_table().arithmetic.fill(call.outputs[0].elements(), 0, dx);
+  for (std::int64_t i = 0; i < labels.size(); ++i)
+    if (!labels.ignored(i)) dx[labels.target(i)] = -gradients[i];
+}
+
+void fill_labels_of_nll_gradient(const Attributes& attributes, std::span<const Operand> inputs) {
+  fill_labels(attributes, inputs[0], attribute::classes.of(attributes));
+}
+
 double smoothing(const Attributes& attributes) {
   return attribute::label_smoothing.of(attributes);
 }
 
-std::vector<TensorType> infer(const Attributes& attributes, Types in) {
+std::vector<TensorType> infer_cross_entropy(const Attributes& attributes, Types in) {
   expect_labelled(in, "x");
   expect_between(smoothing(attributes), 0, 1, "label_smoothing");
   return {loss_type(attributes, in[1].shape), in[0]};
@@ -33,7 +82,7 @@ double uniform_term(const float* log_probabilities, const ClassLabels& labels, s
   return sum / static_cast<double>(labels.classes());
 }
 
-void forward(const KernelCall& call) {
+void forward_cross_entropy(const KernelCall& call) {
   const Shape& shape = call.inputs[0].shape();
   const ClassLabels labels(call.attributes, call.inputs[1], shape);
   float* log_probabilities = call.outputs[1].f32().data();
@@ -48,7 +97,7 @@ void forward(const KernelCall& call) {
   });
 }
 
-void backward(GradientContext& context) {
+void backward_cross_entropy(GradientContext& context) {
   const ValueId log_probabilities = context.output(1);
   ValueId gradient = none;
   if (context.gradient(0) != none)
@@ -64,7 +113,7 @@ void backward(GradientContext& context) {
   context.set(0, gradient);
 }
 
-std::vector<OpSample> samples() {
+std::vector<OpSample> cross_entropy_samples() {
   const TensorType scores{DType::f32, {6, 5}}, labels{DType::i64, {6}};
   const TensorType maps{DType::f32, {2, 4, 3}}, map_labels{DType::i64, {2, 3}};
   return {{.inputs = {scores, labels}, .labels = 5},
@@ -76,13 +125,13 @@ std::vector<OpSample> samples() {
            .labels = 4}};
 }
 
-std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {
+std::vector<TensorType> infer_cross_entropy_gradient(const Attributes& attributes, Types in) {
   expect_inputs(in, 3, "log_probabilities, labels, dloss");
   expect_loss_gradient(attributes, in[2], in[1].shape);
   return {in[0]};
 }
 
-void forward_gradient(const KernelCall& call) {
+void forward_cross_entropy_gradient(const KernelCall& call) {
   const ClassLabels labels(call.attributes, call.inputs[1], call.inputs[0].shape());
   const TermGradients gradients(call.attributes, call.inputs[2], labels.counted());
   const double smooth = smoothing(call.attributes);
@@ -99,24 +148,43 @@ void forward_gradient(const KernelCall& call) {
 
 }  // namespace
 
+const Op nll_loss{.name = "nll_loss",
+                  .onnx = "NegativeLogLikelihoodLoss",
+                  .attributes = {attribute::reduction, attribute::ignore_index},
+                  .infer = infer_nll,
+                  .forward = forward_nll,
+                  .backward = backward_nll,
+                  .cost = streaming_cost<1>,
+                  .samples = nll_samples,
+                  .make_valid = fill_labels_of_scores,
+                  .is_loss = true};
+
+const Op nll_loss_gradient{
+    .name = "nll_loss_gradient",
+    .attributes = {attribute::reduction, attribute::ignore_index, attribute::classes},
+    .infer = infer_nll_gradient,
+    .forward = forward_nll_gradient,
+    .cost = streaming_cost<1>,
+    .make_valid = fill_labels_of_nll_gradient};
+
 const Op cross_entropy{
     .name = "cross_entropy",
     .onnx = "SoftmaxCrossEntropyLoss",
     .attributes = {attribute::reduction, attribute::ignore_index, attribute::label_smoothing},
-    .infer = infer,
-    .forward = forward,
-    .backward = backward,
+    .infer = infer_cross_entropy,
+    .forward = forward_cross_entropy,
+    .backward = backward_cross_entropy,
     .cost = streaming_cost<15>,
     .overwrites = {{0, 1}},
-    .samples = samples,
+    .samples = cross_entropy_samples,
     .make_valid = fill_labels_of_scores,
     .is_loss = true};
 
 const Op cross_entropy_gradient{
     .name = "cross_entropy_gradient",
     .attributes = {attribute::reduction, attribute::ignore_index, attribute::label_smoothing},
-    .infer = infer_gradient,
-    .forward = forward_gradient,
+    .infer = infer_cross_entropy_gradient,
+    .forward = forward_cross_entropy_gradient,
     .cost = streaming_cost<14>,
     .overwrites = {{0, 0}},
     .make_valid = fill_labels_of_scores};

@@ -1,11 +1,12 @@
-#include "graph/ops/movement/reshape.hpp"
+#include "graph/ops/movement/rearrange.hpp"
 
 #include <algorithm>
 
-#include "graph/ops/rules/copy.hpp"
+#include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/elementwise.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/strided.hpp"
 #include "graph/values/joined.hpp"
 
 namespace penstock::graph {
@@ -14,9 +15,22 @@ namespace attribute {
 
 constexpr ListAttribute shape{"shape"};
 constexpr IntegerAttribute start_axis{"start_axis", 1};
+constexpr ListAttribute axes{"axes"};
 
 }  // namespace attribute
 namespace {
+
+void forward_identity(const KernelCall& call) {
+  copy(call.inputs[0], call.outputs[0]);
+}
+
+void backward_identity(GradientContext& context) {
+  context.set(0, context.gradient(0));
+}
+
+std::vector<OpSample> identity_samples() {
+  return {{.inputs = {{DType::f32, {3, 7}}}}};
+}
 
 using Dims = std::vector<std::int64_t>;
 
@@ -49,7 +63,7 @@ void fill_open_dimension(Dims& dims, std::int64_t elements) {
   *open = divides ? elements / others : 0;
 }
 
-std::vector<TensorType> infer(const Attributes& attributes, Types in) {
+std::vector<TensorType> infer_reshape(const Attributes& attributes, Types in) {
   infer_unary(attributes, in);
   const Dims& wanted = attribute::shape.of(attributes);
   const bool sound = std::count(wanted.begin(), wanted.end(), -1) <= 1 &&
@@ -76,17 +90,17 @@ std::vector<TensorType> infer_flatten(const Attributes& attributes, Types in) {
   return {{DType::f32, Shape(dims)}};
 }
 
-void forward(const KernelCall& call) {
+void forward_copy(const KernelCall& call) {
   copy(call.inputs[0], call.outputs[0]);
 }
 
-void backward(GradientContext& context) {
+void backward_reshape(GradientContext& context) {
   const Shape& x = context.type(context.input(0)).shape;
   context.set(0,
               context.emit(reshape, {context.gradient(0)}, {{"shape", Dims(x.begin(), x.end())}}));
 }
 
-std::vector<OpSample> samples() {
+std::vector<OpSample> reshape_samples() {
   const TensorType x{DType::f32, {2, 3, 4}};
   return {{.inputs = {x}, .attributes = {{"shape", Dims{0, -1}}}},
           {.inputs = {x}, .attributes = {{"shape", Dims{4, 3, 2}}}}};
@@ -97,26 +111,90 @@ std::vector<OpSample> flatten_samples() {
   return {{.inputs = {x}}, {.inputs = {x}, .attributes = {{"start_axis", std::int64_t{-1}}}}};
 }
 
+using Axes = std::vector<std::int64_t>;
+
+std::vector<TensorType> infer_transpose(const Attributes& attributes, Types in) {
+  infer_unary(attributes, in);
+  const Axes& axes = attribute::axes.of(attributes);
+  Axes sorted = axes, dims;
+  std::sort(sorted.begin(), sorted.end());
+  bool permutation = sorted.size() == in[0].shape.rank();
+  for (std::size_t i = 0; i < sorted.size(); ++i)
+    permutation = permutation && sorted[i] == static_cast<std::int64_t>(i);
+  expect(permutation, "expected axes to name each axis of x " + to_string(in[0].shape) + " once");
+  for (const std::int64_t axis : axes) dims.push_back(in[0].shape[axis]);
+  return {{DType::f32, Shape(dims)}};
+}
+
+void forward_transpose(const KernelCall& call) {
+  const Operand &x = call.inputs[0], &y = call.outputs[0];
+  const Strides dense = dense_strides(x.shape());
+  Strides from{};
+  const Axes& axes = attribute::axes.of(call.attributes);
+  for (std::size_t i = 0; i < axes.size(); ++i) from[i] = dense[static_cast<std::size_t>(axes[i])];
+  const StridedWalk<2> walk(y.shape(), {dense_strides(y.shape()), from});
+  const std::int64_t n = walk.length(), step = walk.steps()[1];
+  walk.for_each_row([&](const auto& at) {
+    float *row = y.f32().data() + at[0], *source = x.f32().data() + at[1];
+    if (step == 1)
+      std::copy_n(source, n, row);
+    else
+      kernel_table().arithmetic.gather(n, step, source, row);
+  });
+}
+
+void backward_transpose(GradientContext& context) {
+  const Axes& axes = attribute::axes.of(context.attributes());
+  Axes inverse(axes.size());
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    inverse[static_cast<std::size_t>(axes[i])] = static_cast<std::int64_t>(i);
+  context.set(0, context.emit(transpose, {context.gradient(0)}, {{"axes", inverse}}));
+}
+
+std::vector<OpSample> transpose_samples() {
+  const TensorType x{DType::f32, {2, 3, 4, 5}};
+  return {{.inputs = {x}, .attributes = {{"axes", Axes{0, 2, 1, 3}}}},
+          {.inputs = {x}, .attributes = {{"axes", Axes{3, 0, 2, 1}}}}};
+}
+
 }  // namespace
+
+const Op identity{.name = "identity",
+                  .onnx = "Identity",
+                  .infer = infer_unary,
+                  .forward = forward_identity,
+                  .backward = backward_identity,
+                  .cost = streaming_cost<0>,
+                  .overwrites = {{0, 0}},
+                  .samples = identity_samples};
 
 const Op reshape{.name = "reshape",
                  .onnx = "Reshape",
                  .attributes = {attribute::shape},
-                 .infer = infer,
-                 .forward = forward,
-                 .backward = backward,
+                 .infer = infer_reshape,
+                 .forward = forward_copy,
+                 .backward = backward_reshape,
                  .cost = streaming_cost<0>,
                  .overwrites = {{0, 0}},
-                 .samples = samples};
+                 .samples = reshape_samples};
 
 const Op flatten{.name = "flatten",
                  .onnx = "Flatten",
                  .attributes = {attribute::start_axis},
                  .infer = infer_flatten,
-                 .forward = forward,
-                 .backward = backward,
+                 .forward = forward_copy,
+                 .backward = backward_reshape,
                  .cost = streaming_cost<0>,
                  .overwrites = {{0, 0}},
                  .samples = flatten_samples};
+
+const Op transpose{.name = "transpose",
+                   .onnx = "Transpose",
+                   .attributes = {attribute::axes},
+                   .infer = infer_transpose,
+                   .forward = forward_transpose,
+                   .backward = backward_transpose,
+                   .cost = streaming_cost<0>,
+                   .samples = transpose_samples};
 
 }  // namespace penstock::graph

@@ -1,3 +1,4 @@
+// Ops that take tensors apart along an axis, and put them together.
 #pragma once
 
 #include "graph/ir/op.hpp"
@@ -19,5 +20,9 @@ extern const Op slice;
 /// Maps (dy) to dx, which has dy at [begin, begin + its size) of an axis of the attribute `size`,
 /// and zeros elsewhere.
 extern const Op slice_gradient;
+
+/// Puts one or more tensors behind one another along the attribute `axis` (0 by default; a negative
+/// axis counts from the end). Their other dimensions are the same.
+extern const Op concat;
 
 }  // namespace penstock::graph

@@ -1,0 +1,163 @@
+#include "graph/ops/arithmetic/sums.hpp"
+
+#include <algorithm>
+
+#include "graph/kernels/kernel_table.hpp"
+#include "graph/ops/rules/cost.hpp"
+#include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/lane_shape.hpp"
+#include "graph/ops/rules/strided.hpp"
+#include "graph/ops/rules/units.hpp"
+
+namespace penstock::graph {
+
+namespace attribute {
+
+constexpr ListAttribute shape{"shape"};
+constexpr FlagAttribute running{"running"};
+
+}  // namespace attribute
+namespace {
+
+std::vector<TensorType> infer_channel(const Attributes&, Types in) {
+  expect_inputs(in, 1, "x");
+  expect_dtype(in[0], DType::f32, "x");
+  expect(in[0].shape.rank() >= 2, "expected x of rank 2 or more, got " + to_string(in[0]));
+  return {{DType::f32, {in[0].shape[1]}}};
+}
+
+void forward_channel(const KernelCall& call) {
+  const Shape& shape = call.inputs[0].shape();
+  const auto n = shape[0], c = shape[1],
+             inner = n * c > 0 ? call.inputs[0].elements() / (n * c) : 0;
+  kernel_table().reductions.channel_sums(n, c, inner, call.part, call.inputs[0].f32().data(),
+                                         call.outputs[0].f32().data());
+}
+
+Cost channel_cost(const Attributes&, Types in, Types) {
+  return {.flops = static_cast<double>(in[0].shape.elements()),
+          .bytes = static_cast<double>(in[0].bytes())};
+}
+
+std::vector<OpSample> channel_samples() {
+  return {{.inputs = {{DType::f32, {4, 3}}}}, {.inputs = {{DType::f32, {2, 3, 4, 5}}}}};
+}
+
+std::vector<TensorType> infer_lanes(const Attributes&, Types in) {
+  expect_inputs(in, 1, "x");
+  expect_lanes(in[0], 5, "x");
+  return {{DType::f32, {in[0].shape[1]}}};
+}
+
+void forward_lanes(const KernelCall& call) {
+  const Shape& x = call.inputs[0].shape();
+  kernel_table().lanes.channel_sums({x[0], x[1], x[2], x[3]}, call.part,
+                                    call.inputs[0].f32().data(), call.outputs[0].f32().data());
+}
+
+std::vector<OpSample> lanes_samples() {
+  return {{.inputs = {{DType::f32, {2, 3, 4, 5, 16}}}},
+          {.inputs = {{DType::f32, {1, 7, 3, 1, 16}}}}};
+}
+
+std::vector<TensorType> infer_reduce_to(const Attributes& attributes, Types in) {
+  expect_inputs(in, 1, "x");
+  expect_dtype(in[0], DType::f32, "x");
+  const Shape shape(attribute::shape.of(attributes));
+  expect(broadcasts_to(shape, in[0].shape), "expected a shape that broadcasts to " +
+                                                to_string(in[0].shape) + ", got " +
+                                                to_string(shape));
+  return {{DType::f32, shape}};
+}
+
+/// Asks for one double for each element of the result.
+std::int64_t reduce_to_workspace(const Attributes&, Types, Types out) {
+  return out[0].shape.elements() * static_cast<std::int64_t>(sizeof(double));
+}
+
+void forward_reduce_to(const KernelCall& call) {
+  const Operand &x = call.inputs[0], &out = call.outputs[0];
+  const std::span<double> sums(reinterpret_cast<double*>(call.workspace.data()),
+                               static_cast<std::size_t>(out.elements()));
+  std::fill(sums.begin(), sums.end(), 0.0);
+  const StridedWalk<2> walk(x.shape(),
+                            {dense_strides(x.shape()), broadcast_strides(out.shape(), x.shape())});
+  const ReductionKernels& kernels = kernel_table().reductions;
+  walk.for_each_row([&, one = walk.steps()[1] == 0](const auto& at) {
+    const float* row = x.f32().data() + at[0];
+    double* sum = sums.data() + at[1];
+    if (one)
+      *sum += kernels.sum(walk.length(), row);
+    else
+      kernels.add_to(walk.length(), row, sum);
+  });
+  kernels.round(out.elements(), sums.data(), out.f32().data());
+}
+
+std::vector<TensorType> infer_accumulate(const Attributes&, Types in) {
+  expect_inputs(in, 2, "sum, x");
+  expect_dtype(in[0], DType::f32, "sum");
+  expect_dtype(in[1], DType::f32, "x");
+  expect_shape(in[1], in[0].shape, "x");
+  return {in[0]};
+}
+
+void forward_accumulate(const KernelCall& call) {
+  const Operand &sum = call.inputs[0], &x = call.inputs[1], &out = call.outputs[0];
+  const auto [first, count] = ElementRange(call, out.elements());
+  const float *from = sum.f32().data() + first, *more = x.f32().data() + first;
+  float* const to = out.f32().data() + first;
+  if (!attribute::running.of(call.attributes)) {
+    kernel_table().arithmetic.add(count, {from, false}, {more, false}, to);
+    return;
+  }
+  const auto k = static_cast<double>(call.summed);
+  kernel_table().arithmetic.blend(count, static_cast<float>(k / (k + 1)), from,
+                                  static_cast<float>(1 / (k + 1)), more, to);
+}
+
+std::vector<OpSample> accumulate_samples() {
+  const TensorType x{DType::f32, {3, 7}};
+  return {{.inputs = {x, x}}, {.inputs = {x, x}, .attributes = {{"running", std::int64_t{1}}}}};
+}
+
+}  // namespace
+
+const Op channel_sum{.name = "channel_sum",
+                     .infer = infer_channel,
+                     .forward = forward_channel,
+                     .cost = channel_cost,
+                     .units = axis_units<0>,
+                     .samples = channel_samples};
+
+const Op channel_sum_lanes{.name = "channel_sum_lanes",
+                           .infer = infer_lanes,
+                           .forward = forward_lanes,
+                           .cost = streaming_cost<1>,
+                           .units = axis_units<0>,
+                           .samples = lanes_samples};
+
+const Op reduce_to{.name = "reduce_to",
+                   .attributes = {attribute::shape},
+                   .infer = infer_reduce_to,
+                   .forward = forward_reduce_to,
+                   .cost = streaming_cost<1>,
+                   .workspace = reduce_to_workspace};
+
+ValueId reduced_to_input(GradientContext& context, ValueId gradient, std::size_t i) {
+  const Shape& shape = context.type(context.input(i)).shape;
+  if (context.type(gradient).shape == shape) return gradient;
+  return context.emit(reduce_to, {gradient},
+                      {{"shape", std::vector<std::int64_t>(shape.begin(), shape.end())}});
+}
+
+const Op accumulate{.name = "accumulate",
+                    .attributes = {attribute::running},
+                    .infer = infer_accumulate,
+                    .forward = forward_accumulate,
+                    .cost = streaming_cost<1>,
+                    .units = element_units,
+                    .updates = {{0, 0}},
+                    .samples = accumulate_samples};
+
+}  // namespace penstock::graph
