@@ -1,10 +1,8 @@
 // This is the table of one instruction set. The build compiles this file once for each of them.
 #include "graph/kernels/kernel_table.hpp"
-#include "graph/kernels/lanes/channel_sums.hpp"
 #include "graph/kernels/lanes/convolve.hpp"
-#include "graph/kernels/lanes/convolve_pool.hpp"
-#include "graph/kernels/lanes/pool_maximum.hpp"
-#include "graph/kernels/lanes/transpose.hpp"
+#include "graph/kernels/lanes/planes.hpp"
+#include "graph/kernels/lanes/sums.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "graph/kernels/vectors/row_operand.hpp"
+#include "graph/kernels/vectors/operands.hpp"
 
 namespace penstock::graph {
 

@@ -1,5 +1,5 @@
-// These kernels are the convolution with lanes and its gradients. The build compiles them once per
-// instruction set.
+// These kernels are the convolution with lanes and its gradients: alone, and in one with a bias, a
+// max pooling of 2x2 pixels and a ReLU. The build compiles them once per instruction set.
 #pragma once
 
 #include "graph/kernels/lanes/lane_kernels.hpp"
@@ -16,5 +16,14 @@ void convolve_input_gradient_block(const LaneConvolution& conv, Part channels, s
                                    const float* dy, const float* weight, float* dx);
 void convolve_weight_gradient(const LaneConvolution& conv, Part part, const float* x,
                               const float* dy, float* dweight, float* workspace);
+
+void convolve_pool(const LaneConvolution& conv, Part part, const float* x, const float* weight,
+                   const float* bias, float* y, std::uint8_t* winners, float* workspace);
+void convolve_pool_input_gradient(const LaneConvolution& conv, Part part,
+                                  const std::uint8_t* winners, const float* dy, const float* weight,
+                                  float* dx, float* workspace);
+void convolve_pool_weight_gradient(const LaneConvolution& conv, Part part, const float* x,
+                                   const std::uint8_t* winners, const float* dy, float* dweight,
+                                   float* dbias, float* workspace);
 
 }  // namespace penstock::graph::PENSTOCK_ISA

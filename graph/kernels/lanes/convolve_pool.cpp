@@ -1,4 +1,4 @@
-#include "graph/kernels/lanes/convolve_pool.hpp"
+#include "graph/kernels/lanes/convolve.hpp"
 
 #include "graph/kernels/lanes/window_sums.hpp"
 

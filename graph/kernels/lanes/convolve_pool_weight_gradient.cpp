@@ -1,7 +1,7 @@
-#include "graph/kernels/lanes/convolve_pool.hpp"
+#include "graph/kernels/lanes/convolve.hpp"
 #include "graph/kernels/lanes/padding.hpp"
 #include "graph/kernels/lanes/routes.hpp"
-#include "graph/kernels/lanes/sum_lanes.hpp"
+#include "graph/kernels/lanes/sums.hpp"
 #include "graph/kernels/lanes/window_sums.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {

@@ -1,5 +1,5 @@
 #include "graph/kernels/lanes/convolve.hpp"
-#include "graph/kernels/lanes/sum_lanes.hpp"
+#include "graph/kernels/lanes/sums.hpp"
 #include "graph/kernels/lanes/window_sums.hpp"
 #include "graph/kernels/lanes/workspace.hpp"
 

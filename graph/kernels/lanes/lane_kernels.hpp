@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "graph/kernels/vectors/pooling.hpp"
+#include "graph/kernels/vectors/operands.hpp"
 #include "graph/values/part.hpp"
 
 namespace penstock::graph {

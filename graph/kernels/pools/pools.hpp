@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "graph/kernels/vectors/pooling.hpp"
+#include "graph/kernels/vectors/operands.hpp"
 
 namespace penstock::graph {
 

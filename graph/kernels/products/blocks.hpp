@@ -25,6 +25,17 @@ static constexpr std::int64_t round_up(std::int64_t value, std::int64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
+/// Calls `work(first, size)` for equal chunks of `count` things, of at most `most` each.
+template <class Work>
+[[gnu::always_inline]] static inline void for_each_chunk(std::int64_t count, std::int64_t most,
+                                                         Work work) {
+  const std::int64_t chunks = (count + most - 1) / most;
+  for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
+    const std::int64_t first = count * chunk / chunks;
+    work(first, count * (chunk + 1) / chunks - first);
+  }
+}
+
 /// Returns how many columns are multiplied by the whole left factor before the next columns are.
 static constexpr std::int64_t column_block(std::int64_t columns, std::int64_t depth) {
   const std::int64_t steps = at_most(depth > 0 ? depth : 1, depth_block);

@@ -5,8 +5,7 @@
 #include "graph/kernels/products/blocks.hpp"
 #include "graph/kernels/products/direct.hpp"
 #include "graph/kernels/products/image.hpp"
-#include "graph/kernels/products/pack_weights.hpp"
-#include "graph/kernels/products/parts.hpp"
+#include "graph/kernels/products/pack.hpp"
 #include "graph/kernels/products/tile.hpp"
 #include "graph/kernels/products/workspace.hpp"
 
@@ -138,11 +137,11 @@ struct Block {
 /// Calls `work(result, rows, left)` for strips of results, whose weights are packed at `left`.
 template <class Work>
 void for_each_strip(const Block& block, float* left, Work work) {
-  for_each_part(block.results.end - block.results.begin, most_rows,
-                [&](std::int64_t first, std::int64_t rows) {
-                  work(block.results.begin + first, rows, left);
-                  left += block.left_floats();
-                });
+  for_each_chunk(block.results.end - block.results.begin, most_rows,
+                 [&](std::int64_t first, std::int64_t rows) {
+                   work(block.results.begin + first, rows, left);
+                   left += block.left_floats();
+                 });
 }
 
 /// Returns whether the places of a panel lie side by side in the target.
@@ -241,12 +240,12 @@ void convolve(const Windows& w, Part part, const float* source, const float* wei
     do {
       const std::int64_t channels = at_most(w.channels - channel, w.block_channels);
       const Image image = image_of(w, band, channel, channels, source, padded);
-      for_each_part(results.end - results.begin, results_block,
-                    [&](std::int64_t first, std::int64_t count) {
-                      const Part some{results.begin + first, results.begin + first + count};
-                      multiply_block({w, band, some, image, channel, channels, target}, weight,
-                                     bias, left, panel);
-                    });
+      for_each_chunk(results.end - results.begin, results_block,
+                     [&](std::int64_t first, std::int64_t count) {
+                       const Part some{results.begin + first, results.begin + first + count};
+                       multiply_block({w, band, some, image, channel, channels, target}, weight,
+                                      bias, left, panel);
+                     });
       channel += channels;
     } while (channel < w.channels);
   });

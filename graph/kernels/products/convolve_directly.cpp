@@ -1,8 +1,8 @@
+#include "graph/kernels/products/blocks.hpp"
 #include "graph/kernels/products/convolve.hpp"
 #include "graph/kernels/products/direct_tile.hpp"
 #include "graph/kernels/products/image.hpp"
-#include "graph/kernels/products/pack_weights.hpp"
-#include "graph/kernels/products/parts.hpp"
+#include "graph/kernels/products/pack.hpp"
 #include "graph/kernels/products/workspace.hpp"
 
 // The vectors run over results, whose weights are packed. What places see is read from the source,
@@ -92,8 +92,8 @@ void multiply_panel(const Panel& panel) {
   const std::int64_t most = joined ? most_rows : at_most(most_rows, w.columns.size);
   WindowAxis columns = w.columns;
   if (joined) columns.size = length;
-  for_each_part(w.channels, w.block_channels, [&](std::int64_t channel, std::int64_t channels) {
-    for_each_part(length, most, [&](std::int64_t first, std::int64_t places) {
+  for_each_chunk(w.channels, w.block_channels, [&](std::int64_t channel, std::int64_t channels) {
+    for_each_chunk(length, most, [&](std::int64_t first, std::int64_t places) {
       const Piece piece(columns, first, places);
       for (std::int64_t sample = 0; sample < panel.band.samples; ++sample)
         for (std::int64_t row = 0; row < rows; ++row)

@@ -3,8 +3,7 @@
 #include "graph/kernels/products/direct.hpp"
 #include "graph/kernels/products/image.hpp"
 #include "graph/kernels/products/pack.hpp"
-#include "graph/kernels/products/parts.hpp"
-#include "graph/kernels/products/ragged.hpp"
+#include "graph/kernels/products/tile.hpp"
 #include "graph/kernels/products/workspace.hpp"
 
 // The vectors run over channels. With the channels of a pixel side by side, what a row of the
@@ -102,7 +101,7 @@ void add_band(const Windows& w, Part part, const Band& band, const Pixels& pixel
     starts[i] = pixels.at(i / band.rows, i % band.rows * w.rows.step, 0);
   const std::int64_t cells = w.channels * w.rows.taps * w.columns.taps;
   const bool first = band.first_sample == 0 && band.first_row == 0;
-  for_each_part(part.end - part.begin, most_rows, [&](std::int64_t at, std::int64_t results) {
+  for_each_chunk(part.end - part.begin, most_rows, [&](std::int64_t at, std::int64_t results) {
     const std::int64_t result = part.begin + at;
     pack_gradients(w, band, result, results, gradient, left);
     for_each_run(w, pixels, [&](std::int64_t cell, std::int64_t pixel, std::int64_t length) {

@@ -1,7 +1,6 @@
-#include "graph/kernels/products/dots.hpp"
+#include "graph/kernels/products/multiply.hpp"
 
 #include "graph/kernels/products/blocks.hpp"
-#include "graph/kernels/products/parts.hpp"
 #include "graph/kernels/vectors/square.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
@@ -114,7 +113,7 @@ void multiply_columns(const Product& p, const ProductRange& range, std::int64_t 
   tile.ahead = p.right.data + (column + tile_columns) * p.right.column_stride;
   if (many_registers && p.depth * p.columns > cached_floats)
     tile.ahead_lines = (tile_columns + tiles - 1) / tiles;
-  for_each_part(range.rows, tile_rows, [&](std::int64_t first, std::int64_t rows) {
+  for_each_chunk(range.rows, tile_rows, [&](std::int64_t first, std::int64_t rows) {
     const std::int64_t row = range.first_row + first;
     for (std::int64_t i = 0; i < rows; ++i)
       tile.rows[i] = p.left.data + (row + i) * p.left.row_stride;

@@ -1,12 +1,8 @@
 #include "graph/kernels/products/multiply.hpp"
 
 #include "graph/kernels/products/blocks.hpp"
-#include "graph/kernels/products/dots.hpp"
 #include "graph/kernels/products/pack.hpp"
-#include "graph/kernels/products/parts.hpp"
-#include "graph/kernels/products/ragged.hpp"
-#include "graph/kernels/products/stationary.hpp"
-#include "graph/kernels/products/turned.hpp"
+#include "graph/kernels/products/tile.hpp"
 #include "graph/kernels/products/units.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
@@ -108,10 +104,10 @@ void multiply_block(const Product& p, const Block& block, float* workspace) {
   pack_right(p, block, right);
   const bool shallow = is_shallow(block);
   const std::int64_t most = shallow ? left_pitch : most_rows;
-  for_each_part(block.rows, most, [&](std::int64_t first, std::int64_t rows) {
+  for_each_chunk(block.rows, most, [&](std::int64_t first, std::int64_t rows) {
     const std::int64_t row = block.first_row + first;
     pack_left(p, block, row, rows, left);
-    for_each_part(rows, shallow ? few_rows : rows, [&](std::int64_t at, std::int64_t count) {
+    for_each_chunk(rows, shallow ? few_rows : rows, [&](std::int64_t at, std::int64_t count) {
       multiply_rows(p, block, strip_of_rows(p, block, row + at, count, left + at), right);
     });
   });

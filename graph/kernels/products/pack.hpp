@@ -1,9 +1,11 @@
-// Parts of a factor are packed in the order in which multiply_tile reads them: step by step of
-// depth. The build compiles these functions once per instruction set.
+// Blocks of a factor, and the weights of a convolution, are packed in the order in which
+// multiply_tile reads them: step by step of depth. The build compiles these functions once per
+// instruction set.
 #pragma once
 
 #include <cstdint>
 
+#include "graph/kernels/products/windows.hpp"
 #include "graph/kernels/vectors/vector.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
@@ -14,12 +16,12 @@ struct Packed {
   std::int64_t pitch;  ///< One step and the next are this many floats apart.
 };
 
-/// Copies exactly `count` floats, in the largest pieces possible.
-template <int piece = vector_size>
+/// Copies exactly `count` floats, as many at once as possible.
+template <int most = vector_size>
 [[gnu::always_inline]] inline void copy_floats(std::int64_t count, const float* from, float* to) {
-  for (; count >= piece; count -= piece, from += piece, to += piece)
-    __builtin_memcpy(to, from, sizeof(float) * piece);
-  if constexpr (piece > 1) copy_floats<piece / 2>(count, from, to);
+  for (; count >= most; count -= most, from += most, to += most)
+    __builtin_memcpy(to, from, sizeof(float) * most);
+  if constexpr (most > 1) copy_floats<most / 2>(count, from, to);
 }
 
 /// Computes to[step][i] = from[step * pitch + i].
@@ -42,5 +44,10 @@ void unpack_columns(std::int64_t count, std::int64_t steps, const float* from,
 /// Computes the square to[step][i] = from[i * pitch + step] of vector_size steps. If there are
 /// fewer than vector_size rows, the last one is repeated.
 void transpose_square(std::int64_t count, const float* from, std::int64_t pitch, Packed to);
+
+/// Writes to[channel][tap][i], the weights of the results `result` + i below `rows`, for `channels`
+/// channels from `channel` on. What lies between `rows` and the pitch may be overwritten.
+void pack_weights(const Windows& w, std::int64_t result, std::int64_t rows, std::int64_t channel,
+                  std::int64_t channels, const float* weight, Packed to);
 
 }  // namespace penstock::graph::PENSTOCK_ISA

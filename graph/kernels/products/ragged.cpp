@@ -1,6 +1,6 @@
-#include "graph/kernels/products/ragged.hpp"
-
+// Strips at the right border of a matrix are ragged: they are narrower than a tile.
 #include "graph/kernels/products/pack.hpp"
+#include "graph/kernels/products/tile.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {

@@ -1,8 +1,7 @@
-#include "graph/kernels/products/stationary.hpp"
+#include "graph/kernels/products/multiply.hpp"
 
 #include "graph/kernels/products/blocks.hpp"
 #include "graph/kernels/products/pack.hpp"
-#include "graph/kernels/products/parts.hpp"
 #include "graph/kernels/products/tile.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
@@ -110,7 +109,7 @@ void put(const Product& p, const Block& block, std::int64_t column, const float*
 }
 
 void multiply_block(const Product& p, const Block& block) {
-  for_each_part(p.depth, most_rows, [&](std::int64_t step, std::int64_t steps) {
+  for_each_chunk(p.depth, most_rows, [&](std::int64_t step, std::int64_t steps) {
     pack_left(p, block, step, steps);
     const float* const right = p.right.data + step * p.right.row_stride;
     for_each_panel(block, [&](std::int64_t column, float* sums) {

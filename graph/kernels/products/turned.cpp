@@ -1,9 +1,8 @@
-#include "graph/kernels/products/turned.hpp"
+#include "graph/kernels/products/multiply.hpp"
 
 #include "graph/kernels/products/blocks.hpp"
 #include "graph/kernels/products/direct_tile.hpp"
 #include "graph/kernels/products/pack.hpp"
-#include "graph/kernels/products/parts.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
@@ -78,7 +77,7 @@ void multiply_turned(const Product& p, const ProductRange& range, float* workspa
   const std::int64_t end = range.first_column + range.columns;
   for (std::int64_t column = range.first_column; column < end; column += group) {
     const std::int64_t columns = at_most(end - column, group);
-    for_each_part(columns, tile_columns, [&](std::int64_t first, std::int64_t count) {
+    for_each_chunk(columns, tile_columns, [&](std::int64_t first, std::int64_t count) {
       for_panels([&](const Panel& panel) {
         add_columns(p, panel, column + first, count, panel.sums + first * panel.pitch);
       });

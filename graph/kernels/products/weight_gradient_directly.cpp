@@ -1,8 +1,8 @@
+#include "graph/kernels/products/blocks.hpp"
 #include "graph/kernels/products/convolve.hpp"
 #include "graph/kernels/products/direct_tile.hpp"
 #include "graph/kernels/products/image.hpp"
 #include "graph/kernels/products/pack.hpp"
-#include "graph/kernels/products/parts.hpp"
 #include "graph/kernels/products/workspace.hpp"
 
 // The vectors run over results, whose gradients are transposed. The pixels that these meet are read
@@ -73,7 +73,7 @@ void add_channels(const Gradients& gradients, std::int64_t channels, const float
 void add_band(const Gradients& gradients, const float* source, float* sums) {
   const Windows& w = gradients.w;
   const std::int64_t plane = w.rows.size * w.columns.size, taps = w.rows.taps * w.columns.taps;
-  for_each_part(w.channels, most_rows, [&](std::int64_t channel, std::int64_t channels) {
+  for_each_chunk(w.channels, most_rows, [&](std::int64_t channel, std::int64_t channels) {
     add_channels(gradients, channels, source + channel * plane,
                  sums + channel * taps * panel_width);
   });

@@ -4,8 +4,7 @@
 
 #include <cstdint>
 
-#include "graph/kernels/vectors/lines.hpp"
-#include "graph/kernels/vectors/row_operand.hpp"
+#include "graph/kernels/vectors/operands.hpp"
 
 namespace penstock::graph {
 

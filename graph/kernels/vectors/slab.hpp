@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "graph/kernels/vectors/each_element.hpp"
-#include "graph/kernels/vectors/lines.hpp"
+#include "graph/kernels/vectors/operands.hpp"
 #include "graph/kernels/vectors/vector.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {

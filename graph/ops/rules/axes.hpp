@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "graph/kernels/vectors/lines.hpp"
+#include "graph/kernels/vectors/operands.hpp"
 #include "penstock/shape.hpp"
 
 namespace penstock::graph {

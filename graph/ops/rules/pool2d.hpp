@@ -2,7 +2,7 @@
 #pragma once
 
 #include "graph/ir/op.hpp"
-#include "graph/kernels/vectors/pooling.hpp"
+#include "graph/kernels/vectors/operands.hpp"
 
 namespace penstock::graph {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "graph/ir/op.hpp"
-#include "graph/kernels/vectors/row_operand.hpp"
+#include "graph/kernels/vectors/operands.hpp"
 
 namespace penstock::graph {
 

@@ -1,10 +1,13 @@
-// These kernels are the max pooling with lanes and its gradient. The build compiles them once per
-// instruction set.
+// These kernels bring tensors into lanes and back, and pool planes in lanes; LaneKernels says how.
+// The build compiles them once per instruction set.
 #pragma once
 
 #include "graph/kernels/lanes/lane_kernels.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
+
+void to_lanes(std::int64_t samples, std::int64_t length, const float* x, float* lanes);
+void from_lanes(std::int64_t samples, std::int64_t length, const float* lanes, float* x);
 
 void pool_maximum(const Pooling& pool, const float* x, float* y, std::uint8_t* winners);
 void pool_maximum_gradient(const Pooling& pool, const std::uint8_t* winners, const float* dy,

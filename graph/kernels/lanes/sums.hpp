@@ -1,7 +1,8 @@
-// This kernel sums over the lanes. The build compiles it once per instruction set.
+// These kernels sum over lanes, and over planes in lanes. The build compiles them once per
+// instruction set.
 #pragma once
 
-#include <cstdint>
+#include "graph/kernels/lanes/lane_kernels.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 
@@ -9,5 +10,8 @@ namespace penstock::graph::PENSTOCK_ISA {
 /// lanes are summed in the same way, and so on: the order is the same for every element and
 /// instruction set.
 void sum_lanes(std::int64_t count, const float* lanes, float* sums);
+
+/// Sums the gradients of a bias, as LaneKernels says.
+void channel_sums(const LanePlanes& planes, Part part, const float* x, float* sums);
 
 }  // namespace penstock::graph::PENSTOCK_ISA

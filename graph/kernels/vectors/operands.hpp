@@ -1,0 +1,31 @@
+// Kernels of several families see their operands in these ways: a tensor as lines along an axis, or
+// as planes that are pooled, and a row of results by what is read along it.
+#pragma once
+
+#include <cstdint>
+
+namespace penstock::graph {
+
+/// Is a row-major tensor [outer, length, inner]: the elements of a line are `inner` apart.
+struct Lines {
+  std::int64_t outer = 1;
+  std::int64_t length = 1;
+  std::int64_t inner = 1;
+};
+
+/// Holds the sizes of a pooling, which are the same for all planes.
+struct Pooling {
+  std::int64_t planes;  ///< Is samples · channels or, with lanes, blocks · channels.
+  std::int64_t height, width, out_height, out_width;
+  std::int64_t kernel_height, kernel_width;
+  std::int64_t stride_height, stride_width;
+  std::int64_t padding_height, padding_width;
+};
+
+/// Is what a kernel reads along a row of results: an array, or one element that is repeated.
+struct RowOperand {
+  const float* data;
+  bool repeats;  ///< Says whether data[0] stands for every element.
+};
+
+}  // namespace penstock::graph
