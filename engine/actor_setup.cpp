@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "graph/plan/replica_ipus.hpp"
-#include "graph/values/ipu_numbers.hpp"
 #include "penstock/error.hpp"
+#include "penstock/ipu_order.hpp"
 
 namespace penstock {
 namespace {

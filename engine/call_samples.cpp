@@ -4,9 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "graph/values/count_text.hpp"
-#include "graph/values/joined.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

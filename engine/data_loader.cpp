@@ -13,8 +13,8 @@
 #include "engine/loader/loader_checks.hpp"
 #include "engine/loader/loader_sources.hpp"
 #include "graph/values/canonical_floats.hpp"
-#include "graph/values/count_text.hpp"
 #include "graph/values/out_of_memory.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

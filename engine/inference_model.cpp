@@ -6,8 +6,7 @@
 #include "engine/host_call.hpp"
 #include "engine/model/model_access.hpp"
 #include "engine/model_body.hpp"
-#include "graph/compile/step_inputs.hpp"
-#include "graph/compile/targets.hpp"
+#include "graph/compile/model_inputs.hpp"
 #include "graph/values/out_of_memory.hpp"
 
 namespace penstock {

@@ -7,9 +7,9 @@
 #include "engine/joined_results.hpp"
 #include "engine/model/model_access.hpp"
 #include "engine/rows.hpp"
-#include "graph/values/count_text.hpp"
 #include "graph/values/out_of_memory.hpp"
 #include "graph/values/stopwatch.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "graph/values/hosts_thread.hpp"
-#include "graph/values/joined.hpp"
 #include "graph/values/number_range.hpp"
+#include "graph/values/text.hpp"
 
 namespace penstock {
 namespace {

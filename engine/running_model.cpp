@@ -18,8 +18,8 @@
 #include "engine/output_sizes.hpp"
 #include "engine/update_rules.hpp"
 #include "graph/values/number_range.hpp"
-#include "graph/values/printable.hpp"
 #include "graph/values/stopwatch.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 #include "penstock/report_text.hpp"
 

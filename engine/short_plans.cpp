@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "engine/call_samples.hpp"
-#include "graph/values/joined.hpp"
+#include "graph/values/text.hpp"
 
 namespace penstock {
 namespace {

@@ -11,7 +11,7 @@
 #include "engine/optimizer_state.hpp"
 #include "graph/values/hosts_thread.hpp"
 #include "graph/values/out_of_memory.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

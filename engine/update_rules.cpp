@@ -6,7 +6,7 @@
 
 #include "engine/model/parameter_rules.hpp"
 #include "graph/values/number_range.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::actors {

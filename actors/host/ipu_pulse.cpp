@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <new>
 
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 
 namespace penstock::actors {
 namespace {

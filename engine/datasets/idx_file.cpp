@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "graph/values/hexadecimal.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

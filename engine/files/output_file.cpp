@@ -13,7 +13,7 @@
 #include "engine/files/temporary_file.hpp"
 #include "graph/values/canonical_floats.hpp"
 #include "graph/values/out_of_memory.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

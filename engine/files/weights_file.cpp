@@ -8,7 +8,7 @@
 #include "engine/files/input_file.hpp"
 #include "graph/values/memory.hpp"
 #include "graph/values/out_of_memory.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 #include "penstock/output_file.hpp"
 

@@ -9,8 +9,7 @@
 
 #include "engine/json/json_reader.hpp"
 #include "engine/json/json_string.hpp"
-#include "graph/values/joined.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

@@ -10,7 +10,7 @@
 #include "engine/fit/check_runs.hpp"
 #include "engine/fit/inference_fields.hpp"
 #include "engine/fit/scores.hpp"
-#include "graph/values/count_text.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

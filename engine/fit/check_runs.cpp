@@ -1,6 +1,6 @@
 #include "engine/fit/check_runs.hpp"
 
-#include "graph/values/count_text.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

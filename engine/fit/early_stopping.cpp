@@ -6,9 +6,8 @@
 #include <utility>
 
 #include "graph/values/hosts_thread.hpp"
-#include "graph/values/joined.hpp"
 #include "graph/values/number_range.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 #include "penstock/fit.hpp"
 

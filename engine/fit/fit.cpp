@@ -11,10 +11,9 @@
 #include "engine/fit/hosts_error.hpp"
 #include "engine/fit/scores.hpp"
 #include "engine/model/model_access.hpp"
-#include "graph/values/joined.hpp"
 #include "graph/values/out_of_memory.hpp"
-#include "graph/values/printable.hpp"
 #include "graph/values/stopwatch.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "engine/fit/fields.hpp"
-#include "graph/values/joined.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

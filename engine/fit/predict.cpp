@@ -9,7 +9,7 @@
 #include "engine/model/model_access.hpp"
 #include "engine/rows.hpp"
 #include "graph/values/out_of_memory.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 #include "penstock/fit.hpp"
 

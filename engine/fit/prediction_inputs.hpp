@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/compile/targets.hpp"
+#include "graph/compile/model_inputs.hpp"
 #include "penstock/inference_model.hpp"
 
 namespace penstock {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

@@ -1,6 +1,6 @@
 #include "engine/loader/batch_counts.hpp"
 
-#include "graph/values/count_text.hpp"
+#include "graph/values/text.hpp"
 
 namespace penstock {
 

@@ -2,7 +2,7 @@
 
 #include "graph/values/canonical_floats.hpp"
 #include "graph/values/number_range.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 
 namespace penstock {
 namespace {

@@ -10,9 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "graph/values/joined.hpp"
 #include "graph/values/out_of_memory.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

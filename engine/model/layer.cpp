@@ -1,5 +1,5 @@
 #include "engine/model/layer.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 
 namespace penstock {
 

@@ -6,8 +6,7 @@
 #include "engine/model/model_state.hpp"
 #include "engine/model/text_table.hpp"
 #include "graph/ir/op.hpp"
-#include "graph/values/joined.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 #include "penstock/json_value.hpp"
 

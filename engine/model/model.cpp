@@ -5,7 +5,7 @@
 #include "engine/model/initial_values.hpp"
 #include "engine/model/model_access.hpp"
 #include "engine/model/model_state.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

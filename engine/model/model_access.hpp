@@ -7,7 +7,7 @@
 
 #include "engine/model/model_calls.hpp"
 #include "engine/model/parameter_store.hpp"
-#include "graph/compile/targets.hpp"
+#include "graph/compile/model_inputs.hpp"
 #include "graph/ir/graph.hpp"
 #include "penstock/model.hpp"
 

@@ -6,7 +6,7 @@
 #include "engine/files/weights_file.hpp"
 #include "engine/model/model_state.hpp"
 #include "graph/values/out_of_memory.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 #include "penstock/output_file.hpp"
 

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "graph/ir/append.hpp"
-#include "graph/values/ipu_numbers.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
+#include "penstock/ipu_order.hpp"
 
 namespace penstock {
 namespace {

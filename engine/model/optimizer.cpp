@@ -7,7 +7,7 @@
 #include "graph/values/hosts_thread.hpp"
 #include "graph/values/number_range.hpp"
 #include "graph/values/out_of_memory.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

@@ -1,5 +1,5 @@
 #include "engine/model/parameter_store.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 
 #include <algorithm>
 #include <exception>

@@ -7,8 +7,8 @@
 #include "engine/model/model_access.hpp"
 #include "engine/model/text_table.hpp"
 #include "graph/ir/op.hpp"
-#include "graph/values/joined.hpp"
 #include "graph/values/out_of_memory.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 #include "penstock/json_value.hpp"
 

@@ -17,8 +17,7 @@
 #include "engine/files/replaceable.hpp"
 #include "engine/files/temporary_file.hpp"
 #include "graph/values/fnv.hpp"
-#include "graph/values/hexadecimal.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 #include "penstock/output_file.hpp"
 

@@ -17,9 +17,8 @@
 
 #include "graph/values/field_lists.hpp"
 #include "graph/values/hosts_thread.hpp"
-#include "graph/values/joined.hpp"
 #include "graph/values/number_range.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 #include "penstock/json_value.hpp"
 #include "penstock/nearest_name.hpp"

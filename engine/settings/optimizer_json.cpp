@@ -6,7 +6,7 @@
 #include "engine/model/parameter_rules.hpp"
 #include "engine/settings/json_fields.hpp"
 #include "graph/plan/optimizers/optimizer_rule.hpp"
-#include "graph/values/joined.hpp"
+#include "graph/values/text.hpp"
 
 namespace penstock {
 

@@ -5,9 +5,8 @@
 
 #include "graph/plan/optimizers/optimizer_rule.hpp"
 #include "graph/values/hosts_thread.hpp"
-#include "graph/values/joined.hpp"
 #include "graph/values/number_range.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

@@ -18,7 +18,7 @@
 #include "graph/ir/op.hpp"
 #include "graph/ops/list.hpp"
 #include "graph/plan/schedules/schedules.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 #include "penstock/shape.hpp"
 

@@ -1,14 +1,15 @@
 #include "graph/compile/compile_warnings.hpp"
 
+#include <algorithm>
+#include <array>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "graph/compile/build_plan.hpp"
-#include "graph/compile/idle_sharding.hpp"
-#include "graph/compile/offload_choices.hpp"
 #include "graph/compile/plan_choice.hpp"
 #include "graph/ir/op.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -53,14 +54,112 @@ void warn_of_own_statistics(const Graph& graph, std::int64_t replicas, Notes& wa
                               "statistics of its own; replica 0's are read back"});
 }
 
+/// Says of a class of tensors that may be in the host store whether the option has an effect.
+struct OffloadClass {
+  Option option;   ///< Turns the class on.
+  Option minimum;  ///< Is the least size of a tensor of the class.
+  Offload OffloadOptions::*offload;
+  bool in_inference;
+  /// Returns the bytes of the largest tensor of a stage that belongs to the class.
+  std::int64_t (*largest)(const Plan& plan, const StagePlan& stage, const MemoryBudget& budget);
+};
+
+std::int64_t largest_state(const Plan& plan, const StagePlan& stage, const MemoryBudget& budget) {
+  std::int64_t largest = 0;
+  for (const VariablePlan& variable : stage.variables)
+    if (!variable.gradients.empty() && budget.state &&
+        budget.state(plan.variables[index(variable.variable)].name).tensors > 0)
+      largest = std::max(largest, variable.type.bytes());
+  return largest;
+}
+
+std::int64_t largest_sum(const Plan&, const StagePlan& stage, const MemoryBudget&) {
+  std::int64_t largest = 0;
+  for (const VariablePlan& variable : stage.variables)
+    if (!variable.gradients.empty()) largest = std::max(largest, variable.type.bytes());
+  return largest;
+}
+
+std::int64_t largest_weight(const Plan& plan, const StagePlan& stage, const MemoryBudget&) {
+  std::int64_t largest = 0;
+  for (const VariablePlan& variable : stage.variables)
+    if (plan.variables[index(variable.variable)].trainable)
+      largest = std::max(largest, variable.type.bytes());
+  return largest;
+}
+
+/// Returns the bytes of the largest tensor that forward programs leave in the stash.
+std::int64_t largest_activation(const Plan&, const StagePlan& stage, const MemoryBudget&) {
+  std::int64_t largest = 0;
+  for (const Instruction& instruction : stage.forward.instructions)
+    for (std::size_t i = 0; i < instruction.outputs.size(); ++i)
+      if (const Space space = instruction.outputs[i].space;
+          space == Space::stash || space == Space::host_stash)
+        largest = std::max(largest, instruction.output_types[i].bytes());
+  return largest;
+}
+
+constexpr std::array<OffloadClass, 4> classes{
+    {{Option::offload_optimizer_state, Option::least_offloaded_optimizer_state,
+      &OffloadOptions::optimizer_state, false, largest_state},
+     {Option::offload_accumulators, Option::least_offloaded_accumulators,
+      &OffloadOptions::accumulators, false, largest_sum},
+     {Option::offload_activations, Option::least_offloaded_activations,
+      &OffloadOptions::activations, false, largest_activation},
+     {Option::offload_weights, Option::least_offloaded_weights, &OffloadOptions::weights, true,
+      largest_weight}}};
+
+std::string number_of_bytes(std::int64_t bytes) {
+  return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+}
+
+/// Warns of each class that is on although every tensor of it is smaller than its minimum. For the
+/// optimizer's state there is also a warning if no state is kept, unless the class is on because
+/// phases turn it on.
+void warn_of_idle_offload(const Plan& plan, const OffloadOptions& offload,
+                          const MemoryBudget& budget, Notes& warnings) {
+  for (const OffloadClass& one : classes) {
+    const Offload& of = offload.*one.offload;
+    if (!of.on || (!plan.training && !one.in_inference)) continue;
+    std::int64_t largest = 0;
+    for (const StagePlan& stage : plan.stages)
+      largest = std::max(largest, one.largest(plan, stage, budget));
+    if (largest == 0 && &of == &offload.optimizer_state && plan.phases.none())
+      warnings.push_back(
+          {one.option, "the optimizer keeps no state, and nothing is kept in the host store"});
+    if (largest > 0 && !of.takes(largest))
+      warnings.push_back({one.minimum, "nothing is kept in the host store: no tensor has " +
+                                           number_of_bytes(of.minimum_bytes) +
+                                           ", the largest has " + std::to_string(largest)});
+  }
+}
+
+/// Returns why nothing of the optimizer's state is divided although it was to be, or nothing if
+/// something is divided.
+std::optional<Note> idle_sharding(const Plan& plan, const MemoryBudget& budget) {
+  if (!budget.shard_state.on) return std::nullopt;
+  const auto note = [](const char* text) { return Note{Option::shard_optimizer_state, text}; };
+  if (budget.replicas == 1)
+    return note("there are no replicas to share with, and nothing is divided");
+  std::int64_t largest = 0;
+  for (const StagePlan& stage : plan.stages)
+    largest = std::max(largest, largest_state(plan, stage, budget));
+  const std::int64_t elements = largest / static_cast<std::int64_t>(sizeof(float));
+  if (elements == 0) return note("the optimizer keeps no state, and nothing is divided");
+  if (budget.shard_state.divides(elements, budget.replicas)) return std::nullopt;
+  return Note{Option::least_sharded_optimizer_state,
+              "nothing is divided: no tensor has " +
+                  std::to_string(budget.shard_state.minimum_elements) +
+                  " elements, the largest has " + std::to_string(elements)};
+}
+
 }  // namespace
 
 Notes compile_warnings(const Graph& model, const StagedGraph& staged, const Plan& plan,
                        const CompileRequest& request) {
   Notes warnings;
   warn_of_many_threads(staged, plan, request, warnings);
-  for (Note& note : idle_offload(plan, offload_of(request), request.memory))
-    warnings.push_back(std::move(note));
+  warn_of_idle_offload(plan, offload_of(request), request.memory, warnings);
   if (!request.training) return warnings;
   warn_of_untrained(model, staged.graph, warnings);
   if (request.recompute.on && plan.stages.size() == 1)

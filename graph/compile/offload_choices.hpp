@@ -1,12 +1,10 @@
-// These functions name the classes of tensors that a plan could keep in the host store besides
-// those that it does, and those that it was to keep there in vain. They are pure.
+// offload_choices() names the classes of tensors that a plan could keep in the host store besides
+// those that it does. It is pure.
 #pragma once
 
 #include <vector>
 
 #include "graph/compile/advice.hpp"
-#include "graph/passes/memory/memory_budget.hpp"
-#include "graph/plan/plan.hpp"
 #include "penstock/options.hpp"
 
 namespace penstock::graph {
@@ -22,11 +20,5 @@ struct OffloadChoice {
 /// be turned on if PhasedOptions::on_ipu keeps it on the IPUs.
 std::vector<OffloadChoice> offload_choices(const OffloadOptions& offload, bool training,
                                            bool phased = false);
-
-/// Returns a note for each class that is on although every tensor of it is smaller than its
-/// minimum. For the optimizer's state there is also a note if no state is kept, unless the class is
-/// on because phases turn it on.
-std::vector<Note> idle_offload(const Plan& plan, const OffloadOptions& offload,
-                               const MemoryBudget& budget);
 
 }  // namespace penstock::graph

@@ -8,15 +8,14 @@
 #include "graph/passes/network/anchors.hpp"
 #include "graph/passes/network/choose_layouts.hpp"
 #include "graph/passes/network/differentiate.hpp"
-#include "graph/passes/network/final_loss.hpp"
 #include "graph/passes/network/fuse.hpp"
-#include "graph/passes/network/inference_form.hpp"
+#include "graph/passes/network/model_form.hpp"
 #include "graph/passes/network/prune.hpp"
 #include "graph/passes/stages/find_stages.hpp"
 #include "graph/passes/stages/partition.hpp"
 #include "graph/passes/stages/stage_assignment.hpp"
 #include "graph/plan/replica_ipus.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {

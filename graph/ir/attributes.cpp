@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {

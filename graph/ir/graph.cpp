@@ -7,7 +7,7 @@
 
 #include "graph/ir/append.hpp"
 #include "graph/ir/op.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {

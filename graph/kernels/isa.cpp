@@ -4,8 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "graph/values/joined.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "graph/ir/op.hpp"
-#include "graph/values/joined.hpp"
+#include "graph/values/text.hpp"
 
 namespace penstock::graph {
 namespace {

@@ -13,7 +13,7 @@
 #include "graph/ops/rules/units.hpp"
 #include "graph/plan/staging.hpp"
 #include "graph/values/memory.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {

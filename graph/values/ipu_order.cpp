@@ -22,7 +22,7 @@ int at_hoof(int place, int count) {
 
 std::vector<int> ipus_in_order(IpuOrder order, int count) {
   return or_out_of_memory("ipus_in_order", [&] {
-    check_number("ipus_in_order: count", count, {.low = 1, .high = 65536});
+    check_number("ipus_in_order: count", count, {.low = 1, .high = highest_ipu + 1});
     std::vector<int> ipus;
     for (int place = 0; place < count; ++place)
       ipus.push_back(order == IpuOrder::snake  ? at_snake(place, count)

@@ -6,8 +6,8 @@
 #include <tuple>
 
 #include "graph/values/field_lists.hpp"
-#include "graph/values/ipu_numbers.hpp"
 #include "graph/values/number_range.hpp"
+#include "penstock/ipu_order.hpp"
 #include "penstock/options.hpp"
 
 namespace penstock {

@@ -8,15 +8,13 @@
 #include <type_traits>
 #include <unordered_set>
 
-#include "graph/values/count_text.hpp"
 #include "graph/values/hosts_thread.hpp"
-#include "graph/values/ipu_numbers.hpp"
-#include "graph/values/joined.hpp"
 #include "graph/values/number_range.hpp"
 #include "graph/values/option_fields.hpp"
 #include "graph/values/out_of_memory.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
+#include "penstock/ipu_order.hpp"
 
 namespace penstock {
 namespace {

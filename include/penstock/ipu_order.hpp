@@ -10,6 +10,9 @@
 
 namespace penstock {
 
+/// IPUs have numbers from 0 to this one, in every replica.
+inline constexpr int highest_ipu = 65535;
+
 /// Says in which order stages take IPUs. Where IPUs are linked in two rows, 0, 2, 4, ... and 1, 3,
 /// 5, ..., with links across, `snake` and `hoof` put consecutive stages on neighbors. In Penstock
 /// no link is faster than another: the order decides only which IPU a trace and a report name.

@@ -2,11 +2,13 @@
 
 #include "apps/networks/networks.hpp"
 #include "apps/trainer/options/rule_options.hpp"
+#include "penstock/ipu_order.hpp"
 #include "penstock/nearest_name.hpp"
 
 namespace trainer {
 namespace {
 
+using penstock::highest_ipu;
 using penstock::PhaseLiveness;
 using penstock::PipelineSchedule;
 using penstock::Reduction;
@@ -15,7 +17,6 @@ using penstock::Strategy;
 
 /// More threads or replicas than this are a slip of the keyboard, and might bring a machine down.
 constexpr int most_threads = 1024;
-constexpr int highest_ipu = 65535;  // The engine numbers IPUs up to this one.
 
 constexpr NumberRange positive{.least = smallest_positive};
 constexpr NumberRange from_zero{};

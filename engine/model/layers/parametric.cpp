@@ -7,7 +7,7 @@
 #include "graph/ops/arithmetic/linear.hpp"
 #include "graph/ops/convolution/conv2d.hpp"
 #include "graph/ops/sequences/embedding.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 
 namespace penstock {
 namespace {

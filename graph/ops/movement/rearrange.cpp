@@ -7,7 +7,7 @@
 #include "graph/ops/rules/elementwise.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/ops/rules/strided.hpp"
-#include "graph/values/joined.hpp"
+#include "graph/values/text.hpp"
 
 namespace penstock::graph {
 

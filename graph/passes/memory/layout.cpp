@@ -4,7 +4,7 @@
 
 #include "graph/ir/op.hpp"
 #include "graph/values/memory.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {

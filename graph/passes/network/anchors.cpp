@@ -1,6 +1,6 @@
 #include "graph/passes/network/anchors.hpp"
 
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {

@@ -10,7 +10,7 @@
 #include "graph/ops/arithmetic/arithmetic.hpp"
 #include "graph/ops/arithmetic/sums.hpp"
 #include "graph/ops/lanes/to_lanes.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {

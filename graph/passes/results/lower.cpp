@@ -2,7 +2,7 @@
 
 #include "graph/ir/op.hpp"
 #include "graph/ops/movement/rearrange.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {

@@ -5,7 +5,7 @@
 #include <string>
 #include <type_traits>
 
-#include "graph/values/joined.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {

@@ -3,8 +3,7 @@
 #include <array>
 #include <string>
 
-#include "graph/values/joined.hpp"
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/compile/compile.hpp"
+#include "graph/plan/schedules/schedules.hpp"
 #include "tests/support/model_builder.hpp"
 #include "tests/support/refusal.hpp"
 
@@ -86,6 +87,50 @@ TEST(CompileWarnings, TellThatReplicasDivideNothingInVain) {
     EXPECT_EQ(told(true, false), Notes{});
     EXPECT_EQ(told(false, true), Notes{});
   }
+}
+
+constexpr Offload on{.on = true};
+
+Notes notes(const OffloadOptions& offload, bool training = true, std::int32_t kept = 1,
+            std::optional<PhaseRequest> phased = {}) {
+  ModelBuilder model;
+  const ValueId x = model.apply("tanh", {model.linear("fc", model.input("x", {6}), 6)}, {}, "y");
+  model.output("y", x);
+  model.loss(model.apply("mse_loss", {x, model.input("target", {6})}, {}, "loss"));
+  CompileRequest request{
+      .training = training, .batch = 3, .phased = std::move(phased), .offload = offload};
+  if (request.phased) request.schedule = &find_schedule("sequential");
+  request.memory.offload_state = offload.optimizer_state;
+  request.memory.state = [=](const std::string&) { return KeptState{.tensors = kept}; };
+  return compile(model.graph(), request).notes;
+}
+
+TEST(IdleOffload, IsNotedWhereEveryTensorIsTooSmall) {
+  const Offload weight{.on = true, .minimum_bytes = 6 * 6 * 4};
+  const Offload more{.on = true, .minimum_bytes = weight.minimum_bytes + 1};
+  EXPECT_EQ(notes({.optimizer_state = weight, .accumulators = weight, .weights = weight}), Notes{});
+  const auto note = [](Option about, int bytes, int largest) {
+    return Note{about, "nothing is kept in the host store: no tensor has " + std::to_string(bytes) +
+                           " bytes, the largest has " + std::to_string(largest)};
+  };
+  EXPECT_EQ(notes({more, more, more, more}),
+            (Notes{note(Option::least_offloaded_optimizer_state, 145, 144),
+                   note(Option::least_offloaded_accumulators, 145, 144),
+                   note(Option::least_offloaded_activations, 145, 72),
+                   note(Option::least_offloaded_weights, 145, 144)}));
+  EXPECT_EQ(notes({.activations = {.on = true, .minimum_bytes = 72}}), Notes{});
+  EXPECT_EQ(notes({more, more, more, more}, false),
+            Notes{note(Option::least_offloaded_weights, 145, 144)});
+}
+
+TEST(IdleOffload, IsNotedWhereTheOptimizerKeepsNoState) {
+  const OffloadOptions state{.optimizer_state = on};
+  EXPECT_EQ(notes(state, true, 0),
+            (Notes{{Option::offload_optimizer_state,
+                    "the optimizer keeps no state, and nothing is kept in the host store"}}));
+  EXPECT_EQ(notes(state, true, 1), Notes{});
+  EXPECT_EQ(notes(state, false, 0), Notes{});
+  EXPECT_EQ(notes(state, true, 0, PhaseRequest{}), Notes{}) << "phases turn it on";
 }
 
 TEST(CompileStalls, AreRefusedBeforeAnythingRuns) {

@@ -1,12 +1,22 @@
-#include "graph/compile/targets.hpp"
+#include "graph/compile/model_inputs.hpp"
 
 #include <algorithm>
 
 #include "graph/ir/op.hpp"
+#include "graph/passes/network/model_form.hpp"
 #include "graph/passes/network/prune.hpp"
+#include "penstock/error.hpp"
 
 namespace penstock::graph {
 namespace {
+
+ValueId loss_or_none(const Graph& graph) {
+  try {
+    return final_loss(graph);
+  } catch (const Error&) {
+    return none;
+  }
+}
 
 std::vector<bool> values_made_of_losses(const Graph& graph) {
   std::vector<bool> made(graph.values.size());
@@ -25,6 +35,15 @@ bool needs_any(const Graph& graph, ValueId value, const std::vector<ValueId>& in
 }
 
 }  // namespace
+
+std::vector<std::string> step_inputs(const Graph& graph) {
+  std::vector<ValueId> wanted;
+  if (const ValueId loss = loss_or_none(graph); loss != none) wanted.push_back(loss);
+  for (const Output& output : graph.outputs) wanted.push_back(output.value);
+  std::vector<std::string> names;
+  for (const ValueId input : prune(graph, wanted).inputs) names.push_back(graph.value(input).name);
+  return names;
+}
 
 Targets targets_of(const Graph& graph) {
   const std::vector<bool> made = values_made_of_losses(graph);

@@ -1,6 +1,5 @@
-// targets_of() says which outputs of a model are made of losses, and which inputs no other
-// output needs. Such inputs are targets, and a prediction can do without them. The function is
-// pure.
+// These functions say which inputs of a model its losses and its outputs need. Inputs that only
+// losses need are targets, and a prediction can do without them. The functions are pure.
 #pragma once
 
 #include <string>
@@ -9,6 +8,10 @@
 #include "graph/ir/graph.hpp"
 
 namespace penstock::graph {
+
+/// Returns the names of the inputs on which the loss or an output depends, in their order. If the
+/// graph cannot be trained, because it has no loss or several, they are those of its outputs.
+std::vector<std::string> step_inputs(const Graph& graph);
 
 struct Targets {
   struct Input {

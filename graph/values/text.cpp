@@ -1,6 +1,8 @@
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 
 namespace penstock {
 namespace {
@@ -21,6 +23,17 @@ std::string without_controls(std::string text) {
 }
 
 }  // namespace
+
+std::string count_text(std::int64_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+std::string hexadecimal(std::uint64_t number, std::size_t digits) {
+  std::array<char, 16> written{};
+  const auto end = std::to_chars(written.data(), written.data() + written.size(), number, 16).ptr;
+  const std::string text(written.data(), end);
+  return text.size() < digits ? std::string(digits - text.size(), '0') + text : text;
+}
 
 std::string shortened(std::string_view text, std::size_t limit) {
   if (text.size() <= limit) return std::string(text);

@@ -1,6 +1,9 @@
-#include "graph/values/printable.hpp"
+#include "graph/values/text.hpp"
 
 #include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
 
 namespace penstock {
 namespace {
@@ -25,6 +28,32 @@ TEST(Printable, ControlCharactersBecomeQuestionMarks) {
   EXPECT_EQ(printable(std::string_view("a\nb\x1b[1m\x7f\0", 9)), "a?b?[1m??");
   EXPECT_EQ(quoted_name("a\nb\xC3"), "\"a?b?\"");
   EXPECT_EQ(quoted_text("a\nb\xC3\xA9"), "\"a?b\xC3\xA9\"");
+}
+
+TEST(Joined, SeparatesAllItemsEvenIfSomeAreEmpty) {
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(joined(Texts{}), "");
+  EXPECT_EQ(joined(Texts{"a"}), "a");
+  EXPECT_EQ(joined(Texts{"", "a", ""}), ", a, ");
+}
+
+TEST(Joined, WritesWhatAFunctionSaysOfEachItem) {
+  EXPECT_EQ(joined(
+                std::vector{1, 2}, [](int i) { return std::to_string(10 * i); }, "+"),
+            "10+20");
+}
+
+TEST(Hexadecimal, HasZerosBeforeSmallNumbersAndCutsNoLargeOnes) {
+  EXPECT_EQ(hexadecimal(0, 4), "0000");
+  EXPECT_EQ(hexadecimal(0x803, 8), "00000803");
+  EXPECT_EQ(hexadecimal(0xabcdef, 4), "abcdef");
+  EXPECT_EQ(hexadecimal(~std::uint64_t{0}, 16), "ffffffffffffffff");
+}
+
+TEST(CountText, HasAPluralButForOne) {
+  EXPECT_EQ(count_text(0, "sample"), "0 samples");
+  EXPECT_EQ(count_text(1, "sample"), "1 sample");
+  EXPECT_EQ(count_text(2, "sample"), "2 samples");
 }
 
 }  // namespace
