@@ -16,7 +16,7 @@
 
 #include "graph/ir/op.hpp"
 #include "graph/plan/phases/phases.hpp"
-#include "graph/plan/schedules/schedule.hpp"
+#include "graph/plan/schedules/schedules.hpp"
 #include "graph/plan/sharing.hpp"
 
 namespace penstock::graph {

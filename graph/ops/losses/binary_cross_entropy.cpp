@@ -4,9 +4,9 @@
 #include <string>
 
 #include "graph/ops/losses/pair_loss.hpp"
-#include "graph/ops/losses/row_loss.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/reduction.hpp"
 #include "graph/values/number_range.hpp"
 #include "penstock/error.hpp"
 

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "graph/kernels/kernel_table.hpp"
+#include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "penstock/error.hpp"
 
@@ -44,6 +46,32 @@ TermGradients::TermGradients(const Attributes& attributes, const Operand& dloss,
       all_ = static_cast<float>(*gradient / static_cast<double>(count));
       break;
   }
+}
+
+void expect_rows(Types inputs, std::span<const std::string_view> names) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    expect_dtype(inputs[i], DType::f32, names[i]);
+    if (i == 0) expect_rank(inputs[i], 2, names[i]);
+    expect_shape(inputs[i], inputs[0].shape, names[i]);
+  }
+  expect_elements(inputs[0], names[0]);
+}
+
+void reduce_terms(const Attributes& attributes, std::span<const float> terms, const Operand& loss) {
+  const LossForm form = loss_form(attributes);
+  if (form == LossForm::each) return;
+  const std::int64_t count = std::ssize(terms);
+  *loss.f32().data() = mean_or_sum(form, kernel_table().reductions.sum(count, terms.data()), count);
+}
+
+std::span<float> terms_of(const KernelCall& call, std::int64_t count) {
+  const bool each = loss_form(call.attributes) == LossForm::each;
+  return {each ? call.outputs[0].f32().data() : floats(call.workspace),
+          static_cast<std::size_t>(count)};
+}
+
+std::int64_t terms_workspace(const Attributes& attributes, Types inputs, Types) {
+  return loss_form(attributes) == LossForm::each ? 0 : inputs[0].shape[0] * float_bytes;
 }
 
 }  // namespace penstock::graph

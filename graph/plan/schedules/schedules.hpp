@@ -1,12 +1,33 @@
-// These are all schedules that there are.
+// A Schedule is the policy that shapes a pipeline, as plain data; all schedules that there are are
+// declared here or listed in the source. Their functions have no state and may run on any thread. A
+// schedule does not say when anything runs, only how many micro-batches a stage may hold and which
+// ready work the stage does first.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 
-#include "graph/plan/schedules/schedule.hpp"
+#include "penstock/trace.hpp"
 
 namespace penstock::graph {
+
+using penstock::Direction;
+
+struct Schedule {
+  /// Is the name in options and messages, such as "grouped".
+  std::string_view name;
+  /// Returns how many micro-batches stage `stage` (0 is the first) of `stages` may hold, each from
+  /// the start of its forward to the end of its backward. The number is at least 1, and nothing
+  /// else bounds a stage's stash.
+  int (*in_flight)(int stage, int stages);
+  /// Says which work goes first if a stage could do either.
+  Direction prefers;
+  /// Says that the whole pipeline (each replica has one of its own) holds one micro-batch at a
+  /// time, in inference, too: a micro-batch enters the first stage only after the one before it has
+  /// left the pipeline.
+  bool one_at_a_time = false;
+};
 
 /// Lets a stage hold as many forwards as the round trip to the last stage is long, which gives the
 /// highest throughput under a cycle-synchronous discipline, and the most activations.
@@ -22,5 +43,11 @@ extern const Schedule sequential;
 const Schedule& find_schedule(std::string_view name);
 /// Returns every schedule, in the order of their names.
 std::span<const Schedule* const> all_schedules();
+
+/// Returns what a stage does next, or nothing if neither direction is ready. `forward_ready` says
+/// that a forward's inputs are there and the stage holds fewer than `in_flight` micro-batches;
+/// `backward_ready` says that a backward's inputs are there.
+std::optional<Direction> next_direction(const Schedule& schedule, bool forward_ready,
+                                        bool backward_ready) noexcept;
 
 }  // namespace penstock::graph

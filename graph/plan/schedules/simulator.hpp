@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "graph/plan/phases/phases.hpp"
-#include "graph/plan/schedules/schedule.hpp"
+#include "graph/plan/schedules/schedules.hpp"
 #include "graph/plan/schedules/timeline.hpp"
 
 namespace penstock::graph {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/plan/schedules/schedule.hpp"
+#include "graph/plan/schedules/schedules.hpp"
 
 namespace penstock::graph {
 
@@ -27,7 +27,7 @@ struct Wait {
     /// The stage waits for a gradient from the stage after or, in the last stage, for its own
     /// forward.
     gradient,
-    credit,      ///< The stage holds as many micro-batches as it may.
+    credit,  ///< The stage holds as many micro-batches as it may.
     /// Micro-batches pass one at a time, or in turns, and others are still in the pipeline.
     turn,
   };
@@ -42,8 +42,8 @@ struct Wait {
 std::string to_string(const Wait& wait);
 
 struct Timeline {
-  std::vector<Run> runs;           ///< Has the runs by time, then by stage.
-  std::vector<int> ipus;           ///< Has the IPU of each stage.
+  std::vector<Run> runs;  ///< Has the runs by time, then by stage.
+  std::vector<int> ipus;  ///< Has the IPU of each stage.
   /// Has, for each stage, the most micro-batches that it ever held.
   std::vector<int> max_in_flight;
   double total_time = 0;
