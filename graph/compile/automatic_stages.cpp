@@ -4,13 +4,13 @@
 #include <optional>
 #include <string>
 
+#include "graph/compile/balance.hpp"
 #include "graph/compile/ipu_memory_refusal.hpp"
 #include "graph/compile/offload_choices.hpp"
 #include "graph/compile/piece_memory.hpp"
 #include "graph/compile/remedies.hpp"
 #include "graph/ir/op.hpp"
 #include "graph/passes/memory/recompute.hpp"
-#include "graph/passes/stages/balance.hpp"
 #include "graph/passes/stages/partition.hpp"
 #include "graph/passes/stages/pieces.hpp"
 #include "penstock/error.hpp"
@@ -63,166 +63,179 @@ std::string left_out(std::int32_t asked, std::int32_t stages) {
          " stages have nothing to compute and are left out";
 }
 
-class Cutting {
- public:
-  Cutting(const Graph& graph, const CutRequest& request, const PlanRequest& plan)
-      : graph_(graph),
-        request_(request),
-        plan_(plan),
-        pieces_(find_pieces(graph)),
-        stages_(count_stages(pieces_, request.stages, plan.training)),
-        recomputed_(recomputed_stages(request.recompute, stages_)) {}
+/// Returns the seconds of each node, by NodeId, from those of instructions, which are in the
+/// graph's order.
+std::vector<double> times_of_nodes(const Graph& graph, const InstructionTimes& instructions) {
+  std::vector<double> times;
+  std::size_t forward = 0, backward = 0;
+  for (const Node& node : graph.nodes)
+    times.push_back(node.backward ? instructions.backward[backward++]
+                                  : instructions.forward[forward++]);
+  return times;
+}
 
-  TimedCut run() {
-    const Plan one_stage = in_one_stage(graph_, pieces_, plan_);
-    note_times(request_.measure ? request_.measure(one_stage) : estimated(one_stage));
-    make_problem();
-    const auto begins = balanced();
-    TimedCut result{cut(graph_, pieces_, begins, request_.ipus)};
-    if (request_.measure) result.seconds = costs_of_stages(result.cut);
-    if (stages_ < request_.stages)
-      result.cut.assignment.warnings.push_back(left_out(request_.stages, stages_));
-    return result;
-  }
+/// Returns what a stage of everything would repeat, which is a little more than stages that keep
+/// what they send.
+std::vector<NodeId> repeated_in_one_stage(const Graph& graph, const std::vector<Piece>& pieces) {
+  const CutGraph one = cut(graph, pieces, std::vector<std::int32_t>{0}, {});
+  const Partition parts = partition(one.graph, one.assignment);
+  std::vector<NodeId> repeated;
+  for (const Node& node : recompute(one.graph, parts, {true}).graph.nodes)
+    if (node.recomputed) repeated.push_back(node.forward_of);
+  return repeated;
+}
 
- private:
-  using Begins = std::optional<std::vector<std::int32_t>>;
+/// Says what is cut, and into which stages.
+struct Cutting {
+  const Graph& graph;
+  const std::vector<Piece>& pieces;
+  std::vector<bool> recomputed;  ///< Says of each stage whether its activations are recomputed.
+  const PlanRequest& plan;
+  const MemoryBudget& memory;
 
-  /// Notes the times of instructions, which are in the graph's order.
-  void note_times(const InstructionTimes& times) {
-    std::size_t forward = 0, backward = 0;
-    for (const Node& node : graph_.nodes)
-      times_.push_back(node.backward ? times.backward[backward++] : times.forward[forward++]);
-  }
-
-  void make_problem() {
-    problem_ = {.costs = std::vector<double>(pieces_.size()),
-                .extra_costs = std::vector<double>(pieces_.size()),
-                .dearer = recomputed_,
-                .stages = stages_,
-                .tolerance = tolerance};
-    for (const Piece& piece : pieces_) problem_.bytes_before.push_back(piece.bytes_before);
-    const auto piece_of = piece_of_nodes(graph_, pieces_);
-    for (std::size_t id = 0; id < graph_.nodes.size(); ++id)
-      problem_.costs[index(piece_of[id])] += times_[id];
-    for (const NodeId repeated : repeated_in_one_stage())
-      problem_.extra_costs[index(piece_of[index(repeated)])] += times_[index(repeated)];
-  }
-
-  /// Returns what a stage of everything would repeat, which is a little more than stages that keep
-  /// what they send.
-  std::vector<NodeId> repeated_in_one_stage() const {
-    const CutGraph one = cut(graph_, pieces_, std::vector<std::int32_t>{0}, {});
-    const Partition parts = partition(one.graph, one.assignment);
-    std::vector<NodeId> repeated;
-    for (const Node& node : recompute(one.graph, parts, {true}).graph.nodes)
-      if (node.recomputed) repeated.push_back(node.forward_of);
-    return repeated;
-  }
-
-  Begins balance_within(PieceMemory& memory, std::int64_t bytes) const {
-    Balance problem = problem_;
-    problem.fits = [&memory, bytes](std::int32_t first, std::int32_t last, std::int32_t stage) {
-      return memory.bytes(first, last, stage) <= bytes;
-    };
-    return balance(problem);
-  }
-
-  /// Returns the least memory per IPU, up to one per cent, to which some cut keeps.
-  std::int64_t least_memory(PieceMemory& memory) const {
-    std::int64_t enough = request_.memory.bytes;
-    while (!balance_within(memory, enough)) enough *= 2;
-    for (std::int64_t low = enough / 2; enough - low > enough / 100 + 1;) {
-      const std::int64_t middle = low + (enough - low) / 2;
-      (balance_within(memory, middle) ? enough : low) = middle;
-    }
-    return enough;
-  }
-
-  std::vector<std::int32_t> balanced() const {
-    if (request_.memory.bytes == 0) return *balance(problem_);
-    PieceMemory memory(graph_, pieces_, recomputed_, plan_, request_.memory);
-    if (const auto begins = balance_within(memory, request_.memory.bytes)) return *begins;
-    refuse(memory);
-  }
-
-  [[noreturn]] void refuse(PieceMemory& memory) const {
-    throw IpuMemoryRefusal(
-        {.lack = "no cut into " + std::to_string(stages_) + " stages keeps to " +
-                 size_text(request_.memory.bytes) + " per IPU; " + size_text(least_memory(memory)) +
-                 " would do",
-         .remedies = remedies(),
-         .last_remedy = "more stages; or smaller micro-batches; or a schedule with fewer of them "
-                        "in flight"});
-  }
-
-  /// Returns options each of which lets some cut keep to the memory.
-  std::vector<Remedy> remedies() const {
-    std::vector<Remedy> found = offloads_that_help();
-    MemoryBudget divided = request_.memory;
-    divided.shard_state.on = true;
-    if (!request_.memory.shard_state.on && divided.replicas > 1 &&
-        helps(recomputed_, plan_, divided))
-      found.push_back(division_of_state());
-    const auto all = recomputed_stages({.on = plan_.training}, stages_);
-    if (helps(all, plan_, request_.memory)) found.push_back(recomputation(request_.recompute));
-    return found;
-  }
-
-  /// Returns single classes of tensors in the host store, or all together if none is enough.
-  std::vector<Remedy> offloads_that_help() const {
-    const auto choices = offload_choices(plan_.offload, plan_.training);
-    std::vector<Remedy> found;
-    if (choices.empty() || !helps(choices.back())) return found;
-    for (const OffloadChoice& choice : choices)
-      if (choice.classes == 1 && &choice != &choices.back() && helps(choice))
-        found.push_back(choice.remedy);
-    if (found.empty()) found.push_back(choices.back().remedy);
-    return found;
-  }
-
-  bool helps(const OffloadChoice& choice) const {
-    PlanRequest plan = plan_;
-    plan.offload = choice.offload;
-    MemoryBudget memory = request_.memory;
-    memory.offload_state = choice.offload.optimizer_state;
-    return helps(recomputed_, plan, memory);
-  }
-
-  bool helps(const std::vector<bool>& recomputed, const PlanRequest& plan,
-             const MemoryBudget& budget) const {
-    PieceMemory memory(graph_, pieces_, recomputed, plan, budget);
-    return balance_within(memory, request_.memory.bytes).has_value();
-  }
-
-  std::vector<StageCost> costs_of_stages(const CutGraph& cut) const {
-    std::vector<StageCost> costs(index(stages_), {.forward = 0, .backward = 0});
-    const Partition parts = partition(cut.graph, cut.assignment);
-    const Graph all = recompute(cut.graph, parts, recomputed_).graph;
-    for (std::size_t id = 0; id < all.nodes.size(); ++id) {
-      const Node& node = all.nodes[id];
-      StageCost& cost = costs[index(cut.assignment.of(node))];
-      (node.backward ? cost.backward : cost.forward) +=
-          times_[node.recomputed ? index(node.forward_of) : id];
-    }
-    return costs;
-  }
-
-  const Graph& graph_;
-  const CutRequest& request_;
-  const PlanRequest& plan_;
-  std::vector<Piece> pieces_;
-  std::int32_t stages_;
-  std::vector<bool> recomputed_;  // Says of each stage whether its activations are recomputed.
-  std::vector<double> times_;     // Has the seconds of each node, by NodeId.
-  Balance problem_;
+  std::int32_t stages() const { return static_cast<std::int32_t>(recomputed.size()); }
 };
+
+/// Returns the problem of balancing the stages, by the times of the nodes.
+Balance problem_of(const Cutting& cutting, const std::vector<double>& times) {
+  const auto& [graph, pieces, recomputed, plan, memory] = cutting;
+  Balance problem{.costs = std::vector<double>(pieces.size()),
+                  .extra_costs = std::vector<double>(pieces.size()),
+                  .dearer = recomputed,
+                  .stages = cutting.stages(),
+                  .tolerance = tolerance};
+  for (const Piece& piece : pieces) problem.bytes_before.push_back(piece.bytes_before);
+  const auto piece_of = piece_of_nodes(graph, pieces);
+  for (std::size_t id = 0; id < graph.nodes.size(); ++id)
+    problem.costs[index(piece_of[id])] += times[id];
+  for (const NodeId repeated : repeated_in_one_stage(graph, pieces))
+    problem.extra_costs[index(piece_of[index(repeated)])] += times[index(repeated)];
+  return problem;
+}
+
+PieceMemory memory_of(const Cutting& cutting) {
+  return {cutting.graph, cutting.pieces, cutting.recomputed, cutting.plan, cutting.memory};
+}
+
+/// Returns the best cut of which no stage needs more than `bytes`, or nothing if there is none.
+std::optional<std::vector<std::int32_t>> balance_within(Balance problem, PieceMemory& memory,
+                                                        std::int64_t bytes) {
+  problem.fits = [&memory, bytes](std::int32_t first, std::int32_t last, std::int32_t stage) {
+    return memory.bytes(first, last, stage) <= bytes;
+  };
+  return balance(problem);
+}
+
+/// Returns the least memory per IPU above `too_little`, up to one per cent, to which some cut
+/// keeps.
+std::int64_t least_memory(const Balance& problem, PieceMemory& memory, std::int64_t too_little) {
+  std::int64_t enough = too_little;
+  while (!balance_within(problem, memory, enough)) enough *= 2;
+  for (std::int64_t low = enough / 2; enough - low > enough / 100 + 1;) {
+    const std::int64_t middle = low + (enough - low) / 2;
+    (balance_within(problem, memory, middle) ? enough : low) = middle;
+  }
+  return enough;
+}
+
+/// Returns whether some cut keeps to the memory of `changed`.
+bool helps(const Balance& problem, const Cutting& changed) {
+  PieceMemory memory = memory_of(changed);
+  return balance_within(problem, memory, changed.memory.bytes).has_value();
+}
+
+bool helps(const Balance& problem, const Cutting& cutting, const OffloadChoice& choice) {
+  PlanRequest plan = cutting.plan;
+  plan.offload = choice.offload;
+  MemoryBudget memory = cutting.memory;
+  memory.offload_state = choice.offload.optimizer_state;
+  return helps(problem, {cutting.graph, cutting.pieces, cutting.recomputed, plan, memory});
+}
+
+/// Returns single classes of tensors in the host store, or all together if none is enough.
+std::vector<Remedy> offloads_that_help(const Balance& problem, const Cutting& cutting) {
+  const auto choices = offload_choices(cutting.plan.offload, cutting.plan.training);
+  std::vector<Remedy> found;
+  if (choices.empty() || !helps(problem, cutting, choices.back())) return found;
+  for (const OffloadChoice& choice : choices)
+    if (choice.classes == 1 && &choice != &choices.back() && helps(problem, cutting, choice))
+      found.push_back(choice.remedy);
+  if (found.empty()) found.push_back(choices.back().remedy);
+  return found;
+}
+
+/// Returns options each of which lets some cut keep to the memory. `request` is what `cutting`
+/// recomputes.
+std::vector<Remedy> remedies_for(const Balance& problem, const Cutting& cutting,
+                                 const RecomputeRequest& request) {
+  const auto& [graph, pieces, recomputed, plan, memory] = cutting;
+  std::vector<Remedy> found = offloads_that_help(problem, cutting);
+  MemoryBudget divided = memory;
+  divided.shard_state.on = true;
+  if (!memory.shard_state.on && divided.replicas > 1 &&
+      helps(problem, {graph, pieces, recomputed, plan, divided}))
+    found.push_back(division_of_state());
+  const std::vector<bool> all = recomputed_stages({.on = plan.training}, cutting.stages());
+  if (helps(problem, {graph, pieces, all, plan, memory})) found.push_back(recomputation(request));
+  return found;
+}
+
+IpuMemoryRefusal refusal_of(const Balance& problem, const Cutting& cutting, PieceMemory& memory,
+                            const RecomputeRequest& recompute) {
+  const std::int64_t bytes = cutting.memory.bytes;
+  return IpuMemoryRefusal(
+      {.lack = "no cut into " + std::to_string(cutting.stages()) + " stages keeps to " +
+               size_text(bytes) + " per IPU; " + size_text(least_memory(problem, memory, bytes)) +
+               " would do",
+       .remedies = remedies_for(problem, cutting, recompute),
+       .last_remedy = "more stages; or smaller micro-batches; or a schedule with fewer of them "
+                      "in flight"});
+}
+
+/// Returns where the stages of the best cut that keeps to the memory begin.
+/// @throws IpuMemoryRefusal if there is none.
+std::vector<std::int32_t> best_begins(const Balance& problem, const Cutting& cutting,
+                                      const RecomputeRequest& recompute) {
+  if (cutting.memory.bytes == 0) return *balance(problem);
+  PieceMemory memory = memory_of(cutting);
+  if (const auto begins = balance_within(problem, memory, cutting.memory.bytes)) return *begins;
+  throw refusal_of(problem, cutting, memory, recompute);
+}
+
+/// Returns the seconds of each stage, by the times of the nodes.
+std::vector<StageCost> costs_of_stages(const CutGraph& cut, const std::vector<bool>& recomputed,
+                                       const std::vector<double>& times) {
+  std::vector<StageCost> costs(recomputed.size(), {.forward = 0, .backward = 0});
+  const Partition parts = partition(cut.graph, cut.assignment);
+  const Graph all = recompute(cut.graph, parts, recomputed).graph;
+  for (std::size_t id = 0; id < all.nodes.size(); ++id) {
+    const Node& node = all.nodes[id];
+    StageCost& cost = costs[index(cut.assignment.of(node))];
+    (node.backward ? cost.backward : cost.forward) +=
+        times[node.recomputed ? index(node.forward_of) : id];
+  }
+  return costs;
+}
 
 }  // namespace
 
 TimedCut cut_automatically(const Graph& graph, const CutRequest& request, const PlanRequest& plan) {
   check_ipus(request);
-  return Cutting(graph, request, plan).run();
+  const std::vector<Piece> pieces = find_pieces(graph);
+  const std::int32_t stages = count_stages(pieces, request.stages, plan.training);
+  const Plan one_stage = in_one_stage(graph, pieces, plan);
+  const std::vector<double> times =
+      times_of_nodes(graph, request.measure ? request.measure(one_stage) : estimated(one_stage));
+
+  const Cutting cutting{graph, pieces, recomputed_stages(request.recompute, stages), plan,
+                        request.memory};
+  const Balance problem = problem_of(cutting, times);
+  TimedCut result{
+      cut(graph, pieces, best_begins(problem, cutting, request.recompute), request.ipus)};
+  if (request.measure) result.seconds = costs_of_stages(result.cut, cutting.recomputed, times);
+  if (stages < request.stages)
+    result.cut.assignment.warnings.push_back(left_out(request.stages, stages));
+  return result;
 }
 
 }  // namespace penstock::graph

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "graph/compile/joined_stages.hpp"
 #include "graph/passes/memory/layout.hpp"
 #include "graph/passes/memory/liveness.hpp"
 #include "graph/passes/memory/memory_plan.hpp"
@@ -26,236 +27,187 @@ std::vector<bool> among(std::size_t count, const std::vector<std::int32_t>& numb
   return is_one;
 }
 
-const Location& home_of(const StageLayout& layout, ValueId value) {
-  return layout.placements[index(value)]->home;
-}
-
 bool is_anchor(const Output& output) {
   return output.anchor != none;
 }
 
-class PlanBuilder {
- public:
-  PlanBuilder(const Graph& graph, const StageAssignment& assignment, const Partition& partition,
-              const PlanRequest& request)
-      : graph_(graph),
-        assignment_(assignment),
-        partition_(partition),
-        request_(request),
-        outputs_(outputs_of(graph, request.training)) {}
+std::vector<TensorInfo> inputs_of(const Graph& graph) {
+  std::vector<TensorInfo> inputs;
+  for (const ValueId input : graph.inputs)
+    inputs.push_back({graph.value(input).name, graph.type(input)});
+  return inputs;
+}
 
-  Plan run() {
-    plan_.name = graph_.name;
-    plan_.training = request_.training;
-    plan_.batch = request_.batch;
-    plan_.schedule = request_.schedule;
-    plan_.phases = request_.phases;
-    plan_.threads_per_ipu = request_.threads_per_ipu;
-    add_interface();
-    add_variables();
-    for (std::size_t stage = 0; stage < partition_.stages.size(); ++stage) add_stage(stage);
-    add_owners();
-    for (const StageEdge& edge : partition_.edges) add_edge(edge);
-    return std::move(plan_);
+std::vector<TensorInfo> described(const Graph& graph, const std::vector<Output>& outputs) {
+  std::vector<TensorInfo> infos;
+  for (const Output& output : outputs) infos.push_back({output.name, graph.type(output.value)});
+  return infos;
+}
+
+/// Returns the position among the outputs of each anchor.
+std::vector<std::int32_t> anchors_among(const std::vector<Output>& outputs) {
+  std::vector<std::int32_t> anchors(
+      index(static_cast<std::int32_t>(std::ranges::count_if(outputs, is_anchor))));
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (is_anchor(outputs[i])) anchors[index(outputs[i].anchor)] = static_cast<std::int32_t>(i);
+  return anchors;
+}
+
+std::vector<VariableInfo> variables_of(const Graph& graph, bool training) {
+  const auto trained = trained_values(graph);
+  std::vector<VariableInfo> variables;
+  for (const Variable& variable : graph.variables) {
+    const Value& value = graph.value(variable.value);
+    const bool trainable =
+        training ? trained[index(variable.value)] : value.kind == ValueKind::parameter;
+    variables.push_back({.name = value.name, .type = value.type, .trainable = trainable});
   }
+  return variables;
+}
 
- private:
-  void add_interface() {
-    for (const ValueId input : graph_.inputs)
-      plan_.inputs.push_back({graph_.value(input).name, graph_.type(input)});
-    for (const Output& output : outputs_)
-      plan_.outputs.push_back({output.name, graph_.type(output.value)});
-    plan_.anchors.resize(
-        index(static_cast<std::int32_t>(std::ranges::count_if(outputs_, is_anchor))));
-    for (std::size_t i = 0; i < outputs_.size(); ++i)
-      if (is_anchor(outputs_[i]))
-        plan_.anchors[index(outputs_[i].anchor)] = static_cast<std::int32_t>(i);
-    if (plan_.training) plan_.loss = static_cast<std::int32_t>(outputs_.size()) - 1;
-  }
+ScratchPlaces scratch_places(const Graph& graph, const Liveness& live, const MemoryPlan& memory) {
+  ScratchPlaces places;
+  places.of_value.resize(graph.values.size());
+  for (const auto& [value, buffer] : live.values)
+    places.of_value[index(value)] = Location{.offset = memory.offsets[buffer]};
+  for (const auto& [buffer, bytes] : live.workspaces)
+    places.workspaces.push_back({bytes > 0 ? memory.offsets[buffer] : 0, bytes});
+  return places;
+}
 
-  void add_variables() {
-    const auto trained = trained_values(graph_);
-    for (const Variable& variable : graph_.variables) {
-      const Value& value = graph_.value(variable.value);
-      const bool trainable =
-          request_.training ? trained[index(variable.value)] : value.kind == ValueKind::parameter;
-      plan_.variables.push_back({.name = value.name, .type = value.type, .trainable = trainable});
-    }
-  }
-
-  void add_stage(std::size_t number) {
-    const StageGraph& share = partition_.stages[number];
-    layouts_.push_back(
-        lay_out(graph_, partition_, static_cast<std::int32_t>(number), outputs_, request_.offload));
-    const StageLayout& layout = layouts_.back();
-    StagePlan stage{.ipu = assignment_.stages[number].ipu,
-                    .blocks = assignment_.stages[number].blocks,
-                    .forward_receives = share.forward_receives,
-                    .forward_sends = share.forward_sends,
-                    .backward_receives = share.backward_receives,
-                    .backward_sends = share.backward_sends,
-                    .parameter_bytes = layout.parameter_bytes,
-                    .host_parameter_bytes = layout.host_parameter_bytes,
-                    .accumulator_bytes = layout.accumulator_bytes,
-                    .host_accumulator_bytes = layout.host_accumulator_bytes,
-                    .stash_bytes = layout.stash_bytes,
-                    .host_stash_bytes = layout.host_stash_bytes};
-    stage.forward = program_of(share.forward, layout, stage.scratch_bytes);
-    stage.backward = program_of(share.backward, layout, stage.scratch_bytes);
-    for (const GradientCopy& copy : layout.copies)
-      append_copy(graph_, copy.value, home_of(layout, copy.value), copy.target, stage.backward);
-    add_outputs(share, layout, stage);
-    add_stage_variables(layout, stage);
-    limit_in_flight(number, stage);
-    plan_.stages.push_back(std::move(stage));
-  }
-
-  /// Returns the instructions of `nodes`, and raises `scratch_bytes` to what they need.
-  Program program_of(const std::vector<NodeId>& nodes, const StageLayout& layout,
-                     std::int64_t& scratch_bytes) const {
-    const Liveness live =
-        find_liveness(graph_, nodes, layout.placements,
-                      {.in_place = request_.in_place, .threads = request_.threads_per_ipu});
-    const MemoryPlan memory = plan_memory(live.buffers);
-    scratch_bytes = std::max(scratch_bytes, memory.bytes);
-    return lower(graph_, nodes, layout.placements, scratch_places(live, memory),
-                 request_.threads_per_ipu);
-  }
-
-  ScratchPlaces scratch_places(const Liveness& live, const MemoryPlan& memory) const {
-    ScratchPlaces places;
-    places.of_value.resize(graph_.values.size());
-    for (const auto& [value, buffer] : live.values)
-      places.of_value[index(value)] = Location{.offset = memory.offsets[buffer]};
-    for (const auto& [buffer, bytes] : live.workspaces)
-      places.workspaces.push_back({bytes > 0 ? memory.offsets[buffer] : 0, bytes});
-    return places;
-  }
-
-  void add_outputs(const StageGraph& share, const StageLayout& layout, StagePlan& stage) const {
-    const std::vector<bool> in_forward = among(graph_.nodes.size(), share.forward),
-                            in_backward = among(graph_.nodes.size(), share.backward);
-    for (std::size_t i = 0; i < outputs_.size(); ++i) {
-      const NodeId producer = graph_.value(outputs_[i].value).producer;
-      const bool backward = producer != none && in_backward[index(producer)];
-      if (!backward && (producer == none || !in_forward[index(producer)])) continue;
-      stage.outputs.push_back({static_cast<std::int32_t>(i), home_of(layout, outputs_[i].value)});
-      stage.outputs_after_backward |= backward;
-    }
-  }
-
-  void add_stage_variables(const StageLayout& layout, StagePlan& plan) {
-    const std::vector<bool> is_here = among(graph_.values.size(), layout.variables);
-    for (std::size_t i = 0; i < graph_.variables.size(); ++i) {
-      const ValueId value = graph_.variables[i].value;
-      if (!is_here[index(value)]) continue;
-      const VariableInfo& info = plan_.variables[i];
-      const Location& home = home_of(layout, value);
-      const bool kept = !info.trainable && !in_host_store(home.space);
-      plan.variables.push_back({.variable = static_cast<std::int32_t>(i),
-                                .type = info.type,
-                                .home = home,
-                                .trainable = info.trainable,
-                                .kept_offset = kept ? plan.kept_bytes : none});
-      if (kept) plan.kept_bytes += aligned(info.type.bytes());
-    }
-  }
-
-  /// Says, once every stage is there, who updates which parameter from which gradients.
-  void add_owners() {
-    const auto all_holders = holders_by_variable();
-    auto all_gradients = gradients_by_value();
-    for (std::size_t i = 0; i < graph_.variables.size(); ++i) {
-      const std::vector<CopyPlan>& holders = all_holders[i];
-      if (holders.empty()) continue;
-      std::vector<GradientPlan>& gradients = all_gradients[index(graph_.variables[i].value)];
-      const std::int32_t owner = gradients.empty() ? holders[0].stage : gradients[0].stage;
-      plan_.variables[i].stage = owner;
-      VariablePlan& owned = variable_at(*std::ranges::find(holders, owner, &CopyPlan::stage));
-      owned.gradients = std::move(gradients);
-      for (const CopyPlan& holder : holders) {
-        if (holder.stage == owner) continue;
-        variable_at(holder).owner = owner;
-        owned.copies.push_back(holder);
-      }
-    }
-  }
-
-  std::vector<std::vector<CopyPlan>> holders_by_variable() const {
-    std::vector<std::vector<CopyPlan>> holders(graph_.variables.size());
-    for (std::size_t stage = 0; stage < plan_.stages.size(); ++stage)
-      for (std::size_t k = 0; k < plan_.stages[stage].variables.size(); ++k)
-        holders[index(plan_.stages[stage].variables[k].variable)].push_back(
-            {static_cast<std::int32_t>(stage), static_cast<std::int32_t>(k)});
-    return holders;
-  }
-
-  VariablePlan& variable_at(const CopyPlan& place) {
-    return plan_.stages[index(place.stage)].variables[index(place.position)];
-  }
-
-  std::vector<std::vector<GradientPlan>> gradients_by_value() const {
-    std::vector<std::vector<GradientPlan>> gradients(graph_.values.size());
-    for (const ParameterGradient& gradient : graph_.parameter_gradients)
-      for (std::size_t stage = 0; stage < layouts_.size(); ++stage)
-        if (const auto& sum = layouts_[stage].placements[index(gradient.sum)])
-          gradients[index(gradient.parameter)].push_back(
-              {static_cast<std::int32_t>(stage), sum->home});
-    return gradients;
-  }
-
-  void limit_in_flight(std::size_t number, StagePlan& stage) const {
-    stage.in_flight = plan_.phases.none()
-                          ? plan_.schedule->in_flight(static_cast<int>(number),
-                                                      static_cast<int>(partition_.stages.size()))
-                          : plan_.phases.turn;
-    stage.stash_slots = stage.in_flight + (stage.outputs.empty() ? 0 : 2);
-  }
-
-  void add_edge(const StageEdge& edge) {
-    Edge result{.kind = edge.kind, .from = edge.from, .to = edge.to};
-    if (edge.value != none) {
-      result.name = graph_.value(edge.value).name;
-      result.type = graph_.type(edge.value);
-    }
-    const auto position = static_cast<std::int32_t>(plan_.edges.size());
-    switch (edge.kind) {
-      case EdgeKind::input:
-        result.input = static_cast<std::int32_t>(std::ranges::find(graph_.inputs, edge.value) -
-                                                 graph_.inputs.begin());
-        break;
-      case EdgeKind::activation:
-        result.source = home_of(layouts_[index(edge.from)], edge.value);
-        break;
-      case EdgeKind::gradient:
-        result.source = {.space = Space::sent_back, .index = send_of(edge.from, position)};
-        break;
-      case EdgeKind::order:
-        break;
-    }
-    plan_.edges.push_back(std::move(result));
-  }
-
-  /// Returns the position of an edge among those that a stage's backward sends.
-  std::int32_t send_of(std::int32_t stage, std::int32_t edge) const {
-    const auto& sends = partition_.stages[index(stage)].backward_sends;
-    return static_cast<std::int32_t>(std::ranges::find(sends, edge) - sends.begin());
-  }
-
-  const Graph& graph_;
-  const StageAssignment& assignment_;
-  const Partition& partition_;
-  const PlanRequest& request_;
-  std::vector<Output> outputs_;
-  std::vector<StageLayout> layouts_;
-  Plan plan_;
+/// Is a program, and the bytes of scratch that it needs.
+struct ProgramInScratch {
+  Program program = {};
+  std::int64_t scratch_bytes = 0;
 };
+
+ProgramInScratch program_of(const Graph& graph, const std::vector<NodeId>& nodes,
+                            const Placements& placements, const PlanRequest& request) {
+  const Liveness live = find_liveness(
+      graph, nodes, placements, {.in_place = request.in_place, .threads = request.threads_per_ipu});
+  const MemoryPlan memory = plan_memory(live.buffers);
+  return {
+      lower(graph, nodes, placements, scratch_places(graph, live, memory), request.threads_per_ipu),
+      memory.bytes};
+}
+
+/// Returns those of `outputs` that one direction of a stage, with the nodes `nodes`, computes.
+std::vector<OutputPlan> outputs_from(const Graph& graph, const std::vector<Output>& outputs,
+                                     const std::vector<NodeId>& nodes, const StageLayout& layout) {
+  const std::vector<bool> is_here = among(graph.nodes.size(), nodes);
+  std::vector<OutputPlan> found;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const NodeId producer = graph.value(outputs[i].value).producer;
+    if (producer != none && is_here[index(producer)])
+      found.push_back({static_cast<std::int32_t>(i), layout.home(outputs[i].value)});
+  }
+  return found;
+}
+
+/// Returns the variables of a stage, and has the copies of its buffers one after the other.
+std::vector<VariablePlan> variables_here(const Graph& graph, const StageLayout& layout,
+                                         const std::vector<VariableInfo>& variables) {
+  const std::vector<bool> is_here = among(graph.values.size(), layout.variables);
+  std::vector<VariablePlan> plans;
+  std::int64_t kept_bytes = 0;
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    const ValueId value = graph.variables[i].value;
+    if (!is_here[index(value)]) continue;
+    const VariableInfo& info = variables[i];
+    const Location& home = layout.home(value);
+    const bool kept = !info.trainable && !in_host_store(home.space);
+    plans.push_back({.variable = static_cast<std::int32_t>(i),
+                     .type = info.type,
+                     .home = home,
+                     .trainable = info.trainable,
+                     .kept_offset = kept ? kept_bytes : none});
+    if (kept) kept_bytes += aligned(info.type.bytes());
+  }
+  return plans;
+}
+
+/// Counts the bytes of the copies that the buffers of a stage have.
+std::int64_t kept_bytes_of(const std::vector<VariablePlan>& variables) {
+  std::int64_t bytes = 0;
+  for (const VariablePlan& variable : variables)
+    if (variable.kept_offset != none) bytes += aligned(variable.type.bytes());
+  return bytes;
+}
+
+std::int32_t in_flight_of(std::size_t stage, std::size_t stages, const PlanRequest& request) {
+  return request.phases.none()
+             ? request.schedule->in_flight(static_cast<int>(stage), static_cast<int>(stages))
+             : request.phases.turn;
+}
+
+/// Returns everything of one stage but who updates its variables.
+StagePlan stage_of(const Graph& graph, const StagePlacement& placement, const StageGraph& nodes,
+                   const StageLayout& layout, const std::vector<Output>& outputs,
+                   const std::vector<VariableInfo>& variables, std::int32_t in_flight,
+                   const PlanRequest& request) {
+  auto [forward, forward_scratch] = program_of(graph, nodes.forward, layout.placements, request);
+  auto [backward, backward_scratch] = program_of(graph, nodes.backward, layout.placements, request);
+  for (const GradientCopy& copy : layout.copies)
+    append_copy(graph, copy.value, layout.home(copy.value), copy.target, backward);
+  std::vector<OutputPlan> sent = outputs_from(graph, outputs, nodes.forward, layout);
+  const std::vector<OutputPlan> gradients = outputs_from(graph, outputs, nodes.backward, layout);
+  sent.insert(sent.end(), gradients.begin(), gradients.end());
+  std::ranges::sort(sent, {}, &OutputPlan::output);
+  std::vector<VariablePlan> held = variables_here(graph, layout, variables);
+  const std::int64_t kept_bytes = kept_bytes_of(held);
+  const std::int32_t read_slots = sent.empty() ? 0 : 2;
+  return {.ipu = placement.ipu,
+          .blocks = placement.blocks,
+          .forward = std::move(forward),
+          .backward = std::move(backward),
+          .forward_receives = nodes.forward_receives,
+          .forward_sends = nodes.forward_sends,
+          .backward_receives = nodes.backward_receives,
+          .backward_sends = nodes.backward_sends,
+          .outputs = std::move(sent),
+          .outputs_after_backward = !gradients.empty(),
+          .variables = std::move(held),
+          .parameter_bytes = layout.parameter_bytes,
+          .host_parameter_bytes = layout.host_parameter_bytes,
+          .accumulator_bytes = layout.accumulator_bytes,
+          .host_accumulator_bytes = layout.host_accumulator_bytes,
+          .kept_bytes = kept_bytes,
+          .stash_bytes = layout.stash_bytes,
+          .host_stash_bytes = layout.host_stash_bytes,
+          .scratch_bytes = std::max(forward_scratch, backward_scratch),
+          .in_flight = in_flight,
+          .stash_slots = in_flight + read_slots};
+}
 
 }  // namespace
 
 Plan build_plan(const Graph& graph, const StageAssignment& assignment, const Partition& partition,
                 const PlanRequest& request) {
-  return PlanBuilder(graph, assignment, partition, request).run();
+  const std::vector<Output> outputs = outputs_of(graph, request.training);
+  const std::vector<VariableInfo> variables = variables_of(graph, request.training);
+  std::vector<StageLayout> layouts;
+  std::vector<StagePlan> stages;
+  for (std::size_t i = 0; i < partition.stages.size(); ++i) {
+    layouts.push_back(
+        lay_out(graph, partition, static_cast<std::int32_t>(i), outputs, request.offload));
+    stages.push_back(stage_of(graph, assignment.stages[i], partition.stages[i], layouts[i], outputs,
+                              variables, in_flight_of(i, partition.stages.size(), request),
+                              request));
+  }
+  Plan plan{.name = graph.name,
+            .training = request.training,
+            .batch = request.batch,
+            .schedule = request.schedule,
+            .phases = request.phases,
+            .threads_per_ipu = request.threads_per_ipu,
+            .stages = std::move(stages),
+            .edges = edges_of(graph, partition, layouts),
+            .inputs = inputs_of(graph),
+            .outputs = described(graph, outputs),
+            .anchors = anchors_among(outputs),
+            .variables = variables};
+  if (request.training) plan.loss = static_cast<std::int32_t>(outputs.size()) - 1;
+  return with_owners(std::move(plan), graph, layouts);
 }
 
 std::vector<bool> trained_values(const Graph& graph) {

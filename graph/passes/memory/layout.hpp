@@ -28,6 +28,9 @@ struct StageLayout {
   std::int64_t host_accumulator_bytes = 0;
   std::int64_t stash_bytes = 0;
   std::int64_t host_stash_bytes = 0;
+
+  /// Returns where a value lives that has a placement.
+  const Location& home(ValueId value) const { return placements[index(value)]->home; }
 };
 
 /// Places everything of a stage that outlives a program. The stash holds, one after the other, the

@@ -1,4 +1,4 @@
-// This pass says where to cut a row of pieces of work, so that the slowest stage is as fast as can
+// balance() says where to cut a row of pieces of work, so that the slowest stage is as fast as can
 // be. It is pure, and knows costs, but not what they are the costs of.
 #pragma once
 

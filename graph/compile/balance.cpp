@@ -1,4 +1,4 @@
-#include "graph/passes/stages/balance.hpp"
+#include "graph/compile/balance.hpp"
 
 #include <algorithm>
 #include <limits>

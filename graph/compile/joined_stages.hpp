@@ -1,0 +1,22 @@
+// These functions say what joins the stages of a plan: the edges along which tensors travel, and
+// who updates a parameter that several stages hold. They are pure.
+#pragma once
+
+#include <vector>
+
+#include "graph/ir/graph.hpp"
+#include "graph/passes/memory/layout.hpp"
+#include "graph/passes/stages/stages.hpp"
+#include "graph/plan/plan.hpp"
+
+namespace penstock::graph {
+
+/// Returns the edges of the partition, with where their tensors lie. `layouts` is numbered by
+/// stage.
+std::vector<Edge> edges_of(const Graph& graph, const Partition& partition,
+                           const std::vector<StageLayout>& layouts);
+
+/// Returns `plan`, which has all stages, with who updates which parameter from which gradients.
+Plan with_owners(Plan plan, const Graph& graph, const std::vector<StageLayout>& layouts);
+
+}  // namespace penstock::graph
