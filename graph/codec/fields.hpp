@@ -203,8 +203,8 @@ void fields(auto& archive, Either<Plan> auto& plan) {
 
 // ---- the report --------------------------------------------------------------------------------
 
-void fields(auto& archive, Either<CompileStep> auto& phase) {
-  auto& [name, seconds] = phase;
+void fields(auto& archive, Either<CompileStep> auto& step) {
+  auto& [name, seconds] = step;
   archive(name, seconds);
 }
 
@@ -230,10 +230,10 @@ void fields(auto& archive, Either<Note> auto& note) {
 void fields(auto& archive, Either<CompileReport> auto& report) {
   // Leaves out `call` and `outputs`, which come from the reader's options and differ among those
   // who share a plan, and the warnings, which are worded from the notes.
-  auto& [seconds, phases, from_cache, call, stages, edges, outputs, layout_conversions, lanes,
+  auto& [seconds, steps, from_cache, call, stages, edges, outputs, layout_conversions, lanes,
          wasted_lanes, expected_utilization, ramp, threads, threads_per_ipu, expected_speedup,
          automatic_stages, warnings] = report;
-  archive(seconds, phases, from_cache, stages, edges, layout_conversions, lanes, wasted_lanes,
+  archive(seconds, steps, from_cache, stages, edges, layout_conversions, lanes, wasted_lanes,
           expected_utilization, ramp, threads, threads_per_ipu, expected_speedup, automatic_stages);
 }
 

@@ -1,34 +1,28 @@
 #include "graph/compile/compile_clock.hpp"
 
-#include <array>
 #include <cassert>
-#include <string_view>
+#include <string>
 #include <utility>
 
 namespace penstock::graph {
-namespace {
 
-constexpr std::array<std::string_view, 7> all_phases{"shapes",    "layouts", "gradients", "stages",
-                                                     "partition", "memory",  "report"};
-
-}  // namespace
-
-void CompileClock::begin(const char* phase) {
-  assert(phases_.size() < all_phases.size() && all_phases[phases_.size()] == phase);
-  end_phase();
+void CompileClock::begin(StepPosition step) {
+  assert(steps_.size() == step.value());
+  end_step();
+  const std::string_view name = compile_steps[step.value()];
   if (listener_)
-    listener_(phase, static_cast<int>(phases_.size()), static_cast<int>(all_phases.size()));
-  phases_.push_back({phase, 0});
-  phase_ = Stopwatch();
+    listener_(name.data(), static_cast<int>(steps_.size()), static_cast<int>(compile_steps.size()));
+  steps_.push_back({std::string(name), 0});
+  step_ = Stopwatch();
 }
 
 std::vector<CompileStep> CompileClock::end() {
-  end_phase();
-  return std::move(phases_);
+  end_step();
+  return std::move(steps_);
 }
 
-void CompileClock::end_phase() {
-  if (!phases_.empty()) phases_.back().seconds = phase_.seconds();
+void CompileClock::end_step() {
+  if (!steps_.empty()) steps_.back().seconds = step_.seconds();
 }
 
 }  // namespace penstock::graph

@@ -1,7 +1,10 @@
-// CompileClock tells how far a compilation is, and measures how long each of its phases takes.
+// CompileClock tells how far a compilation is, and measures how long each of its steps takes.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "graph/values/stopwatch.hpp"
@@ -9,30 +12,46 @@
 
 namespace penstock::graph {
 
-/// The compiler calls this function before each phase, with the name of the phase, the number of
-/// phases that are over, and the number of all phases.
-using CompileListener = std::function<void(const char* phase, int done, int all)>;
+/// The compiler calls this function before each step, with the name of the step, the number of
+/// steps that are over, and the number of all steps.
+using CompileListener = std::function<void(const char* step, int done, int all)>;
+
+/// Has the names of all steps, in their order.
+inline constexpr std::array<std::string_view, 7> compile_steps{
+    "shapes", "layouts", "gradients", "stages", "partition", "memory", "report"};
+
+/// Is the position of a step in the list. A name that is not there does not compile.
+class StepPosition {
+ public:
+  consteval StepPosition(const char* name) {
+    while (compile_steps[value_] != name) ++value_;
+  }
+  std::size_t value() const { return value_; }
+
+ private:
+  std::size_t value_ = 0;
+};
 
 class CompileClock {
  public:
   /// `listener`, which may be null, outlives the clock.
   explicit CompileClock(const CompileListener& listener) : listener_(listener) {}
 
-  /// Ends the phase before, if there is one, and begins `phase`, which is the next one in the list
-  /// of all phases. @throws whatever the listener throws.
-  void begin(const char* phase);
-  /// Ends the last phase and returns the times of all.
+  /// Ends the step before, if there is one, and begins `step`, which is the next one in the list.
+  /// @throws whatever the listener throws.
+  void begin(StepPosition step);
+  /// Ends the last step and returns the times of all.
   std::vector<CompileStep> end();
   /// Returns the seconds since the clock was made.
   double seconds() const { return all_.seconds(); }
 
  private:
-  void end_phase();
+  void end_step();
 
   const CompileListener& listener_;
   const Stopwatch all_;
-  Stopwatch phase_;  // Measures the phase that began last.
-  std::vector<CompileStep> phases_;
+  Stopwatch step_;  // Measures the step that began last.
+  std::vector<CompileStep> steps_;
 };
 
 }  // namespace penstock::graph

@@ -139,14 +139,17 @@ struct Op {
   bool is_loss = false;
   /// Says whether the op computes the larger of its input and 0, element by element.
   bool is_relu = false;
-  /// Says whether the op applies relu to its output if a node sets the flag "relu".
-  bool can_end_in_relu = false;
+  /// Is the flag by which a node makes the op apply relu to its output. Null says that it never
+  /// does so.
+  const FlagAttribute* relu_flag = nullptr;
   /// Returns whether a node pools the maximum of squares of 2x2 pixels that lie side by side, with
   /// the winners as output 1. Null says that the op never does.
   bool (*halves_image)(const Attributes&) = nullptr;
   /// Returns the op that does the same and then what an op with halves_image() and relu do, in
   /// either order, with the winners as output 1. Null says that there is none.
   const Op& (*pooled_relu_form)() = nullptr;
+  /// Says whether the op brings a value into the batch-lane layout, and does nothing else.
+  bool enters_lanes = false;
   /// Says whether the op brings a value back from the batch-lane layout, and does nothing else.
   bool leaves_lanes = false;
   /// Says whether the op computes with statistics of the whole micro-batch and keeps a mean of them

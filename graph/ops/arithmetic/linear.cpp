@@ -132,7 +132,7 @@ const Op linear{.name = "linear",
                 .workspace = workspace,
                 .units = units,
                 .samples = samples,
-                .can_end_in_relu = true};
+                .relu_flag = &attribute::relu};
 
 const Op linear_input_gradient{.name = "linear_input_gradient",
                                .infer = infer_input_gradient,

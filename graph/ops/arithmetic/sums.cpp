@@ -70,28 +70,35 @@ std::vector<TensorType> infer_reduce_to(const Attributes& attributes, Types in) 
   return {{DType::f32, shape}};
 }
 
-/// Asks for one double for each element of the result.
+/// Says where the sums of the result's elements begin in the workspace, and where the last one
+/// ends, in doubles.
+struct ElementSums {
+  std::int64_t sums, end;
+
+  explicit ElementSums(const Shape& result) : sums(0), end(result.elements()) {}
+};
+
 std::int64_t reduce_to_workspace(const Attributes&, Types, Types out) {
-  return out[0].shape.elements() * static_cast<std::int64_t>(sizeof(double));
+  return ElementSums(out[0].shape).end * double_bytes;
 }
 
 void forward_reduce_to(const KernelCall& call) {
   const Operand &x = call.inputs[0], &out = call.outputs[0];
-  const std::span<double> sums(reinterpret_cast<double*>(call.workspace.data()),
-                               static_cast<std::size_t>(out.elements()));
-  std::fill(sums.begin(), sums.end(), 0.0);
+  const ElementSums regions(out.shape());
+  double* const sums = doubles(call.workspace) + regions.sums;
+  std::fill_n(sums, regions.end, 0.0);
   const StridedWalk<2> walk(x.shape(),
                             {dense_strides(x.shape()), broadcast_strides(out.shape(), x.shape())});
   const ReductionKernels& kernels = kernel_table().reductions;
   walk.for_each_row([&, one = walk.steps()[1] == 0](const auto& at) {
     const float* row = x.f32().data() + at[0];
-    double* sum = sums.data() + at[1];
+    double* sum = sums + at[1];
     if (one)
       *sum += kernels.sum(walk.length(), row);
     else
       kernels.add_to(walk.length(), row, sum);
   });
-  kernels.round(out.elements(), sums.data(), out.f32().data());
+  kernels.round(out.elements(), sums, out.f32().data());
 }
 
 std::vector<TensorType> infer_accumulate(const Attributes&, Types in) {

@@ -189,7 +189,7 @@ const Op conv2d{.name = "conv2d",
                 .lane_form = []() -> const Op& { return conv2d_lanes; },
                 .lane_use = lane_use,
                 .samples = samples,
-                .can_end_in_relu = true};
+                .relu_flag = &attribute::relu};
 
 const Op conv2d_input_gradient{
     .name = "conv2d_input_gradient",

@@ -137,7 +137,7 @@ const Op conv2d_lanes{.name = "conv2d_lanes",
                       .workspace = workspace,
                       .units = units,
                       .samples = samples,
-                      .can_end_in_relu = true,
+                      .relu_flag = &attribute::relu,
                       .pooled_relu_form = []() -> const Op& { return conv2d_pool_relu_lanes; }};
 
 const Op conv2d_lanes_input_gradient{

@@ -85,7 +85,8 @@ const Op to_lanes{.name = "to_lanes",
                   .backward = backward_to_lanes,
                   .cost = streaming_cost<0>,
                   .units = [](const Attributes&, Types, Types out) { return units_of(out[0]); },
-                  .samples = samples_to_lanes};
+                  .samples = samples_to_lanes,
+                  .enters_lanes = true};
 
 const Op from_lanes{.name = "from_lanes",
                     .attributes = {attribute::batch},

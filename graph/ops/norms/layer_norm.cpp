@@ -89,17 +89,26 @@ std::vector<TensorType> infer_weight_gradient(const Attributes&, Types in) {
   return {weight, weight};
 }
 
-/// Asks for a double for each element of both results.
+/// Says where the sums of each result begin in the workspace, and where the last one ends, in
+/// doubles.
+struct WeightSums {
+  std::int64_t scales, shifts, end;
+
+  /// Has room for `count` elements of each result.
+  explicit WeightSums(std::int64_t count) : scales(0), shifts(count), end(2 * count) {}
+};
+
 std::int64_t weight_gradient_workspace(const Attributes&, Types, Types out) {
-  return 2 * out[0].shape.elements() * static_cast<std::int64_t>(sizeof(double));
+  return WeightSums(out[0].shape.elements()).end * double_bytes;
 }
 
 void forward_weight_gradient(const KernelCall& call) {
   const std::int64_t length = call.outputs[0].elements();
   const auto [first, count] = ElementRange(call, length);
-  double* scales = reinterpret_cast<double*>(call.workspace.data());
-  double* shifts = scales + count;
-  std::fill(scales, shifts + count, 0.0);
+  const WeightSums sums(count);
+  double* const workspace = doubles(call.workspace);
+  double *const scales = workspace + sums.scales, *const shifts = workspace + sums.shifts;
+  std::fill_n(workspace, sums.end, 0.0);
   for (std::int64_t r = 0; r < call.inputs[2].elements(); ++r) {
     const std::int64_t at = r * length + first;
     kernel_table().norms.add_weight_gradient(

@@ -1,5 +1,5 @@
 // What ops ask for: the time of those that read and write every operand once, and a workspace of
-// floats.
+// floats or doubles.
 #pragma once
 
 #include <algorithm>
@@ -22,12 +22,16 @@ Cost streaming_cost(const Attributes&, Types inputs, Types outputs) {
   return cost;
 }
 
-/// Is the unit in which ops say how large a workspace of floats is.
+/// These are the units in which ops say how large a workspace is.
 inline constexpr std::int64_t float_bytes = sizeof(float);
+inline constexpr std::int64_t double_bytes = sizeof(double);
 
-/// Returns a workspace as kernels take it.
+/// Returns a workspace of floats as kernels take it; doubles() returns one of doubles.
 inline float* floats(std::span<std::byte> workspace) {
   return reinterpret_cast<float*>(workspace.data());
+}
+inline double* doubles(std::span<std::byte> workspace) {
+  return reinterpret_cast<double*>(workspace.data());
 }
 
 }  // namespace penstock::graph

@@ -129,7 +129,7 @@ class Rewriting {
     const Forms& forms = forms_[index(gradient.value)];
     const auto is_made = [&](ValueId form) {
       const NodeId producer = form == none ? none : result_.graph.value(form).producer;
-      return producer != none && result_.graph.node(producer).op != &to_lanes;
+      return producer != none && !result_.graph.node(producer).op->enters_lanes;
     };
     if (is_made(forms.lanes)) gradient.lane_batch = model_.type(gradient.value).shape[0];
     gradient.value = gradient.lane_batch > 0 ? forms.lanes : forms.plain;

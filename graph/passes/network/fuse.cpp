@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "graph/ir/op.hpp"
@@ -27,7 +28,7 @@ class Fusion {
 
   Graph run() {
     for (std::size_t id = 0; id < graph_.nodes.size(); ++id)
-      if (graph_.nodes[id].op->can_end_in_relu) try_to_fuse(static_cast<NodeId>(id));
+      if (graph_.nodes[id].op->relu_flag) try_to_fuse(static_cast<NodeId>(id));
     remove_dropped();
     return std::move(graph_);
   }
@@ -63,7 +64,7 @@ class Fusion {
     Node& node = graph_.node(first);
     const std::vector<Node> parts{node, graph_.node(second)};
     move_checkpoint(node, graph_.node(second));
-    node.attributes.set("relu", std::int64_t{1});
+    node.attributes.set(std::string(node.op->relu_flag->name), std::int64_t{1});
     node.outputs = graph_.node(second).outputs;
     dropped_[index(second)] = true;
     keep_apart(first, parts);
