@@ -7,7 +7,7 @@
 
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/plan/shards.hpp"
-#include "graph/plan/staging.hpp"
+#include "graph/plan/staging_sizes.hpp"
 
 namespace penstock::actors {
 namespace {

@@ -10,7 +10,7 @@
 #include "actors/execution/pipeline_setup.hpp"
 #include "actors/update/gradient_sums.hpp"
 #include "actors/update/staging_buffer.hpp"
-#include "graph/plan/staging.hpp"
+#include "graph/plan/staging_sizes.hpp"
 #include "penstock/report.hpp"
 
 namespace penstock::actors {

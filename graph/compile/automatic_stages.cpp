@@ -4,15 +4,15 @@
 #include <optional>
 #include <string>
 
+#include "graph/compile/atom_memory.hpp"
 #include "graph/compile/balance.hpp"
 #include "graph/compile/ipu_memory_refusal.hpp"
 #include "graph/compile/offload_choices.hpp"
-#include "graph/compile/piece_memory.hpp"
 #include "graph/compile/remedies.hpp"
 #include "graph/ir/op.hpp"
 #include "graph/passes/memory/recompute.hpp"
+#include "graph/passes/stages/atoms.hpp"
 #include "graph/passes/stages/partition.hpp"
-#include "graph/passes/stages/pieces.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {
@@ -22,10 +22,10 @@ namespace {
 constexpr double tolerance = 0.02;
 
 /// Returns the plan in which one thread runs all of `graph`, with an instruction for each node.
-Plan in_one_stage(const Graph& graph, const std::vector<Piece>& pieces, PlanRequest request) {
+Plan in_one_stage(const Graph& graph, const std::vector<Atom>& atoms, PlanRequest request) {
   request.threads_per_ipu = 1;
   request.offload = {};
-  const CutGraph one = cut(graph, pieces, std::vector<std::int32_t>{0}, {});
+  const CutGraph one = cut(graph, atoms, std::vector<std::int32_t>{0}, {});
   return build_plan(one.graph, one.assignment, partition(one.graph, one.assignment), request);
 }
 
@@ -41,12 +41,12 @@ InstructionTimes estimated(const Plan& plan) {
 
 /// Returns how many stages there will be: as many as asked for, or in inference, which may have
 /// fewer layers, as many as there can be.
-std::int32_t count_stages(const std::vector<Piece>& pieces, std::int32_t asked, bool training) {
-  const auto most = static_cast<std::int32_t>(pieces.size());
+std::int32_t count_stages(const std::vector<Atom>& atoms, std::int32_t asked, bool training) {
+  const auto most = static_cast<std::int32_t>(atoms.size());
   if (asked <= most || !training) return std::min(asked, most);
   throw Error(Errc::invalid_topology, "the model cannot be cut into " + std::to_string(asked) +
-                                          " stages: it has " + std::to_string(most) +
-                                          " pieces that can be told apart; ask for fewer");
+                                          " stages: at most " + std::to_string(most) +
+                                          " are possible; ask for fewer");
 }
 
 void check_ipus(const CutRequest& request) {
@@ -58,9 +58,9 @@ void check_ipus(const CutRequest& request) {
 }
 
 std::string left_out(std::int32_t asked, std::int32_t stages) {
-  return "in inference the model has " + std::to_string(stages) + " pieces; " +
+  return "in inference the model can have at most " + std::to_string(stages) + " stages; " +
          std::to_string(asked - stages) + " of " + std::to_string(asked) +
-         " stages have nothing to compute and are left out";
+         " have nothing to compute and are left out";
 }
 
 /// Returns the seconds of each node, by NodeId, from those of instructions, which are in the
@@ -76,8 +76,8 @@ std::vector<double> times_of_nodes(const Graph& graph, const InstructionTimes& i
 
 /// Returns what a stage of everything would repeat, which is a little more than stages that keep
 /// what they send.
-std::vector<NodeId> repeated_in_one_stage(const Graph& graph, const std::vector<Piece>& pieces) {
-  const CutGraph one = cut(graph, pieces, std::vector<std::int32_t>{0}, {});
+std::vector<NodeId> repeated_in_one_stage(const Graph& graph, const std::vector<Atom>& atoms) {
+  const CutGraph one = cut(graph, atoms, std::vector<std::int32_t>{0}, {});
   const Partition parts = partition(one.graph, one.assignment);
   std::vector<NodeId> repeated;
   for (const Node& node : recompute(one.graph, parts, {true}).graph.nodes)
@@ -88,7 +88,7 @@ std::vector<NodeId> repeated_in_one_stage(const Graph& graph, const std::vector<
 /// Says what is cut, and into which stages.
 struct Cutting {
   const Graph& graph;
-  const std::vector<Piece>& pieces;
+  const std::vector<Atom>& atoms;
   std::vector<bool> recomputed;  ///< Says of each stage whether its activations are recomputed.
   const PlanRequest& plan;
   const MemoryBudget& memory;
@@ -98,27 +98,27 @@ struct Cutting {
 
 /// Returns the problem of balancing the stages, by the times of the nodes.
 Balance problem_of(const Cutting& cutting, const std::vector<double>& times) {
-  const auto& [graph, pieces, recomputed, plan, memory] = cutting;
-  Balance problem{.costs = std::vector<double>(pieces.size()),
-                  .extra_costs = std::vector<double>(pieces.size()),
+  const auto& [graph, atoms, recomputed, plan, memory] = cutting;
+  Balance problem{.costs = std::vector<double>(atoms.size()),
+                  .extra_costs = std::vector<double>(atoms.size()),
                   .dearer = recomputed,
                   .stages = cutting.stages(),
                   .tolerance = tolerance};
-  for (const Piece& piece : pieces) problem.bytes_before.push_back(piece.bytes_before);
-  const auto piece_of = piece_of_nodes(graph, pieces);
+  for (const Atom& atom : atoms) problem.bytes_before.push_back(atom.bytes_before);
+  const auto atom_of = atom_of_nodes(graph, atoms);
   for (std::size_t id = 0; id < graph.nodes.size(); ++id)
-    problem.costs[index(piece_of[id])] += times[id];
-  for (const NodeId repeated : repeated_in_one_stage(graph, pieces))
-    problem.extra_costs[index(piece_of[index(repeated)])] += times[index(repeated)];
+    problem.costs[index(atom_of[id])] += times[id];
+  for (const NodeId repeated : repeated_in_one_stage(graph, atoms))
+    problem.extra_costs[index(atom_of[index(repeated)])] += times[index(repeated)];
   return problem;
 }
 
-PieceMemory memory_of(const Cutting& cutting) {
-  return {cutting.graph, cutting.pieces, cutting.recomputed, cutting.plan, cutting.memory};
+AtomMemory memory_of(const Cutting& cutting) {
+  return {cutting.graph, cutting.atoms, cutting.recomputed, cutting.plan, cutting.memory};
 }
 
 /// Returns the best cut of which no stage needs more than `bytes`, or nothing if there is none.
-std::optional<std::vector<std::int32_t>> balance_within(Balance problem, PieceMemory& memory,
+std::optional<std::vector<std::int32_t>> balance_within(Balance problem, AtomMemory& memory,
                                                         std::int64_t bytes) {
   problem.fits = [&memory, bytes](std::int32_t first, std::int32_t last, std::int32_t stage) {
     return memory.bytes(first, last, stage) <= bytes;
@@ -128,7 +128,7 @@ std::optional<std::vector<std::int32_t>> balance_within(Balance problem, PieceMe
 
 /// Returns the least memory per IPU above `too_little`, up to one per cent, to which some cut
 /// keeps.
-std::int64_t least_memory(const Balance& problem, PieceMemory& memory, std::int64_t too_little) {
+std::int64_t least_memory(const Balance& problem, AtomMemory& memory, std::int64_t too_little) {
   std::int64_t enough = too_little;
   while (!balance_within(problem, memory, enough)) enough *= 2;
   for (std::int64_t low = enough / 2; enough - low > enough / 100 + 1;) {
@@ -140,7 +140,7 @@ std::int64_t least_memory(const Balance& problem, PieceMemory& memory, std::int6
 
 /// Returns whether some cut keeps to the memory of `changed`.
 bool helps(const Balance& problem, const Cutting& changed) {
-  PieceMemory memory = memory_of(changed);
+  AtomMemory memory = memory_of(changed);
   return balance_within(problem, memory, changed.memory.bytes).has_value();
 }
 
@@ -149,7 +149,7 @@ bool helps(const Balance& problem, const Cutting& cutting, const OffloadChoice& 
   plan.offload = choice.offload;
   MemoryBudget memory = cutting.memory;
   memory.offload_state = choice.offload.optimizer_state;
-  return helps(problem, {cutting.graph, cutting.pieces, cutting.recomputed, plan, memory});
+  return helps(problem, {cutting.graph, cutting.atoms, cutting.recomputed, plan, memory});
 }
 
 /// Returns single classes of tensors in the host store, or all together if none is enough.
@@ -168,19 +168,19 @@ std::vector<Remedy> offloads_that_help(const Balance& problem, const Cutting& cu
 /// recomputes.
 std::vector<Remedy> remedies_for(const Balance& problem, const Cutting& cutting,
                                  const RecomputeRequest& request) {
-  const auto& [graph, pieces, recomputed, plan, memory] = cutting;
+  const auto& [graph, atoms, recomputed, plan, memory] = cutting;
   std::vector<Remedy> found = offloads_that_help(problem, cutting);
   MemoryBudget divided = memory;
   divided.shard_state.on = true;
   if (!memory.shard_state.on && divided.replicas > 1 &&
-      helps(problem, {graph, pieces, recomputed, plan, divided}))
+      helps(problem, {graph, atoms, recomputed, plan, divided}))
     found.push_back(division_of_state());
   const std::vector<bool> all = recomputed_stages({.on = plan.training}, cutting.stages());
-  if (helps(problem, {graph, pieces, all, plan, memory})) found.push_back(recomputation(request));
+  if (helps(problem, {graph, atoms, all, plan, memory})) found.push_back(recomputation(request));
   return found;
 }
 
-IpuMemoryRefusal refusal_of(const Balance& problem, const Cutting& cutting, PieceMemory& memory,
+IpuMemoryRefusal refusal_of(const Balance& problem, const Cutting& cutting, AtomMemory& memory,
                             const RecomputeRequest& recompute) {
   const std::int64_t bytes = cutting.memory.bytes;
   return IpuMemoryRefusal(
@@ -197,7 +197,7 @@ IpuMemoryRefusal refusal_of(const Balance& problem, const Cutting& cutting, Piec
 std::vector<std::int32_t> best_begins(const Balance& problem, const Cutting& cutting,
                                       const RecomputeRequest& recompute) {
   if (cutting.memory.bytes == 0) return *balance(problem);
-  PieceMemory memory = memory_of(cutting);
+  AtomMemory memory = memory_of(cutting);
   if (const auto begins = balance_within(problem, memory, cutting.memory.bytes)) return *begins;
   throw refusal_of(problem, cutting, memory, recompute);
 }
@@ -221,17 +221,17 @@ std::vector<StageCost> costs_of_stages(const CutGraph& cut, const std::vector<bo
 
 TimedCut cut_automatically(const Graph& graph, const CutRequest& request, const PlanRequest& plan) {
   check_ipus(request);
-  const std::vector<Piece> pieces = find_pieces(graph);
-  const std::int32_t stages = count_stages(pieces, request.stages, plan.training);
-  const Plan one_stage = in_one_stage(graph, pieces, plan);
+  const std::vector<Atom> atoms = find_atoms(graph);
+  const std::int32_t stages = count_stages(atoms, request.stages, plan.training);
+  const Plan one_stage = in_one_stage(graph, atoms, plan);
   const std::vector<double> times =
       times_of_nodes(graph, request.measure ? request.measure(one_stage) : estimated(one_stage));
 
-  const Cutting cutting{graph, pieces, recomputed_stages(request.recompute, stages), plan,
+  const Cutting cutting{graph, atoms, recomputed_stages(request.recompute, stages), plan,
                         request.memory};
   const Balance problem = problem_of(cutting, times);
   TimedCut result{
-      cut(graph, pieces, best_begins(problem, cutting, request.recompute), request.ipus)};
+      cut(graph, atoms, best_begins(problem, cutting, request.recompute), request.ipus)};
   if (request.measure) result.seconds = costs_of_stages(result.cut, cutting.recomputed, times);
   if (stages < request.stages)
     result.cut.assignment.warnings.push_back(left_out(request.stages, stages));

@@ -10,7 +10,7 @@
 #include "graph/ir/graph.hpp"
 #include "graph/passes/memory/memory_budget.hpp"
 #include "graph/passes/memory/recompute.hpp"
-#include "graph/passes/stages/pieces.hpp"
+#include "graph/passes/stages/atoms.hpp"
 #include "graph/plan/plan.hpp"
 #include "graph/plan/schedules/simulator.hpp"
 
@@ -40,8 +40,8 @@ struct TimedCut {
 
 /// Cuts `graph`, which has its backward nodes already, so that the slowest stage is as fast as can
 /// be and, where that hardly makes a difference, little has to travel. balance() asks back what
-/// memory a run of pieces would need, as there are too many runs to compute all of them.
-/// @throws Error invalid_topology if the graph has fewer pieces than there are to be stages;
+/// memory a run of atoms would need, as there are too many runs to compute all of them.
+/// @throws Error invalid_topology if the graph has fewer atoms than there are to be stages;
 /// out_of_memory if no cut into so many stages keeps to the memory.
 TimedCut cut_automatically(const Graph& graph, const CutRequest& request, const PlanRequest& plan);
 

@@ -9,11 +9,11 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Is what the first few pieces cost when they are cut into a few stages.
+/// Is what the first few atoms cost when they are cut into a few stages.
 struct Prefix {
   double slowest = infinity;
   std::int64_t bytes = 0;  ///< Counts the bytes between the stages.
-  std::int32_t begin = 0;  ///< Is the first piece of the last of these stages.
+  std::int32_t begin = 0;  ///< Is the first atom of the last of these stages.
 };
 
 bool faster(const Prefix& a, const Prefix& b) {
@@ -25,7 +25,7 @@ bool fewer_bytes(const Prefix& a, const Prefix& b) {
   return std::pair(a.bytes, a.slowest) < std::pair(b.bytes, b.slowest);
 }
 
-/// Finds the cut by dynamic programming over the number of stages and the pieces that they cover.
+/// Finds the cut by dynamic programming over the number of stages and the atoms that they cover.
 /// Sums are taken from one list of prefix sums, so that a stage costs the same in every comparison.
 class Balancing {
  public:
@@ -39,7 +39,7 @@ class Balancing {
 
   std::optional<std::vector<std::int32_t>> run() {
     fill(infinity, faster);
-    const double fastest = best_[stages() - 1][pieces()].slowest;
+    const double fastest = best_[stages() - 1][atoms()].slowest;
     if (fastest == infinity) return std::nullopt;
     fill(fastest * (1 + problem_.tolerance), fewer_bytes);
     return begins();
@@ -48,7 +48,7 @@ class Balancing {
  private:
   using Better = bool (*)(const Prefix&, const Prefix&);
 
-  std::size_t pieces() const { return problem_.costs.size(); }
+  std::size_t atoms() const { return problem_.costs.size(); }
   std::size_t stages() const { return static_cast<std::size_t>(problem_.stages); }
   double cost(std::size_t first, std::size_t last, std::size_t stage) const {
     const bool dearer = !problem_.dearer.empty() && problem_.dearer[stage];
@@ -62,12 +62,12 @@ class Balancing {
                          static_cast<std::int32_t>(stage));
   }
 
-  /// Fills best_, in which best_[s][n] is the best of stages 0 to s over the first n pieces, with
+  /// Fills best_, in which best_[s][n] is the best of stages 0 to s over the first n atoms, with
   /// no stage above `limit`.
   void fill(double limit, Better better) {
-    best_.assign(stages(), std::vector<Prefix>(pieces() + 1));
+    best_.assign(stages(), std::vector<Prefix>(atoms() + 1));
     for (std::size_t stage = 0; stage < stages(); ++stage)
-      for (std::size_t end = stage + 1; end <= pieces(); ++end)
+      for (std::size_t end = stage + 1; end <= atoms(); ++end)
         best_[stage][end] = best_prefix(stage, end, limit, better);
   }
 
@@ -94,16 +94,16 @@ class Balancing {
 
   std::vector<std::int32_t> begins() const {
     std::vector<std::int32_t> result(stages());
-    std::size_t end = pieces();
+    std::size_t end = atoms();
     for (std::size_t stage = stages(); stage-- > 0; end = static_cast<std::size_t>(result[stage]))
       result[stage] = best_[stage][end].begin;
     return result;
   }
 
   const Balance& problem_;
-  std::vector<double> sums_;  // Has the sums of the costs of the first pieces, by their number.
-  std::vector<double> dearer_sums_;        // Has these sums with what the pieces cost on top.
-  std::vector<std::vector<Prefix>> best_;  // Is numbered by stage and by number of pieces.
+  std::vector<double> sums_;  // Has the sums of the costs of the first atoms, by their number.
+  std::vector<double> dearer_sums_;        // Has these sums with what the atoms cost on top.
+  std::vector<std::vector<Prefix>> best_;  // Is numbered by stage and by number of atoms.
 };
 
 }  // namespace

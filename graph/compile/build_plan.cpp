@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "graph/compile/joined_stages.hpp"
-#include "graph/passes/memory/layout.hpp"
 #include "graph/passes/memory/liveness.hpp"
+#include "graph/passes/memory/memory_map.hpp"
 #include "graph/passes/memory/memory_plan.hpp"
 #include "graph/passes/results/lower.hpp"
 #include "graph/values/memory.hpp"
@@ -93,28 +93,28 @@ ProgramInScratch program_of(const Graph& graph, const std::vector<NodeId>& nodes
 
 /// Returns those of `outputs` that one direction of a stage, with the nodes `nodes`, computes.
 std::vector<OutputPlan> outputs_from(const Graph& graph, const std::vector<Output>& outputs,
-                                     const std::vector<NodeId>& nodes, const StageLayout& layout) {
+                                     const std::vector<NodeId>& nodes, const StageMemoryMap& map) {
   const std::vector<bool> is_here = among(graph.nodes.size(), nodes);
   std::vector<OutputPlan> found;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const NodeId producer = graph.value(outputs[i].value).producer;
     if (producer != none && is_here[index(producer)])
-      found.push_back({static_cast<std::int32_t>(i), layout.home(outputs[i].value)});
+      found.push_back({static_cast<std::int32_t>(i), map.home(outputs[i].value)});
   }
   return found;
 }
 
 /// Returns the variables of a stage, and has the copies of its buffers one after the other.
-std::vector<VariablePlan> variables_here(const Graph& graph, const StageLayout& layout,
+std::vector<VariablePlan> variables_here(const Graph& graph, const StageMemoryMap& map,
                                          const std::vector<VariableInfo>& variables) {
-  const std::vector<bool> is_here = among(graph.values.size(), layout.variables);
+  const std::vector<bool> is_here = among(graph.values.size(), map.variables);
   std::vector<VariablePlan> plans;
   std::int64_t kept_bytes = 0;
   for (std::size_t i = 0; i < variables.size(); ++i) {
     const ValueId value = graph.variables[i].value;
     if (!is_here[index(value)]) continue;
     const VariableInfo& info = variables[i];
-    const Location& home = layout.home(value);
+    const Location& home = map.home(value);
     const bool kept = !info.trainable && !in_host_store(home.space);
     plans.push_back({.variable = static_cast<std::int32_t>(i),
                      .type = info.type,
@@ -142,18 +142,18 @@ std::int32_t in_flight_of(std::size_t stage, std::size_t stages, const PlanReque
 
 /// Returns everything of one stage but who updates its variables.
 StagePlan stage_of(const Graph& graph, const StagePlacement& placement, const StageGraph& nodes,
-                   const StageLayout& layout, const std::vector<Output>& outputs,
+                   const StageMemoryMap& map, const std::vector<Output>& outputs,
                    const std::vector<VariableInfo>& variables, std::int32_t in_flight,
                    const PlanRequest& request) {
-  auto [forward, forward_scratch] = program_of(graph, nodes.forward, layout.placements, request);
-  auto [backward, backward_scratch] = program_of(graph, nodes.backward, layout.placements, request);
-  for (const GradientCopy& copy : layout.copies)
-    append_copy(graph, copy.value, layout.home(copy.value), copy.target, backward);
-  std::vector<OutputPlan> sent = outputs_from(graph, outputs, nodes.forward, layout);
-  const std::vector<OutputPlan> gradients = outputs_from(graph, outputs, nodes.backward, layout);
+  auto [forward, forward_scratch] = program_of(graph, nodes.forward, map.placements, request);
+  auto [backward, backward_scratch] = program_of(graph, nodes.backward, map.placements, request);
+  for (const GradientCopy& copy : map.copies)
+    append_copy(graph, copy.value, map.home(copy.value), copy.target, backward);
+  std::vector<OutputPlan> sent = outputs_from(graph, outputs, nodes.forward, map);
+  const std::vector<OutputPlan> gradients = outputs_from(graph, outputs, nodes.backward, map);
   sent.insert(sent.end(), gradients.begin(), gradients.end());
   std::ranges::sort(sent, {}, &OutputPlan::output);
-  std::vector<VariablePlan> held = variables_here(graph, layout, variables);
+  std::vector<VariablePlan> held = variables_here(graph, map, variables);
   const std::int64_t kept_bytes = kept_bytes_of(held);
   const std::int32_t read_slots = sent.empty() ? 0 : 2;
   return {.ipu = placement.ipu,
@@ -167,13 +167,13 @@ StagePlan stage_of(const Graph& graph, const StagePlacement& placement, const St
           .outputs = std::move(sent),
           .outputs_after_backward = !gradients.empty(),
           .variables = std::move(held),
-          .parameter_bytes = layout.parameter_bytes,
-          .host_parameter_bytes = layout.host_parameter_bytes,
-          .accumulator_bytes = layout.accumulator_bytes,
-          .host_accumulator_bytes = layout.host_accumulator_bytes,
+          .parameter_bytes = map.parameter_bytes,
+          .host_parameter_bytes = map.host_parameter_bytes,
+          .accumulator_bytes = map.accumulator_bytes,
+          .host_accumulator_bytes = map.host_accumulator_bytes,
           .kept_bytes = kept_bytes,
-          .stash_bytes = layout.stash_bytes,
-          .host_stash_bytes = layout.host_stash_bytes,
+          .stash_bytes = map.stash_bytes,
+          .host_stash_bytes = map.host_stash_bytes,
           .scratch_bytes = std::max(forward_scratch, backward_scratch),
           .in_flight = in_flight,
           .stash_slots = in_flight + read_slots};
@@ -185,12 +185,12 @@ Plan build_plan(const Graph& graph, const StageAssignment& assignment, const Par
                 const PlanRequest& request) {
   const std::vector<Output> outputs = outputs_of(graph, request.training);
   const std::vector<VariableInfo> variables = variables_of(graph, request.training);
-  std::vector<StageLayout> layouts;
+  std::vector<StageMemoryMap> maps;
   std::vector<StagePlan> stages;
   for (std::size_t i = 0; i < partition.stages.size(); ++i) {
-    layouts.push_back(
-        lay_out(graph, partition, static_cast<std::int32_t>(i), outputs, request.offload));
-    stages.push_back(stage_of(graph, assignment.stages[i], partition.stages[i], layouts[i], outputs,
+    maps.push_back(
+        map_memory(graph, partition, static_cast<std::int32_t>(i), outputs, request.offload));
+    stages.push_back(stage_of(graph, assignment.stages[i], partition.stages[i], maps[i], outputs,
                               variables, in_flight_of(i, partition.stages.size(), request),
                               request));
   }
@@ -201,13 +201,13 @@ Plan build_plan(const Graph& graph, const StageAssignment& assignment, const Par
             .phases = request.phases,
             .threads_per_ipu = request.threads_per_ipu,
             .stages = std::move(stages),
-            .edges = edges_of(graph, partition, layouts),
+            .edges = edges_of(graph, partition, maps),
             .inputs = inputs_of(graph),
             .outputs = described(graph, outputs),
             .anchors = anchors_among(outputs),
             .variables = variables};
   if (request.training) plan.loss = static_cast<std::int32_t>(outputs.size()) - 1;
-  return with_owners(std::move(plan), graph, layouts);
+  return with_owners(std::move(plan), graph, maps);
 }
 
 std::vector<bool> trained_values(const Graph& graph) {

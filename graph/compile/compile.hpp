@@ -21,7 +21,7 @@ struct Compiled {
 /// @throws Error invalid_model (no loss in training, no output in inference), invalid_topology
 /// (unknown block, block in two stages or in none, empty stage, a value used in an earlier stage
 /// than the one that computes it, wrong number of IPUs, a buffer used in two stages, more automatic
-/// stages than the model has pieces, a stage that cannot recompute, phases on IPUs that are not
+/// stages than the model has atoms, a stage that cannot recompute, phases on IPUs that are not
 /// theirs), out_of_memory (an IPU has not enough for its stages; it is an IpuMemoryRefusal),
 /// invalid_argument (a PENSTOCK_ISA that the machine lacks, an anchor on what is not there or has
 /// no gradient), internal (a schedule under which the stages would wait for ever).

@@ -16,7 +16,7 @@ std::string stages_text(const std::vector<std::size_t>& stages) {
   return text;
 }
 
-std::string parts_text(const IpuNeed& need) {
+std::string needs_text(const IpuNeed& need) {
   std::string text = size_text(need.weights + need.weight_room()) + " for weights and gradients, ";
   if (need.state > 0) text += size_text(need.state) + " for the optimizer's state, ";
   return text + size_text(need.activations) + " for micro-batches in flight, " +
@@ -39,7 +39,7 @@ IpuMemoryRefusal refusal_of(const Plan& plan, std::int64_t replicas, const Memor
   const bool is_one = need.stages.size() == 1;
   return IpuMemoryRefusal({.lack = stages_text(need.stages) + " on IPU " + std::to_string(ipu) +
                                    (is_one ? " needs " : " need ") + size_text(need.total()) +
-                                   " (" + parts_text(need) + "), an IPU has " +
+                                   " (" + needs_text(need) + "), an IPU has " +
                                    size_text(budget.bytes),
                            .remedies = remedies,
                            .last_remedy = is_one ? "smaller stages" : "fewer stages on the IPU"});

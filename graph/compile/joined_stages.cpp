@@ -17,11 +17,11 @@ std::vector<std::vector<CopyPlan>> holders_of_variables(const Plan& plan) {
 
 /// Returns, by ValueId of a parameter, where stages have its gradient sums.
 std::vector<std::vector<GradientPlan>> gradients_of_values(
-    const Graph& graph, const std::vector<StageLayout>& layouts) {
+    const Graph& graph, const std::vector<StageMemoryMap>& maps) {
   std::vector<std::vector<GradientPlan>> gradients(graph.values.size());
   for (const ParameterGradient& gradient : graph.parameter_gradients)
-    for (std::size_t stage = 0; stage < layouts.size(); ++stage)
-      if (const auto& sum = layouts[stage].placements[index(gradient.sum)])
+    for (std::size_t stage = 0; stage < maps.size(); ++stage)
+      if (const auto& sum = maps[stage].placements[index(gradient.sum)])
         gradients[index(gradient.parameter)].push_back(
             {static_cast<std::int32_t>(stage), sum->home});
   return gradients;
@@ -35,7 +35,7 @@ std::int32_t send_of(const StageGraph& stage, std::int32_t edge) {
 
 /// Returns the edge number `position` of the partition, with where its tensor lies.
 Edge edge_of(const Graph& graph, const Partition& partition, std::size_t position,
-             const std::vector<StageLayout>& layouts) {
+             const std::vector<StageMemoryMap>& maps) {
   const StageEdge& edge = partition.edges[position];
   Edge result{.kind = edge.kind, .from = edge.from, .to = edge.to};
   if (edge.value != none) {
@@ -48,7 +48,7 @@ Edge edge_of(const Graph& graph, const Partition& partition, std::size_t positio
                                                graph.inputs.begin());
       break;
     case EdgeKind::activation:
-      result.source = layouts[index(edge.from)].home(edge.value);
+      result.source = maps[index(edge.from)].home(edge.value);
       break;
     case EdgeKind::gradient:
       result.source = {.space = Space::sent_back,
@@ -64,19 +64,19 @@ Edge edge_of(const Graph& graph, const Partition& partition, std::size_t positio
 }  // namespace
 
 std::vector<Edge> edges_of(const Graph& graph, const Partition& partition,
-                           const std::vector<StageLayout>& layouts) {
+                           const std::vector<StageMemoryMap>& maps) {
   std::vector<Edge> edges;
   for (std::size_t i = 0; i < partition.edges.size(); ++i)
-    edges.push_back(edge_of(graph, partition, i, layouts));
+    edges.push_back(edge_of(graph, partition, i, maps));
   return edges;
 }
 
-Plan with_owners(Plan plan, const Graph& graph, const std::vector<StageLayout>& layouts) {
+Plan with_owners(Plan plan, const Graph& graph, const std::vector<StageMemoryMap>& maps) {
   const auto variable_at = [&](const CopyPlan& place) -> VariablePlan& {
     return plan.stages[index(place.stage)].variables[index(place.position)];
   };
   const auto all_holders = holders_of_variables(plan);
-  const auto all_gradients = gradients_of_values(graph, layouts);
+  const auto all_gradients = gradients_of_values(graph, maps);
   for (std::size_t i = 0; i < plan.variables.size(); ++i) {
     const std::vector<CopyPlan>& holders = all_holders[i];
     if (holders.empty()) continue;

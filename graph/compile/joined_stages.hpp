@@ -5,18 +5,18 @@
 #include <vector>
 
 #include "graph/ir/graph.hpp"
-#include "graph/passes/memory/layout.hpp"
+#include "graph/passes/memory/memory_map.hpp"
 #include "graph/passes/stages/stages.hpp"
 #include "graph/plan/plan.hpp"
 
 namespace penstock::graph {
 
-/// Returns the edges of the partition, with where their tensors lie. `layouts` is numbered by
+/// Returns the edges of the partition, with where their tensors lie. `maps` is numbered by
 /// stage.
 std::vector<Edge> edges_of(const Graph& graph, const Partition& partition,
-                           const std::vector<StageLayout>& layouts);
+                           const std::vector<StageMemoryMap>& maps);
 
 /// Returns `plan`, which has all stages, with who updates which parameter from which gradients.
-Plan with_owners(Plan plan, const Graph& graph, const std::vector<StageLayout>& layouts);
+Plan with_owners(Plan plan, const Graph& graph, const std::vector<StageMemoryMap>& maps);
 
 }  // namespace penstock::graph

@@ -38,8 +38,8 @@ void expect_results(const Graph& model, bool training) {
       refuse("the output " + quoted_text(output.name) + " is not computed by any layer");
 }
 
-/// Returns the part of `graph` that the loss, an output or a gradient needs.
-Graph needed_part(const Graph& graph, bool training) {
+/// Returns `graph` with only what the loss, an output or a gradient needs.
+Graph needed_graph(const Graph& graph, bool training) {
   std::vector<ValueId> wanted;
   if (training) wanted.push_back(graph.loss);
   for (const Output& output : graph.outputs) wanted.push_back(output.value);
@@ -91,7 +91,7 @@ StagedGraph staged_graph(const Graph& model, const CompileRequest& request, Comp
   expect_results(formed, request.training);
   Graph anchored = with_anchors(std::move(formed), request.anchors, request.training);
   const Graph in_runs = in_runs_of_blocks(std::move(anchored), request.options.topology.stage_rule);
-  const Graph layers = needed_part(in_runs, request.training);
+  const Graph layers = needed_graph(in_runs, request.training);
 
   clock.begin("layouts");
   const LayoutChoice layouts = choose_layouts(layers);
@@ -100,7 +100,7 @@ StagedGraph staged_graph(const Graph& model, const CompileRequest& request, Comp
   clock.begin("gradients");
   const Graph whole =
       request.training ? differentiate(std::move(fused), request.gradient_sum) : std::move(fused);
-  Graph lean = needed_part(whole, request.training);
+  Graph lean = needed_graph(whole, request.training);
 
   // Stages come behind layouts, fusion and gradients, which therefore depend on no cut.
   clock.begin("stages");

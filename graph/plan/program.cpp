@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "graph/ops/rules/units.hpp"
-#include "graph/plan/staging.hpp"
+#include "graph/plan/staging_sizes.hpp"
 #include "graph/values/memory.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"

@@ -1,4 +1,4 @@
-// Replicas divide a tensor into shards: flat pieces of ceil(n/R) elements each. The last shards
+// Replicas divide a tensor into shards: runs of ceil(n/R) neighbouring elements. The last shards
 // have fewer elements, or none, and padding in their place. The functions are pure.
 #pragma once
 

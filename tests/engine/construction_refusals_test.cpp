@@ -113,9 +113,7 @@ const std::vector<Refused> table{
     {Errc::invalid_topology, [](Options& o, Optimizer&) { o.topology.ipus = {0}; },
      "options.topology.ipus: expected one IPU per stage, 2 (B1|B2), got 1"},
     {Errc::invalid_topology, [](Options& o, Optimizer&) { o.topology.automatic_stages = 99; },
-     "the model cannot be cut into 99 stages: it has 3 pieces that can be told apart; ask for "
-     "fewer",
-     false},
+     "the model cannot be cut into 99 stages: at most 3 are possible; ask for fewer", false},
     {Errc::invalid_argument,
      [](Options& o, Optimizer&) { o.topology.automatic_stages = 2; },
      "options.topology.automatic_stages: expected 0, for the model gives its layers pipeline "

@@ -202,16 +202,16 @@ void convolve_pool_input_gradient(const LaneConvolution& conv, Part part,
                                   float* dx, float* workspace) {
   const std::int64_t blocks = blocks_of(conv.samples);
   if (blocks == 0) return;
-  const PoolInputGradientWorkspace pieces = pool_input_gradient_workspace(conv);
-  float* const routes = workspace + pieces.routes;
+  const PoolInputGradientWorkspace regions = pool_input_gradient_workspace(conv);
+  float* const routes = workspace + regions.routes;
   const std::int64_t pooled = conv.outputs * pooled_pixels(conv);
-  Tables tables(conv, channels_of(conv, part), weight, workspace + pieces.tables);
+  Tables tables(conv, channels_of(conv, part), weight, workspace + regions.tables);
   for (std::int64_t block = 0; block < blocks; ++block) {
     const Part channels = every(part, blocks, block, conv.inputs);
     if (empty(channels)) continue;
     const std::int64_t active = active_lanes(conv.samples, block);
     float* const to = dx + block * conv.inputs * conv.height * conv.width * lanes;
-    float* const target = has_padding(conv) ? workspace + pieces.padded : to;
+    float* const target = has_padding(conv) ? workspace + regions.padded : to;
     const auto find = [&] {
       find_routes(conv, conv.outputs, winners + block * pooled * lanes, dy + block * pooled * lanes,
                   routes);

@@ -90,7 +90,7 @@ float sum_gradients(std::int64_t routes_per_channel, std::int64_t outputs, std::
   return sum;
 }
 
-/// Holds all operands, and the pieces of the workspace.
+/// Holds all operands, and the regions of the workspace.
 struct WeightGradient {
   const LaneConvolution& conv;
   const float* x;
@@ -104,10 +104,10 @@ struct WeightGradient {
   std::int64_t plane() const { return padded_height(conv) * padded_width(conv) * lanes; }
 
   void use(float* workspace) {
-    const PoolWeightGradientWorkspace pieces = pool_weight_gradient_workspace(conv);
-    sums = workspace + pieces.sums;
-    routes = workspace + pieces.routes;
-    padded = workspace + pieces.padded;
+    const PoolWeightGradientWorkspace regions = pool_weight_gradient_workspace(conv);
+    sums = workspace + regions.sums;
+    routes = workspace + regions.routes;
+    padded = workspace + regions.padded;
     if (!has_padding(conv)) return;
     for (std::int64_t block = 0; block < blocks(); ++block)
       with_padding(conv, x + block * conv.inputs * conv.height * conv.width * lanes,

@@ -88,11 +88,11 @@ void weight_block(const LaneConvolution& conv, Part part, std::int64_t active, c
 void convolve_weight_gradient(const LaneConvolution& conv, Part part, const float* x,
                               const float* dy, float* dweight, float* workspace) {
   const Part outputs = within(part, conv.outputs);
-  const LaneWeightGradientWorkspace pieces = weight_gradient_workspace(conv);
+  const LaneWeightGradientWorkspace regions = weight_gradient_workspace(conv);
   const std::int64_t first = outputs.begin * window_depth(conv);
   const std::int64_t count = (outputs.end - outputs.begin) * window_depth(conv);
-  float* const sums = workspace + pieces.sums;
-  float* const padded = workspace + pieces.padded;
+  float* const sums = workspace + regions.sums;
+  float* const padded = workspace + regions.padded;
   __builtin_memset(sums + first * lanes, 0,
                    sizeof(float) * static_cast<std::size_t>(count * lanes));
   for (std::int64_t block = 0; block * lanes < conv.samples; ++block) {

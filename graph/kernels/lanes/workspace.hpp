@@ -1,6 +1,6 @@
-// The batch-lane kernels divide their workspace into pieces as these structs say, and their ops ask
-// for as many floats. Each number of a struct is where a piece begins, in floats; `end` is where
-// the last piece ends.
+// The batch-lane kernels divide their workspace into regions as these structs say, and their ops
+// ask for as many floats. Each number of a struct is where a region begins, in floats; `end` is
+// where the last region ends.
 #pragma once
 
 #include "graph/kernels/lanes/lane_kernels.hpp"

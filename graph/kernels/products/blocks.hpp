@@ -67,7 +67,7 @@ static constexpr std::int64_t stationary_columns(std::int64_t rows) {
   return (64 << 10) / rows / widest_panel * widest_panel;
 }
 
-/// Says where the pieces of such a product's workspace begin, and where the last one ends, in
+/// Says where the regions of such a product's workspace begin, and where the last one ends, in
 /// floats: a part of the packed left factor, and sums. All are 0 where a second-level cache keeps
 /// the right factor, which is no such product.
 struct StationaryWorkspace {
@@ -81,8 +81,8 @@ static constexpr StationaryWorkspace stationary_workspace(std::int64_t rows, std
           sums + rows * at_most(round_up(columns, widest_panel), stationary_columns(rows))};
 }
 
-/// Says where the pieces of the workspace of all other products begin, and where the last one ends,
-/// in floats: the packed left factor of one strip, and the packed right factor of a block.
+/// Says where the regions of the workspace of all other products begin, and where the last one
+/// ends, in floats: the packed left factor of one strip, and the packed right factor of a block.
 struct PackedWorkspace {
   std::int64_t left, right, end;
 };

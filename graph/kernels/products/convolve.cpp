@@ -70,11 +70,11 @@ void copy_run(const Windows& w, const Image& image, std::int64_t channels, Run r
   if constexpr (places > 1) copy_run<places / 2>(w, image, channels, run, panel);
 }
 
-/// Copies what the places of a panel see, step by step of depth, as one stream of stores; `piece`
+/// Copies what the places of a panel see, step by step of depth, as one stream of stores; `group`
 /// places at a time lie side by side. Where the image is the source itself, what the next panel
 /// sees is fetched from a farther cache meanwhile.
-template <int piece>
-void copy_pieces(const Windows& w, const Image& image, std::int64_t channels,
+template <int group>
+void copy_groups(const Windows& w, const Image& image, std::int64_t channels,
                  const std::int64_t* sources, float* panel) {
   const std::int64_t row_step = w.rows.tap_step * image.row_pitch, step = w.columns.tap_step;
   const float* plane = image.data + image.tap(w, 0, 0);
@@ -82,39 +82,39 @@ void copy_pieces(const Windows& w, const Image& image, std::int64_t channels,
     for (std::int64_t y = 0; y < w.rows.taps; ++y)
       for (std::int64_t x = 0; x < w.columns.taps; ++x, panel += panel_width) {
         const float* const from = plane + y * row_step + x * step;
-        unrolled<panel_width / piece>([&](auto i) {
-          if constexpr (piece == panel_width) __builtin_prefetch(from + sources[i] + panel_width);
-          __builtin_memcpy(panel + i * piece, from + sources[i], sizeof(float) * piece);
+        unrolled<panel_width / group>([&](auto i) {
+          if constexpr (group == panel_width) __builtin_prefetch(from + sources[i] + panel_width);
+          __builtin_memcpy(panel + i * group, from + sources[i], sizeof(float) * group);
         });
       }
 }
 
 /// Copies into `panel` what the places of a panel see, and returns true, if these places lie in
-/// groups of `piece` neighbours; else returns false and copies nothing.
-template <int piece>
-bool copied_in_pieces(const Windows& w, const Band& band, const Image& image, std::int64_t channels,
+/// groups of `group` neighbours; else returns false and copies nothing.
+template <int group>
+bool copied_in_groups(const Windows& w, const Band& band, const Image& image, std::int64_t channels,
                       std::int64_t place, float* panel) {
   const bool joined = w.rows.step == 1 && image.row_pitch == w.columns.places;
   const std::int64_t width = joined ? band.rows * w.columns.places : w.columns.places;
-  if (width % piece != 0) return false;
-  std::int64_t sources[panel_width / piece];
-  for (std::int64_t i = 0; i < panel_width / piece; ++i)
-    for_each_run(w, band, image, place + i * piece, 1,
+  if (width % group != 0) return false;
+  std::int64_t sources[panel_width / group];
+  for (std::int64_t i = 0; i < panel_width / group; ++i)
+    for_each_run(w, band, image, place + i * group, 1,
                  [&](const Run& run) { sources[i] = run.source; });
-  copy_pieces<piece>(w, image, channels, sources, panel);
+  copy_groups<group>(w, image, channels, sources, panel);
   return true;
 }
 
 void pack_panel(const Windows& w, const Band& band, const Image& image, std::int64_t channels,
                 std::int64_t place, float* panel) {
   const std::int64_t count = at_most(places_of(w, band) - place, panel_width);
-  const auto in_pieces = [&](auto piece) {
-    return copied_in_pieces<piece>(w, band, image, channels, place, panel);
+  const auto in_groups = [&](auto group) {
+    return copied_in_groups<group>(w, band, image, channels, place, panel);
   };
   if (count == panel_width && w.columns.step == 1 &&
-      (in_pieces(std::integral_constant<int, panel_width>()) ||
-       in_pieces(std::integral_constant<int, panel_width / 2>()) ||
-       in_pieces(std::integral_constant<int, panel_width / 4>())))
+      (in_groups(std::integral_constant<int, panel_width>()) ||
+       in_groups(std::integral_constant<int, panel_width / 2>()) ||
+       in_groups(std::integral_constant<int, panel_width / 4>())))
     return;
   for_each_run(w, band, image, place, count, [&](const Run& run) {
     copy_run < panel_width<16 ? panel_width : 16>(w, image, channels, run, panel);
@@ -227,10 +227,10 @@ void convolve(const Windows& w, Part part, const float* source, const float* wei
               const float* bias, float* target, float* workspace) {
   if (convolves_directly(w))
     return convolve_directly(w, part, source, weight, bias, target, workspace);
-  const ConvolveWorkspace pieces = convolve_workspace(w);
-  float* const panel = workspace + pieces.panel;
-  float* const left = workspace + pieces.weights;
-  float* const padded = workspace + pieces.padded;
+  const ConvolveWorkspace regions = convolve_workspace(w);
+  float* const panel = workspace + regions.panel;
+  float* const left = workspace + regions.weights;
+  float* const padded = workspace + regions.padded;
   std::int64_t units = 0;
   for_each_band(w, [&](const Band& band) {
     const Part results = overlap(part, units, w.results);

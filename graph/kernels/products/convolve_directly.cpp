@@ -25,11 +25,11 @@ struct Panel {
 
 /// Is a run of neighbouring places of a row. `skips` says which of them each column of the kernel
 /// leaves out.
-struct Piece {
+struct PlaceRun {
   std::int64_t first, places;
   std::int8_t skips[most_row_taps];
 
-  Piece(const WindowAxis& axis, std::int64_t from, std::int64_t count)
+  PlaceRun(const WindowAxis& axis, std::int64_t from, std::int64_t count)
       : first(from), places(count) {
     for (std::int64_t tap = 0; tap < axis.taps; ++tap) {
       const std::int64_t low = first + axis.first + tap * axis.tap_step;
@@ -53,25 +53,25 @@ struct Taps {
   }
 };
 
-/// Computes a piece of row `row` of a sample of the band, for some of the channels.
-void multiply_piece(const Panel& panel, const Piece& piece, std::int64_t sample, std::int64_t row,
-                    std::int64_t channel, std::int64_t channels) {
+/// Computes a run of row `row` of a sample of the band, for some of the channels.
+void multiply_run(const Panel& panel, const PlaceRun& run, std::int64_t sample, std::int64_t row,
+                  std::int64_t channel, std::int64_t channels) {
   const Windows& w = panel.w;
   const std::int64_t width = w.columns.size, plane = w.rows.size * width;
   const std::int64_t row_taps = w.columns.taps, taps = w.rows.taps * row_taps;
   const std::int64_t y = panel.band.first_row + row;
   const Taps seen(w.rows, y);
   const std::int64_t pixel =
-      (y + w.rows.first + seen.first * w.rows.tap_step) * width + piece.first + w.columns.first;
+      (y + w.rows.first + seen.first * w.rows.tap_step) * width + run.first + w.columns.first;
   const bool last = channel + channels == w.channels;
-  const std::int64_t place = (sample * panel.band.rows + row) * w.columns.places + piece.first;
-  multiply_direct({.rows = static_cast<int>(piece.places),
+  const std::int64_t place = (sample * panel.band.rows + row) * w.columns.places + run.first;
+  multiply_direct({.rows = static_cast<int>(run.places),
                    .vectors = panel.results > vector_size ? 2 : 1,
                    .left_row = 1,
                    .outer = {seen.count, w.rows.tap_step * width, row_taps * panel_width},
                    .inner = {row_taps, w.columns.tap_step, panel_width},
                    .steps = {channels, plane, taps * panel_width},
-                   .skips = joins_rows(w) ? nullptr : piece.skips,
+                   .skips = joins_rows(w) ? nullptr : run.skips,
                    .left = panel.source + (panel.band.first_sample + sample) * w.source_sample +
                            channel * plane + pixel,
                    .right = panel.weights + (channel * taps + seen.first * row_taps) * panel_width,
@@ -94,10 +94,10 @@ void multiply_panel(const Panel& panel) {
   if (joined) columns.size = length;
   for_each_chunk(w.channels, w.block_channels, [&](std::int64_t channel, std::int64_t channels) {
     for_each_chunk(length, most, [&](std::int64_t first, std::int64_t places) {
-      const Piece piece(columns, first, places);
+      const PlaceRun run(columns, first, places);
       for (std::int64_t sample = 0; sample < panel.band.samples; ++sample)
         for (std::int64_t row = 0; row < rows; ++row)
-          multiply_piece(panel, piece, sample, row, channel, channels);
+          multiply_run(panel, run, sample, row, channel, channels);
     });
   });
 }
@@ -127,9 +127,9 @@ void for_each_panel(const Windows& w, std::int64_t unit, Work work) {
 void convolve_directly(const Windows& w, Part part, const float* source, const float* weight,
                        const float* bias, float* target, float* workspace) {
   const std::int64_t depth = w.channels * w.rows.taps * w.columns.taps, group = packed_results(w);
-  const DirectWorkspace pieces = direct_workspace(w);
-  float* const weights = workspace + pieces.weights;
-  float* const sums = workspace + pieces.places;
+  const DirectWorkspace regions = direct_workspace(w);
+  float* const weights = workspace + regions.weights;
+  float* const sums = workspace + regions.places;
   std::int64_t before = 0;
   for (std::int64_t begin = 0; begin < w.results; begin += group) {
     const std::int64_t first = begin / widest_panel;

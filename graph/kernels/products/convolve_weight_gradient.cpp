@@ -164,10 +164,10 @@ void convolve_weight_gradient(const Windows& w, Part part, const float* source,
     return weight_gradient_directly(w, results, source, target_gradient, weight_gradient,
                                     workspace);
   const std::int64_t taps = w.rows.taps * w.columns.taps, cells = w.channels * taps;
-  const WeightGradientWorkspace pieces = weight_gradient_workspace(w);
-  float* const left = workspace + pieces.gradients;
-  float* const sums = taps == 1 ? weight_gradient : workspace + pieces.sums;
-  float* const pixels = workspace + pieces.padded;
+  const WeightGradientWorkspace regions = weight_gradient_workspace(w);
+  float* const left = workspace + regions.gradients;
+  float* const sums = taps == 1 ? weight_gradient : workspace + regions.sums;
+  float* const pixels = workspace + regions.padded;
   if (w.samples == 0)
     __builtin_memset(
         sums + results.begin * cells, 0,

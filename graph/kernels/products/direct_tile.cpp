@@ -15,10 +15,10 @@ template <int rows, int vectors, class Work>
   unrolled<rows>([&](auto row) { unrolled<vectors>([&](auto v) { work(row, v); }); });
 }
 
-/// Says how the rows of a tile lie in the left factor. Pieces lie side by side, and some of their
-/// rows are left out. Pixels lie side by side, and their steps are far from each other. Planes lie
-/// apart.
-enum class Rows { pieces, pixels, planes };
+/// Says how the rows of a tile lie in the left factor. Runs of places lie side by side, and some of
+/// their rows are left out. Pixels lie side by side, and their steps are far from each other.
+/// Planes lie apart.
+enum class Rows { runs, pixels, planes };
 
 /// Adds what the steps contribute to rows [first, last).
 template <int first, int last, Rows lie, int rows, int vectors>
@@ -53,8 +53,8 @@ template <int skipped, int rows, int vectors>
                                             const float* left, const float* right,
                                             Sums<rows, vectors>& sums) {
   if constexpr (skipped < rows) {
-    if (skip == skipped) return add_steps<0, rows - skipped, Rows::pieces>(tile, left, right, sums);
-    if (skip == -skipped) return add_steps<skipped, rows, Rows::pieces>(tile, left, right, sums);
+    if (skip == skipped) return add_steps<0, rows - skipped, Rows::runs>(tile, left, right, sums);
+    if (skip == -skipped) return add_steps<skipped, rows, Rows::runs>(tile, left, right, sums);
     if constexpr (skipped < most_skipped) add_some<skipped + 1>(tile, skip, left, right, sums);
   }
 }
@@ -71,7 +71,7 @@ void multiply_tile(const DirectTile& tile) {
     for (std::int64_t j = 0; j < tile.inner.count; ++j) {
       const float* const left = tile.left + i * tile.outer.left + j * tile.inner.left;
       const float* const right = tile.right + i * tile.outer.right + j * tile.inner.right;
-      if constexpr (lie == Rows::pieces)
+      if constexpr (lie == Rows::runs)
         add_some<0>(tile, tile.skips[j], left, right, sums);
       else
         add_steps<0, rows, lie>(tile, left, right, sums);
@@ -99,7 +99,7 @@ void multiply_tile(const DirectTile& tile, std::integer_sequence<int, row...>) {
 
 void multiply_direct(const DirectTile& tile) {
   const auto rows = std::make_integer_sequence<int, most_rows>();
-  if (tile.skips) return multiply_tile<Rows::pieces>(tile, rows);
+  if (tile.skips) return multiply_tile<Rows::runs>(tile, rows);
   if (tile.left_row == 1) return multiply_tile<Rows::pixels>(tile, rows);
   multiply_tile<Rows::planes>(tile, rows);
 }

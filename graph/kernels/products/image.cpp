@@ -36,7 +36,7 @@ void copy_plane(const Windows& w, const Image& image, const Extent& rows, const 
   for (std::int64_t y = 0; y < rows.count; ++y)
     for (std::int64_t x = 0; x < columns.count; ++x) {
       const std::int64_t at = columns.to + x;
-      to[y * image.row_pitch + at % step * image.phase_pitch + at / step] = from[y * width + x];
+      to[y * image.row_pitch + at % step * image.residue_pitch + at / step] = from[y * width + x];
     }
 }
 
@@ -53,10 +53,10 @@ Image image_of(const Windows& w, const Band& band, std::int64_t first, std::int6
             0};
   }
   const std::int64_t step = w.columns.step;
-  const std::int64_t phase_pitch = (seen(w.columns, w.columns.places) + step - 1) / step;
-  const std::int64_t row_pitch = step * phase_pitch;
+  const std::int64_t residue_pitch = (seen(w.columns, w.columns.places) + step - 1) / step;
+  const std::int64_t row_pitch = step * residue_pitch;
   const std::int64_t plane_pitch = seen(w.rows, band.rows) * row_pitch;
-  const Image image{to, channels * plane_pitch, plane_pitch, row_pitch, phase_pitch};
+  const Image image{to, channels * plane_pitch, plane_pitch, row_pitch, residue_pitch};
   const std::int64_t floats = band.samples * image.sample_pitch;
   __builtin_memset(to, 0, sizeof(float) * static_cast<std::size_t>(floats));
   const Extent rows(w.rows, band.first_row, band.rows), columns(w.columns, 0, w.columns.places);

@@ -34,7 +34,10 @@ struct Extent {
 /// step apart lie side by side, so that neighbouring places see neighbouring floats.
 struct Image {
   const float* data;
-  std::int64_t sample_pitch, plane_pitch, row_pitch, phase_pitch;
+  std::int64_t sample_pitch, plane_pitch, row_pitch;
+  /// In a row, is the distance from the pixels that leave one remainder by the step to those that
+  /// leave the next.
+  std::int64_t residue_pitch;
 
   /// Returns the offset from the lowest pixel of place 0 to the pixel that tap (row,column) shows
   /// to that place.
@@ -42,7 +45,7 @@ struct Image {
     const std::int64_t y = w.rows.first - w.rows.low + row * w.rows.tap_step;
     const std::int64_t x = w.columns.first - w.columns.low + column * w.columns.tap_step;
     const std::int64_t step = w.columns.step;
-    return y * row_pitch + (step == 1 ? x : x % step * phase_pitch + x / step);
+    return y * row_pitch + (step == 1 ? x : x % step * residue_pitch + x / step);
   }
 };
 

@@ -98,9 +98,9 @@ void multiply_rows(const Product& p, const Block& block, Strip strip, const floa
 }
 
 void multiply_block(const Product& p, const Block& block, float* workspace) {
-  const PackedWorkspace pieces = packed_workspace(p.columns, p.depth);
-  float* const left = workspace + pieces.left;
-  float* const right = workspace + pieces.right;
+  const PackedWorkspace regions = packed_workspace(p.columns, p.depth);
+  float* const left = workspace + regions.left;
+  float* const right = workspace + regions.right;
   pack_right(p, block, right);
   const bool shallow = is_shallow(block);
   const std::int64_t most = shallow ? left_pitch : most_rows;

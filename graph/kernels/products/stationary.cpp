@@ -130,12 +130,12 @@ bool prefers_stationary(const Product& p) {
 }
 
 void multiply_stationary(const Product& p, const ProductRange& range, float* workspace) {
-  const StationaryWorkspace pieces = stationary_workspace(p.rows, p.columns, p.depth);
+  const StationaryWorkspace regions = stationary_workspace(p.rows, p.columns, p.depth);
   const std::int64_t most = stationary_columns(range.rows);
   for (std::int64_t column = 0; column < range.columns; column += most)
     multiply_block(p, {range.first_row, range.rows, range.first_column + column,
-                       at_most(range.columns - column, most), workspace + pieces.left,
-                       workspace + pieces.sums});
+                       at_most(range.columns - column, most), workspace + regions.left,
+                       workspace + regions.sums});
 }
 
 }  // namespace penstock::graph::PENSTOCK_ISA

@@ -97,9 +97,9 @@ void weight_gradient_directly(const Windows& w, Part part, const float* source,
                               const float* target_gradient, float* weight_gradient,
                               float* workspace) {
   const std::int64_t cells = w.channels * w.rows.taps * w.columns.taps, group = packed_results(w);
-  const DirectWorkspace pieces = direct_workspace(w);
-  float* const sums = workspace + pieces.weights;
-  float* const gradients = workspace + pieces.places;
+  const DirectWorkspace regions = direct_workspace(w);
+  float* const sums = workspace + regions.weights;
+  float* const gradients = workspace + regions.places;
   for (std::int64_t begin = part.begin; begin < part.end; begin += group) {
     const std::int64_t end = at_most(begin + group, part.end);
     const auto for_each_panel = [&](auto work) {

@@ -1,6 +1,6 @@
-// Products divide their workspace into pieces as these structs say, in the same way for every
-// instruction set, and their ops ask for as many floats. Each number of a struct is where a piece
-// begins, in floats; `end` is where the last piece ends.
+// Products divide their workspace into regions as these structs say, in the same way for every
+// instruction set, and their ops ask for as many floats. Each number of a struct is where a region
+// begins, in floats; `end` is where the last region ends.
 #pragma once
 
 #include <cstdint>

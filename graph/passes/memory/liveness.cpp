@@ -5,7 +5,7 @@
 
 #include "graph/ir/op.hpp"
 #include "graph/plan/sharing.hpp"
-#include "graph/plan/staging.hpp"
+#include "graph/plan/staging_sizes.hpp"
 #include "graph/values/memory.hpp"
 
 namespace penstock::graph {

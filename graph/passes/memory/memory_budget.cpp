@@ -8,7 +8,7 @@
 #include "graph/plan/phases/residency.hpp"
 #include "graph/plan/replica_ipus.hpp"
 #include "graph/plan/shards.hpp"
-#include "graph/plan/staging.hpp"
+#include "graph/plan/staging_sizes.hpp"
 #include "graph/values/number_range.hpp"
 
 namespace penstock::graph {

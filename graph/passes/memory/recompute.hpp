@@ -29,8 +29,8 @@ struct Recomputed {
 /// forward ones, each of which is put before the first node that needs it. What a stage receives,
 /// sends forward or gives the host is kept and read as it is, and so are checkpointed values. The
 /// segment of forward nodes between two such values is repeated when backward reaches it: a stage
-/// without checkpoints is repeated as a whole, one with checkpoints piece by piece, with the values
-/// of only one piece in memory at a time.
+/// without checkpoints is repeated as a whole, one with checkpoints from one checkpoint to the
+/// next, with the values of only one such run of nodes in memory at a time.
 Recomputed recompute(Graph graph, Partition partition, const std::vector<bool>& stages);
 
 }  // namespace penstock::graph

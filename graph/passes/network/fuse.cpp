@@ -62,12 +62,12 @@ class Fusion {
     if (second == none || fuse_pool_and_relu(first, second, only_reader(second))) return;
     if (!graph_.node(second).op->is_relu) return;
     Node& node = graph_.node(first);
-    const std::vector<Node> parts{node, graph_.node(second)};
+    const std::vector<Node> members{node, graph_.node(second)};
     move_checkpoint(node, graph_.node(second));
     node.attributes.set(std::string(node.op->relu_flag->name), std::int64_t{1});
     node.outputs = graph_.node(second).outputs;
     dropped_[index(second)] = true;
-    keep_apart(first, parts);
+    keep_apart(first, members);
   }
 
   bool fuse_pool_and_relu(NodeId convolution, NodeId second, NodeId third) {
@@ -78,30 +78,32 @@ class Fusion {
     if (!pool_first && !relu_first) return false;
     const ValueId winners = (pool_first ? a : b).outputs[1];
     Node& node = graph_.node(convolution);
-    const std::vector<Node> parts{node, a, b};
+    const std::vector<Node> members{node, a, b};
     move_checkpoint(node, a);
     move_checkpoint(a, b);
     node.op = &pooled_relu_form();
     node.outputs = {b.outputs[0], winners};
     dropped_[index(second)] = dropped_[index(third)] = true;
-    keep_apart(convolution, parts);
+    keep_apart(convolution, members);
     return true;
   }
 
-  /// Repeats `parts`, which now run as `fused`, beside that node if the host asks for what they
+  /// Repeats `members`, which now run as `fused`, beside that node if the host asks for what they
   /// compute within. Fusion changes bits, and is therefore the same with and without anchors.
-  void keep_apart(NodeId fused, std::vector<Node> parts) {
-    const auto is_anchored = [&](const Node& part) { return anchored_.contains(part.outputs[0]); };
-    if (std::none_of(parts.begin(), parts.end() - 1, is_anchored)) return;
+  void keep_apart(NodeId fused, std::vector<Node> members) {
+    const auto is_anchored = [&](const Node& member) {
+      return anchored_.contains(member.outputs[0]);
+    };
+    if (std::none_of(members.begin(), members.end() - 1, is_anchored)) return;
     const std::vector<ValueId> results = graph_.node(fused).outputs;
-    for (Node& part : parts) {
-      part.name += "/apart";
-      part.apart = true;
-      for (ValueId& output : part.outputs)
+    for (Node& member : members) {
+      member.name += "/apart";
+      member.apart = true;
+      for (ValueId& output : member.outputs)
         if (std::ranges::count(results, output) > 0) output = twin_of(output);
     }
-    graph_.twins.push_back({parts.back().outputs[0], results[0]});
-    apart_[fused] = std::move(parts);
+    graph_.twins.push_back({members.back().outputs[0], results[0]});
+    apart_[fused] = std::move(members);
   }
 
   ValueId twin_of(ValueId value) {
@@ -129,7 +131,7 @@ class Fusion {
     for (std::size_t id = 0; id < graph_.nodes.size(); ++id) {
       if (dropped_[id]) continue;
       keep(graph_.nodes[id]);
-      for (Node& part : apart_[static_cast<NodeId>(id)]) keep(part);
+      for (Node& member : apart_[static_cast<NodeId>(id)]) keep(member);
     }
     graph_.nodes = std::move(nodes);
   }
@@ -138,7 +140,7 @@ class Fusion {
   std::vector<std::vector<NodeId>> readers_;  // Is numbered by value; `none` stands for the host.
   std::vector<bool> dropped_;                 // Is numbered by node.
   std::set<ValueId> anchored_;  // The host asks for these values or for their gradients.
-  // Is numbered by the node into which the parts were fused.
+  // Is numbered by the node into which the members were fused.
   std::map<NodeId, std::vector<Node>> apart_;
 };
 

@@ -118,11 +118,10 @@ TEST(AutomaticStages, AreWhereTheIpusSay) {
             "options.topology.ipus: expected one IPU per stage, 2 (automatic), got 1");
 }
 
-TEST(AutomaticStages, AreRefusedIfTheModelHasNotSoManyPieces) {
+TEST(AutomaticStages, AreRefusedIfTheModelHasNotSoManyAtoms) {
   EXPECT_EQ(compile(chain().graph(), training(7)).plan.stages.size(), 7U);
   EXPECT_EQ(refusal(Errc::invalid_topology, [] { compile(chain().graph(), training(8)); }),
-            "the model cannot be cut into 8 stages: it has 7 pieces that can be told apart; ask "
-            "for fewer");
+            "the model cannot be cut into 8 stages: at most 7 are possible; ask for fewer");
 }
 
 TEST(AutomaticStages, AreFewerInInferenceIfThereAreFewerLayers) {
@@ -132,8 +131,8 @@ TEST(AutomaticStages, AreFewerInInferenceIfThereAreFewerLayers) {
   const Compiled compiled = compile(chain().graph(), request);
   EXPECT_EQ(compiled.plan.stages.size(), 6U);
   EXPECT_EQ(compiled.notes,
-            (std::vector<Note>{{.text = "in inference the model has 6 pieces; 1 of 7 stages have "
-                                        "nothing to compute and are left out"}}));
+            (std::vector<Note>{{.text = "in inference the model can have at most 6 stages; 1 of 7 "
+                                        "have nothing to compute and are left out"}}));
 }
 
 /// Returns what the fullest stage needs.

@@ -24,9 +24,9 @@ Score score(const Balance& problem, const Begins& begins) {
                                                : problem.costs.size();
     const auto begin = static_cast<std::size_t>(begins[stage]);
     double cost = 0;
-    for (std::size_t piece = begin; piece < end; ++piece) {
-      cost += problem.costs[piece];
-      if (!problem.dearer.empty() && problem.dearer[stage]) cost += problem.extra_costs[piece];
+    for (std::size_t atom = begin; atom < end; ++atom) {
+      cost += problem.costs[atom];
+      if (!problem.dearer.empty() && problem.dearer[stage]) cost += problem.extra_costs[atom];
     }
     result.slowest = std::max(result.slowest, cost);
     if (stage > 0) result.bytes += problem.bytes_before[begin];
@@ -44,7 +44,8 @@ bool fits(const Balance& problem, const Begins& begins) {
   return true;
 }
 
-/// Returns every way to cut the pieces: each subset of the later pieces that has the right size.
+/// Returns every way to cut the atoms: each subset of the later atoms that has the right
+/// size.
 std::vector<Begins> all_cuts(const Balance& problem) {
   std::vector<bool> begins_stage(problem.costs.size() - 1);
   std::fill_n(begins_stage.begin(), problem.stages - 1, true);
@@ -76,12 +77,12 @@ Balance random_problem(std::mt19937& random) {
     return std::uniform_int_distribution(low, high)(random);
   };
   Balance problem;
-  const int pieces = draw(1, 11);
-  for (int i = 0; i < pieces; ++i) {
+  const int atoms = draw(1, 11);
+  for (int i = 0; i < atoms; ++i) {
     problem.costs.push_back(draw(0, 9));
     problem.bytes_before.push_back(draw(0, 5));
   }
-  problem.stages = draw(1, pieces);
+  problem.stages = draw(1, atoms);
   problem.tolerance = draw(0, 2) * 0.25;
   return problem;
 }
@@ -111,7 +112,7 @@ TEST(Balance, IsAsGoodAsTheBestOfThoseThatFit) {
   for (int i = 0; i < 500; ++i) {
     SCOPED_TRACE(i);
     Balance problem = random_problem(random);
-    // A stage's room shrinks with its number and is not the same for all pieces.
+    // A stage's room shrinks with its number and is not the same for all atoms.
     problem.fits = [room = i % 7](std::int32_t first, std::int32_t last, std::int32_t stage) {
       return (last - first) * (1 + (first + stage) % 3) <= room + 3 - stage % 2;
     };
@@ -135,8 +136,8 @@ TEST(Balance, CountsWhatSomeStagesCostOnTop) {
   for (int i = 0; i < 500; ++i) {
     SCOPED_TRACE(i);
     Balance problem = random_problem(random);
-    for (std::size_t piece = 0; piece < problem.costs.size(); ++piece)
-      problem.extra_costs.push_back(static_cast<double>((piece + static_cast<std::size_t>(i)) % 4));
+    for (std::size_t atom = 0; atom < problem.costs.size(); ++atom)
+      problem.extra_costs.push_back(static_cast<double>((atom + static_cast<std::size_t>(i)) % 4));
     for (std::int32_t stage = 0; stage < problem.stages; ++stage)
       problem.dearer.push_back((stage + i) % 3 != 0);
     expect_best(problem);

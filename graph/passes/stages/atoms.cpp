@@ -1,4 +1,4 @@
-#include "graph/passes/stages/pieces.hpp"
+#include "graph/passes/stages/atoms.hpp"
 
 #include <algorithm>
 #include <string>
@@ -51,8 +51,8 @@ class Seams {
     close({0, first_input});
   }
 
-  std::vector<Piece> pieces() const {
-    std::vector<Piece> result;
+  std::vector<Atom> atoms() const {
+    std::vector<Atom> result;
     for (std::size_t i = 0; i < seams_.size(); ++i) {
       const auto node = static_cast<NodeId>(i);
       if (i == 0 || !seams_[i].closed)
@@ -99,36 +99,36 @@ std::vector<std::string> block_names(const Graph& graph, NodeId first, NodeId la
 
 }  // namespace
 
-std::vector<Piece> find_pieces(const Graph& graph) {
-  return Seams(graph).pieces();
+std::vector<Atom> find_atoms(const Graph& graph) {
+  return Seams(graph).atoms();
 }
 
-std::vector<std::int32_t> piece_of_nodes(const Graph& graph, std::span<const Piece> pieces) {
+std::vector<std::int32_t> atom_of_nodes(const Graph& graph, std::span<const Atom> atoms) {
   std::vector<std::int32_t> result(graph.nodes.size());
-  for (std::size_t piece = 0; piece < pieces.size(); ++piece)
-    for (NodeId id = pieces[piece].first; id < pieces[piece].last; ++id)
-      result[index(id)] = static_cast<std::int32_t>(piece);
+  for (std::size_t atom = 0; atom < atoms.size(); ++atom)
+    for (NodeId id = atoms[atom].first; id < atoms[atom].last; ++id)
+      result[index(id)] = static_cast<std::int32_t>(atom);
   for (std::size_t id = 0; id < graph.nodes.size(); ++id)
     result[id] = result[index(position_of(graph, static_cast<NodeId>(id)))];
   return result;
 }
 
-CutGraph cut(const Graph& graph, std::span<const Piece> pieces,
-             std::span<const std::int32_t> begins, const std::vector<std::int32_t>& ipus) {
+CutGraph cut(const Graph& graph, std::span<const Atom> atoms, std::span<const std::int32_t> begins,
+             const std::vector<std::int32_t>& ipus) {
   CutGraph result{.graph = graph};
   result.graph.blocks.clear();
   for (std::size_t stage = 0; stage < begins.size(); ++stage) {
     const auto number = static_cast<std::int32_t>(stage);
-    const NodeId first = pieces[index(begins[stage])].first;
+    const NodeId first = atoms[index(begins[stage])].first;
     const NodeId last =
-        stage + 1 < begins.size() ? pieces[index(begins[stage + 1])].first : pieces.back().last;
+        stage + 1 < begins.size() ? atoms[index(begins[stage + 1])].first : atoms.back().last;
     result.assignment.stages.push_back(
         {.blocks = block_names(graph, first, last), .ipu = ipus.empty() ? number : ipus[stage]});
     result.assignment.of_block.push_back(number);
     result.graph.blocks.push_back({.name = "stage " + std::to_string(stage)});
     for (NodeId id = first; id < last; ++id) result.graph.node(id).block = number;
   }
-  // A node behind the pieces is a backward node, which belongs where the node is that it serves.
+  // A node behind the atoms is a backward node, which belongs where the node is that it serves.
   for (std::size_t id = 0; id < graph.nodes.size(); ++id)
     result.graph.nodes[id].block =
         result.graph.node(position_of(graph, static_cast<NodeId>(id))).block;

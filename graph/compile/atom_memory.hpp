@@ -1,5 +1,5 @@
-// PieceMemory says what a run of pieces would need as a stage, before it is known where the other
-// stages begin. It is pure, and remembers what it has computed.
+// AtomMemory says what a run of atoms would need as a stage, before it is known where the
+// other stages begin. It is pure, and remembers what it has computed.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 
 #include "graph/compile/build_plan.hpp"
 #include "graph/passes/memory/memory_budget.hpp"
-#include "graph/passes/stages/pieces.hpp"
+#include "graph/passes/stages/atoms.hpp"
 
 namespace penstock::graph {
 
-class PieceMemory {
+class AtomMemory {
  public:
   /// Serves a cut of `graph` into as many stages as `recomputed` has, which says which of them
   /// recompute. All references outlive this object.
-  PieceMemory(const Graph& graph, const std::vector<Piece>& pieces, std::vector<bool> recomputed,
-              const PlanRequest& plan, const MemoryBudget& budget);
+  AtomMemory(const Graph& graph, const std::vector<Atom>& atoms, std::vector<bool> recomputed,
+             const PlanRequest& plan, const MemoryBudget& budget);
 
-  /// Counts the bytes that the pieces [first, last) need as stage `stage`, optimizer state
+  /// Counts the bytes that the atoms [first, last) need as stage `stage`, optimizer state
   /// included. In doubt it is more than they will need: a gradient is taken to go as far back as it
   /// may.
   std::int64_t bytes(std::int32_t first, std::int32_t last, std::int32_t stage);
@@ -28,7 +28,7 @@ class PieceMemory {
  private:
   struct SentBack {
     std::int64_t bytes = 0;
-    std::int32_t distance = 0;  ///< Is the distance, in pieces, to a piece to which the value goes.
+    std::int32_t distance = 0;  ///< Is the distance, in atoms, to an atom to which the value goes.
   };
   struct Needs {
     std::int64_t fixed = 0;
@@ -43,11 +43,11 @@ class PieceMemory {
   std::int64_t in_flight(std::int32_t stage) const;
 
   const Graph& graph_;
-  const std::vector<Piece>& pieces_;
+  const std::vector<Atom>& atoms_;
   std::vector<bool> recomputed_;  // Is numbered by stage.
   const PlanRequest& plan_;
   const MemoryBudget& budget_;
-  std::vector<std::int32_t> piece_of_;  // Is numbered by node.
+  std::vector<std::int32_t> atom_of_;  // Is numbered by node.
   std::map<std::tuple<std::int32_t, std::int32_t, bool>, Needs> known_;
 };
 

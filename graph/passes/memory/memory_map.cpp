@@ -1,4 +1,4 @@
-#include "graph/passes/memory/layout.hpp"
+#include "graph/passes/memory/memory_map.hpp"
 
 #include <algorithm>
 
@@ -10,10 +10,10 @@
 namespace penstock::graph {
 namespace {
 
-class Layout {
+class MemoryMapping {
  public:
-  Layout(const Graph& graph, const Partition& partition, std::int32_t stage,
-         const std::vector<Output>& outputs, const OffloadOptions& offload)
+  MemoryMapping(const Graph& graph, const Partition& partition, std::int32_t stage,
+                const std::vector<Output>& outputs, const OffloadOptions& offload)
       : graph_(graph),
         partition_(partition),
         stage_(partition.stages[index(stage)]),
@@ -25,7 +25,7 @@ class Layout {
     mark_used(stage_.backward);
   }
 
-  StageLayout run() {
+  StageMemoryMap run() {
     place_variables();
     place_accumulators();
     place_updates(stage_.forward);
@@ -150,14 +150,14 @@ class Layout {
   const OffloadOptions& offload_;
   /// Says by ValueId whether a value is an input of one of the stage's nodes.
   std::vector<bool> used_;
-  StageLayout result_;
+  StageMemoryMap result_;
 };
 
 }  // namespace
 
-StageLayout lay_out(const Graph& graph, const Partition& partition, std::int32_t stage,
-                    const std::vector<Output>& outputs, const OffloadOptions& offload) {
-  return Layout(graph, partition, stage, outputs, offload).run();
+StageMemoryMap map_memory(const Graph& graph, const Partition& partition, std::int32_t stage,
+                          const std::vector<Output>& outputs, const OffloadOptions& offload) {
+  return MemoryMapping(graph, partition, stage, outputs, offload).run();
 }
 
 }  // namespace penstock::graph

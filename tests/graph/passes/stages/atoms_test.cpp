@@ -1,4 +1,4 @@
-#include "graph/passes/stages/pieces.hpp"
+#include "graph/passes/stages/atoms.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,20 +14,20 @@ namespace {
 using testing::ModelBuilder;
 using Names = std::vector<std::string>;
 
-/// Returns the names of each piece's nodes.
-Names names_of(const Graph& graph, const std::vector<Piece>& pieces) {
+/// Returns the names of each atom's nodes.
+Names names_of(const Graph& graph, const std::vector<Atom>& atoms) {
   Names names;
-  for (const Piece& piece : pieces) {
+  for (const Atom& atom : atoms) {
     names.emplace_back();
-    for (NodeId id = piece.first; id < piece.last; ++id)
-      names.back() += (id == piece.first ? "" : " ") + graph.node(id).name;
+    for (NodeId id = atom.first; id < atom.last; ++id)
+      names.back() += (id == atom.first ? "" : " ") + graph.node(id).name;
   }
   return names;
 }
 
-std::vector<std::int64_t> bytes_before(const std::vector<Piece>& pieces) {
+std::vector<std::int64_t> bytes_before(const std::vector<Atom>& atoms) {
   std::vector<std::int64_t> bytes;
-  for (const Piece& piece : pieces) bytes.push_back(piece.bytes_before);
+  for (const Atom& atom : atoms) bytes.push_back(atom.bytes_before);
   return bytes;
 }
 
@@ -43,18 +43,18 @@ Graph chain() {
   return model.graph();
 }
 
-TEST(Pieces, AreSingleNodesWhereNothingHoldsThemTogether) {
+TEST(Atoms, AreSingleNodesWhereNothingHoldsThemTogether) {
   const Graph graph = differentiate(chain());
-  EXPECT_EQ(names_of(graph, find_pieces(graph)), (Names{"a", "b", "c", "loss"}));
+  EXPECT_EQ(names_of(graph, find_atoms(graph)), (Names{"a", "b", "c", "loss"}));
 }
 
-TEST(Pieces, KnowWhatTravelsInBothDirectionsIfAStageBeginsThere) {
+TEST(Atoms, KnowWhatTravelsInBothDirectionsIfAStageBeginsThere) {
   // There travel, before b: a, and its gradients through b and through c, which a adds up; before
   // c: a and b, and the gradient of c, which is that of both its inputs; before the loss: c and its
   // gradient.
-  EXPECT_EQ(bytes_before(find_pieces(differentiate(chain()))),
+  EXPECT_EQ(bytes_before(find_atoms(differentiate(chain()))),
             (std::vector<std::int64_t>{0, 48, 48, 32}));
-  EXPECT_EQ(bytes_before(find_pieces(chain())), (std::vector<std::int64_t>{0, 16, 32, 16}))
+  EXPECT_EQ(bytes_before(find_atoms(chain())), (std::vector<std::int64_t>{0, 16, 32, 16}))
       << "inference has no gradients";
 }
 
@@ -68,56 +68,56 @@ Graph sharing(ValueId (ModelBuilder::*shared)(const std::string&, const Shape&))
   return model.graph();
 }
 
-TEST(Pieces, KeepTheUsersOfABufferTogether) {
+TEST(Atoms, KeepTheUsersOfABufferTogether) {
   const Graph graph = sharing(&ModelBuilder::buffer);
-  EXPECT_EQ(names_of(graph, find_pieces(graph)), (Names{"a", "b c d", "e"}));
+  EXPECT_EQ(names_of(graph, find_atoms(graph)), (Names{"a", "b c d", "e"}));
 }
 
-TEST(Pieces, AreBetweenTheUsersOfAParameterWhichThenTravelsToo) {
+TEST(Atoms, AreBetweenTheUsersOfAParameterWhichThenTravelsToo) {
   const Graph graph = sharing(&ModelBuilder::parameter);
-  EXPECT_EQ(names_of(graph, find_pieces(graph)), (Names{"a", "b", "c", "d", "e"}));
-  EXPECT_EQ(bytes_before(find_pieces(graph)), (std::vector<std::int64_t>{0, 16, 32, 32, 16}));
+  EXPECT_EQ(names_of(graph, find_atoms(graph)), (Names{"a", "b", "c", "d", "e"}));
+  EXPECT_EQ(bytes_before(find_atoms(graph)), (std::vector<std::int64_t>{0, 16, 32, 32, 16}));
 }
 
-TEST(Pieces, BeginWithOneThatReadsAnInput) {
+TEST(Atoms, BeginWithOneThatReadsAnInput) {
   ModelBuilder model;
   const auto x = model.input("x", {4}), w = model.parameter("w", {4});
   const auto a = model.apply("tanh", {w}, {}, "a"), b = model.apply("tanh", {a}, {}, "b");
   model.output("d", model.apply("tanh", {model.apply("mul", {x, b}, {}, "c")}, {}, "d"));
-  EXPECT_EQ(names_of(model.graph(), find_pieces(model.graph())), (Names{"a b c", "d"}));
+  EXPECT_EQ(names_of(model.graph(), find_atoms(model.graph())), (Names{"a b c", "d"}));
 }
 
-TEST(Pieces, HoldTheGradientsOfTheirNodes) {
+TEST(Atoms, HoldTheGradientsOfTheirNodes) {
   const Graph graph = differentiate(chain());
-  const auto piece_of = piece_of_nodes(graph, find_pieces(graph));
+  const auto atom_of = atom_of_nodes(graph, find_atoms(graph));
   for (std::size_t id = 0; id < graph.nodes.size(); ++id) {
     const Node& node = graph.nodes[id];
-    EXPECT_EQ(piece_of[id], node.backward ? node.forward_of : static_cast<NodeId>(id)) << node.name;
+    EXPECT_EQ(atom_of[id], node.backward ? node.forward_of : static_cast<NodeId>(id)) << node.name;
   }
 }
 
 TEST(Cut, MakesBlocksOfStagesThatNameTheModelsBlocks) {
   const Graph whole = differentiate(chain());
   const std::vector<std::int32_t> begins{0, 1, 3};
-  const auto [graph, stages] = cut(whole, find_pieces(whole), begins, {7, 7, 2});
+  const auto [graph, stages] = cut(whole, find_atoms(whole), begins, {7, 7, 2});
   ASSERT_EQ(stages.stages.size(), 3U);
   EXPECT_EQ(stages.stages[0].blocks, (Names{"A"}));
   EXPECT_EQ(stages.stages[1].blocks, (Names{"A", "B"}));
   EXPECT_EQ(stages.stages[2].blocks, (Names{"C"}));
   EXPECT_EQ(stages.stages[1].ipu, 7);
   EXPECT_EQ(stages.stages[2].ipu, 2);
-  const std::int32_t stage_of_piece[] = {0, 1, 1, 2};
+  const std::int32_t stage_of_atom[] = {0, 1, 1, 2};
   for (std::size_t id = 0; id < graph.nodes.size(); ++id) {
     const Node& node = graph.nodes[id];
     const NodeId forward = node.backward ? node.forward_of : static_cast<NodeId>(id);
-    EXPECT_EQ(stages.of(node), stage_of_piece[forward]) << node.name;
+    EXPECT_EQ(stages.of(node), stage_of_atom[forward]) << node.name;
   }
 }
 
 TEST(Cut, PutsAStageOnTheIpuOfItsNumberUnlessTold) {
   const Graph graph = chain();
   const std::vector<std::int32_t> begins{0, 2};
-  const StageAssignment stages = cut(graph, find_pieces(graph), begins, {}).assignment;
+  const StageAssignment stages = cut(graph, find_atoms(graph), begins, {}).assignment;
   EXPECT_EQ(stages.stages[0].ipu, 0);
   EXPECT_EQ(stages.stages[1].ipu, 1);
 }

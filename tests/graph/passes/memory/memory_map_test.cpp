@@ -1,4 +1,4 @@
-#include "graph/passes/memory/layout.hpp"
+#include "graph/passes/memory/memory_map.hpp"
 
 #include <gtest/gtest.h>
 
@@ -26,64 +26,64 @@ Staged two_stages() {
   return Staged(model.graph());
 }
 
-StageLayout layout_of(const Staged& staged, std::int32_t stage,
+StageMemoryMap map_of(const Staged& staged, std::int32_t stage,
                       const OffloadOptions& offload = {}) {
-  return lay_out(staged.graph, staged.partition, stage, {{"loss", staged.graph.loss}}, offload);
+  return map_memory(staged.graph, staged.partition, stage, {{"loss", staged.graph.loss}}, offload);
 }
 
-Placement placement(const Staged& staged, const StageLayout& layout, const std::string& name) {
-  const auto& found = layout.placements[index(staged.value(name))];
+Placement placement(const Staged& staged, const StageMemoryMap& map, const std::string& name) {
+  const auto& found = map.placements[index(staged.value(name))];
   EXPECT_TRUE(found) << name;
   return found.value_or(Placement{});
 }
 
 constexpr Offload all{.on = true, .minimum_bytes = 0};
 
-TEST(Layout, HasParametersOneBehindTheOtherAtMultiplesOf64) {
+TEST(MemoryMap, HasParametersOneBehindTheOtherAtMultiplesOf64) {
   const Staged staged = two_stages();
-  const StageLayout layout = layout_of(staged, 0);
-  EXPECT_EQ(placement(staged, layout, "a.weight"), (Placement{{.space = Space::parameters}}));
-  EXPECT_EQ(placement(staged, layout, "a.bias"),
+  const StageMemoryMap map = map_of(staged, 0);
+  EXPECT_EQ(placement(staged, map, "a.weight"), (Placement{{.space = Space::parameters}}));
+  EXPECT_EQ(placement(staged, map, "a.bias"),
             (Placement{{.space = Space::parameters, .offset = 128}}))
       << "behind 20 floats";
-  EXPECT_EQ(layout.parameter_bytes, 192);
-  EXPECT_EQ(layout.variables.size(), 2U);
-  EXPECT_FALSE(layout.placements[index(staged.value("b.weight"))]) << "it is the other stage's";
+  EXPECT_EQ(map.parameter_bytes, 192);
+  EXPECT_EQ(map.variables.size(), 2U);
+  EXPECT_FALSE(map.placements[index(staged.value("b.weight"))]) << "it is the other stage's";
 }
 
-TEST(Layout, StashesWhatBackwardOrAnotherStageNeedsAndNothingElse) {
+TEST(MemoryMap, StashesWhatBackwardOrAnotherStageNeedsAndNothingElse) {
   const Staged staged = two_stages();
-  const StageLayout layout = layout_of(staged, 0);
-  EXPECT_EQ(placement(staged, layout, "h"), (Placement{{.space = Space::stash}}));
-  EXPECT_FALSE(layout.placements[index(staged.value("a"))]) << "tanh's gradient needs its output";
-  EXPECT_EQ(layout.stash_bytes, 64);
+  const StageMemoryMap map = map_of(staged, 0);
+  EXPECT_EQ(placement(staged, map, "h"), (Placement{{.space = Space::stash}}));
+  EXPECT_FALSE(map.placements[index(staged.value("a"))]) << "tanh's gradient needs its output";
+  EXPECT_EQ(map.stash_bytes, 64);
 }
 
-TEST(Layout, FindsWhatItReceivesByItsPosition) {
+TEST(MemoryMap, FindsWhatItReceivesByItsPosition) {
   const Staged staged = two_stages();
-  const StageLayout layout = layout_of(staged, 1);
+  const StageMemoryMap map = map_of(staged, 1);
   const StageGraph& stage = staged.partition.stages[1];
   for (std::size_t i = 0; i < stage.forward_receives.size(); ++i) {
     const StageEdge& edge = staged.partition.edges[index(stage.forward_receives[i])];
-    EXPECT_EQ(layout.placements[index(edge.value)],
+    EXPECT_EQ(map.placements[index(edge.value)],
               (Placement{{.space = Space::received, .index = static_cast<std::int32_t>(i)}}));
   }
 }
 
-TEST(Layout, SendsAGradientBackFromWhereItIsComputed) {
+TEST(MemoryMap, SendsAGradientBackFromWhereItIsComputed) {
   const Staged staged = two_stages();
   const std::int32_t sent = staged.partition.stages[1].backward_sends.at(0);
   const ValueId gradient = staged.partition.edges[index(sent)].value;
-  const StageLayout layout = layout_of(staged, 1);
-  EXPECT_EQ(layout.placements[index(gradient)], (Placement{{.space = Space::sent_back}}));
-  EXPECT_TRUE(layout.copies.empty());
+  const StageMemoryMap map = map_of(staged, 1);
+  EXPECT_EQ(map.placements[index(gradient)], (Placement{{.space = Space::sent_back}}));
+  EXPECT_TRUE(map.copies.empty());
 }
 
-TEST(Layout, SaysWhenWhatLivesInTheHostStoreArrives) {
+TEST(MemoryMap, SaysWhenWhatLivesInTheHostStoreArrives) {
   const Staged staged = two_stages();
   const OffloadOptions offload{
       .optimizer_state = {}, .accumulators = all, .activations = all, .weights = all};
-  const StageLayout first = layout_of(staged, 0, offload), second = layout_of(staged, 1, offload);
+  const StageMemoryMap first = map_of(staged, 0, offload), second = map_of(staged, 1, offload);
   EXPECT_EQ(placement(staged, first, "a.weight"), (Placement{{.space = Space::weight_room}}))
       << "it is brought for the stage's turn";
   EXPECT_EQ(placement(staged, first, "h"),
@@ -98,7 +98,7 @@ TEST(Layout, SaysWhenWhatLivesInTheHostStoreArrives) {
   EXPECT_EQ(first.host_stash_bytes, 64);
 }
 
-TEST(Layout, RefusesTheNewValueOfABufferAsAnOutput) {
+TEST(MemoryMap, RefusesTheNewValueOfABufferAsAnOutput) {
   ModelBuilder model;
   const auto x = model.input("x", {1, 2, 2});
   const auto norm =
@@ -110,7 +110,7 @@ TEST(Layout, RefusesTheNewValueOfABufferAsAnOutput) {
   const ValueId update = node.outputs[index(node.op->updates.at(0).output)];
   EXPECT_NE(refusal(Errc::unsupported,
                     [&] {
-                      lay_out(staged.graph, staged.partition, 0, {{"mean", update}});
+                      map_memory(staged.graph, staged.partition, 0, {{"mean", update}});
                     })
                 .find("is the new value of a buffer"),
             std::string::npos);

@@ -1,4 +1,4 @@
-#include "graph/plan/staging.hpp"
+#include "graph/plan/staging_sizes.hpp"
 
 #include <gtest/gtest.h>
 

@@ -18,7 +18,7 @@ struct GradientCopy {
   Location target = {};
 };
 
-struct StageLayout {
+struct StageMemoryMap {
   Placements placements = {};
   std::vector<GradientCopy> copies = {};
   std::vector<ValueId> variables = {};  ///< Has the parameters and buffers in model order.
@@ -38,7 +38,7 @@ struct StageLayout {
 /// backward values among the outputs. Gradient sums, parameters and forward values live in the host
 /// store if `offload` says so.
 /// @throws Error unsupported if a model's output is the new value of a buffer.
-StageLayout lay_out(const Graph& graph, const Partition& partition, std::int32_t stage,
-                    const std::vector<Output>& outputs, const OffloadOptions& offload = {});
+StageMemoryMap map_memory(const Graph& graph, const Partition& partition, std::int32_t stage,
+                          const std::vector<Output>& outputs, const OffloadOptions& offload = {});
 
 }  // namespace penstock::graph

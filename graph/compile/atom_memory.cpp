@@ -1,4 +1,4 @@
-#include "graph/compile/piece_memory.hpp"
+#include "graph/compile/atom_memory.hpp"
 
 #include <algorithm>
 #include <set>
@@ -10,17 +10,17 @@
 
 namespace penstock::graph {
 
-PieceMemory::PieceMemory(const Graph& graph, const std::vector<Piece>& pieces,
-                         std::vector<bool> recomputed, const PlanRequest& plan,
-                         const MemoryBudget& budget)
+AtomMemory::AtomMemory(const Graph& graph, const std::vector<Atom>& atoms,
+                       std::vector<bool> recomputed, const PlanRequest& plan,
+                       const MemoryBudget& budget)
     : graph_(graph),
-      pieces_(pieces),
+      atoms_(atoms),
       recomputed_(std::move(recomputed)),
       plan_(plan),
       budget_(budget),
-      piece_of_(piece_of_nodes(graph, pieces)) {}
+      atom_of_(atom_of_nodes(graph, atoms)) {}
 
-std::int64_t PieceMemory::bytes(std::int32_t first, std::int32_t last, std::int32_t stage) {
+std::int64_t AtomMemory::bytes(std::int32_t first, std::int32_t last, std::int32_t stage) {
   const bool recomputed = recomputed_[index(stage)];
   const auto [known, is_new] = known_.try_emplace({first, last, recomputed});
   if (is_new) known->second = needs_of(first, last, recomputed);
@@ -31,14 +31,14 @@ std::int64_t PieceMemory::bytes(std::int32_t first, std::int32_t last, std::int3
   return bytes;
 }
 
-/// Makes a plan of three stages: the pieces before, the pieces [first, last), and those after.
-PieceMemory::Needs PieceMemory::needs_of(std::int32_t first, std::int32_t last,
-                                         bool recomputed) const {
+/// Makes a plan of three stages: the atoms before, the atoms [first, last), and those after.
+AtomMemory::Needs AtomMemory::needs_of(std::int32_t first, std::int32_t last,
+                                       bool recomputed) const {
   std::vector<std::int32_t> begins{0};
   if (first > 0) begins.push_back(first);
   const std::size_t last_stage = begins.size() - 1;
-  if (last < std::ssize(pieces_)) begins.push_back(last);
-  const CutGraph three = cut(graph_, pieces_, begins, {});
+  if (last < std::ssize(atoms_)) begins.push_back(last);
+  const CutGraph three = cut(graph_, atoms_, begins, {});
   std::vector<bool> repeats(begins.size());
   repeats[last_stage] = recomputed;
   const Recomputed all = recompute(three.graph, partition(three.graph, three.assignment), repeats);
@@ -53,24 +53,24 @@ PieceMemory::Needs PieceMemory::needs_of(std::int32_t first, std::int32_t last,
           .sent_back = sent_back(all.partition, stage, first)};
 }
 
-std::vector<PieceMemory::SentBack> PieceMemory::sent_back(const Partition& partition,
-                                                          const StagePlan& stage,
-                                                          std::int32_t first) const {
+std::vector<AtomMemory::SentBack> AtomMemory::sent_back(const Partition& partition,
+                                                        const StagePlan& stage,
+                                                        std::int32_t first) const {
   std::vector<SentBack> result;
   for (const std::int32_t edge : stage.backward_sends) {
     const ValueId value = partition.edges[index(edge)].value;
     if (value == none) continue;
     std::set<std::int32_t> receivers;
     for (std::size_t id = 0; id < graph_.nodes.size(); ++id)
-      if (piece_of_[id] < first && std::ranges::count(graph_.nodes[id].inputs, value) > 0)
-        receivers.insert(piece_of_[id]);
+      if (atom_of_[id] < first && std::ranges::count(graph_.nodes[id].inputs, value) > 0)
+        receivers.insert(atom_of_[id]);
     for (const std::int32_t receiver : receivers)
       result.push_back({aligned(graph_.type(value).bytes()), first - receiver});
   }
   return result;
 }
 
-std::int64_t PieceMemory::in_flight(std::int32_t stage) const {
+std::int64_t AtomMemory::in_flight(std::int32_t stage) const {
   return plan_.schedule->in_flight(stage, static_cast<std::int32_t>(recomputed_.size()));
 }
 
