@@ -125,7 +125,7 @@ struct Op {
   /// Returns the op that does the same in the batch-lane layout, which input 0 and all outputs then
   /// have, while the other inputs stay as they are. Null says that the op itself does so.
   /// `lane_use` says whether to use it, from the attributes and the types of the batch-major inputs
-  /// alone. Null says never.
+  /// alone. Null says that it is never used.
   const Op& (*lane_form)() = nullptr;
   LaneUse (*lane_use)(const Attributes&, Types inputs) = nullptr;
   /// Returns cases for the generic tests of determinism, finite differences and shapes.

@@ -153,13 +153,13 @@ struct StagePlan {
   std::int32_t ipu = 0;  ///< Is the IPU of replica 0.
   std::vector<std::string> blocks = {};
   Program forward = {};
-  Program backward = {};  ///< Has no instructions in inference.
-  /// Has positions in Plan::edges, as the three lists after it have.
+  Program backward = {};                             ///< Has no instructions in inference.
+  // These four lists have positions in Plan::edges.
   std::vector<std::int32_t> forward_receives = {};
   std::vector<std::int32_t> forward_sends = {};
   std::vector<std::int32_t> backward_receives = {};
   std::vector<std::int32_t> backward_sends = {};
-  std::vector<OutputPlan> outputs = {};  ///< Has what is sent to the host.
+  std::vector<OutputPlan> outputs = {};              ///< Has what is sent to the host.
   /// Says that outputs are sent after the backward, because some are gradients, and not after the
   /// forward.
   bool outputs_after_backward = false;

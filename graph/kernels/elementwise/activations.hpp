@@ -13,15 +13,15 @@ struct ActivationKernels {
   using Gradient = void (*)(std::int64_t count, const float* from, const float* dy, float* dx);
 
   Function relu;           ///< Computes max(x, 0), and keeps a NaN.
-  Gradient relu_gradient;  ///< Takes x or y; where that is NaN, dx is dy.
+  Gradient relu_gradient;  ///< Needs x or y as `from`; where `from` is NaN, dx is dy.
   Function gelu;           ///< Computes x·Φ(x).
-  Gradient gelu_gradient;  ///< Takes x.
+  Gradient gelu_gradient;  ///< Needs x as `from`.
   Function silu;           ///< Computes x/(1 + exp(-x)).
-  Gradient silu_gradient;  ///< Takes x.
+  Gradient silu_gradient;  ///< Needs x as `from`.
   Function sigmoid;
-  Gradient sigmoid_gradient;  ///< Takes y.
+  Gradient sigmoid_gradient;  ///< Needs y as `from`.
   Function tanh;
-  Gradient tanh_gradient;  ///< Takes y.
+  Gradient tanh_gradient;  ///< Needs y as `from`.
 
   /// Computes slope·x below 0, and x elsewhere.
   void (*leaky_relu)(std::int64_t count, float slope, const float* x, float* y);

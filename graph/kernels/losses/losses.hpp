@@ -10,7 +10,7 @@ namespace penstock::graph {
 
 /// Holds the constants of the formulas, each of which reads those that it uses.
 struct LossConstants {
-  float beta = 1;    ///< The loss smooth_l1 is a parabola below this.
+  float beta = 1;    ///< Is the distance below which smooth_l1 is a parabola.
   float margin = 1;  ///< Is the margin of hinge.
   float eps = 0;     ///< Is added to what poisson takes the logarithm of.
 };

@@ -13,8 +13,8 @@ void convolve_weight_gradient(const Windows& w, Part part, const float* source,
                               const float* target_gradient, float* weight_gradient,
                               float* workspace);
 
-/// Computes the convolution for windows of which `convolves_directly` says so; the function below
-/// computes the gradient for those of which `sums_weights_directly` says so.
+/// Computes the convolution for windows of which `convolves_directly` is true.
+/// weight_gradient_directly() is for windows of which `sums_weights_directly` is true.
 void convolve_directly(const Windows& w, Part part, const float* source, const float* weight,
                        const float* bias, float* target, float* workspace);
 void weight_gradient_directly(const Windows& w, Part part, const float* source,

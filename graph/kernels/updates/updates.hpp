@@ -32,8 +32,8 @@ struct MomentConstants {
 struct AdamConstants {
   MomentConstants moments;
   float rate, correction2_root, eps;
-  float l2;    ///< This times w is added to the gradient.
-  float keep;  ///< First, w is multiplied by this.
+  float l2;    ///< Is the factor of w that is added to the gradient.
+  float keep;  ///< Is what w is multiplied by first.
 };
 
 struct LambConstants {
@@ -44,7 +44,7 @@ struct LambConstants {
 struct RmsPropConstants {
   float alpha, inflow, decay, momentum;
   float rate_in, rate_out;  ///< Are the factors before and after the momentum buffer.
-  float eps_in, eps_out;    ///< Are added inside and outside the root.
+  float eps_in, eps_out;    ///< Are what is added inside and outside the root.
 };
 
 /// A norm adds up this many elements by themselves, before the sums of the blocks are added in
@@ -71,7 +71,7 @@ struct UpdateKernels {
   /// m/correction1 / (sqrt(v)/correction2_root + eps) + decay·w.
   double (*lamb_moments)(std::int64_t count, const LambConstants&, const SummedGradient&,
                          const float* w, float* m, float* v);
-  /// Computes these directions.
+  /// Computes the directions of which lamb_moments() returns the squared norm.
   void (*lamb_directions)(std::int64_t count, const LambConstants&, const float* w, const float* m,
                           const float* v, float* directions);
   /// Computes w -= rate·direction. The direction is computed a second time, which is cheaper than

@@ -6,7 +6,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Completes an activation by what all of this file have in common.
+/// Completes an activation by what all activations of this file have in common.
 Op activation(Op op) {
   op.infer = infer_unary;
   op.units = element_units;
@@ -15,7 +15,7 @@ Op activation(Op op) {
   return op;
 }
 
-/// Does so with the gradient of one, which maps (x, dy) or (y, dy) to dx.
+/// Completes the gradient of an activation, which maps (x, dy) or (y, dy) to dx.
 Op activation_gradient(Op op) {
   op.infer = infer_unary_gradient;
   op.units = element_units;

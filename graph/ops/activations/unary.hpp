@@ -1,4 +1,5 @@
-// Activations without attributes: functions of one tensor of any shape, element by element.
+// These activations are functions of one tensor of any shape, element by element, and have no
+// attributes.
 #pragma once
 
 #include "graph/ir/op.hpp"

@@ -1,13 +1,15 @@
-// Arithmetic of tensors, and of a tensor and a number, element by element.
+// These ops compute with two tensors, or with a tensor and a number, element by element.
 #pragma once
 
 #include "graph/ir/op.hpp"
 
 namespace penstock::graph {
 
-/// These compute a + b, a - b and a·b, and broadcast as NumPy does.
+/// Computes a + b, and broadcasts a and b as NumPy does.
 extern const Op add;
+/// Computes a - b, and broadcasts a and b as NumPy does.
 extern const Op sub;
+/// Computes a·b, and broadcasts a and b as NumPy does.
 extern const Op mul;
 
 /// Computes y = factor·x. The attribute factor is 1 by default; x may have any shape.

@@ -1,4 +1,5 @@
-// Sums over axes of a tensor, and over the micro-batches of a window.
+// These ops add up the elements of a tensor over some of its axes, or gradients over the
+// micro-batches of a window.
 #pragma once
 
 #include "graph/ir/op.hpp"

@@ -1,4 +1,4 @@
-// Poolings of a mean: over windows, and over whole planes.
+// These poolings take the mean: of each window, or of whole planes.
 #pragma once
 
 #include "graph/ir/op.hpp"

@@ -10,10 +10,11 @@ namespace penstock::graph {
 /// The attributes are stride (1 by default), padding (0) and dilation (1), each one integer or
 /// [height,width], and groups (1).
 extern const Op conv2d;
-/// Maps (dy [N,O,OH,OW], weight) to dx [N,C,H,W]. The attributes are as above, and input_size
-/// [H,W].
+/// Maps (dy [N,O,OH,OW], weight) to dx [N,C,H,W]. The attributes are those of conv2d, and
+/// input_size [H,W].
 extern const Op conv2d_input_gradient;
-/// Maps (x [N,C,H,W], dy [N,O,OH,OW]) to dweight. The attributes are as above, and kernel [kh,kw].
+/// Maps (x [N,C,H,W], dy [N,O,OH,OW]) to dweight. The attributes are those of conv2d, and
+/// kernel [kh,kw].
 extern const Op conv2d_weight_gradient;
 
 }  // namespace penstock::graph

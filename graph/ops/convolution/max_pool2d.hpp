@@ -11,8 +11,8 @@ namespace penstock::graph {
 /// The attributes are kernel, stride (by default the kernel) and padding (0), each one integer or
 /// [height,width].
 extern const Op max_pool2d;
-/// Maps (winners [N,C,OH,OW], dy [N,C,OH,OW]) to dx [N,C,H,W]. The attributes are as above, and
-/// input_size [H,W].
+/// Maps (winners [N,C,OH,OW], dy [N,C,OH,OW]) to dx [N,C,H,W]. The attributes are those of
+/// max_pool2d, and input_size [H,W].
 extern const Op max_pool2d_gradient;
 
 }  // namespace penstock::graph

@@ -11,9 +11,11 @@ namespace penstock::graph {
 /// become zero, here and in the gradients; and relu (0), which says whether what is below zero
 /// becomes zero. The gradient of the bias is channel_sum_lanes of dy.
 extern const Op conv2d_lanes;
-/// Maps (dy [B,O,OH,OW,16], weight) to dx [B,C,H,W,16]. The attributes are as above.
+/// Maps (dy [B,O,OH,OW,16], weight) to dx [B,C,H,W,16]. The attributes are those of
+/// conv2d_lanes.
 extern const Op conv2d_lanes_input_gradient;
-/// Maps (x [B,C,H,W,16], dy [B,O,OH,OW,16]) to dweight. The attributes are as above.
+/// Maps (x [B,C,H,W,16], dy [B,O,OH,OW,16]) to dweight. The attributes are those of
+/// conv2d_lanes.
 extern const Op conv2d_lanes_weight_gradient;
 
 }  // namespace penstock::graph

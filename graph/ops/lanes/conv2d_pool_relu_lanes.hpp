@@ -11,10 +11,10 @@ namespace penstock::graph {
 /// which of the four pixels is the largest, row by row, or is 4 where y is not above zero.
 extern const Op conv2d_pool_relu_lanes;
 /// Maps (winners [B,O,OH,OW,4], dy [B,O,OH,OW,16], weight) to dx [B,C,H,W,16]. The attributes are
-/// as above, and input_size [H,W].
+/// those of conv2d_pool_relu_lanes, and input_size [H,W].
 extern const Op conv2d_pool_relu_lanes_input_gradient;
-/// Maps (x [B,C,H,W,16], winners, dy) to dweight and dbias. The attributes are as above, and kernel
-/// [kh,kw].
+/// Maps (x [B,C,H,W,16], winners, dy) to dweight and dbias. The attributes are those of
+/// conv2d_pool_relu_lanes, and kernel [kh,kw].
 extern const Op conv2d_pool_relu_lanes_weight_gradient;
 
 }  // namespace penstock::graph

@@ -9,8 +9,8 @@ namespace penstock::graph {
 /// byte for each element of y, four to a float: the window position kh * kernel width + kw. The
 /// attributes are those of max_pool2d; the kernel has at most 256 cells.
 extern const Op max_pool2d_lanes;
-/// Maps (winners [B,C,OH,OW,4], dy [B,C,OH,OW,16]) to dx [B,C,H,W,16]. The attributes are as above,
-/// and input_size [H,W].
+/// Maps (winners [B,C,OH,OW,4], dy [B,C,OH,OW,16]) to dx [B,C,H,W,16]. The attributes are those of
+/// max_pool2d_lanes, and input_size [H,W].
 extern const Op max_pool2d_lanes_gradient;
 
 }  // namespace penstock::graph

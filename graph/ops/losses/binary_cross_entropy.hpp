@@ -1,4 +1,4 @@
-// Cross-entropies of classes that are each true or false, element by element.
+// These losses are the cross-entropy of classes each of which is true or false by itself.
 #pragma once
 
 #include "graph/ir/op.hpp"

@@ -19,7 +19,7 @@ void expect_labelled(Types inputs, std::string_view name);
 
 /// Fills `labels` with every class in turn, but without the class that is ignored.
 void fill_labels(const Attributes& attributes, const Operand& labels, std::int64_t classes);
-/// Does so with the labels of (scores [N,C,...], labels); serves as Op::make_valid.
+/// Fills the labels of the inputs (scores [N,C,...], labels), and serves as Op::make_valid.
 void fill_labels_of_scores(const Attributes& attributes, std::span<const Operand> inputs);
 
 /// Has the labels of one kernel call. Label i belongs to line i of the scores along axis 1.

@@ -1,4 +1,5 @@
-// Losses of classes [N,C,...], of which each sample has one as its label (class_labels.hpp).
+// These losses compare scores [N,C,...] of classes with labels [N,...], as class_labels.hpp
+// describes them.
 #pragma once
 
 #include "graph/ir/op.hpp"

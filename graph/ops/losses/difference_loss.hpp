@@ -11,7 +11,8 @@ extern const Op mse_loss;
 /// Maps (x, target, dloss) to dx; the target's gradient is -dx.
 extern const Op mse_loss_gradient;
 
-/// Computes the absolute differences |x - target|, with the same inputs, output and attribute.
+/// Computes the absolute differences |x - target|. The inputs, the output and the attribute are
+/// those of mse_loss.
 extern const Op l1_loss;
 /// Maps (x, target, dloss) to dx, which is 0 where x = target; the target's gradient is -dx.
 extern const Op l1_loss_gradient;

@@ -1,5 +1,5 @@
-// Losses of how far rows are from each other: by the angle between two of them, or by distances
-// from an anchor.
+// These losses say how far rows are from each other: by the angle between two of them, or by their
+// distances from an anchor.
 #pragma once
 
 #include "graph/ir/op.hpp"

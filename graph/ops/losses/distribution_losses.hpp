@@ -1,4 +1,5 @@
-// Losses of how unlike two distributions are, or how unlikely counts are, element by element.
+// These losses say, element by element, how unlike two distributions are, or how unlikely counts
+// are.
 #pragma once
 
 #include "graph/ir/op.hpp"

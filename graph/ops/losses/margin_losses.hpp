@@ -1,5 +1,5 @@
-// Losses that ask for a margin, element by element: between two scores, or between a score and a
-// class of 1 or -1.
+// These losses ask for a margin, element by element: between two scores, or between a score and the
+// other side of 0, for a class of 1 or -1.
 #pragma once
 
 #include "graph/ir/op.hpp"
@@ -22,8 +22,9 @@ extern const Op hinge_embedding_loss;
 /// Maps (x, target, dloss) to dx.
 extern const Op hinge_embedding_loss_gradient;
 
-/// Computes log(1 + exp(-target·x)) for targets of 1 and -1 (torch.nn.SoftMarginLoss), with the
-/// same inputs, output and attribute reduction.
+/// Computes log(1 + exp(-target·x)) for targets of 1 and -1 (torch.nn.SoftMarginLoss). The inputs x
+/// and target have the same shape; the output is [], or of that shape without reduction. The
+/// attribute is reduction.
 extern const Op soft_margin_loss;
 /// Maps (x, target, dloss) to dx = -dloss·target/(1 + exp(target·x)).
 extern const Op soft_margin_loss_gradient;

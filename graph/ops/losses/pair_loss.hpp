@@ -27,16 +27,17 @@ void run_pair_loss(const PairLoss& loss, const KernelCall& call);
 void run_pair_loss_gradient(const PairLoss& loss, const KernelCall& call);
 void run_pair_loss_target_gradient(const PairLoss& loss, const KernelCall& call);
 
-/// Runs a loss of this kind, and serves as an op's `forward`; so do the two functions below for the
-/// gradients.
+/// Runs a loss with a term for each pair, and serves as an op's `forward`.
 template <PairLossOf loss>
 void forward_pair_loss(const KernelCall& call) {
   run_pair_loss(loss(call.attributes), call);
 }
+/// Computes the gradient of x, and serves as the `forward` of a gradient op.
 template <PairLossOf loss>
 void forward_pair_loss_gradient(const KernelCall& call) {
   run_pair_loss_gradient(loss(call.attributes), call);
 }
+/// Computes the gradient of the target, and serves as the `forward` of a gradient op.
 template <PairLossOf loss>
 void forward_pair_loss_target_gradient(const KernelCall& call) {
   run_pair_loss_target_gradient(loss(call.attributes), call);

@@ -1,4 +1,4 @@
-// Ops whose output has the elements of their input, in another shape or order.
+// These ops give the elements of their input back, in another shape or order.
 #pragma once
 
 #include "graph/ir/op.hpp"

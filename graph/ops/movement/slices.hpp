@@ -1,4 +1,4 @@
-// Ops that take tensors apart along an axis, and put them together.
+// These ops take tensors apart along an axis, and put them together.
 #pragma once
 
 #include "graph/ir/op.hpp"

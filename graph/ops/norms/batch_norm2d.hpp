@@ -1,5 +1,5 @@
-// Batch norm for training, by the statistics of the micro-batch, and for inference, by running
-// ones.
+// Batch norm normalises by the statistics of the micro-batch in training, and by running statistics
+// in inference.
 #pragma once
 
 #include "graph/ir/op.hpp"

@@ -1,5 +1,5 @@
-// What ops ask for: the time of those that read and write every operand once, and a workspace of
-// floats or doubles.
+// These functions say what ops ask for: the time of those that read and write every operand once,
+// and a workspace of floats or doubles.
 #pragma once
 
 #include <algorithm>

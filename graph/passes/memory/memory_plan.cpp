@@ -11,7 +11,8 @@
 namespace penstock::graph {
 namespace {
 
-using Range = std::pair<std::int64_t, std::int64_t>;  ///< Is [begin, end) in bytes.
+/// Has the first byte of a range of memory, and the first one behind it.
+using Range = std::pair<std::int64_t, std::int64_t>;
 
 /// Holds the memory that is taken, by the instructions for which it is taken. It is a tree over the
 /// instructions, in which each range is at the few nodes whose instructions make up its time.

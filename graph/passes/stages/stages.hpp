@@ -52,10 +52,10 @@ struct StageEdge {
 struct StageGraph {
   std::vector<NodeId> forward = {};  ///< Has the nodes in the graph's order.
   std::vector<NodeId> backward = {};
-  std::vector<std::int32_t> forward_receives = {};  ///< Has positions in Partition::edges.
-  std::vector<std::int32_t> forward_sends = {};
-  std::vector<std::int32_t> backward_receives = {};
-  std::vector<std::int32_t> backward_sends = {};
+  std::vector<std::int32_t> forward_receives = {};   ///< Has positions in Partition::edges.
+  std::vector<std::int32_t> forward_sends = {};      ///< Has positions in Partition::edges.
+  std::vector<std::int32_t> backward_receives = {};  ///< Has positions in Partition::edges.
+  std::vector<std::int32_t> backward_sends = {};     ///< Has positions in Partition::edges.
 };
 
 struct Partition {

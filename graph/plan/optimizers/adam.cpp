@@ -1,10 +1,11 @@
-// Kingma and Ba, "Adam: A Method for Stochastic Optimization", as torch.optim.Adam:
+// Adam (Kingma and Ba, "Adam: A Method for Stochastic Optimization") computes as torch.optim.Adam:
 //   g += weight_decay w;  m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2;
-//   w -= learning_rate m' / (sqrt(v') + eps),
-// where m' = m / (1 - beta1^step), v' = v / (1 - beta2^step) with `bias_correction`, else m and v.
-// Loshchilov and Hutter, "Decoupled Weight Decay Regularization", as torch.optim.AdamW: Adam, with
-// w *= 1 - learning_rate weight_decay in place of the decay added to the gradient. (PopTorch's
-// AdamW corrects the bias even when asked not to; this one does as it is told.)
+//   w -= learning_rate m' / (sqrt(v') + eps).
+// With `bias_correction`, m' is m / (1 - beta1^step) and v' is v / (1 - beta2^step); without it
+// they are m and v. AdamW (Loshchilov and Hutter, "Decoupled Weight Decay Regularization") computes
+// as torch.optim.AdamW: the weights shrink by w *= 1 - learning_rate weight_decay, and the gradient
+// has no decay. PopTorch's AdamW corrects the bias even when it is asked not to, and this one does
+// not.
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/plan/optimizers/moments.hpp"
 #include "graph/plan/optimizers/rule_description.hpp"

@@ -1,8 +1,8 @@
-// You et al., "Large Batch Optimization for Deep Learning: Training BERT in 76 minutes", as
-// PopTorch has it: with m' and v' as in Adam,
-//   x = m' / (sqrt(v') + eps) + weight_decay w;  w -= learning_rate trust x,
-// where trust = min(|w|, max_weight_norm) / |x|, and 1 when either norm is 0. The norms are those
-// of the whole parameter that `update` is given.
+// LAMB (You et al., "Large Batch Optimization for Deep Learning: Training BERT in 76 minutes")
+// computes as PopTorch's, with the m' and v' of Adam:
+//   x = m' / (sqrt(v') + eps) + weight_decay w;  w -= learning_rate trust x.
+// Here trust is min(|w|, max_weight_norm) / |x|, or 1 if either norm is 0. The norms are those of
+// the whole parameter that `update` is given.
 #include <algorithm>
 
 #include "graph/kernels/kernel_table.hpp"

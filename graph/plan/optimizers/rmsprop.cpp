@@ -1,10 +1,11 @@
-// Hinton's RMSprop as torch.optim.RMSprop:
-//   g += weight_decay w;  s = alpha s + (1 - alpha) g^2;  x = g / (sqrt(s) + eps),
-// with `centered` a = alpha a + (1 - alpha) g and sqrt(s - a^2) in place of sqrt(s) (0 where
-// rounding makes it negative); with momentum
-//   u = momentum u + x;  w -= learning_rate u,  else w -= learning_rate x.
-// `tf_variant` is TensorFlow's: x = g / sqrt(s + eps), s starts at 1, and the learning rate goes
-// into the buffer: u = momentum u + learning_rate x;  w -= u.
+// RMSprop (Hinton) computes as torch.optim.RMSprop:
+//   g += weight_decay w;  s = alpha s + (1 - alpha) g^2;  x = g / (sqrt(s) + eps).
+// With `centered`, a = alpha a + (1 - alpha) g, and sqrt(s - a^2) takes the place of sqrt(s); it is
+// 0 where rounding makes s - a^2 negative. The weights move by w -= learning_rate x or, with
+// momentum, by
+//   u = momentum u + x;  w -= learning_rate u.
+// With `tf_variant`, the rule is TensorFlow's: x = g / sqrt(s + eps), s starts at 1, and the buffer
+// holds the learning rate: u = momentum u + learning_rate x;  w -= u.
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/plan/optimizers/rule_description.hpp"
 

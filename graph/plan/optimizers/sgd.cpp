@@ -1,10 +1,12 @@
-// Stochastic gradient descent as torch.optim.SGD:
-//   g += weight_decay w;  v = momentum v + (1 - dampening) g;  w -= learning_rate v,
-// with `nesterov` w -= learning_rate (g + momentum v). As in PyTorch the first step is not
-// dampened, and without momentum (v = g, no state) none is. `dampen_first_step` gives PopTorch's
-// result instead: dampening applies to every step, with momentum or without. `keras_variant` is
-// tf.keras.optimizers.SGD, the learning rate of each step inside the buffer:
-//   v = momentum v + learning_rate g;  w -= v,  with `nesterov` w -= momentum v + learning_rate g.
+// SGD, stochastic gradient descent, computes as torch.optim.SGD:
+//   g += weight_decay w;  v = momentum v + (1 - dampening) g;  w -= learning_rate v.
+// With `nesterov`, the last step is w -= learning_rate (g + momentum v). PyTorch does not dampen
+// the first step, nor any step without momentum, where v = g and no state is kept. With
+// `dampen_first_step`, every step is dampened, with momentum or without, as PopTorch does it. With
+// `keras_variant`, the rule is that of tf.keras.optimizers.SGD, whose buffer holds the learning
+// rate of each step:
+//   v = momentum v + learning_rate g;  w -= v.
+// With `nesterov`, its last step is w -= momentum v + learning_rate g.
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/plan/optimizers/rule_description.hpp"
 #include "graph/values/number_range.hpp"
