@@ -1,6 +1,6 @@
 // Windows describe a convolution, or a part of its input gradient, as one product of weights and of
 // what windows show of a stack of images. This header has declarations only, for sources of every
-// instruction set include it; graph/ops/convolution/products/windows_of makes the windows.
+// instruction set include it; graph/ops/convolution/products/geometry makes the windows.
 #pragma once
 
 #include <cstdint>

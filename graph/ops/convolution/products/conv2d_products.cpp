@@ -6,7 +6,7 @@
 #include "graph/kernels/products/units.hpp"
 #include "graph/kernels/products/workspace.hpp"
 #include "graph/ops/convolution/products/borders.hpp"
-#include "graph/ops/convolution/products/windows_of.hpp"
+#include "graph/ops/convolution/products/geometry.hpp"
 
 namespace penstock::graph {
 namespace {

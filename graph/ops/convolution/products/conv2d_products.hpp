@@ -7,14 +7,18 @@
 
 namespace penstock::graph {
 
-/// These return the floats of workspace that each of the three needs.
+/// Returns the floats of workspace that convolve() needs.
 std::int64_t convolve_floats(const Conv2dGeometry& conv);
+/// Returns the floats of workspace that convolve_input_gradient() needs.
 std::int64_t convolve_input_gradient_floats(const Conv2dGeometry& conv);
+/// Returns the floats of workspace that convolve_weight_gradient() needs.
 std::int64_t convolve_weight_gradient_floats(const Conv2dGeometry& conv);
 
-/// These return the number of units by which each of the three can be shared.
+/// Returns the number of units of which threads can share convolve().
 std::int64_t convolve_units(const Conv2dGeometry& conv);
+/// Returns the number of units of which threads can share convolve_input_gradient().
 std::int64_t convolve_input_gradient_units(const Conv2dGeometry& conv);
+/// Returns the number of units of which threads can share convolve_weight_gradient().
 std::int64_t convolve_weight_gradient_units(const Conv2dGeometry& conv);
 
 /// Computes y = conv(x, weight) + bias, and of that, with `relu`, what is above zero. `bias` may be

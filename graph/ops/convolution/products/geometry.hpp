@@ -1,8 +1,11 @@
-// Conv2dGeometry has the sizes of a convolution and of the matrix products that compute it.
+// Conv2dGeometry has the sizes of a convolution. Its windows describe the convolution and its
+// gradients as kernels take them, by the pixels that each place sees.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
+#include "graph/kernels/products/windows.hpp"
 #include "graph/ops/rules/window2d.hpp"
 
 namespace penstock::graph {
@@ -24,5 +27,15 @@ struct Conv2dGeometry {
 
   Cost cost() const noexcept;
 };
+
+/// Returns the windows from one group of x to one group of y.
+Windows forward_windows(const Conv2dGeometry& conv);
+/// Returns the same places in the smaller bands by which the gradient of the weights is summed.
+Windows weight_gradient_windows(const Conv2dGeometry& conv);
+/// Returns the windows from one group of dy to one group of dx. Pixels of dx that are a stride
+/// apart are seen by the same taps of the kernel: they are the result of a convolution of its own
+/// with those taps, the last of which sees the first pixel. Together these convolutions write every
+/// pixel of dx.
+std::vector<Windows> input_gradient_windows(const Conv2dGeometry& conv);
 
 }  // namespace penstock::graph
