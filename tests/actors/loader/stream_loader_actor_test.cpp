@@ -142,7 +142,7 @@ TEST(StreamLoaderActor, R2_5_ReportsAnUnreadableSampleUnderAnyOrderAndGoesOnWith
     ASSERT_TRUE(fixture.consumer.failure);
     EXPECT_EQ(fixture.consumer.failure->code, Errc::invalid_data);
     EXPECT_EQ(fixture.consumer.failure->text,
-              "data loader: reading sample 3 of worker 0's share failed: bad sector");
+              "data loader: reading sample 3 of worker 0's stream failed: bad sector");
     fixture.unreadable = -1;
     fixture.begin_epoch(1);
     fixture.run();
