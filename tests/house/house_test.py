@@ -100,6 +100,9 @@ class House(unittest.TestCase):
     def test_comments_are_sentences(self):
         self.expect_none(SOURCES, rules.sentence_rule)
 
+    def test_comments_refer_by_name(self):
+        self.expect_none(SOURCES, rules.place_phrase_rule)
+
     def test_lines_fit(self):
         self.expect_none(WRITTEN, rules.width_rule)
 
