@@ -114,6 +114,10 @@ std::vector<TraceEvent> InferenceModel::take_trace() {
   return as_one_call(impl_, "InferenceModel::take_trace",
                      [](auto& impl) { return impl.short_plans().take_trace(); });
 }
+Profile InferenceModel::profile() const {
+  return as_one_call(impl_, "InferenceModel::profile",
+                     [](auto& impl) { return impl.running().profile(); });
+}
 std::uint64_t InferenceModel::dropped_events() const noexcept {
   return impl_->running().dropped_events();
 }

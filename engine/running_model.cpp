@@ -1,14 +1,13 @@
 #include "engine/running_model.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <utility>
 
 #include "actors/execution/output_collector.hpp"
 #include "actors/host/failure_latch.hpp"
 #include "engine/actor_setup.hpp"
-#include "engine/call_times.hpp"
+#include "engine/profile/call_times.hpp"
 #include "engine/compile_for_host.hpp"
 #include "engine/compile_request.hpp"
 #include "engine/idle_options.hpp"
@@ -16,6 +15,7 @@
 #include "engine/model/variable_attributes.hpp"
 #include "engine/optimizer_state.hpp"
 #include "engine/output_sizes.hpp"
+#include "engine/profile/make_profile.hpp"
 #include "engine/update_rules.hpp"
 #include "graph/values/number_range.hpp"
 #include "graph/values/stopwatch.hpp"
@@ -26,8 +26,14 @@
 namespace penstock {
 namespace {
 
-std::int64_t now_ns() {
-  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+/// Takes the events out of the profile that belong to none of its calls, because they are of a
+/// short call, whose plan numbers its micro-batches by itself.
+void leave_out_other_calls(Profile& profile) {
+  auto call = profile.window.begin();
+  std::erase_if(profile.events, [&](const TraceEvent& event) {
+    while (call != profile.window.end() && call->end_ns <= event.begin_ns) ++call;
+    return call == profile.window.end() || event.begin_ns < call->begin_ns;
+  });
 }
 
 }  // namespace
@@ -87,6 +93,8 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
            .round = plan_->batch * setup_.replicas,
            .copies = options.topology.input_group_size};
   gradient_parts_ = actors::gradient_parts(setup_);
+  if (setup_.trace)
+    profile_.emplace(plan_, setup_.replicas, setup_.gradient_accumulation, setup_.trace_events);
   if (optimizer) {
     rules_ = update_rules(*optimizer, *plan_, trainable_names(), gradient_parts_);
     first_optimizer_ = *optimizer;
@@ -162,7 +170,10 @@ void RunningModel::detach() {
   const bool leaves_state = host_of_ && !failure_.empty();
   if (plan_->training && holds_optimizer_state() && !leaves_state)
     state = ask([](auto& actors) { return actors.read_optimizer(); });
-  if (setup_.trace) ask_stages();  // What the stages have recorded would end with them.
+  if (setup_.trace) {  // What the stages have recorded would end with them.
+    ask_stages();
+    note_program_times();
+  }
   weights_->take_from(*this);
   note_failure();
   untold_failure_ = runtime_->untold_failure();
@@ -274,7 +285,7 @@ void RunningModel::write_optimizer(actors::OptimizerTensors state) {
 
 StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_batches,
                              const std::stop_token& stop) {
-  const std::int64_t begin_ns = now_ns();
+  const std::int64_t begin_ns = steady_ns();
   prepare_run();
   const Stopwatch watch;
   actors::StepOutcome outcome;
@@ -288,11 +299,12 @@ StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_
   StepResult result = result_of(outcome);
   count_rows(result.rows, micro_batches);
   const double seconds = watch.seconds();
-  const std::int64_t end_ns = now_ns();
+  const std::int64_t end_ns = steady_ns();
   last_run_ = {.seconds = static_cast<double>(end_ns - begin_ns) * 1e-9};
   try {
     tell_run(micro_batches, seconds);
-    if (setup_.trace) note_run(begin_ns, end_ns, micro_batches);
+    const std::int64_t samples = inputs.empty() ? 0 : inputs.front().shape()[0];
+    if (setup_.trace) note_run(begin_ns, end_ns, micro_batches, samples);
   } catch (const std::exception&) {
     // What the call is about has been done. If the model has failed since, the next call says so.
   }
@@ -321,20 +333,21 @@ void RunningModel::tell_run(std::int64_t micro_batches, double seconds) const {
                            " micro-batches per replica done in ", decimal_text(seconds, 6), " s"});
 }
 
-void RunningModel::note_run(std::int64_t begin_ns, std::int64_t end_ns,
-                            std::int64_t micro_batches) {
+void RunningModel::note_run(std::int64_t begin_ns, std::int64_t end_ns, std::int64_t micro_batches,
+                            std::int64_t samples) {
   const StageNotes notes = ask_stages();
+  const CallSpan call{.first_micro_batch = runtime_->micro_batches_begun() - micro_batches,
+                      .micro_batches = micro_batches,
+                      .replicas = setup_.replicas,
+                      .begin_ns = begin_ns,
+                      .end_ns = end_ns};
+  profile_->add_call(call, samples, notes.events, notes.dropped);
+  if (host_of_ && host_of_->profile_) host_of_->profile_->count_short_call();
   if (notes.dropped > 0) return;  // What is left says nothing of the whole call.
   const auto returns = [&](std::size_t output, std::int64_t micro_batch) {
     return actors::is_returned(selection_of(output), micro_batch, micro_batches);
   };
-  last_run_ = report_on_call(*plan_,
-                             {.first_micro_batch = runtime_->micro_batches_begun() - micro_batches,
-                              .micro_batches = micro_batches,
-                              .replicas = setup_.replicas,
-                              .begin_ns = begin_ns,
-                              .end_ns = end_ns},
-                             returns, notes.events);
+  last_run_ = report_on_call(*plan_, call, returns, notes.events);
 }
 
 const actors::OutputSelection& RunningModel::selection_of(std::size_t output) const {
@@ -440,6 +453,30 @@ RunningModel::StageNotes RunningModel::ask_stages() {
 
 std::vector<StageReport> RunningModel::stage_reports() {
   return ask_stages().reports;
+}
+
+void RunningModel::note_program_times() {
+  if (!runtime_) return;
+  profile_->add_program_times(ask([](auto& actors) { return actors.take_program_times(); }));
+  profile_->add_host_events(runtime_->take_host_events());
+}
+
+Profile RunningModel::profile() {
+  if (!profile_)
+    throw Error(Errc::invalid_argument,
+                "profile: expected options.runtime.trace to be true for model " + title_ +
+                    ", got false: nothing was recorded");
+  attach();
+  const std::vector<StageReport> reports = stage_reports();
+  note_program_times();
+  Profile profile = make_profile(
+      *profile_,
+      {.plan = *plan_, .compile = report_, .stages = reports, .ipu_memory_bytes = ipu_limit_});
+  recorded_->events.append_to(profile.events);
+  profile.events = in_order_of_time(std::move(profile.events));
+  leave_out_other_calls(profile);
+  profile.older_events = recorded_->dropped - profile.dropped_events;
+  return profile;
 }
 
 std::vector<TraceEvent> RunningModel::take_trace() {

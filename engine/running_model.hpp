@@ -18,6 +18,7 @@
 #include "engine/lent_tensors.hpp"
 #include "engine/log/log.hpp"
 #include "engine/model/parameter_store.hpp"
+#include "engine/profile/profile_recorder.hpp"
 #include "engine/published.hpp"
 #include "graph/ir/graph.hpp"
 #include "graph/plan/plan.hpp"
@@ -25,6 +26,7 @@
 #include "penstock/model.hpp"
 #include "penstock/optimizer.hpp"
 #include "penstock/options.hpp"
+#include "penstock/profile.hpp"
 #include "penstock/report.hpp"
 #include "penstock/training_model.hpp"
 
@@ -123,6 +125,9 @@ class RunningModel : public WeightSource {
   /// Returns what this model and those for its short calls have recorded since the last time, in
   /// order of time.
   std::vector<TraceEvent> take_trace();
+  /// Returns what the calls of this model's own plan have measured since it was built.
+  /// @throws Error invalid_argument if nothing is recorded.
+  Profile profile();
   /// Returns how many events were dropped of this model and of those for its short calls, since it
   /// was built. Any thread may call it.
   std::uint64_t dropped_events() const noexcept { return recorded_->dropped; }
@@ -170,8 +175,12 @@ class RunningModel : public WeightSource {
   };
   /// Reads what the stages have noted; the events become part of the trace, even if it throws.
   StageNotes ask_stages();
-  /// Makes the report on the run that has just ended, from what it has recorded.
-  void note_run(std::int64_t begin_ns, std::int64_t end_ns, std::int64_t micro_batches);
+  /// Makes the report on the run of `samples` samples that has just ended, from what it has
+  /// recorded.
+  void note_run(std::int64_t begin_ns, std::int64_t end_ns, std::int64_t micro_batches,
+                std::int64_t samples);
+  /// Adds to the profile what the programs of the actors have measured.
+  void note_program_times();
   void set_rules(const Optimizer& optimizer, std::uint64_t number);
   /// Brings what the IPUs need for a run: the threads, the optimizer's state, the newest weights.
   void prepare_run();
@@ -223,7 +232,8 @@ class RunningModel : public WeightSource {
   std::optional<Error> untold_failure_;  // Is the failure of the actors that a detach has ended.
   std::vector<Tensor> uploaded_;         // Has the store's values when weights were last uploaded.
   std::uint64_t held_version_ = 0;       // Is a version of the store.
-  std::shared_ptr<Recorded> recorded_;   // Is shared with its host and with others of that host.
+  std::optional<ProfileRecorder> profile_;  // Is there if the model records what it does.
+  std::shared_ptr<Recorded> recorded_;      // Is shared with its host and with others of that host.
 };
 
 /// Returns the events by begin, and then by IPU.

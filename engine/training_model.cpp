@@ -212,6 +212,10 @@ std::vector<TraceEvent> TrainingModel::take_trace() {
   return as_one_call(impl_, "TrainingModel::take_trace",
                      [](auto& impl) { return impl.short_plans().take_trace(); });
 }
+Profile TrainingModel::profile() const {
+  return as_one_call(impl_, "TrainingModel::profile",
+                     [](auto& impl) { return impl.running().profile(); });
+}
 std::uint64_t TrainingModel::dropped_events() const noexcept {
   return impl_->running().dropped_events();
 }

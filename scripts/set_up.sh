@@ -9,6 +9,9 @@ build_packages=(g++ meson ninja-build pkg-config libboost-program-options-dev li
   zlib1g-dev)
 test_packages=(cmake doxygen libeigen3-dev libgtest-dev nlohmann-json3-dev)
 data_packages=(dataset-fashion-mnist)
+# The page of a profile is tested in a browser where there is one. A browser is large, so that only
+# continuous integration installs it.
+[ -z "${CI:-}" ] || test_packages+=(chromium)
 
 say() {
   echo "${0##*/}: $*" >&2

@@ -144,8 +144,27 @@ void Arena::run(const ProgramRun& run) {
       .summed = run.summed,
       .runner = run.runner,
       .moves = programs_move_ ? &moves_ : nullptr,
-      .heartbeat = run.heartbeat};
+      .heartbeat = run.heartbeat,
+      .times = times_of(run)};
   graph::run(run.direction == Direction::forward ? stage().forward : stage().backward, bindings);
+}
+
+void Arena::time_programs() {
+  times_programs_ = true;
+  times_ = {};
+  times_.forward.nanoseconds.assign(stage().forward.instructions.size(), 0);
+  times_.backward.nanoseconds.assign(stage().backward.instructions.size(), 0);
+}
+
+graph::StageProgramTimes Arena::take_program_times() {
+  graph::StageProgramTimes times = times_;
+  if (times_programs_) time_programs();
+  return times;
+}
+
+graph::ProgramTimes* Arena::times_of(const ProgramRun& run) {
+  if (!times_programs_ || run.micro_batch % 4 != 0) return nullptr;
+  return run.direction == Direction::forward ? &times_.forward : &times_.backward;
 }
 
 const Tensor& Arena::sends_forward(std::size_t position, std::int64_t micro_batch) const {

@@ -46,6 +46,13 @@ class Arena {
   /// weights among that in the run's room for weights.
   void run(const ProgramRun& run);
 
+  /// Makes run() measure from now on how long each instruction takes, in the programs of every
+  /// fourth micro-batch. It is called before the first run.
+  void time_programs();
+  /// Returns what was measured, and begins anew. The host's thread may call it while no call is
+  /// under way.
+  graph::StageProgramTimes take_program_times();
+
   /// Returns what forward_sends[position] carries, or an empty tensor if the edge has none.
   const Tensor& sends_forward(std::size_t position, std::int64_t micro_batch) const;
   /// Returns what backward_sends[position] carries, or an empty tensor if the edge has none.
@@ -120,6 +127,8 @@ class Arena {
   std::size_t slot(std::int64_t micro_batch, std::size_t ring) const {
     return static_cast<std::size_t>(micro_batch) % ring;
   }
+  /// Returns where the times of a run are added up; null if the run is not timed.
+  graph::ProgramTimes* times_of(const ProgramRun& run);
   void make_host_accumulators();
   void make_host_weights();
   void make_stash();
@@ -152,6 +161,8 @@ class Arena {
   std::vector<TensorList> outputs_;            // Is numbered by stash slot.
   std::vector<const std::byte*> received_at_;  // Is bound anew for every run.
   std::vector<std::byte*> sent_back_at_;
+  bool times_programs_ = false;
+  graph::StageProgramTimes times_;
 };
 
 }  // namespace penstock::actors

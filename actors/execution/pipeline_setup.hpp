@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "actors/execution/host_trace.hpp"
 #include "actors/host/update_count.hpp"
 #include "graph/plan/optimizers/optimizer_rule.hpp"
 #include "graph/plan/plan.hpp"
@@ -59,6 +60,9 @@ struct PipelineSetup {
   bool trace = false;
   /// Is the largest number of events that all stages together keep.
   std::int64_t trace_events = 1 << 20;
+  /// Gets what the actors without an IPU did. completed() makes it if `trace` is set, else it is
+  /// null.
+  std::shared_ptr<HostTrace> host_trace = {};
   double stall_seconds = 60;
   /// Counts the updates that all stages have done, on top of those that were there before. The
   /// host's threads read it beside a call. It may be null.

@@ -87,6 +87,14 @@ bool StageCore::backward_ready() const {
   return may_begin_backward() && arrivals(next_backward_).backward_missing == 0;
 }
 
+std::optional<WaitReason> StageCore::held_by() const {
+  if (updating_) return WaitReason::gate;
+  if (next_forward_ >= window_end_ || arrivals(next_forward_).forward_missing > 0)
+    return std::nullopt;
+  if (in_flight() >= stage_.in_flight) return WaitReason::credit;
+  return may_begin_forward() ? std::nullopt : std::optional(WaitReason::outputs);
+}
+
 std::optional<Work> StageCore::next() const {
   if (running_) return std::nullopt;
   const auto direction = graph::next_direction(*plan_.schedule, forward_ready(), backward_ready());

@@ -38,6 +38,8 @@ class StageCore {
   /// then until weights_ready().
   bool window_complete() const { return updating_; }
   bool busy() const { return running_.has_value(); }
+  /// Returns what keeps the stage from its next forward, if that is not the input; or nothing.
+  std::optional<WaitReason> held_by() const;
   std::int64_t in_flight() const { return next_forward_ - next_backward_; }
   std::int64_t max_in_flight() const { return max_in_flight_; }
   /// Returns whether the stage is between micro-batches, windows and calls.

@@ -39,11 +39,11 @@ constexpr std::size_t count() {
     return Found;
 }
 
-/// Returns references to the members of an aggregate that has at most eight.
+/// Returns references to the members of an aggregate that has at most ten.
 template <class Aggregate>
 auto all(Aggregate& x) {
   constexpr std::size_t members = count<Aggregate>();
-  static_assert(members <= 8, "a message of more than eight members would need a line here");
+  static_assert(members <= 10, "a message of more than ten members would need a line here");
   if constexpr (members == 0) {
     return std::tuple<>();
   } else if constexpr (members == 1) {
@@ -67,9 +67,15 @@ auto all(Aggregate& x) {
   } else if constexpr (members == 7) {
     auto& [a, b, c, d, e, f, g] = x;
     return std::tie(a, b, c, d, e, f, g);
-  } else {
+  } else if constexpr (members == 8) {
     auto& [a, b, c, d, e, f, g, h] = x;
     return std::tie(a, b, c, d, e, f, g, h);
+  } else if constexpr (members == 9) {
+    auto& [a, b, c, d, e, f, g, h, i] = x;
+    return std::tie(a, b, c, d, e, f, g, h, i);
+  } else {
+    auto& [a, b, c, d, e, f, g, h, i, j] = x;
+    return std::tie(a, b, c, d, e, f, g, h, i, j);
   }
 }
 

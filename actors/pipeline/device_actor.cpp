@@ -1,18 +1,14 @@
 #include "actors/pipeline/device_actor.hpp"
 
-#include <chrono>
 #include <exception>
 #include <string>
 
 #include "actors/execution/flush_denormals.hpp"
 #include "actors/system/errors.hpp"
+#include "graph/values/stopwatch.hpp"
 
 namespace penstock::actors {
 namespace {
-
-std::int64_t now_ns() {
-  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-}
 
 /// Returns what the request says of the run of its program.
 ProgramRun described(const PipelineSetup& setup, const RunProgram& request) {
@@ -64,12 +60,12 @@ void DeviceState::bring(const StageHandle& stage, std::int32_t replica, Arena& a
                         const Work& work) {
   WeightRoom& room = room_of(arena);
   if (arena.stage().host_parameter_bytes == 0 || room.holds(arena)) return;
-  const std::int64_t begin = now_ns();
+  const std::int64_t begin = steady_ns();
   setup.pulse->begin(
       {IpuTask::load, replica, static_cast<std::int32_t>(arena.number()), work.micro_batch});
   room.bring(arena, &setup.pulse->heartbeat());
   setup.pulse->end();
-  self->send(stage, WeightsBrought{work, begin, now_ns()});
+  self->send(stage, WeightsBrought{work, begin, steady_ns()});
 }
 
 void DeviceState::end_turn(const Arena& arena, const Work& work) {
@@ -89,7 +85,7 @@ void DeviceState::on_bring_weights(BringWeights& request) {
 void DeviceState::on_run_program(RunProgram& request) {
   const bool phased = !setup.pipeline->plan->phases.none();
   if (phased) bring(request.stage, request.replica, *request.arena, request.work);
-  const std::int64_t begin = now_ns();
+  const std::int64_t begin = steady_ns();
   graph::Heartbeat* const heartbeat = &setup.pulse->heartbeat();
   const auto run = [&] {
     ProgramRun program = described(*setup.pipeline, request);
@@ -109,11 +105,11 @@ void DeviceState::on_run_program(RunProgram& request) {
                      static_cast<std::int32_t>(request.arena->number()), request.work.micro_batch};
   if (!run_or_report(work, run, what)) return;
   if (phased) end_turn(*request.arena, request.work);
-  self->send(request.stage, ProgramDone{request.work, begin, now_ns()});
+  self->send(request.stage, ProgramDone{request.work, begin, steady_ns()});
 }
 
 void DeviceState::on_run_update(RunUpdate& request) {
-  const std::int64_t begin = now_ns();
+  const std::int64_t begin = steady_ns();
   const auto run = [&] {
     request.update->run(request.order,
                         {setup.scratch.get(), static_cast<std::size_t>(setup.scratch_bytes)},
@@ -121,7 +117,7 @@ void DeviceState::on_run_update(RunUpdate& request) {
   };
   const auto what = [&] { return request.subject + ", weight update"; };
   if (!run_or_report({IpuTask::update, request.replica, request.stage}, run, what)) return;
-  request.answer->message() = {request.order.round, begin, now_ns()};
+  request.answer->message() = {request.order.round, begin, steady_ns()};
   request.answer->send(request.optimizer, self->context());
 }
 

@@ -35,7 +35,12 @@ void FeedState::on_credit(const Credit& credit) {
 void FeedState::feed(std::size_t replica) {
   for (; credits[replica] > 0 && next[replica] < end && may_send(next[replica]);
        --credits[replica]) {
-    send_micro_batch(replica, next[replica]++);
+    traced(setup->host_trace.get(),
+           {.actor = HostActor::feed,
+            .replica = static_cast<std::int32_t>(replica),
+            .micro_batch = next[replica]},
+           [&] { send_micro_batch(replica, next[replica]); });
+    ++next[replica];
     pulse->beat();
   }
   const bool all_sent = std::all_of(next.begin(), next.end(), [&](auto n) { return n == end; });

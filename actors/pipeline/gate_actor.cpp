@@ -4,6 +4,7 @@
 
 #include "actors/pipeline/explained_wait.hpp"
 #include "graph/plan/optimizers/norm.hpp"
+#include "graph/values/stopwatch.hpp"
 
 namespace penstock::actors {
 
@@ -71,6 +72,7 @@ bool GateState::hear(std::int32_t replica, std::int32_t stage) {
 void GateState::begin_round(UpdateRound next) {
   in_update = true;
   round = next;
+  round_begin_ns = steady_ns();
   const std::size_t first = one_by_one() ? 1 : links.optimizers.size();
   for (std::size_t i = 0; i < first; ++i) send_order(i);
 }
@@ -106,6 +108,8 @@ void GateState::note_norms(RoundDone& answer) {
 }
 
 void GateState::end_round() {
+  if (setup->host_trace)
+    setup->host_trace->record({.actor = HostActor::gate, .begin_ns = round_begin_ns});
   switch (round) {
     case UpdateRound::reduce:
       return begin_round(first_with_sums());

@@ -54,6 +54,7 @@ struct GateState {
   std::vector<bool> heard;  // Says which optimizers `answers` counts, by position in `links`.
   bool in_update = false;   // Says whether an update is under way.
   UpdateRound round = UpdateRound::apply;  // Is the round that has begun last.
+  std::int64_t round_begin_ns = 0;         // Says when that round began.
   double clip_factor = 1;                  // Is the clip factor of the update.
   // Has the squared norm of each variable's gradient. Norms that are equal in all replicas come
   // from replica 0.

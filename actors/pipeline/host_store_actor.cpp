@@ -19,7 +19,13 @@ std::string text_of(const BlockKey& key) {
 }
 
 caf::result<FetchedBlock> HostStoreState::on_fetch(const FetchBlock& message) {
-  auto node = blocks.extract(message.key);
+  std::map<BlockKey, std::shared_ptr<std::byte>>::node_type node;
+  traced(setup->host_trace.get(),
+         {.actor = HostActor::host_store,
+          .replica = message.key.replica,
+          .stage = message.key.stage,
+          .micro_batch = message.key.of == HostClass::stash ? message.key.micro_batch : -1},
+         [&] { node = blocks.extract(message.key); });
   if (node.empty())
     return to_caf(
         Errc::internal,

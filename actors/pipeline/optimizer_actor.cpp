@@ -1,8 +1,22 @@
 #include "actors/pipeline/optimizer_actor.hpp"
 
+#include <utility>
+
 #include "actors/pipeline/explained_wait.hpp"
+#include "graph/values/stopwatch.hpp"
 
 namespace penstock::actors {
+namespace {
+
+bool exchanges(UpdateRound round) {
+  return round == UpdateRound::reduce || round == UpdateRound::gather;
+}
+
+std::int64_t bytes_of(const CollectiveReport& report) {
+  return report.all_reduced_bytes + report.scattered_bytes + report.gathered_bytes;
+}
+
+}  // namespace
 
 void OptimizerState::start(OptimizerHandle::pointer actor, OptimizerSetup new_setup) {
   self = actor;
@@ -150,6 +164,7 @@ std::string OptimizerState::subject() const {
 void OptimizerState::run(UpdateOrder& order) {
   Letter<RunUpdate>& letter = letters[static_cast<std::size_t>(order.round)].run;
   running = order.round;
+  ready_ns = steady_ns();
   letter.message().order = std::move(order);
   awaited = Awaited::ipu;
   letter.send(links.device, self->context());
@@ -157,13 +172,18 @@ void OptimizerState::run(UpdateOrder& order) {
 
 void OptimizerState::on_update_done(const UpdateDone& done) {
   awaited = Awaited::nothing;
+  const std::int64_t exchanged_before =
+      std::exchange(exchanged_bytes, bytes_of(setup.update->collectives()));
   work.push_back({.ipu = ipu,
                   .replica = setup.replica,
                   .stage = setup.stage,
-                  .activity = Activity::update,
+                  .activity = exchanges(done.round) ? Activity::exchange : Activity::update,
+                  .waited_for = WaitReason::gate,
                   .micro_batch = last_micro_batch,
+                  .ready_ns = ready_ns,
                   .begin_ns = done.begin_ns,
-                  .end_ns = done.end_ns});
+                  .end_ns = done.end_ns,
+                  .bytes = exchanged_bytes - exchanged_before});
   if (done.round == UpdateRound::reduce && reduces_ahead())
     prepare();
   else

@@ -68,6 +68,8 @@ struct OptimizerState {
   // Says what the optimizer waits for, which explains a stall.
   Awaited awaited = Awaited::nothing;
   UpdateRound running = UpdateRound::measure;  // Is the round on the IPU, while that is awaited.
+  std::int64_t ready_ns = 0;                   // Says when the IPU was asked for that round.
+  std::int64_t exchanged_bytes = 0;            // Counts those of all rounds so far.
   std::vector<TraceEvent> work;                // Has what the IPU has done for this update.
   /// Holds what one round of an update needs to be told and answered.
   struct RoundLetters {

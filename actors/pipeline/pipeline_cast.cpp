@@ -102,6 +102,7 @@ class Casting {
         room_bytes = std::max(room_bytes, setup_->plan->stages[stage].host_parameter_bytes);
         arenas_.push_back(
             std::make_shared<Arena>(setup_->plan, stage, setup_->live_micro_batches()));
+        if (setup_->trace) arenas_.back()->time_programs();
         if (!setup_->plan->training) continue;
         updates_.push_back(
             std::make_shared<WeightUpdate>(setup_, stage, arenas_.back(), rules_, replica));
@@ -199,7 +200,7 @@ class Casting {
     if (setup_->replicas == 1) return;
     for (std::size_t stage = 0; stage < setup_->stages(); ++stage)
       reducers_.push_back(spawn("reducer of stage " + std::to_string(stage), RunsOn::workers,
-                                reducer_actor, setup_->replicas));
+                                reducer_actor, setup_, static_cast<std::int32_t>(stage)));
   }
 
   void spawn_host_store() {

@@ -149,6 +149,20 @@ std::vector<StageStatus> PipelineRuntime::read_status() {
   return statuses;
 }
 
+std::vector<graph::StageProgramTimes> PipelineRuntime::take_program_times() {
+  if (host_->expect_idle_or_failed()) end_to_read();
+  std::vector<graph::StageProgramTimes> times(setup_->stages());
+  for (std::size_t i = 0; i < cast_->memory.size(); ++i) {
+    const graph::StageProgramTimes more = cast_->memory[i].arena->take_program_times();
+    graph::add(times[i % times.size()], more);
+  }
+  return times;
+}
+
+EventLog<HostEvent> PipelineRuntime::take_host_events() noexcept {
+  return setup_->host_trace ? setup_->host_trace->take() : EventLog<HostEvent>();
+}
+
 std::string PipelineRuntime::failure() const {
   return host_->failure.text();
 }

@@ -12,12 +12,15 @@ struct ReducerState {
   void on_sums_complete();
 
   ReducerHandle::pointer self = nullptr;
-  std::int64_t replicas = 0;
+  std::shared_ptr<const PipelineSetup> setup;
+  std::int32_t stage = 0;
   ReducerLinks links;
   std::int64_t complete = 0;  // Counts the replicas whose sums for this update are complete.
+  std::int64_t first_complete_ns = 0;  // Says when the first of them were.
 };
 
 ReducerHandle::behavior_type reducer_actor(ReducerHandle::stateful_pointer<ReducerState> self,
-                                           std::int64_t replicas);
+                                           std::shared_ptr<const PipelineSetup> setup,
+                                           std::int32_t stage);
 
 }  // namespace penstock::actors

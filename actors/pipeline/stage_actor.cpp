@@ -4,6 +4,7 @@
 
 #include "actors/pipeline/explained_wait.hpp"
 #include "actors/pipeline/host_store_actor.hpp"
+#include "graph/values/stopwatch.hpp"
 
 namespace penstock::actors {
 
@@ -66,9 +67,12 @@ void StageState::on_weights_brought(const WeightsBrought& brought) {
                           .replica = setup.replica,
                           .stage = setup.stage,
                           .activity = Activity::load,
+                          .waited_for = WaitReason::host_store,
                           .micro_batch = brought.work.micro_batch,
+                          .ready_ns = brought.begin_ns,
                           .begin_ns = brought.begin_ns,
-                          .end_ns = brought.end_ns});
+                          .end_ns = brought.end_ns,
+                          .bytes = setup.arena->stage().host_parameter_bytes});
 }
 
 void StageState::on_links(StageLinks& message) {
@@ -157,7 +161,11 @@ const graph::Program& StageState::program_of(const Work& work) const {
 
 void StageState::pump() {
   while (const auto work = core->next()) {
-    if (!fetched_for(*work)) return;
+    if (!fetched_for(*work)) {
+      held_by = WaitReason::host_store;
+      return;
+    }
+    note_ready(*work);
     core->started(*work);
     herald(*work);
     const bool runs = !program_of(*work).instructions.empty();
@@ -173,6 +181,23 @@ void StageState::pump() {
     self->send(links.device,
                RunProgram{self, setup.arena, *work, setup.replica, *setup.pipeline->constants});
   }
+  if (!core->busy()) held_by = core->held_by();
+}
+
+void StageState::note_ready(const Work& work) {
+  if (!setup.pipeline->trace) return;
+  ready_ns = steady_ns();
+  waited_for = held_by.value_or(work.direction == Direction::forward ? WaitReason::input
+                                                                     : WaitReason::gradient);
+}
+
+std::int64_t StageState::bytes_of(const std::vector<std::int32_t>& edges) const {
+  std::int64_t bytes = 0;
+  for (const std::int32_t id : edges) {
+    const graph::Edge& edge = setup.pipeline->plan->edges[graph::index(id)];
+    if (edge.kind != graph::EdgeKind::order) bytes += edge.type.bytes();
+  }
+  return bytes;
 }
 
 void StageState::on_program_done(const ProgramDone& done) {
@@ -183,10 +208,15 @@ void StageState::on_program_done(const ProgramDone& done) {
           .replica = setup.replica,
           .stage = setup.stage,
           .activity = forward ? Activity::forward : Activity::backward,
+          .waited_for = waited_for,
           .micro_batch = done.work.micro_batch,
+          .ready_ns = ready_ns,
           .begin_ns = done.begin_ns,
-          .end_ns = done.end_ns});
+          .end_ns = done.end_ns,
+          .bytes = bytes_of(forward ? setup.arena->stage().forward_sends
+                                    : setup.arena->stage().backward_sends)});
   finish(done.work);
+  held_by = WaitReason::dispatch;
   pump();
 }
 

@@ -55,6 +55,10 @@ struct StageState {
   /// Starts the next piece of work, if there is one.
   void pump();
   void finish(const Work& work);
+  /// Notes, for the trace, that `work` is ready now, and what the stage has waited for until then.
+  void note_ready(const Work& work);
+  /// Returns how many bytes `edges` take to other stages with each micro-batch.
+  std::int64_t bytes_of(const std::vector<std::int32_t>& edges) const;
   void record(const TraceEvent& event);
   /// Notes what was copied to and from the IPU so far.
   void note_moves();
@@ -71,7 +75,11 @@ struct StageState {
   std::vector<std::size_t> position_of_edge;  // Is numbered by position in Plan::edges.
   Borrowing blocks;                           // Borrows the blocks that the host store keeps.
   std::optional<PhaseHerald> phases;
-  std::optional<TurnNear> near;  // Has come before the weights were ready.
+  // Says what has kept the stage from its next work when it looked last, but for its tensors.
+  std::optional<WaitReason> held_by;
+  WaitReason waited_for = WaitReason::input;  // Belongs to the work that runs.
+  std::int64_t ready_ns = 0;                  // Says when the work that runs was ready.
+  std::optional<TurnNear> near;               // Has come before the weights were ready.
 };
 
 StageHandle::behavior_type stage_actor(StageHandle::stateful_pointer<StageState> self,

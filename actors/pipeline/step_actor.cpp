@@ -36,9 +36,16 @@ void StepState::on_call_cut(const CallCut& message) {
 
 void StepState::on_stage_outputs(const StageOutputs& outputs) {
   const auto& plans = setup->plan->stages[static_cast<std::size_t>(outputs.stage)].outputs;
-  for (std::size_t i = 0; i < plans.size(); ++i)
-    collector->add(static_cast<std::size_t>(plans[i].output), outputs.replica,
-                   outputs.micro_batch - first_micro_batch, outputs.tensors[i]);
+  traced(setup->host_trace.get(),
+         {.actor = HostActor::step,
+          .replica = outputs.replica,
+          .stage = outputs.stage,
+          .micro_batch = outputs.micro_batch},
+         [&] {
+           for (std::size_t i = 0; i < plans.size(); ++i)
+             collector->add(static_cast<std::size_t>(plans[i].output), outputs.replica,
+                            outputs.micro_batch - first_micro_batch, outputs.tensors[i]);
+         });
   self->send(links.stages[static_cast<std::size_t>(outputs.replica)]
                          [static_cast<std::size_t>(outputs.stage)],
              OutputsTaken{});

@@ -146,6 +146,16 @@ void note_more(const penstock::CompileReport& inference, const penstock::Compile
     if (std::ranges::count(training.warnings, warning) == 0) print_note(with_option_names(warning));
 }
 
+/// Prints where the time of the training went, and what would make it faster.
+void print_profile(const penstock::Profile& profile) {
+  const std::string text = penstock::summary_of(profile);
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin);
+    print_note("profile: " + with_option_names(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+}
+
 std::vector<RunFile> input_files(const TrainerOptions& options, const Images& images) {
   std::vector<RunFile> files;
   if (options.configuration) files.push_back({"--config", *options.configuration});
@@ -237,7 +247,11 @@ void Run::execute(const std::function<void()>& on_first_step) {
   if (options_.output.save_weights)
     check_finite(model_, "--save-weights: expected finite weights after training", remedy);
   const penstock::Evaluation evaluation = evaluate();
-  outputs_.add_traces(training_, inference_);
+  if (options_.output.profile) {
+    const RunProfiles profiles{training_.profile(), inference_.profile()};
+    outputs_.add(profiles);
+    print_profile(profiles.training);
+  }
   outputs_.add_weights(model_);
   outputs_.add_optimizer_state(training_);
   const RunMetrics run = summary(history, evaluation);

@@ -83,7 +83,8 @@ class Engine {
     run();
     std::int64_t nanoseconds = 0;
     for (const TraceEvent& event : model_.take_trace())
-      if (event.activity == Activity::update || event.activity == Activity::load)
+      if (event.activity == Activity::update || event.activity == Activity::exchange ||
+          event.activity == Activity::load)
         nanoseconds += event.end_ns - event.begin_ns;
     return static_cast<double>(nanoseconds) * 1e-9;
   }
@@ -104,7 +105,14 @@ struct Pair {
   Engine without, with;
 };
 
-/// Measures both engines by turns, and begins with each of them in every second round.
+/// Runs both engines once. Each of them begins in every second round.
+void run_by_turns(Pair& pair, int round) {
+  if (round % 2 == 0) pair.without.run();
+  pair.with.run();
+  if (round % 2 != 0) pair.without.run();
+}
+
+/// Measures both engines by turns.
 MemoryCost cost_of(const Means& means, int rounds) {
   Options without = options_for(mnist_training().settings.front());
   means.without(without);
@@ -114,9 +122,7 @@ MemoryCost cost_of(const Means& means, int rounds) {
   Pair traced{Engine(without, true), Engine(with, true)};
   std::vector<double> updates_without, updates_with;
   for (int round = 0; round < rounds; ++round) {
-    if (round % 2 == 0) timed.without.run();
-    timed.with.run();
-    if (round % 2 != 0) timed.without.run();
+    run_by_turns(timed, round);
     updates_without.push_back(traced.without.update_seconds());
     updates_with.push_back(traced.with.update_seconds());
   }
@@ -128,6 +134,13 @@ MemoryCost cost_of(const Means& means, int rounds) {
 }
 
 }  // namespace
+
+double recording_cost(int rounds) {
+  const Options options = options_for(mnist_training().settings.front());
+  Pair pair{Engine(options), Engine(options, true)};
+  for (int round = 0; round < rounds; ++round) run_by_turns(pair, round);
+  return pair.with.seconds() / pair.without.seconds();
+}
 
 std::vector<MemoryCost> memory_costs(int rounds) {
   std::vector<MemoryCost> costs;

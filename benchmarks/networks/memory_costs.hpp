@@ -19,4 +19,8 @@ struct MemoryCost {
 
 std::vector<MemoryCost> memory_costs(int rounds);
 
+/// Returns how many times as long a step takes if the model records what its IPUs do, by medians of
+/// alternating runs.
+double recording_cost(int rounds);
+
 }  // namespace penstock::benchmarks

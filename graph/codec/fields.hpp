@@ -128,9 +128,9 @@ void fields(auto& archive, Either<Sharing> auto& sharing) {
 
 void fields(auto& archive, Either<Instruction> auto& instruction) {
   auto& [name, name_hash, op, attributes, input_types, output_types, inputs, outputs,
-         workspace_offset, workspace_bytes, sharing, transfer] = instruction;
+         workspace_offset, workspace_bytes, sharing, transfer, recomputed] = instruction;
   archive(name, name_hash, op, attributes, input_types, output_types, inputs, outputs,
-          workspace_offset, workspace_bytes, sharing, transfer);
+          workspace_offset, workspace_bytes, sharing, transfer, recomputed);
 }
 
 void fields(auto& archive, Either<Program> auto& program) {

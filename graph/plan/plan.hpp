@@ -74,6 +74,7 @@ struct Instruction {
   std::int64_t workspace_bytes = 0;
   Sharing sharing = {};
   Transfer transfer = Transfer::none;  ///< Says what the call does besides what its op does.
+  bool recomputed = false;  ///< Says whether the call repeats one of the forward program.
 };
 
 /// Returns the cost that the instruction's op says, or no cost if the op says none.
@@ -153,13 +154,13 @@ struct StagePlan {
   std::int32_t ipu = 0;  ///< Is the IPU of replica 0.
   std::vector<std::string> blocks = {};
   Program forward = {};
-  Program backward = {};                             ///< Has no instructions in inference.
+  Program backward = {};  ///< Has no instructions in inference.
   // These four lists have positions in Plan::edges.
   std::vector<std::int32_t> forward_receives = {};
   std::vector<std::int32_t> forward_sends = {};
   std::vector<std::int32_t> backward_receives = {};
   std::vector<std::int32_t> backward_sends = {};
-  std::vector<OutputPlan> outputs = {};              ///< Has what is sent to the host.
+  std::vector<OutputPlan> outputs = {};  ///< Has what is sent to the host.
   /// Says that outputs are sent after the backward, because some are gradients, and not after the
   /// forward.
   bool outputs_after_backward = false;

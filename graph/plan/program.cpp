@@ -13,6 +13,7 @@
 #include "graph/ops/rules/units.hpp"
 #include "graph/plan/staging_sizes.hpp"
 #include "graph/values/memory.hpp"
+#include "graph/values/stopwatch.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
@@ -170,7 +171,31 @@ void run_parts(const Instruction& instruction, const KernelCall& whole, const Bi
   for (std::int32_t part = 0; part < parts; ++part) work(part);
 }
 
+void add_times(ProgramTimes& sum, const ProgramTimes& more) {
+  sum.runs += more.runs;
+  sum.nanoseconds.resize(std::max(sum.nanoseconds.size(), more.nanoseconds.size()));
+  for (std::size_t i = 0; i < more.nanoseconds.size(); ++i)
+    sum.nanoseconds[i] += more.nanoseconds[i];
+}
+
+/// Reads the clock once between any two instructions.
+void run_timed(const Program& program, const Bindings& bindings, ProgramTimes& times) {
+  std::int64_t begin = steady_ns();
+  for (std::size_t i = 0; i < program.instructions.size(); ++i) {
+    run(program.instructions[i], bindings);
+    const std::int64_t end = steady_ns();
+    times.nanoseconds[i] += end - begin;
+    begin = end;
+  }
+  ++times.runs;
+}
+
 }  // namespace
+
+void add(StageProgramTimes& sum, const StageProgramTimes& more) {
+  add_times(sum.forward, more.forward);
+  add_times(sum.backward, more.backward);
+}
 
 void make_inputs_valid(const Instruction& instruction, const Bindings& bindings) {
   if (!instruction.op->make_valid) return;
@@ -207,6 +232,7 @@ void run(const Instruction& instruction, const Bindings& bindings) {
 }
 
 void run(const Program& program, const Bindings& bindings) {
+  if (bindings.times) return run_timed(program, bindings, *bindings.times);
   for (const Instruction& instruction : program.instructions) run(instruction, bindings);
 }
 

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "graph/plan/heartbeat.hpp"
 #include "graph/plan/plan.hpp"
@@ -28,6 +30,21 @@ struct Moves {
   OffloadReport activations = {};
 };
 
+/// Counts how long the instructions of one program took, in those of its runs that were timed.
+struct ProgramTimes {
+  std::uint64_t runs = 0;                      ///< Counts the timed runs.
+  std::vector<std::int64_t> nanoseconds = {};  ///< Adds up the runs of each instruction.
+};
+
+/// Has the times of both programs of a stage.
+struct StageProgramTimes {
+  ProgramTimes forward = {};
+  ProgramTimes backward = {};
+};
+
+/// Adds the times of more runs of the same programs.
+void add(StageProgramTimes& sum, const StageProgramTimes& more);
+
 /// Says where a plan's spaces lie for one run of a program. All addresses are 64-byte aligned.
 struct Bindings {
   std::byte* parameters = nullptr;
@@ -47,6 +64,9 @@ struct Bindings {
   /// nothing is kept there.
   Moves* moves = nullptr;
   Heartbeat* heartbeat = nullptr;  ///< Is null if nobody watches.
+  /// Gets the time of each instruction, for which it has a place already. It is null if the run is
+  /// not timed.
+  ProgramTimes* times = nullptr;
 };
 
 /// Puts data that the instruction's op accepts into those of its inputs that may not hold arbitrary

@@ -1,10 +1,16 @@
 // A Stopwatch measures the seconds since it was made, and how many of something that is per second.
+// steady_ns() reads the clock that events are recorded by.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 
 namespace penstock {
+
+/// Returns the nanoseconds of the steady clock, which all processes of a machine share.
+inline std::int64_t steady_ns() noexcept {
+  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
 
 class Stopwatch {
  public:

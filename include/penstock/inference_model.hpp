@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "penstock/profile.hpp"
 #include "penstock/training_model.hpp"
 
 namespace penstock {
@@ -85,6 +86,8 @@ class InferenceModel {
   std::vector<StageReport> stage_reports() const;
   /// Returns and removes the recorded events of all plans; see TrainingModel::take_trace().
   std::vector<TraceEvent> take_trace();
+  /// Returns what full calls have measured; see TrainingModel::profile().
+  Profile profile() const;
   /// Counts the events that were dropped, for all plans; see TrainingModel::dropped_events().
   std::uint64_t dropped_events() const noexcept;
 

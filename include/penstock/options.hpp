@@ -284,10 +284,13 @@ struct CompileProgress {
 /// Says how the engine runs in the host's process: its threads, its log, and its limits of time and
 /// space.
 struct RuntimeOptions {
-  int threads = 0;     ///< The engine has this many worker threads; 0 stands for one per core.
-  bool trace = false;  ///< Says whether every run of a program is recorded.
+  int threads = 0;  ///< The engine has this many worker threads; 0 stands for one per core.
+  /// Says whether the model records what its IPUs do: every run of a program, what the IPUs waited
+  /// for, and the time of each instruction in some of the runs. `profile()` and `take_trace()`
+  /// return that.
+  bool trace = false;
   /// A model keeps at most this many recorded events until `take_trace()` returns them. Further
-  /// events replace the oldest ones, and `dropped_events()` counts those. An event takes 40 bytes.
+  /// events replace the oldest ones, and `dropped_events()` counts those. An event takes 64 bytes.
   std::int64_t trace_events = 1 << 20;
   /// A call fails if nothing moves for this long, and the error says who waits for what. An IPU
   /// that is known to be at work has ten times as long for an instruction, or for a part of a long

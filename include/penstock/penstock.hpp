@@ -30,6 +30,7 @@
 #include "penstock/options.hpp"
 #include "penstock/options_json.hpp"
 #include "penstock/output_file.hpp"
+#include "penstock/profile.hpp"
 #include "penstock/report.hpp"
 #include "penstock/report_text.hpp"
 #include "penstock/sequential.hpp"

@@ -16,6 +16,7 @@
 #include "penstock/model.hpp"
 #include "penstock/optimizer.hpp"
 #include "penstock/options.hpp"
+#include "penstock/profile.hpp"
 #include "penstock/report.hpp"
 #include "penstock/tensor.hpp"
 #include "penstock/trace.hpp"
@@ -231,6 +232,12 @@ class TrainingModel {
   /// There are none unless Options::runtime.trace is set. @throws Error as stage_reports(). After
   /// out_of_memory the next call returns the events, except those that dropped_events() counts.
   std::vector<TraceEvent> take_trace();
+  /// Returns where the time and the memory of all steps since construction went, and what would
+  /// make them faster. It attaches the model if it is detached. The events that `take_trace()` has
+  /// returned are not in the profile any more; the figures include them all the same.
+  /// @throws Error invalid_argument unless Options::runtime.trace is set; otherwise as attach() and
+  /// stage_reports().
+  Profile profile() const;
   /// Returns how many events were dropped since construction: because more than
   /// `RuntimeOptions::trace_events` were waiting for `take_trace()`, in which case the oldest are
   /// dropped, or because there was no memory for them when they were recorded. Within one call each

@@ -39,8 +39,8 @@ FLOOR_ROOTS = tuple(sorted({folder.split('/')[0] + '/' for folder, _, _ in FLOOR
 # The folders that the tree has beside the floors, and the suffixes of what may lie in all of them.
 OTHER_FOLDERS = ('tests/', 'benchmarks/', 'docs/', 'scripts/', 'subprojects/', '.ci/')
 CODE_SUFFIXES = ('.hpp', '.cpp')
-OTHER_SUFFIXES = ('.build', '.py', '.sh', '.txt', '.md', '.in', '.map', '.svg', '.wrap', '.gz',
-                  '.safetensors')
+OTHER_SUFFIXES = ('.build', '.py', '.sh', '.txt', '.md', '.in', '.map', '.svg', '.html', '.wrap',
+                  '.gz', '.safetensors')
 # A host in C, which loads a library that it knows by a header in C.
 C_FOLDER = 'tests/engine/plugin/'
 C_SUFFIXES = ('.h', '.c')

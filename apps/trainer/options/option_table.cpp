@@ -230,8 +230,9 @@ OptionGroup output_group() {
       .add("metrics", &OutputOptions::metrics, path("FILE"),
            "write a line of JSON per step, and one of the whole run")
       .add("profile", &OutputOptions::profile,
-           "record what ran when: training/trace.json and inference/trace.json, for "
-           "chrome://tracing or Perfetto")
+           "measure where time and memory go: report.html, profile.json and trace.json (for "
+           "Perfetto "
+           "and chrome://tracing) of training and inference, and advice on stderr")
       .sets("options.runtime.trace")
       .add("profile-dir", &OutputOptions::profile_dir, path("DIR"), "directory of the profile")
       .add("debug", &OutputOptions::debug,

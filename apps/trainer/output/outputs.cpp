@@ -1,29 +1,14 @@
 #include "apps/trainer/output/outputs.hpp"
 
 #include <filesystem>
+#include <string>
 #include <vector>
-
-#include "penstock/chrome_trace.hpp"
-#include "penstock/error.hpp"
 
 namespace trainer {
 namespace {
 
-namespace fs = std::filesystem;
-
-fs::path trace_path(const OutputOptions& options, const char* part) {
-  return fs::path(options.profile_dir) / part / "trace.json";
-}
-
-/// Returns `file`, after making the directory that it is to be in.
-const fs::path& with_directory(const fs::path& file) {
-  std::error_code error;
-  fs::create_directories(file.parent_path(), error);
-  if (error)
-    throw penstock::Error(
-        penstock::Errc::io_error,
-        "cannot create the directory \"" + file.parent_path().string() + "\": " + error.message());
-  return file;
+std::string profile_directory(const OutputOptions& options, const char* part) {
+  return (std::filesystem::path(options.profile_dir) / part).string();
 }
 
 std::vector<RunFile> output_files(const OutputOptions& options) {
@@ -34,7 +19,9 @@ std::vector<RunFile> output_files(const OutputOptions& options) {
     files.push_back({"--save-optimizer-state", *options.save_optimizer_state});
   if (!options.profile) return files;
   for (const char* part : {"training", "inference"})
-    files.push_back({"--profile-dir", trace_path(options, part)});
+    for (const std::string& path :
+         penstock::ProfileFiles::paths_in(profile_directory(options, part)))
+      files.push_back({"--profile-dir", path});
   return files;
 }
 
@@ -46,8 +33,8 @@ Outputs::Outputs(const OutputOptions& options, std::span<const RunFile> inputs) 
   if (options.save_weights) weights_.emplace(*options.save_weights);
   if (options.save_optimizer_state) optimizer_state_.emplace(*options.save_optimizer_state);
   if (!options.profile) return;
-  training_trace_.emplace(with_directory(trace_path(options, "training")));
-  inference_trace_.emplace(with_directory(trace_path(options, "inference")));
+  training_profile_.emplace(profile_directory(options, "training"));
+  inference_profile_.emplace(profile_directory(options, "inference"));
 }
 
 void Outputs::add(const StepMetrics& step) {
@@ -66,23 +53,20 @@ void Outputs::add_optimizer_state(const penstock::TrainingModel& training) {
   if (optimizer_state_) training.save_optimizer_state(*optimizer_state_);
 }
 
-void Outputs::add_traces(penstock::TrainingModel& training, penstock::InferenceModel& inference) {
-  const auto write = [](File& file, auto& model) {
-    if (!file) return;
-    const std::vector<penstock::TraceEvent> events = model.take_trace();
-    penstock::write_chrome_trace(*file, events, model.dropped_events());
-  };
-  write(training_trace_, training);
-  write(inference_trace_, inference);
+void Outputs::add(const RunProfiles& profiles) {
+  if (training_profile_) training_profile_->write(profiles.training);
+  if (inference_profile_) inference_profile_->write(profiles.inference);
 }
 
 void Outputs::commit() {
-  const std::initializer_list<File*> files = {&metrics_, &weights_, &optimizer_state_,
-                                              &training_trace_, &inference_trace_};
-  for (File* file : files)
-    if (*file) (*file)->sync();
-  for (File* file : files)
-    if (*file) (*file)->commit();
+  const auto each = [this](const auto& action) {
+    for (File* file : {&metrics_, &weights_, &optimizer_state_})
+      if (*file) action(**file);
+    for (auto* profile : {&training_profile_, &inference_profile_})
+      if (*profile) action(**profile);
+  };
+  each([](auto& file) { file.sync(); });
+  each([](auto& file) { file.commit(); });
 }
 
 }  // namespace trainer

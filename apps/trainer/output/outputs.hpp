@@ -9,12 +9,17 @@
 #include "apps/trainer/options/options.hpp"
 #include "apps/trainer/output/metrics.hpp"
 #include "apps/trainer/output/run_files.hpp"
-#include "penstock/inference_model.hpp"
 #include "penstock/model.hpp"
 #include "penstock/output_file.hpp"
+#include "penstock/profile.hpp"
 #include "penstock/training_model.hpp"
 
 namespace trainer {
+
+/// Has the profiles of a run.
+struct RunProfiles {
+  penstock::Profile training, inference;
+};
 
 class Outputs {
  public:
@@ -27,8 +32,8 @@ class Outputs {
   void add(const RunMetrics& run);
   void add_weights(const penstock::Model& model);
   void add_optimizer_state(const penstock::TrainingModel& training);
-  /// Takes what the models have recorded, if a profile is asked for.
-  void add_traces(penstock::TrainingModel& training, penstock::InferenceModel& inference);
+  /// Adds what the models have measured, if a profile is asked for.
+  void add(const RunProfiles& profiles);
 
   /// Puts all files in place. @throws penstock::Error io_error: then none is if the disk did not
   /// take one, and only the first ones are if one could not be renamed.
@@ -37,7 +42,8 @@ class Outputs {
  private:
   using File = std::optional<penstock::OutputFile>;
 
-  File metrics_, weights_, optimizer_state_, training_trace_, inference_trace_;
+  File metrics_, weights_, optimizer_state_;
+  std::optional<penstock::ProfileFiles> training_profile_, inference_profile_;
 };
 
 }  // namespace trainer

@@ -115,6 +115,7 @@ Program lower(const Graph& graph, std::span<const NodeId> nodes, const Placement
     instruction.workspace_bytes = scratch.workspaces[i].bytes;
     instruction.sharing = share_out(*instruction.op, instruction.attributes,
                                     instruction.input_types, instruction.output_types, threads);
+    instruction.recomputed = node.recomputed;
     if (node.recomputed) {
       add(program.recomputed_cost, cost_of(instruction));
       ++program.recomputed;

@@ -128,16 +128,23 @@ TEST(StageReports, TellOfTotalsWhereReplicasAddUpWhatTheyDoNotDivide) {
     }
 }
 
-// The replicas' sums are added up on their IPUs, half of them by each, and each is told of.
-TEST(StageReports, TellOfTheAdditionOfTheReplicasSumsAsPartOfTheUpdateOfEachIpu) {
+// The replicas' sums are added up on their IPUs, half of them by each, and each is told of. Shards
+// of the new weights are gathered, too.
+TEST(StageReports, TellOfTheAdditionOfTheReplicasSumsAsAnExchangeOfEachIpu) {
   for (const bool shards : {false, true}) {
     SmallEngine engine({.replicas = 2, .shards = shards, .trace = true});
     engine.step(1);
     for (const StageStatus& status : engine.runtime().read_status()) {
       std::vector<TraceEvent> events;
       status.trace.append_to(events);
-      EXPECT_EQ(std::ranges::count(events, Activity::update, &TraceEvent::activity),
-                shards ? 3 : 2);
+      EXPECT_EQ(std::ranges::count(events, Activity::update, &TraceEvent::activity), 1);
+      EXPECT_EQ(std::ranges::count(events, Activity::exchange, &TraceEvent::activity),
+                shards ? 2 : 1);
+      std::int64_t exchanged = 0;
+      for (const TraceEvent& event : events)
+        if (event.activity == Activity::exchange) exchanged += event.bytes;
+      const CollectiveReport& moved = status.report.collectives;
+      EXPECT_EQ(exchanged, moved.all_reduced_bytes + moved.scattered_bytes + moved.gathered_bytes);
     }
   }
 }

@@ -185,8 +185,12 @@ TEST(Trainer, ProfileHasAnEventPerProgramRun) {
   };
   EXPECT_EQ(runs("training", "forward"), 4 * 24);
   EXPECT_EQ(runs("training", "backward"), 4 * 24);
-  // This is ceil(2000 / 7), with a short last one.
-  EXPECT_EQ(runs("inference", "forward"), 4 * 286);
+  // These are the whole runs of 2000 images in micro-batches of 7; the last one is short, and has a
+  // plan of its own.
+  EXPECT_EQ(runs("inference", "forward"), 4 * 285);
+  const json figures = json::parse(file_content(profile / "inference" / "profile.json"));
+  EXPECT_EQ(figures.at("calls"), 285);
+  EXPECT_EQ(figures.at("short_calls"), 1);
   EXPECT_EQ(runs("inference", "backward"), 0);
 }
 

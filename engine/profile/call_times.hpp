@@ -22,6 +22,11 @@ struct CallSpan {
   std::int64_t end_ns = 0;
 };
 
+/// Returns whether `event` is a run of a stage's program.
+inline bool is_program(const TraceEvent& event) {
+  return event.activity == Activity::forward || event.activity == Activity::backward;
+}
+
 /// Says whether a call returns an output's micro-batch, both counted from 0.
 using Returns = std::function<bool(std::size_t output, std::int64_t micro_batch)>;
 

@@ -1,4 +1,4 @@
-#include "engine/call_times.hpp"
+#include "engine/profile/call_times.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -35,9 +35,7 @@ class Times {
 
   void note(const TraceEvent& event) {
     const std::int64_t number = event.micro_batch - call_.first_micro_batch;
-    const bool program =
-        event.activity == Activity::forward || event.activity == Activity::backward;
-    if (number < 0 || number >= call_.micro_batches || !program) return;
+    if (number < 0 || number >= call_.micro_batches || !is_program(event)) return;
     const std::size_t at = place(static_cast<std::size_t>(number * call_.replicas + event.replica),
                                  static_cast<std::size_t>(event.stage));
     const double begin = seconds_between(call_.begin_ns, event.begin_ns);

@@ -1,0 +1,45 @@
+// A HostTrace gets what the actors without an IPU note of themselves. They write, on whatever
+// thread they run, and the host's thread reads. It knows nothing of CAF.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+
+#include "actors/execution/trace_log.hpp"
+#include "graph/values/stopwatch.hpp"
+#include "penstock/trace.hpp"
+
+namespace penstock::actors {
+
+class HostTrace {
+ public:
+  /// Keeps at most `most` events, the newest ones.
+  explicit HostTrace(std::int64_t most) : log_(most) {}
+
+  /// Adds `event`, which ends now. An event for which there is no memory counts as dropped.
+  void record(HostEvent event) noexcept {
+    event.end_ns = steady_ns();
+    const std::lock_guard lock(mutex_);
+    log_.add(event);
+  }
+  /// Returns the events, and forgets them. Allocates nothing.
+  EventLog<HostEvent> take() noexcept {
+    const std::lock_guard lock(mutex_);
+    return log_.hand_over();
+  }
+
+ private:
+  std::mutex mutex_;
+  EventLog<HostEvent> log_;
+};
+
+/// Calls `action`, and records it as something that `actor` did for a micro-batch, if there is a
+/// trace.
+void traced(HostTrace* trace, HostEvent event, const auto& action) {
+  if (!trace) return action();
+  event.begin_ns = steady_ns();
+  action();
+  trace->record(event);
+}
+
+}  // namespace penstock::actors

@@ -1,0 +1,122 @@
+#include "apps/report/figures.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+
+#include "penstock/error.hpp"
+
+namespace report {
+namespace {
+
+using penstock::JsonValue;
+using Kind = JsonValue::Kind;
+
+const JsonValue& field(const JsonValue& object, const std::string& name, Kind kind) {
+  const auto found = std::ranges::find(object.items, name, &JsonValue::name);
+  if (object.kind != Kind::object || found == object.items.end() || found->kind != kind)
+    throw penstock::Error(penstock::Errc::invalid_data,
+                          "line " + std::to_string(object.line) + ": expected the field \"" + name +
+                              "\" of a profile, got " + penstock::describe(object));
+  return *found;
+}
+
+double number(const JsonValue& object, const std::string& name) {
+  const std::string& text = field(object, name, Kind::number).text;
+  double value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+std::string label(const JsonValue& object, const std::string& name) {
+  return field(object, name, Kind::text).text;
+}
+
+class Figures {
+ public:
+  explicit Figures(const JsonValue& profile) : profile_(profile) {}
+
+  std::vector<Figure> list() {
+    add_run();
+    for (const JsonValue& stage : items("stages")) add_stage(stage);
+    for (const JsonValue& ipu : items("ipus")) add_ipu(ipu);
+    for (const JsonValue& op : items("ops")) add_op(op);
+    return std::move(figures_);
+  }
+
+ private:
+  const std::vector<JsonValue>& items(const std::string& name) const {
+    return field(profile_, name, Kind::list).items;
+  }
+  void add(std::string name, Unit unit, double value) {
+    figures_.push_back({std::move(name), unit, value});
+  }
+
+  void add_run() {
+    const double seconds = number(profile_, "call_seconds");
+    const double samples = number(profile_, "samples");
+    add("the whole run", Unit::samples_per_second, seconds > 0 ? samples / seconds : 0);
+    add("the bubble", Unit::share_of_idleness,
+        number(field(profile_, "bubble", Kind::object), "measured"));
+    add("compiling", Unit::seconds, number(field(profile_, "compile", Kind::object), "seconds"));
+  }
+
+  void add_stage(const JsonValue& stage) {
+    const std::string name = "stage " + field(stage, "stage", Kind::number).text;
+    for (const char* direction : {"forward", "backward", "update"}) {
+      const JsonValue& times = field(stage, direction, Kind::object);
+      if (number(times, "runs") > 0)
+        add(name + ", " + direction, Unit::seconds, number(times, "mean_seconds"));
+    }
+  }
+
+  void add_ipu(const JsonValue& ipu) {
+    const std::string name = "IPU " + field(ipu, "ipu", Kind::number).text;
+    const JsonValue& memory = field(ipu, "memory", Kind::object);
+    add(name + ", peak of memory", Unit::bytes, number(memory, "peak_bytes"));
+    for (const JsonValue& one : field(memory, "classes", Kind::object).items)
+      add(name + ", " + one.name, Unit::bytes,
+          number(field(memory, "classes", Kind::object), one.name));
+    const JsonValue& seconds = field(ipu, "seconds", Kind::object);
+    const double total = number(seconds, "total");
+    add(name + ", idle", Unit::share_of_idleness, total > 0 ? number(seconds, "idle") / total : 0);
+  }
+
+  void add_op(const JsonValue& op) {
+    if (number(op, "timed_runs") == 0) return;
+    add(label(op, "op") + " \"" + label(op, "name") + "\"", Unit::seconds,
+        number(op, "mean_seconds"));
+  }
+
+  const JsonValue& profile_;
+  std::vector<Figure> figures_;
+};
+
+std::string content(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(stream), {}};
+  if (!stream)
+    throw penstock::Error(penstock::Errc::io_error, "cannot read \"" + file.string() + '"');
+  return text;
+}
+
+}  // namespace
+
+std::vector<Figure> figures_of(const JsonValue& profile) {
+  return Figures(profile).list();
+}
+
+std::vector<Figure> read_figures(const std::filesystem::path& path) {
+  const std::filesystem::path file =
+      std::filesystem::is_directory(path) ? path / "profile.json" : path;
+  const std::string text = content(file);
+  try {
+    return figures_of(penstock::parse_json(text));
+  } catch (const penstock::Error& error) {
+    throw penstock::Error(penstock::Errc::invalid_data,
+                          '"' + file.string() + "\": " + error.what());
+  }
+}
+
+}  // namespace report

@@ -1,0 +1,30 @@
+// IpuTimes divides the time that each IPU spends in calls by what the IPU did and what it waited
+// for. Every nanosecond of a call belongs to exactly one of these. It is a plain value.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+
+#include "penstock/profile.hpp"
+#include "penstock/trace.hpp"
+
+namespace penstock {
+
+class IpuTimes {
+ public:
+  /// Knows the IPU of that number, also if it never does anything.
+  void add_ipu(int ipu) { seconds_.try_emplace(ipu); }
+  /// Adds a call that took from `begin_ns` to `end_ns`. `events` are those of the call, in order of
+  /// time; what lies outside the call is left out.
+  void add_call(std::int64_t begin_ns, std::int64_t end_ns, std::span<const TraceEvent> events);
+
+  /// Returns the time of each IPU in all calls, by the IPU's number.
+  const std::map<int, TimeSplit>& of_ipus() const noexcept { return seconds_; }
+
+ private:
+  std::map<int, TimeSplit> seconds_;
+  std::map<int, std::int64_t> until_ns_;  // Says how far each IPU's call has been divided.
+};
+
+}  // namespace penstock

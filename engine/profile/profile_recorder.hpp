@@ -1,0 +1,67 @@
+// A ProfileRecorder adds up what the calls of a running model have measured, so that the figures
+// cover all calls although only the newest events are kept. It is a plain value.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "actors/execution/trace_log.hpp"
+#include "engine/profile/call_times.hpp"
+#include "engine/profile/ipu_times.hpp"
+#include "engine/profile/window_times.hpp"
+#include "graph/plan/plan.hpp"
+#include "graph/plan/program.hpp"
+#include "penstock/profile.hpp"
+
+namespace penstock {
+
+class ProfileRecorder {
+ public:
+  /// Records calls of `plan`, which `replicas` replicas run with windows of `gradient_accumulation`
+  /// micro-batches. It keeps that many events of actors without an IPU, the newest ones.
+  ProfileRecorder(std::shared_ptr<const graph::Plan> plan, std::int64_t replicas,
+                  std::int64_t gradient_accumulation, std::int64_t most_host_events = 0);
+
+  /// Adds a call that took `samples` samples. `events` are those of the call, in order of time, and
+  /// `dropped` more were lost.
+  void add_call(const CallSpan& call, std::int64_t samples, std::span<const TraceEvent> events,
+                std::uint64_t dropped);
+  /// Counts a call, or a part of one, that had a plan of its own.
+  void count_short_call() noexcept { ++short_calls_; }
+  /// Adds what the timed runs of each stage's programs took, stage by stage.
+  void add_program_times(std::span<const graph::StageProgramTimes> stages);
+
+  /// Adds what the actors without an IPU did.
+  void add_host_events(const actors::EventLog<HostEvent>& events) noexcept {
+    host_events_.add(events);
+  }
+
+  /// Returns everything that was measured. Memory, predictions and advice are left out.
+  Profile measured() const;
+
+ private:
+  void add_event(const TraceEvent& event);
+  std::vector<OpProfile> ops() const;
+
+  std::shared_ptr<const graph::Plan> plan_;
+  std::int64_t replicas_;
+  std::int64_t gradient_accumulation_;
+  IpuTimes ipus_;
+  WindowTimes windows_;
+  std::vector<StageProfile> stages_;
+  std::vector<graph::StageProgramTimes> program_times_;  // Is numbered by stage.
+  std::vector<CallProfile> calls_;  // Has the newest calls, in a ring once it is full.
+  std::uint64_t call_count_ = 0;
+  std::uint64_t short_calls_ = 0;
+  std::int64_t micro_batches_ = 0;
+  std::int64_t samples_ = 0;
+  double call_seconds_ = 0;
+  std::int64_t first_begin_ns_ = 0;
+  std::int64_t last_end_ns_ = 0;
+  std::uint64_t dropped_ = 0;
+  actors::EventLog<HostEvent> host_events_;
+};
+
+}  // namespace penstock

@@ -1,0 +1,225 @@
+#include "engine/profile/profile_trace.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/profile/call_times.hpp"
+#include "engine/files/trace_text.hpp"
+#include "engine/json/json_string.hpp"
+
+namespace penstock {
+namespace {
+
+/// A wait that is shorter than this has no slice of its own.
+constexpr std::int64_t shortest_wait_ns = 1000;
+
+class ProfileTrace {
+ public:
+  ProfileTrace(OutputFile& file, const Profile& profile) : file_(file), profile_(profile) {
+    origin_ns_ = first_begin(profile.events);
+    for (const CallProfile& call : profile.window)
+      if (call.end_ns > origin_ns_) origin_ns_ = std::min(origin_ns_, call.begin_ns);
+  }
+
+  void write() {
+    file_.write(R"({"displayTimeUnit":"ms","traceEvents":[)");
+    name_rows();
+    add_calls();
+    add_host_events();
+    add_events();
+    add_flows();
+    add_counters();
+    file_.write("\n],\"otherData\":{\"dropped_events\":" +
+                std::to_string(profile_.dropped_events + profile_.older_events) + "}}\n");
+  }
+
+ private:
+  void add(const std::string& object) {
+    file_.write(separator_ + object);
+    separator_ = ",\n";
+  }
+
+  std::string place(int process, int row) const {
+    return R"("pid":)" + std::to_string(process) + R"(,"tid":)" + std::to_string(row);
+  }
+  std::string at(std::int64_t time_ns) const {
+    return R"("ts":)" + microseconds(time_ns - origin_ns_);
+  }
+
+  void name_process(int process, const std::string& name) {
+    add(R"({"ph":"M","pid":)" + std::to_string(process) +
+        R"(,"name":"process_name","args":{"name":)" + json_string(name) + "}}");
+  }
+
+  void name_rows() {
+    name_process(ipu_process, "IPUs");
+    for (const IpuProfile& ipu : profile_.ipus)
+      add(row_name(ipu_process, ipu.ipu, "IPU " + std::to_string(ipu.ipu)));
+    name_process(host_process, "host");
+    add(row_name(host_process, 0, "calls"));
+    std::map<int, std::string> names;
+    for (const HostEvent& event : profile_.host_events)
+      if (!is_old(event)) names.try_emplace(row_of(event), name_of(event));
+    for (const auto& [row, name] : names) add(row_name(host_process, row, name));
+  }
+
+  void add_slice(int process, int row, const std::string& name, const char* category,
+                 std::int64_t begin_ns, std::int64_t end_ns, const std::string& arguments) {
+    add(R"({"ph":"X",)" + place(process, row) + R"(,"name":)" + json_string(name) + R"(,"cat":")" +
+        category + R"(",)" + at(begin_ns) + R"(,"dur":)" + microseconds(end_ns - begin_ns) +
+        R"(,"args":{)" + arguments + "}}");
+  }
+
+  void add_calls() {
+    for (const CallProfile& call : profile_.window) {
+      if (call.end_ns <= origin_ns_) continue;  // Its events are no longer there.
+      add_slice(host_process, 0, profile_.training ? "step" : "run", "call", call.begin_ns,
+                call.end_ns,
+                R"("first_micro_batch":)" + std::to_string(call.first_micro_batch) +
+                    R"(,"micro_batches":)" + std::to_string(call.micro_batches));
+    }
+  }
+
+  /// Returns whether an event is older than those of the IPUs.
+  bool is_old(const HostEvent& event) const { return event.begin_ns < origin_ns_; }
+  /// Returns the row of an actor. Each stage has a reducer of its own.
+  static int row_of(const HostEvent& event) {
+    const int actor = static_cast<int>(event.actor) + 1;
+    return event.actor == HostActor::reducer ? static_cast<int>(host_actors) + 1 + event.stage
+                                             : actor;
+  }
+  static std::string name_of(const HostEvent& event) {
+    const std::string actor(to_string(event.actor));
+    return event.actor == HostActor::reducer ? actor + " of stage " + std::to_string(event.stage)
+                                             : actor;
+  }
+
+  void add_host_events() {
+    for (const HostEvent& event : profile_.host_events)
+      if (!is_old(event))
+        add_slice(host_process, row_of(event), std::string(to_string(event.actor)), "host",
+                  event.begin_ns, event.end_ns,
+                  R"("replica":)" + std::to_string(event.replica) + R"(,"stage":)" +
+                      std::to_string(event.stage) + R"(,"micro_batch":)" +
+                      std::to_string(event.micro_batch));
+  }
+
+  /// Adds what the IPUs did, and before each of these what the IPU waited for.
+  void add_events() {
+    std::map<int, std::int64_t> until;
+    for (const TraceEvent& event : profile_.events) {
+      const auto [before, first] = until.try_emplace(event.ipu, event.begin_ns);
+      if (!first) add_wait(event, before->second);
+      add(program_run(event, origin_ns_));
+      before->second = std::max(before->second, event.end_ns);
+    }
+  }
+
+  void add_wait(const TraceEvent& event, std::int64_t from_ns) {
+    if (event.begin_ns - from_ns < shortest_wait_ns) return;
+    add_slice(ipu_process, event.ipu, "wait: " + std::string(to_string(event.waited_for)), "wait",
+              from_ns, event.begin_ns,
+              R"("stage":)" + std::to_string(event.stage) + R"(,"ready_after_us":)" +
+                  microseconds(std::clamp(event.ready_ns - from_ns, std::int64_t{0},
+                                          event.begin_ns - from_ns)));
+  }
+
+  /// Adds an arrow from each program of a micro-batch to the next one.
+  void add_flows() {
+    std::map<std::pair<std::int32_t, std::int64_t>, std::vector<const TraceEvent*>> visits;
+    for (const TraceEvent& event : profile_.events)
+      if (is_program(event)) visits[{event.replica, event.micro_batch}].push_back(&event);
+    for (const auto& [micro_batch, events] : visits) {
+      if (events.size() < 2) continue;
+      const std::string id =
+          "r" + std::to_string(micro_batch.first) + " mb" + std::to_string(micro_batch.second);
+      for (std::size_t i = 0; i < events.size(); ++i)
+        add_flow(*events[i], i == 0 ? "s" : i + 1 < events.size() ? "t" : "f", id);
+    }
+  }
+
+  void add_flow(const TraceEvent& event, const std::string& kind, const std::string& id) {
+    add(R"({"ph":")" + kind + R"(",)" + place(ipu_process, event.ipu) +
+        R"(,"name":"micro-batch","cat":"micro-batch","id":")" + id + R"(",)" + at(event.begin_ns) +
+        (kind == "f" ? R"(,"bp":"e"})" : "}"));
+  }
+
+  /// Adds how many micro-batches each IPU holds, and the memory that it uses, whenever that
+  /// changes.
+  void add_counters() {
+    std::vector<std::pair<std::int64_t, std::pair<const TraceEvent*, bool>>> changes;
+    for (const TraceEvent& event : profile_.events) {
+      if (!is_program(event)) continue;
+      changes.push_back({event.begin_ns, {&event, true}});
+      changes.push_back({event.end_ns, {&event, false}});
+    }
+    std::ranges::stable_sort(changes, {}, [](const auto& change) { return change.first; });
+    for (const auto& [time_ns, change] : changes) count(time_ns, *change.first, change.second);
+  }
+
+  void count(std::int64_t time_ns, const TraceEvent& event, bool begins) {
+    const StageProfile& stage = profile_.stages[static_cast<std::size_t>(event.stage)];
+    Use& use = use_[event.ipu];
+    const bool enters = begins && event.activity == Activity::forward;
+    const bool leaves =
+        !begins && event.activity == (profile_.training ? Activity::backward : Activity::forward);
+    // What was in flight before the window began is not known, and leaves uncounted.
+    if (leaves && use.in_flight[event.stage] == 0) return;
+    if (enters) ++use.in_flight[event.stage];
+    if (leaves) --use.in_flight[event.stage];
+    if (enters || leaves) use.stash += enters ? stage.stash_bytes : -stage.stash_bytes;
+    use.works = begins;
+    write_counters(time_ns, event.ipu, use);
+  }
+
+  struct Use {
+    std::map<int, std::int64_t> in_flight = {};  ///< Counts the micro-batches of each stage.
+    std::int64_t stash = 0;                      ///< Counts bytes.
+    bool works = false;
+  };
+
+  void write_counters(std::int64_t time_ns, int ipu, const Use& use) {
+    std::int64_t in_flight = 0;
+    for (const auto& [stage, count_of_stage] : use.in_flight) in_flight += count_of_stage;
+    const std::string name = "IPU " + std::to_string(ipu);
+    add_counter(time_ns, name + " in flight", R"("micro-batches":)" + std::to_string(in_flight));
+    add_counter(time_ns, name + " memory",
+                R"("always live":)" + std::to_string(resident_bytes(ipu)) + R"(,"stash":)" +
+                    std::to_string(use.stash) + R"(,"working":)" +
+                    std::to_string(use.works ? working_bytes(ipu) : 0));
+  }
+
+  void add_counter(std::int64_t time_ns, const std::string& name, const std::string& values) {
+    add(R"({"ph":"C","pid":)" + std::to_string(ipu_process) + R"(,"name":)" + json_string(name) +
+        "," + at(time_ns) + R"(,"args":{)" + values + "}}");
+  }
+
+  const IpuMemory& memory_of(int ipu) const {
+    static const IpuMemory none;
+    const auto found = std::ranges::find(profile_.ipus, ipu, &IpuProfile::ipu);
+    return found == profile_.ipus.end() ? none : found->memory;
+  }
+  std::int64_t resident_bytes(int ipu) const {
+    const IpuMemory& memory = memory_of(ipu);
+    return memory.of(MemoryClass::weights) + memory.of(MemoryClass::optimizer_state) +
+           memory.of(MemoryClass::accumulators);
+  }
+  std::int64_t working_bytes(int ipu) const { return memory_of(ipu).of(MemoryClass::working); }
+
+  OutputFile& file_;
+  const Profile& profile_;
+  std::int64_t origin_ns_ = 0;
+  const char* separator_ = "\n";
+  std::map<int, Use> use_;  // Is numbered by IPU.
+};
+
+}  // namespace
+
+void write_profile_trace(OutputFile& file, const Profile& profile) {
+  ProfileTrace(file, profile).write();
+}
+
+}  // namespace penstock

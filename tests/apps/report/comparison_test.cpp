@@ -1,0 +1,90 @@
+#include "apps/report/comparison.hpp"
+
+#include <gtest/gtest.h>
+
+#include "penstock/profile.hpp"
+#include "tests/support/refusal.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace report {
+namespace {
+
+using penstock::Errc;
+using penstock::Profile;
+using penstock::testing::refusal;
+using penstock::testing::TemporaryDirectory;
+using penstock::testing::write_file;
+
+Profile profile() {
+  Profile one{.model = "m", .training = true, .samples = 1000, .call_seconds = 2};
+  one.stages.push_back({.forward = {.runs = 4, .seconds = 4e-3}, .backward = {4, 8e-3}});
+  one.ipus.push_back({.ipu = 3});
+  one.ipus[0].seconds.active[0] = 3;
+  one.ipus[0].seconds.waiting[0] = 1;
+  one.ipus[0].memory.peak_bytes = 2'000'000;
+  one.ipus[0].memory.class_bytes[0] = 2'000'000;
+  one.ops.push_back({.name = "fc", .op = "linear", .timed_runs = 2, .mean_seconds = 5e-6});
+  one.bubble.measured = 0.25;
+  return one;
+}
+
+std::vector<Figure> figures(const Profile& of) {
+  return figures_of(penstock::parse_json(penstock::to_json(of)));
+}
+
+TEST(Comparison, H2_OfARunWithItselfFindsNothing) {
+  const auto same = figures(profile());
+  EXPECT_EQ(compare(same, same, 0.03),
+            std::to_string(same.size()) + " figures differ by at most 3 %.\n");
+}
+
+TEST(Comparison, H2_SaysWhatBecameFasterSlowerAndLarger) {
+  Profile after = profile();
+  after.call_seconds = 1;
+  after.stages[0].backward.seconds = 16e-3;
+  after.ipus[0].memory.peak_bytes = 3'000'000;
+  after.ops[0].mean_seconds = 4e-6;
+  after.bubble.measured = 0.1;
+  const std::string text = compare(figures(profile()), figures(after), 0.03);
+  EXPECT_EQ(text,
+            "Faster\n"
+            "  the whole run: 500 samples/s -> 1000 samples/s (2.00 times)\n"
+            "  linear \"fc\": 5.00 us -> 4.00 us (0.80 times)\n"
+            "Slower\n"
+            "  stage 0, backward: 2.000 ms -> 4.000 ms (2.00 times)\n"
+            "Larger\n"
+            "  IPU 3, peak of memory: 2.00 MB -> 3.00 MB (1.50 times)\n"
+            "Less idle\n"
+            "  the bubble: 25.0 % -> 10.0 % (0.40 times)\n"
+            "8 figures differ by at most 3 %.\n");
+}
+
+TEST(Comparison, H2_ListsWhatOnlyOneProfileHas) {
+  Profile after = profile();
+  after.ops[0].name = "head";
+  const std::string text = compare(figures(profile()), figures(after), 0.03);
+  EXPECT_NE(text.find("Only in the first\n  linear \"fc\": 5.00 us\n"), text.npos) << text;
+  EXPECT_NE(text.find("Only in the second\n  linear \"head\": 5.00 us\n"), text.npos) << text;
+}
+
+TEST(Figures, H2_AreReadFromAProfilesDirectory) {
+  const TemporaryDirectory directory;
+  penstock::write_profile((directory / "p").string(), profile());
+  EXPECT_EQ(read_figures(directory / "p").size(), figures(profile()).size());
+  EXPECT_EQ(read_figures(directory / "p" / "profile.json").front().value, 500);
+}
+
+TEST(Figures, H2_OfWhatIsNoProfileAreRefusedByName) {
+  const TemporaryDirectory directory;
+  const std::string file = (directory / "file").string();
+  EXPECT_EQ(refusal(Errc::io_error, [&] { read_figures(file); }), "cannot read \"" + file + '"');
+  write_file(file, "{\n  \"calls\": 3\n}");
+  EXPECT_EQ(
+      refusal(Errc::invalid_data, [&] { read_figures(file); }),
+      '"' + file + "\": line 1: expected the field \"call_seconds\" of a profile, got an object");
+  write_file(file, "no JSON");
+  EXPECT_TRUE(refusal(Errc::invalid_data, [&] { read_figures(file); }).starts_with('"' + file));
+}
+
+}  // namespace
+}  // namespace report

@@ -1,0 +1,295 @@
+// These tests profile models that run, and read the files that are written of them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "engine/profile/report_page.hpp"
+#include "penstock/inference_model.hpp"
+#include "penstock/profile.hpp"
+#include "penstock/training_model.hpp"
+#include "tests/engine/profile/trace_checker.hpp"
+#include "tests/engine/small_models.hpp"
+#include "tests/support/refusal.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace penstock::testing {
+namespace {
+
+using Json = nlohmann::json;
+
+std::size_t count(std::string_view text, std::string_view part) {
+  std::size_t found = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != text.npos; at += part.size()) ++found;
+  return found;
+}
+
+/// Calls `check` with options for each topology and the name of it.
+void for_each_topology(const auto& check) {
+  const auto options = [] {
+    Options one = options_for(2, 4, 2);
+    one.runtime.trace = true;
+    return one;
+  };
+  check("pipelined", options());
+  Options sharded = options();
+  sharded.topology.strategy = Strategy::sharded;
+  check("sharded", sharded);
+  Options interleaved = options();
+  interleaved.topology.schedule = PipelineSchedule::interleaved;
+  check("interleaved", interleaved);
+  Options one_ipu = options();
+  one_ipu.topology.ipus = {0, 0};
+  check("one IPU", one_ipu);
+  Options replicated = options();
+  replicated.topology.replication_factor = 2;
+  check("replicated", replicated);
+  Options offloaded = options();
+  offloaded.training.offload.weights.on = offloaded.training.offload.activations.on =
+      offloaded.training.offload.optimizer_state.on = offloaded.training.offload.accumulators.on =
+          true;
+  check("offloaded", offloaded);
+  Options recomputed = options();
+  recomputed.training.recompute = true;
+  check("recomputed", recomputed);
+  Options phased = options();
+  phased.topology.strategy = Strategy::serial_phased;
+  check("phased", phased);
+}
+
+Profile trained(const Options& options, int steps = 3) {
+  TrainingModel training(plain_model(), options, Adam{});
+  for (int step = 0; step < steps; ++step)
+    training.step(samples(options.samples_per_step(), false));
+  return training.profile();
+}
+
+TEST(ModelProfile, H2_DividesExactlyTheTimeOfTheCalls) {
+  for_each_topology([](const char* name, const Options& options) {
+    const Profile profile = trained(options);
+    EXPECT_EQ(profile.calls, 3U) << name;
+    EXPECT_GT(profile.call_seconds, 0) << name;
+    EXPECT_GE(profile.elapsed_seconds, profile.call_seconds) << name;
+    for (const IpuProfile& ipu : profile.ipus) {
+      EXPECT_NEAR(ipu.seconds.total(), profile.call_seconds, 1e-6) << name;
+      EXPECT_GT(ipu.seconds.of(Activity::forward), 0) << name;
+      EXPECT_GT(ipu.seconds.of(Activity::update), 0) << name;
+    }
+  });
+}
+
+TEST(ModelProfile, H2_HasEveryRunOfAProgramOnceAndNoTwoAtATimeOnAnIpu) {
+  for_each_topology([](const char* name, const Options& options) {
+    const Profile profile = trained(options);
+    const int replicas = options.topology.replication_factor;
+    EXPECT_EQ(profile.micro_batches, 3 * 2 * 4 * replicas) << name;
+    EXPECT_EQ(profile.samples, 2 * profile.micro_batches) << name;
+    std::set<std::tuple<int, int, Activity, std::int64_t>> runs;
+    std::map<int, std::int64_t> until;
+    for (const TraceEvent& event : profile.events) {
+      EXPECT_GE(event.begin_ns, until[event.ipu]) << name;
+      EXPECT_LE(event.ready_ns, event.begin_ns) << name;
+      until[event.ipu] = event.end_ns;
+      if (event.activity == Activity::forward || event.activity == Activity::backward)
+        EXPECT_TRUE(
+            runs.emplace(event.replica, event.stage, event.activity, event.micro_batch).second)
+            << name;
+    }
+    EXPECT_EQ(runs.size(), static_cast<std::size_t>(profile.micro_batches) * 2 * 2) << name;
+    for (const StageProfile& stage : profile.stages) {
+      EXPECT_EQ(stage.forward.runs, static_cast<std::uint64_t>(profile.micro_batches)) << name;
+      EXPECT_LE(stage.max_in_flight, stage.in_flight_limit) << name;
+    }
+    EXPECT_EQ(profile.dropped_events, 0U) << name;
+    EXPECT_EQ(profile.older_events, 0U) << name;
+  });
+}
+
+TEST(ModelProfile, H2_HasThePeakThatTheArenasHave) {
+  for_each_topology([](const char* name, const Options& options) {
+    TrainingModel training(plain_model(), options, Adam{});
+    training.step(samples(options.samples_per_step(), false));
+    const Profile profile = training.profile();
+    std::map<int, std::int64_t> peaks, shared;
+    for (const StageReport& report : training.stage_reports()) {
+      peaks[report.ipu] += report.peak_bytes - report.shared_bytes;
+      shared[report.ipu] = report.shared_bytes;
+    }
+    for (const IpuProfile& ipu : profile.ipus) {
+      EXPECT_EQ(ipu.memory.peak_bytes, peaks[ipu.ipu] + shared[ipu.ipu]) << name;
+      std::map<MemoryClass, std::int64_t> listed;
+      for (const TensorMemory& tensor : ipu.memory.tensors)
+        listed[tensor.memory_class] += tensor.bytes;
+      // Between tensors there may be bytes that only align them.
+      for (const auto& [memory_class, bytes] : listed)
+        EXPECT_LE(bytes, ipu.memory.of(memory_class)) << name << to_string(memory_class);
+      for (std::size_t i = 0; i < memory_classes; ++i)
+        EXPECT_GE(ipu.memory.class_bytes[i], 0) << name;
+    }
+    for (const StageProfile& stage : profile.stages) EXPECT_FALSE(stage.liveness.empty()) << name;
+  });
+}
+
+TEST(ModelProfile, H2_TimesInstructionsInASampleOfTheRuns) {
+  Options options = options_for(2, 4, 2);
+  options.runtime.trace = true;
+  const Profile profile = trained(options);
+  ASSERT_FALSE(profile.ops.empty());
+  double of_ops = 0, of_programs = 0;
+  for (const OpProfile& op : profile.ops) {
+    EXPECT_EQ(op.timed_runs, 6U) << op.name << ": every fourth of 24 micro-batches";
+    EXPECT_GT(op.mean_seconds, 0) << op.name;
+    of_ops += op.mean_seconds * static_cast<double>(op.timed_runs);
+  }
+  for (const StageProfile& stage : profile.stages)
+    of_programs += stage.forward.seconds + stage.backward.seconds;
+  EXPECT_LE(of_ops, of_programs);
+  EXPECT_TRUE(std::ranges::any_of(profile.ops, [](const OpProfile& op) {
+    return op.op == "linear" && op.name.starts_with("fc1") && !op.backward;
+  }));
+}
+
+TEST(ModelProfile, H2_MarksInstructionsThatAreRecomputed) {
+  for (const bool recompute : {false, true}) {
+    Options options = options_for(2, 4, 1);
+    options.runtime.trace = true;
+    options.training.recompute = recompute;
+    TrainingModel training(tied_model(), options);
+    training.step(samples(8, true));
+    EXPECT_EQ(std::ranges::any_of(training.profile().ops, &OpProfile::recomputed), recompute);
+  }
+}
+
+TEST(ModelProfile, H2_KeepsFiguresOfEventsThatItHasNoRoomFor) {
+  Options options = options_for(2, 4, 1);
+  options.runtime.trace = true;
+  options.runtime.trace_events = 64;
+  const Profile profile = trained(options, 20);
+  EXPECT_EQ(profile.stages[0].forward.runs, 80U);
+  EXPECT_LE(profile.events.size(), 64U);
+  EXPECT_GT(profile.older_events, 0U);
+  EXPECT_EQ(profile.dropped_events, 0U);
+}
+
+TEST(ModelProfile, H2_LeavesOutCallsThatHaveAPlanOfTheirOwn) {
+  Options options = options_for(2, 4, 1);
+  options.runtime.trace = true;
+  TrainingModel training(plain_model(), options);
+  training.step(samples(8, false));
+  training.step(samples(4, false));
+  const Profile profile = training.profile();
+  EXPECT_EQ(profile.calls, 1U);
+  EXPECT_EQ(profile.short_calls, 1U);
+  EXPECT_EQ(profile.samples, 8);
+  for (const TraceEvent& event : profile.events) EXPECT_LT(event.end_ns, profile.window[0].end_ns);
+}
+
+TEST(ModelProfile, H2_GoesOnOverADetach) {
+  Options options = options_for(2, 4, 1);
+  options.runtime.trace = true;
+  TrainingModel training(plain_model(), options);
+  training.step(samples(8, false));
+  training.detach();
+  training.attach();
+  training.step(samples(8, false));
+  training.detach();
+  const Profile profile = training.profile();
+  EXPECT_EQ(profile.calls, 2U);
+  EXPECT_EQ(profile.stages[1].backward.runs, 8U);
+  EXPECT_EQ(profile.ops.front().timed_runs, 2U);
+}
+
+TEST(ModelProfile, H2_OfAModelThatRecordsNothingIsRefused) {
+  const TrainingModel training(plain_model(), options_for(2, 4, 1));
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { training.profile(); }),
+            "profile: expected options.runtime.trace to be true for model \"plain\", got false: "
+            "nothing was recorded");
+}
+
+TEST(ModelProfile, H2_OfInferenceHasForwardsOnly) {
+  Options options{.batch_size = 2, .device_iterations = 6};
+  options.runtime.trace = true;
+  InferenceModel inference(plain_model(), options);
+  inference.run(std::vector<Tensor>{samples(12, false)[0]});
+  const Profile profile = inference.profile();
+  EXPECT_FALSE(profile.training);
+  EXPECT_EQ(profile.stages[0].forward.runs, 6U);
+  EXPECT_EQ(profile.stages[0].backward.runs, 0U);
+  EXPECT_EQ(profile.samples, 12);
+  EXPECT_NEAR(profile.bubble.closed_form, 1.0 / 7, 1e-9);
+}
+
+TEST(ProfileFiles, H2_FollowTheRulesOfTraceEvents) {
+  for_each_topology([](const char* name, const Options& options) {
+    SCOPED_TRACE(name);
+    const TemporaryDirectory directory;
+    const Profile profile = trained(options);
+    write_profile((directory / "made" / "here").string(), profile);
+    const Json trace = Json::parse(file_content(directory / "made" / "here" / "trace.json"));
+    EXPECT_GE(TraceChecker(trace).check(), profile.events.size() + profile.window.size());
+  });
+}
+
+TEST(ProfileFiles, H2_HaveTheFiguresOfTheProfile) {
+  Options options = options_for(2, 4, 1);
+  options.runtime.trace = true;
+  const Profile profile = trained(options);
+  const TemporaryDirectory directory;
+  write_profile((directory / "p").string(), profile);
+  const Json figures = Json::parse(file_content(directory / "p" / "profile.json"));
+  EXPECT_EQ(figures.at("model"), "plain");
+  EXPECT_EQ(figures.at("calls"), 3);
+  EXPECT_EQ(figures.at("gradient_accumulation"), 4);
+  EXPECT_EQ(figures.at("ipus").at(1).at("seconds").at("active").at("forward"),
+            profile.ipus[1].seconds.of(Activity::forward));
+  EXPECT_EQ(figures.at("ipus").at(0).at("seconds").at("waiting").size(), wait_reasons);
+  EXPECT_EQ(figures.at("ipus").at(0).at("memory").at("peak_bytes"),
+            profile.ipus[0].memory.peak_bytes);
+  EXPECT_EQ(figures.at("stages").at(0).at("blocks"), Json::array({"B1"}));
+  EXPECT_EQ(figures.at("bubble").at("measured"), profile.bubble.measured);
+  EXPECT_EQ(figures.at("ops").size(), profile.ops.size());
+}
+
+TEST(ProfileFiles, H2_HaveAPageThatNeedsNothingElseAndWhichNoNameCanBreak) {
+  Model model("</script><b>\"&\xc3\xa9", 5);
+  const Value x = model.input("<x>", {4});
+  model.output("y", model.linear("</script>", x, 4));
+  Options options{.batch_size = 2};
+  options.runtime.trace = true;
+  InferenceModel inference(model, options);
+  inference.run(std::vector<Tensor>{samples(2, false)[0]});
+  const TemporaryDirectory directory;
+  write_profile((directory / "p").string(), inference.profile());
+  const std::string page = file_content(directory / "p" / "report.html");
+  EXPECT_EQ(page.find("PENSTOCK_"), std::string::npos) << "both places are filled";
+  // The namespace of SVG is a name, and nothing that is fetched.
+  EXPECT_EQ(count(page, "http://"), count(page, "http://www.w3.org/"));
+  EXPECT_EQ(count(page, "https://"), 0U);
+  EXPECT_EQ(count(page, "</script>"), count(report_template(), "</script>"));
+  EXPECT_NE(page.find("\\u003c/script>"), std::string::npos);
+}
+
+TEST(ProfileFiles, H2_AreRefusedBeforeAnythingRanWhereTheyCannotBeWritten) {
+  const TemporaryDirectory directory;
+  testing::write_file(directory / "file", "text");
+  EXPECT_TRUE(refusal(Errc::io_error, [&] {
+                ProfileFiles((directory / "file").string());
+              }).starts_with("cannot create the directory"));
+}
+
+TEST(ProfileSummary, H2_SaysHowBusyTheIpusWere) {
+  Options options = options_for(2, 4, 1);
+  options.runtime.trace = true;
+  const std::string text = summary_of(trained(options));
+  EXPECT_TRUE(text.starts_with("IPUs were busy ")) << text;
+  EXPECT_NE(text.find("the simulator predicts"), std::string::npos) << text;
+  EXPECT_EQ(summary_of(Profile{}), "No call was profiled.\n");
+}
+
+}  // namespace
+}  // namespace penstock::testing

@@ -1,0 +1,137 @@
+#include "tests/engine/profile/simulated_profiles.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "engine/profile/make_profile.hpp"
+#include "engine/profile/prediction.hpp"
+
+namespace penstock::testing {
+namespace {
+
+Profile profile_of(const graph::Simulation& simulation, int calls, int processors = 0) {
+  const auto plan = chain_plan(simulation.stages, simulation.training, simulation.schedule);
+  CompileReport compile;
+  compile.threads = processors;
+  return make_profile(recorded(plan, simulation, calls),
+                      {.plan = *plan, .compile = compile, .stages = {}});
+}
+
+const ProfileAdvice* find(const Profile& profile, std::string_view topic) {
+  const auto found = std::ranges::find(profile.advice, topic, &ProfileAdvice::topic);
+  return found == profile.advice.end() ? nullptr : &*found;
+}
+
+TEST(SimulatedProfile, H2_MeasuresTheBubbleThatTheSchedulePredicts) {
+  for (const graph::Schedule* schedule : graph::all_schedules())
+    for (const int processors : {0, 2, 3})
+      for (const int micro_batches : {1, 4, 10, 40}) {
+        const graph::Simulation simulation{.schedule = *schedule,
+                                           .stages = 4,
+                                           .micro_batches = micro_batches,
+                                           .costs = {{1, 2}, {1, 2}, {1.5, 2.5}, {1, 2}},
+                                           .processors = processors};
+        const Profile profile = profile_of(simulation, 3, processors);
+        const double expected = 1 - graph::utilization(graph::simulate(simulation));
+        EXPECT_NEAR(profile.bubble.measured, expected, 1e-6) << schedule->name << micro_batches;
+        EXPECT_NEAR(profile.bubble.predicted, expected, 1e-6) << schedule->name << micro_batches;
+        EXPECT_DOUBLE_EQ(profile.bubble.closed_form, 3.0 / (micro_batches + 3));
+      }
+}
+
+TEST(SimulatedProfile, H2_HasTheClosedFormsBubbleWhereStagesAreEqual) {
+  const graph::Simulation simulation{
+      .schedule = graph::grouped, .stages = 4, .micro_batches = 10, .costs = {4, {1, 2}}};
+  const Profile profile = profile_of(simulation, 1);
+  EXPECT_NEAR(profile.bubble.measured, profile.bubble.closed_form, 1e-6);
+}
+
+TEST(SimulatedProfile, H2_DividesTheTimeOfAllCalls) {
+  const graph::Simulation simulation{
+      .schedule = graph::interleaved, .stages = 3, .micro_batches = 6, .costs = {3, {1, 2}}};
+  const Profile profile = profile_of(simulation, 4);
+  EXPECT_EQ(profile.calls, 4U);
+  EXPECT_EQ(profile.micro_batches, 24);
+  ASSERT_EQ(profile.ipus.size(), 3U);
+  for (const IpuProfile& ipu : profile.ipus) {
+    EXPECT_NEAR(ipu.seconds.total(), profile.call_seconds, 1e-6);
+    EXPECT_NEAR(ipu.seconds.of(Activity::forward), 24, 1e-6);
+    EXPECT_NEAR(ipu.seconds.of(Activity::backward), 48, 1e-6);
+  }
+  for (const StageProfile& stage : profile.stages) {
+    EXPECT_EQ(stage.forward.runs, 24U);
+    EXPECT_NEAR(stage.backward.mean_seconds(), 2, 1e-6);
+    EXPECT_NEAR(stage.share, 1.0 / 3, 1e-6);
+  }
+}
+
+TEST(SimulatedProfile, H2_NamesAStageThatIsSlowAndShowsTheOthersWait) {
+  for (int slow = 0; slow < 4; ++slow) {
+    std::vector<graph::StageCost> costs(4, {1, 2});
+    costs[static_cast<std::size_t>(slow)] = {4, 8};
+    const graph::Simulation simulation{
+        .schedule = graph::grouped, .stages = 4, .micro_batches = 10, .costs = costs};
+    const Profile profile = profile_of(simulation, 2);
+    const ProfileAdvice* split = find(profile, "split");
+    ASSERT_NE(split, nullptr);
+    const std::string name =
+        "Stage " + std::to_string(slow) + " (B" + std::to_string(slow + 1) + ")";
+    EXPECT_TRUE(split->text.starts_with(name + " takes longest: 12000.00 ms of 21000.00 ms"))
+        << split->text;
+    // Balanced stages cost 21/4 each, and a window of 10 takes (10 + 3) times as long.
+    const double now = graph::simulate(simulation).total_time;
+    EXPECT_NEAR(split->speedup, now / (13 * 21.0 / 4), 0.05);
+    for (const IpuProfile& ipu : profile.ipus) {
+      const double idle = ipu.seconds.idle() / ipu.seconds.total();
+      EXPECT_EQ(idle < 0.3, ipu.ipu == slow) << "IPU " << ipu.ipu << ": " << idle;
+    }
+  }
+}
+
+TEST(SimulatedProfile, H2_AdvisesNothingWhereNothingIsToBeGained) {
+  const graph::Simulation simulation{
+      .schedule = graph::grouped, .stages = 1, .micro_batches = 10, .costs = {{1, 2}}};
+  const auto plan = chain_plan(1, true, graph::grouped);
+  const graph::Timeline timeline = graph::simulate(simulation);
+  ProfileRecorder recorder(plan, 1, 10);
+  recorder.add_call({.micro_batches = 10, .end_ns = 30'000'000'000}, 10, events_of(timeline, 0, 0),
+                    0);
+  const CompileReport compile;
+  EXPECT_TRUE(
+      make_profile(recorder, {.plan = *plan, .compile = compile, .stages = {}}).advice.empty());
+}
+
+TEST(SimulatedProfile, H2_ExpectsOfLongerWindowsWhatTheyWouldGain) {
+  const graph::Simulation simulation{
+      .schedule = graph::grouped, .stages = 4, .micro_batches = 4, .costs = {4, {1, 2}}};
+  const Profile profile = profile_of(simulation, 1);
+  const ProfileAdvice* windows = find(profile, "accumulation");
+  ASSERT_NE(windows, nullptr);
+  // (4 + 3) slots for 4 micro-batches become (16 + 3) slots for 16.
+  EXPECT_NEAR(windows->speedup, (7.0 / 4) / (19.0 / 16), 0.01);
+  EXPECT_NE(windows->text.find("Windows of 16 "), std::string::npos) << windows->text;
+}
+
+TEST(SimulatedProfile, H2_TellsOfTimeBetweenCalls) {
+  const graph::Simulation simulation{
+      .schedule = graph::grouped, .stages = 2, .micro_batches = 8, .costs = {2, {1, 2}}};
+  const Profile profile = profile_of(simulation, 9);  // Calls take every other span, 9 of 17.
+  const ProfileAdvice* host = find(profile, "host");
+  ASSERT_NE(host, nullptr);
+  EXPECT_NE(host->text.find("spent 47 % of the time between calls"), std::string::npos);
+}
+
+TEST(SimulatedProfile, H2_OfInferenceMeasuresWholeCalls) {
+  const graph::Simulation simulation{.schedule = graph::grouped,
+                                     .stages = 3,
+                                     .micro_batches = 5,
+                                     .training = false,
+                                     .costs = {3, {1, 0}}};
+  const Profile profile = profile_of(simulation, 2);
+  EXPECT_NEAR(profile.bubble.measured, 2.0 / 7, 1e-6);
+  EXPECT_NEAR(profile.bubble.predicted, 2.0 / 7, 1e-6);
+}
+
+}  // namespace
+}  // namespace penstock::testing
