@@ -95,19 +95,21 @@ auto as_one_call(const std::shared_ptr<Impl>& model, std::string_view name, cons
 }
 
 /// Returns an `Impl`, made of `model` and `settings`, which is what a TrainingModel or an
-/// InferenceModel runs. Its log is told afterwards how it was compiled.
+/// InferenceModel runs. Its log is told afterwards how it was compiled. The host's progress
+/// function may destroy the handle `model`, or assign to it.
 /// @throws Error as as_one_call() and the constructor of `Impl`.
 template <class Impl>
 std::shared_ptr<Impl> made_as_one_call(const Model& model, std::string_view name,
                                        const auto&... settings) {
   return or_out_of_memory(name, [&] {
-    const std::shared_ptr<ModelCalls> calls = ModelAccess::calls(model);
+    const Model kept = model;
+    const std::shared_ptr<ModelCalls> calls = ModelAccess::calls(kept);
     const ModelCall under_way(*calls, name);
     calls->expect_grown(name);
     std::shared_ptr<Impl> made;
     {
       const ModelCall::Undisturbed alone(under_way);
-      made = std::shared_ptr<Impl>(new Impl(model, settings...), FreeModel());
+      made = std::shared_ptr<Impl>(new Impl(kept, settings...), FreeModel());
     }
     made->running().log().after(*calls, [&] { made->running().log_compilation(); });
     return made;

@@ -155,8 +155,8 @@ JsonValue json(const LayerStage& layer) {
 }  // namespace
 
 LayerStages Model::stage_assignment() const {
-  return impl_->calling("Model::stage_assignment", [&] {
-    const graph::Graph& graph = impl_->network.graph();
+  return impl_->calling("Model::stage_assignment", [&](Impl& impl) {
+    const graph::Graph& graph = impl.network.graph();
     LayerStages layers;
     const PostOrder order(graph);
     for (const NodeId node : order.nodes()) layers.push_back(described(graph, graph.node(node)));
@@ -165,8 +165,8 @@ LayerStages Model::stage_assignment() const {
 }
 
 void Model::set_stage_assignment(const LayerStages& layers) {
-  impl_->calling("Model::set_stage_assignment", [&] {
-    const graph::Graph& graph = impl_->network.graph();
+  impl_->calling("Model::set_stage_assignment", [&](Impl& impl) {
+    const graph::Graph& graph = impl.network.graph();
     const PostOrder order(graph);
     expect_layers(graph, order.nodes(), layers);
     std::vector<int> stages(layers.size());
@@ -174,12 +174,12 @@ void Model::set_stage_assignment(const LayerStages& layers) {
       stages[graph::index(order.nodes()[i])] = layers[i].stage;
     expect_every_stage(stages);
     expect_forward_flow(graph, stages);
-    impl_->network.set_stages(stages);
+    impl.network.set_stages(stages);
   });
 }
 
 void Model::reset_stage_assignment() {
-  impl_->calling("Model::reset_stage_assignment", [&] { impl_->network.reset_stages(); });
+  impl_->calling("Model::reset_stage_assignment", [&](Impl& impl) { impl.network.reset_stages(); });
 }
 
 LayerStages split_after(LayerStages layers, const std::string& layer) {

@@ -115,14 +115,13 @@ Model::Model(std::string name, std::uint64_t seed)
           or_out_of_memory("the constructor of a Model", [&] { return Impl::make(name, seed); })) {}
 
 Model Model::clone() const {
-  const std::shared_ptr<Impl> kept = impl_;
-  return kept->calling("Model::clone", [&] {
-    kept->calls.expect_grown("Model::clone");
-    Model result(name(), kept->seed);
-    const std::vector<Tensor>& values = kept->weights.newest();
-    result.impl_->network = kept->network.copy();
+  return impl_->calling("Model::clone", [&](Impl& impl) {
+    impl.calls.expect_grown("Model::clone");
+    Model result(impl.network.graph().name, impl.seed);
+    const std::vector<Tensor>& values = impl.weights.newest();
+    result.impl_->network = impl.network.copy();
     for (std::size_t i = 0; i < values.size(); ++i)
-      result.impl_->weights.add(kept->weights.parameters()[i], values[i]);
+      result.impl_->weights.add(impl.weights.parameters()[i], values[i]);
     return result;
   });
 }
@@ -132,75 +131,80 @@ const std::string& Model::name() const noexcept {
 }
 
 Value Model::input(const std::string& name, const Shape& sample, DType dtype) {
-  return impl_->calling("Model::input",
-                        [&] { return impl_->value(impl_->network.input(name, sample, dtype)); });
+  return impl_->calling("Model::input", [&](Impl& impl) {
+    return impl.value(impl.network.input(name, sample, dtype));
+  });
 }
 
 /// Returns the scope of the block or stage that `open` opens, inside the model's call `call_name`.
 /// `open` is no std::function, because one would ask for memory before or_out_of_memory() begins.
 template <class Open>
 BlockScope Model::opened(std::string_view call_name, const Open& open) const {
+  const std::shared_ptr<Impl> kept = impl_;
   return or_out_of_memory(call_name, [&] {
     // Once the network has the scope, nothing may fail any more: nobody else would close it.
     auto state = std::make_shared<BlockScope::State>();
-    state->calls = {impl_, &impl_->calls};
-    state->network = {impl_, &impl_->network};
+    state->calls = {kept, &kept->calls};
+    state->network = {kept, &kept->network};
     // A call cannot return a BlockScope, which cannot be moved; it returns the scope's number.
-    state->scope = impl_->calling(call_name, open);
+    state->scope = kept->calling(call_name, open);
     return BlockScope(std::move(state));
   });
 }
 
 BlockScope Model::block(const std::string& name, int ipu) {
-  return opened("Model::block", [&] { return impl_->network.open_block(name, ipu); });
+  return opened("Model::block", [&](Impl& impl) { return impl.network.open_block(name, ipu); });
 }
 
 BlockScope Model::block() {
-  return opened("Model::block", [&] { return impl_->network.open_numbered_block(); });
+  return opened("Model::block", [&](Impl& impl) { return impl.network.open_numbered_block(); });
 }
 
 BlockScope Model::pipeline_stage(int number) {
-  return opened("Model::pipeline_stage", [&] { return impl_->network.open_stage(number); });
+  return opened("Model::pipeline_stage",
+                [&](Impl& impl) { return impl.network.open_stage(number); });
 }
 
 void Model::begin_block(const std::string& name, int ipu) {
-  impl_->calling("Model::begin_block", [&] { impl_->network.begin_block(name, ipu); });
+  impl_->calling("Model::begin_block", [&](Impl& impl) { impl.network.begin_block(name, ipu); });
 }
 
 void Model::begin_block_at(const std::string& layer, const std::string& name, int ipu) {
-  impl_->calling("Model::begin_block_at", [&] { impl_->network.begin_block_at(layer, name, ipu); });
+  impl_->calling("Model::begin_block_at",
+                 [&](Impl& impl) { impl.network.begin_block_at(layer, name, ipu); });
 }
 
 void Model::remove_block_marks() {
-  impl_->calling("Model::remove_block_marks", [&] { impl_->network.remove_marks(); });
+  impl_->calling("Model::remove_block_marks", [&](Impl& impl) { impl.network.remove_marks(); });
 }
 
 void Model::output(const std::string& name, Value value) {
-  impl_->calling("Model::output", [&] {
-    impl_->network.output(name, impl_->id("output " + quoted_text(name), value));
+  impl_->calling("Model::output", [&](Impl& impl) {
+    impl.network.output(name, impl.id("output " + quoted_text(name), value));
   });
 }
 
 Value Model::recomputation_checkpoint(Value x) {
-  return impl_->calling("Model::recomputation_checkpoint", [&] {
-    impl_->network.checkpoint(impl_->id("recomputation_checkpoint", x));
+  return impl_->calling("Model::recomputation_checkpoint", [&](Impl& impl) {
+    impl.network.checkpoint(impl.id("recomputation_checkpoint", x));
     return x;
   });
 }
 
 void Model::loss(Value value) {
-  impl_->calling("Model::loss", [&] { impl_->network.loss(impl_->id("loss", value)); });
+  impl_->calling("Model::loss", [&](Impl& impl) { impl.network.loss(impl.id("loss", value)); });
 }
 
 std::string Model::tensor_name(Value value) const {
-  return impl_->calling("Model::tensor_name", [&] {
-    return impl_->network.graph().value(impl_->id("tensor_name", value)).name;
+  return impl_->calling("Model::tensor_name", [&](Impl& impl) {
+    return impl.network.graph().value(impl.id("tensor_name", value)).name;
   });
 }
 
 Shape Model::shape(Value value) const {
-  return impl_->calling(
-      "Model::shape", [&] { return impl_->network.graph().type(impl_->id("shape", value)).shape; });
+  return impl_->calling("Model::shape", [&](Impl& impl) {
+    return impl.network.graph().type(impl.id("shape", value)).shape;
+  });
 }
 
 }  // namespace penstock

@@ -1,7 +1,7 @@
 // Model::Impl is what a Model handle stands for: its network and its weights. The handle's copies
 // share it, and so do the models that run it; it is used inside a ModelCall, and so by one thread
-// at a time. A call that fetches weights shares it, too, as the log that it tells may destroy the
-// handle.
+// at a time. A call shares it, too, as functions of the host's that run inside the call, such as a
+// log, may destroy the handle or assign to it.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@
 
 namespace penstock {
 
-struct Model::Impl {
+struct Model::Impl : std::enable_shared_from_this<Model::Impl> {
   Impl(const std::string& name, std::uint64_t random_seed);
   /// Makes an Impl. What it holds is never freed in a process that was forked from the one that
   /// made it.
@@ -39,21 +39,23 @@ struct Model::Impl {
   graph::ValueId id(std::string_view subject, Value value) const;
   Value value(graph::ValueId id) const { return {number, network.serial(id), id}; }
 
-  /// Returns what `action` returns. It is the call of the model that is under way meanwhile. The
-  /// logs of the models that it asks for weights are told when it, and all calls of this model
-  /// around it, are done.
+  /// Returns what `action` returns, which is given this Impl: the handle may be of another model by
+  /// then. It is the call of the model that is under way meanwhile, and keeps the model. The logs
+  /// of the models that it asks for weights are told when it, and all calls of this model around
+  /// it, are done.
   /// @throws Error busy and closed as ModelCall; out_of_memory, opening with `name`, which is a
   /// literal; what `action` throws, else the first exception of any of the logs.
   auto calling(std::string_view name, const auto& action) {
+    const std::shared_ptr<Impl> kept = shared_from_this();
     return or_out_of_memory(name, [&] {
-      const ModelCall call(calls, name);
-      return Log::after_all(calls, action);
+      const ModelCall call(kept->calls, name);
+      return Log::after_all(kept->calls, [&] { return action(*kept); });
     });
   }
 
   /// Appends a node without parameters, as a call. `attributes` returns the op's.
   Value add(const graph::Op& op, std::initializer_list<Value> inputs, const auto& attributes) {
-    return calling(op.name, [&] { return apply(op, inputs, attributes()); });
+    return calling(op.name, [&](Impl& impl) { return impl.apply(op, inputs, attributes()); });
   }
   Value add(const graph::Op& op, std::initializer_list<Value> inputs) {
     return add(op, inputs, [] { return graph::Attributes(); });

@@ -40,53 +40,51 @@ void check_fits(const WeightsHeader& header, const std::vector<ParameterInfo>& p
     refuse(quoted_name(entries.begin()->first), "is no parameter of model " + quoted_text(model));
 }
 
+void write_newest(ParameterStore& store, OutputFile& file) {
+  WeightsFile weights;
+  const std::vector<Tensor>& values = store.newest();
+  const std::vector<ParameterInfo>& parameters = store.parameters();
+  for (std::size_t i = 0; i < values.size(); ++i)
+    weights.tensors.emplace(parameters[i].name, values[i]);
+  write_weights(file, weights);
+}
+
 }  // namespace
 
 std::vector<ParameterInfo> Model::parameters() const {
-  return impl_->calling("Model::parameters", [&] { return impl_->weights.parameters(); });
+  return impl_->calling("Model::parameters", [&](Impl& impl) { return impl.weights.parameters(); });
 }
 
 Tensor Model::weight(const std::string& name) const {
-  const std::shared_ptr<Impl> kept = impl_;
-  return kept->calling("Model::weight", [&] { return kept->weights.newest(name); });
+  return impl_->calling("Model::weight", [&](Impl& impl) { return impl.weights.newest(name); });
 }
 
 void Model::set_weight(const std::string& name, const Tensor& value) {
-  const std::shared_ptr<Impl> kept = impl_;
-  kept->calling("Model::set_weight", [&] { kept->weights.set(name, value); });
+  impl_->calling("Model::set_weight", [&](Impl& impl) { impl.weights.set(name, value); });
 }
 
 void Model::save_weights(const std::string& path) const {
-  const std::shared_ptr<Impl> kept = impl_;
-  kept->calling("Model::save_weights", [&] {
+  impl_->calling("Model::save_weights", [&](Impl& impl) {
     OutputFile file(path);
-    save_weights(file);
+    write_newest(impl.weights, file);
     file.commit();
   });
 }
 
 void Model::save_weights(OutputFile& file) const {
-  const std::shared_ptr<Impl> kept = impl_;
-  kept->calling("Model::save_weights", [&] {
-    WeightsFile weights;
-    const std::vector<Tensor>& values = kept->weights.newest();
-    const std::vector<ParameterInfo>& parameters = kept->weights.parameters();
-    for (std::size_t i = 0; i < values.size(); ++i)
-      weights.tensors.emplace(parameters[i].name, values[i]);
-    write_weights(file, weights);
-  });
+  impl_->calling("Model::save_weights", [&](Impl& impl) { write_newest(impl.weights, file); });
 }
 
 void Model::load_weights(const std::string& path) {
-  const std::shared_ptr<Impl> kept = impl_;
-  kept->calling("Model::load_weights", [&] {
-    const std::vector<ParameterInfo>& parameters = kept->weights.parameters();
-    const WeightsFile file = read_weights_file(
-        path, "weights file",
-        [&](const WeightsHeader& header) { check_fits(header, parameters, name()); });
+  impl_->calling("Model::load_weights", [&](Impl& impl) {
+    const std::vector<ParameterInfo>& parameters = impl.weights.parameters();
+    const WeightsFile file =
+        read_weights_file(path, "weights file", [&](const WeightsHeader& header) {
+          check_fits(header, parameters, impl.network.graph().name);
+        });
     std::vector<Tensor> values;
     for (const ParameterInfo& info : parameters) values.push_back(file.tensors.at(info.name));
-    kept->weights.replace(std::move(values));
+    impl.weights.replace(std::move(values));
   });
 }
 

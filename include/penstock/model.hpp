@@ -5,10 +5,16 @@
 // A model, its copies, and the training and inference models made from it take one call at a time.
 // A call that begins while another thread is in one, which may be fit() or a constructor, changes
 // nothing and throws Error busy, which names the other call. Only functions that are noexcept, and
-// those whose comments say so, may be called beside another call. Destructors and assignments wait
-// for the other call, which its stop token ends sooner. Functions of the host's that a call invokes
-// may call the model: callbacks and metrics of fit(), logs, and layers as Sequential::add() says.
-// Progress functions may not, because the model is only half made when they run.
+// those whose comments say so, may be called beside another call. The destructors of training
+// models, inference models and scopes, and assignments to such models, wait for the other call,
+// which its stop token ends sooner. Functions of the host's that a call invokes may call the model:
+// callbacks and metrics of fit(), logs, and layers as Sequential::add() says. Progress functions
+// may not, because the model is only half made when they run.
+//
+// The destructor of a Model, and an assignment to it, wait for nothing, as with a std::shared_ptr:
+// a call keeps the network and the weights with which it has begun, and so does every other handle.
+// Functions of the host's that a call invokes may destroy the handle or assign to it. Another
+// thread must do neither while a function of that very handle runs; give it a copy of its own.
 //
 // In a process that was forked from the process that made a model, calls throw Error closed, and
 // destructors leave alone what belongs to the parent. New models may be made there.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <future>
 #include <map>
@@ -9,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "penstock/penstock.hpp"
@@ -17,6 +19,7 @@
 #include "tests/support/latch.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/temporary_directory.hpp"
+#include "tests/support/thread_count.hpp"
 
 namespace penstock::testing {
 namespace {
@@ -33,6 +36,7 @@ class HeldHost {
       if (!armed_.exchange(false)) return;
       inside_.open();
       go_on_.wait();
+      is_released_ = true;
     };
     return options;
   }
@@ -47,8 +51,11 @@ class HeldHost {
     held.get();
   }
 
+  /// Returns whether the call that was held has been let go.
+  bool is_released() const { return is_released_; }
+
  private:
-  std::atomic<bool> armed_{false};
+  std::atomic<bool> armed_{false}, is_released_{false};
   Latch inside_, go_on_;
 };
 
@@ -155,25 +162,59 @@ TEST(ConcurrentCalls, LeaveWhatNeedsNoCallToBeAskedBesideOne) {
             });
 }
 
-TEST(ConcurrentCalls, AreWaitedForByDestructors) {
+/// Has `end` destroy or assign models on another thread while a step of another model of the same
+/// `Model` is under way, and expects that it waits until the step has returned.
+void expect_to_wait_for_a_step(const Model& model, const std::function<void()>& end) {
   HeldHost host;
-  const Model model = network();
   TrainingModel training(model, host.options());
-  std::optional<InferenceModel> serving(std::in_place, model, with_limit(0));
-  std::optional<TrainingModel> newest(std::in_place, model, with_limit(0));
-  newest->step(samples(full));
-  std::atomic<bool> released{false};
-  std::future<bool> ended;
+  std::promise<int> thread;
+  std::future<bool> was_released;
   host.hold([&] { training.step(samples(full)); },
             [&] {
-              ended = std::async(std::launch::async, [&] {
-                newest.reset();
-                serving.reset();
-                return released.load();
+              was_released = std::async(std::launch::async, [&] {
+                thread.set_value(thread_number());
+                end();
+                return host.is_released();
               });
-              released = true;
+              EXPECT_TRUE(comes_to_wait(thread.get_future().get()));
+              // It waits for threads of the engine, too, but these end in less time.
+              EXPECT_EQ(was_released.wait_for(std::chrono::milliseconds(200)),
+                        std::future_status::timeout);
             });
-  EXPECT_TRUE(ended.get());
+  EXPECT_TRUE(was_released.get()) << "it has not waited";
+  training.step(samples(full));
+}
+
+TEST(ConcurrentCalls, AreWaitedForByDestructors) {
+  const Model model = network();
+  std::optional<InferenceModel> serving(std::in_place, model, with_limit(0));
+  expect_to_wait_for_a_step(model, [&] { serving.reset(); });
+  std::optional<TrainingModel> newest(std::in_place, model, with_limit(0));
+  newest->step(samples(full));
+  expect_to_wait_for_a_step(model, [&] { newest.reset(); });
+}
+
+TEST(ConcurrentCalls, AreWaitedForByAssignments) {
+  const Model model = network();
+  InferenceModel serving(model, with_limit(0)), other_serving(network(), with_limit(0));
+  expect_to_wait_for_a_step(model, [&] { serving = std::move(other_serving); });
+  TrainingModel training(model, with_limit(0)), other_training(network(), with_limit(0));
+  training.step(samples(full));
+  expect_to_wait_for_a_step(model, [&] { training = std::move(other_training); });
+}
+
+// A Model's handle is one of many; the call keeps what it stands for.
+TEST(ConcurrentCalls, AreNotWaitedForByAnotherHandleOfTheModel) {
+  const Model model = network();
+  std::optional<Model> copy = model, assigned = model;
+  HeldHost host;
+  TrainingModel training(model, host.options());
+  host.hold([&] { training.step(samples(full)); },
+            [&] {
+              copy.reset();
+              *assigned = network();
+              EXPECT_FALSE(host.is_released());
+            });
   training.step(samples(full));
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -90,6 +91,21 @@ TEST(DestroyedModels, EndInsideTheReadingOfWeightsWhoseLogDestroysThem) {
   expect_to_end_with([](Host& host) { EXPECT_EQ(host.model->clone().parameters().size(), 6U); });
   expect_to_end_with(
       [](Host& host) { host.model->set_weight("fc.bias", Tensor::zeros(DType::f32, {3})); });
+}
+
+TEST(DestroyedModels, AreCompiledThoughTheirProgressFunctionAssignsTheHandle) {
+  Model handle = network();
+  Options options = with_limit(0);
+  options.runtime.compile_progress = [&](const CompileProgress&) { handle = Model("another"); };
+  const InferenceModel serving(handle, options);
+  EXPECT_EQ(serving.training_inputs(), (std::vector<std::string>{"x", "labels"}));
+  handle = network();
+  TrainingModel training(handle, options);
+  DataLoader data(tensor_dataset(samples(full)), full);
+  std::string name;
+  fit(training, data,
+      {.callbacks = {{.set_model = [&](const Model& trained) { name = trained.name(); }}}});
+  EXPECT_EQ(name, "network");
 }
 
 TEST(DestroyedModels, AreMovedInsideTheirOwnCallsWhichGoOnToTheirEnd) {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <limits>
 #include <new>
+#include <utility>
 
 namespace {
 
@@ -20,9 +21,14 @@ std::atomic<bool> of_one_thread{false};
 thread_local bool is_that_thread = false;
 std::atomic<std::int64_t> first_failure{0}, failures_end{0}, asked_for{0};
 
+// Is what AtAllocation has asked for: it is called when so many more allocations are asked for.
+thread_local const std::function<void()>* called = nullptr;
+thread_local std::int64_t left_until_called = 0;
+
 /// Counts an allocation, and says whether it has to fail.
 bool counted_and_refused() noexcept {
   ++allocations;
+  if (left_until_called > 0 && --left_until_called == 0) (*called)();
   if (!failures_wanted.load(std::memory_order_relaxed)) return false;
   if (of_one_thread && !is_that_thread) return false;
   const std::int64_t number = ++asked_for;
@@ -123,6 +129,20 @@ AllocationFailures::~AllocationFailures() {
 
 bool AllocationFailures::reached() const noexcept {
   return asked_for >= first_failure;
+}
+
+AtAllocation::AtAllocation(std::int64_t number, std::function<void()> function)
+    : function_(std::move(function)) {
+  called = &function_;
+  left_until_called = number;
+}
+
+AtAllocation::~AtAllocation() {
+  left_until_called = 0;
+}
+
+bool AtAllocation::reached() const noexcept {
+  return left_until_called == 0;
 }
 
 std::int64_t fail_each_allocation(const std::function<void(std::int64_t)>& attempt,

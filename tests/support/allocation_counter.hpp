@@ -47,6 +47,23 @@ class AllocationFailures {
   bool reached() const noexcept;
 };
 
+/// While it lives, the calling thread calls `function` when it first asks `operator new` for its
+/// allocation number `number` after the construction, counted from 1, as a new-handler of a host's
+/// may be called. There is at most one of these objects on a thread at a time.
+class AtAllocation {
+ public:
+  AtAllocation(std::int64_t number, std::function<void()> function);
+  ~AtAllocation();
+  AtAllocation(const AtAllocation&) = delete;
+  AtAllocation& operator=(const AtAllocation&) = delete;
+
+  /// Returns whether so many allocations were asked for.
+  bool reached() const noexcept;
+
+ private:
+  std::function<void()> function_;
+};
+
 /// Says which allocations fail in the attempts of fail_each_allocation().
 struct FailureSteps {
   std::int64_t count = 1;   ///< Counts the allocations that fail in a row.

@@ -27,13 +27,13 @@ std::int64_t flag(bool value) {
 }  // namespace
 
 Value Model::cross_entropy(Value x, Value labels, const CrossEntropyOptions& options) {
-  return impl_->calling(graph::cross_entropy.name, [&] {
+  return impl_->calling(graph::cross_entropy.name, [&](Impl& impl) {
     graph::Attributes attributes = reduced(options.reduction);
     attributes.set("label_smoothing", options.label_smoothing);
     attributes.set("ignore_index", options.ignore_index);
-    NetworkBuilder::Draft draft(impl_->network);
-    const Value logits = options.from_logits ? x : impl_->apply(graph::clipped_log, {x});
-    const Value loss = impl_->apply(graph::cross_entropy, {logits, labels}, std::move(attributes));
+    NetworkBuilder::Draft draft(impl.network);
+    const Value logits = options.from_logits ? x : impl.apply(graph::clipped_log, {x});
+    const Value loss = impl.apply(graph::cross_entropy, {logits, labels}, std::move(attributes));
     draft.keep();
     return loss;
   });

@@ -13,19 +13,19 @@ constexpr graph::Initializer ones{.value = 1};
 }  // namespace
 
 Value Model::group_norm(const std::string& name, Value x, std::int64_t groups, double eps) {
-  return impl_->calling(graph::group_norm.name, [&] {
-    Layer layer = impl_->layer(graph::group_norm, name, x);
+  return impl_->calling(graph::group_norm.name, [&](Impl& impl) {
+    Layer layer = impl.layer(graph::group_norm, name, x);
     layer.expect(layer.shape().rank() >= 2,
                  "expected x of rank 2 or more, got " + to_string(layer.shape()));
     layer.parameter("weight", {layer.shape()[1]}, ones);
     layer.parameter("bias", {layer.shape()[1]}, zeros);
-    return impl_->finish(layer, {{"num_groups", groups}, {"eps", eps}});
+    return impl.finish(layer, {{"num_groups", groups}, {"eps", eps}});
   });
 }
 
 Value Model::layer_norm(const std::string& name, Value x, int axes, double eps) {
-  return impl_->calling(graph::layer_norm.name, [&] {
-    Layer layer = impl_->layer(graph::layer_norm, name, x);
+  return impl_->calling(graph::layer_norm.name, [&](Impl& impl) {
+    Layer layer = impl.layer(graph::layer_norm, name, x);
     const auto dims = layer.shape().dims();
     layer.expect(axes >= 1 && static_cast<std::size_t>(axes) < dims.size(),
                  "expected the last 1 to " + std::to_string(dims.size() - 1) + " axes of " +
@@ -33,20 +33,20 @@ Value Model::layer_norm(const std::string& name, Value x, int axes, double eps) 
     const std::vector<std::int64_t> last(dims.end() - axes, dims.end());
     layer.parameter("weight", last, ones);
     layer.parameter("bias", last, zeros);
-    return impl_->finish(layer, {{"eps", eps}});
+    return impl.finish(layer, {{"eps", eps}});
   });
 }
 
 Value Model::batch_norm2d(const std::string& name, Value x, double eps, double momentum) {
-  return impl_->calling(graph::batch_norm2d.name, [&] {
-    Layer layer = impl_->layer(graph::batch_norm2d, name, x);
+  return impl_->calling(graph::batch_norm2d.name, [&](Impl& impl) {
+    Layer layer = impl.layer(graph::batch_norm2d, name, x);
     layer.expect_rank(4);
     const std::int64_t channels = layer.shape()[1];
     layer.parameter("weight", {channels}, ones);
     layer.parameter("bias", {channels}, zeros);
     layer.buffer("running_mean", {channels}, zeros);
     layer.buffer("running_var", {channels}, ones);
-    return impl_->finish(layer, {{"eps", eps}, {"momentum", momentum}});
+    return impl.finish(layer, {{"eps", eps}, {"momentum", momentum}});
   });
 }
 

@@ -23,8 +23,8 @@ graph::Initializer fan_in_uniform(double fan_in) {
 }  // namespace
 
 Value Model::conv2d(const std::string& name, Value x, const Conv2dOptions& options) {
-  return impl_->calling(graph::conv2d.name, [&] {
-    Layer layer = impl_->layer(graph::conv2d, name, x);
+  return impl_->calling(graph::conv2d.name, [&](Impl& impl) {
+    Layer layer = impl.layer(graph::conv2d, name, x);
     layer.expect_rank(4);
     layer.expect_positive("out_channels", options.out_channels);
     layer.expect_positive("kernel", options.kernel);
@@ -34,16 +34,16 @@ Value Model::conv2d(const std::string& name, Value x, const Conv2dOptions& optio
     const auto start = fan_in_uniform(static_cast<double>(channels) * side * side);
     layer.parameter("weight", {options.out_channels, channels, kernel, kernel}, start);
     if (options.bias) layer.parameter("bias", {options.out_channels}, start);
-    return impl_->finish(layer, {{"stride", options.stride},
-                                 {"padding", options.padding},
-                                 {"dilation", options.dilation},
-                                 {"groups", options.groups}});
+    return impl.finish(layer, {{"stride", options.stride},
+                               {"padding", options.padding},
+                               {"dilation", options.dilation},
+                               {"groups", options.groups}});
   });
 }
 
 Value Model::linear(const std::string& name, Value x, std::int64_t out_features, bool bias) {
-  return impl_->calling(graph::linear.name, [&] {
-    Layer layer = impl_->layer(graph::linear, name, x);
+  return impl_->calling(graph::linear.name, [&](Impl& impl) {
+    Layer layer = impl.layer(graph::linear, name, x);
     layer.expect_rank(2,
                       "; pass it flatten(x) instead, which has rank 2 (the first dimension counts "
                       "samples, and input() is told the others)");
@@ -52,7 +52,7 @@ Value Model::linear(const std::string& name, Value x, std::int64_t out_features,
     const auto start = fan_in_uniform(static_cast<double>(in_features));
     layer.parameter("weight", {out_features, in_features}, start);
     if (bias) layer.parameter("bias", {out_features}, start);
-    return impl_->finish(layer);
+    return impl.finish(layer);
   });
 }
 
@@ -61,31 +61,31 @@ Value Model::linear(Value x, Value weight) {
 }
 
 Value Model::parameter(const std::string& name) const {
-  return impl_->calling("Model::parameter", [&] {
-    const graph::Graph& graph = impl_->network.graph();
+  return impl_->calling("Model::parameter", [&](Impl& impl) {
+    const graph::Graph& graph = impl.network.graph();
     for (const graph::Variable& variable : graph.variables)
       if (const graph::Value& value = graph.value(variable.value);
           value.name == name && value.kind == graph::ValueKind::parameter)
-        return impl_->value(variable.value);
+        return impl.value(variable.value);
     throw Error(Errc::invalid_argument, "model " + quoted_text(graph.name) +
                                             ": there is no parameter " + quoted_text(name));
   });
 }
 
 Value Model::embedding(const std::string& name, Value ids, std::int64_t count, std::int64_t size) {
-  return impl_->calling(graph::embedding.name, [&] {
-    Layer layer = impl_->layer(graph::embedding, name, ids);
+  return impl_->calling(graph::embedding.name, [&](Impl& impl) {
+    Layer layer = impl.layer(graph::embedding, name, ids);
     layer.expect_positive("count", count);
     layer.expect_positive("size", size);
     layer.leading_parameter("weight", {count, size}, {.kind = Kind::normal, .value = 1});
-    return impl_->finish(layer);
+    return impl.finish(layer);
   });
 }
 
 Value Model::dropout(const std::string& name, Value x, double probability) {
-  return impl_->calling(graph::dropout.name, [&] {
-    Layer layer = impl_->layer(graph::dropout, name, x);
-    return impl_->finish(layer, {{"p", probability}});
+  return impl_->calling(graph::dropout.name, [&](Impl& impl) {
+    Layer layer = impl.layer(graph::dropout, name, x);
+    return impl.finish(layer, {{"p", probability}});
   });
 }
 

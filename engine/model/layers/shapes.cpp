@@ -22,8 +22,8 @@ Value Model::transpose(Value x, const std::vector<std::int64_t>& axes) {
 }
 
 Value Model::concat(const std::vector<Value>& parts, int axis) {
-  return impl_->calling(graph::concat.name, [&] {
-    return impl_->apply(graph::concat, parts, {{"axis", std::int64_t{axis}}});
+  return impl_->calling(graph::concat.name, [&](Impl& impl) {
+    return impl.apply(graph::concat, parts, {{"axis", std::int64_t{axis}}});
   });
 }
 

@@ -1,5 +1,7 @@
 // Whichever allocation of a function fails that builds or changes a model: the host is told by
-// Error out_of_memory, the model is as before, and the same call works once there is memory.
+// Error out_of_memory, the model is as before, and the same call works once there is memory. And
+// wherever inside such a function the host assigns to the model's handle, as its new-handler may,
+// the function changes the model with which it has begun.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -59,6 +61,24 @@ std::string content(const Built& built) {
 using Call = std::function<void(Built&)>;
 using Calls = std::vector<std::pair<std::string, Call>>;
 
+/// Expects that `call` makes the model's content `after`, at whichever allocation of the call the
+/// handle becomes that of another model.
+void expect_to_keep_the_model(const Call& prepare, const Call& call, const std::string& after) {
+  for (std::int64_t number = 1;; ++number) {
+    SCOPED_TRACE("assigned at allocation " + std::to_string(number));
+    Built built;
+    prepare(built);
+    Model kept = built.model;
+    const Model another;
+    const AtAllocation assignment(number, [&] { built.model = another; });
+    ASSERT_NO_THROW(call(built));
+    if (!assignment.reached()) break;
+    built.model = kept;
+    ASSERT_EQ(content(built), after);
+    ASSERT_LT(number, 20000);
+  }
+}
+
 void expect_all_or_nothing(const std::string& title, const Call& prepare, const Call& call) {
   SCOPED_TRACE(title);
   Built undisturbed;
@@ -84,6 +104,7 @@ void expect_all_or_nothing(const std::string& title, const Call& prepare, const 
     ASSERT_LT(number, 20000);
   }
   EXPECT_GE(refused, 1);
+  expect_to_keep_the_model(prepare, call, after);
 }
 
 void expect_all_or_nothing(
