@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "engine/model/model_access.hpp"
 #include "graph/values/hosts_thread.hpp"
 #include "graph/values/number_range.hpp"
 #include "graph/values/text.hpp"
@@ -69,8 +70,7 @@ class Stopper {
   }
 
   void end() {
-    if (model_ && waited_ > 0)
-      for (const NamedTensor& weight : weights_) model_->set_weight(weight.name, weight.tensor);
+    if (model_ && waited_ > 0) ModelAccess::set_weights(*model_, "early stopping", weights_);
     weights_.clear();
     model_.reset();
   }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "engine/model/model_calls.hpp"
 #include "engine/model/parameter_store.hpp"
@@ -15,6 +16,7 @@ namespace penstock {
 
 class InferenceModel;
 class TrainingModel;
+struct NamedTensor;
 
 struct ModelAccess {
   /// Returns the network for micro-batches of one sample, as it is now; graph::with_batch() gives
@@ -38,6 +40,10 @@ struct ModelAccess {
   static const Model& trained(const TrainingModel& model);
   /// Returns which of the inputs and outputs of `model` are targets and losses.
   static const graph::Targets& targets(const InferenceModel& model);
+  /// Sets the parameters and buffers that `weights` names, all of them or none, in the call `name`.
+  /// @throws Error as Model::set_weight(); then nothing has changed. What a log throws comes later.
+  static void set_weights(const Model& model, std::string_view name,
+                          const std::vector<NamedTensor>& weights);
   /// Returns the model's weights, which outlive every handle if they must.
   static std::shared_ptr<ParameterStore> weights(const Model& model);
 };

@@ -4,11 +4,13 @@
 #include <utility>
 
 #include "engine/files/weights_file.hpp"
+#include "engine/model/model_access.hpp"
 #include "engine/model/model_state.hpp"
 #include "graph/values/out_of_memory.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 #include "penstock/output_file.hpp"
+#include "penstock/training_model.hpp"
 
 namespace penstock {
 namespace {
@@ -61,6 +63,16 @@ Tensor Model::weight(const std::string& name) const {
 
 void Model::set_weight(const std::string& name, const Tensor& value) {
   impl_->calling("Model::set_weight", [&](Impl& impl) { impl.weights.set(name, value); });
+}
+
+void ModelAccess::set_weights(const Model& model, std::string_view name,
+                              const std::vector<NamedTensor>& weights) {
+  model.impl_->calling(name, [&](Model::Impl& impl) {
+    std::vector<Tensor> values = impl.weights.newest();
+    for (const NamedTensor& weight : weights)
+      values[impl.weights.position(weight.name)] = weight.tensor;
+    impl.weights.replace(std::move(values));
+  });
 }
 
 void Model::save_weights(const std::string& path) const {

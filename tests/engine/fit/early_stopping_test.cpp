@@ -3,6 +3,8 @@
 #include <cmath>
 #include <span>
 #include <stop_token>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "penstock/error.hpp"
@@ -132,6 +134,42 @@ TEST(EarlyStopping, RestoresBuffersToo) {
   ASSERT_EQ(means.size(), 2U);
   EXPECT_NE(means[0], means[1]);
   EXPECT_EQ(model.weight("bn.running_mean").item(), means[0]);
+}
+
+/// A product of two weights, which fall with its loss.
+Model product() {
+  Model model("product");
+  const Value first = model.linear("first", model.input("x", {1}), 1, false);
+  model.loss(model.identity_loss(model.linear("second", first, 1, false)));
+  for (const char* name : {"first.weight", "second.weight"})
+    model.set_weight(name, Tensor({1, 1}, {1}));
+  return model;
+}
+
+TEST(EarlyStopping, RestoresAllWeightsThoughALogThrowsThatHearsOfIt) {
+  const Model model = product();
+  const auto weights = [&] {
+    return std::pair(model.weight("first.weight").item(), model.weight("second.weight").item());
+  };
+  bool armed = false;
+  Options logged = options();
+  logged.runtime.log_level = LogLevel::debug;
+  logged.runtime.log = [&](std::string_view) {
+    if (std::exchange(armed, false)) throw 7;
+  };
+  TrainingModel training(model, logged, Sgd{.learning_rate = 0.01});
+  DataLoader data = numbers(16);
+  std::pair<float, float> best;
+  FitCallback watch;
+  watch.on_epoch_end = [&](const EpochRecord& epoch) {
+    if (epoch.epoch == 1) best = weights();
+    armed = epoch.epoch == 2;  // The log hears next that the newest weights are read.
+    return Next::go_on;
+  };
+  const FitCallback stopping =
+      early_stopping({.monitor = "loss", .higher_is_better = true, .restore_best_weights = true});
+  EXPECT_THROW(fit(training, data, {.epochs = 9, .callbacks = {watch, stopping}}), int);
+  EXPECT_EQ(weights(), best);
 }
 
 TEST(EarlyStopping, CountsAnewInEveryTraining) {
