@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "actors/system/owning_process.hpp"
 #include "actors/system/system_options.hpp"
 #include "engine/measure_plan.hpp"
 #include "engine/model/parameter_rules.hpp"
@@ -82,9 +83,12 @@ graph::MemoryBudget budget_for(const Options& options, const Optimizer* optimize
 std::function<void(const char*, int, int)> progress_listener(const Options& options) {
   if (!options.runtime.compile_progress) return {};
   // Starting the actors is a phase as well.
-  return [tell = options.runtime.compile_progress](const char* phase, int done, int all) {
+  return [tell = options.runtime.compile_progress, process = actors::OwningProcess()](
+             const char* phase, int done, int all) {
     const CompileProgress progress{phase, static_cast<double>(done) / (all + 1)};
     call_host([&] { tell(progress); });
+    // The host's function may have forked this process.
+    process.expect_current("the model that is being compiled");
   };
 }
 
@@ -123,6 +127,10 @@ graph::CompileRequest compile_request(const Options& options, const Optimizer* o
     request.anchors.push_back({anchor.tensor, anchor.gradient});
   if (!beside_another) request.progress = progress_listener(options);
   return request;
+}
+
+void tell_ready(const Options& options) {
+  if (const auto progress = progress_listener(options)) progress("", 1, 0);
 }
 
 }  // namespace penstock

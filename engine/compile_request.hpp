@@ -1,4 +1,5 @@
-// compile_request() makes a host's options into what the compiler is asked for. It is pure.
+// compile_request() makes a host's options into what the compiler is asked for, and into whom it
+// tells of its progress.
 #pragma once
 
 #include <string>
@@ -16,5 +17,9 @@ namespace penstock {
 graph::CompileRequest compile_request(const Options& options, const Optimizer* optimizer,
                                       const std::vector<std::string>& trainable,
                                       bool beside_another);
+
+/// Tells the host's progress function, if it has one, that a model of these options is ready.
+/// @throws what that function throws; Error closed in a process that it has forked.
+void tell_ready(const Options& options);
 
 }  // namespace penstock

@@ -21,6 +21,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "engine/compile_request.hpp"
 #include "engine/end_model.hpp"
 #include "engine/log/log.hpp"
 #include "engine/model/model_access.hpp"
@@ -110,6 +111,8 @@ std::shared_ptr<Impl> made_as_one_call(const Model& model, std::string_view name
     {
       const ModelCall::Undisturbed alone(under_way);
       made = std::shared_ptr<Impl>(new Impl(kept, settings...), FreeModel());
+      // If the host's function forks this process, `made` is left alone in the child.
+      tell_ready(made->options());
     }
     made->running().log().after(*calls, [&] { made->running().log_compilation(); });
     return made;

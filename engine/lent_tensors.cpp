@@ -21,13 +21,16 @@ std::vector<Tensor> LentTensors::lend(std::span<const Tensor> tensors) {
 }
 
 void LentTensors::release_returned() noexcept {
+  if (!process_.is_current()) return;
   std::unique_ptr<Loan> loan;
   {
     const std::lock_guard lock(returned_->mutex);
     loan = std::move(returned_->first);
   }
-  // A long list that ends by itself may take more stack than there is.
-  while (loan) loan = std::move(loan->next);
+  // A long list that ends by itself may take more stack than there is, and a deleter may fork the
+  // process.
+  while (loan && process_.is_current()) loan = std::move(loan->next);
+  static_cast<void>(loan.release());  // In a forked process, what is left is the parent's.
 }
 
 }  // namespace penstock

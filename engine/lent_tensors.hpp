@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "actors/system/owning_process.hpp"
 #include "penstock/tensor.hpp"
 
 namespace penstock {
@@ -23,7 +24,8 @@ class LentTensors {
   /// Returns tensors of the same elements, to be given to other threads.
   std::vector<Tensor> lend(std::span<const Tensor> tensors);
   /// Releases the host's handles of the tensors that no thread of the engine uses any more. Any
-  /// thread may call it.
+  /// thread may call it. In a process that was forked from the one that made this, perhaps by a
+  /// deleter of the host's, nothing is released, for good.
   void release_returned() noexcept;
 
  private:
@@ -37,6 +39,7 @@ class LentTensors {
     Tensor tensor;
     std::unique_ptr<Loan> next;
   };
+  const actors::OwningProcess process_;
   std::shared_ptr<Returned> returned_ = std::make_shared<Returned>();
 };
 

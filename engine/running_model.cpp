@@ -107,7 +107,6 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
   report_.steps.push_back({"start actors", starting.seconds()});
   report_.seconds = watch.seconds();
   if (host_of) log_compilation();
-  if (request.progress) request.progress("", phases + 1, phases);
 }
 
 void RunningModel::log_compilation() const {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "penstock/penstock.hpp"
 #include "tests/engine/same_weights.hpp"
@@ -129,6 +130,30 @@ TEST(ForkedHosts, LeaveModelsAloneThatAreInACallOfAnotherThread) {
   EXPECT_EQ(host.training->updates(), training.get());
 }
 
+/// Makes and destroys models on other threads while the test forks. Returns how many there were.
+int made_while_forking(const std::function<void()>& make, const Tensor& expected) {
+  Host host;
+  std::atomic<bool> end{false};
+  auto making = std::async(std::launch::async, [&] {
+    int made = 0;
+    for (; !end; ++made) make();
+    return made;
+  });
+  for (int time = 0; time < 10; ++time)
+    EXPECT_EQ(exit_code_of_fork([&] { return child_of(host, expected); }), 0);
+  end = true;
+  return making.get();
+}
+
+TEST(ForkedHosts, LeaveModelsAloneThatAnotherThreadConstructsOrDestroys) {
+  if (address_sanitized) return;
+  const Tensor expected = trained_anew();
+  const Model model = network();
+  EXPECT_GT(made_while_forking([&] { TrainingModel(model, with_limit(0), Sgd{}); }, expected), 0);
+  EXPECT_GT(made_while_forking([&] { InferenceModel(network(), with_limit(0)); }, expected), 0);
+  TrainingModel(model, with_limit(0), Sgd{}).step(samples(full));
+}
+
 // A function of the host's that the engine calls may do this.
 TEST(ForkedHosts, MayForkInsideACall) {
   const Tensor expected = trained_anew();
@@ -147,16 +172,70 @@ TEST(ForkedHosts, MayForkInsideACall) {
   EXPECT_EQ(code, 0);
 }
 
+TEST(ForkedHosts, MayForkInsideAConstructor) {
+  const Tensor expected = trained_anew();
+  Host host;
+  std::vector<int> codes;
+  Options options = with_limit(0);
+  options.runtime.compile_progress = [&](const CompileProgress&) {
+    codes.push_back(exit_code_of_fork([&] { return child_of(host, expected); }));
+  };
+  TrainingModel training(*host.model, options, Sgd{});
+  EXPECT_EQ(codes, std::vector<int>(codes.size(), 0));
+  EXPECT_GT(codes.size(), 1U);
+  training.step(samples(full));
+}
+
 struct Left {};
 
 /// In the child, leaves the call in which it was forked by an exception. In the parent, returns the
 /// child's exit code.
 int code_of_a_child_that_leaves() {
-  const pid_t id = ::fork();
+  const pid_t id = forked();
   if (id == 0) throw Left();
-  int status = 0;
-  ::waitpid(id, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return exit_code_of(id);
+}
+
+/// Constructs a model whose progress function forks at the phase of this number, and calls `leave`
+/// in the child. Returns the child's code, which is what `code` of the constructor's end says; or
+/// nothing if there are not so many phases.
+std::optional<int> code_of_a_constructor_left(int phase, const std::function<void()>& leave) {
+  Host host;
+  std::optional<int> result;
+  bool is_child = false;
+  Options options = with_limit(0);
+  options.runtime.compile_progress = [&](const CompileProgress&) {
+    if (phase-- != 0) return;
+    const pid_t id = forked();
+    if (id != 0) {
+      result = exit_code_of(id);
+      return;
+    }
+    is_child = true;
+    leave();
+  };
+  try {
+    TrainingModel training(*host.model, options, Sgd{});
+    if (is_child) ::_exit(1);
+    training.step(samples(full));
+  } catch (const Left&) {
+    if (is_child) ::_exit(all_closed(host) ? 7 : 2);
+  } catch (const Error& error) {
+    if (is_child) ::_exit(error.code() == Errc::closed && all_closed(host) ? 8 : 3);
+    ADD_FAILURE() << error.what();
+  }
+  return result;
+}
+
+TEST(ForkedHosts, AreRefusedAModelInWhoseConstructionTheyForked) {
+  int phases = 0;
+  for (;; ++phases) {
+    const auto code = code_of_a_constructor_left(phases, [] { throw Left(); });
+    if (!code) break;
+    EXPECT_EQ(code, 7) << phases;
+    EXPECT_EQ(code_of_a_constructor_left(phases, [] {}), 8) << phases;
+  }
+  EXPECT_GT(phases, 1);
 }
 
 // The engine's threads may hold what the inputs come back through.
@@ -182,6 +261,66 @@ TEST(ForkedHosts, ReleaseNoInputWhenTheyLeaveACallInTheChild) {
   }
   EXPECT_EQ(code, 0);
   EXPECT_EQ(deleted, 1);
+}
+
+/// Makes a step whose log drops the samples and makes another step, at whose beginning they are
+/// released. The first deleter that runs forks the process.
+struct ForkingDeleters {
+  int deleted = 0, deleted_inside = 0;
+  bool is_child = false;
+  std::optional<int> code_of_child;
+
+  ForkingDeleters() {
+    Host host;
+    std::vector<Tensor> inputs = samples(full);
+    bool armed = false;
+    Options options = with_limit(0);
+    options.runtime.log_level = LogLevel::debug;
+    options.runtime.log = [&](std::string_view) {
+      if (!std::exchange(armed, false)) return;
+      inputs.clear();
+      step_inside(*host.training);
+    };
+    host.training.emplace(*host.model, options, Sgd{});
+    for (Tensor& input : inputs) {
+      const std::shared_ptr<const std::byte> elements(
+          input.raw(), [this, kept = input](auto*) { was_deleted(); });
+      input = Tensor::wrap(input.dtype(), input.shape(), elements);
+    }
+    armed = true;
+    host.training->step(inputs);
+  }
+
+ private:
+  void step_inside(TrainingModel& training) {
+    is_inside_ = true;
+    try {
+      training.step(samples(full));
+      if (is_child) ::_exit(101);
+    } catch (const Error& error) {
+      if (is_child) ::_exit(error.code() == Errc::closed ? deleted : 102);
+    }
+    is_inside_ = false;
+  }
+  void was_deleted() {
+    ++deleted;
+    if (!is_inside_ || ++deleted_inside > 1) return;
+    const pid_t id = forked();
+    is_child = id == 0;
+    if (!is_child) code_of_child = exit_code_of(id);
+  }
+
+  bool is_inside_ = false;
+};
+
+TEST(ForkedHosts, AreRefusedTheCallAtWhoseBeginningADeleterForked) {
+  for (int attempts = 0; attempts < 1000; ++attempts) {
+    const ForkingDeleters forking;
+    EXPECT_EQ(forking.deleted, 2);
+    EXPECT_EQ(forking.code_of_child.value_or(1), 1) << "deleters in the child";
+    if (forking.deleted_inside == 2) return;
+  }
+  FAIL() << "no step was given both samples back in time";
 }
 
 TEST(ForkedHosts, LeaveAnOpenBlockAlone) {

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
+#include <optional>
 #include <thread>
+
+#include "tests/support/forked.hpp"
 
 namespace penstock {
 namespace {
@@ -47,6 +51,50 @@ TEST(LentTensors, AreReleasedByTheLendersEndAtTheLatest) {
     }
   }
   for (const Watched& one : watched) EXPECT_EQ(one.deleted_on, std::this_thread::get_id());
+}
+
+// The host's other deleters are none of the child's business, nor are locks that a thread of the
+// parent may hold.
+TEST(LentTensors, AreLeftToTheParentOnceADeleterHasForked) {
+  std::optional<int> code_of_child;
+  int deleted = 0;
+  bool is_child = false;
+  const std::byte elements[8] = {};
+  const auto fork_once = [&](auto*) {
+    if (++deleted > 1) return;
+    const pid_t id = testing::forked();
+    is_child = id == 0;
+    if (!is_child) code_of_child = testing::exit_code_of(id);
+  };
+  {
+    LentTensors lender;
+    for (int i = 0; i < 3; ++i) {
+      const Tensor own = Tensor::wrap(
+          DType::f32, {2}, std::shared_ptr<const std::byte>(std::begin(elements), fork_once));
+      lender.lend({&own, 1});
+    }
+    lender.release_returned();
+    if (is_child) lender.release_returned();
+  }
+  if (is_child) ::_exit(deleted);
+  EXPECT_EQ(deleted, 3);
+  EXPECT_EQ(code_of_child, 1);
+}
+
+TEST(LentTensors, AreLeftToTheParentThatForkedBeforeTheyWereReleased) {
+  Watched watched;
+  LentTensors lender;
+  {
+    const Tensor own = watched.tensor();
+    lender.lend({&own, 1});
+  }
+  EXPECT_EQ(testing::exit_code_of_fork([&] {
+              lender.release_returned();
+              return watched.deleted_on == std::thread::id() ? 0 : 1;
+            }),
+            0);
+  lender.release_returned();
+  EXPECT_EQ(watched.deleted_on, std::this_thread::get_id());
 }
 
 TEST(LentTensors, OfWhichRowsAreUsedComeBackWithTheLastOfThese) {
