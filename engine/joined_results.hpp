@@ -18,6 +18,7 @@ struct SectionResult {
 /// Returns the result of a call that ran in `sections`, of which there is at least one. If `output`
 /// asks for all of a tensor, the result has the tensor's rows of every section one after the other;
 /// else it has what the last section returned. `training` says whether the sections made updates.
+/// With one section, it takes no memory.
 /// @throws Error shape_mismatch if such rows are of several shapes.
 StepResult joined(std::vector<SectionResult> sections, const OutputOptions& output, bool training);
 

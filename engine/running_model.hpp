@@ -41,11 +41,11 @@ class RunningModel : public WeightSource {
   /// Makes it of the model as `host` was made of it, on its threads and IPUs, whether or not that
   /// is attached. If these have not enough memory for both, the one that is not in use is detached.
   RunningModel(RunningModel& host, const Options& options);
-  /// Waits for what the IPUs are in the middle of, however long that takes. Newer weights than the
-  /// host's are read then; they are lost if they cannot be.
   /// Lets the calling thread, which is to destroy this model and those that share its threads, do
   /// so with memory that was kept back for it.
   void prepare_to_end() noexcept;
+  /// Waits for what the IPUs are in the middle of, however long that takes. Newer weights than the
+  /// host's are read then; they are lost if they cannot be.
   ~RunningModel();
   RunningModel(const RunningModel&) = delete;
   RunningModel& operator=(const RunningModel&) = delete;

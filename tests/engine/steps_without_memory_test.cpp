@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "engine/joined_results.hpp"
 #include "penstock/error.hpp"
 #include "penstock/training_model.hpp"
 #include "tests/engine/everything_trained.hpp"
@@ -113,6 +115,16 @@ std::int64_t enough_for_one() {
 
 TEST(StepsWithoutMemory, SayHowManyUpdatesTheyHaveDoneAndGoOnFromThere) {
   for (const bool trace : {false, true}) expect_to_go_on({.trace = trace, .steps = {remainder}});
+}
+
+TEST(StepsWithoutMemory, NeedNoneToReturnWhatTheirOneSectionHasReturned) {
+  Training training;
+  std::vector<SectionResult> sections;
+  sections.push_back({per_update, training.training.step(samples(per_update, true))});
+  const std::uint64_t before = heap_allocations();
+  const StepResult result = joined(std::move(sections), {}, true);
+  EXPECT_EQ(heap_allocations(), before);
+  EXPECT_FALSE(result.outputs.empty());
 }
 
 TEST(StepsWithoutMemory, GoOnWherePlansTakeTurnsOnTheIpus) {

@@ -4,6 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "engine/model/model_access.hpp"
 #include "penstock/inference_model.hpp"
@@ -438,6 +443,48 @@ TEST(Sequential, LetsNobodyCompileRunOrCopyALayerThatMayYetBeTakenBack) {
     EXPECT_NO_THROW(training.step(samples)) << "the model goes on";
   }
   EXPECT_EQ(training.updates(), 1U + std::size(calls));
+}
+
+/// Makes a step whose log drops the samples and then makes a call that is refused, as a layer is
+/// being added. Returns whether the samples were there to be released, which the call must not do.
+bool releases_nothing_when_refused() {
+  Model model("m");
+  const Value x = model.input("x", {4});
+  Sequential chain(model, x);
+  chain.dense("fc", 2);
+  model.loss(model.cross_entropy(chain.output(), model.labels()));
+  std::vector<Tensor> samples{testing::uniform({4, 4}, 1),
+                              Tensor({4}, std::vector<std::int64_t>(4, 1))};
+  int released = 0, when_refused = 0, after = 0;
+  std::optional<TrainingModel> training;
+  bool armed = false;
+  Options options{.batch_size = 4};
+  options.runtime.log_level = LogLevel::debug;
+  options.runtime.log = [&](std::string_view) {
+    if (!std::exchange(armed, false)) return;
+    samples.clear();
+    EXPECT_TRUE(model.weight("fc.weight")) << "the threads have answered since they were done";
+    chain.add([&](Model&, Value last) {
+      EXPECT_NE(refusal(Errc::busy, [&] { training->stage_reports(); }), "accepted");
+      return last;
+    });
+    when_refused = released;
+    training->stage_reports();
+    after = released;
+  };
+  training.emplace(model, options, Sgd{});
+  const auto release = [&, kept = samples[0]](const std::byte*) { ++released; };
+  samples[0] = Tensor::wrap(samples[0].dtype(), samples[0].shape(),
+                            std::shared_ptr<const std::byte>(samples[0].raw(), release));
+  armed = true;
+  training->step(samples);
+  EXPECT_EQ(when_refused, 0);
+  EXPECT_EQ(released, 1);
+  return after == 1;
+}
+
+TEST(Sequential, ReleasesNoSamplesInACallThatALayerIsRefused) {
+  for (int attempts = 0; !releases_nothing_when_refused(); ++attempts) ASSERT_LT(attempts, 1000);
 }
 
 }  // namespace

@@ -1,8 +1,12 @@
 /* This host loads a plug-in, whose thread finds no memory when it calls the plug-in. It ends with
-   status 0 if the plug-in has refused these calls.
+   status 0 if the plug-in has refused these calls, or has destroyed the model and has its weights.
    Usage: host PLUGIN before|after
      The thread starts before the plug-in is loaded, or after, and calls it for the first time when
      memory has run out.
+   Usage: host PLUGIN ends|ends_short
+     The thread starts before the plug-in is loaded, and destroys a trained model when memory has
+     run out. The model has failed, so that it frees nothing before its weights are read, from the
+     plan for full steps or from the one for shorter steps.
    Usage: host PLUGIN behind OTHER
      Another plug-in has been loaded, and has thrown. One thread trains a model, and another one
    makes a model only, before memory runs out on a thread of the plug-in's. None of these threads
@@ -26,11 +30,28 @@
 static sem_t has_called, memory_ran_out;
 static void (*make)(void);
 static void (*train)(void);
+static void (*train_until_failure)(int by_short_plan);
+static void (*end_training)(void);
+static int (*has_weights)(void);
 static void (*call_inside)(void (*function)(void));
 static void (*read_batch)(void);
 static int (*take)(void);
 static int (*is_batch_refused)(void);
 static int (*is_refused)(void);
+
+/* It is given back when the model is destroyed, so that the weights can be asked for. */
+static const size_t spare_bytes = 8 << 20;
+static void* spare;
+
+static void* end_without_memory(void* status) {
+  sem_wait(&has_called);
+  /* It takes what there is, as other threads leave memory to it. */
+  if (!take()) return NULL;
+  end_training();
+  munmap(spare, spare_bytes);
+  *(int*)status = has_weights() ? 0 : 5;
+  return NULL;
+}
 
 static void* call_without_memory(void* status) {
   sem_wait(&memory_ran_out);
@@ -64,12 +85,16 @@ static int load(const char* path) {
   if (!plugin) return 0;
   *(void**)&make = dlsym(plugin, "make_a_model");
   *(void**)&train = dlsym(plugin, "train_a_model");
+  *(void**)&train_until_failure = dlsym(plugin, "train_a_model_until_it_fails");
+  *(void**)&end_training = dlsym(plugin, "end_the_training");
+  *(void**)&has_weights = dlsym(plugin, "has_the_trained_weights");
   *(void**)&call_inside = dlsym(plugin, "call_inside_a_step");
   *(void**)&read_batch = dlsym(plugin, "read_a_batch");
   *(void**)&take = dlsym(plugin, "take_memory");
   *(void**)&is_batch_refused = dlsym(plugin, "is_batch_refused_whose_reader_takes_memory");
   *(void**)&is_refused = dlsym(plugin, "is_refused_for_want_of_memory");
-  return make && train && call_inside && read_batch && take && is_batch_refused && is_refused;
+  return make && train && train_until_failure && end_training && has_weights && call_inside &&
+         read_batch && take && is_batch_refused && is_refused;
 }
 
 static int load_and_throw(const char* path) {
@@ -89,6 +114,20 @@ static int call_from_new_thread(const char* path, int before) {
   if (!before) pthread_create(&thread, NULL, call_without_memory, &status);
   if (!take()) return 4;
   sem_post(&memory_ran_out);
+  pthread_join(thread, NULL);
+  return status;
+}
+
+static int end_on_new_thread(const char* path, int is_short) {
+  pthread_t thread;
+  int status = 5;
+  sem_init(&has_called, 0, 0);
+  pthread_create(&thread, NULL, end_without_memory, &status);
+  if (!load(path)) return 3;
+  train_until_failure(is_short);
+  spare = mmap(NULL, spare_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (spare == MAP_FAILED) return 4;
+  sem_post(&has_called);
   pthread_join(thread, NULL);
   return status;
 }
@@ -171,5 +210,7 @@ int main(int count, char** arguments) {
     _Exit(strcmp(way, "reader") == 0 ? read_in_a_crowd()
                                      : call_in_a_crowd(strcmp(way, "inside") == 0));
   }
+  if (strncmp(way, "ends", 4) == 0)
+    _Exit(end_on_new_thread(arguments[1], strcmp(way, "ends_short") == 0));
   _Exit(call_from_new_thread(arguments[1], strcmp(way, "before") == 0));
 }

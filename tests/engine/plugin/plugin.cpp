@@ -22,6 +22,7 @@ std::optional<Model> model;
 std::optional<TrainingModel> training;
 std::vector<Tensor> samples;
 std::optional<DataLoader> loader;
+float first_bias = 0;  // Is the one of the untrained model.
 
 bool is_out_of_memory(const std::function<void()>& call) {
   try {
@@ -54,18 +55,59 @@ void make_a_model() {
   Model("one of many");
 }
 
-void train_a_model() {
+namespace {
+
+std::vector<Tensor> samples_of(std::int64_t count, std::int64_t label = 1) {
+  return {Tensor::zeros(DType::f32, {count, 4}),
+          Tensor({count}, std::vector<std::int64_t>(static_cast<std::size_t>(count), label))};
+}
+
+void make_a_training(int batch_size, std::int64_t outputs, std::int64_t ipu_memory_bytes = 0) {
   model.emplace("of the plug-in");
-  const Value out = model->linear("fc", model->input("x", {4}), 3);
-  model->loss(model->identity_loss(out));
-  Options options;
+  const Value out = model->linear("fc", model->input("x", {4}), outputs);
+  model->loss(model->cross_entropy(out, model->labels()));
+  Options options{.batch_size = batch_size};
+  options.topology.ipu_memory_bytes = ipu_memory_bytes;
   options.runtime.log_level = LogLevel::debug;
   options.runtime.log = [](std::string_view) {
     if (const auto function = std::exchange(inside_a_step, nullptr)) function();
   };
   training.emplace(*model, options, Sgd{});
-  samples = {Tensor::zeros(DType::f32, {1, 4})};
+  first_bias = model->weight("fc.bias").as<float>()[0];
+}
+
+}  // namespace
+
+void train_a_model() {
+  make_a_training(1, 3);
+  samples = samples_of(1);
   training->step(samples);
+}
+
+void train_a_model_until_it_fails(int by_short_plan) {
+  constexpr std::int64_t outputs = 1 << 15;  // With it, the weights are larger than what is left.
+  make_a_training(2, outputs);
+  make_a_training(2, outputs, training->stage_reports().at(0).peak_bytes);
+  training->step(samples_of(2));
+  const std::int64_t count = by_short_plan ? 1 : 2;
+  training->step(samples_of(count));
+  try {
+    training->step(samples_of(count, -1));
+  } catch (const Error&) {
+    training->take_trace();  // This waits until the threads of all plans have ended.
+  }
+}
+
+void end_the_training() {
+  training.reset();
+}
+
+int has_the_trained_weights() {
+  try {
+    return model->weight("fc.bias").as<float>()[0] != first_bias;
+  } catch (const Error&) {
+    return 0;
+  }
 }
 
 int take_memory() {

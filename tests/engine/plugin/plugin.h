@@ -10,6 +10,14 @@ extern "C" {
 void make_a_model(void);
 /* Makes a model, which it keeps, and trains it. */
 void train_a_model(void);
+/* Makes a model, which it keeps, and trains it until a step fails, so that nothing runs any more
+   and the newest weights have not been read yet. The plan that has them is the one for full steps,
+   or the one for shorter steps, which takes the IPU from the other one. */
+void train_a_model_until_it_fails(int by_short_plan);
+/* Destroys what trains the model. */
+void end_the_training(void);
+/* Returns 1 if the model has the weights that were trained, else 0. */
+int has_the_trained_weights(void);
 /* Takes all memory that the process has, and sees to it that it gets no more. Returns 1 if that is
    so, else 0. */
 int take_memory(void);

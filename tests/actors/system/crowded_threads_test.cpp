@@ -1,0 +1,128 @@
+// Threads of the engine that are there when the host loads many libraries with variables of threads
+// throw afterwards although memory has run out. In between they have begun something, for which
+// there was memory. A thread that has not prepared ends the process then. This is a program of its
+// own, as libraries stay loaded, and memory stays gone.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <caf/actor_system.hpp>
+#include <caf/actor_system_config.hpp>
+#include <caf/resumable.hpp>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include "actors/execution/thread_team.hpp"
+#include "actors/system/thread_entry.hpp"
+#include "actors/system/workers.hpp"
+#include "tests/support/forked.hpp"
+#include "tests/support/without_memory_left.hpp"
+
+namespace penstock::actors {
+namespace {
+
+using testing::exit_code_of_fork;
+using testing::Outcome;
+
+/// Loads another copy of the library at `path`, which the loader takes for a library of its own.
+bool load_copy(const char* path) {
+  static char content[1 << 20];
+  std::FILE* const library = std::fopen(path, "rb");
+  if (!library) return false;
+  const std::size_t bytes = std::fread(content, 1, sizeof(content), library);
+  std::fclose(library);
+  const int copy = memfd_create("copy", 0);
+  if (copy < 0 || write(copy, content, bytes) != static_cast<ssize_t>(bytes)) return false;
+  return dlopen(("/proc/self/fd/" + std::to_string(copy)).c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
+bool load_copies() {
+  const char* const path = std::getenv("PENSTOCK_TEST_LIBRARY");
+  for (int copies = 0; copies < 40; ++copies)
+    if (!path || !load_copy(path)) return false;
+  return true;
+}
+
+Outcome outcome_of_a_throw_without_memory() {
+  if (!testing::take_all_memory()) return testing::memory_is_left;
+  try {
+    throw 1;
+  } catch (int) {
+    return testing::worked;
+  }
+}
+
+TEST(CrowdedThreads, ThrowWhenTheyHaveEnteredCafAgain) {
+  EXPECT_EQ(exit_code_of_fork([] {
+              enter_caf();
+              if (!load_copies()) return testing::went_wrong;
+              enter_caf();
+              return outcome_of_a_throw_without_memory();
+            }),
+            testing::worked);
+}
+
+TEST(CrowdedThreads, ThrowInTheirNextPartOfATeamsWork) {
+  EXPECT_EQ(exit_code_of_fork([] {
+              ThreadTeam team("team", 2);
+              std::atomic<int> begun = 0;
+              const auto wait_for_both = [&](int number) {
+                for (++begun; begun < number;) std::this_thread::yield();
+              };
+              team.run(2, [&](std::int32_t) { wait_for_both(2); });
+              if (!load_copies()) return testing::went_wrong;
+              const std::thread::id caller = std::this_thread::get_id();
+              Outcome outcome = testing::went_wrong;
+              team.run(2, [&](std::int32_t) {
+                wait_for_both(4);
+                if (std::this_thread::get_id() != caller)
+                  outcome = outcome_of_a_throw_without_memory();
+              });
+              return outcome;
+            }),
+            testing::worked);
+}
+
+/// Is in a queue as an actor would be, but does not use CAF's own variables of the thread.
+class ThrowingJob : public caf::resumable {
+ public:
+  subtype_t subtype() const override { return function_object; }
+  resume_result resume(caf::execution_unit*, std::size_t) override {
+    outcome_ = outcome_of_a_throw_without_memory();
+    outcome_.notify_one();
+    return done;
+  }
+  void intrusive_ptr_add_ref_impl() override {}
+  void intrusive_ptr_release_impl() override {}
+
+  Outcome wait_for_outcome() {
+    outcome_.wait(testing::went_wrong);
+    return outcome_;
+  }
+
+ private:
+  std::atomic<Outcome> outcome_ = testing::went_wrong;
+};
+
+TEST(CrowdedThreads, ThrowInTheirNextJob) {
+  EXPECT_EQ(exit_code_of_fork([] {
+              // They are never destroyed, as there is no memory for that.
+              auto* const system = new caf::actor_system(*new caf::actor_system_config());
+              auto* const workers = new Workers(*system, 10);
+              auto* const job = new ThrowingJob();
+              workers->jobs().add_seat();
+              workers->start("worker", 1);
+              if (!load_copies()) return testing::went_wrong;
+              workers->exec_later(job);
+              return job->wait_for_outcome();
+            }),
+            testing::worked);
+}
+
+}  // namespace
+}  // namespace penstock::actors
