@@ -131,10 +131,11 @@ std::int64_t StageCore::first_incomplete(std::int64_t micro_batch, std::size_t b
   return micro_batch;
 }
 
-std::string StageCore::missing(const char* what, std::int64_t next, std::size_t begin,
-                               std::size_t end) const {
+void StageCore::add_missing(Waiting& waiting, const char* what, std::int64_t next,
+                            std::size_t begin, std::size_t end) const {
   const std::int64_t micro_batch = first_incomplete(next, begin, end);
   const Arrivals& arrived = arrivals(micro_batch);
+  std::vector<std::int32_t> from;
   std::string text;
   for (std::size_t i = begin; i < end; ++i) {
     if (arrived.there[i]) continue;
@@ -144,26 +145,30 @@ std::string StageCore::missing(const char* what, std::int64_t next, std::size_t 
     text += (text.empty() ? "" : ", ") + std::string(edge.name.empty() ? "its turn" : what) +
             (edge.name.empty() ? "" : " " + quoted_text(edge.name)) + " from " +
             (edge.from == graph::host ? "the host" : "stage " + std::to_string(edge.from));
+    from.push_back(edge.from);
   }
-  return text + " for micro-batch " + std::to_string(micro_batch);
+  waiting.text += (waiting.text.empty() ? "waits for " : "; ") + text + " for micro-batch " +
+                  std::to_string(micro_batch);
+  waiting.ways.push_back(std::move(from));
 }
 
-std::string StageCore::waits_for() const {
+StageCore::Waiting StageCore::waits_for() const {
   if (running_)
-    return "runs " + std::string(to_string(running_->direction)) + " of micro-batch " +
-           std::to_string(running_->micro_batch);
-  if (updating_) return "waits for its weight update";
+    return {"runs " + std::string(to_string(running_->direction)) + " of micro-batch " +
+            std::to_string(running_->micro_batch)};
+  if (updating_) return {"waits for its weight update"};
   const std::size_t forward = stage_.forward_receives.size();
-  std::string text;
+  Waiting waiting;
   if (may_begin_backward())
-    text = "waits for " +
-           missing("gradient", next_backward_, forward, forward + stage_.backward_receives.size());
+    add_missing(waiting, "gradient", next_backward_, forward,
+                forward + stage_.backward_receives.size());
   if (in_flight() >= stage_.in_flight)
-    return text + " (holds " + std::to_string(in_flight()) + " micro-batches, its limit)";
-  if (!may_begin_forward() && in_flight() == 0) return "waits for the host to read its outputs";
-  if (may_begin_forward())
-    text += (text.empty() ? "waits for " : "; ") + missing("input", next_forward_, 0, forward);
-  return text;
+    waiting.text += " (holds " + std::to_string(in_flight()) + " micro-batches, its limit)";
+  else if (may_begin_forward())
+    add_missing(waiting, "input", next_forward_, 0, forward);
+  else if (in_flight() == 0)
+    return {"waits for the host to read its outputs"};
+  return waiting;
 }
 
 }  // namespace penstock::actors

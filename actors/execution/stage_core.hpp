@@ -45,9 +45,15 @@ class StageCore {
   /// Returns whether the stage is between micro-batches, windows and calls.
   bool idle() const { return !running_ && in_flight() == 0 && !updating_; }
 
-  /// Returns what the stage waits for, such as 'waits for input "relu_1" from stage 0 for
-  /// micro-batch 7'.
-  std::string waits_for() const;
+  /// Says what a stage waits for, and for which other ones.
+  struct Waiting {
+    /// Is a text such as 'waits for input "relu_1" from stage 0 for micro-batch 7'.
+    std::string text = {};
+    /// Lists the ways in which the wait may end, as Wait does, by the numbers of stages; the host's
+    /// is graph::host.
+    std::vector<std::vector<std::int32_t>> ways = {};
+  };
+  Waiting waits_for() const;
 
  private:
   struct Arrivals {
@@ -78,8 +84,10 @@ class StageCore {
   /// Returns the first micro-batch, from `micro_batch` to the end of its turn, that the stage waits
   /// for at a position from `begin` to `end`.
   std::int64_t first_incomplete(std::int64_t micro_batch, std::size_t begin, std::size_t end) const;
-  std::string missing(const char* what, std::int64_t next, std::size_t begin,
-                      std::size_t end) const;
+  /// Adds to `waiting` what comes at the positions from `begin` to `end` and is not there for the
+  /// micro-batch `next`, as one more way in which the wait may end.
+  void add_missing(Waiting& waiting, const char* what, std::int64_t next, std::size_t begin,
+                   std::size_t end) const;
 
   const graph::Plan& plan_;
   const graph::StagePlan& stage_;

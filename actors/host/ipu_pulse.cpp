@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "graph/values/stopwatch.hpp"
 #include "graph/values/text.hpp"
 
 namespace penstock::actors {
@@ -46,12 +47,22 @@ void IpuPulse::begin(const IpuWork& work) noexcept {
   stage_.store(work.stage, std::memory_order_release);
   micro_batch_.store(work.micro_batch, std::memory_order_release);
   task_.store(work.task, std::memory_order_release);
+  const std::int64_t now = steady_ns();
+  since_ns_.store(now, std::memory_order_release);
+  busy_ns_.store(busy_ns_.load(std::memory_order_relaxed) - now, std::memory_order_release);
   heartbeat_.beat();
 }
 
 void IpuPulse::end() noexcept {
   task_.store(IpuTask::none, std::memory_order_release);
+  busy_ns_.store(busy_ns_.load(std::memory_order_relaxed) + steady_ns(), std::memory_order_release);
+  since_ns_.store(0, std::memory_order_release);
   heartbeat_.beat();
+}
+
+std::int64_t IpuPulse::busy_ns() const noexcept {
+  const std::int64_t busy = busy_ns_.load(std::memory_order_acquire);
+  return busy < 0 ? busy + steady_ns() : busy;
 }
 
 std::optional<IpuPulse::Moment> IpuPulse::moment() const noexcept {

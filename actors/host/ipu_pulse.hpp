@@ -49,6 +49,13 @@ class IpuPulse {
   /// meanwhile. Any thread may call it.
   std::optional<Moment> moment() const noexcept;
 
+  /// Returns how long the IPU has worked since it was made, in nanoseconds, what it is in the
+  /// middle of included. Any thread may call it.
+  std::int64_t busy_ns() const noexcept;
+  /// Returns when it began what it is in the middle of, by steady_ns(), or 0 if it rests. Any
+  /// thread may call it.
+  std::int64_t busy_since_ns() const noexcept { return since_ns_.load(std::memory_order_acquire); }
+
  private:
   const std::int32_t ipu_;
   graph::Heartbeat heartbeat_;
@@ -56,6 +63,10 @@ class IpuPulse {
   std::atomic<std::int32_t> replica_{0};
   std::atomic<std::int32_t> stage_{0};
   std::atomic<std::int64_t> micro_batch_{0};
+  std::atomic<std::int64_t> since_ns_{0};
+  // Is the time of all work that has ended; minus the time at which the work began that is under
+  // way, which makes it negative.
+  std::atomic<std::int64_t> busy_ns_{0};
 };
 
 /// Returns how many seconds an IPU may be in the middle of `moment` before it counts as dead, if

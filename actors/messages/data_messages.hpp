@@ -18,6 +18,7 @@
 #include "actors/execution/tensor_list.hpp"
 #include "actors/execution/work.hpp"
 #include "actors/host/failure.hpp"
+#include "actors/host/wait.hpp"
 #include "actors/messages/plain_data.hpp"
 #include "actors/update/update_round.hpp"
 #include "penstock/report.hpp"
@@ -154,11 +155,14 @@ struct NothingMoves {
 
 /// Supervisor -> stages, optimizers, gate and feed: say what you wait for. The answer is WaitsFor;
 /// an actor that has no memory for the answer gives none.
-struct ExplainWait {};
+struct ExplainWait {
+  std::uint64_t round = 0;  ///< Is the number of the question, which the answer repeats.
+};
 
 /// Stage, optimizer, gate or feed -> supervisor: the answer to ExplainWait.
 struct WaitsFor {
-  std::string text = {};  ///< Is empty if others name all that the sender waits for.
+  std::uint64_t round = 0;
+  Wait wait = {};  ///< Has no text if others name all that the sender waits for.
 };
 
 /// Lists all messages of this header.

@@ -25,6 +25,7 @@ struct ReducerLinks;
 struct GateLinks;
 struct StepLinks;
 struct SupervisorLinks;
+struct ShowWaits;
 
 using StageHandle = caf::typed_actor<caf::reacts_to<StageLinks>, caf::reacts_to<EdgeTensor>,
                                      caf::reacts_to<OutputsTaken>, caf::reacts_to<ProgramDone>,
@@ -48,6 +49,7 @@ using StepHandle = caf::typed_actor<caf::reacts_to<StepLinks>, caf::reacts_to<St
                                     caf::reacts_to<CallCut>, caf::reacts_to<StageOutputs>,
                                     caf::reacts_to<UpdateApplied>, caf::reacts_to<SetRules>>;
 using SupervisorHandle = caf::typed_actor<caf::reacts_to<SupervisorLinks>, caf::reacts_to<Failed>,
-                                          caf::reacts_to<NothingMoves>, caf::reacts_to<WaitsFor>>;
+                                          caf::reacts_to<NothingMoves>, caf::reacts_to<ShowWaits>,
+                                          caf::reacts_to<WaitsFor>>;
 
 }  // namespace penstock::actors

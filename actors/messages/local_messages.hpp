@@ -14,6 +14,7 @@
 
 #include "actors/execution/arena.hpp"
 #include "actors/execution/pipeline_setup.hpp"
+#include "actors/host/wait_picture.hpp"
 #include "actors/messages/handles.hpp"
 #include "actors/system/letter.hpp"
 #include "actors/update/weight_update.hpp"
@@ -96,6 +97,14 @@ struct SetRules {
   std::shared_ptr<const UpdateRules> rules = {};
 };
 
+// ---- supervision -------------------------------------------------------------------------------
+
+/// Monitor -> supervisor: say what every actor waits for now. The picture, which both own, is
+/// filled as the answers come.
+struct ShowWaits {
+  std::shared_ptr<WaitPicture> picture = {};
+};
+
 // ---- everybody's neighbors ---------------------------------------------------------------------
 // These messages are sent once, before the first call, because an actor cannot be spawned with
 // handles of actors that do not exist yet.
@@ -161,6 +170,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::FetchedBlock)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StoreBlock)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StepCall)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::SetRules)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::ShowWaits)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StageLinks)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::FeedLinks)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::OptimizerLinks)

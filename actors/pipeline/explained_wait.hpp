@@ -9,11 +9,12 @@
 
 namespace penstock::actors {
 
-/// Sends `supervisor`, from `self`, the text that `explain` returns. Without memory for it there is
-/// no answer, and the supervisor counts `self` among the silent ones.
-void explain_wait(auto* self, const SupervisorHandle& supervisor, const auto& explain) {
+/// Answers `question` of `supervisor`'s, from `self`, by the Wait that `explain` returns. Without
+/// memory for it there is no answer, and the supervisor counts `self` among the silent ones.
+void explain_wait(auto* self, const SupervisorHandle& supervisor, const ExplainWait& question,
+                  const auto& explain) {
   try {
-    self->send(supervisor, WaitsFor{explain()});
+    self->send(supervisor, WaitsFor{question.round, explain()});
   } catch (const std::bad_alloc&) {
   }
 }

@@ -5,6 +5,7 @@
 
 #include "actors/pipeline/explained_wait.hpp"
 #include "graph/values/memory.hpp"
+#include "graph/values/stopwatch.hpp"
 
 namespace penstock::actors {
 
@@ -23,6 +24,7 @@ void FeedState::on_step_call(StepCall& message) {
   call = std::move(message);
   end = call.first_micro_batch + call.micro_batches;
   begun_end = call.first_micro_batch;
+  since_ns = steady_ns();
   for (std::size_t replica = 0; replica < credits.size(); ++replica) feed(replica);
 }
 
@@ -41,6 +43,7 @@ void FeedState::feed(std::size_t replica) {
             .micro_batch = next[replica]},
            [&] { send_micro_batch(replica, next[replica]); });
     ++next[replica];
+    since_ns = steady_ns();
     pulse->beat();
   }
   const bool all_sent = std::all_of(next.begin(), next.end(), [&](auto n) { return n == end; });
@@ -100,19 +103,24 @@ Tensor FeedState::copied(const Tensor& rows, std::size_t input, std::size_t repl
   return Tensor::wrap(rows.dtype(), rows.shape(), {block, place});
 }
 
-void FeedState::on_explain_wait() const {
-  explain_wait(self, supervisor, [this] { return waits_for(); });
+void FeedState::on_explain_wait(const ExplainWait& question) const {
+  explain_wait(self, supervisor, question, [this] { return waits_for(); });
 }
 
-std::string FeedState::waits_for() const {
-  std::string text = "feed";
+// A credit of any replica lets the feed go on.
+Wait FeedState::waits_for() const {
+  Wait wait{.who = "feed", .since_ns = since_ns};
   for (std::size_t replica = 0; replica < credits.size(); ++replica) {
-    text += next[replica] == end ? " has sent all of replica " + std::to_string(replica)
-                                 : " waits for a credit of replica " + std::to_string(replica) +
-                                       " to send micro-batch " + std::to_string(next[replica]);
-    text += replica + 1 < credits.size() ? "," : "";
+    if (replica > 0) wait.text += ", ";
+    if (next[replica] == end) {
+      wait.text += "has sent all of replica " + std::to_string(replica);
+      continue;
+    }
+    wait.text += "waits for a credit of replica " + std::to_string(replica) +
+                 " to send micro-batch " + std::to_string(next[replica]);
+    wait.ways.push_back({stage_name(*setup, static_cast<std::int64_t>(replica), 0)});
   }
-  return text;
+  return wait;
 }
 
 FeedHandle::behavior_type feed_actor(FeedHandle::stateful_pointer<FeedState> self,
@@ -123,7 +131,7 @@ FeedHandle::behavior_type feed_actor(FeedHandle::stateful_pointer<FeedState> sel
   return {[=](FeedLinks& links) { self->state.on_links(links); },
           [=](StepCall& call) { self->state.on_step_call(call); },
           [=](const Credit& credit) { self->state.on_credit(credit); },
-          [=](const ExplainWait&) { self->state.on_explain_wait(); }};
+          [=](const ExplainWait& question) { self->state.on_explain_wait(question); }};
 }
 
 }  // namespace penstock::actors

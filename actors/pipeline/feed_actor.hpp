@@ -14,7 +14,7 @@ struct FeedState {
   void on_links(FeedLinks& message) { links = std::move(message); }
   void on_step_call(StepCall& message);
   void on_credit(const Credit& credit);
-  void on_explain_wait() const;
+  void on_explain_wait(const ExplainWait& question) const;
 
   void feed(std::size_t replica);
   /// Returns whether `micro_batch` may be sent. It may not if the call was asked to stop and no
@@ -29,7 +29,7 @@ struct FeedState {
   Tensor micro_batch_of(std::size_t input, std::size_t replica, std::int64_t micro_batch);
   Tensor copied(const Tensor& rows, std::size_t input, std::size_t replica,
                 std::int64_t micro_batch);
-  std::string waits_for() const;
+  Wait waits_for() const;
 
   FeedHandle::pointer self = nullptr;
   std::shared_ptr<const PipelineSetup> setup;
@@ -42,6 +42,7 @@ struct FeedState {
   std::int64_t begun_end = 0;
   std::vector<std::int64_t> credits;  // Is numbered by replica.
   std::vector<std::int64_t> next;     // Is the micro-batch to send next, by replica.
+  std::int64_t since_ns = 0;          // Is when it last sent something, or was called.
   // Is numbered by input, and made when first needed.
   std::vector<std::shared_ptr<std::byte>> copies;
 };

@@ -63,6 +63,7 @@ std::size_t GateState::position_of(std::int32_t replica, std::int32_t stage) con
 
 bool GateState::hear(std::int32_t replica, std::int32_t stage) {
   heard[position_of(replica, stage)] = true;
+  since_ns = steady_ns();
   if (++answers < links.optimizers.size()) return false;
   answers = 0;
   std::fill(heard.begin(), heard.end(), false);
@@ -141,26 +142,30 @@ void GateState::release() {
   for (const OptimizerHandle& optimizer : links.optimizers) self->send(optimizer, Release{});
 }
 
-void GateState::on_explain_wait() const {
-  explain_wait(self, links.supervisor, [this] {
-    const std::string what = waits_for();
-    return what.empty() ? what : "gate waits for " + what;
-  });
+void GateState::on_explain_wait(const ExplainWait& question) const {
+  explain_wait(self, links.supervisor, question, [this] { return waits_for(); });
 }
 
 /// Before the first gradients of a window are there, the gate waits for nothing that the stages
 /// would not explain. Where one optimizer follows the other, the others are not late.
-std::string GateState::waits_for() const {
-  if (!in_update && answers == 0) return "";
+Wait GateState::waits_for() const {
+  Wait wait{.who = "gate"};
+  if (!in_update && answers == 0) return wait;
   std::string late;
+  std::vector<std::string>& from = wait.ways.emplace_back();
   for (std::size_t i = 0; i < heard.size(); ++i) {
     if (heard[i]) continue;
     const auto replica = static_cast<std::int64_t>(i / setup->stages());
-    late += (late.empty() ? "" : ", ") + stage_name(*setup, replica, i % setup->stages());
+    const std::string stage = stage_name(*setup, replica, i % setup->stages());
+    late += (late.empty() ? "" : ", ") + stage;
+    from.push_back("optimizer of " + stage);
     if (in_update && one_by_one()) break;
   }
-  if (!in_update) return "the complete gradients of " + late;
-  return "the round " + name_of(round) + " of the weight update of " + late;
+  wait.text = in_update ? "waits for the round " + name_of(round) + " of the weight update of "
+                        : "waits for the complete gradients of ";
+  wait.text += late;
+  wait.since_ns = since_ns;
+  return wait;
 }
 
 GateHandle::behavior_type gate_actor(GateHandle::stateful_pointer<GateState> self,
@@ -172,7 +177,7 @@ GateHandle::behavior_type gate_actor(GateHandle::stateful_pointer<GateState> sel
           [=](const GradientsReady& ready) { self->state.on_gradients_ready(ready); },
           [=](RoundDone& done) { self->state.on_round_done(done); },
           [=](const SetRules& message) { self->state.on_set_rules(message); },
-          [=](const ExplainWait&) { self->state.on_explain_wait(); }};
+          [=](const ExplainWait& question) { self->state.on_explain_wait(question); }};
 }
 
 }  // namespace penstock::actors

@@ -21,7 +21,7 @@ struct GateState {
   void on_gradients_ready(const GradientsReady& message);
   void on_round_done(RoundDone& done);
   void on_set_rules(const SetRules& message) { rules = message.rules; }
-  void on_explain_wait() const;
+  void on_explain_wait(const ExplainWait& question) const;
 
   /// Makes what the update's rounds need: from its begin to its end the gate allocates nothing.
   void prepare_rounds();
@@ -35,8 +35,8 @@ struct GateState {
   /// Turns what shards know of each variable's norm into the norm.
   void add_up(std::vector<double>& of_variables) const;
   void release();
-  /// Returns what the gate waits for; nothing if others would name it.
-  std::string waits_for() const;
+  /// Says what the gate waits for; the text is empty if others would name it.
+  Wait waits_for() const;
   /// Returns the position of a stage's optimizer in `links`.
   std::size_t position_of(std::int32_t replica, std::int32_t stage) const;
   /// Notes that the optimizer of a stage has answered. Returns whether it was the last one; then
@@ -67,8 +67,9 @@ struct GateState {
   std::vector<double> directions;  // Has the squared norm of each variable's direction.
   using Orders = std::array<Letter<UpdateOrder>, update_rounds>;  // Has one order for each round.
   std::vector<Orders> orders;                                     // Is numbered by optimizer.
-  bool follows = false;  // Says whether some variables are divided whose rule has norms.
-  bool gathers = false;  // Says whether some variables are divided.
+  bool follows = false;       // Says whether some variables are divided whose rule has norms.
+  bool gathers = false;       // Says whether some variables are divided.
+  std::int64_t since_ns = 0;  // Is when it last heard from an optimizer.
 };
 
 GateHandle::behavior_type gate_actor(GateHandle::stateful_pointer<GateState> self,

@@ -40,21 +40,21 @@ BlockKey OptimizerState::key() const {
 void OptimizerState::on_window_complete(const WindowComplete& window) {
   last_micro_batch = window.last_micro_batch;
   if (!links.reducer) return on_all_sums_complete();
-  awaited = Awaited::replicas;
+  await(Awaited::replicas);
   self->send(links.reducer, SumsComplete{});
 }
 
 void OptimizerState::on_all_sums_complete() {
   for (const std::int32_t owner : owners)
     self->send(links.optimizers[static_cast<std::size_t>(owner)], TiedSumsComplete{});
-  awaited = Awaited::tied_sums;
+  await(Awaited::tied_sums);
   count_sums();
 }
 
 void OptimizerState::count_sums() {
   if (++sums_there <= copiers.size()) return;
   sums_there = 0;
-  awaited = Awaited::nothing;
+  await(Awaited::nothing);
   if (!reduces_ahead()) return prepare();
   write_letters();
   UpdateOrder ahead{.round = UpdateRound::reduce};
@@ -75,6 +75,7 @@ void OptimizerState::prepare() {
 void OptimizerState::be_ready() {
   write_letters();
   work.reserve(update_rounds);
+  await(Awaited::gate);
   self->send(links.gate, GradientsReady{setup.replica, setup.stage});
 }
 
@@ -114,15 +115,16 @@ void OptimizerState::on_update_order(UpdateOrder& order) {
 void OptimizerState::end_round(UpdateRound round) {
   Letter<RoundDone>& letter = letters[static_cast<std::size_t>(round)].done;
   if (setup.update->measures(round)) setup.update->exchange_norms(letter.message().norms);
+  await(Awaited::gate);
   letter.send(links.gate, self->context());
 }
 
 void OptimizerState::fetch_state() {
-  awaited = Awaited::state;
+  await(Awaited::state);
   state.fetch(
       self, links, key(), [this] { return subject(); },
       [this](std::shared_ptr<std::byte> block) {
-        awaited = Awaited::nothing;
+        await(Awaited::nothing);
         setup.update->lend_host_state(std::move(block));
         be_ready();
       });
@@ -133,11 +135,48 @@ void OptimizerState::return_state() {
     self->send(links.host_store, StoreBlock{key(), setup.update->return_host_state()});
 }
 
-void OptimizerState::on_explain_wait() const {
-  explain_wait(self, links.supervisor, [this] {
-    const std::string what = waits_for();
-    return what.empty() ? what : "optimizer of " + subject() + " waits for " + what;
+void OptimizerState::on_explain_wait(const ExplainWait& question) const {
+  explain_wait(self, links.supervisor, question, [this] {
+    Wait wait{.who = "optimizer of " + subject()};
+    if (awaited == Awaited::nothing) return wait;
+    wait.text = "waits for " + waits_for();
+    wait.ways = {awaited_from()};
+    wait.since_ns = since_ns;
+    return wait;
   });
+}
+
+void OptimizerState::await(Awaited what) {
+  awaited = what;
+  since_ns = steady_ns();
+}
+
+std::vector<std::string> OptimizerState::awaited_from() const {
+  const auto subject_of = [this](std::int64_t replica, std::size_t stage) {
+    return "optimizer of " + stage_name(*setup.pipeline, replica, stage);
+  };
+  std::vector<std::string> from;
+  switch (awaited) {
+    case Awaited::nothing:
+      break;
+    case Awaited::replicas:
+      from.push_back("reducer of stage " + std::to_string(setup.stage));
+      break;
+    case Awaited::tied_sums:
+      for (const std::int32_t stage : copiers)
+        from.push_back(subject_of(setup.replica, static_cast<std::size_t>(stage)));
+      break;
+    case Awaited::state:
+      from.emplace_back("host store");
+      break;
+    case Awaited::ipu:
+      from.push_back("IPU " + std::to_string(ipu));
+      break;
+    case Awaited::gate:
+      from.emplace_back("gate");
+      break;
+  }
+  return from;
 }
 
 std::string OptimizerState::waits_for() const {
@@ -153,6 +192,8 @@ std::string OptimizerState::waits_for() const {
       return "its state from the host store";
     case Awaited::ipu:
       return "its IPU, which has the round " + name_of(running) + " of its weight update";
+    case Awaited::gate:
+      return "the gate, which all stages pass together";
   }
   return "";
 }
@@ -166,12 +207,12 @@ void OptimizerState::run(UpdateOrder& order) {
   running = order.round;
   ready_ns = steady_ns();
   letter.message().order = std::move(order);
-  awaited = Awaited::ipu;
+  await(Awaited::ipu);
   letter.send(links.device, self->context());
 }
 
 void OptimizerState::on_update_done(const UpdateDone& done) {
-  awaited = Awaited::nothing;
+  await(Awaited::nothing);
   const std::int64_t exchanged_before =
       std::exchange(exchanged_bytes, bytes_of(setup.update->collectives()));
   work.push_back({.ipu = ipu,
@@ -191,6 +232,7 @@ void OptimizerState::on_update_done(const UpdateDone& done) {
 }
 
 void OptimizerState::on_release() {
+  await(Awaited::nothing);
   return_state();
   self->send(links.stage, WeightsReady{std::move(work), setup.update->state_moves(),
                                        setup.update->collectives()});
@@ -208,7 +250,7 @@ OptimizerHandle::behavior_type optimizer_actor(
           [=](const UpdateDone& done) { self->state.on_update_done(done); },
           [=](const Release&) { self->state.on_release(); },
           [=](const SetRules& message) { self->state.on_set_rules(message); },
-          [=](const ExplainWait&) { self->state.on_explain_wait(); }};
+          [=](const ExplainWait& question) { self->state.on_explain_wait(question); }};
 }
 
 }  // namespace penstock::actors

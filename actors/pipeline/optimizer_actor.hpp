@@ -29,7 +29,7 @@ struct OptimizerState {
   void on_update_order(UpdateOrder& order);
   void on_update_done(const UpdateDone& done);
   void on_release();
-  void on_explain_wait() const;
+  void on_explain_wait(const ExplainWait& question) const;
   void on_set_rules(const SetRules& message) { setup.update->set_rules(message.rules); }
 
   /// Counts the sums of one more stage that are complete. The last that are waited for make the
@@ -51,6 +51,8 @@ struct OptimizerState {
   void run(UpdateOrder& order);
   void end_round(UpdateRound round);
   std::string waits_for() const;
+  /// Returns the actors that what it waits for comes from.
+  std::vector<std::string> awaited_from() const;
   BlockKey key() const;
   std::string subject() const;
 
@@ -64,9 +66,12 @@ struct OptimizerState {
   std::size_t sums_there = 0;      // Counts those of this update.
   // Is the last micro-batch of the window that this update ends.
   std::int64_t last_micro_batch = 0;
-  enum class Awaited : std::uint8_t { nothing, replicas, tied_sums, state, ipu };
+  enum class Awaited : std::uint8_t { nothing, replicas, tied_sums, state, ipu, gate };
+  /// Notes that the optimizer waits for something else from now on.
+  void await(Awaited what);
   // Says what the optimizer waits for, which explains a stall.
   Awaited awaited = Awaited::nothing;
+  std::int64_t since_ns = 0;                   // Is when that wait began.
   UpdateRound running = UpdateRound::measure;  // Is the round on the IPU, while that is awaited.
   std::int64_t ready_ns = 0;                   // Says when the IPU was asked for that round.
   std::int64_t exchanged_bytes = 0;            // Counts those of all rounds so far.

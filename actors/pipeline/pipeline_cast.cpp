@@ -13,6 +13,7 @@
 #include "actors/pipeline/stage_actor.hpp"
 #include "actors/pipeline/step_actor.hpp"
 #include "actors/pipeline/supervisor_actor.hpp"
+#include "actors/system/thread_entry.hpp"
 #include "graph/plan/phases/residency.hpp"
 #include "graph/values/memory.hpp"
 
@@ -306,6 +307,16 @@ void find_out_why_nothing_moves(const PipelineSetup& setup, PipelinePulse& pulse
     caf::anon_send(cast.supervisor, NothingMoves{beats, quiet_seconds});
   } catch (const std::bad_alloc&) {
     if (any_at_work(pulse.ipus(), quiet_seconds, setup.stall_seconds)) pulse.excuse(beats);
+  }
+}
+
+bool show_waits(const PipelineCast& cast, std::shared_ptr<WaitPicture> picture) noexcept {
+  if (!try_to_enter_caf()) return false;
+  try {
+    caf::anon_send(cast.supervisor, ShowWaits{std::move(picture)});
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
   }
 }
 

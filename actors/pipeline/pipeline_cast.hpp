@@ -45,6 +45,10 @@ void find_out_why_nothing_moves(const PipelineSetup& setup, PipelinePulse& pulse
                                 const PipelineCast& cast, std::uint64_t beats,
                                 double quiet_seconds) noexcept;
 
+/// Has the supervisor fill `picture` with what every actor waits for, without waiting for that. Any
+/// thread may call it. Returns false if there is no memory for it.
+bool show_waits(const PipelineCast& cast, std::shared_ptr<WaitPicture> picture) noexcept;
+
 /// Tells every actor to end, the supervisor first. Stages know each other, so nobody ends by
 /// running out of handles. Allocates nothing.
 void end(const PipelineCast& cast) noexcept;

@@ -179,6 +179,14 @@ std::uint64_t PipelineRuntime::updates() const {
   return setup_->update_count->total();
 }
 
+bool PipelineRuntime::show_waits(std::shared_ptr<WaitPicture> picture) const noexcept {
+  return actors::show_waits(*cast_, std::move(picture));
+}
+
+const std::vector<std::shared_ptr<const IpuPulse>>& PipelineRuntime::ipus() const noexcept {
+  return host_->pulse.ipus();
+}
+
 ActorSystem& PipelineRuntime::system() {
   return *system_;
 }

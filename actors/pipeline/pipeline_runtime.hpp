@@ -12,6 +12,8 @@
 #include "actors/execution/pipeline_setup.hpp"
 #include "actors/execution/status_board.hpp"
 #include "actors/host/answer.hpp"
+#include "actors/host/ipu_pulse.hpp"
+#include "actors/host/wait_picture.hpp"
 #include "actors/system/system_options.hpp"
 #include "actors/update/stage_memory.hpp"
 #include "penstock/error.hpp"
@@ -96,6 +98,12 @@ class PipelineRuntime {
   /// takes, and then for the actors. In a deterministic system it waits for nothing. Destroying the
   /// system's threads would wait as long in any case.
   void end_for_good() noexcept;
+
+  /// Asks what every actor waits for, and fills `picture` as the answers come. Any thread may call
+  /// it while the runtime lives. Returns false if there is no memory to ask.
+  bool show_waits(std::shared_ptr<WaitPicture> picture) const noexcept;
+  /// Returns the signs of life of the IPUs. Any thread may call it.
+  const std::vector<std::shared_ptr<const IpuPulse>>& ipus() const noexcept;
 
   ActorSystem& system();
   /// Returns the system for another runtime to share.

@@ -24,6 +24,7 @@ void StageState::start(StageHandle::pointer actor, StageSetup new_setup) {
       position_of_edge[static_cast<std::size_t>(edge)] = position++;
   phases.emplace(plan, number);
   ipu = pipeline.ipu(setup.replica, number);
+  since_ns = steady_ns();
 }
 
 void StageState::herald(const Work& work) {
@@ -167,6 +168,7 @@ void StageState::pump() {
     }
     note_ready(*work);
     core->started(*work);
+    since_ns = steady_ns();
     herald(*work);
     const bool runs = !program_of(*work).instructions.empty();
     setup.status->note([&](StageReport& report) {
@@ -228,6 +230,7 @@ void StageState::record(const TraceEvent& event) {
 }
 
 void StageState::finish(const Work& work) {
+  since_ns = steady_ns();
   if (links.host_store) note_moves();
   if (work.direction == Direction::forward) {
     core->finished(work);
@@ -290,19 +293,39 @@ void StageState::on_weights_ready(const WeightsReady& ready) {
   return_blocks();
   self->send(links.step, UpdateApplied{});
   core->weights_ready();
+  since_ns = steady_ns();
   if (near) on_turn_near(*std::exchange(near, std::nullopt));
   pump();
 }
 
-void StageState::on_explain_wait() const {
-  explain_wait(self, links.supervisor, [this] { return subject() + " " + waits_for(); });
+void StageState::on_explain_wait(const ExplainWait& question) const {
+  explain_wait(self, links.supervisor, question, [this] { return waits_for(); });
 }
 
-std::string StageState::waits_for() const {
-  std::string text;
+Wait StageState::waits_for() const {
+  Wait wait{.who = subject(), .since_ns = since_ns};
   for (const BlockKey& one : blocks.awaited())
-    text += (text.empty() ? "waits for its " : " and its ") + text_of(one);
-  return text.empty() ? core->waits_for() : text + " from the host store";
+    wait.text += (wait.text.empty() ? "waits for its " : " and its ") + text_of(one);
+  if (!wait.text.empty()) {
+    wait.text += " from the host store";
+    wait.ways = {{"host store"}};
+    return wait;
+  }
+  StageCore::Waiting waiting = core->waits_for();
+  wait.text = std::move(waiting.text);
+  for (const std::vector<std::int32_t>& way : waiting.ways) {
+    std::vector<std::string>& names = wait.ways.emplace_back();
+    for (const std::int32_t from : way)
+      names.push_back(from == graph::host ? "feed"
+                                          : stage_name(*setup.pipeline, setup.replica,
+                                                       static_cast<std::size_t>(from)));
+  }
+  if (core->busy()) {
+    wait.ways = {{"IPU " + std::to_string(ipu)}};
+    wait.text += " on " + wait.ways.front().front();
+  }
+  if (core->window_complete()) wait.ways = {{"optimizer of " + wait.who}};
+  return wait;
 }
 
 StageHandle::behavior_type stage_actor(StageHandle::stateful_pointer<StageState> self,
@@ -315,7 +338,7 @@ StageHandle::behavior_type stage_actor(StageHandle::stateful_pointer<StageState>
           [=](const TurnNear& near) { self->state.on_turn_near(near); },
           [=](const WeightsBrought& brought) { self->state.on_weights_brought(brought); },
           [=](const WeightsReady& ready) { self->state.on_weights_ready(ready); },
-          [=](const ExplainWait&) { self->state.on_explain_wait(); }};
+          [=](const ExplainWait& question) { self->state.on_explain_wait(question); }};
 }
 
 }  // namespace penstock::actors

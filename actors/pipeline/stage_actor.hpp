@@ -31,7 +31,7 @@ struct StageState {
   void on_turn_near(const TurnNear& near);
   void on_weights_brought(const WeightsBrought& brought);
   void on_weights_ready(const WeightsReady& ready);
-  void on_explain_wait() const;
+  void on_explain_wait(const ExplainWait& question) const;
 
   /// Returns whether all is here that the host store keeps and `work` needs. Asks for what is not,
   /// and for the gradient sums ahead of use: with the window's first forward.
@@ -47,7 +47,8 @@ struct StageState {
   bool keeps_stash() const { return setup.arena->stage().host_stash_bytes > 0; }
   BlockKey key(HostClass of, std::int64_t micro_batch = 0) const;
   std::string subject() const;
-  std::string waits_for() const;
+  /// Says what the stage waits for. While a program runs, that is its IPU.
+  Wait waits_for() const;
   /// Tells those stages whose turn is near, as `work` begins.
   void herald(const Work& work);
   void bring_ahead(const Work& work);
@@ -79,7 +80,8 @@ struct StageState {
   std::optional<WaitReason> held_by;
   WaitReason waited_for = WaitReason::input;  // Belongs to the work that runs.
   std::int64_t ready_ns = 0;                  // Says when the work that runs was ready.
-  std::optional<TurnNear> near;               // Has come before the weights were ready.
+  std::optional<TurnNear> near;  // Has come before the weights were ready.
+  std::int64_t since_ns = 0;     // Is when it last began or ended a piece of work, or an update.
 };
 
 StageHandle::behavior_type stage_actor(StageHandle::stateful_pointer<StageState> self,

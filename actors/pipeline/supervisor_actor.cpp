@@ -1,20 +1,11 @@
 #include "actors/pipeline/supervisor_actor.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <new>
 
-#include "graph/values/number_range.hpp"
+#include "graph/values/stopwatch.hpp"
 
 namespace penstock::actors {
-namespace {
-
-std::string seconds_text(double seconds) {
-  const double parts = seconds < 1 ? 1e6 : 1e3;  // More digits of a second would say nothing.
-  return number_text(std::round(seconds * parts) / parts) + " s";
-}
-
-}  // namespace
 
 void SupervisorState::start(SupervisorHandle::pointer actor, SupervisorSetup new_setup) {
   self = actor;
@@ -49,25 +40,51 @@ bool SupervisorState::has_moved() const {
 }
 
 void SupervisorState::ask_what_is_awaited() {
+  ++round;
   answers = 0;
   waits.clear();
   try {
+    const ExplainWait question{round};
     waits.reserve(asked());
-    self->send(links.feed, ExplainWait{});
-    for (const StageHandle& stage : links.stages) self->send(stage, ExplainWait{});
-    for (const OptimizerHandle& optimizer : links.optimizers) self->send(optimizer, ExplainWait{});
-    if (links.gate) self->send(links.gate, ExplainWait{});
+    self->send(links.feed, question);
+    for (const StageHandle& stage : links.stages) self->send(stage, question);
+    for (const OptimizerHandle& optimizer : links.optimizers) self->send(optimizer, question);
+    if (links.gate) self->send(links.gate, question);
   } catch (const std::bad_alloc&) {
     // An actor that has not been asked gives no answer.
   }
 }
 
+// Whoever asked before has waited long enough. A stall that is being explained is explained by the
+// answers to this question, too.
+void SupervisorState::on_show_waits(ShowWaits& question) {
+  picture = std::move(question.picture);
+  try {
+    picture->begin(asked(), work_of_ipus());
+  } catch (const std::bad_alloc&) {
+    picture->begin(asked(), {});
+  }
+  ask_what_is_awaited();
+}
+
+std::vector<Wait> SupervisorState::work_of_ipus() const {
+  std::vector<Wait> work;
+  for (const auto& ipu : setup.pulse->ipus())
+    if (const auto moment = ipu->moment())
+      work.push_back({.who = "IPU " + std::to_string(ipu->ipu()),
+                      .text = "is in " + to_string(*moment),
+                      .since_ns = ipu->busy_since_ns()});
+  return work;
+}
+
 void SupervisorState::on_waits_for(WaitsFor& answer) {
-  if (!asking) return;
-  if (!answer.text.empty() && waits.size() < waits.capacity())
-    waits.push_back(std::move(answer.text));
+  if (answer.round != round) return;
+  if (picture) picture->add(answer.wait);
+  if (!answer.wait.text.empty() && waits.size() < waits.capacity())
+    waits.push_back(std::move(answer.wait));
   if (++answers < asked()) return;
-  if (!has_moved()) report_stall();
+  picture.reset();
+  if (asking && !has_moved()) report_stall();
   asking.reset();
 }
 
@@ -85,7 +102,7 @@ void SupervisorState::report_stall() {
 }
 
 std::string SupervisorState::stall_text() {
-  std::sort(waits.begin(), waits.end());
+  std::ranges::sort(waits, {}, &Wait::who);
   std::string text = "nothing has moved for " + seconds_text(quiet_seconds);
   for (const auto& ipu : setup.pulse->ipus())
     if (const auto moment = ipu->moment())
@@ -94,7 +111,9 @@ std::string SupervisorState::stall_text() {
               seconds_text(seconds_allowed(*moment, setup.stall_seconds)) +
               " at most where options.runtime.stall_seconds is " +
               seconds_text(setup.stall_seconds);
-  for (const std::string& one : waits) text += "; " + one;
+  const std::int64_t now_ns = steady_ns();
+  for (const Wait& one : waits) text += "; " + to_string(one, now_ns);
+  if (const std::string cycle = cycle_text(waits); !cycle.empty()) text += "; " + cycle;
   const std::size_t silent = asked() - answers;
   if (silent > 0)
     text += "; " + std::to_string(silent) + " of " + std::to_string(asked()) +
@@ -108,6 +127,7 @@ SupervisorHandle::behavior_type supervisor_actor(
   return {[=](SupervisorLinks& links) { self->state.on_links(links); },
           [=](Failed& failed) { self->state.on_failed(failed); },
           [=](const NothingMoves& quiet) { self->state.on_nothing_moves(quiet); },
+          [=](ShowWaits& question) { self->state.on_show_waits(question); },
           [=](WaitsFor& waits) { self->state.on_waits_for(waits); }};
 }
 

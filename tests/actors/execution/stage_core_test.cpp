@@ -107,7 +107,7 @@ TEST(StageCore, DoesOnePieceOfWorkAtATime) {
   stage.core.started({Direction::forward, 0});
   EXPECT_TRUE(stage.core.busy());
   EXPECT_FALSE(stage.core.next());
-  EXPECT_EQ(stage.core.waits_for(), "runs forward of micro-batch 0");
+  EXPECT_EQ(stage.core.waits_for().text, "runs forward of micro-batch 0");
   stage.core.finished({Direction::forward, 0});
   stage.forward(1);
 }
@@ -118,7 +118,7 @@ TEST(StageCore, HoldsNoMoreMicroBatchesThanItsLimit) {
   for (std::int64_t m = 0; m < 3; ++m) stage.forward(m);
   EXPECT_EQ(stage.core.in_flight(), 3);
   EXPECT_FALSE(stage.core.next());
-  EXPECT_EQ(stage.core.waits_for(),
+  EXPECT_EQ(stage.core.waits_for().text,
             "waits for gradient \"d_relu_2\" from stage 2, its turn from stage 2 for micro-batch 0 "
             "(holds 3 micro-batches, its limit)");
   stage.backward_arrives(0);
@@ -152,7 +152,7 @@ TEST(StageCore, WaitsForTheUpdateAtTheEndOfAWindow) {
   EXPECT_FALSE(stage.core.idle());
   stage.forward_arrives(window);
   EXPECT_FALSE(stage.core.next());
-  EXPECT_EQ(stage.core.waits_for(), "waits for its weight update");
+  EXPECT_EQ(stage.core.waits_for().text, "waits for its weight update");
   stage.core.weights_ready();
   EXPECT_FALSE(stage.core.window_complete());
   stage.forward(window);
@@ -197,7 +197,7 @@ TEST(StageCore, OverwritesNoOutputsThatTheHostHasNotRead) {
   }
   stage.forward_arrives(3);
   EXPECT_FALSE(stage.core.next());
-  EXPECT_EQ(stage.core.waits_for(), "waits for the host to read its outputs");
+  EXPECT_EQ(stage.core.waits_for().text, "waits for the host to read its outputs");
   stage.core.outputs_taken();
   stage.forward(3);
 }
@@ -221,13 +221,14 @@ TEST(StageCore, BeginsATurnWhenAllOfItHasCome) {
   }
   for (const std::int64_t m : {0, 1, 3}) stage.core.received(activation, m);
   EXPECT_FALSE(stage.core.next());
-  EXPECT_EQ(stage.core.waits_for(), "waits for input \"relu_1\" from stage 0 for micro-batch 2");
+  EXPECT_EQ(stage.core.waits_for().text,
+            "waits for input \"relu_1\" from stage 0 for micro-batch 2");
   stage.core.received(activation, 2);
   for (std::int64_t m = 0; m < window; ++m) stage.forward(m);
   for (const std::int64_t m : {0, 1, 2}) stage.backward_arrives(m);
   stage.core.received(gradient, 3);
   EXPECT_FALSE(stage.core.next());
-  EXPECT_EQ(stage.core.waits_for(),
+  EXPECT_EQ(stage.core.waits_for().text,
             "waits for its turn from stage 2 for micro-batch 3 (holds 4 micro-batches, its limit)");
   stage.core.received(turn, 3);
   for (std::int64_t m = 0; m < window; ++m) stage.backward(m);
@@ -287,16 +288,17 @@ TEST(StageCore, RefusesWhatTheProtocolDoesNotPromise) {
 
 TEST(StageCore, SaysWhichInputOfWhichMicroBatchItWaitsForAndFromWhom) {
   Stage stage;
-  EXPECT_EQ(stage.core.waits_for(),
+  EXPECT_EQ(stage.core.waits_for().text,
             "waits for input \"relu_1\" from stage 0, input \"labels\" from the host for "
             "micro-batch 0");
   stage.core.received(activation, 0);
-  EXPECT_EQ(stage.core.waits_for(), "waits for input \"labels\" from the host for micro-batch 0");
+  EXPECT_EQ(stage.core.waits_for().text,
+            "waits for input \"labels\" from the host for micro-batch 0");
   stage.core.received(labels, 0);
   stage.forward(0);
   stage.core.received(turn, 0);
   stage.core.received(labels, 1);
-  EXPECT_EQ(stage.core.waits_for(),
+  EXPECT_EQ(stage.core.waits_for().text,
             "waits for gradient \"d_relu_2\" from stage 2 for micro-batch 0; "
             "input \"relu_1\" from stage 0 for micro-batch 1");
 }

@@ -6,6 +6,8 @@
 #include <new>
 #include <vector>
 
+#include "graph/values/stopwatch.hpp"
+
 namespace penstock::actors {
 namespace {
 
@@ -53,6 +55,28 @@ TEST(IpuPulse, SaysWhatTheIpuIsInTheMiddleOf) {
             "the load of the weights for micro-batch 5 of stage 0 of replica 0");
   pulse.begin({IpuTask::update, 0, 4});
   EXPECT_EQ(to_string(*pulse.moment()), "the weight update of stage 4 of replica 0");
+}
+
+TEST(IpuPulse, CountsTheTimeOfWorkThatHasEndedAndOfWorkThatIsUnderWay) {
+  IpuPulse pulse(0);
+  EXPECT_EQ(pulse.busy_ns(), 0);
+  EXPECT_EQ(pulse.busy_since_ns(), 0);
+  for (int work = 0; work < 3; ++work) {
+    const std::int64_t before = pulse.busy_ns(), begin = steady_ns();
+    pulse.begin({IpuTask::forward});
+    const std::int64_t since = pulse.busy_since_ns();
+    EXPECT_GE(since, begin);
+    EXPECT_LE(since, steady_ns());
+    while (steady_ns() < since + 1000) {
+    }
+    EXPECT_GE(pulse.busy_ns(), before + 1000) << "the work is under way";
+    pulse.end();
+    const std::int64_t busy = pulse.busy_ns();
+    EXPECT_GE(busy, before + 1000);
+    EXPECT_LE(busy, before + steady_ns() - begin);
+    EXPECT_EQ(pulse.busy_since_ns(), 0);
+    EXPECT_EQ(pulse.busy_ns(), busy) << "it rests";
+  }
 }
 
 TEST(IpuPulse, IsAtWorkForAsLongAsItIsAllowed) {
