@@ -295,7 +295,7 @@ struct RuntimeOptions {
   /// A call fails if nothing moves for this long, and the error says who waits for what. An IPU
   /// that is known to be at work has ten times as long for an instruction, or for a part of a long
   /// one, and another second for every ten million operations that it consists of.
-  double stall_seconds = 60;
+  double stall_seconds = 30;
   /// Names the directory in which plans are kept for the next process that compiles the same.
   /// Nobody who is not trusted may have write access to it. It is made if it does not exist. If the
   /// name is empty, PENSTOCK_CACHE_DIR in the environment names the directory; failing that, no
