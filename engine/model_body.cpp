@@ -22,6 +22,7 @@ StepResult ModelBody::run(std::span<const Tensor> inputs, const std::stop_token&
   const std::int64_t samples = samples_in(inputs, running_.plan());
   check_samples(samples);
   const std::uint64_t updates_before = running_.updates();
+  ModelGauge::Call shown(running_.gauge());
   try {
     const std::vector<Section> sections = sections_of(samples, stop);
     std::vector<SectionResult> results;
@@ -37,6 +38,7 @@ StepResult ModelBody::run(std::span<const Tensor> inputs, const std::stop_token&
     CallReport report = sections.front().plan->take_last_run();
     StepResult result = joined(std::move(results), options_.output, call_size().training);
     report.seconds = watch.seconds();
+    shown.count(samples, result.mean_loss);
     last_call_.set(std::move(report));
     return result;
   } catch (...) {

@@ -53,6 +53,7 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
     : weights_(std::move(weights)),
       graph_(std::move(graph)),
       system_options_{.threads = options.runtime.threads},
+      may_be_shown_(options.runtime.monitor),
       host_of_(host_of),
       occupants_(host_of ? host_of->occupants_ : std::make_shared<IpuOccupants>()),
       uploads_(host_of ? host_of->uploads_ : std::make_shared<std::atomic<std::uint64_t>>(0)),
@@ -87,6 +88,8 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
   setup_ = actor_setup(options, plan_);
   setup_.updates =
       host_of ? host_of->setup_.updates : std::make_shared<std::atomic<std::uint64_t>>(0);
+  gauge_ = host_of ? host_of->gauge_
+                   : std::make_shared<ModelGauge>(plan_->name, plan_->training, setup_.updates);
   report_.outputs = output_sizes(setup_, anchors_, micro_batches);
   rows_ = {.mode = setup_.outputs.mode,
            .period = static_cast<int>(setup_.outputs.period),
@@ -115,6 +118,8 @@ void RunningModel::log_compilation() const {
     log_(LogLevel::info,
          "compiled " + title_ + " for " + (plan_->training ? "training" : "inference"));
     log_(LogLevel::info, to_string(report_));  // The report includes the warnings.
+    if (!not_shown_because_.empty())
+      log_(LogLevel::debug, {title_, ": penstock-monitor cannot see it: ", not_shown_because_});
     return;
   }
   for (const std::string& warning : report_.warnings) log_(LogLevel::warning, warning);
@@ -131,6 +136,21 @@ void RunningModel::start_actors() {
   stay_ = std::make_unique<IpuStay>(occupants_, ipu_bytes_, [this] { detach(); });
   shared = runtime->shared_system();
   runtime_ = std::move(runtime);
+  show_to_monitor();
+}
+
+void RunningModel::show_to_monitor() noexcept {
+  if (!may_be_shown_ || !environment_allows_monitor()) return;
+  try {
+    shown_ = std::make_unique<MonitorStay>(
+        ShownPipeline{gauge_, shown_ipus(setup_, ipu_bytes_), ipu_limit_, runtime_.get()});
+  } catch (const std::exception& error) {
+    try {
+      not_shown_because_ = error.what();
+    } catch (const std::bad_alloc&) {
+      // The log is not told then.
+    }
+  }
 }
 
 actors::PipelineRuntime& RunningModel::runtime() {
@@ -178,6 +198,7 @@ void RunningModel::detach() {
   untold_failure_ = runtime_->untold_failure();
   kept_state_ = std::move(state);
   const bool is_free = runtime_->end();  // It says whether their memory is free for whoever comes.
+  shown_.reset();
   runtime_.reset();
   stay_.reset();
   uploaded_.clear();
@@ -202,6 +223,7 @@ void RunningModel::attach() {
   try {
     if (kept_state_) runtime_->write_optimizer(*kept_state_);
   } catch (...) {
+    shown_.reset();
     runtime_.reset();  // The model is still detached, with the state that is kept.
     stay_.reset();
     throw;

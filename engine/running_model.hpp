@@ -18,6 +18,8 @@
 #include "engine/lent_tensors.hpp"
 #include "engine/log/log.hpp"
 #include "engine/model/parameter_store.hpp"
+#include "engine/monitor/model_gauge.hpp"
+#include "engine/monitor/process_monitor.hpp"
 #include "engine/profile/profile_recorder.hpp"
 #include "engine/published.hpp"
 #include "graph/ir/graph.hpp"
@@ -134,6 +136,8 @@ class RunningModel : public WeightSource {
   /// Returns the updates that the weights have seen, those of the models for short steps included.
   /// Any thread may call it.
   std::uint64_t updates() const noexcept { return *setup_.updates; }
+  /// Returns what the monitor shows of this model and those for its short calls.
+  ModelGauge& gauge() noexcept { return *gauge_; }
   /// Returns how often this model, and those for its short calls, have copied weights to the IPUs.
   /// Any thread may call it.
   std::uint64_t weight_uploads() const noexcept { return *uploads_; }
@@ -188,6 +192,8 @@ class RunningModel : public WeightSource {
   void count_rows(OutputRows& rows, std::int64_t micro_batches) const;
   void tell_run(std::int64_t micro_batches, double seconds) const;
   void start_actors();
+  /// Shows the model to the monitor, if there is one. That there is none is no failure.
+  void show_to_monitor() noexcept;
   actors::PipelineRuntime& runtime();
   StepResult result_of(const actors::StepOutcome& outcome) const;
   const actors::OutputSelection& selection_of(std::size_t output) const;
@@ -211,6 +217,7 @@ class RunningModel : public WeightSource {
   Log log_;
   actors::PipelineSetup setup_;
   actors::SystemOptions system_options_;
+  bool may_be_shown_;  // Says whether the host lets the monitor see it.
   RunningModel* host_of_;
   // Is the host's: it has the threads of all that are attached.
   std::weak_ptr<actors::ActorSystem> system_;
@@ -234,6 +241,9 @@ class RunningModel : public WeightSource {
   std::uint64_t held_version_ = 0;       // Is a version of the store.
   std::optional<ProfileRecorder> profile_;  // Is there if the model records what it does.
   std::shared_ptr<Recorded> recorded_;      // Is shared with its host and with others of that host.
+  std::shared_ptr<ModelGauge> gauge_;    // Is shared with its host and with others of that host.
+  std::string not_shown_because_;        // Is empty if the monitor shows it, or was not asked to.
+  std::unique_ptr<MonitorStay> shown_;   // Is null while detached, and where there is no monitor.
 };
 
 /// Returns the events by begin, and then by IPU.

@@ -130,7 +130,7 @@ auto option_rows(MaybeConst<OutputOptions> auto& output) {
 
 auto option_rows(MaybeConst<RuntimeOptions> auto& runtime) {
   auto& [threads, trace, trace_events, stall_seconds, cache_directory, cache_bytes, log, log_level,
-         compile_progress] = runtime;
+         compile_progress, monitor] = runtime;
   static_cast<void>(log);
   static_cast<void>(compile_progress);
   return std::tuple(option_row("threads", threads, up_to_1024), option_row("trace", trace),
@@ -139,7 +139,7 @@ auto option_rows(MaybeConst<RuntimeOptions> auto& runtime) {
                                {.range = {.low = 0, .high = 1e6, .above_low = true}}),
                     option_row("cache_directory", cache_directory),
                     option_row("cache_bytes", cache_bytes, at_least_0),
-                    option_row("log_level", log_level));
+                    option_row("log_level", log_level), option_row("monitor", monitor));
 }
 
 auto option_rows(MaybeConst<Options> auto& options) {

@@ -311,6 +311,10 @@ struct RuntimeOptions {
   /// Is called by the constructor of a model, on its thread. What the function throws leaves the
   /// constructor. The function may not call a model.
   std::function<void(const CompileProgress&)> compile_progress = {};
+  /// Says whether penstock-monitor can look at the model while it is on its IPUs. While there is
+  /// such a model, the process has a socket for this user's programs, and a thread that answers on
+  /// it. PENSTOCK_MONITOR=0 in the environment turns this off for all models.
+  bool monitor = true;
 };
 
 /// Holds everything that decides how a model is compiled and run.

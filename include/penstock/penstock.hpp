@@ -22,6 +22,7 @@
 #include "penstock/loss.hpp"
 #include "penstock/metric.hpp"
 #include "penstock/model.hpp"
+#include "penstock/monitor.hpp"
 #include "penstock/nearest_name.hpp"
 #include "penstock/optimizer.hpp"
 #include "penstock/optimizer_json.hpp"

@@ -9,7 +9,8 @@ VALUE_HEADERS = [f'penstock/{name}.hpp'
                  for name in ('call_size', 'error', 'ipu_order', 'optimizer_settings', 'options',
                               'report', 'shape', 'standard', 'tensor', 'trace')]
 STANDARD = r'[a-z_0-9]+'  # Only the standard library's headers have neither slash nor suffix.
-POSIX = r'dirent\.h|fcntl\.h|pthread\.h|sched\.h|signal\.h|unistd\.h|sys/[a-z]+\.h'
+POSIX = (r'dirent\.h|fcntl\.h|netinet/in\.h|pthread\.h|pwd\.h|sched\.h|signal\.h|unistd\.h|'
+         r'sys/[a-z]+\.h')
 
 # Each floor, from the ground up: the quoted includes that it may use besides its own, by prefix,
 # and the others, by pattern.

@@ -61,11 +61,11 @@ inline auto fields(const OutputOptions& output) {
 
 inline auto fields(const RuntimeOptions& runtime) {
   const auto& [threads, trace, trace_events, stall_seconds, cache_directory, cache_bytes, log,
-               log_level, compile_progress] = runtime;
+               log_level, compile_progress, monitor] = runtime;
   static_cast<void>(log);
   static_cast<void>(compile_progress);
   return std::tie(threads, trace, trace_events, stall_seconds, cache_directory, cache_bytes,
-                  log_level);
+                  log_level, monitor);
 }
 
 inline auto own_fields(const Options& options) {

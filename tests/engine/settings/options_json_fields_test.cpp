@@ -59,7 +59,8 @@ Options changed() {
                      .stall_seconds = 0.1,
                      .cache_directory = "plans",
                      .cache_bytes = 1 << 20,
-                     .log_level = LogLevel::warning};
+                     .log_level = LogLevel::warning,
+                     .monitor = false};
   return options;
 }
 
@@ -175,7 +176,8 @@ TEST(OptionsJson, EveryOptionOfACompilationIsPartOfItsKey) {
                                          "/runtime/stall_seconds",
                                          "/runtime/cache_directory",
                                          "/runtime/cache_bytes",
-                                         "/runtime/log_level"};
+                                         "/runtime/log_level",
+                                         "/runtime/monitor"};
   const auto usual = nlohmann::json::parse(to_json(Options{}));
   std::set<std::string> in_the_key, changed_alone, all;
   const auto change = [&](const nlohmann::json& json, const std::string& path,
@@ -277,7 +279,8 @@ TEST(OptionsJson, D1_IsPrintedAGroupAtATime) {
     "stall_seconds": 0.1,
     "cache_directory": "plans",
     "cache_bytes": 1048576,
-    "log_level": "warning"
+    "log_level": "warning",
+    "monitor": false
   }
 })");
 }

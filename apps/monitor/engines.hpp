@@ -1,0 +1,30 @@
+// The engines of this machine that the user may look at are the processes with a socket in the
+// user's directory. Nothing that such a process does, or does not do, keeps the monitor waiting for
+// long.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/monitor/observation.hpp"
+
+namespace monitor {
+
+struct EngineAnswer {
+  std::int64_t pid = 0;
+  ProcessFacts facts = {};
+  std::string text = {};  ///< Is empty if the process gave no answer in time.
+};
+
+/// Asks every process that has a socket in `directory`, or the process `only` alone, and returns
+/// their answers in the order of their numbers. The sockets of processes that have ended are
+/// removed.
+std::vector<EngineAnswer> ask_engines(const std::string& directory, const std::string& request,
+                                      double seconds, std::optional<std::int64_t> only = {});
+
+/// Returns the processes whose sockets are in `directory`, in the order of their numbers.
+std::vector<std::int64_t> engines_in(const std::string& directory);
+
+}  // namespace monitor

@@ -1,0 +1,45 @@
+// A Table is text in columns, in a frame of lines, as wide as the place that there is for it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace monitor {
+
+enum class Align : std::uint8_t { left, right };
+
+struct Column {
+  std::string title;
+  Align align = Align::left;
+  /// Says whether the column is cut where there is no place for all of it. It keeps 8 characters.
+  bool shrinks = false;
+};
+
+class Table {
+ public:
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  /// Adds a row, with a cell for each column.
+  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  bool empty() const noexcept { return rows_.empty(); }
+
+  /// Returns the lines of the table, with `heading` above the titles. Columns that shrink leave
+  /// `width` characters to each line, if they can; a `width` of 0 is no limit.
+  std::vector<std::string> lines(const std::string& heading, std::size_t width) const;
+
+ private:
+  std::vector<std::size_t> widths(std::size_t width) const;
+
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// Returns how many characters `text`, which is UTF-8, has.
+std::size_t characters_of(std::string_view text);
+/// Returns the first `most` characters of `text`; if there are more, the last is an ellipsis.
+std::string cut(const std::string& text, std::size_t most);
+
+}  // namespace monitor

@@ -1,0 +1,26 @@
+// The monitor's picture of all processes, as text: a row per IPU and a row per model.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "apps/monitor/observation.hpp"
+
+namespace monitor {
+
+/// Returns the lines of the picture, for a place of `width` characters; 0 is no limit. A line is
+/// longer than that where the place is too narrow for the table's columns.
+std::vector<std::string> tables_of(const std::vector<Observation>& processes, std::size_t width);
+
+/// Returns the picture of what every actor waits for.
+std::string text_of(const std::vector<ProcessWaits>& processes);
+
+/// Returns a number of bytes as a text, such as "12.3 MiB".
+std::string bytes_text(std::int64_t bytes);
+/// Returns such seconds as a text of a few digits, such as "12.3 ms" or "1h2m3s".
+std::string seconds_text(double seconds);
+/// Returns whole numbers as a text in which ranges are joined, such as "0-3,5".
+std::string numbers_text(const std::vector<std::int64_t>& numbers);
+
+}  // namespace monitor

@@ -1,0 +1,92 @@
+// A ModelGauge has the numbers of one training or inference model that the monitor shows: what its
+// calls have done so far. The thread that calls the model writes them, without a lock; the
+// monitor's thread reads them at any time.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "graph/values/stopwatch.hpp"
+
+namespace penstock {
+
+class ModelGauge {
+ public:
+  /// Begins with no call. `updates` counts the updates of the weights. Another gauge of this
+  /// process has another number.
+  ModelGauge(std::string name, bool training,
+             std::shared_ptr<const std::atomic<std::uint64_t>> updates)
+      : number(next_number()), name(std::move(name)), training(training), updates_(updates) {}
+
+  /// A call is under way for as long as it lives.
+  class Call {
+   public:
+    explicit Call(ModelGauge& gauge) noexcept : gauge_(gauge) {
+      gauge_.in_call_since_ns_.store(begin_ns_, std::memory_order_relaxed);
+    }
+    ~Call() { gauge_.in_call_since_ns_.store(0, std::memory_order_relaxed); }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+    /// Counts the call, which has done its work on `samples` samples. A loss of nan is none.
+    void count(std::int64_t samples, double loss) noexcept {
+      gauge_.last_ns_.store(steady_ns() - begin_ns_, std::memory_order_relaxed);
+      gauge_.last_samples_.store(samples, std::memory_order_relaxed);
+      gauge_.loss_.store(loss, std::memory_order_relaxed);
+      gauge_.samples_.fetch_add(samples, std::memory_order_relaxed);
+      gauge_.calls_.fetch_add(1, std::memory_order_relaxed);
+    }
+
+   private:
+    ModelGauge& gauge_;
+    const std::int64_t begin_ns_ = steady_ns();
+  };
+
+  /// Is what the gauge shows at a moment.
+  struct Reading {
+    std::uint64_t updates = 0;
+    std::int64_t calls = 0;             ///< Counts the calls that have done their work.
+    std::int64_t samples = 0;           ///< Counts the samples of all these calls.
+    std::int64_t in_call_since_ns = 0;  ///< Is 0 if no call is under way.
+    std::int64_t last_ns = 0;           ///< Is how long the last call took.
+    std::int64_t last_samples = 0;
+    double loss = 0;  ///< Is the mean loss of the last call; nan if it had none.
+  };
+  Reading read() const noexcept {
+    return {.updates = updates_->load(),
+            .calls = calls_.load(std::memory_order_relaxed),
+            .samples = samples_.load(std::memory_order_relaxed),
+            .in_call_since_ns = in_call_since_ns_.load(std::memory_order_relaxed),
+            .last_ns = last_ns_.load(std::memory_order_relaxed),
+            .last_samples = last_samples_.load(std::memory_order_relaxed),
+            .loss = loss_.load(std::memory_order_relaxed)};
+  }
+
+  const std::uint64_t number;
+  const std::string name;
+  const bool training;
+  /// Holds the nanoseconds for which IPUs worked for plans that have left them since, by the number
+  /// of the IPU. It is the monitor's, which guards it.
+  std::map<std::int64_t, std::int64_t> past_work_ns = {};
+
+ private:
+  static std::uint64_t next_number() noexcept {
+    static std::atomic<std::uint64_t> last{0};
+    return ++last;
+  }
+
+  const std::shared_ptr<const std::atomic<std::uint64_t>> updates_;
+  std::atomic<std::int64_t> calls_{0};
+  std::atomic<std::int64_t> samples_{0};
+  std::atomic<std::int64_t> in_call_since_ns_{0};
+  std::atomic<std::int64_t> last_ns_{0};
+  std::atomic<std::int64_t> last_samples_{0};
+  std::atomic<double> loss_{std::numeric_limits<double>::quiet_NaN()};
+};
+
+}  // namespace penstock

@@ -1,0 +1,34 @@
+// A ShownPipeline is what the monitor knows of a plan that is on its IPUs: of which model it is,
+// where its stages run, how much memory they take, and whom to ask what it waits for.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "actors/pipeline/pipeline_runtime.hpp"
+#include "engine/monitor/model_gauge.hpp"
+
+namespace penstock {
+
+struct ShownIpu {
+  std::int64_t ipu = 0;
+  std::int64_t replica = 0;
+  std::vector<std::int64_t> stages = {};
+  std::int64_t bytes = 0;  ///< Is the memory that the plan takes of it.
+};
+
+struct ShownPipeline {
+  std::shared_ptr<ModelGauge> model = {};
+  std::vector<ShownIpu> ipus = {};
+  std::int64_t ipu_limit = 0;  ///< Counts the bytes of each IPU; 0 says that there is no limit.
+  const actors::PipelineRuntime* runtime = nullptr;
+};
+
+/// Returns the IPUs of a plan whose actors have this setup. `bytes` has what the plan takes of
+/// each.
+std::vector<ShownIpu> shown_ipus(const actors::PipelineSetup& setup,
+                                 const std::map<std::int64_t, std::int64_t>& bytes);
+
+}  // namespace penstock
