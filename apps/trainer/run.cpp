@@ -271,15 +271,23 @@ penstock::History Run::train(const std::function<void()>& on_first_step) {
         progress_,
         "Epoch " + std::to_string(epoch) + '/' + std::to_string(options_.training.epochs), steps);
   };
-  callback.on_step_begin = [&](const penstock::Batch&) {
+  std::int64_t step_samples = 0;
+  callback.on_step_begin = [&](const penstock::Batch& batch) {
+    step_samples = batch.front().shape()[0];
     if (training_.updates() == first_update_) on_first_step();
   };
   callback.on_step_end = [&](const penstock::StepRecord& record,
                              const penstock::StepResult& result) {
-    const StepMetrics metrics = step_metrics(record, result);
+    StepMetrics metrics = step_metrics(record, result);
+    metrics.samples = step_samples;
+    metrics.learning_rate = training_.learning_rate();
     outputs_.add(metrics);
     progress->advance(describe(metrics));
     warn_of_loss(metrics, *progress);
+    return penstock::Next::go_on;
+  };
+  callback.on_epoch_end = [&](const penstock::EpochRecord& epoch) {
+    outputs_.add(epoch);
     return penstock::Next::go_on;
   };
   return penstock::fit(training_, training_loader_,

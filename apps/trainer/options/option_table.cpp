@@ -17,6 +17,7 @@ using penstock::Strategy;
 
 /// More threads or replicas than this are a slip of the keyboard, and might bring a machine down.
 constexpr int most_threads = 1024;
+constexpr int highest_port = 65535;
 
 constexpr NumberRange positive{.least = smallest_positive};
 constexpr NumberRange from_zero{};
@@ -229,6 +230,12 @@ OptionGroup output_group() {
            "write what the optimizer keeps (safetensors), beside --save-weights")
       .add("metrics", &OutputOptions::metrics, path("FILE"),
            "write a line of JSON per step, and one of the whole run")
+      .add("metrics-port", &OutputOptions::metrics_port, whole_number(0, highest_port),
+           "serve the newest numbers to Prometheus, at http://127.0.0.1:PORT/metrics; 0 for any "
+           "port that is free, which a note names")
+      .add("tensorboard", &OutputOptions::tensorboard, path("DIR"),
+           "write the numbers of steps and epochs to a new file in this directory, which "
+           "TensorBoard shows")
       .add("profile", &OutputOptions::profile,
            "measure where time and memory go: report.html, profile.json and trace.json (for "
            "Perfetto "

@@ -102,6 +102,8 @@ struct OutputOptions {
   std::optional<std::string> save_weights = {};          ///< Names a file.
   std::optional<std::string> save_optimizer_state = {};  ///< Names a file.
   std::optional<std::string> metrics = {};               ///< Names a file.
+  std::optional<int> metrics_port = {};                  ///< Is 0 for any port that is free.
+  std::optional<std::string> tensorboard = {};           ///< Names a directory.
   bool profile = false;
   std::string profile_dir = "./profile";
   bool debug = false;

@@ -18,6 +18,9 @@ struct StepMetrics {
   std::vector<float> losses = {};  ///< Has the loss of every micro-batch, in the order of the data.
   double accuracy = 0;             ///< Is a fraction.
   double samples_per_second = 0;   ///< Is measured from asking for the data to the step's return.
+  // The file has no word for these two, which others show.
+  std::int64_t samples = 0;  ///< Counts the step's images.
+  double learning_rate = 0;  ///< Is the rate of the next weight update.
 };
 
 struct RunMetrics {

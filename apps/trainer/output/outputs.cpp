@@ -4,6 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "apps/trainer/output/console.hpp"
+#include "penstock/error.hpp"
+
 namespace trainer {
 namespace {
 
@@ -30,6 +33,8 @@ std::vector<RunFile> output_files(const OutputOptions& options) {
 Outputs::Outputs(const OutputOptions& options, std::span<const RunFile> inputs) {
   check_distinct(output_files(options), inputs);
   if (options.metrics) metrics_.emplace(*options.metrics);
+  if (options.tensorboard) events_.emplace(*options.tensorboard);
+  if (options.metrics_port) serve_metrics(static_cast<std::uint16_t>(*options.metrics_port));
   if (options.save_weights) weights_.emplace(*options.save_weights);
   if (options.save_optimizer_state) optimizer_state_.emplace(*options.save_optimizer_state);
   if (!options.profile) return;
@@ -37,12 +42,40 @@ Outputs::Outputs(const OutputOptions& options, std::span<const RunFile> inputs) 
   inference_profile_.emplace(profile_directory(options, "inference"));
 }
 
+void Outputs::serve_metrics(std::uint16_t port) {
+  constexpr const char* path = "/metrics";
+  server_.emplace(port, path, [this] { return live_.page(); });
+  if (port == 0)
+    print_note("--metrics-port: http://127.0.0.1:" + std::to_string(server_->port()) + path);
+}
+
 void Outputs::add(const StepMetrics& step) {
   if (metrics_) metrics_->write(to_json(step) + '\n');
+  live_.note(step);
+  updates_ = step.updates;
+  write_events({{"train/loss", step.loss},
+                {"train/accuracy", step.accuracy},
+                {"train/learning_rate", step.learning_rate},
+                {"train/samples_per_second", step.samples_per_second}});
+}
+
+void Outputs::add(const penstock::EpochRecord& epoch) {
+  write_events({{"epoch/loss", penstock::value_of(epoch.values, "loss")},
+                {"epoch/accuracy", penstock::value_of(epoch.values, "accuracy")},
+                {"epoch/seconds", epoch.seconds}});
 }
 
 void Outputs::add(const RunMetrics& run) {
   if (metrics_) metrics_->write(to_json(run) + '\n');
+  live_.note_test_accuracy(run.test_accuracy);
+  write_events({{"test/accuracy", run.test_accuracy}});
+}
+
+void Outputs::write_events(const std::vector<Scalar>& scalars) try {
+  if (events_) events_->write(static_cast<std::int64_t>(updates_), scalars);
+} catch (const penstock::Error& error) {
+  events_.reset();
+  print_note(std::string(error.what()) + "; the run goes on without it");
 }
 
 void Outputs::add_weights(const penstock::Model& model) {
@@ -56,6 +89,7 @@ void Outputs::add_optimizer_state(const penstock::TrainingModel& training) {
 void Outputs::add(const RunProfiles& profiles) {
   if (training_profile_) training_profile_->write(profiles.training);
   if (inference_profile_) inference_profile_->write(profiles.inference);
+  write_events({{"profile/bubble", profiles.training.bubble.measured}});
 }
 
 void Outputs::commit() {

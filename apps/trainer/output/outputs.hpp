@@ -3,12 +3,18 @@
 // all of them are on disk.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "apps/trainer/options/options.hpp"
+#include "apps/trainer/output/event_file.hpp"
+#include "apps/trainer/output/http_server.hpp"
+#include "apps/trainer/output/live_metrics.hpp"
 #include "apps/trainer/output/metrics.hpp"
 #include "apps/trainer/output/run_files.hpp"
+#include "penstock/fit.hpp"
 #include "penstock/model.hpp"
 #include "penstock/output_file.hpp"
 #include "penstock/profile.hpp"
@@ -28,7 +34,10 @@ class Outputs {
   /// another output, would be replaced.
   Outputs(const OutputOptions& options, std::span<const RunFile> inputs);
 
+  /// Numbers for TensorBoard that cannot be written are left out from then on, and a note says so
+  /// once.
   void add(const StepMetrics& step);
+  void add(const penstock::EpochRecord& epoch);
   void add(const RunMetrics& run);
   void add_weights(const penstock::Model& model);
   void add_optimizer_state(const penstock::TrainingModel& training);
@@ -42,8 +51,15 @@ class Outputs {
  private:
   using File = std::optional<penstock::OutputFile>;
 
+  void serve_metrics(std::uint16_t port);
+  void write_events(const std::vector<Scalar>& scalars);
+
   File metrics_, weights_, optimizer_state_;
   std::optional<penstock::ProfileFiles> training_profile_, inference_profile_;
+  std::optional<EventFile> events_;
+  std::uint64_t updates_ = 0;  // Counts those of the run so far.
+  LiveMetrics live_;
+  std::optional<HttpServer> server_;  // Reads `live_`.
 };
 
 }  // namespace trainer

@@ -279,6 +279,8 @@ const std::vector<Setting> settings{
      {"--save-weights", "w.st"},
      [](O o) { return o.output.save_weights == "w.st"; }},
     {"metrics", {"--metrics", "m.jsonl"}, [](O o) { return o.output.metrics == "m.jsonl"; }},
+    {"metrics_port", {"--metrics-port", "9090"}, [](O o) { return o.output.metrics_port == 9090; }},
+    {"tensorboard", {"--tensorboard", "runs"}, [](O o) { return o.output.tensorboard == "runs"; }},
     {"profile", {"--profile"}, [](O o) { return o.output.profile; }},
     {"profile_dir", {"--profile-dir", "p"}, [](O o) { return o.output.profile_dir == "p"; }},
     {"debug", {"--debug"}, [](O o) { return o.output.debug; }},
@@ -332,6 +334,8 @@ TEST(CommandLine, EveryOptionOfAnEngineReachesIt) {
                                          "save_weights",
                                          "save_optimizer_state",
                                          "metrics",
+                                         "metrics_port",
+                                         "tensorboard",
                                          "profile_dir",
                                          "no_progress"};
   for (const Setting& setting : settings) {

@@ -1,0 +1,47 @@
+// An EventFile is a file of numbers over time that TensorBoard shows, also while it grows. It holds
+// records of TFRecord, each with an Event of TensorFlow's event.proto.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainer {
+
+/// Is a number under the name that TensorBoard shows it by, such as "train/loss".
+struct Scalar {
+  std::string tag;
+  double value = 0;
+};
+
+/// Returns `data` as a record: its length, the length's checksum, `data`, and its checksum.
+std::string record_of(std::string_view data);
+/// Returns the Event with which each file begins.
+std::string version_event(double wall_seconds);
+/// Returns an Event with numbers of the step `step`.
+std::string scalar_event(double wall_seconds, std::int64_t step,
+                         const std::vector<Scalar>& scalars);
+
+class EventFile {
+ public:
+  /// Makes a new file in `directory`, and the directory if it is not there.
+  /// @throws penstock::Error io_error that names the file.
+  explicit EventFile(const std::filesystem::path& directory);
+
+  /// Adds numbers of the step `step`, which counts weight updates. Whoever reads the file sees them
+  /// at once. @throws penstock::Error io_error
+  void write(std::int64_t step, const std::vector<Scalar>& scalars);
+
+  const std::filesystem::path& path() const noexcept { return path_; }
+
+ private:
+  void append(const std::string& event);
+
+  std::filesystem::path path_;
+  std::ofstream file_;
+};
+
+}  // namespace trainer
