@@ -7,7 +7,6 @@
 #include "actors/execution/output_collector.hpp"
 #include "actors/host/failure_latch.hpp"
 #include "engine/actor_setup.hpp"
-#include "engine/profile/call_times.hpp"
 #include "engine/compile_for_host.hpp"
 #include "engine/compile_request.hpp"
 #include "engine/idle_options.hpp"
@@ -15,6 +14,7 @@
 #include "engine/model/variable_attributes.hpp"
 #include "engine/optimizer_state.hpp"
 #include "engine/output_sizes.hpp"
+#include "engine/profile/call_times.hpp"
 #include "engine/profile/make_profile.hpp"
 #include "engine/update_rules.hpp"
 #include "graph/values/number_range.hpp"
@@ -308,6 +308,7 @@ StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_
                              const std::stop_token& stop) {
   const std::int64_t begin_ns = steady_ns();
   prepare_run();
+  const std::int64_t prepared_ns = steady_ns();
   const Stopwatch watch;
   actors::StepOutcome outcome;
   try {
@@ -325,10 +326,11 @@ StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_
   try {
     tell_run(micro_batches, seconds);
     const std::int64_t samples = inputs.empty() ? 0 : inputs.front().shape()[0];
-    if (setup_.trace) note_run(begin_ns, end_ns, micro_batches, samples);
+    if (setup_.trace) note_run({begin_ns, prepared_ns, end_ns, micro_batches, samples});
   } catch (const std::exception&) {
     // What the call is about has been done. If the model has failed since, the next call says so.
   }
+  if (ProfileRecorder* const profile = profile_of_host()) profile->leave(steady_ns());
   return result;
 }
 
@@ -354,17 +356,27 @@ void RunningModel::tell_run(std::int64_t micro_batches, double seconds) const {
                            " micro-batches per replica done in ", decimal_text(seconds, 6), " s"});
 }
 
-void RunningModel::note_run(std::int64_t begin_ns, std::int64_t end_ns, std::int64_t micro_batches,
-                            std::int64_t samples) {
+ProfileRecorder* RunningModel::profile_of_host() noexcept {
+  std::optional<ProfileRecorder>& profile = host_of_ ? host_of_->profile_ : profile_;
+  return profile ? &*profile : nullptr;
+}
+
+void RunningModel::note_run(const RunSpan& run) {
   const StageNotes notes = ask_stages();
-  const CallSpan call{.first_micro_batch = runtime_->micro_batches_begun() - micro_batches,
-                      .micro_batches = micro_batches,
-                      .replicas = setup_.replicas,
-                      .begin_ns = begin_ns,
-                      .end_ns = end_ns};
-  profile_->add_call(call, samples, notes.events, notes.dropped);
-  if (host_of_ && host_of_->profile_) host_of_->profile_->count_short_call();
-  if (notes.dropped > 0) return;  // What is left says nothing of the whole call.
+  const std::int64_t micro_batches = run.micro_batches;
+  CallSpan call{.first_micro_batch = runtime_->micro_batches_begun() - micro_batches,
+                .micro_batches = micro_batches,
+                .replicas = setup_.replicas,
+                .begin_ns = run.prepared_ns,
+                .end_ns = run.end_ns};
+  if (host_of_) profile_of_host()->count_short_call(run.begin_ns);
+  profile_->note_in_flight(notes.reports);
+  if (notes.dropped > 0) {  // What is left says nothing of the whole call.
+    profile_->count_lost(notes.dropped);
+    return;
+  }
+  profile_->add_call(call, run.samples, notes.events);
+  call.begin_ns = run.begin_ns;
   const auto returns = [&](std::size_t output, std::int64_t micro_batch) {
     return actors::is_returned(selection_of(output), micro_batch, micro_batches);
   };
@@ -496,7 +508,7 @@ Profile RunningModel::profile() {
   recorded_->events.append_to(profile.events);
   profile.events = in_order_of_time(std::move(profile.events));
   leave_out_other_calls(profile);
-  profile.older_events = recorded_->dropped - profile.dropped_events;
+  profile.older_events = profile_->recorded_events() - profile.events.size();
   return profile;
 }
 

@@ -179,10 +179,16 @@ class RunningModel : public WeightSource {
   };
   /// Reads what the stages have noted; the events become part of the trace, even if it throws.
   StageNotes ask_stages();
-  /// Makes the report on the run of `samples` samples that has just ended, from what it has
-  /// recorded.
-  void note_run(std::int64_t begin_ns, std::int64_t end_ns, std::int64_t micro_batches,
-                std::int64_t samples);
+  /// Says when a run was asked for, when the IPUs had what it needs, and when it ended.
+  struct RunSpan {
+    std::int64_t begin_ns, prepared_ns, end_ns;
+    std::int64_t micro_batches, samples;
+  };
+  /// Makes the report on the run that has just ended, and adds the run to the profile.
+  void note_run(const RunSpan& run);
+  /// Returns the profile of the model whose short calls this one runs, or of this one; null if
+  /// nothing is recorded.
+  ProfileRecorder* profile_of_host() noexcept;
   /// Adds to the profile what the programs of the actors have measured.
   void note_program_times();
   void set_rules(const Optimizer& optimizer, std::uint64_t number);
@@ -241,9 +247,9 @@ class RunningModel : public WeightSource {
   std::uint64_t held_version_ = 0;       // Is a version of the store.
   std::optional<ProfileRecorder> profile_;  // Is there if the model records what it does.
   std::shared_ptr<Recorded> recorded_;      // Is shared with its host and with others of that host.
-  std::shared_ptr<ModelGauge> gauge_;    // Is shared with its host and with others of that host.
-  std::string not_shown_because_;        // Is empty if the monitor shows it, or was not asked to.
-  std::unique_ptr<MonitorStay> shown_;   // Is null while detached, and where there is no monitor.
+  std::shared_ptr<ModelGauge> gauge_;       // Is shared with its host and with others of that host.
+  std::string not_shown_because_;       // Is empty if the monitor shows it, or was not asked to.
+  std::unique_ptr<MonitorStay> shown_;  // Is null while detached, and where there is no monitor.
 };
 
 /// Returns the events by begin, and then by IPU.

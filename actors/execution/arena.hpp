@@ -46,8 +46,8 @@ class Arena {
   /// weights among that in the run's room for weights.
   void run(const ProgramRun& run);
 
-  /// Makes run() measure from now on how long each instruction takes, in the programs of every
-  /// fourth micro-batch. It is called before the first run.
+  /// Makes run() measure from now on how long each instruction takes, in the programs of one
+  /// micro-batch of every four. It is called before the first run.
   void time_programs();
   /// Returns what was measured, and begins anew. The host's thread may call it while no call is
   /// under way.

@@ -63,14 +63,16 @@ void StageState::on_weights_brought(const WeightsBrought& brought) {
     ++(brought.work.direction == Direction::forward ? report.forward_weight_loads
                                                     : report.backward_weight_loads);
   });
+  // Weights that come ahead find the IPU waiting for what the next turn begins with.
+  const bool begun = core->begun(brought.work);
   if (setup.pipeline->trace)
     setup.status->record({.ipu = ipu,
                           .replica = setup.replica,
                           .stage = setup.stage,
                           .activity = Activity::load,
-                          .waited_for = WaitReason::host_store,
+                          .waited_for = begun ? waited_for : WaitReason::input,
                           .micro_batch = brought.work.micro_batch,
-                          .ready_ns = brought.begin_ns,
+                          .ready_ns = begun ? ready_ns : brought.begin_ns,
                           .begin_ns = brought.begin_ns,
                           .end_ns = brought.end_ns,
                           .bytes = setup.arena->stage().host_parameter_bytes});
@@ -163,7 +165,7 @@ const graph::Program& StageState::program_of(const Work& work) const {
 void StageState::pump() {
   while (const auto work = core->next()) {
     if (!fetched_for(*work)) {
-      held_by = WaitReason::host_store;
+      if (fetching_since_ns == 0) fetching_since_ns = steady_ns();
       return;
     }
     note_ready(*work);
@@ -191,6 +193,10 @@ void StageState::note_ready(const Work& work) {
   ready_ns = steady_ns();
   waited_for = held_by.value_or(work.direction == Direction::forward ? WaitReason::input
                                                                      : WaitReason::gradient);
+  // All but blocks of the host store had come before these were fetched.
+  if (fetching_since_ns > 0 && ready_ns - fetching_since_ns > fetching_since_ns - since_ns)
+    waited_for = WaitReason::host_store;
+  fetching_since_ns = 0;
 }
 
 std::int64_t StageState::bytes_of(const std::vector<std::int32_t>& edges) const {

@@ -80,6 +80,8 @@ struct StageState {
   std::optional<WaitReason> held_by;
   WaitReason waited_for = WaitReason::input;  // Belongs to the work that runs.
   std::int64_t ready_ns = 0;                  // Says when the work that runs was ready.
+  // Says since when the next work lacks nothing but blocks of the host store; 0 if it lacks more.
+  std::int64_t fetching_since_ns = 0;
   std::optional<TurnNear> near;  // Has come before the weights were ready.
   std::int64_t since_ns = 0;     // Is when it last began or ended a piece of work, or an update.
 };

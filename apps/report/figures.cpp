@@ -4,6 +4,7 @@
 #include <charconv>
 #include <fstream>
 #include <iterator>
+#include <map>
 
 #include "penstock/error.hpp"
 
@@ -85,12 +86,19 @@ class Figures {
 
   void add_op(const JsonValue& op) {
     if (number(op, "timed_runs") == 0) return;
-    add(label(op, "op") + " \"" + label(op, "name") + "\"", Unit::seconds,
-        number(op, "mean_seconds"));
+    const bool backward = field(op, "backward", Kind::boolean).truth;
+    std::string name = "stage " + field(op, "stage", Kind::number).text +
+                       (backward ? " backward, " : " forward, ") + label(op, "op") + " \"" +
+                       label(op, "name") + '"';
+    // A program may have several instructions of one name, such as copies.
+    const int count = ++ops_[name];
+    if (count > 1) name += " #" + std::to_string(count);
+    add(std::move(name), Unit::seconds, number(op, "mean_seconds"));
   }
 
   const JsonValue& profile_;
   std::vector<Figure> figures_;
+  std::map<std::string, int> ops_;  // Counts the ops of each name so far.
 };
 
 std::string content(const std::filesystem::path& file) {

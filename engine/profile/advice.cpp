@@ -60,9 +60,18 @@ class Adviser {
     double most = 0;
     for (const IpuProfile& ipu : profile_.ipus)
       most = std::max(most, ipu.seconds.of(Activity::update) + ipu.seconds.of(Activity::exchange));
-    const double windows = static_cast<double>(profile_.micro_batches) / profile_.replicas /
-                           profile_.gradient_accumulation;
-    return most / windows;
+    return most / windows();
+  }
+
+  /// Returns the time that all stages of a replica together spend on a weight update.
+  double update_of_all_stages() const {
+    double seconds = 0;
+    for (const StageProfile& stage : profile_.stages) seconds += stage.update.seconds;
+    return profile_.training ? seconds / profile_.replicas / windows() : 0;
+  }
+  double windows() const {
+    return static_cast<double>(profile_.micro_batches) / profile_.replicas /
+           profile_.gradient_accumulation;
   }
 
   double per_micro_batch(double window, int micro_batches) const {
@@ -108,11 +117,11 @@ class Adviser {
   }
 
   void lengthen_windows() {
-    for (const int factor : {4, 2}) {
+    for (const int factor : {2, 4}) {
       graph::Simulation longer = now_;
       longer.micro_batches = now_.micro_batches * factor;
       const double gain = speedup(window_seconds(longer), longer.micro_batches);
-      if (gain < least_speedup) return;
+      if (gain < least_speedup) continue;
       const std::string number = std::to_string(longer.micro_batches);
       add("accumulation",
           profile_.training
@@ -134,7 +143,8 @@ class Adviser {
   }
 
   void change_schedule() {
-    if (now_.stages < 2 || !plan_.phases.none()) return;
+    // With one micro-batch at a time, the strategy may say so, which no schedule changes.
+    if (now_.stages < 2 || !plan_.phases.none() || plan_.schedule->one_at_a_time) return;
     for (const graph::Schedule* other : graph::all_schedules()) {
       if (other == plan_.schedule || other->one_at_a_time) continue;
       graph::Simulation changed{.schedule = *other,
@@ -155,12 +165,13 @@ class Adviser {
     }
   }
 
-  /// Compares with a stage that has the whole model, in as many replicas as there are processors.
+  /// Compares with a stage that has the whole model, in as many replicas as the IPUs have
+  /// processors. Each replica then does the updates of all stages.
   void replicate() {
     const int replicas = profile_.processors;
     if (replicas < 2 || (now_.stages == 1 && profile_.replicas >= replicas)) return;
     const double rate_now = profile_.replicas / per_micro_batch(window_, now_.micro_batches);
-    const double rate = replicas / (work_ + update_ / now_.micro_batches);
+    const double rate = replicas / (work_ + update_of_all_stages() / now_.micro_batches);
     const double gain = rate / rate_now;
     if (gain < least_speedup) return;
     add("replicas",
@@ -228,8 +239,8 @@ class Adviser {
           "IPU " + std::to_string(ipu.ipu) + " uses " +
               percent(used / static_cast<double>(memory.budget_bytes)) + " of its memory. " +
               (stash ? "Most of that is the stash, which options.training.recompute makes smaller."
-                     : "Weights and the state of the optimizer take most of that; "
-                       "options.training.offload moves them to the host store."));
+                     : "options.training.offload keeps weights, and what the optimizer needs, in "
+                       "the host store."));
     }
   }
 

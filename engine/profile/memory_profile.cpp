@@ -147,9 +147,10 @@ void add_memory(Profile& profile, const graph::Plan& plan, std::span<const Stage
     for (const StageReport& report : reports) {
       if (report.stage != stage.stage) continue;
       const graph::StagePlan& of_plan = plan.stages[graph::index(stage.stage)];
-      stage.max_in_flight = std::max(stage.max_in_flight, report.max_in_flight);
-      stage.resident_bytes = of_plan.parameter_bytes + of_plan.kept_bytes +
-                             of_plan.accumulator_bytes + report.optimizer_bytes_on_ipu;
+      // Replicas that divide the optimizer's state may have shards of different sizes.
+      stage.resident_bytes = std::max(
+          stage.resident_bytes, of_plan.parameter_bytes + of_plan.kept_bytes +
+                                    of_plan.accumulator_bytes + report.optimizer_bytes_on_ipu);
     }
   }
 }

@@ -70,21 +70,41 @@ ProfileRecorder::ProfileRecorder(std::shared_ptr<const graph::Plan> plan, std::i
 }
 
 void ProfileRecorder::add_call(const CallSpan& call, std::int64_t samples,
-                               std::span<const TraceEvent> events, std::uint64_t dropped) {
-  ipus_.add_call(call.begin_ns, call.end_ns, events);
-  windows_.add_call(call, events);
-  for (const TraceEvent& event : events) add_event(event);
+                               std::span<const TraceEvent> events) {
   const CallProfile row{call.begin_ns, call.end_ns, call.first_micro_batch, call.micro_batches};
   if (calls_.size() < most_calls)
     calls_.push_back(row);
   else
     calls_[call_count_ % most_calls] = row;
-  if (call_count_++ == 0) first_begin_ns_ = call.begin_ns;
-  last_end_ns_ = call.end_ns;
+  // Nothing can fail any more.
+  ipus_.add_call(call.begin_ns, call.end_ns, events);
+  windows_.add_call(call, events);
+  for (const TraceEvent& event : events) {
+    const std::int64_t number = event.micro_batch - call.first_micro_batch;
+    if (number >= 0 && number < call.micro_batches) add_event(event);
+  }
+  ++call_count_;
+  recorded_events_ += events.size();
+  add_time_between(call.begin_ns);
   micro_batches_ += call.micro_batches * replicas_;
   samples_ += samples;
   call_seconds_ += static_cast<double>(call.end_ns - call.begin_ns) * 1e-9;
-  dropped_ += dropped;
+}
+
+void ProfileRecorder::note_in_flight(std::span<const StageReport> reports) noexcept {
+  for (const StageReport& report : reports) {
+    int& most = stages_[graph::index(report.stage)].max_in_flight;
+    most = std::max(most, report.max_in_flight);
+  }
+}
+
+void ProfileRecorder::count_short_call(std::int64_t begin_ns) noexcept {
+  ++short_calls_;
+  add_time_between(begin_ns);
+}
+
+void ProfileRecorder::add_time_between(std::int64_t begin_ns) noexcept {
+  if (left_ns_ > 0) between_ns_ += std::max<std::int64_t>(0, begin_ns - left_ns_);
 }
 
 void ProfileRecorder::add_event(const TraceEvent& event) {
@@ -126,11 +146,11 @@ Profile ProfileRecorder::measured() const {
                   .micro_batches = micro_batches_,
                   .samples = samples_,
                   .call_seconds = call_seconds_,
-                  .elapsed_seconds = static_cast<double>(last_end_ns_ - first_begin_ns_) * 1e-9,
+                  .elapsed_seconds = call_seconds_ + static_cast<double>(between_ns_) * 1e-9,
                   .stages = stages_,
                   .ops = ops(),
                   .window = calls_,
-                  .dropped_events = dropped_};
+                  .dropped_events = lost_};
   profile.bubble.measured = windows_.bubble();
   host_events_.append_to(profile.host_events);
   std::ranges::sort(profile.window, {}, &CallProfile::begin_ns);

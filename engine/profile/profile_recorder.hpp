@@ -14,6 +14,7 @@
 #include "graph/plan/plan.hpp"
 #include "graph/plan/program.hpp"
 #include "penstock/profile.hpp"
+#include "penstock/report.hpp"
 
 namespace penstock {
 
@@ -24,12 +25,20 @@ class ProfileRecorder {
   ProfileRecorder(std::shared_ptr<const graph::Plan> plan, std::int64_t replicas,
                   std::int64_t gradient_accumulation, std::int64_t most_host_events = 0);
 
-  /// Adds a call that took `samples` samples. `events` are those of the call, in order of time, and
-  /// `dropped` more were lost.
-  void add_call(const CallSpan& call, std::int64_t samples, std::span<const TraceEvent> events,
-                std::uint64_t dropped);
-  /// Counts a call, or a part of one, that had a plan of its own.
-  void count_short_call() noexcept { ++short_calls_; }
+  /// Adds a call that took `samples` samples. `events` are all of the call's, in order of time.
+  /// Adds all of it or, if memory runs out, nothing. @throws std::bad_alloc
+  void add_call(const CallSpan& call, std::int64_t samples, std::span<const TraceEvent> events);
+  /// Counts a call, or a part of one, that had a plan of its own and began at `begin_ns`.
+  void count_short_call(std::int64_t begin_ns) noexcept;
+  /// Counts events of a call that were lost, for which reason the call is not added.
+  void count_lost(std::uint64_t events) noexcept { lost_ += events; }
+  /// Notes how many micro-batches each stage has held at most, stage by stage and replica by
+  /// replica.
+  void note_in_flight(std::span<const StageReport> reports) noexcept;
+  /// Returns how many events all added calls had.
+  std::uint64_t recorded_events() const noexcept { return recorded_events_; }
+  /// Notes that the host goes on with something else from `now_ns` on.
+  void leave(std::int64_t now_ns) noexcept { left_ns_ = now_ns; }
   /// Adds what the timed runs of each stage's programs took, stage by stage.
   void add_program_times(std::span<const graph::StageProgramTimes> stages);
 
@@ -43,6 +52,8 @@ class ProfileRecorder {
 
  private:
   void add_event(const TraceEvent& event);
+  /// Adds the time that the host has spent until `begin_ns`, where a call begins.
+  void add_time_between(std::int64_t begin_ns) noexcept;
   std::vector<OpProfile> ops() const;
 
   std::shared_ptr<const graph::Plan> plan_;
@@ -58,9 +69,10 @@ class ProfileRecorder {
   std::int64_t micro_batches_ = 0;
   std::int64_t samples_ = 0;
   double call_seconds_ = 0;
-  std::int64_t first_begin_ns_ = 0;
-  std::int64_t last_end_ns_ = 0;
-  std::uint64_t dropped_ = 0;
+  std::int64_t between_ns_ = 0;  // Adds up what the host did between calls.
+  std::int64_t left_ns_ = 0;     // Says when the host went on after the last call; 0 before it.
+  std::uint64_t recorded_events_ = 0;
+  std::uint64_t lost_ = 0;
   actors::EventLog<HostEvent> host_events_;
 };
 

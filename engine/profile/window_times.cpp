@@ -19,7 +19,15 @@ void WindowTimes::add_call(const CallSpan& call, std::span<const TraceEvent> eve
     Window& of_event = windows[static_cast<std::size_t>(number / window)];
     of_event.begin_ns = std::min(of_event.begin_ns, event.begin_ns);
     of_event.end_ns = std::max(of_event.end_ns, event.end_ns);
-    busy_ns_ += static_cast<double>(event.end_ns - event.begin_ns);
+  }
+  // Sums may be exchanged, and weights may come, while other IPUs still run programs.
+  for (const TraceEvent& event : events) {
+    const std::int64_t number = event.micro_batch - call.first_micro_batch;
+    if (number < 0 || number >= call.micro_batches) continue;
+    const Window& of_event = windows[static_cast<std::size_t>(number / window)];
+    const std::int64_t begin = std::max(event.begin_ns, of_event.begin_ns);
+    const std::int64_t end = std::min(event.end_ns, of_event.end_ns);
+    if (end > begin) busy_ns_ += static_cast<double>(end - begin);
   }
   for (const Window& each : windows)
     if (each.end_ns > each.begin_ns) whole_ns_ += static_cast<double>(each.end_ns - each.begin_ns);

@@ -26,7 +26,7 @@ class WindowTimes {
  private:
   std::int64_t ipus_;
   std::int64_t window_;
-  double busy_ns_ = 0;   // Adds up the programs of all windows.
+  double busy_ns_ = 0;   // Adds up what IPUs did in all windows.
   double whole_ns_ = 0;  // Adds up the windows.
 };
 

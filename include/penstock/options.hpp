@@ -290,7 +290,7 @@ struct RuntimeOptions {
   /// return that.
   bool trace = false;
   /// A model keeps at most this many recorded events until `take_trace()` returns them. Further
-  /// events replace the oldest ones, and `dropped_events()` counts those. An event takes 64 bytes.
+  /// events replace the oldest ones, and `dropped_events()` counts those. An event takes 56 bytes.
   std::int64_t trace_events = 1 << 20;
   /// A call fails if nothing moves for this long, and the error says who waits for what. An IPU
   /// that is known to be at work has ten times as long for an instruction, or for a part of a long

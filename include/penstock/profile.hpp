@@ -164,7 +164,7 @@ struct CallProfile {
   std::int64_t micro_batches = 0;      ///< Each replica ran this many micro-batches.
 };
 
-/// Holds what a running model has measured of itself since it was built or last asked.
+/// Holds what a running model has measured of itself since it was built.
 struct Profile {
   std::string model = {};          ///< Names the model.
   bool training = false;           ///< Says whether the model trains.
@@ -179,7 +179,9 @@ struct Profile {
   std::int64_t micro_batches = 0;  ///< Counts the micro-batches of all replicas.
   std::int64_t samples = 0;        ///< Counts the samples.
   double call_seconds = 0;         ///< All calls together took this long.
-  double elapsed_seconds = 0;  ///< So much time passed from the first call to the end of the last.
+  /// Is the time of all calls and of what the host did between them, without short calls and
+  /// without the time that recording takes.
+  double elapsed_seconds = 0;
   std::vector<IpuProfile> ipus = {};      ///< Has the IPUs by number.
   std::vector<StageProfile> stages = {};  ///< Has the stages by number.
   std::vector<OpProfile> ops = {};        ///< Has the instructions, stage by stage, in their order.
@@ -201,8 +203,8 @@ struct Profile {
 std::string to_json(const Profile& profile);
 
 /// Is a directory that gets the files of a profile: `trace.json` for Perfetto and chrome://tracing,
-/// `profile.json` with the figures, and `report.html`, a page for people. The files appear at
-/// commit(), or not at all. One thread at a time uses it.
+/// `profile.json` with the figures, and `report.html`, a page for people. Each file appears whole
+/// at commit(), or not at all. One thread at a time uses it.
 class ProfileFiles {
  public:
   /// Makes the directory if it does not exist, and makes sure that the files can be written.

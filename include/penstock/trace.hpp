@@ -29,10 +29,13 @@ std::string_view to_string(Activity activity) noexcept;
 
 /// Says what an IPU waited for before it could begin something.
 enum class WaitReason : std::uint8_t {
-  input,       ///< The stage did not have its input, from the stage before or from the host.
-  gradient,    ///< The stage did not have its gradient, from the stage after.
-  credit,      ///< The input was there, but the stage held as many micro-batches as it may.
-  outputs,     ///< The outputs of earlier micro-batches had not been collected.
+  input,     ///< The stage did not have its input, from the stage before or from the host.
+  gradient,  ///< The stage did not have its gradient, from the stage after.
+  /// The input was there, but the stage held as many micro-batches as it may, so that it waited for
+  /// a gradient, which frees a place.
+  credit,
+  /// The input was there, but the outputs of earlier micro-batches had not been collected.
+  outputs,
   host_store,  ///< Tensors had not come from the host store.
   gate,        ///< A weight update waited for other stages or for other replicas.
   dispatch,    ///< The work was ready, but its message or a free processor was not there.

@@ -49,7 +49,7 @@ TEST(Comparison, H2_SaysWhatBecameFasterSlowerAndLarger) {
   EXPECT_EQ(text,
             "Faster\n"
             "  the whole run: 500 samples/s -> 1000 samples/s (2.00 times)\n"
-            "  linear \"fc\": 5.00 us -> 4.00 us (0.80 times)\n"
+            "  stage 0 forward, linear \"fc\": 5.00 us -> 4.00 us (0.80 times)\n"
             "Slower\n"
             "  stage 0, backward: 2.000 ms -> 4.000 ms (2.00 times)\n"
             "Larger\n"
@@ -59,12 +59,25 @@ TEST(Comparison, H2_SaysWhatBecameFasterSlowerAndLarger) {
             "8 figures differ by at most 3 %.\n");
 }
 
+TEST(Comparison, H2_TellsInstructionsOfOneNameApart) {
+  Profile twice = profile();
+  twice.ops.push_back(twice.ops[0]);
+  twice.ops[1].mean_seconds = 9e-6;
+  const auto same = figures(twice);
+  EXPECT_EQ(same.size(), figures(profile()).size() + 1);
+  EXPECT_EQ(compare(same, same, 0.03),
+            std::to_string(same.size()) + " figures differ by at most 3 %.\n");
+}
+
 TEST(Comparison, H2_ListsWhatOnlyOneProfileHas) {
   Profile after = profile();
   after.ops[0].name = "head";
   const std::string text = compare(figures(profile()), figures(after), 0.03);
-  EXPECT_NE(text.find("Only in the first\n  linear \"fc\": 5.00 us\n"), text.npos) << text;
-  EXPECT_NE(text.find("Only in the second\n  linear \"head\": 5.00 us\n"), text.npos) << text;
+  EXPECT_NE(text.find("Only in the first\n  stage 0 forward, linear \"fc\": 5.00 us\n"), text.npos)
+      << text;
+  EXPECT_NE(text.find("Only in the second\n  stage 0 forward, linear \"head\": 5.00 us\n"),
+            text.npos)
+      << text;
 }
 
 TEST(Figures, H2_AreReadFromAProfilesDirectory) {

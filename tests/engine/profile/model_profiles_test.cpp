@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -135,6 +136,36 @@ TEST(ModelProfile, H2_HasThePeakThatTheArenasHave) {
   });
 }
 
+// Which one of these it is depends on timing, but for the last stage's backward: all that it needs
+// comes from its own forward.
+TEST(ModelProfile, H2_NamesWhatAStageMayWaitFor) {
+  using enum WaitReason;
+  const std::map<std::pair<int, Activity>, std::set<WaitReason>> legal{
+      {{0, Activity::forward}, {input, gate, dispatch}},
+      {{0, Activity::backward}, {gradient, credit, dispatch}},
+      {{1, Activity::forward}, {input, gate, dispatch}},
+      {{1, Activity::backward}, {dispatch}},
+      {{0, Activity::update}, {gate}},
+      {{1, Activity::update}, {gate}}};
+  for (const PipelineSchedule schedule :
+       {PipelineSchedule::grouped, PipelineSchedule::interleaved}) {
+    Options options = options_for(2, 6, 2);
+    options.topology.schedule = schedule;
+    options.runtime.trace = true;
+    std::set<WaitReason> first_of_windows;
+    for (const TraceEvent& event : trained(options).events) {
+      EXPECT_EQ(legal.at({event.stage, event.activity}).count(event.waited_for), 1U)
+          << "stage " << event.stage << ' ' << to_string(event.activity) << ": "
+          << to_string(event.waited_for);
+      if (event.stage == 0 && event.activity == Activity::forward && event.micro_batch % 6 == 0 &&
+          event.micro_batch % 12 != 0)
+        first_of_windows.insert(event.waited_for);
+    }
+    EXPECT_EQ(first_of_windows, std::set{gate})
+        << "the second window of a call begins with an update";
+  }
+}
+
 TEST(ModelProfile, H2_TimesInstructionsInASampleOfTheRuns) {
   Options options = options_for(2, 4, 2);
   options.runtime.trace = true;
@@ -201,6 +232,7 @@ TEST(ModelProfile, H2_GoesOnOverADetach) {
   const Profile profile = training.profile();
   EXPECT_EQ(profile.calls, 2U);
   EXPECT_EQ(profile.stages[1].backward.runs, 8U);
+  EXPECT_GE(profile.stages[0].max_in_flight, 1);
   EXPECT_EQ(profile.ops.front().timed_runs, 2U);
 }
 

@@ -58,7 +58,8 @@ inline ProfileRecorder recorded(const std::shared_ptr<const graph::Plan>& plan,
                        .micro_batches = simulation.micro_batches,
                        .begin_ns = begin,
                        .end_ns = begin + span},
-                      simulation.micro_batches, events_of(timeline, first, begin), 0);
+                      simulation.micro_batches, events_of(timeline, first, begin));
+    recorder.leave(begin + span);
   }
   return recorder;
 }

@@ -108,9 +108,9 @@ TEST(SimulatedProfile, H2_ExpectsOfLongerWindowsWhatTheyWouldGain) {
   const Profile profile = profile_of(simulation, 1);
   const ProfileAdvice* windows = find(profile, "accumulation");
   ASSERT_NE(windows, nullptr);
-  // (4 + 3) slots for 4 micro-batches become (16 + 3) slots for 16.
-  EXPECT_NEAR(windows->speedup, (7.0 / 4) / (19.0 / 16), 0.01);
-  EXPECT_NE(windows->text.find("Windows of 16 "), std::string::npos) << windows->text;
+  // (4 + 3) slots for 4 micro-batches become (8 + 3) slots for 8.
+  EXPECT_NEAR(windows->speedup, (7.0 / 4) / (11.0 / 8), 0.01);
+  EXPECT_NE(windows->text.find("Windows of 8 "), std::string::npos) << windows->text;
 }
 
 TEST(SimulatedProfile, H2_TellsOfTimeBetweenCalls) {
