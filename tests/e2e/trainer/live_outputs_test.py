@@ -125,6 +125,18 @@ class LiveOutputs(unittest.TestCase):
             for expected, value in zip(losses, written):
                 self.assertAlmostEqual(value, expected, places=5)
 
+    def test_event_files_have_the_bubble_of_a_profiled_run(self):
+        with tempfile.TemporaryDirectory() as directory:
+            runs = Path(directory, 'runs')
+            subprocess.run(QUICK + ['--max-updates', '12', '--tensorboard', str(runs), '--profile',
+                                    '--profile-dir', str(Path(directory, 'profile'))],
+                           check=True, timeout=120, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
+            bubbles = [scalars['profile/bubble'] for path in runs.iterdir()
+                       for _, _, scalars in events(path) if 'profile/bubble' in scalars]
+            self.assertEqual(len(bubbles), 1)
+            self.assertTrue(0 <= bubbles[0] <= 1)
+
     def test_prometheus_reads_the_numbers_while_the_run_goes_on(self):
         with subprocess.Popen(QUICK + ['--epochs', '1000000', '--metrics-port', '0'],
                               stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
