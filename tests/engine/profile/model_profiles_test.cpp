@@ -143,7 +143,7 @@ TEST(ModelProfile, H2_NamesWhatAStageMayWaitFor) {
   const std::map<std::pair<int, Activity>, std::set<WaitReason>> legal{
       {{0, Activity::forward}, {input, gate, dispatch}},
       {{0, Activity::backward}, {gradient, credit, dispatch}},
-      {{1, Activity::forward}, {input, gate, dispatch}},
+      {{1, Activity::forward}, {input, outputs, gate, dispatch}},
       {{1, Activity::backward}, {dispatch}},
       {{0, Activity::update}, {gate}},
       {{1, Activity::update}, {gate}}};

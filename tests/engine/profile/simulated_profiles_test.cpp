@@ -95,8 +95,7 @@ TEST(SimulatedProfile, H2_AdvisesNothingWhereNothingIsToBeGained) {
   const auto plan = chain_plan(1, true, graph::grouped);
   const graph::Timeline timeline = graph::simulate(simulation);
   ProfileRecorder recorder(plan, 1, 10);
-  recorder.add_call({.micro_batches = 10, .end_ns = 30'000'000'000}, 10, events_of(timeline, 0, 0),
-                    0);
+  recorder.add_call({.micro_batches = 10, .end_ns = 30'000'000'000}, 10, events_of(timeline, 0, 0));
   const CompileReport compile;
   EXPECT_TRUE(
       make_profile(recorder, {.plan = *plan, .compile = compile, .stages = {}}).advice.empty());
