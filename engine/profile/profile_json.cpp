@@ -7,79 +7,25 @@
 #include <vector>
 
 #include "engine/files/trace_text.hpp"
+#include "engine/json/json_object.hpp"
 #include "graph/values/hosts_thread.hpp"
-#include "graph/values/number_range.hpp"
-#include "graph/values/text.hpp"
 #include "penstock/json_value.hpp"
 
 namespace penstock {
-namespace {
 
-using Kind = JsonValue::Kind;
-
-JsonValue json(double number) {
-  return {.kind = Kind::number, .text = number_text(number)};
-}
-JsonValue json(std::integral auto number) {
-  return {.kind = Kind::number, .text = std::to_string(number)};
-}
-JsonValue json(bool truth) {
-  return {.kind = Kind::boolean, .truth = truth};
-}
-JsonValue json(const std::string& text) {
-  return {.kind = Kind::text, .text = printable(text)};
-}
-JsonValue json(std::string_view text) {
-  return json(std::string(text));
-}
-
-// Each struct of a profile has a function of its own below.
-JsonValue json(const TimeSplit&);
-JsonValue json(const TensorMemory&);
-JsonValue json(const IpuMemory&);
-JsonValue json(const IpuProfile&);
-JsonValue json(const RunTimes&);
-JsonValue json(const LivePoint&);
-JsonValue json(const StageProfile&);
-JsonValue json(const OpProfile&);
-JsonValue json(const CompileStep&);
-JsonValue json(const CompileReport&);
-JsonValue json(const BubbleProfile&);
-JsonValue json(const ProfileAdvice&);
-
-template <class Item>
-JsonValue json(const std::vector<Item>& items) {
-  JsonValue list{.kind = Kind::list};
-  for (const Item& item : items) list.items.push_back(json(item));
-  return list;
-}
-
-/// Builds an object field by field.
-class Object {
- public:
-  Object& add(std::string_view name, JsonValue value) {
-    value.name = name;
-    object_.items.push_back(std::move(value));
-    return *this;
-  }
-  Object& add(std::string_view name, const auto& value) { return add(name, json(value)); }
-  JsonValue take() { return std::move(object_); }
-
- private:
-  JsonValue object_{.kind = Kind::object};
-};
+// These functions are found by the types that they take.
 
 /// Returns an object with a field for each enumerator, in the order of their numbers.
 template <class Enum>
-JsonValue by_enumerator(const auto& values) {
-  Object object;
+static JsonValue by_enumerator(const auto& values) {
+  JsonObject object;
   for (std::size_t i = 0; i < values.size(); ++i)
     object.add(to_string(static_cast<Enum>(i)), values[i]);
   return object.take();
 }
 
-JsonValue json(const TimeSplit& seconds) {
-  return Object()
+static JsonValue json_of(const TimeSplit& seconds) {
+  return JsonObject()
       .add("active", by_enumerator<Activity>(seconds.active))
       .add("waiting", by_enumerator<WaitReason>(seconds.waiting))
       .add("busy", seconds.busy())
@@ -88,8 +34,8 @@ JsonValue json(const TimeSplit& seconds) {
       .take();
 }
 
-JsonValue json(const TensorMemory& tensor) {
-  return Object()
+static JsonValue json_of(const TensorMemory& tensor) {
+  return JsonObject()
       .add("name", tensor.name)
       .add("stage", tensor.stage)
       .add("class", to_string(tensor.memory_class))
@@ -98,8 +44,8 @@ JsonValue json(const TensorMemory& tensor) {
       .take();
 }
 
-JsonValue json(const IpuMemory& memory) {
-  return Object()
+static JsonValue json_of(const IpuMemory& memory) {
+  return JsonObject()
       .add("budget_bytes", memory.budget_bytes)
       .add("peak_bytes", memory.peak_bytes)
       .add("classes", by_enumerator<MemoryClass>(memory.class_bytes))
@@ -107,12 +53,16 @@ JsonValue json(const IpuMemory& memory) {
       .take();
 }
 
-JsonValue json(const IpuProfile& ipu) {
-  return Object().add("ipu", ipu.ipu).add("seconds", ipu.seconds).add("memory", ipu.memory).take();
+static JsonValue json_of(const IpuProfile& ipu) {
+  return JsonObject()
+      .add("ipu", ipu.ipu)
+      .add("seconds", ipu.seconds)
+      .add("memory", ipu.memory)
+      .take();
 }
 
-JsonValue json(const RunTimes& times) {
-  return Object()
+static JsonValue json_of(const RunTimes& times) {
+  return JsonObject()
       .add("runs", times.runs)
       .add("seconds", times.seconds)
       .add("mean_seconds", times.mean_seconds())
@@ -121,16 +71,16 @@ JsonValue json(const RunTimes& times) {
       .take();
 }
 
-JsonValue json(const LivePoint& point) {
-  return Object()
+static JsonValue json_of(const LivePoint& point) {
+  return JsonObject()
       .add("instruction", point.instruction)
       .add("backward", point.backward)
       .add("bytes", point.bytes)
       .take();
 }
 
-JsonValue json(const StageProfile& stage) {
-  return Object()
+static JsonValue json_of(const StageProfile& stage) {
+  return JsonObject()
       .add("stage", stage.stage)
       .add("ipus", stage.ipus)
       .add("blocks", stage.blocks)
@@ -147,8 +97,8 @@ JsonValue json(const StageProfile& stage) {
       .take();
 }
 
-JsonValue json(const OpProfile& op) {
-  return Object()
+static JsonValue json_of(const OpProfile& op) {
+  return JsonObject()
       .add("stage", op.stage)
       .add("backward", op.backward)
       .add("recomputed", op.recomputed)
@@ -161,12 +111,12 @@ JsonValue json(const OpProfile& op) {
       .take();
 }
 
-JsonValue json(const CompileStep& step) {
-  return Object().add("name", step.name).add("seconds", step.seconds).take();
+static JsonValue json_of(const CompileStep& step) {
+  return JsonObject().add("name", step.name).add("seconds", step.seconds).take();
 }
 
-JsonValue json(const CompileReport& compile) {
-  return Object()
+static JsonValue json_of(const CompileReport& compile) {
+  return JsonObject()
       .add("seconds", compile.seconds)
       .add("from_cache", compile.from_cache)
       .add("steps", compile.steps)
@@ -175,24 +125,24 @@ JsonValue json(const CompileReport& compile) {
       .take();
 }
 
-JsonValue json(const BubbleProfile& bubble) {
-  return Object()
+static JsonValue json_of(const BubbleProfile& bubble) {
+  return JsonObject()
       .add("measured", bubble.measured)
       .add("predicted", bubble.predicted)
       .add("closed_form", bubble.closed_form)
       .take();
 }
 
-JsonValue json(const ProfileAdvice& advice) {
-  return Object()
+static JsonValue json_of(const ProfileAdvice& advice) {
+  return JsonObject()
       .add("topic", advice.topic)
       .add("text", advice.text)
       .add("speedup", advice.speedup)
       .take();
 }
 
-JsonValue json(const Profile& profile) {
-  return Object()
+static JsonValue json_of(const Profile& profile) {
+  return JsonObject()
       .add("model", profile.model)
       .add("training", profile.training)
       .add("schedule", profile.schedule)
@@ -216,6 +166,8 @@ JsonValue json(const Profile& profile) {
       .add("dropped_events", profile.dropped_events)
       .take();
 }
+
+namespace {
 
 /// Appends a list of numbers, which are texts already.
 void append_list(std::string& text, std::initializer_list<std::string> numbers) {
@@ -253,7 +205,7 @@ std::string window_json(const Profile& profile, std::size_t most_events) {
 }
 
 std::string to_json(const Profile& profile) {
-  return on_hosts_thread("to_json of a Profile", [&] { return to_json(json(profile)); });
+  return on_hosts_thread("to_json of a Profile", [&] { return to_json(json_of(profile)); });
 }
 
 }  // namespace penstock

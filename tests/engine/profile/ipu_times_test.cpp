@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
+#include <algorithm>
+#include <cstdint>
 #include <random>
 #include <vector>
 

@@ -96,10 +96,11 @@ TEST(ModelProfile, H2_HasEveryRunOfAProgramOnceAndNoTwoAtATimeOnAnIpu) {
       EXPECT_GE(event.begin_ns, until[event.ipu]) << name;
       EXPECT_LE(event.ready_ns, event.begin_ns) << name;
       until[event.ipu] = event.end_ns;
-      if (event.activity == Activity::forward || event.activity == Activity::backward)
+      if (event.activity == Activity::forward || event.activity == Activity::backward) {
         EXPECT_TRUE(
             runs.emplace(event.replica, event.stage, event.activity, event.micro_batch).second)
             << name;
+      }
     }
     EXPECT_EQ(runs.size(), static_cast<std::size_t>(profile.micro_batches) * 2 * 2) << name;
     for (const StageProfile& stage : profile.stages) {

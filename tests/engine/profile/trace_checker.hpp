@@ -64,10 +64,11 @@ class TraceChecker {
     std::vector<Slice> open;
     for (const Slice& slice : slices) {
       while (!open.empty() && open.back().end <= slice.begin + tolerance) open.pop_back();
-      if (!open.empty())
+      if (!open.empty()) {
         EXPECT_LE(slice.end, open.back().end + tolerance)
             << slice.name << " overlaps " << open.back().name << " in row " << row.first << '/'
             << row.second;
+      }
       open.push_back(slice);
     }
   }
@@ -76,7 +77,9 @@ class TraceChecker {
     EXPECT_GE(points.size(), 2U) << id;
     for (std::size_t i = 0; i < points.size(); ++i) {
       EXPECT_EQ(points[i].kind, i == 0 ? "s" : i + 1 < points.size() ? "t" : "f") << id;
-      if (i > 0) EXPECT_LE(points[i - 1].time, points[i].time) << id;
+      if (i > 0) {
+        EXPECT_LE(points[i - 1].time, points[i].time) << id;
+      }
       const auto row = rows_.find(points[i].row);
       ASSERT_NE(row, rows_.end()) << id;
       EXPECT_TRUE(std::ranges::any_of(row->second,
