@@ -189,7 +189,7 @@ TEST(Trainer, ProfileHasAnEventPerProgramRun) {
   // plan of its own.
   EXPECT_EQ(runs("inference", "forward"), 4 * 285);
   const json figures = json::parse(file_content(profile / "inference" / "profile.json"));
-  EXPECT_EQ(figures.at("calls"), 285);
+  EXPECT_EQ(figures.at("micro_batches"), 285);
   EXPECT_EQ(figures.at("short_calls"), 1);
   EXPECT_EQ(runs("inference", "backward"), 0);
 }
