@@ -19,7 +19,7 @@
 namespace penstock {
 namespace {
 
-/// As many may wait to be accepted.
+/// Counts the connections that may wait to be accepted.
 constexpr int backlog = 8;
 
 [[noreturn]] void refuse(const std::string& path, int error) {

@@ -8,10 +8,6 @@ namespace {
 
 constexpr double no_time = std::numeric_limits<double>::infinity();
 
-double seconds_between(std::int64_t begin_ns, std::int64_t end_ns) {
-  return static_cast<double>(end_ns - begin_ns) * 1e-9;
-}
-
 Latency latency_of(const std::vector<double>& seconds) {
   Latency latency;
   if (seconds.empty()) return latency;

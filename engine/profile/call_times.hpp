@@ -22,6 +22,11 @@ struct CallSpan {
   std::int64_t end_ns = 0;
 };
 
+/// Returns the seconds from one moment to another.
+inline double seconds_between(std::int64_t begin_ns, std::int64_t end_ns) {
+  return static_cast<double>(end_ns - begin_ns) * 1e-9;
+}
+
 /// Returns whether `event` is a run of a stage's program.
 inline bool is_program(const TraceEvent& event) {
   return event.activity == Activity::forward || event.activity == Activity::backward;

@@ -2,15 +2,9 @@
 
 #include <algorithm>
 
+#include "engine/profile/call_times.hpp"
+
 namespace penstock {
-namespace {
-
-double seconds_between(std::int64_t begin_ns, std::int64_t end_ns) {
-  return static_cast<double>(end_ns - begin_ns) * 1e-9;
-}
-
-}  // namespace
-
 void IpuTimes::add_call(std::int64_t begin_ns, std::int64_t end_ns,
                         std::span<const TraceEvent> events) {
   for (const auto& [ipu, seconds] : seconds_) until_ns_[ipu] = begin_ns;

@@ -88,7 +88,7 @@ void ProfileRecorder::add_call(const CallSpan& call, std::int64_t samples,
   add_time_between(call.begin_ns);
   micro_batches_ += call.micro_batches * replicas_;
   samples_ += samples;
-  call_seconds_ += static_cast<double>(call.end_ns - call.begin_ns) * 1e-9;
+  call_seconds_ += seconds_between(call.begin_ns, call.end_ns);
 }
 
 void ProfileRecorder::note_in_flight(std::span<const StageReport> reports) noexcept {
@@ -109,7 +109,7 @@ void ProfileRecorder::add_time_between(std::int64_t begin_ns) noexcept {
 
 void ProfileRecorder::add_event(const TraceEvent& event) {
   StageProfile& stage = stages_[graph::index(event.stage)];
-  const double seconds = static_cast<double>(event.end_ns - event.begin_ns) * 1e-9;
+  const double seconds = seconds_between(event.begin_ns, event.end_ns);
   if (event.activity == Activity::forward) add_run(stage.forward, seconds);
   if (event.activity == Activity::backward) add_run(stage.backward, seconds);
   if (event.activity == Activity::update || event.activity == Activity::exchange)
