@@ -63,19 +63,24 @@ void StageState::on_weights_brought(const WeightsBrought& brought) {
     ++(brought.work.direction == Direction::forward ? report.forward_weight_loads
                                                     : report.backward_weight_loads);
   });
+  if (setup.pipeline->trace) record_load(brought);
+}
+
+void StageState::record_load(const WeightsBrought& brought) {
   // Weights that come ahead find the IPU waiting for what the next turn begins with.
-  const bool begun = core->begun(brought.work);
-  if (setup.pipeline->trace)
-    setup.status->record({.ipu = ipu,
-                          .replica = setup.replica,
-                          .stage = setup.stage,
-                          .activity = Activity::load,
-                          .waited_for = begun ? waited_for : WaitReason::input,
-                          .micro_batch = brought.work.micro_batch,
-                          .ready_ns = begun ? ready_ns : brought.begin_ns,
-                          .begin_ns = brought.begin_ns,
-                          .end_ns = brought.end_ns,
-                          .bytes = setup.arena->stage().host_parameter_bytes});
+  const bool ahead = !core->begun(brought.work) || ready_ns > brought.begin_ns;
+  const WaitReason next_turn =
+      brought.work.direction == Direction::forward ? WaitReason::input : WaitReason::gradient;
+  setup.status->record({.ipu = ipu,
+                        .replica = setup.replica,
+                        .stage = setup.stage,
+                        .activity = Activity::load,
+                        .waited_for = ahead ? next_turn : waited_for,
+                        .micro_batch = brought.work.micro_batch,
+                        .ready_ns = ahead ? brought.begin_ns : ready_ns,
+                        .begin_ns = brought.begin_ns,
+                        .end_ns = brought.end_ns,
+                        .bytes = setup.arena->stage().host_parameter_bytes});
 }
 
 void StageState::on_links(StageLinks& message) {

@@ -61,6 +61,8 @@ struct StageState {
   /// Returns how many bytes `edges` take to other stages with each micro-batch.
   std::int64_t bytes_of(const std::vector<std::int32_t>& edges) const;
   void record(const TraceEvent& event);
+  /// Records that weights came to the IPU.
+  void record_load(const WeightsBrought& brought);
   /// Notes what was copied to and from the IPU so far.
   void note_moves();
   void send_along(std::int32_t edge, std::int64_t micro_batch, Tensor tensor);
