@@ -1,6 +1,7 @@
 // A TimedPipeline executes the actors of a small network in virtual time. A program takes as many
-// ticks as its stage's cost says, a message takes none, and each stage has an IPU of its own. What
-// a stage does when is then decided by the engine's counting alone.
+// ticks as its stage's cost says, a message takes none, and each stage has an IPU of its own, which
+// may have to wait for a processor. What a stage does when is then decided by the engine's counting
+// alone.
 #pragma once
 
 #include <cstdint>
@@ -8,24 +9,39 @@
 #include <optional>
 #include <vector>
 
+#include "actors/messages/handles.hpp"
+#include "actors/messages/local_messages.hpp"
+#include "graph/plan/plan.hpp"
 #include "graph/plan/schedules/simulator.hpp"
+#include "penstock/trace.hpp"
 #include "tests/support/deterministic_run.hpp"
 #include "tests/support/small_cast.hpp"
 
 namespace penstock::testing {
 
-/// Has what IPUs write down while virtual time passes.
+/// Is a program that an IPU was asked to run.
+struct TimedProgram {
+  graph::Run run = {};
+  int asked = 0;  ///< Is the tick in which the IPU was asked.
+  actors::DeviceHandle ipu = {};
+  actors::RunProgram request = {};
+};
+
+/// Has the programs of a window.
 struct VirtualTime {
-  int now = 0;                        ///< Is counted in ticks.
-  std::vector<graph::Run> runs = {};  ///< Are in the order of their beginning.
+  int now = 0;                             ///< Is counted in ticks.
+  std::vector<TimedProgram> waiting = {};  ///< Have no processor; the first one waits longest.
+  std::vector<TimedProgram> running = {};
+  std::vector<TimedProgram> done = {};
 };
 
 class TimedPipeline {
  public:
   /// `costs` has whole numbers of ticks, one pair per stage. With a `seed`, the order of the
-  /// messages of a tick is drawn from it.
+  /// messages of a tick is drawn from it. As many IPUs as there are `processors` can work at the
+  /// same time; 0 means all.
   TimedPipeline(const SmallEngineOptions& options, std::vector<graph::StageCost> costs,
-                std::optional<std::uint64_t> seed = {});
+                std::optional<std::uint64_t> seed = {}, int processors = 0);
   ~TimedPipeline();
   TimedPipeline(const TimedPipeline&) = delete;
   TimedPipeline& operator=(const TimedPipeline&) = delete;
@@ -33,12 +49,21 @@ class TimedPipeline {
   /// Trains for one window. Runs are ordered by time, then by stage; a slot is a tick.
   /// @throws std::runtime_error if the window does not end.
   graph::Timeline run_window();
+  /// Returns what the stages recorded of the last window, with virtual times in place of the real
+  /// ones: a tick is a millisecond, and the window begins at 0. The events are in order of time.
+  std::vector<TraceEvent> take_events();
+  const std::shared_ptr<const graph::Plan>& plan() const { return cast_.pipeline()->plan; }
 
  private:
   void put_on_own_ipu(std::size_t stage, const graph::StageCost& cost);
+  /// Begins the programs that have waited longest, as long as there are processors.
+  void begin_programs();
+  /// Ends the programs whose time is over. Returns whether there were any.
+  bool end_programs();
 
   SmallCast cast_;
   DeterministicRun order_;
+  int processors_;
   std::shared_ptr<VirtualTime> time_ = std::make_shared<VirtualTime>();
   std::vector<actors::DeviceHandle> ipus_;
 };
