@@ -24,20 +24,6 @@
 #include "penstock/report_text.hpp"
 
 namespace penstock {
-namespace {
-
-/// Takes the events out of the profile that belong to none of its calls, because they are of a
-/// short call, whose plan numbers its micro-batches by itself.
-void leave_out_other_calls(Profile& profile) {
-  auto call = profile.window.begin();
-  std::erase_if(profile.events, [&](const TraceEvent& event) {
-    while (call != profile.window.end() && call->end_ns <= event.begin_ns) ++call;
-    return call == profile.window.end() || event.begin_ns < call->begin_ns;
-  });
-}
-
-}  // namespace
-
 RunningModel::RunningModel(const Model& model, const Options& options, const Optimizer* optimizer)
     : RunningModel(ModelAccess::weights(model),
                    std::make_shared<const graph::Graph>(ModelAccess::graph(model)), options,
@@ -57,10 +43,7 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
       host_of_(host_of),
       occupants_(host_of ? host_of->occupants_ : std::make_shared<IpuOccupants>()),
       uploads_(host_of ? host_of->uploads_ : std::make_shared<std::atomic<std::uint64_t>>(0)),
-      lent_(host_of ? host_of->lent_ : std::make_shared<LentTensors>()),
-      recorded_(host_of
-                    ? host_of->recorded_
-                    : std::make_shared<Recorded>(actors::TraceLog(options.runtime.trace_events))) {
+      lent_(host_of ? host_of->lent_ : std::make_shared<LentTensors>()) {
   const Stopwatch watch;
   options.validate();
   log_ = host_of ? host_of->log_ : Log(options.runtime, *scope);
@@ -86,6 +69,7 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
     store_index_.push_back(weights_->position(variable.name));
 
   setup_ = actor_setup(options, plan_);
+  setup_.profile = setup_.trace && !host_of;  // A profile is of full calls.
   setup_.updates =
       host_of ? host_of->setup_.updates : std::make_shared<std::atomic<std::uint64_t>>(0);
   gauge_ = host_of ? host_of->gauge_
@@ -96,8 +80,7 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
            .round = plan_->batch * setup_.replicas,
            .copies = options.topology.input_group_size};
   gradient_parts_ = actors::gradient_parts(setup_);
-  if (setup_.trace)
-    profile_.emplace(plan_, setup_.replicas, setup_.gradient_accumulation, setup_.trace_events);
+  trace_ = ModelTrace(setup_, host_of ? &host_of->trace_ : nullptr);
   if (optimizer) {
     rules_ = update_rules(*optimizer, *plan_, trainable_names(), gradient_parts_);
     first_optimizer_ = *optimizer;
@@ -197,6 +180,7 @@ void RunningModel::detach() {
   note_failure();
   untold_failure_ = runtime_->untold_failure();
   kept_state_ = std::move(state);
+  trace_.count_ended(runtime_->micro_batches_begun());
   const bool is_free = runtime_->end();  // It says whether their memory is free for whoever comes.
   shown_.reset();
   runtime_.reset();
@@ -330,7 +314,7 @@ StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_
   } catch (const std::exception&) {
     // What the call is about has been done. If the model has failed since, the next call says so.
   }
-  if (ProfileRecorder* const profile = profile_of_host()) profile->leave(steady_ns());
+  trace_.leave(steady_ns());
   return result;
 }
 
@@ -356,26 +340,17 @@ void RunningModel::tell_run(std::int64_t micro_batches, double seconds) const {
                            " micro-batches per replica done in ", decimal_text(seconds, 6), " s"});
 }
 
-ProfileRecorder* RunningModel::profile_of_host() noexcept {
-  std::optional<ProfileRecorder>& profile = host_of_ ? host_of_->profile_ : profile_;
-  return profile ? &*profile : nullptr;
-}
-
 void RunningModel::note_run(const RunSpan& run) {
   const StageNotes notes = ask_stages();
   const std::int64_t micro_batches = run.micro_batches;
-  CallSpan call{.first_micro_batch = runtime_->micro_batches_begun() - micro_batches,
-                .micro_batches = micro_batches,
-                .replicas = setup_.replicas,
-                .begin_ns = run.prepared_ns,
-                .end_ns = run.end_ns};
-  if (host_of_) profile_of_host()->count_short_call(run.begin_ns);
-  profile_->note_in_flight(notes.reports);
-  if (notes.dropped > 0) {  // What is left says nothing of the whole call.
-    profile_->count_lost(notes.dropped);
-    return;
-  }
-  profile_->add_call(call, run.samples, notes.events);
+  CallSpan call{
+      .first_micro_batch = trace_.numbered(runtime_->micro_batches_begun() - micro_batches),
+      .micro_batches = micro_batches,
+      .replicas = setup_.replicas,
+      .begin_ns = run.prepared_ns,
+      .end_ns = run.end_ns};
+  trace_.add_call(call, run.samples, notes);
+  if (notes.dropped > 0) return;  // What is left says nothing of the whole call.
   call.begin_ns = run.begin_ns;
   const auto returns = [&](std::size_t output, std::int64_t micro_batch) {
     return actors::is_returned(selection_of(output), micro_batch, micro_batches);
@@ -463,25 +438,9 @@ StepResult RunningModel::result_of(const actors::StepOutcome& outcome) const {
   return result;
 }
 
-RunningModel::StageNotes RunningModel::ask_stages() {
-  StageNotes notes;
-  if (!runtime_) return notes;
-  const auto statuses = ask([](auto& actors) { return actors.read_status(); });
-  for (const auto& status : statuses) notes.dropped += status.trace.dropped();
-  try {
-    for (const auto& status : statuses) status.trace.append_to(notes.events);
-  } catch (...) {
-    // There is no memory to put the events in order of time first.
-    for (const auto& status : statuses) recorded_->events.add(status.trace);
-    recorded_->dropped = recorded_->events.dropped();
-    throw;
-  }
-  notes.events = in_order_of_time(std::move(notes.events));
-  for (const TraceEvent& event : notes.events) recorded_->events.add(event);
-  recorded_->events.count_dropped(notes.dropped);
-  recorded_->dropped = recorded_->events.dropped();
-  for (const auto& status : statuses) notes.reports.push_back(status.report);
-  return notes;
+StageNotes RunningModel::ask_stages() {
+  if (!runtime_) return {};
+  return trace_.take(ask([](auto& actors) { return actors.read_status(); }));
 }
 
 std::vector<StageReport> RunningModel::stage_reports() {
@@ -490,37 +449,26 @@ std::vector<StageReport> RunningModel::stage_reports() {
 
 void RunningModel::note_program_times() {
   if (!runtime_) return;
-  profile_->add_program_times(ask([](auto& actors) { return actors.take_program_times(); }));
-  profile_->add_host_events(runtime_->take_host_events());
+  const auto programs = ask([](auto& actors) { return actors.take_program_times(); });
+  trace_.add_actors(programs, runtime_->take_host_events());
 }
 
 Profile RunningModel::profile() {
-  if (!profile_)
+  if (!trace_.profile())
     throw Error(Errc::invalid_argument,
                 "profile: expected options.runtime.trace to be true for model " + title_ +
                     ", got false: nothing was recorded");
   attach();
   const std::vector<StageReport> reports = stage_reports();
   note_program_times();
-  Profile profile = make_profile(
-      *profile_,
+  return make_profile(
+      *trace_.profile(), trace_.events(),
       {.plan = *plan_, .compile = report_, .stages = reports, .ipu_memory_bytes = ipu_limit_});
-  recorded_->events.append_to(profile.events);
-  profile.events = in_order_of_time(std::move(profile.events));
-  leave_out_other_calls(profile);
-  profile.older_events = profile_->recorded_events() - profile.events.size();
-  return profile;
 }
 
 std::vector<TraceEvent> RunningModel::take_trace() {
   ask_stages();
-  return in_order_of_time(recorded_->events.take());
-}
-
-std::vector<TraceEvent> in_order_of_time(std::vector<TraceEvent> events) {
-  std::ranges::sort(events, {},
-                    [](const TraceEvent& event) { return std::pair(event.begin_ns, event.ipu); });
-  return events;
+  return trace_.take_events();
 }
 
 }  // namespace penstock

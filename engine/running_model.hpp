@@ -12,15 +12,14 @@
 #include <string>
 #include <vector>
 
-#include "actors/execution/trace_log.hpp"
 #include "actors/pipeline/pipeline_runtime.hpp"
 #include "engine/ipu_occupants.hpp"
 #include "engine/lent_tensors.hpp"
 #include "engine/log/log.hpp"
 #include "engine/model/parameter_store.hpp"
+#include "engine/model_trace.hpp"
 #include "engine/monitor/model_gauge.hpp"
 #include "engine/monitor/process_monitor.hpp"
-#include "engine/profile/profile_recorder.hpp"
 #include "engine/published.hpp"
 #include "graph/ir/graph.hpp"
 #include "graph/plan/plan.hpp"
@@ -132,7 +131,7 @@ class RunningModel : public WeightSource {
   Profile profile();
   /// Returns how many events were dropped of this model and of those for its short calls, since it
   /// was built. Any thread may call it.
-  std::uint64_t dropped_events() const noexcept { return recorded_->dropped; }
+  std::uint64_t dropped_events() const noexcept { return trace_.dropped(); }
   /// Returns the updates that the weights have seen, those of the models for short steps included.
   /// Any thread may call it.
   std::uint64_t updates() const noexcept { return *setup_.updates; }
@@ -165,18 +164,6 @@ class RunningModel : public WeightSource {
   void write_optimizer(actors::OptimizerTensors state);
   std::vector<std::string> trainable_names() const;
   void upload_weights();
-  /// The trace, which models share that run on the same threads.
-  struct Recorded {
-    explicit Recorded(actors::TraceLog log) : events(std::move(log)) {}
-    actors::TraceLog events;                // Has what stages have told and nobody has taken.
-    std::atomic<std::uint64_t> dropped{0};  // Counts events dropped here and by the stages.
-  };
-  /// Is what the stages have done, and recorded since they were asked last.
-  struct StageNotes {
-    std::vector<StageReport> reports = {};
-    std::vector<TraceEvent> events = {};  ///< Are in order of time.
-    std::uint64_t dropped = 0;            ///< Counts the events for which they had no room.
-  };
   /// Reads what the stages have noted; the events become part of the trace, even if it throws.
   StageNotes ask_stages();
   /// Says when a run was asked for, when the IPUs had what it needs, and when it ended.
@@ -186,9 +173,6 @@ class RunningModel : public WeightSource {
   };
   /// Makes the report on the run that has just ended, and adds the run to the profile.
   void note_run(const RunSpan& run);
-  /// Returns the profile of the model whose short calls this one runs, or of this one; null if
-  /// nothing is recorded.
-  ProfileRecorder* profile_of_host() noexcept;
   /// Adds to the profile what the programs of the actors have measured.
   void note_program_times();
   void set_rules(const Optimizer& optimizer, std::uint64_t number);
@@ -245,14 +229,10 @@ class RunningModel : public WeightSource {
   std::optional<Error> untold_failure_;  // Is the failure of the actors that a detach has ended.
   std::vector<Tensor> uploaded_;         // Has the store's values when weights were last uploaded.
   std::uint64_t held_version_ = 0;       // Is a version of the store.
-  std::optional<ProfileRecorder> profile_;  // Is there if the model records what it does.
-  std::shared_ptr<Recorded> recorded_;      // Is shared with its host and with others of that host.
-  std::shared_ptr<ModelGauge> gauge_;       // Is shared with its host and with others of that host.
+  ModelTrace trace_;
+  std::shared_ptr<ModelGauge> gauge_;   // Is shared with its host and with others of that host.
   std::string not_shown_because_;       // Is empty if the monitor shows it, or was not asked to.
   std::unique_ptr<MonitorStay> shown_;  // Is null while detached, and where there is no monitor.
 };
-
-/// Returns the events by begin, and then by IPU.
-std::vector<TraceEvent> in_order_of_time(std::vector<TraceEvent> events);
 
 }  // namespace penstock

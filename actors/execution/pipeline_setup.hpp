@@ -57,11 +57,14 @@ struct PipelineSetup {
   std::uint64_t seed = 0;
   OutputSelection outputs = {};               ///< Applies to the model's outputs and the loss.
   std::vector<OutputSelection> anchors = {};  ///< Has the selections in the order of Plan::anchors.
-  bool trace = false;
+  bool trace = false;  ///< Says whether the stages record events.
+  /// Says whether everything else that a profile needs is recorded, too: what the actors without
+  /// an IPU do, and how long instructions take.
+  bool profile = false;
   /// Is the largest number of events that all stages together keep.
   std::int64_t trace_events = 1 << 20;
-  /// Gets what the actors without an IPU did. completed() makes it if `trace` is set, else it is
-  /// null.
+  /// Gets what the actors without an IPU did. completed() makes it if `profile` is set, else it
+  /// is null.
   std::shared_ptr<HostTrace> host_trace = {};
   double stall_seconds = 60;
   /// Counts the updates that all stages have done, on top of those that were there before. The

@@ -36,10 +36,14 @@ class EventLog {
     events_[oldest_] = event;
     oldest_ = (oldest_ + 1) % most_;
   }
-  /// Adds the events of another log, in their order, and counts those that it has dropped.
-  void add(const EventLog& other) noexcept {
-    for (std::size_t i = 0; i < other.events_.size(); ++i)
-      add(other.events_[(other.oldest_ + i) % other.events_.size()]);
+  /// Adds the events of another log, in their order, and counts those that it has dropped. The
+  /// number of each micro-batch grows by `earlier`.
+  void add(const EventLog& other, std::int64_t earlier) noexcept {
+    for (std::size_t i = 0; i < other.events_.size(); ++i) {
+      Event event = other.events_[(other.oldest_ + i) % other.events_.size()];
+      if (event.micro_batch >= 0) event.micro_batch += earlier;
+      add(event);
+    }
     count_dropped(other.dropped_);
   }
   /// Counts events that were dropped elsewhere, before they could be added.

@@ -103,7 +103,7 @@ class Casting {
         room_bytes = std::max(room_bytes, setup_->plan->stages[stage].host_parameter_bytes);
         arenas_.push_back(
             std::make_shared<Arena>(setup_->plan, stage, setup_->live_micro_batches()));
-        if (setup_->trace) arenas_.back()->time_programs();
+        if (setup_->profile) arenas_.back()->time_programs();
         if (!setup_->plan->training) continue;
         updates_.push_back(
             std::make_shared<WeightUpdate>(setup_, stage, arenas_.back(), rules_, replica));

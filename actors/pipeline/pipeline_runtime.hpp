@@ -76,11 +76,11 @@ class PipelineRuntime {
   /// @throws Error busy in a call; stalled if a kernel does not end; std::bad_alloc.
   std::vector<StageStatus> read_status();
   /// Returns how long the instructions of each stage took in the runs of all replicas that were
-  /// timed, stage by stage, and begins anew. Nothing was timed unless the setup says trace.
+  /// timed, stage by stage, and begins anew. Nothing was timed unless the setup says so (`profile`).
   /// @throws Error as read_status().
   std::vector<graph::StageProgramTimes> take_program_times();
   /// Returns what the actors without an IPU did since the last time; nothing unless the setup says
-  /// trace.
+  /// so (`profile`).
   EventLog<HostEvent> take_host_events() noexcept;
   /// Returns the updates that all stages have done, on top of those that a written state had seen.
   /// After a stall in the middle of an update, the number is final once end() has returned true.

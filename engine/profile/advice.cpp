@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
+#include "engine/profile/advice_on_waits.hpp"
 #include "engine/profile/prediction.hpp"
 #include "graph/plan/schedules/schedules.hpp"
 #include "graph/values/number_range.hpp"
@@ -12,13 +14,6 @@ namespace {
 
 /// A gain that is smaller than this is not worth a change.
 constexpr double least_speedup = 1.05;
-/// A wait for one reason that takes a smaller share of the time than this is not worth a word.
-constexpr double least_share = 0.1;
-
-std::string percent(double share) {
-  return decimal_text(100 * share, 0) + " %";
-}
-
 std::string milliseconds(double seconds) {
   return decimal_text(seconds * 1e3, seconds < 1e-3 ? 4 : 2) + " ms";
 }
@@ -47,9 +42,8 @@ class Adviser {
       change_schedule();
       replicate();
     }
-    explain_waits();
-    mind_the_host();
-    save_memory();
+    for (ProfileAdvice& advice : advice_on_waits(profile_)) found_.push_back(std::move(advice));
+    for (ProfileAdvice& advice : advice_on_memory(profile_)) found_.push_back(std::move(advice));
     std::ranges::stable_sort(found_, std::greater<>{}, &ProfileAdvice::speedup);
     return std::move(found_);
   }
@@ -102,7 +96,7 @@ class Adviser {
     add("split",
         "Stage " + std::to_string(stage) + blocks_of(stage) +
             " takes longest: " + milliseconds(cost(*longest)) + " of " + milliseconds(work_) +
-            " a micro-batch, " + percent(cost(*longest) / work_) +
+            " a micro-batch, " + percent_text(cost(*longest) / work_) +
             ". A cut into stages of equal length would make the "
             "run up to " +
             times(gain) + " as fast; options.topology.automatic_stages looks for one.",
@@ -181,67 +175,6 @@ class Adviser {
                                  "options.training.gradient_accumulation is divided by as much."
                                : "."),
         gain);
-  }
-
-  /// Returns the share of all IPUs' time that one reason for waiting took.
-  double share_of(WaitReason reason) const {
-    double waited = 0, total = 0;
-    for (const IpuProfile& ipu : profile_.ipus) {
-      waited += ipu.seconds.of(reason);
-      total += ipu.seconds.total();
-    }
-    return total > 0 ? waited / total : 0;
-  }
-
-  void explain_waits() {
-    const double dispatch = share_of(WaitReason::dispatch);
-    const auto ipus = profile_.ipus.size();
-    if (dispatch > least_share)
-      add("processors", "Work was ready " + percent(dispatch) +
-                            " of the time and waited for a processor or for "
-                            "its message: " +
-                            std::to_string(ipus) + (ipus == 1 ? " IPU uses " : " IPUs share ") +
-                            std::to_string(profile_.processors) +
-                            ". Fewer IPUs, or larger micro-batches "
-                            "(options.batch_size), wait less.");
-    const double store = share_of(WaitReason::host_store);
-    if (store > least_share)
-      add("offload", "IPUs waited for the host store " + percent(store) +
-                         " of the time. What is "
-                         "kept there costs this much; options.training.offload says what that is.");
-    const double outputs = share_of(WaitReason::outputs);
-    if (outputs > least_share)
-      add("outputs", "Stages waited " + percent(outputs) +
-                         " of the time until outputs had been "
-                         "collected. A call that returns less (options.output.mode) waits less.");
-  }
-
-  void mind_the_host() {
-    const double outside = profile_.elapsed_seconds - profile_.call_seconds;
-    const double share = profile_.elapsed_seconds > 0 ? outside / profile_.elapsed_seconds : 0;
-    if (share < least_share) return;
-    add("host",
-        "The program spent " + percent(share) +
-            " of the time between calls, where the IPUs have "
-            "nothing to do. If it loads data there, more workers of the DataLoader help, and "
-            "otherwise longer calls (options.device_iterations) do.",
-        1 / (1 - share));
-  }
-
-  void save_memory() {
-    for (const IpuProfile& ipu : profile_.ipus) {
-      const IpuMemory& memory = ipu.memory;
-      const double used = static_cast<double>(memory.peak_bytes);
-      if (memory.budget_bytes == 0 || used < 0.9 * static_cast<double>(memory.budget_bytes))
-        continue;
-      const bool stash = memory.of(MemoryClass::stash) * 2 > memory.peak_bytes;
-      add("memory",
-          "IPU " + std::to_string(ipu.ipu) + " uses " +
-              percent(used / static_cast<double>(memory.budget_bytes)) + " of its memory. " +
-              (stash ? "Most of that is the stash, which options.training.recompute makes smaller."
-                     : "options.training.offload keeps weights, and what the optimizer needs, in "
-                       "the host store."));
-    }
   }
 
   const Profile& profile_;

@@ -14,10 +14,14 @@ namespace penstock {
 class IpuTimes {
  public:
   /// Knows the IPU of that number, also if it never does anything.
-  void add_ipu(int ipu) { seconds_.try_emplace(ipu); }
+  void add_ipu(int ipu) {
+    seconds_.try_emplace(ipu);
+    until_ns_.try_emplace(ipu);
+  }
   /// Adds a call that took from `begin_ns` to `end_ns`. `events` are those of the call, in order of
-  /// time; what lies outside the call is left out.
-  void add_call(std::int64_t begin_ns, std::int64_t end_ns, std::span<const TraceEvent> events);
+  /// time; what lies outside the call is left out, and so are IPUs that it does not know.
+  void add_call(std::int64_t begin_ns, std::int64_t end_ns,
+                std::span<const TraceEvent> events) noexcept;
 
   /// Returns the time of each IPU in all calls, by the IPU's number.
   const std::map<int, TimeSplit>& of_ipus() const noexcept { return seconds_; }

@@ -1,15 +1,33 @@
 #include "engine/profile/make_profile.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/profile/advice.hpp"
 #include "engine/profile/memory_profile.hpp"
 #include "engine/profile/prediction.hpp"
 
 namespace penstock {
+namespace {
 
-Profile make_profile(const ProfileRecorder& recorder, const ProfileContext& context) {
+/// Takes the events out of the profile that belong to none of its calls, because they are of a
+/// short call.
+void leave_out_other_calls(Profile& profile) {
+  auto call = profile.window.begin();
+  std::erase_if(profile.events, [&](const TraceEvent& event) {
+    while (call != profile.window.end() && call->end_ns <= event.begin_ns) ++call;
+    return call == profile.window.end() || event.begin_ns < call->begin_ns;
+  });
+}
+
+}  // namespace
+
+Profile make_profile(const ProfileRecorder& recorder, std::vector<TraceEvent> events,
+                     const ProfileContext& context) {
   Profile profile = recorder.measured();
+  profile.events = std::move(events);
+  leave_out_other_calls(profile);
+  profile.older_events = recorder.recorded_events() - profile.events.size();
   profile.compile = context.compile;
   const int ipus = static_cast<int>(profile.ipus.size());
   profile.processors =

@@ -20,7 +20,9 @@ struct ProfileContext {
   std::int64_t ipu_memory_bytes = 0;    ///< Is `Topology::ipu_memory_bytes`.
 };
 
-/// Returns the profile of a model of which `recorder` has recorded the calls.
-Profile make_profile(const ProfileRecorder& recorder, const ProfileContext& context);
+/// Returns the profile of a model of which `recorder` has recorded the calls. `events` are the
+/// newest, in order of time; those of other calls are left out.
+Profile make_profile(const ProfileRecorder& recorder, std::vector<TraceEvent> events,
+                     const ProfileContext& context);
 
 }  // namespace penstock

@@ -1,15 +1,9 @@
-#include "engine/profile/profile_json.hpp"
-
-#include <algorithm>
-#include <span>
 #include <string_view>
-#include <utility>
-#include <vector>
 
-#include "engine/files/trace_text.hpp"
 #include "engine/json/json_object.hpp"
 #include "graph/values/hosts_thread.hpp"
 #include "penstock/json_value.hpp"
+#include "penstock/profile.hpp"
 
 namespace penstock {
 
@@ -165,43 +159,6 @@ static JsonValue json_of(const Profile& profile) {
       .add("older_events", profile.older_events)
       .add("dropped_events", profile.dropped_events)
       .take();
-}
-
-namespace {
-
-/// Appends a list of numbers, which are texts already.
-void append_list(std::string& text, std::initializer_list<std::string> numbers) {
-  text += text.back() == '[' ? "[" : ",[";
-  const char* separator = "";
-  for (const std::string& number : numbers) {
-    text += separator + number;
-    separator = ",";
-  }
-  text += ']';
-}
-
-}  // namespace
-
-std::string window_json(const Profile& profile, std::size_t most_events) {
-  const std::size_t shown = std::min(most_events, profile.events.size());
-  const auto events = std::span(profile.events).last(shown);
-  const std::int64_t origin = first_begin(events);
-  std::string text = R"({"origin_ns":)" + std::to_string(origin) + R"(,"calls":[)";
-  for (const CallProfile& call : profile.window)
-    if (call.end_ns > origin)
-      append_list(text,
-                  {microseconds(call.begin_ns - origin), microseconds(call.end_ns - origin),
-                   std::to_string(call.first_micro_batch), std::to_string(call.micro_batches)});
-  text += R"(],"events":[)";
-  for (const TraceEvent& event : events)
-    append_list(
-        text,
-        {std::to_string(event.ipu), std::to_string(event.replica), std::to_string(event.stage),
-         std::to_string(static_cast<int>(event.activity)),
-         std::to_string(static_cast<int>(event.waited_for)), std::to_string(event.micro_batch),
-         microseconds(event.ready_ns - origin), microseconds(event.begin_ns - origin),
-         microseconds(event.end_ns - origin), std::to_string(event.bytes)});
-  return text + "]}";
 }
 
 std::string to_json(const Profile& profile) {

@@ -42,9 +42,10 @@ class ProfileRecorder {
   /// Adds what the timed runs of each stage's programs took, stage by stage.
   void add_program_times(std::span<const graph::StageProgramTimes> stages);
 
-  /// Adds what the actors without an IPU did.
-  void add_host_events(const actors::EventLog<HostEvent>& events) noexcept {
-    host_events_.add(events);
+  /// Adds what the actors without an IPU did, which have begun to count micro-batches anew after
+  /// `earlier` ones.
+  void add_host_events(const actors::EventLog<HostEvent>& events, std::int64_t earlier) noexcept {
+    host_events_.add(events, earlier);
   }
 
   /// Returns everything that was measured. Memory, predictions and advice are left out.

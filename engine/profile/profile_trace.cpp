@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "engine/profile/call_times.hpp"
 #include "engine/files/trace_text.hpp"
 #include "engine/json/json_string.hpp"
+#include "engine/profile/call_times.hpp"
+#include "engine/profile/divide_call.hpp"
+#include "engine/profile/use_over_time.hpp"
 
 namespace penstock {
 namespace {
@@ -107,24 +110,37 @@ class ProfileTrace {
                       std::to_string(event.micro_batch));
   }
 
-  /// Adds what the IPUs did, and before each of these what the IPU waited for.
+  /// Adds what the IPUs did and what they waited for, call by call.
   void add_events() {
-    std::map<int, std::int64_t> until;
-    for (const TraceEvent& event : profile_.events) {
-      const auto [before, first] = until.try_emplace(event.ipu, event.begin_ns);
-      if (!first) add_wait(event, before->second);
-      add(program_run(event, origin_ns_));
-      before->second = std::max(before->second, event.end_ns);
+    const std::span<const TraceEvent> events = profile_.events;
+    bool whole = profile_.older_events == 0;  // Older events may be those of the first call.
+    std::size_t begin = 0;
+    for (const CallProfile& call : profile_.window) {
+      std::size_t end = begin;
+      while (end < events.size() && events[end].begin_ns < call.end_ns) ++end;
+      if (end > begin) add_call_events(call, events.subspan(begin, end - begin), whole);
+      if (end > begin) whole = true;
+      begin = end;
     }
   }
 
-  void add_wait(const TraceEvent& event, std::int64_t from_ns) {
-    if (event.begin_ns - from_ns < shortest_wait_ns) return;
-    add_slice(ipu_process, event.ipu, "wait: " + std::string(to_string(event.waited_for)), "wait",
-              from_ns, event.begin_ns,
-              R"("stage":)" + std::to_string(event.stage) + R"(,"ready_after_us":)" +
-                  microseconds(std::clamp(event.ready_ns - from_ns, std::int64_t{0},
-                                          event.begin_ns - from_ns)));
+  /// Adds the events of a call. Unless the call is whole, its IPUs' waits are known only from the
+  /// first event of each on.
+  void add_call_events(const CallProfile& call, std::span<const TraceEvent> events, bool whole) {
+    std::map<int, std::int64_t> until_ns;
+    if (whole)
+      for (const IpuProfile& ipu : profile_.ipus) until_ns.emplace(ipu.ipu, call.begin_ns);
+    for (const TraceEvent& event : events) until_ns.try_emplace(event.ipu, event.begin_ns);
+    divide_call(
+        until_ns, call.end_ns, events,
+        [&](int ipu, WaitReason reason, std::int64_t from, std::int64_t to) {
+          if (to - from >= shortest_wait_ns)
+            add_slice(ipu_process, ipu, "wait: " + std::string(to_string(reason)), "wait", from, to,
+                      "");
+        },
+        [&](const TraceEvent& event, std::int64_t, std::int64_t) {
+          add(program_run(event, origin_ns_));
+        });
   }
 
   /// Adds an arrow from each program of a micro-batch to the next one.
@@ -150,46 +166,15 @@ class ProfileTrace {
   /// Adds how many micro-batches each IPU holds, and the memory that it uses, whenever that
   /// changes.
   void add_counters() {
-    std::vector<std::pair<std::int64_t, std::pair<const TraceEvent*, bool>>> changes;
-    for (const TraceEvent& event : profile_.events) {
-      if (!is_program(event)) continue;
-      changes.push_back({event.begin_ns, {&event, true}});
-      changes.push_back({event.end_ns, {&event, false}});
+    for (const IpuUse& use : use_over_time(profile_)) {
+      const std::string name = "IPU " + std::to_string(use.ipu);
+      add_counter(use.time_ns, name + " in flight",
+                  R"("micro-batches":)" + std::to_string(use.in_flight));
+      add_counter(use.time_ns, name + " memory",
+                  R"("always live":)" + std::to_string(use.resident_bytes) + R"(,"stash":)" +
+                      std::to_string(use.stash_bytes) + R"(,"working":)" +
+                      std::to_string(use.working_bytes));
     }
-    std::ranges::stable_sort(changes, {}, [](const auto& change) { return change.first; });
-    for (const auto& [time_ns, change] : changes) count(time_ns, *change.first, change.second);
-  }
-
-  void count(std::int64_t time_ns, const TraceEvent& event, bool begins) {
-    const StageProfile& stage = profile_.stages[static_cast<std::size_t>(event.stage)];
-    Use& use = use_[event.ipu];
-    const bool enters = begins && event.activity == Activity::forward;
-    const bool leaves =
-        !begins && event.activity == (profile_.training ? Activity::backward : Activity::forward);
-    // What was in flight before the window began is not known, and leaves uncounted.
-    if (leaves && use.in_flight[event.stage] == 0) return;
-    if (enters) ++use.in_flight[event.stage];
-    if (leaves) --use.in_flight[event.stage];
-    if (enters || leaves) use.stash += enters ? stage.stash_bytes : -stage.stash_bytes;
-    use.works = begins;
-    write_counters(time_ns, event.ipu, use);
-  }
-
-  struct Use {
-    std::map<int, std::int64_t> in_flight = {};  ///< Counts the micro-batches of each stage.
-    std::int64_t stash = 0;                      ///< Counts bytes.
-    bool works = false;
-  };
-
-  void write_counters(std::int64_t time_ns, int ipu, const Use& use) {
-    std::int64_t in_flight = 0;
-    for (const auto& [stage, count_of_stage] : use.in_flight) in_flight += count_of_stage;
-    const std::string name = "IPU " + std::to_string(ipu);
-    add_counter(time_ns, name + " in flight", R"("micro-batches":)" + std::to_string(in_flight));
-    add_counter(time_ns, name + " memory",
-                R"("always live":)" + std::to_string(resident_bytes(ipu)) + R"(,"stash":)" +
-                    std::to_string(use.stash) + R"(,"working":)" +
-                    std::to_string(use.works ? working_bytes(ipu) : 0));
   }
 
   void add_counter(std::int64_t time_ns, const std::string& name, const std::string& values) {
@@ -197,23 +182,10 @@ class ProfileTrace {
         "," + at(time_ns) + R"(,"args":{)" + values + "}}");
   }
 
-  const IpuMemory& memory_of(int ipu) const {
-    static const IpuMemory none;
-    const auto found = std::ranges::find(profile_.ipus, ipu, &IpuProfile::ipu);
-    return found == profile_.ipus.end() ? none : found->memory;
-  }
-  std::int64_t resident_bytes(int ipu) const {
-    const IpuMemory& memory = memory_of(ipu);
-    return memory.of(MemoryClass::weights) + memory.of(MemoryClass::optimizer_state) +
-           memory.of(MemoryClass::accumulators);
-  }
-  std::int64_t working_bytes(int ipu) const { return memory_of(ipu).of(MemoryClass::working); }
-
   OutputFile& file_;
   const Profile& profile_;
   std::int64_t origin_ns_ = 0;
   const char* separator_ = "\n";
-  std::map<int, Use> use_;  // Is numbered by IPU.
 };
 
 }  // namespace

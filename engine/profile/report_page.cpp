@@ -1,6 +1,6 @@
 #include "engine/profile/report_page.hpp"
 
-#include "engine/profile/profile_json.hpp"
+#include "engine/profile/window_json.hpp"
 
 namespace penstock {
 namespace {

@@ -1,4 +1,4 @@
-// These pure functions spell a profile as JSON; docs/profiling.md has the schema.
+// window_json() spells the newest events of a profile for the report's page. It is a pure function.
 #pragma once
 
 #include <string>

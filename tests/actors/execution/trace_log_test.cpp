@@ -62,9 +62,16 @@ TEST(TraceLog, TakesInWhatAnotherHasAndHasDropped) {
   TraceLog log(4), other(2);
   log.add(event(10));
   for (std::int64_t number = 0; number < 5; ++number) other.add(event(number));
-  log.add(other);
+  log.add(other, 0);
   EXPECT_EQ(numbers(log), (std::vector<std::int64_t>{10, 3, 4}));
   EXPECT_EQ(log.dropped(), 3u);
+}
+
+TEST(TraceLog, NumbersMicroBatchesAnewThatAnotherHasCountedFrom0) {
+  TraceLog log(4), other(4);
+  for (const std::int64_t number : {0, 1, -1}) other.add(event(number));
+  log.add(other, 20);
+  EXPECT_EQ(numbers(log), (std::vector<std::int64_t>{20, 21, -1})) << "-1 is no micro-batch";
 }
 
 TEST(TraceLog, OfNoEventsCountsThemAll) {

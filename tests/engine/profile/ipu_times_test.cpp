@@ -40,6 +40,7 @@ TEST(IpuTimes, DividesACallByWhatTheIpuDidAndWhatItWaitedFor) {
 
 TEST(IpuTimes, LeavesOutWhatLiesOutsideTheCall) {
   IpuTimes times;
+  times.add_ipu(0);
   const std::vector<TraceEvent> events{
       {.ready_ns = 0, .begin_ns = 5 * second, .end_ns = 12 * second},
       {.ready_ns = 12 * second, .begin_ns = 19 * second, .end_ns = 30 * second},

@@ -219,6 +219,7 @@ TEST(ModelProfile, H2_LeavesOutCallsThatHaveAPlanOfTheirOwn) {
   EXPECT_EQ(profile.short_calls, 1U);
   EXPECT_EQ(profile.samples, 8);
   for (const TraceEvent& event : profile.events) EXPECT_LT(event.end_ns, profile.window[0].end_ns);
+  EXPECT_EQ(std::ranges::count(profile.host_events, HostActor::feed, &HostEvent::actor), 4);
 }
 
 TEST(ModelProfile, H2_GoesOnOverADetach) {
@@ -235,6 +236,16 @@ TEST(ModelProfile, H2_GoesOnOverADetach) {
   EXPECT_EQ(profile.stages[1].backward.runs, 8U);
   EXPECT_GE(profile.stages[0].max_in_flight, 1);
   EXPECT_EQ(profile.ops.front().timed_runs, 2U);
+  // Micro-batches are counted since the model was built.
+  ASSERT_EQ(profile.window.size(), 2U);
+  EXPECT_EQ(profile.window[1].first_micro_batch, 4);
+  std::set<std::int64_t> trained, fed;
+  for (const TraceEvent& event : profile.events) trained.insert(event.micro_batch);
+  for (const HostEvent& event : profile.host_events)
+    if (event.actor == HostActor::feed) fed.insert(event.micro_batch);
+  const std::set<std::int64_t> all{0, 1, 2, 3, 4, 5, 6, 7};
+  EXPECT_EQ(trained, all);
+  EXPECT_EQ(fed, all);
 }
 
 TEST(ModelProfile, H2_OfAModelThatRecordsNothingIsRefused) {
@@ -265,6 +276,28 @@ TEST(ProfileFiles, H2_FollowTheRulesOfTraceEvents) {
     write_profile((directory / "made" / "here").string(), profile);
     const Json trace = Json::parse(file_content(directory / "made" / "here" / "trace.json"));
     EXPECT_GE(TraceChecker(trace).check(), profile.events.size() + profile.window.size());
+  });
+}
+
+// A wait of less than a microsecond has no slice.
+TEST(ProfileFiles, H2_DivideTheTimeInTheTraceAsInTheFigures) {
+  for_each_topology([](const char* name, const Options& options) {
+    const TemporaryDirectory directory;
+    const Profile profile = trained(options);
+    write_profile((directory / "p").string(), profile);
+    const Json trace = Json::parse(file_content(directory / "p" / "trace.json"));
+    std::map<std::pair<int, std::string>, double> seconds;
+    for (const Json& event : trace.at("traceEvents"))
+      if (event.at("ph") == "X" && event.at("cat") == "wait")
+        seconds[{event.at("tid"), event.at("name")}] += event.at("dur").get<double>() * 1e-6;
+    const double left_out = 1e-6 * static_cast<double>(2 * profile.events.size() + 3);
+    for (const IpuProfile& ipu : profile.ipus)
+      for (std::size_t i = 0; i < wait_reasons; ++i) {
+        const auto reason = static_cast<WaitReason>(i);
+        const double drawn = seconds[{ipu.ipu, "wait: " + std::string(to_string(reason))}];
+        EXPECT_LE(drawn, ipu.seconds.of(reason) + 1e-6) << name << ' ' << to_string(reason);
+        EXPECT_GE(drawn, ipu.seconds.of(reason) - left_out) << name << ' ' << to_string(reason);
+      }
   });
 }
 

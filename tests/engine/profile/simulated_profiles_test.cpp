@@ -14,7 +14,7 @@ Profile profile_of(const graph::Simulation& simulation, int calls, int processor
   const auto plan = chain_plan(simulation.stages, simulation.training, simulation.schedule);
   CompileReport compile;
   compile.threads = processors;
-  return make_profile(recorded(plan, simulation, calls),
+  return make_profile(recorded(plan, simulation, calls), {},
                       {.plan = *plan, .compile = compile, .stages = {}});
 }
 
@@ -98,7 +98,7 @@ TEST(SimulatedProfile, H2_AdvisesNothingWhereNothingIsToBeGained) {
   recorder.add_call({.micro_batches = 10, .end_ns = 30'000'000'000}, 10, events_of(timeline, 0, 0));
   const CompileReport compile;
   EXPECT_TRUE(
-      make_profile(recorder, {.plan = *plan, .compile = compile, .stages = {}}).advice.empty());
+      make_profile(recorder, {}, {.plan = *plan, .compile = compile, .stages = {}}).advice.empty());
 }
 
 TEST(SimulatedProfile, H2_ExpectsOfLongerWindowsWhatTheyWouldGain) {
