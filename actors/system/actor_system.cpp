@@ -45,8 +45,9 @@ ActorSystem::ActorSystem(const SystemOptions& options) : config_(options), syste
 }
 
 ActorSystem::~ActorSystem() {
-  // CAF uses its variable of this thread in the system's destructor. Without memory, that is still
-  // right for a thread that has used CAF before, and a destructor cannot refuse the others.
+  // The destructor of CAF's system uses a variable that CAF keeps for each thread. If there is no
+  // memory to prepare this thread with, the system ends nevertheless: a thread that has used CAF
+  // before needs none, and a destructor cannot refuse to run on any other thread.
   prepare_to_end();
   run_pending();
   roll_.tell_all();

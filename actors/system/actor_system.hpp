@@ -42,10 +42,10 @@ struct HostThreadGuard {
 class ActorSystem {
  public:
   /// Starts the system. If an allocation fails, the constructor throws and nothing of the system is
-  /// left. (Not so for a deterministic system: it has CAF's own scheduler, which may end the
-  /// process.)
-  /// @throws Error out_of_memory if the machine has not as many threads, or no memory for what CAF
-  /// keeps for each of them; std::bad_alloc.
+  /// left. That does not hold for a deterministic system: it has CAF's own scheduler, which may end
+  /// the process.
+  /// @throws Error out_of_memory if the machine cannot start the threads that are asked for, or has
+  /// no memory for what CAF keeps for each of them; std::bad_alloc.
   explicit ActorSystem(const SystemOptions& options = {});
   ~ActorSystem();
   ActorSystem(const ActorSystem&) = delete;

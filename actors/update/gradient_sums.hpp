@@ -94,7 +94,7 @@ class GradientSums {
   void clear_in_pieces(std::span<float> sum, std::int64_t at_once, const StagingBuffer& staging);
   /// Returns how many elements of two sums fit into scratch together.
   static std::int64_t pair_at_once(const ShardedParameter& parameter, const StagingBuffer& staging);
-  /// Returns where the update reads the sum of one use.
+  /// Returns where the update reads the gradient sum of use number `use` of the parameter.
   const float* sum_of(const ShardedParameter& parameter, std::size_t use) const;
   /// Returns this replica's own sum of one use, which the update clears in the end.
   std::span<float> own_sum_of(const ShardedParameter& parameter, std::size_t use) const;

@@ -61,8 +61,8 @@ class Question {
     return answer_.empty() && (refused_ || is_of_this_system()) && has_ended(pid_);
   }
 
-  /// Tries to connect and sends the request. A process whose waiting room is full is tried again
-  /// later.
+  /// Tries to connect and sends the request. If the process's queue of connections is full, the
+  /// next call() tries again.
   void call(const std::string& request) {
     if (state_ != State::calling) return;
     if (!connected()) {

@@ -12,7 +12,8 @@ namespace monitor {
 /// Returns what can be read of the process. What cannot is left out.
 ProcessFacts facts_of(std::int64_t pid);
 
-/// Returns whether there is no process `pid`, or what there is has ended.
+/// Returns whether process `pid` has ended: there is none of that number, or it is dead or a
+/// zombie.
 bool has_ended(std::int64_t pid);
 
 /// Returns `text` as UTF-8 without control characters: what is neither becomes "?".

@@ -18,7 +18,7 @@ std::string text_of(const std::vector<ProcessWaits>& processes);
 
 /// Returns a number of bytes as a text, such as "12.3 MiB".
 std::string bytes_text(std::int64_t bytes);
-/// Returns such seconds as a text of a few digits, such as "12.3 ms" or "1h2m3s".
+/// Returns a number of seconds as a text of a few digits, such as "12.3 ms" or "1h2m3s".
 std::string seconds_text(double seconds);
 /// Returns whole numbers as a text in which ranges are joined, such as "0-3,5".
 std::string numbers_text(const std::vector<std::int64_t>& numbers);

@@ -110,8 +110,8 @@ class TreeBuilder : public JsonEvents {
     open_.push_back({&opened});
   }
 
-  /// Returns a text such as "runtime.stall_seconds: " for the value that comes next, and nothing
-  /// for the whole text.
+  /// Returns where the next value stands, as a text such as "runtime.stall_seconds: ", or an empty
+  /// text if the next value is the whole text.
   std::string place() const {
     std::string path;
     const auto add = [&](const JsonValue& parent, const std::string& name, std::size_t position) {

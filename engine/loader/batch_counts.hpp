@@ -23,7 +23,7 @@ struct SampledEpoch {
 
 struct BatchCounts {
   std::atomic<std::int64_t> rows{1};     ///< Counts the samples of a batch.
-  std::atomic<std::int64_t> batches{0};  ///< Is 0 if nobody knows.
+  std::atomic<std::int64_t> batches{0};  ///< Counts the batches of an epoch; 0 says "unknown".
   std::atomic<std::int64_t> dropped{0};  ///< Counts the samples in no batch.
   /// Counts the samples of a last batch that is not full.
   std::atomic<std::int64_t> short_rows{0};

@@ -15,7 +15,7 @@ namespace {
 using Kind = LearningRateSchedule::Kind;
 using Segment = LearningRateSchedule::Segment;
 
-/// Returns the factor of a segment's update, counted from its first.
+/// Returns the factor of update number `update` of the segment, whose first update is number 0.
 double factor_at(const Segment& segment, std::int64_t update) {
   const auto done = static_cast<double>(update);
   const double part = std::min(1.0, done / static_cast<double>(segment.updates));

@@ -83,7 +83,7 @@ class MonitorStay {
   ProcessMonitor& monitor_;
 };
 
-/// Returns whether the environment lets the monitor be: PENSTOCK_MONITOR is not 0.
+/// Returns whether the environment allows a monitor, which it does unless PENSTOCK_MONITOR is 0.
 bool environment_allows_monitor() noexcept;
 
 }  // namespace penstock

@@ -43,7 +43,7 @@ using OptionNames = std::string_view (*)(Option);
 
 /// Is what a user should know of a plan that is made as it was asked for.
 struct Note {
-  std::optional<Option> about = {};  ///< Is the option that has an effect of its own, or none.
+  std::optional<Option> about = {};  ///< Is the option that the text is about, or none.
   std::string text = {};             ///< Says what is so, such as "nothing is divided".
 
   bool operator==(const Note&) const = default;

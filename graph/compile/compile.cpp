@@ -21,7 +21,8 @@ void check(const Graph& model, const CompileRequest& request) {
   if (request.batch < 1)
     throw Error(Errc::invalid_argument, "expected at least one sample per micro-batch, got " +
                                             std::to_string(request.batch));
-  isa();  // This refuses a PENSTOCK_ISA that the machine lacks here, and not in the first kernel.
+  // A PENSTOCK_ISA that the machine lacks is refused here, and not only by the first kernel.
+  isa();
   const std::int32_t automatic_stages = request.options.topology.automatic_stages;
   if (automatic_stages > 0) expect_no_stages(model, automatic_stages);
 }

@@ -56,7 +56,7 @@ void warn_of_own_statistics(const Graph& graph, std::int64_t replicas, Notes& wa
 
 /// Says of a class of tensors that may be in the host store whether the option has an effect.
 struct OffloadClass {
-  Option option;   ///< Turns the class on.
+  Option option;   ///< Keeps the class in the host store.
   Option minimum;  ///< Is the least size of a tensor of the class.
   Offload OffloadOptions::*offload;
   bool in_inference;

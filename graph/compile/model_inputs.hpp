@@ -20,7 +20,8 @@ struct Targets {
   };
   /// Has the inputs that no output needs but those made of losses.
   std::vector<Input> inputs = {};
-  /// Says by output whether it is made of no loss, or has a row per sample.
+  /// Says of each output whether it has a row per sample. An output that is made of losses has none
+  /// if it is a single number.
   std::vector<bool> has_rows = {};
   std::vector<bool> needs_any = {};  ///< Says by output whether it needs one of `inputs`.
 };

@@ -65,7 +65,9 @@ struct Node {
   bool backward = false;
   NodeId forward_of = none;  ///< Is the forward node whose gradient a backward node serves.
   bool recomputed = false;   ///< Says whether the node repeats `forward_of`; it changes no buffer.
-  bool apart = false;        ///< Says whether the node repeats for the host alone what runs fused.
+  /// Says whether the node repeats a part of a fused node, so that the host can have a value from
+  /// within the fused node.
+  bool apart = false;
 };
 
 /// Returns the name by which messages call a node, such as `conv2d "conv2"`.

@@ -153,7 +153,7 @@ struct Op {
   /// Says whether the op brings a value back from the batch-lane layout, and does nothing else.
   bool leaves_lanes = false;
   /// Says whether the op computes with statistics of the whole micro-batch and keeps a mean of them
-  /// in buffers, so that each replica has its own.
+  /// in buffers. Each replica then has statistics, and such buffers, of its own.
   bool has_batch_statistics = false;
 };
 

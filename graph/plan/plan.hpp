@@ -172,7 +172,8 @@ struct StagePlan {
   std::int64_t accumulator_bytes = 0;
   /// Counts the bytes of accumulators that the host store keeps.
   std::int64_t host_accumulator_bytes = 0;
-  /// Counts the bytes of copies of buffers, which change within a window.
+  /// Counts the bytes of the copies of buffers as of the last update: the buffers themselves change
+  /// within a window.
   std::int64_t kept_bytes = 0;
   std::int64_t stash_bytes = 0;  ///< Counts the bytes of one micro-batch.
   /// Counts the bytes of one micro-batch that the host store keeps.
@@ -210,8 +211,8 @@ struct Plan {
   /// Has the outputs in the model's order; in training the loss is the last one.
   std::vector<TensorInfo> outputs = {};
   std::optional<std::int32_t> loss = {};  ///< Is the position of the loss in outputs, in training.
-  /// Has, for each anchor that was asked for, its position in outputs. The model's own outputs do
-  /// not need them.
+  /// Has, for each anchor that was asked for, its position in outputs. The model's own outputs, and
+  /// the loss, are at the other positions.
   std::vector<std::int32_t> anchors = {};
   std::vector<VariableInfo> variables = {};  ///< Has what the plan needs, in model order.
 };

@@ -1,7 +1,7 @@
 // CanonicalFloats gives this thread the floating-point environment that the engine's promises need,
-// for as long as it lives: results are rounded to nearest, no exception traps, and denormals are
-// numbers. Afterwards the host's environment is as it was before, and exceptions that were raised
-// meanwhile have left no flag in it.
+// for as long as it lives: results are rounded to nearest, no floating-point exception traps, and
+// denormals are not flushed to zero. Afterwards the host's environment is as it was before, without
+// a flag of any floating-point exception that was raised meanwhile.
 #pragma once
 
 #include <cfenv>

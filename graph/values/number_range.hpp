@@ -32,8 +32,8 @@ std::string decimal_text(double number, int digits);
 /// "options.batch_size: expected 1 or more, got 0".
 void check_number(std::string_view field, double number, const NumberRange& range);
 
-/// Checks that a number that is used as an f32 is finite and in `range`, also when it is rounded.
-/// The engine takes denormals of f32 for 0.
+/// Checks that `number`, which is used as an f32, is finite and in `range`, and that it still is so
+/// when it is rounded to f32. A denormal of f32 counts as 0 here, as it does in the engine's work.
 void check_f32(std::string_view field, double number, const NumberRange& range);
 
 }  // namespace penstock

@@ -39,8 +39,9 @@ inline constexpr OptionRule at_least_1{.range = {.low = 1}};
 inline constexpr OptionRule up_to_1024{.range = {.low = 0, .high = 1024}};
 inline constexpr OptionRule from_1_to_1024{.range = {.low = 1, .high = 1024}};
 
-// option_rows() returns the rows of a group. Its binding names all fields of the group: a field
-// that is added does not compile until it is named here. Functions of the host's have no row.
+// option_rows() returns the rows of a group of options. Each of these functions names all fields of
+// its group in a structured binding, so that a field that is added to the group does not compile
+// until it is named here. A field that holds a function of the host's has no row.
 
 auto option_rows(MaybeConst<Stage> auto& stage) {
   auto& [blocks, ipu] = stage;  // An IPU of -1 is legal as well, so that it has no range.

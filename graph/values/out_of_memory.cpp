@@ -62,8 +62,8 @@ bool NotedExceptions::has(const std::length_error& error) const noexcept {
 }
 
 MemoryWatch::MemoryWatch() noexcept {
-  // If there is no memory to prepare with, the call is tried nevertheless. The host may have loaded
-  // libraries in a function that an outer call has called.
+  // If there is no memory to prepare with, the call is tried nevertheless. An inner watch prepares,
+  // too: the outer call may have called a function of the host's that has loaded libraries.
   static_cast<void>(prepare_to_throw());
   if (outermost()) return;
   noted_.emplace();

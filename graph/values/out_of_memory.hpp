@@ -49,7 +49,7 @@ class MemoryWatch {
   static bool is_of_host(const std::length_error& error) noexcept;
 
  private:
-  std::optional<NotedExceptions> noted_;  // Only the outermost watch has these.
+  std::optional<NotedExceptions> noted_;  // Only the outermost watch keeps noted exceptions.
 };
 
 /// Rethrows the exception that is being handled. A std::bad_alloc, or a std::length_error that no

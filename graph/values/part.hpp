@@ -13,7 +13,7 @@ struct Part {
   std::int64_t end = INT64_MAX;
 };
 
-/// Returns the part without units from `units` on, which do not exist.
+/// Returns the part without the units that do not exist: there are only `units` of them.
 static constexpr Part within(Part part, std::int64_t units) {
   return {part.begin < units ? part.begin : units, part.end < units ? part.end : units};
 }

@@ -8,9 +8,10 @@
 namespace penstock {
 namespace {
 
-// When a block is freed that has 64 KiB or more together with its free neighbours, the GNU C
-// library looks for memory to give back to the system, which takes time. It does so the more
-// seldom, the smaller this block is.
+// has_memory_for_thread_variables() allocates and frees a block of this size. When the GNU C
+// library frees a block that has 64 KiB or more together with its free neighbours, it looks for
+// memory to give back to the system, which takes time. The smaller this block is, the more seldom
+// that happens.
 constexpr std::size_t variables_bytes = std::size_t{32} << 10;
 
 /// Makes the loader find room, if it has any left, for the variables that libstdc++ keeps for each

@@ -1,5 +1,5 @@
-// A thread prepares, while there is memory, what it needs to throw and to use the variables that
-// libraries keep for each thread when there is none. When a thread first looks at such a variable,
+// While there is memory, a thread prepares for a time without any: then it can still throw, and use
+// the variables that libraries keep for each thread. When a thread first looks at such a variable,
 // and when it looks at one after a library was loaded, the C library may allocate memory; if it
 // cannot, it ends the process.
 #pragma once

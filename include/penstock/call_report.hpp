@@ -18,9 +18,9 @@ struct TensorTimes {
 /// Sums up how long the micro-batches of a call took, in seconds. All fields are 0 if the call had
 /// no micro-batch.
 struct Latency {
-  double least = 0;  ///< The micro-batch that was quickest took this long.
-  double mean = 0;   ///< The micro-batches took this long on average.
-  double most = 0;   ///< The micro-batch that was slowest took this long.
+  double least = 0;  ///< Is the time that the quickest micro-batch took.
+  double mean = 0;   ///< Is the time that a micro-batch took on average.
+  double most = 0;   ///< Is the time that the slowest micro-batch took.
 };
 
 /// Says when the micro-batches of one call came and went. Only `seconds` is known without

@@ -68,8 +68,8 @@ enum class Split : std::uint8_t { train, test };
 /// read.
 /// @throws Error io_error; corrupt_file for a wrong magic number, length or count; invalid_data for
 /// a label of `classes` or more, or for images whose shape is not `expected_image`, which is
-/// checked before the images are read. The text is one line that names the file. A header's claims
-/// alone never make the reader allocate memory.
+/// checked before the images are read. The error's text is one line that names the file. A header's
+/// claims alone never make the reader allocate memory.
 /// @throws Error invalid_argument for a normalization or a number of classes that is out of range;
 /// out_of_memory.
 std::shared_ptr<const Dataset> read_idx(const std::string& images, const std::string& labels,

@@ -62,7 +62,7 @@ struct MarginOptions {
 
 /// Holds the options of Model::triplet_margin_loss().
 struct TripletMarginOptions {
-  LossReduction reduction = LossReduction::mean;  ///< Says how the terms become a number.
+  LossReduction reduction = LossReduction::mean;  ///< Says how the loss's terms become a number.
   /// Is the margin in the formula of the loss; more than 0.
   double margin = 1;
   int p = 2;          ///< Distances are measured by this norm, 1 or 2.

@@ -18,9 +18,9 @@
 namespace penstock::testing {
 namespace {
 
-/// A model that has been trained, and whose newest weights are on the IPUs. The newest state of the
-/// optimizer is there, too: in the plan for full steps or, if the last step was a short one, in the
-/// plan for that.
+/// Is a model that has been trained, and whose newest weights are on the IPUs. The newest state of
+/// the optimizer is there, too. The plan for full steps holds it or, if the last step was a short
+/// one, the plan for short steps.
 struct Trained {
   explicit Trained(bool ends_with_a_short_step = false) {
     step();
@@ -32,7 +32,8 @@ struct Trained {
   TrainingModel training{model, options_for(2, 2, 1), AdamW{.learning_rate = 0.1}};
 };
 
-/// Returns what such a model has after a further step, whatever was called before.
+/// Trains `trained` for a further step, and returns its weights, its buffers and the optimizer's
+/// state. Any call may have come before.
 TensorsByName all_of(Trained& trained) {
   trained.step();
   return everything_trained(trained.model, trained.training);

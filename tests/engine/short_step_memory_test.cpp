@@ -236,7 +236,8 @@ TEST(ShortStepMemory, R2_6_IsToldToTheLogAsThePlanHasIt) {
   }
 }
 
-// Each replica keeps its part; the first one alone trains on a shorter step, with all of it.
+// Each replica keeps its part of the optimizer's state. A shorter step runs on the first replica
+// alone, which then has all of the state.
 TEST(ShortStepMemory, R2_6_IsWithinTheLimitWhereReplicasDivideTheOptimizersState) {
   Options options{.batch_size = 4};
   options.topology.replication_factor = 4;

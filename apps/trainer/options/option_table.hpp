@@ -15,9 +15,9 @@ const std::vector<OptionGroup>& option_groups();
 /// Returns the option of that name, or of that other spelling, or null if there is none.
 const OptionRow* find_option(std::string_view name);
 
-/// Returns how the refusal of the unknown option `name`, which may have "=" and a value behind it,
-/// ends: "; did you mean --epochs? --help lists what there is" if some option is nearly called so.
-/// `dashes` stand before the name of the option in that text.
+/// Returns the end of a text that refuses the unknown option `name`, such as "; did you mean
+/// --epochs? --help lists what there is". An option is proposed only if its name is nearly `name`,
+/// and is shown with `dashes` in front. What begins with "=" in `name` does not count.
 std::string advice_on_unknown(std::string_view name, std::string_view dashes);
 
 }  // namespace trainer

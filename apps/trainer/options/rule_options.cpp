@@ -144,8 +144,9 @@ OptionRow number_row(const SharedConstant& shared) {
   return {option_name(shared.constant), kind.value_name, help, set, get, kind.is_number};
 }
 
-/// Throws `error`, which names a constant as the engine does, such as in "sgd.nesterov: expected",
-/// with the name of the option.
+/// Throws `error` with the option's name in place of the constant's: the engine names a constant as
+/// in "sgd.nesterov: expected". An error whose text does not begin with a constant is thrown as it
+/// is.
 [[noreturn]] void refuse_by_option(const std::string& rule, const penstock::Error& error) {
   const std::string text = error.what();
   for (const OptimizerConstant& constant : find_rule(rule).constants) {

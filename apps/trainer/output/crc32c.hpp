@@ -1,4 +1,4 @@
-// The checksum of the files that TensorBoard reads.
+// This is the checksum of the files that TensorBoard reads.
 #pragma once
 
 #include <cstdint>

@@ -87,7 +87,7 @@ std::string record_of(std::string_view data) {
   return record;
 }
 
-// Event: double wall_time = 1; string file_version = 3.
+// The message Event has the fields double wall_time = 1 and string file_version = 3.
 std::string version_event(double wall_seconds) {
   return Message().add_double(1, wall_seconds).add_bytes(3, "brain.Event:2").bytes();
 }

@@ -134,7 +134,8 @@ struct Block {
   std::int64_t left_floats() const { return left_pitch * depth(); }
 };
 
-/// Calls `work(result, rows, left)` for strips of results, whose weights are packed at `left`.
+/// Calls `work(result, rows, left)` for each strip of the block's results. The strip has `rows`
+/// results from `result` on, and `left` is the place of its packed weights.
 template <class Work>
 void for_each_strip(const Block& block, float* left, Work work) {
   for_each_chunk(block.results.end - block.results.begin, most_rows,

@@ -13,7 +13,8 @@ struct WindowAxis {
   std::int64_t places;  ///< Counts the places of the target.
   std::int64_t step;    ///< Is the number of pixels from one place to the next.
   std::int64_t taps;
-  /// Is the pixel that tap 0 shows to place 0; a pixel outside the source is zero.
+  /// Is the position of the pixel that place 0 sees through tap 0. It may lie outside the source; a
+  /// pixel there counts as zero.
   std::int64_t first;
   /// Is the number of pixels from one tap to the next, which is not above zero in a gradient.
   std::int64_t tap_step;

@@ -178,7 +178,8 @@ void forward_gradient(const KernelCall& call) {
   }
 }
 
-/// Makes sequences of all steps with as many labels as these can spell.
+/// Fills the inputs with valid sequences: each has all steps, and as many labels as fit into the
+/// room for labels and can be spelled in these steps.
 void fill_sequences(const Attributes& attributes, std::span<const Operand> inputs) {
   const std::int64_t steps = inputs[0].shape()[1], classes = inputs[0].shape()[2];
   const std::int64_t blank = attribute::blank.of(attributes), width = inputs[1].shape()[1];

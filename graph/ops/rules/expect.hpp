@@ -14,8 +14,8 @@ inline constexpr RealAttribute norm_eps{"eps", 1e-5};
 
 }  // namespace attribute
 
-/// Checks the number of inputs, whose names `names` lists: "expected 3 inputs (x, weight, bias),
-/// got 2".
+/// Checks that there are `count` inputs. The refusal lists their names as `names` does: "expected 3
+/// inputs (x, weight, bias), got 2".
 void expect_inputs(Types inputs, std::size_t count, std::string_view names);
 /// Checks a type: "expected x of type f32, got i64[40]".
 void expect_dtype(const TensorType& type, DType dtype, std::string_view name);

@@ -26,8 +26,8 @@ Shape lane_shape(const Shape& batch_major);
 /// Maps [B,...,16] to [batch,...].
 Shape batch_shape(const Shape& lanes, std::int64_t batch);
 
-/// Counts the floats that hold which cell of its window won, for one vector of pooled lanes: a lane
-/// takes a byte, and four bytes take the place of one float.
+/// Is the number of floats that take the winners of one vector of pooled lanes. A winner says which
+/// cell of the lane's window had the maximum. It is one byte, and four of them take one float.
 inline constexpr std::int64_t winner_floats = lane_count / 4;
 inline std::uint8_t* winners_of(const Operand& operand) {
   return static_cast<std::uint8_t*>(operand.data);

@@ -12,7 +12,8 @@ Shape pooled_shape(const Attributes& attributes, const TensorType& x);
 TensorType infer_pool2d(const Attributes& attributes, Types in);
 /// Returns the pooling of x into y, for kernels.
 Pooling pooling(const Attributes& attributes, const Shape& x, const Shape& y);
-/// Has the planes of a part, as a pooling of their own, and where their elements begin.
+/// Holds the pooling of those planes alone that are in one part of the work, and at which elements
+/// they begin in the image and in the output.
 struct PooledPlanes {
   Pooling pool;
   std::int64_t image, output;

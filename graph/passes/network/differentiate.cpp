@@ -38,7 +38,8 @@ class Differentiation {
   }
 
  private:
-  /// Marks the f32 values that depend on a parameter, whose gradients are wanted.
+  /// Marks the f32 parameters, and the f32 values that depend on one. Only the gradients of marked
+  /// values are wanted.
   void find_dependent() {
     dependent_.resize(graph_.values.size());
     for (const Variable& variable : graph_.variables)

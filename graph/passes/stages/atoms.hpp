@@ -1,6 +1,6 @@
-// This pass says where a graph may be cut into stages, and cuts it. That is finer than blocks: a
-// cut may be between any two nodes of the forward graph, except where a stage could not do its
-// work. The pass is pure.
+// This pass says where a graph may be cut into stages, and cuts it. A cut need not be between two
+// blocks: it may be between any two nodes of the forward graph, unless a stage could then not do
+// its work. The pass is pure.
 #pragma once
 
 #include <cstdint>

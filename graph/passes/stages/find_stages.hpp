@@ -25,8 +25,9 @@ Graph in_runs_of_blocks(Graph model, StageRule rule);
 /// invalid_argument for another rule than `by_block` if blocks are made for stages.
 std::vector<StageRequest> find_stages(const Graph& model, StageRule rule);
 
-/// Checks a model that is cut into `automatic` stages anywhere.
-/// @throws Error invalid_argument if its blocks are made for stages.
+/// Checks that no block of `model` is made for a stage, because the model is to be cut into
+/// `automatic` stages without regard to its blocks.
+/// @throws Error invalid_argument if one is.
 void expect_no_stages(const Graph& model, std::int32_t automatic);
 
 }  // namespace penstock::graph

@@ -29,7 +29,8 @@ struct StagePlacement {
 
 struct StageAssignment {
   std::vector<StagePlacement> stages = {};
-  std::vector<StagePlacement> placed = {};  ///< Has the same, and those that were left out.
+  /// Has the stages, and also those that were left out because they have nothing to compute.
+  std::vector<StagePlacement> placed = {};
   /// Is numbered by BlockId; `none` says that the block has no node.
   std::vector<std::int32_t> of_block = {};
   std::vector<std::string> warnings = {};

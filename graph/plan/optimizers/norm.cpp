@@ -10,7 +10,8 @@
 namespace penstock::graph {
 namespace {
 
-/// Adds up blocks in their order. Some of them are put together from what several shards have.
+/// Adds up the squared norms of blocks in the order of the blocks. The elements of a block that
+/// several shards have in part are put together first.
 class Blocks {
  public:
   explicit Blocks(std::int64_t elements) : left_(elements) {}

@@ -15,8 +15,8 @@
 namespace penstock::graph {
 namespace {
 
-/// Keras's momentum has another name because it is another quantity: it has the learning rates in
-/// it.
+/// Returns the one state tensor, or none without momentum. The Keras variant does not call it
+/// "momentum_buffer" as PyTorch does, because it is another quantity: the learning rates are in it.
 std::vector<StateTensor> state(const Hyper& hyper) {
   if (hyper.momentum == 0) return {};
   return {{hyper.keras_variant ? "momentum" : "momentum_buffer"}};

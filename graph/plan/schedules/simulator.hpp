@@ -12,10 +12,11 @@
 
 namespace penstock::graph {
 
-/// Says when a stage may start what its schedule lets it do. In lock step, what one stage makes
-/// reaches the others at the end of the slot, and the unit decides the direction: of the schedule
-/// only its bounds count. A slot lasts as many units as it has; with costs, it lasts until the
-/// stage with the most work in it is done.
+/// Says when a stage may start what its schedule lets it do. The last three disciplines work in
+/// lock step: there, time is divided into slots of one or two units, and what one stage makes
+/// reaches the others at the end of a slot. The unit decides whether a stage runs a forward or a
+/// backward, and of the schedule only its bounds on micro-batches count. A unit takes a time of 1;
+/// with costs, a slot lasts until the stage with the most work in it is done.
 enum class Discipline : std::uint8_t {
   /// A stage starts as soon as its inputs, a credit and its IPU are there, as the actors do.
   free_running,

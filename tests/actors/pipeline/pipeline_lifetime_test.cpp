@@ -48,7 +48,8 @@ SmallEngineOptions drawn(std::mt19937& random) {
           .deterministic = false};
 }
 
-/// Has one to six updates done, or ends wherever it is by then: in a program, an update, a fetch.
+/// Begins one to six updates, and then either waits until they are done or, after a short random
+/// time, destroys the engine, whatever it is in by then: a program, an update or a fetch.
 void run_and_end(const SmallEngineOptions& options, std::mt19937& random) {
   SmallEngine engine(options);
   engine.begin(1 + static_cast<std::int64_t>(random() % 6));

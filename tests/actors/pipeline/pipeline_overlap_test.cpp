@@ -201,7 +201,8 @@ Variables train(SmallCast& cast) {
   return cast.variables();
 }
 
-// 3.7: neither waits for the other: while one program runs a load begins, during the next it ends.
+// 3.7: a phase's programs and the loads for the next phase do not wait for each other. A load
+// begins while one program runs, and ends while the next one runs.
 TEST(PipelineOverlap, IsRealBetweenAPhaseAndLoadsOfTheNextOnTheOtherIpu) {
   const SmallEngineOptions options{.schedule = "sequential",
                                    .phased = graph::PhaseRequest{.parallel = true, .turn = 8},

@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::int64_t classes = 3;
 
-/// Marks, of the values that it is given in turn, those whose bit is set.
+/// Is called with one value after the other, and marks those as checkpoints whose bit is set in
+/// `bits`; the lowest bit is for the first value.
 class Checkpoints {
  public:
   Checkpoints(Model& model, std::uint32_t bits) : model_(&model), bits_(bits) {}

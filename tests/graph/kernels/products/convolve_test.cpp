@@ -219,7 +219,8 @@ INSTANTIATE_TEST_SUITE_P(
         Geometry{{5, 40, 5, 13}, 31, {3, 3}, pad_one},  // Results do not fill vectors.
         Geometry{{2, 33, 9, 4}, 46, {3, 3}, pad_one},   // There is a panel of one vector.
         Geometry{{1, 230, 4, 5}, 70, {3, 3}, pad_one},  // Weights are packed panel by panel.
-        Geometry{{2, 70, 4, 5}, 230, {3, 3}, pad_one},  // So they are in the other direction.
+        // In the gradient, weights are packed panel by panel.
+        Geometry{{2, 70, 4, 5}, 230, {3, 3}, pad_one},
         // Two pixels are left out at the ends.
         Geometry{{2, 20, 6, 15}, 16, {5, 5}, {{"padding", 2}}},
         // So they are in the gradient, with tiles of few places.
