@@ -11,10 +11,6 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-std::string percent(double share) {
-  return decimal_text(share * 100, 0) + " %";
-}
-
 /// Columns that are shown if any stage has something there.
 struct Shown {
   bool phases = false;
@@ -50,7 +46,7 @@ Row row_of(const StagePlanReport& stage, const Shown& shown) {
   if (shown.times)
     row.insert(row.end(), {decimal_text(stage.forward_seconds * 1e6, 1),
                            decimal_text(stage.backward_seconds * 1e6, 1)});
-  row.insert(row.end(), {percent(stage.share), std::to_string(stage.in_flight_limit),
+  row.insert(row.end(), {percent_text(stage.share), std::to_string(stage.in_flight_limit),
                          kilobytes(stage.stash_bytes), kilobytes(stage.bytes)});
   return row;
 }
@@ -129,7 +125,7 @@ std::string stages_line(const CompileReport& report) {
                               : report.threads == 1 ? "1 thread"
                                                     : std::to_string(report.threads) + " threads";
   return std::to_string(from.size()) + (from.size() == 1 ? " stage, from " : " stages, from ") +
-         joined(from, {}, ",") + "; the slowest has " + percent(slowest) +
+         joined(from, {}, ",") + "; the slowest has " + percent_text(slowest) +
          " of the work; expected: " + decimal_text(report.expected_speedup, 1) +
          " times the throughput of one stage, on " + threads;
 }
@@ -147,7 +143,7 @@ std::string to_string(const CompileReport& report) {
         decimal_text(report.seconds * 1e3, 2) + " ms" + phases(report) + "\n" +
         to_string(report.call) + stages_table(report.stages) +
         (report.automatic_stages ? "stages auto: " : "stages: ") + stages_line(report) +
-        "\nexpected utilisation " + percent(report.expected_utilization) + ", full after " +
+        "\nexpected utilisation " + percent_text(report.expected_utilization) + ", full after " +
         std::to_string(report.ramp) + " micro-batches, layout conversions " +
         std::to_string(report.layout_conversions) + lanes_text(report) + ", threads per IPU " +
         std::to_string(report.threads_per_ipu) + "\n" + traffic_text(report) + outputs_text(report);

@@ -7,16 +7,15 @@
 #include "graph/values/thread_variables.hpp"
 
 namespace penstock::actors {
-namespace {
 
 /// Holds jobs in their order. It allocates nothing.
-class JobQueue {
+class JobList {
  public:
-  JobQueue() = default;
-  JobQueue(const JobQueue&) = delete;
-  JobQueue& operator=(const JobQueue&) = delete;
+  JobList() = default;
+  JobList(const JobList&) = delete;
+  JobList& operator=(const JobList&) = delete;
   // Jobs are destroyed one by one: a chain that ends by itself takes stack for each of its links.
-  ~JobQueue() {
+  ~JobList() {
     while (!empty()) pop();
   }
 
@@ -39,13 +38,11 @@ class JobQueue {
   ReaderJob* last_ = nullptr;
 };
 
-}  // namespace
-
 /// Holds what the threads and the pool share. The last of them to go destroys it.
 struct ReaderThreads::Shared {
   struct Seat {
     std::shared_ptr<Reader> reader = {};
-    JobQueue jobs = {};
+    JobList jobs = {};
     std::condition_variable work = {};
     bool ended = false;
   };

@@ -154,7 +154,7 @@ std::vector<graph::StageProgramTimes> PipelineRuntime::take_program_times() {
   std::vector<graph::StageProgramTimes> times(setup_->stages());
   for (std::size_t i = 0; i < cast_->memory.size(); ++i) {
     const graph::StageProgramTimes more = cast_->memory[i].arena->take_program_times();
-    graph::add(times[i % times.size()], more);
+    graph::add_times(times[i % times.size()], more);
   }
   return times;
 }

@@ -9,7 +9,7 @@
 namespace penstock {
 namespace {
 
-constexpr int classes = 10;
+constexpr int cifar10_classes = 10;
 constexpr int training_files = 5;
 constexpr std::size_t record_bytes = 1 + 3 * 32 * 32;
 // The original files have a tenth of this. A limit is needed, for a gzip stream could go on for
@@ -21,7 +21,7 @@ struct Records {
   std::vector<std::uint8_t> labels;
 };
 
-[[noreturn]] void refuse(const FileBytes& file, const std::string& text) {
+[[noreturn]] void refuse_cifar10(const FileBytes& file, const std::string& text) {
   throw Error(Errc::corrupt_file, file.path() + ": " + text);
 }
 
@@ -33,15 +33,17 @@ void append_records(const std::string& path, Records& records) {
   while (const std::size_t got = file.read(record)) {
     const std::size_t count = records.labels.size() - first;
     if (got < record_bytes)
-      refuse(file, "truncated: record " + std::to_string(count) + " breaks off after " +
-                       std::to_string(got) + " of " + std::to_string(record_bytes) + " bytes");
+      refuse_cifar10(file, "truncated: record " + std::to_string(count) + " breaks off after " +
+                               std::to_string(got) + " of " + std::to_string(record_bytes) +
+                               " bytes");
     if (count == most_records)
-      refuse(file, "expected at most " + std::to_string(most_records) + " records, got more");
+      refuse_cifar10(file,
+                     "expected at most " + std::to_string(most_records) + " records, got more");
     records.labels.push_back(record[0]);
     records.pixels.insert(records.pixels.end(), record.begin() + 1, record.end());
   }
-  if (records.labels.size() == first) refuse(file, "expected images, got none");
-  check_labels(file.path(), std::span(records.labels).subspan(first), classes);
+  if (records.labels.size() == first) refuse_cifar10(file, "expected images, got none");
+  check_labels(file.path(), std::span(records.labels).subspan(first), cifar10_classes);
 }
 
 std::string training_file(int number) {

@@ -12,7 +12,7 @@
 namespace penstock {
 namespace {
 
-constexpr std::size_t buffer_bytes = 64 << 10;
+constexpr std::size_t read_bytes = 64 << 10;
 // Deflate spends at least one bit on the length of every 258 bytes, and one on their distance.
 constexpr std::uint64_t most_inflation = 1032;
 
@@ -38,7 +38,7 @@ std::string expect_file(const std::string& directory, const std::string& name,
 }
 
 FileBytes::FileBytes(const std::string& path)
-    : path_(printable(path)), file_(path, path_), buffer_(buffer_bytes) {
+    : path_(printable(path)), file_(path, path_), buffer_(read_bytes) {
   refill();
   gzipped_ = zlib_.avail_in >= 2 && buffer_[0] == 0x1f && buffer_[1] == 0x8b;
   constexpr int gzip_only = 16;

@@ -16,14 +16,14 @@ namespace penstock {
 namespace {
 
 constexpr std::int64_t side = 28;
-constexpr int classes = 10;
+constexpr int digits = 10;
 
 using Pixels = std::array<std::uint8_t, side * side>;
 
 /// Draws returns one number after the other out of a sample's own sequence.
-class Draws {
+class SampleDraws {
  public:
-  Draws(std::uint64_t seed, std::int64_t index)
+  SampleDraws(std::uint64_t seed, std::int64_t index)
       : key_{.seed = seed,
              .update = static_cast<std::uint64_t>(index),
              .name = graph::hash_name("synthetic_digits")} {}
@@ -48,7 +48,7 @@ class Draws {
 struct Placement {
   float width, height, slant, left, top;
 
-  explicit Placement(Draws& draws)
+  explicit Placement(SampleDraws& draws)
       : width(draws.between(10, 15)),
         height(draws.between(15, 20)),
         slant(draws.between(-0.25f, 0.25f)),
@@ -60,12 +60,12 @@ struct Placement {
   }
 };
 
-struct Segment {
+struct LineSegment {
   Point begin, end;
 };
 
 /// Returns the square of the distance between a point and the nearest point of a segment.
-float squared_distance(Point p, const Segment& segment) {
+float squared_distance(Point p, const LineSegment& segment) {
   const float dx = segment.end.x - segment.begin.x, dy = segment.end.y - segment.begin.y;
   const float px = p.x - segment.begin.x, py = p.y - segment.begin.y;
   const float length = std::max(dx * dx + dy * dy, 1e-6f);
@@ -73,9 +73,9 @@ float squared_distance(Point p, const Segment& segment) {
   return (px - t * dx) * (px - t * dx) + (py - t * dy) * (py - t * dy);
 }
 
-std::vector<Segment> draw_segments(int digit, Draws& draws) {
+std::vector<LineSegment> draw_segments(int digit, SampleDraws& draws) {
   const Placement place(draws);
-  std::vector<Segment> segments;
+  std::vector<LineSegment> segments;
   for (const Stroke& stroke : digit_strokes(digit)) {
     std::vector<Point> points;
     for (const Point& point : stroke)
@@ -86,14 +86,14 @@ std::vector<Segment> draw_segments(int digit, Draws& draws) {
   return segments;
 }
 
-Pixels draw_pixels(int digit, Draws& draws) {
-  const std::vector<Segment> segments = draw_segments(digit, draws);
+Pixels draw_pixels(int digit, SampleDraws& draws) {
+  const std::vector<LineSegment> segments = draw_segments(digit, draws);
   const float pen = draws.between(0.9f, 1.7f), ink = draws.between(170, 255);
   Pixels pixels;
   for (std::int64_t i = 0; i < side * side; ++i) {
     const Point center{static_cast<float>(i % side) + 0.5f, static_cast<float>(i / side) + 0.5f};
     float nearest = side * side;
-    for (const Segment& segment : segments)
+    for (const LineSegment& segment : segments)
       nearest = std::min(nearest, squared_distance(center, segment));
     const float coverage = std::clamp(pen + 0.5f - std::sqrt(nearest), 0.0f, 1.0f);
     const float shade = ink * coverage + draws.between(-20, 20);
@@ -112,8 +112,8 @@ class SyntheticDigits : public Dataset {
   const std::vector<Field>& fields() const override { return fields_; }
 
   void read(const SampleRequest& request, std::span<std::byte* const> destinations) const override {
-    Draws draws(seed_, request.index);
-    const std::int64_t label = draws.bits() % classes;
+    SampleDraws draws(seed_, request.index);
+    const std::int64_t label = draws.bits() % digits;
     normalizer_.apply(draw_pixels(static_cast<int>(label), draws),
                       reinterpret_cast<float*>(destinations[0]));
     std::memcpy(destinations[1], &label, sizeof label);

@@ -19,7 +19,7 @@
 namespace penstock {
 namespace {
 
-constexpr std::size_t buffer_bytes = 1 << 16;
+constexpr std::size_t write_bytes = 1 << 16;
 
 /// Writes to disk what a rename has changed in a directory. A failure is ignored, for some file
 /// systems cannot do this.
@@ -145,10 +145,10 @@ void OutputFile::write(std::span<const std::byte> bytes) {
     expect_whole();
     has_gap_ = true;  // This is set back once all bytes are written.
     while (!bytes.empty()) {
-      const auto part = bytes.first(std::min(bytes.size(), buffer_bytes - buffer_.size()));
+      const auto part = bytes.first(std::min(bytes.size(), write_bytes - buffer_.size()));
       buffer_.append(reinterpret_cast<const char*>(part.data()), part.size());
       bytes = bytes.subspan(part.size());
-      if (buffer_.size() == buffer_bytes) flush();
+      if (buffer_.size() == write_bytes) flush();
     }
     has_gap_ = false;
   });

@@ -20,14 +20,14 @@ namespace penstock {
 namespace {
 
 constexpr std::string_view prefix = ".penstock-";
-constexpr std::string_view suffix = ".tmp";
+constexpr std::string_view temporary_suffix = ".tmp";
 
 /// Returns a name that is short, whatever the target is called, for a name may have 255 bytes and
 /// no more.
 std::string unique_name() {
   static std::atomic<unsigned> count{0};
   return std::string(prefix) + std::to_string(::getpid()) + '-' + std::to_string(count++) +
-         std::string(suffix);
+         std::string(temporary_suffix);
 }
 
 /// Takes the number that a text begins with, and returns it, or nothing if there are no digits or
@@ -48,7 +48,7 @@ std::optional<pid_t> owner_of(std::string_view name) {
   const auto owner = take_number<pid_t>(name);
   if (!owner || *owner == 0 || !name.starts_with('-')) return std::nullopt;
   name.remove_prefix(1);
-  if (!take_number<unsigned>(name) || name != suffix) return std::nullopt;
+  if (!take_number<unsigned>(name) || name != temporary_suffix) return std::nullopt;
   return owner;
 }
 

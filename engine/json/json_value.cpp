@@ -17,7 +17,7 @@
 namespace penstock {
 namespace {
 
-using Kind = JsonValue::Kind;
+using JsonKind = JsonValue::Kind;
 
 constexpr std::size_t deepest = 32;  // Trees are destroyed recursively.
 constexpr std::size_t longest_number = 40;
@@ -65,13 +65,13 @@ class TreeBuilder : public JsonEvents {
 
   void null(std::size_t at) override { add({}, at); }
   void boolean(bool truth, std::size_t at) override {
-    add({.kind = Kind::boolean, .truth = truth}, at);
+    add({.kind = JsonKind::boolean, .truth = truth}, at);
   }
   void text(std::string&& value, std::size_t at) override {
-    add({.kind = Kind::text, .text = std::move(value)}, at);
+    add({.kind = JsonKind::text, .text = std::move(value)}, at);
   }
-  void begin_object(std::size_t at) override { open({.kind = Kind::object}, at); }
-  void begin_list(std::size_t at) override { open({.kind = Kind::list}, at); }
+  void begin_object(std::size_t at) override { open({.kind = JsonKind::object}, at); }
+  void begin_list(std::size_t at) override { open({.kind = JsonKind::list}, at); }
   void end_object() override { open_.pop_back(); }
   void end_list() override { open_.pop_back(); }
 
@@ -79,7 +79,7 @@ class TreeBuilder : public JsonEvents {
     if (!fits_a_double(spelling))
       refuse(line_of(at), place() + "expected a number that a double can hold, got " +
                               shortened(spelling, longest_number));
-    add({.kind = Kind::number, .text = std::string(spelling)}, at);
+    add({.kind = JsonKind::number, .text = std::string(spelling)}, at);
   }
 
   void key(std::string&& name, std::size_t at) override {
@@ -115,7 +115,7 @@ class TreeBuilder : public JsonEvents {
   std::string place() const {
     std::string path;
     const auto add = [&](const JsonValue& parent, const std::string& name, std::size_t position) {
-      if (parent.kind == Kind::list)
+      if (parent.kind == JsonKind::list)
         path += '[' + std::to_string(position) + ']';
       else
         path += (path.empty() ? "" : ".") + name;
@@ -135,7 +135,7 @@ class TreeBuilder : public JsonEvents {
     value.line = line_of(at);
     if (open_.empty()) return root_ = std::move(value);
     JsonValue& parent = *open_.back().value;
-    if (parent.kind == Kind::object) value.name = std::move(name_);
+    if (parent.kind == JsonKind::object) value.name = std::move(name_);
     return parent.items.emplace_back(std::move(value));
   }
 
@@ -158,17 +158,17 @@ class TreeBuilder : public JsonEvents {
 
 std::string text_of(const JsonValue& value) {
   switch (value.kind) {
-    case Kind::null:
+    case JsonKind::null:
       return "null";
-    case Kind::boolean:
+    case JsonKind::boolean:
       return value.truth ? "true" : "false";
-    case Kind::number:
+    case JsonKind::number:
       return shortened(value.text, longest_number);
-    case Kind::text:
+    case JsonKind::text:
       return quoted_name(value.text);
-    case Kind::list:
+    case JsonKind::list:
       return "a list";
-    case Kind::object:
+    case JsonKind::object:
       return "an object";
   }
   return {};
@@ -184,23 +184,23 @@ void write(std::string& out, const JsonValue& value, std::optional<int> indentat
     for (const JsonValue& item : value.items) {
       if (&item != value.items.data()) out += inner ? "," : ", ";
       break_line(inner);
-      if (value.kind == Kind::object) out += json_string(item.name) + ": ";
+      if (value.kind == JsonKind::object) out += json_string(item.name) + ": ";
       write(out, item, inner);
     }
     if (!value.items.empty() && inner) break_line(indentation);
     out += end;
   };
   switch (value.kind) {
-    case Kind::text:
+    case JsonKind::text:
       out += json_string(value.text);
       break;
-    case Kind::number:
+    case JsonKind::number:
       out += value.text;
       break;
-    case Kind::list:
+    case JsonKind::list:
       write_items('[', ']', std::nullopt);
       break;
-    case Kind::object:
+    case JsonKind::object:
       write_items('{', '}', indentation ? std::optional(*indentation + 2) : std::nullopt);
       break;
     default:

@@ -12,7 +12,7 @@
 namespace penstock {
 namespace {
 
-using Kind = LearningRateSchedule::Kind;
+using ScheduleKind = LearningRateSchedule::Kind;
 using Segment = LearningRateSchedule::Segment;
 
 /// Returns the factor of update number `update` of the segment, whose first update is number 0.
@@ -20,15 +20,15 @@ double factor_at(const Segment& segment, std::int64_t update) {
   const auto done = static_cast<double>(update);
   const double part = std::min(1.0, done / static_cast<double>(segment.updates));
   switch (segment.kind) {
-    case Kind::constant:
+    case ScheduleKind::constant:
       return segment.factor;
-    case Kind::step:
+    case ScheduleKind::step:
       return std::pow(segment.factor, static_cast<double>(update / segment.updates));
-    case Kind::exponential:
+    case ScheduleKind::exponential:
       return std::pow(segment.factor, done);
-    case Kind::cosine:
+    case ScheduleKind::cosine:
       return segment.factor + (1 - segment.factor) * (1 + std::cos(std::numbers::pi * part)) / 2;
-    case Kind::linear:
+    case ScheduleKind::linear:
       return segment.first + (segment.factor - segment.first) * part;
   }
   return 1;
@@ -67,14 +67,15 @@ LearningRateSchedule LearningRateSchedule::step(std::int64_t updates, double fac
   return on_hosts_thread("LearningRateSchedule::step", [&] {
     check_updates("step", updates);
     check_factor("step", "factor", factor);
-    return LearningRateSchedule(Segment{.kind = Kind::step, .factor = factor, .updates = updates});
+    return LearningRateSchedule(
+        Segment{.kind = ScheduleKind::step, .factor = factor, .updates = updates});
   });
 }
 
 LearningRateSchedule LearningRateSchedule::exponential(double factor) {
   return on_hosts_thread("LearningRateSchedule::exponential", [&] {
     check_factor("exponential", "factor", factor);
-    return LearningRateSchedule(Segment{.kind = Kind::exponential, .factor = factor});
+    return LearningRateSchedule(Segment{.kind = ScheduleKind::exponential, .factor = factor});
   });
 }
 
@@ -82,7 +83,8 @@ LearningRateSchedule LearningRateSchedule::cosine(std::int64_t updates, double l
   return on_hosts_thread("LearningRateSchedule::cosine", [&] {
     check_updates("cosine", updates);
     check_factor("cosine", "last", last);
-    return LearningRateSchedule(Segment{.kind = Kind::cosine, .factor = last, .updates = updates});
+    return LearningRateSchedule(
+        Segment{.kind = ScheduleKind::cosine, .factor = last, .updates = updates});
   });
 }
 
@@ -92,7 +94,7 @@ LearningRateSchedule LearningRateSchedule::linear(std::int64_t updates, double f
     check_factor("linear", "first", first);
     check_factor("linear", "last", last);
     return LearningRateSchedule(
-        Segment{.kind = Kind::linear, .first = first, .factor = last, .updates = updates});
+        Segment{.kind = ScheduleKind::linear, .first = first, .factor = last, .updates = updates});
   });
 }
 
@@ -145,15 +147,15 @@ LearningRateSchedule LearningRateSchedule::of(const std::vector<Segment>& segmen
 
 std::string_view to_string(LearningRateSchedule::Kind value) noexcept {
   switch (value) {
-    case Kind::constant:
+    case ScheduleKind::constant:
       return "constant";
-    case Kind::step:
+    case ScheduleKind::step:
       return "step";
-    case Kind::exponential:
+    case ScheduleKind::exponential:
       return "exponential";
-    case Kind::cosine:
+    case ScheduleKind::cosine:
       return "cosine";
-    case Kind::linear:
+    case ScheduleKind::linear:
       return "linear";
   }
   return "unknown";

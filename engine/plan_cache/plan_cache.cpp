@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view opening = "penstock plan, format 1\n";
 constexpr std::string_view opening_of_any = "penstock plan, format ";
-constexpr std::string_view suffix = ".plan";
+constexpr std::string_view plan_suffix = ".plan";
 constexpr std::size_t name_digits = 16;
 constexpr std::chrono::hours abandoned_after{1};
 
@@ -144,7 +144,7 @@ struct Kept {
 /// too.
 bool is_plan(const fs::path& directory, const std::string& name) {
   constexpr std::string_view digits = "0123456789abcdef";
-  return name.size() == name_digits + suffix.size() && name.ends_with(suffix) &&
+  return name.size() == name_digits + plan_suffix.size() && name.ends_with(plan_suffix) &&
          name.find_first_not_of(digits) == name_digits && opens_as_a_plan(directory / name);
 }
 
@@ -176,7 +176,7 @@ PlanCache::PlanCache(fs::path directory, std::int64_t limit)
 
 fs::path PlanCache::file_of(std::string_view key) const {
   return directory_ /
-         (hexadecimal(graph::fnv_on(graph::fnv_of_nothing, key)) + std::string(suffix));
+         (hexadecimal(graph::fnv_on(graph::fnv_of_nothing, key)) + std::string(plan_suffix));
 }
 
 std::optional<std::string> PlanCache::read(std::string_view key) const {

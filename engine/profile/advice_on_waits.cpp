@@ -48,15 +48,15 @@ std::string on_gate(const Profile& profile, const std::string& share) {
          "Larger windows (options.training.gradient_accumulation) have fewer updates.";
 }
 
-struct Row {
+struct WaitAdvice {
   WaitReason reason;
   const char* topic;
   std::string (*text)(const Profile& profile, const std::string& share);
 };
-constexpr Row rows[] = {{WaitReason::dispatch, "processors", on_processors},
-                        {WaitReason::host_store, "offload", on_host_store},
-                        {WaitReason::outputs, "outputs", on_outputs},
-                        {WaitReason::gate, "updates", on_gate}};
+constexpr WaitAdvice rows[] = {{WaitReason::dispatch, "processors", on_processors},
+                               {WaitReason::host_store, "offload", on_host_store},
+                               {WaitReason::outputs, "outputs", on_outputs},
+                               {WaitReason::gate, "updates", on_gate}};
 
 void mind_the_host(const Profile& profile, std::vector<ProfileAdvice>& found) {
   const double outside = profile.elapsed_seconds - profile.call_seconds;
@@ -75,7 +75,7 @@ void mind_the_host(const Profile& profile, std::vector<ProfileAdvice>& found) {
 
 std::vector<ProfileAdvice> advice_on_waits(const Profile& profile) {
   std::vector<ProfileAdvice> found;
-  for (const Row& row : rows) {
+  for (const WaitAdvice& row : rows) {
     const double share = share_of(profile, row.reason);
     if (share > least_share) found.push_back({row.topic, row.text(profile, percent_text(share))});
   }
@@ -100,10 +100,6 @@ std::vector<ProfileAdvice> advice_on_memory(const Profile& profile) {
                                 "needs, in the host store.")});
   }
   return found;
-}
-
-std::string percent_text(double share) {
-  return decimal_text(100 * share, 0) + " %";
 }
 
 }  // namespace penstock

@@ -2,7 +2,6 @@
 // that a profile has measured.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "penstock/profile.hpp"
@@ -14,8 +13,5 @@ std::vector<ProfileAdvice> advice_on_waits(const Profile& profile);
 
 /// Returns advice for each IPU whose memory is nearly used up.
 std::vector<ProfileAdvice> advice_on_memory(const Profile& profile);
-
-/// Returns a share from 0 to 1 as a text such as "47 %".
-std::string percent_text(double share);
 
 }  // namespace penstock

@@ -118,7 +118,7 @@ void ProfileRecorder::add_event(const TraceEvent& event) {
 }
 
 void ProfileRecorder::add_program_times(std::span<const graph::StageProgramTimes> stages) {
-  for (std::size_t i = 0; i < stages.size(); ++i) graph::add(program_times_[i], stages[i]);
+  for (std::size_t i = 0; i < stages.size(); ++i) graph::add_times(program_times_[i], stages[i]);
 }
 
 std::vector<OpProfile> ProfileRecorder::ops() const {

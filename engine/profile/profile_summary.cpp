@@ -7,10 +7,6 @@
 namespace penstock {
 namespace {
 
-std::string percent(double share) {
-  return decimal_text(100 * share, 1) + " %";
-}
-
 std::string utilization_line(const Profile& profile) {
   double busy = 0, total = 0;
   for (const IpuProfile& ipu : profile.ipus) {
@@ -18,22 +14,22 @@ std::string utilization_line(const Profile& profile) {
     total += ipu.seconds.total();
   }
   std::string line =
-      "IPUs were busy " + percent(total > 0 ? busy / total : 0) + " of the time in calls (";
+      "IPUs were busy " + percent_text(total > 0 ? busy / total : 0, 1) + " of the time in calls (";
   for (const IpuProfile& ipu : profile.ipus) {
     const double of_ipu = ipu.seconds.total();
     line += (&ipu == profile.ipus.data() ? "IPU " : ", IPU ") + std::to_string(ipu.ipu) + ": " +
-            percent(of_ipu > 0 ? ipu.seconds.busy() / of_ipu : 0);
+            percent_text(of_ipu > 0 ? ipu.seconds.busy() / of_ipu : 0, 1);
   }
   return line + ").\n";
 }
 
 std::string bubble_line(const Profile& profile) {
-  return "While the pipeline worked, IPUs were idle " + percent(profile.bubble.measured) +
-         " of the time; the simulator predicts " + percent(profile.bubble.predicted) + " on " +
-         std::to_string(profile.processors) +
+  return "While the pipeline worked, IPUs were idle " + percent_text(profile.bubble.measured, 1) +
+         " of the time; the simulator predicts " + percent_text(profile.bubble.predicted, 1) +
+         " on " + std::to_string(profile.processors) +
          (profile.processors == 1 ? " processor" : " processors") +
          ", and equal stages with a processor each would be idle " +
-         percent(profile.bubble.closed_form) + ".\n";
+         percent_text(profile.bubble.closed_form, 1) + ".\n";
 }
 
 }  // namespace

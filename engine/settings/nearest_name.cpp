@@ -36,7 +36,7 @@ std::vector<std::string> words_of(std::string_view name) {
   return words;
 }
 
-std::string joined(const std::vector<std::string>& words) {
+std::string written_together(const std::vector<std::string>& words) {
   return std::accumulate(words.begin(), words.end(), std::string());
 }
 
@@ -70,7 +70,7 @@ bool begins(const std::string& name, const std::string& known) {
 
 /// Returns a smaller number for a nearer name.
 std::size_t distance(const std::string& name, const std::vector<std::string>& known) {
-  const std::string whole = joined(known);
+  const std::string whole = written_together(known);
   const std::size_t allowed = std::max<std::size_t>(1, name.size() / 3);
   if (known.size() > 1 && initials(known) == name) return 0;
   if (const std::size_t count = edits(name, whole); count <= allowed) return count;
@@ -81,7 +81,7 @@ std::size_t distance(const std::string& name, const std::vector<std::string>& kn
 }  // namespace
 
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> known) {
-  const std::string letters = joined(words_of(name));
+  const std::string letters = written_together(words_of(name));
   std::string_view nearest;
   std::size_t least = far;
   if (letters.empty() || name.size() > longest_name) return nearest;

@@ -192,7 +192,7 @@ void run_timed(const Program& program, const Bindings& bindings, ProgramTimes& t
 
 }  // namespace
 
-void add(StageProgramTimes& sum, const StageProgramTimes& more) {
+void add_times(StageProgramTimes& sum, const StageProgramTimes& more) {
   add_times(sum.forward, more.forward);
   add_times(sum.backward, more.backward);
 }

@@ -43,7 +43,7 @@ struct StageProgramTimes {
 };
 
 /// Adds the times of more runs of the same programs.
-void add(StageProgramTimes& sum, const StageProgramTimes& more);
+void add_times(StageProgramTimes& sum, const StageProgramTimes& more);
 
 /// Says where a plan's spaces lie for one run of a program. All addresses are 64-byte aligned.
 struct Bindings {

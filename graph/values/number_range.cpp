@@ -34,6 +34,10 @@ std::string number_text(double number) {
   return {text.data(), end};
 }
 
+std::string percent_text(double share, int digits) {
+  return decimal_text(100 * share, digits) + " %";
+}
+
 std::string decimal_text(double number, int digits) {
   std::array<char, 400> text{};  // The largest double has 309 digits.
   const auto end = std::to_chars(text.data(), text.data() + text.size(), number,

@@ -28,6 +28,9 @@ std::string number_text(double number);
 /// Returns `number` with `digits` digits behind the decimal point, such as "0.50" for 0.5 and 2.
 std::string decimal_text(double number, int digits);
 
+/// Returns a share, which is 1 if it is the whole, as a text such as "47 %".
+std::string percent_text(double share, int digits = 0);
+
 /// Checks that `number` is finite and in `range`. @throws Error invalid_argument such as
 /// "options.batch_size: expected 1 or more, got 0".
 void check_number(std::string_view field, double number, const NumberRange& range);

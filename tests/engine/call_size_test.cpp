@@ -9,14 +9,14 @@
 namespace penstock {
 namespace {
 
-struct Case {
+struct CallCase {
   int b, g, d, r, group;
   std::int64_t step_samples, step_micro_batches;  // Are those of all replicas.
   std::int64_t run_samples, run_micro_batches;
 };
 
 /// Factors without a common divisor, so that none can stand for another.
-constexpr Case cases[] = {
+constexpr CallCase call_cases[] = {
     {1, 1, 1, 1, 1, 1, 1, 1, 1},
     {7, 1, 1, 1, 1, 7, 1, 7, 1},
     {1, 5, 1, 1, 1, 5, 5, 1, 1},
@@ -27,7 +27,7 @@ constexpr Case cases[] = {
     {40, 10, 10, 1, 1, 4000, 100, 400, 10},
 };
 
-Options options_of(const Case& c) {
+Options options_of(const CallCase& c) {
   Options options{.batch_size = c.b, .device_iterations = c.d};
   options.training.gradient_accumulation = c.g;
   options.topology.replication_factor = c.r;
@@ -36,7 +36,7 @@ Options options_of(const Case& c) {
 }
 
 TEST(CallSize, D6_IsTheProductOfItsFactors) {
-  for (const Case& c : cases) {
+  for (const CallCase& c : call_cases) {
     SCOPED_TRACE(c.step_samples);
     const Options options = options_of(c);
     const CallSize step = size_of_step(options), run = size_of_run(options);

@@ -26,13 +26,13 @@ struct Speechless : std::exception {
   const char* what() const noexcept override { return nullptr; }
 };
 
-struct Thrown {
+struct ThrownInTheMiddle {
   std::function<void()> action;
   Errc code;
   std::string text;
 };
 
-const std::vector<Thrown> exceptions{
+const std::vector<ThrownInTheMiddle> exceptions{
     {[] { throw std::runtime_error("bad sector"); }, Errc::invalid_data, "bad sector"},
     {[] { throw Error(Errc::io_error, "disk is gone"); }, Errc::invalid_data, "disk is gone"},
     {[] { throw Error(Errc::cancelled, "enough"); }, Errc::invalid_data, "enough"},
@@ -53,7 +53,7 @@ Error end_of_epoch(DataLoader& loader) try {
 
 TEST(DataLoaderFailures, OfADatasetHaveItsTextAndComeAgainUntilTheNextEpoch) {
   for (const LoaderKind& kind : all_loader_kinds)
-    for (const Thrown& thrown : exceptions) {
+    for (const ThrownInTheMiddle& thrown : exceptions) {
       std::atomic<bool> broken{true};
       DataLoader loader = eight_samples(kind,
                                         [&](std::int64_t sample, const std::stop_token&) {

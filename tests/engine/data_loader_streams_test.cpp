@@ -295,9 +295,9 @@ TEST(DataLoaderStreams, R2_5_ReportAStreamThatCannotBeOpenedAndGoOnWithTheNextEp
     }
 }
 
-class WithoutFields : public NumberedStreams {
+class StreamsWithoutFields : public NumberedStreams {
  public:
-  WithoutFields() : NumberedStreams(8) {}
+  StreamsWithoutFields() : NumberedStreams(8) {}
   const std::vector<Field>& fields() const override { return none_; }
 
  private:
@@ -305,8 +305,9 @@ class WithoutFields : public NumberedStreams {
 };
 
 TEST(DataLoaderStreams, E1_RefuseSamplesWithoutAField) {
-  EXPECT_EQ(refusal(Errc::invalid_data, [] { DataLoader(std::make_shared<WithoutFields>(), 4); }),
-            "data loader: expected a dataset whose samples have a field at least, got none");
+  EXPECT_EQ(
+      refusal(Errc::invalid_data, [] { DataLoader(std::make_shared<StreamsWithoutFields>(), 4); }),
+      "data loader: expected a dataset whose samples have a field at least, got none");
 }
 
 TEST(DataLoaderStreams, E2_RefuseWhatMakesNoBatch) {

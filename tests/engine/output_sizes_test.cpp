@@ -12,14 +12,14 @@ constexpr std::int64_t rows_bytes = 2 * 3 * 4;  // It is f32 [2,3] of each micro
 constexpr std::int64_t classes_bytes = 2 * 8;   // It is i64 [2].
 constexpr std::int64_t weight_bytes = 5 * 4;    // It is f32 [5], a gradient.
 
-struct Case {
+struct OutputCase {
   OutputSelection selection;
   std::int64_t micro_batches;  // Is D·G.
   std::int64_t replicas;       // Is R.
   std::int64_t returned;       // Counts the micro-batches of all replicas.
 };
 
-constexpr Case cases[] = {
+constexpr OutputCase output_cases[] = {
     {{OutputMode::all, 1}, 1, 1, 1},
     {{OutputMode::all, 1}, 12, 1, 12},
     {{OutputMode::all, 1}, 12, 2, 24},
@@ -37,7 +37,7 @@ constexpr Case cases[] = {
     {{OutputMode::all, 1}, 1 << 20, 4, 1 << 22},
 };
 
-std::string words(const Case& c) {
+std::string words(const OutputCase& c) {
   return std::string(to_string(c.selection.mode)) + ' ' + std::to_string(c.selection.period) +
          " of " + std::to_string(c.micro_batches) + " micro-batches of " +
          std::to_string(c.replicas) + " replicas";
@@ -69,7 +69,7 @@ void expect_row(const OutputPlanReport& row, OutputKind kind, const std::string&
 }
 
 TEST(OutputSizes, R2_4_AreThoseOfTheirModesRow) {
-  for (const Case& c : cases) {
+  for (const OutputCase& c : output_cases) {
     SCOPED_TRACE(words(c));
     actors::PipelineSetup setup = setup_of(true);
     setup.replicas = c.replicas;
@@ -86,7 +86,7 @@ TEST(OutputSizes, R2_4_AreThoseOfTheirModesRow) {
 }
 
 TEST(OutputSizes, R2_4_OfAnAnchorAreThoseOfItsOwnMode) {
-  for (const Case& c : cases) {
+  for (const OutputCase& c : output_cases) {
     SCOPED_TRACE(words(c));
     actors::PipelineSetup setup = setup_of(false);
     setup.replicas = c.replicas;

@@ -19,7 +19,7 @@ constexpr std::size_t largest_file = 1'000'000;  // This counts bytes.
 constexpr std::size_t longest_message = 1500;    // This counts bytes.
 constexpr std::size_t longest_name = 100;        // This counts bytes in a message.
 
-[[noreturn]] void refuse(const std::string& what) {
+[[noreturn]] void refuse_configuration(const std::string& what) {
   throw penstock::Error(penstock::Errc::invalid_argument, what);
 }
 
@@ -33,7 +33,7 @@ std::string read_file(const std::string& file) {
                           "cannot read it: " + std::generic_category().message(errno));
   text.resize(static_cast<std::size_t>(stream.gcount()));
   if (text.size() > largest_file)
-    refuse("expected at most " + std::to_string(largest_file) + " bytes");
+    refuse_configuration("expected at most " + std::to_string(largest_file) + " bytes");
   return text;
 }
 
@@ -51,9 +51,9 @@ bool has_expected_kind(const OptionRow& row, const JsonValue& value) {
 /// Sets the option that `value` names, and returns its name, whatever other spelling `value` has.
 std::string set(const JsonValue& value, TrainerOptions& options) {
   const OptionRow* const row = find_option(value.name);
-  if (row == nullptr) refuse("unknown option" + advice_on_unknown(value.name, ""));
+  if (row == nullptr) refuse_configuration("unknown option" + advice_on_unknown(value.name, ""));
   if (!has_expected_kind(*row, value))
-    refuse("expected " + expected_kind(*row) + ", got " + describe(value));
+    refuse_configuration("expected " + expected_kind(*row) + ", got " + describe(value));
   const bool is_switch = value.kind == Kind::boolean;
   row->set(options, is_switch ? (value.truth ? "true" : "false") : value.text);
   return row->name;
@@ -72,16 +72,17 @@ JsonValue written(const OptionRow& row, const std::optional<std::string>& text) 
 OptionLines read_configuration(const std::string& file, TrainerOptions& options) try {
   const JsonValue json = penstock::parse_json(read_file(file));
   if (json.kind != Kind::object)
-    refuse("line " + std::to_string(json.line) + ": expected an object, got " + describe(json));
+    refuse_configuration("line " + std::to_string(json.line) + ": expected an object, got " +
+                         describe(json));
   OptionLines lines;
   for (const JsonValue& value : json.items) try {
       const std::string name = set(value, options);
       if (!lines.emplace(name, value.line).second)
-        refuse("is another spelling of " + name + ", which is there in line " +
-               std::to_string(lines[name]));
+        refuse_configuration("is another spelling of " + name + ", which is there in line " +
+                             std::to_string(lines[name]));
     } catch (const penstock::Error& error) {
-      refuse("line " + std::to_string(value.line) + ": " + excerpt(value.name, longest_name) +
-             ": " + error.what());
+      refuse_configuration("line " + std::to_string(value.line) + ": " +
+                           excerpt(value.name, longest_name) + ": " + error.what());
     }
   return lines;
 } catch (const penstock::Error& error) {

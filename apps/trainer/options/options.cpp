@@ -8,7 +8,7 @@
 namespace trainer {
 namespace {
 
-[[noreturn]] void refuse(const std::string& what) {
+[[noreturn]] void refuse_options(const std::string& what) {
   throw penstock::Error(penstock::Errc::invalid_argument, what);
 }
 
@@ -18,10 +18,11 @@ void check_schedule_option(const LearningRateOptions& options, const char* optio
                            std::vector<ScheduleName> schedules, bool needed) {
   const bool known = std::ranges::count(schedules, options.schedule) > 0;
   if (is_given && !known)
-    refuse("--" + std::string(option) + ": the --lr-schedule " +
-           std::string(to_string(options.schedule)) + " has none");
+    refuse_options("--" + std::string(option) + ": the --lr-schedule " +
+                   std::string(to_string(options.schedule)) + " has none");
   if (!is_given && known && needed)
-    refuse("--lr-schedule " + std::string(to_string(options.schedule)) + ": needs --" + option);
+    refuse_options("--lr-schedule " + std::string(to_string(options.schedule)) + ": needs --" +
+                   option);
 }
 
 void validate(const LearningRateOptions& options) {
@@ -35,31 +36,32 @@ void validate(const LearningRateOptions& options) {
 
 void validate(const DataOptions& options) {
   if (options.dataset == DatasetName::mnist && !options.data_dir)
-    refuse("--dataset mnist: needs --data-dir, the directory of its four IDX files");
+    refuse_options("--dataset mnist: needs --data-dir, the directory of its four IDX files");
   if (options.dataset == DatasetName::cifar10 && !options.data_dir)
-    refuse("--dataset cifar10: needs --data-dir, the directory of its binary batches");
+    refuse_options("--dataset cifar10: needs --data-dir, the directory of its binary batches");
   if (options.dataset == DatasetName::synthetic && options.data_dir)
-    refuse("--data-dir: synthetic images are generated, not read");
+    refuse_options("--data-dir: synthetic images are generated, not read");
 }
 
 void validate(const PipelineOptions& options) {
   if (options.stages && options.stages->stages.empty() && !options.stages->automatic &&
       !options.ipus)
-    refuse(
+    refuse_options(
         "--stages auto: needs --ipus, for as many stages as there are IPUs, or a number, as in "
         "auto:4");
   if (options.stages && options.stages->stages.empty() && penstock::is_phased(options.strategy))
-    refuse("--stages auto: the phases of --strategy " +
-           std::string(penstock::to_string(options.strategy)) +
-           " are explicit: name their stages (--phases or --stages), or leave it out for one per "
-           "block");
+    refuse_options(
+        "--stages auto: the phases of --strategy " +
+        std::string(penstock::to_string(options.strategy)) +
+        " are explicit: name their stages (--phases or --stages), or leave it out for one per "
+        "block");
   if (options.offload_minimum && !is_phased(options.strategy) && !options.offload_optimizer &&
       !options.offload_accumulators && !options.offload_activations && !options.offload_weights)
-    refuse(
+    refuse_options(
         "--offload-minimum: needs --offload-optimizer, --offload-accumulators, "
         "--offload-activations, --offload-weights or a phased --strategy");
   if (options.shard_minimum && !options.shard_optimizer)
-    refuse("--shard-minimum: needs --shard-optimizer");
+    refuse_options("--shard-minimum: needs --shard-optimizer");
 }
 
 }  // namespace

@@ -12,12 +12,12 @@
 namespace penstock {
 namespace {
 
-using Kind = graph::Initializer::Kind;
+using InitializerKind = graph::Initializer::Kind;
 
 /// Returns the start of weights and biases of PyTorch's linear and convolution layers:
 /// kaiming_uniform_ with a = sqrt(5).
 graph::Initializer fan_in_uniform(double fan_in) {
-  return {.kind = Kind::uniform, .value = 1 / std::sqrt(fan_in)};
+  return {.kind = InitializerKind::uniform, .value = 1 / std::sqrt(fan_in)};
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ Value Model::embedding(const std::string& name, Value ids, std::int64_t count, s
     Layer layer = impl.layer(graph::embedding, name, ids);
     layer.expect_positive("count", count);
     layer.expect_positive("size", size);
-    layer.leading_parameter("weight", {count, size}, {.kind = Kind::normal, .value = 1});
+    layer.leading_parameter("weight", {count, size}, {.kind = InitializerKind::normal, .value = 1});
     return impl.finish(layer);
   });
 }

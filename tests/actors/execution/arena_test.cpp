@@ -18,7 +18,7 @@ constexpr std::int64_t live = 7;
 
 /// Returns a plan of which stage 1 of two gets an activation, sends a gradient back, and has two
 /// outputs in its stash.
-std::shared_ptr<const graph::Plan> plan() {
+std::shared_ptr<const graph::Plan> two_stages() {
   graph::Plan plan;
   plan.edges = {{.kind = EdgeKind::activation, .from = 0, .to = 1, .name = "a", .type = type},
                 {.kind = EdgeKind::gradient, .from = 1, .to = 0, .name = "da", .type = type},
@@ -51,7 +51,7 @@ std::shared_ptr<const graph::Plan> plan() {
 }
 
 TEST(Arena, GivesEachMicroBatchOfARingItsOwnMemoryAndUsesItAgain) {
-  const Arena arena(plan(), 1, live);
+  const Arena arena(two_stages(), 1, live);
   std::set<const std::byte*> places;
   for (std::int64_t m = 0; m < 2; ++m)
     for (std::size_t i = 0; i < arena.outputs(m).size(); ++i)
@@ -64,7 +64,7 @@ TEST(Arena, GivesEachMicroBatchOfARingItsOwnMemoryAndUsesItAgain) {
 }
 
 TEST(Arena, SendsGradientsBackInAsManyBuffersAsTheReceiverHoldsMicroBatches) {
-  const Arena arena(plan(), 1, live);
+  const Arena arena(two_stages(), 1, live);
   std::set<const std::byte*> places;
   for (std::int64_t m = 0; m < 9; ++m) places.insert(arena.sends_back(0, m).raw());
   EXPECT_EQ(places.size(), 3u);
@@ -73,12 +73,12 @@ TEST(Arena, SendsGradientsBackInAsManyBuffersAsTheReceiverHoldsMicroBatches) {
 }
 
 TEST(Arena, CountsTheMemoryThatThePlanAnnounces) {
-  const auto whole = plan();
+  const auto whole = two_stages();
   EXPECT_EQ(Arena(whole, 1, live).bytes(), graph::stage_bytes(*whole, 1));
 }
 
 TEST(Arena, HoldsOnToWhatItReceivedUntilTheMicroBatchIsReleased) {
-  Arena arena(plan(), 1, live);
+  Arena arena(two_stages(), 1, live);
   Tensor third = Tensor::zeros(DType::f32, {16}), fourth = Tensor::zeros(DType::f32, {16});
   const std::weak_ptr<const std::byte> of_third = third.storage(), of_fourth = fourth.storage();
   arena.receive(0, 3, std::move(third));
@@ -89,7 +89,7 @@ TEST(Arena, HoldsOnToWhatItReceivedUntilTheMicroBatchIsReleased) {
 }
 
 TEST(Arena, ReadsAVariableAsACopy) {
-  Arena arena(plan(), 1, live);
+  Arena arena(two_stages(), 1, live);
   const std::vector<float> ones(16, 1.0f), twos(16, 2.0f);
   arena.write_variable(0, Tensor({16}, std::span(ones)));
   const Tensor before = arena.read_variable(0);
@@ -100,7 +100,7 @@ TEST(Arena, ReadsAVariableAsACopy) {
 }
 
 TEST(Arena, RefusesAVariableOfAnotherShape) {
-  Arena arena(plan(), 1, live);
+  Arena arena(two_stages(), 1, live);
   EXPECT_EQ(refusal(Errc::shape_mismatch,
                     [&] { arena.write_variable(0, Tensor::zeros(DType::f32, {15})); }),
             "fc.weight: expected f32[16], got [15]");

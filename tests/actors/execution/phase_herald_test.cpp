@@ -6,7 +6,7 @@ namespace penstock::actors {
 namespace {
 
 using graph::Plan;
-using Stages = std::vector<std::size_t>;
+using StageList = std::vector<std::size_t>;
 
 /// Three phases of two, one and two stages, with turns of four micro-batches.
 Plan plan_of_three_phases(bool training = true) {
@@ -18,9 +18,9 @@ Plan plan_of_three_phases(bool training = true) {
   return plan;
 }
 
-Stages stages_told_after(const PhaseHerald& herald, const Work& work) {
+StageList stages_told_after(const PhaseHerald& herald, const Work& work) {
   const auto news = herald.news_of(work);
-  return news ? Stages(news->stages.begin(), news->stages.end()) : Stages{};
+  return news ? StageList(news->stages.begin(), news->stages.end()) : StageList{};
 }
 
 constexpr Work forward_of(std::int64_t micro_batch) {
@@ -32,9 +32,9 @@ constexpr Work backward_of(std::int64_t micro_batch) {
 
 TEST(PhaseHerald, TellsAllStagesOfTheNextPhaseWithTheFirstWorkOfATurn) {
   const Plan plan = plan_of_three_phases();
-  EXPECT_EQ(stages_told_after(PhaseHerald(plan, 0), forward_of(4)), (Stages{2}));
-  EXPECT_EQ(stages_told_after(PhaseHerald(plan, 2), forward_of(4)), (Stages{3, 4}));
-  EXPECT_EQ(stages_told_after(PhaseHerald(plan, 2), backward_of(8)), (Stages{0, 1}));
+  EXPECT_EQ(stages_told_after(PhaseHerald(plan, 0), forward_of(4)), (StageList{2}));
+  EXPECT_EQ(stages_told_after(PhaseHerald(plan, 2), forward_of(4)), (StageList{3, 4}));
+  EXPECT_EQ(stages_told_after(PhaseHerald(plan, 2), backward_of(8)), (StageList{0, 1}));
   EXPECT_EQ(PhaseHerald(plan, 2).news_of(backward_of(8))->near, backward_of(8));
   for (const std::int64_t later : {5, 6, 7})
     EXPECT_FALSE(PhaseHerald(plan, 0).news_of(forward_of(later)));
@@ -44,7 +44,7 @@ TEST(PhaseHerald, SpeaksForTheStageThatBeginsThePhaseOnly) {
   const Plan plan = plan_of_three_phases();
   EXPECT_FALSE(PhaseHerald(plan, 1).news_of(forward_of(0)));
   EXPECT_FALSE(PhaseHerald(plan, 3).news_of(backward_of(0)));
-  EXPECT_EQ(stages_told_after(PhaseHerald(plan, 4), backward_of(0)), (Stages{2}))
+  EXPECT_EQ(stages_told_after(PhaseHerald(plan, 4), backward_of(0)), (StageList{2}))
       << "the last stage begins";
 }
 

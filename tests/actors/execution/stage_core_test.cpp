@@ -37,12 +37,12 @@ graph::Plan plan_with(std::string_view schedule = "grouped") {
   return plan;
 }
 
-constexpr std::int64_t window = 4, live = 7;
+constexpr std::int64_t window = 4, live_micro_batches = 7;
 
 /// A core that lives as long as its plan.
 struct Stage {
   explicit Stage(graph::Plan stage_plan = plan_with(), std::int64_t updates_after = window)
-      : plan(std::move(stage_plan)), core(plan, 1, updates_after, live) {}
+      : plan(std::move(stage_plan)), core(plan, 1, updates_after, live_micro_batches) {}
 
   void forward_arrives(std::int64_t micro_batch) {
     core.received(activation, micro_batch);
@@ -277,13 +277,13 @@ TEST(StageCore, RefusesWhatTheProtocolDoesNotPromise) {
             "unexpected tensor at position 1 of micro-batch 0: expected each position of "
             "micro-batches 0 to 6 once");
   EXPECT_NE(receive(positions, 0), "accepted");
-  EXPECT_NE(receive(labels, live), "accepted");
+  EXPECT_NE(receive(labels, live_micro_batches), "accepted");
   EXPECT_NE(receive(labels, -1), "accepted");
   stage.forward(0);
   stage.backward_arrives(0);
   stage.backward(0);
   EXPECT_NE(receive(labels, 0), "accepted");
-  EXPECT_EQ(receive(labels, live), "accepted");
+  EXPECT_EQ(receive(labels, live_micro_batches), "accepted");
 }
 
 TEST(StageCore, SaysWhichInputOfWhichMicroBatchItWaitsForAndFromWhom) {

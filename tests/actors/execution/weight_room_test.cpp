@@ -7,25 +7,25 @@
 namespace penstock::actors {
 namespace {
 
-const graph::TensorType type{DType::f32, {16}};  // It has 64 bytes.
+const graph::TensorType weight_type{DType::f32, {16}};  // It has 64 bytes.
 
 /// Returns a plan of two stages with a weight each in the host store, and one with a weight on its
 /// IPU.
-std::shared_ptr<const graph::Plan> plan() {
+std::shared_ptr<const graph::Plan> stages_with_weights() {
   graph::Plan plan;
   plan.stages.resize(3);
   for (std::int32_t i = 0; i < 3; ++i) {
     graph::StagePlan& stage = plan.stages[static_cast<std::size_t>(i)];
-    plan.variables.push_back({"w" + std::to_string(i), type, true, i});
+    plan.variables.push_back({"w" + std::to_string(i), weight_type, true, i});
     const graph::Space space = i < 2 ? graph::Space::weight_room : graph::Space::parameters;
-    stage.variables = {{.variable = i, .type = type, .home = {space}, .trainable = true}};
+    stage.variables = {{.variable = i, .type = weight_type, .home = {space}, .trainable = true}};
     (i < 2 ? stage.host_parameter_bytes : stage.parameter_bytes) = 64;
   }
   return std::make_shared<const graph::Plan>(std::move(plan));
 }
 
 struct Stages {
-  std::shared_ptr<const graph::Plan> plan = actors::plan();
+  std::shared_ptr<const graph::Plan> plan = actors::stages_with_weights();
   Arena first{plan, 0, 1}, second{plan, 1, 1}, third{plan, 2, 1};
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 using testing::TestClock;
 
-constexpr double stall_seconds = 1;
+constexpr double patience_seconds = 1;
 
 /// Its time passes only while somebody waits.
 struct PatientHost {
@@ -24,7 +24,7 @@ struct PatientHost {
   bool wait(
       int most, const std::function<void(int)>& meanwhile = [](int) {}) {
     waits = 0;
-    return EndPatience(pulse, stall_seconds, ipu_time).until([&](double seconds) {
+    return EndPatience(pulse, patience_seconds, ipu_time).until([&](double seconds) {
       meanwhile(++waits);
       TestClock::pass(std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9)));
       return waits == most;

@@ -21,7 +21,7 @@ struct Latch {
 };
 
 /// Long enough to need memory of its own.
-const std::string gate_failure = "the gate: no gradient has come, and none will come any more";
+const std::string long_failure = "the gate: no gradient has come, and none will come any more";
 
 TEST(FailureLatch, KeepsTheFirstFailure) {
   Latch latch;
@@ -38,24 +38,24 @@ TEST(FailureLatch, KeepsTheFirstFailure) {
 TEST(FailureLatch, ThrowsAFailureAsItselfOnceAndThenAsClosed) {
   Latch latch;
   EXPECT_FALSE(latch.failure.untold());
-  latch.failure.fail({Errc::out_of_memory, gate_failure});
-  EXPECT_EQ(latch.failure.untold()->what(), gate_failure);
+  latch.failure.fail({Errc::out_of_memory, long_failure});
+  EXPECT_EQ(latch.failure.untold()->what(), long_failure);
   EXPECT_EQ(latch.failure.untold()->code(), Errc::out_of_memory);
-  EXPECT_EQ(refusal(Errc::out_of_memory, [&] { latch.failure.expect_none(); }), gate_failure);
+  EXPECT_EQ(refusal(Errc::out_of_memory, [&] { latch.failure.expect_none(); }), long_failure);
   EXPECT_FALSE(latch.failure.untold());
   for (int call = 0; call < 2; ++call)
     EXPECT_EQ(refusal(Errc::closed, [&] { latch.failure.expect_none(); }),
-              "the model has failed before and cannot go on: " + gate_failure);
+              "the model has failed before and cannot go on: " + long_failure);
 }
 
 TEST(FailureLatch, KeepsAFailureUntilThereIsMemoryToThrowIt) {
   Latch latch;
-  latch.failure.fail({Errc::stage_failed, gate_failure});
+  latch.failure.fail({Errc::stage_failed, long_failure});
   {
     const AllocationFailures none(1, 1000, FailsOn::this_thread);
     EXPECT_THROW(latch.failure.expect_none(), std::bad_alloc);
   }
-  EXPECT_EQ(refusal(Errc::stage_failed, [&] { latch.failure.expect_none(); }), gate_failure);
+  EXPECT_EQ(refusal(Errc::stage_failed, [&] { latch.failure.expect_none(); }), long_failure);
 }
 
 TEST(FailureLatch, LetsNoUpdateBeginAfterAFailure) {

@@ -13,7 +13,7 @@ namespace {
 
 using testing::LoaderRig;
 
-using Values = std::vector<float>;
+using Floats = std::vector<float>;
 
 /// A deterministic system with a loader of ten samples, whose values are their numbers, in batches
 /// of four, four and two, and with a consumer.
@@ -52,10 +52,10 @@ LoaderSettings in_threes(int workers, bool ahead = true) {
   return {.batch_rows = 4, .batches = 3, .ahead = ahead, .buffered = 2, .workers = workers};
 }
 
-const std::vector<Values> in_order{{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9}};
+const std::vector<Floats> in_order{{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9}};
 
-std::vector<Values> second_epoch(const LoaderSettings& settings) {
-  std::vector<Values> batches;
+std::vector<Floats> second_epoch(const LoaderSettings& settings) {
+  std::vector<Floats> batches;
   const auto order = shuffled_order(10, settings.seed, 1);
   for (std::size_t row = 0; row < order.size(); ++row) {
     if (row % 4 == 0) batches.emplace_back();
@@ -110,7 +110,7 @@ TEST(LoaderActor, R2_5_FollowsAPlanOfLargerAndSmallerBatchesUnderAnyOrder) {
     fixture.plan = plan;
     fixture.begin_epoch(1);
     fixture.run();
-    ASSERT_EQ(fixture.consumer.batches, (std::vector<Values>{{9}, {9, 1, 2, 3, 4, 5}, {0}}));
+    ASSERT_EQ(fixture.consumer.batches, (std::vector<Floats>{{9}, {9, 1, 2, 3, 4, 5}, {0}}));
     fixture.plan = nullptr;
     fixture.begin_epoch(2);
     fixture.run();
@@ -124,7 +124,7 @@ TEST(LoaderActor, ReportsAnUnreadableSampleUnderAnyOrderAndGoesOnWithTheNextEpoc
     fixture.unreadable = 5;
     fixture.begin_epoch(0);
     fixture.run();
-    ASSERT_EQ(fixture.consumer.batches, (std::vector<Values>{in_order[0]}));
+    ASSERT_EQ(fixture.consumer.batches, (std::vector<Floats>{in_order[0]}));
     ASSERT_TRUE(fixture.consumer.failure);
     EXPECT_EQ(fixture.consumer.failure->code, Errc::invalid_data);
     EXPECT_EQ(fixture.consumer.failure->text, "data loader: reading sample 5 failed: bad sector");

@@ -18,13 +18,13 @@ namespace {
 using std::chrono::hours;
 using testing::Latch;
 
-class Job : public ReaderJob {
+class ReadingJob : public ReaderJob {
  public:
-  Job(std::function<void()> work, std::atomic<int>& living)
+  ReadingJob(std::function<void()> work, std::atomic<int>& living)
       : work_(std::move(work)), living_(living) {
     ++living_;
   }
-  ~Job() override { --living_; }
+  ~ReadingJob() override { --living_; }
   void run() noexcept override { work_(); }
 
  private:
@@ -53,7 +53,7 @@ TEST(ReaderThreads, DoEachReadersJobsInTheirOrder) {
   ReaderThreads threads({reader(), reader()});
   for (int number = 0; number < 100; ++number)
     for (int subject = 0; subject < 2; ++subject)
-      threads.post(subject, std::make_unique<Job>(
+      threads.post(subject, std::make_unique<ReadingJob>(
                                 [&, subject, number] {
                                   const std::lock_guard lock(mutex);
                                   done[subject].push_back(number);
@@ -77,13 +77,13 @@ TEST(ReaderThreads, BeginNothingOnceTheyAreClosedAndEndTheirReaders) {
   {
     Latch busy, free;
     ReaderThreads threads({reader([&] { ++ended; }), reader([&] { ++ended; })});
-    threads.post(0, std::make_unique<Job>(
+    threads.post(0, std::make_unique<ReadingJob>(
                         [&] {
                           busy.open();
                           free.wait();
                         },
                         living));
-    threads.post(0, std::make_unique<Job>([&] { begun = true; }, living));
+    threads.post(0, std::make_unique<ReadingJob>([&] { begun = true; }, living));
     EXPECT_TRUE(busy.wait());
     std::thread closing([&] { threads.close(hours(1)); });
     // The second reader has no job, so that its end shows that the pool is closing.
@@ -91,7 +91,7 @@ TEST(ReaderThreads, BeginNothingOnceTheyAreClosedAndEndTheirReaders) {
     free.open();
     closing.join();
     EXPECT_EQ(ended, 2);
-    threads.post(1, std::make_unique<Job>([&] { begun = true; }, living));
+    threads.post(1, std::make_unique<ReadingJob>([&] { begun = true; }, living));
   }
   EXPECT_FALSE(begun);
   EXPECT_EQ(living, 0);
@@ -103,13 +103,13 @@ TEST(ReaderThreads, AreLeftBehindWithAllThatTheyUseUntilTheirJobReturns) {
   Latch busy, free, ended;
   {
     ReaderThreads threads({reader([&] { ended.open(); })});
-    threads.post(0, std::make_unique<Job>(
+    threads.post(0, std::make_unique<ReadingJob>(
                         [&] {
                           busy.open();
                           free.wait();
                         },
                         living));
-    threads.post(0, std::make_unique<Job>([] {}, living));
+    threads.post(0, std::make_unique<ReadingJob>([] {}, living));
     EXPECT_TRUE(busy.wait());
     threads.close(std::chrono::nanoseconds(0));
     EXPECT_TRUE(threads.left_behind(0));

@@ -43,7 +43,7 @@ std::vector<std::int64_t> values_of(const LoadedBatch& batch) {
   return {values.begin(), values.end()};
 }
 
-using Values = std::vector<std::int64_t>;
+using Numbers = std::vector<std::int64_t>;
 
 TEST(StreamCore, HasNoTaskBeforeAnEpochBegins) {
   StreamCore core(numbers(), pairs(2, false));
@@ -73,7 +73,7 @@ TEST(StreamCore, GivesBatchesInTheOrderOfTurnsWhateverEndsFirst) {
   core.finish(filled(tasks[0], 2));
   const auto batch = core.asked_batch();
   ASSERT_TRUE(batch);
-  EXPECT_EQ(values_of(*batch), (Values{0, 1}));
+  EXPECT_EQ(values_of(*batch), (Numbers{0, 1}));
 }
 
 TEST(StreamCore, JoinsTheRowsOfAllWorkersInABatchThatIsRebatched) {
@@ -86,7 +86,7 @@ TEST(StreamCore, JoinsTheRowsOfAllWorkersInABatchThatIsRebatched) {
   core.finish(filled(tasks[0], 1));
   const auto batch = core.asked_batch();
   ASSERT_TRUE(batch);
-  EXPECT_EQ(values_of(*batch), (Values{0, 10}));
+  EXPECT_EQ(values_of(*batch), (Numbers{0, 10}));
 }
 
 TEST(StreamCore, CountsWhatItDropsWhenAllStreamsHaveEnded) {

@@ -78,16 +78,16 @@ std::set<std::string> tasks() {
   return all;
 }
 
-struct Training {
+struct TrainedInHost {
   Variables weights;
   std::set<std::string> threads;  // Says what the surroundings of the engine's threads are.
 };
 
 /// Trains on a thread of its own, which is set up as `environment` says.
-Training train(const SmallNetwork& network, const Environment& environment) {
+TrainedInHost train(const SmallNetwork& network, const Environment& environment) {
   const std::vector<Tensor> first = network.first_variables(), inputs = network.inputs(2);
   const std::int64_t micro_batches = network.micro_batches(2);
-  Training training;
+  TrainedInHost training;
   std::thread([&] {
     const std::set<std::string> before = tasks();
     environment.set_up();
@@ -108,11 +108,11 @@ Training train(const SmallNetwork& network, const Environment& environment) {
 TEST(HostEnvironments, ReachNeitherTheBitsNorTheThreadsOfATraining) {
   const SmallNetwork network(
       {.replicas = 2, .max_grad_norm = 0.05, .rule = "adamw", .deterministic = false});
-  const Training expected = train(network, {"none", [] {}});
+  const TrainedInHost expected = train(network, {"none", [] {}});
   EXPECT_EQ(expected.threads.size(), 1u) << "the engine's threads differ";
   for (const Environment& environment : environments()) {
     SCOPED_TRACE(environment.name);
-    const Training training = train(network, environment);
+    const TrainedInHost training = train(network, environment);
     EXPECT_TRUE(same_bits(training.weights, expected.weights));
     EXPECT_EQ(training.threads, expected.threads);
   }

@@ -20,13 +20,13 @@ using testing::same_bits;
 using testing::SmallEngine;
 using testing::SmallEngineOptions;
 
-constexpr std::int64_t windows = 4;
+constexpr std::int64_t cancelled_windows = 4;
 
 /// Calls of one engine on consecutive windows of the same samples.
-class Calls {
+class CancelledCalls {
  public:
-  explicit Calls(const SmallEngineOptions& options)
-      : engine_(options), samples_(engine_.inputs(windows)) {}
+  explicit CancelledCalls(const SmallEngineOptions& options)
+      : engine_(options), samples_(engine_.inputs(cancelled_windows)) {}
 
   /// Steps on windows [begin, end), asked to stop once so many messages have been handled.
   /// @returns whether all of them were done.
@@ -67,7 +67,7 @@ class Calls {
 
  private:
   std::vector<Tensor> rows(std::int64_t begin, std::int64_t end) const {
-    const std::int64_t rows_of_one = samples_[0].shape()[0] / windows;
+    const std::int64_t rows_of_one = samples_[0].shape()[0] / cancelled_windows;
     std::vector<Tensor> parts;
     for (const Tensor& tensor : samples_)
       parts.push_back(tensor.rows(begin * rows_of_one, end * rows_of_one));
@@ -81,8 +81,8 @@ class Calls {
 /// Returns what a training has after each number of windows.
 std::vector<std::vector<Tensor>> variables_after_each(const SmallEngineOptions& options) {
   std::vector<std::vector<Tensor>> result;
-  for (std::int64_t done = 0; done <= windows; ++done) {
-    Calls calls(options);
+  for (std::int64_t done = 0; done <= cancelled_windows; ++done) {
+    CancelledCalls calls(options);
     calls.step(0, done);
     result.push_back(calls.variables());
   }
@@ -92,19 +92,19 @@ std::vector<std::vector<Tensor>> variables_after_each(const SmallEngineOptions& 
 /// Stops a call after every `stride`th message, until one is done before it is asked to.
 void expect_whole_windows(const SmallEngineOptions& options, std::size_t stride) {
   const auto expected = variables_after_each(options);
-  std::vector<bool> stopped_at(windows + 1);
+  std::vector<bool> stopped_at(cancelled_windows + 1);
   for (std::size_t point = 0;; point += stride) {
     SCOPED_TRACE("after message " + std::to_string(point));
-    Calls calls(options);
-    const bool all = calls.step(0, windows, point, point);
+    CancelledCalls calls(options);
+    const bool all = calls.step(0, cancelled_windows, point, point);
     const std::int64_t done = calls.done();
-    ASSERT_LE(done, windows);
-    EXPECT_EQ(all, done == windows);
+    ASSERT_LE(done, cancelled_windows);
+    EXPECT_EQ(all, done == cancelled_windows);
     EXPECT_TRUE(same_bits(calls.variables(), expected[static_cast<std::size_t>(done)]));
     stopped_at[static_cast<std::size_t>(done)] = true;
-    calls.step(done, windows);
-    EXPECT_EQ(calls.done(), windows);
-    ASSERT_TRUE(same_bits(calls.variables(), expected[windows]));
+    calls.step(done, cancelled_windows);
+    EXPECT_EQ(calls.done(), cancelled_windows);
+    ASSERT_TRUE(same_bits(calls.variables(), expected[cancelled_windows]));
     if (all) break;
   }
   EXPECT_TRUE(stopped_at[0]);
@@ -135,8 +135,8 @@ TEST(PipelineCancel, DoesWholeWindowsWhereWeightsAndStateAreOffTheIpus) {
 
 TEST(PipelineCancel, LeavesTheStateOfTheWindowsThatWereDone) {
   for (const std::size_t point : {40U, 160U, 320U}) {
-    Calls cut({}), whole({});
-    cut.step(0, windows, point, 1);
+    CancelledCalls cut({}), whole({});
+    cut.step(0, cancelled_windows, point, 1);
     whole.step(0, cut.done());
     EXPECT_TRUE(same_bits(cut.state(), whole.state()));
   }
@@ -153,7 +153,8 @@ TEST(PipelineCancel, RunsInferenceOnSomeMicroBatchesAndThenOnAllOfAnotherCall) {
     for (std::size_t point = 0; point < 60; point += 3) {
       SmallEngine engine(options), undisturbed(options);
       std::stop_source stop;
-      engine.runtime().begin_step(engine.inputs(windows), windows, stop.get_token());
+      engine.runtime().begin_step(engine.inputs(cancelled_windows), cancelled_windows,
+                                  stop.get_token());
       DeterministicRun order(engine.runtime().system(), point);
       for (std::size_t handled = 0; handled < point; ++handled) order.step();
       stop.request_stop();
@@ -164,7 +165,7 @@ TEST(PipelineCancel, RunsInferenceOnSomeMicroBatchesAndThenOnAllOfAnotherCall) {
         EXPECT_EQ(error.code(), Errc::cancelled) << error.what();
         stopped = true;
       }
-      EXPECT_TRUE(same_bits(engine.step(windows), undisturbed.step(windows)));
+      EXPECT_TRUE(same_bits(engine.step(cancelled_windows), undisturbed.step(cancelled_windows)));
     }
     EXPECT_TRUE(stopped);
   }

@@ -92,7 +92,7 @@ TEST(PipelineFailure, OfAnOpReachesTheCallAndLeavesTheWeightsOfTheLastUpdate) {
       }
 }
 
-SmallEngineOptions in_phases(const graph::PhaseRequest& request) {
+SmallEngineOptions offloaded_in_phases(const graph::PhaseRequest& request) {
   SmallEngineOptions options;
   options.schedule = "sequential";
   options.phased = request;
@@ -118,7 +118,7 @@ TEST(PipelineFailure, OfAnOpInPhasesLeavesTheWeightsOfTheLastUpdateToo) {
                           .micro_batch = seed / 8 % 2 ? 5u : 0u,
                           .replica = 0};
         SCOPED_TRACE("seed " + std::to_string(seed) + ", update " + std::to_string(update));
-        expect_failure(in_phases(request), fault, seed, weights);
+        expect_failure(offloaded_in_phases(request), fault, seed, weights);
       }
   }
 }

@@ -21,7 +21,7 @@ using testing::SmallEngine;
 using testing::SmallEngineOptions;
 
 constexpr int calls = 2;
-constexpr std::int64_t windows = 2;  // Counts those of a call.
+constexpr std::int64_t ordered_windows = 2;  // Counts those of a call.
 
 struct Result {
   std::vector<Tensor> tensors;     // Are the outputs of all calls, then the variables.
@@ -40,7 +40,7 @@ class Training {
   Result run() {
     Result result;
     for (int call = 0; call < calls; ++call) {
-      cast_.begin_windows(windows);
+      cast_.begin_windows(ordered_windows);
       StepOutcome outcome = answer<StepOutcome>();
       for (Tensor& output : outcome.outputs) result.tensors.push_back(std::move(output));
     }
@@ -89,7 +89,8 @@ std::size_t all_events(const SmallEngineOptions& options) {
   const std::int64_t parts_of_update =
       1 + (options.max_grad_norm > 0) + (options.replicas > 1 ? 1 + options.shards : 0);
   const std::int64_t per_window = 2 * options.gradient_accumulation + parts_of_update;
-  return static_cast<std::size_t>(calls * windows * options.replicas * options.stages * per_window);
+  return static_cast<std::size_t>(calls * ordered_windows * options.replicas * options.stages *
+                                  per_window);
 }
 
 std::uint64_t orders() {

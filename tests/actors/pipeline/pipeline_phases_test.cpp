@@ -25,20 +25,20 @@ using testing::same_bits;
 using testing::SmallEngine;
 using testing::SmallEngineOptions;
 
-constexpr std::int64_t windows = 2;
+constexpr std::int64_t phased_windows = 2;
 
-struct Result {
+struct PhasedResult {
   std::vector<ProbeRun> runs;   // Are in the order of work.
   std::vector<Tensor> tensors;  // Are outputs, then variables.
   std::vector<int> in_flight;   // Is the largest number by stage.
 };
 
-Result train(const SmallEngineOptions& options, std::uint64_t seed) {
-  Result result;
+PhasedResult train(const SmallEngineOptions& options, std::uint64_t seed) {
+  PhasedResult result;
   const ProbeHook hook([&](const ProbeRun& run) { result.runs.push_back(run); });
   SmallEngine engine(options);
   DeterministicRun order(engine.runtime().system(), seed);
-  engine.begin(windows);
+  engine.begin(phased_windows);
   order.run();
   result.tensors = engine.runtime().finish_step().outputs;
   for (Tensor& variable : engine.runtime().read_variables())
@@ -79,7 +79,7 @@ std::string twice(const std::string& window) {
 TEST(PipelinePhases, PassEachMicroBatchOnAlone) {
   const auto expected = bits_of_a_pipeline();
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
-    const Result result = train(in_phases({}), seed);
+    const PhasedResult result = train(in_phases({}), seed);
     ASSERT_EQ(order(result.runs),
               twice("F0.0 F1.0 F2.0 F3.0 B3.0 B2.0 B1.0 B0.0 F0.1 F1.1 F2.1 F3.1 B3.1 B2.1 B1.1 "
                     "B0.1 F0.2 F1.2 F2.2 F3.2 B3.2 B2.2 B1.2 B0.2"))
@@ -92,7 +92,7 @@ TEST(PipelinePhases, PassEachMicroBatchOnAlone) {
 TEST(PipelinePhases, RunAllOfAWindowBeforeTheNextPhaseBegins) {
   const auto expected = bits_of_a_pipeline();
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
-    const Result result = train(in_phases({.separate_backward = true, .turn = 3}), seed);
+    const PhasedResult result = train(in_phases({.separate_backward = true, .turn = 3}), seed);
     ASSERT_EQ(order(result.runs),
               twice("F0.0 F0.1 F0.2 F1.0 F1.1 F1.2 F2.0 F2.1 F2.2 F3.0 F3.1 F3.2 B3.0 B3.1 B3.2 "
                     "B2.0 B2.1 B2.2 B1.0 B1.1 B1.2 B0.0 B0.1 B0.2"))
@@ -104,7 +104,7 @@ TEST(PipelinePhases, RunAllOfAWindowBeforeTheNextPhaseBegins) {
 
 TEST(PipelinePhases, TurnRoundInTheLastOneUnlessItsBackwardIsSeparate) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
-    const Result result = train(in_phases({.turn = 3}), seed);
+    const PhasedResult result = train(in_phases({.turn = 3}), seed);
     std::string text = order(result.runs);
     const std::string begin = "F0.0 F0.1 F0.2 F1.0 F1.1 F1.2 F2.0 F2.1 F2.2 ",
                       end = " B2.0 B2.1 B2.2 B1.0 B1.1 B1.2 B0.0 B0.1 B0.2";
@@ -117,13 +117,13 @@ TEST(PipelinePhases, TurnRoundInTheLastOneUnlessItsBackwardIsSeparate) {
 TEST(PipelinePhases, NeverBeginBeforeThePhaseBeforeHasEnded) {
   const auto expected = bits_of_a_pipeline();
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
-    const Result result = train(in_phases({.stages = {2, 2}, .turn = 3}), seed);
+    const PhasedResult result = train(in_phases({.stages = {2, 2}, .turn = 3}), seed);
     const auto phase = [](const ProbeRun& run) {
       const auto of_stage = static_cast<int>(run.stage / 2);
       return of_stage == 1 ? 1 : run.direction == Direction::forward ? 0 : 2;
     };
-    ASSERT_EQ(result.runs.size(), static_cast<std::size_t>(windows * 4 * 3 * 2));
-    const auto middle = result.runs.begin() + std::ssize(result.runs) / windows;
+    ASSERT_EQ(result.runs.size(), static_cast<std::size_t>(phased_windows * 4 * 3 * 2));
+    const auto middle = result.runs.begin() + std::ssize(result.runs) / phased_windows;
     EXPECT_TRUE(std::ranges::is_sorted(result.runs.begin(), middle, {}, phase)) << seed;
     EXPECT_TRUE(std::ranges::is_sorted(middle, result.runs.end(), {}, phase)) << seed;
     ASSERT_TRUE(same_bits(result.tensors, expected)) << seed;
@@ -139,7 +139,7 @@ TEST(PipelinePhases, KeepTheirOrderWithAllThatMayBeInTheHostStore) {
       const std::string kept = order(train(in_phases(request), seed).runs);
       SmallEngineOptions options = in_phases(request);
       options.offload = true;
-      const Result moved = train(options, seed);
+      const PhasedResult moved = train(options, seed);
       ASSERT_EQ(order(moved.runs), kept) << seed;
       ASSERT_TRUE(same_bits(moved.tensors, expected)) << seed;
     }
@@ -164,7 +164,7 @@ Traced train_offloaded(const graph::PhaseRequest& request, std::optional<std::ui
   SmallEngine engine(options);
   DeterministicRun order = seed ? DeterministicRun(engine.runtime().system(), *seed)
                                 : DeterministicRun(engine.runtime().system());
-  engine.begin(windows);
+  engine.begin(phased_windows);
   order.run();
   Traced traced{.events = {},
                 .reports = {},
@@ -207,7 +207,7 @@ TEST(PipelinePhases, BringWeightsOnceForATurnUnlessTheyAreStillThere) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
       const Traced traced = train_offloaded(request, seed);
       ASSERT_TRUE(same_bits(traced.tensors, expected)) << seed;
-      const auto turns = static_cast<std::uint64_t>(windows * 3 / request.turn);
+      const auto turns = static_cast<std::uint64_t>(phased_windows * 3 / request.turn);
       for (const StageReport& report : traced.reports) {
         const auto [forward, backward] =
             loads_of(traced.phases, traced.phases.of_stage[static_cast<std::size_t>(report.stage)]);
@@ -232,7 +232,7 @@ std::string order(const Traced& traced) {
   return text;
 }
 
-struct Order {
+struct TurnOrder {
   graph::PhaseRequest request;
   // Are those of a window: forward, in the last phase, backward.
   std::string begin, turn_round, end;
@@ -249,7 +249,7 @@ TEST(PipelinePhases, BringAndDropWeightsByTheirNumbers) {
                     begin = "L0 F0.0 F0.1 F0.2 L1 F1.0 F1.1 F1.2 L2 F2.0 F2.1 F2.2 L3 ",
                     end = " L2 B2.0 B2.1 B2.2 L1 B1.0 B1.1 B1.2 L0 B0.0 B0.1 B0.2",
                     anew = "F3.0 F3.1 F3.2 L3 B3.0 B3.1 B3.2";
-  const Order table[] = {
+  const TurnOrder table[] = {
       {{.turn = 3}, ahead, "F3.0 B3.0 F3.1 B3.1 F3.2 B3.2", back},
       {{.parallel = true, .turn = 3}, ahead, "F3.0 B3.0 F3.1 B3.1 F3.2 B3.2", back},
       {{.separate_backward = true, .turn = 3}, ahead, stays, back},
@@ -258,7 +258,7 @@ TEST(PipelinePhases, BringAndDropWeightsByTheirNumbers) {
       {{.liveness = off_ipu_after_forward_no_overlap, .turn = 3}, begin, anew, end},
       {{.liveness = off_ipu_after_each_phase, .turn = 3}, begin, anew, end},
   };
-  for (const Order& row : table) {
+  for (const TurnOrder& row : table) {
     const std::string window = row.begin + row.turn_round + row.end;
     EXPECT_EQ(order(train_offloaded(row.request, std::nullopt)).substr(0, window.size()), window);
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "actors/threads/engine_thread.hpp"
+#include "tests/actors/threads/on_threads.hpp"
 #include "tests/support/command.hpp"
 #include "tests/support/latch.hpp"
 
@@ -20,18 +21,6 @@ namespace penstock::actors {
 namespace {
 
 using testing::run_command;
-
-/// Runs `body` on a thread of the engine.
-template <class Body>
-void on_engine_thread(Body body) {
-  const EngineThread thread("engine", body);
-}
-
-/// Runs `body` on a thread of the host's, which `body` may change as it likes.
-template <class Body>
-void on_host_thread(Body body) {
-  std::thread(body).join();
-}
 
 std::vector<int> cpus_of_this_thread() {
   cpu_set_t set;

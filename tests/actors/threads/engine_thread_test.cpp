@@ -9,22 +9,11 @@
 #include <thread>
 #include <vector>
 
+#include "tests/actors/threads/on_threads.hpp"
 #include "tests/support/latch.hpp"
 
 namespace penstock::actors {
 namespace {
-
-/// Runs `body` on a thread of the engine.
-template <class Body>
-void on_engine_thread(Body body) {
-  const EngineThread thread("engine", body);
-}
-
-/// Runs `body` on a thread of the host's, which `body` may change as it likes.
-template <class Body>
-void on_host_thread(Body body) {
-  std::thread(body).join();
-}
 
 /// The signals that a program may block, and that are blocked on this thread.
 std::vector<int> blocked_signals() {

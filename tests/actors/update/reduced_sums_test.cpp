@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "graph/values/memory.hpp"
+#include "tests/actors/update/counting_runner.hpp"
 
 namespace penstock::actors {
 namespace {
@@ -71,14 +72,6 @@ TEST(ReducedSums, LeaveOutWhatReplicasDivide) {
   EXPECT_EQ(on_ipu.place_of(192 + 256), 192);
   EXPECT_EQ(reduced_layout(pipeline, rules(), 0, Space::host_accumulators).bytes, 256);
 }
-
-/// Runs parts in reverse, and counts them.
-struct CountingRunner : graph::PartRunner {
-  void run(std::int32_t parts, const std::function<void(std::int32_t)>& work) override {
-    for (std::int32_t part = parts; part-- > 0; ++count) work(part);
-  }
-  std::int32_t count = 0;
-};
 
 /// Replicas of a stage with sums of large elements, of which the totals are not made yet.
 struct Replicas {

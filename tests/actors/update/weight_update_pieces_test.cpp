@@ -12,6 +12,7 @@
 
 #include "actors/update/weight_update.hpp"
 #include "graph/values/memory.hpp"
+#include "tests/actors/update/counting_runner.hpp"
 #include "tests/support/allocation_counter.hpp"
 #include "tests/support/same_bits.hpp"
 
@@ -19,16 +20,6 @@ namespace penstock::actors {
 namespace {
 
 using Vector = std::vector<float>;
-
-constexpr graph::Location first_sum{.space = graph::Space::accumulators};
-
-/// Runs the parts in reverse, and counts them.
-struct CountingRunner : graph::PartRunner {
-  void run(std::int32_t parts, const std::function<void(std::int32_t)>& work) override {
-    for (std::int32_t part = parts; part-- > 0; ++count) work(part);
-  }
-  std::int32_t count = 0;
-};
 
 struct Updated {
   Tensor weight;

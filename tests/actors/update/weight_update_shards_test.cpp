@@ -12,6 +12,7 @@
 #include "actors/update/whole_state.hpp"
 #include "graph/plan/shards.hpp"
 #include "graph/values/memory.hpp"
+#include "tests/actors/update/counting_runner.hpp"
 #include "tests/actors/update/subtract_rule.hpp"
 #include "tests/support/allocation_counter.hpp"
 
@@ -20,8 +21,6 @@ namespace {
 
 using testing::heap_allocations;
 using testing::subtract;
-
-constexpr graph::Location first_sum{.space = graph::Space::accumulators};
 
 /// A parameter of seven elements, of which each of three replicas keeps three: 0 to 2, 3 to 5, 6.
 struct ShardFixture {

@@ -23,7 +23,7 @@ constexpr graph::Location sum_at(std::int64_t offset) {
 }
 
 /// One stage with a buffer, a parameter with three uses and one with a single use.
-std::shared_ptr<const graph::Plan> plan() {
+std::shared_ptr<const graph::Plan> trained_plan() {
   const graph::TensorType type{DType::f32, {elements}};
   graph::Plan plan;
   plan.training = true;
@@ -49,7 +49,7 @@ std::shared_ptr<const graph::Plan> plan() {
 struct Fixture {
   explicit Fixture(Reduction reduction = Reduction::sum, double max_grad_norm = 0) {
     auto pipeline = std::make_shared<PipelineSetup>();
-    pipeline->plan = plan();
+    pipeline->plan = trained_plan();
     pipeline->gradient_accumulation = 2;
     pipeline->replicas = 2;
     pipeline->reduction = reduction;

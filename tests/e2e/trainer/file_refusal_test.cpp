@@ -63,7 +63,7 @@ Arguments configuration_and_metrics(const TemporaryDirectory& inputs) {
   return smallest_step + Arguments{"synthetic", "--config", config, "--metrics", config};
 }
 
-const std::vector<Refusal> refusals{
+const std::vector<Refusal> file_refusals{
     {"WeightsAndMetrics", weights_and_metrics, "is the same file as --save-weights"},
     {"FirstWeightsAndMetrics", first_weights_and_metrics,
      "would replace what the run reads, --init-weights"},
@@ -73,7 +73,7 @@ const std::vector<Refusal> refusals{
     {"TraceAndMetrics", trace_and_metrics, "is the same file as --profile-dir"},
     {"ProfileAndMetrics", profile_and_metrics, "cannot be a directory too, of --profile-dir"}};
 
-INSTANTIATE_TEST_SUITE_P(Files, TrainerRefusal, ::testing::ValuesIn(refusals), refusal_name);
+INSTANTIATE_TEST_SUITE_P(Files, TrainerRefusal, ::testing::ValuesIn(file_refusals), refusal_name);
 
 }  // namespace
 }  // namespace penstock::testing

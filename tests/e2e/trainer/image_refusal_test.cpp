@@ -68,7 +68,7 @@ std::string without_end(const std::string& bytes) {
   return bytes.substr(0, bytes.size() - 1);
 }
 
-const std::vector<Refusal> refusals{
+const std::vector<Refusal> image_refusals{
     {"MissingDirectory", without_any, "/nowhere"},
     {"MissingMnist", without_any,
      "there is none; tell with --data-dir where MNIST's four IDX files are"},
@@ -83,7 +83,7 @@ const std::vector<Refusal> refusals{
     {"LabelOutOfRange", with(test_labels, idx_bytes({8}, 10)), test_labels},
     {"OtherSize", with(test_images, idx_bytes({8, 32, 32})), "[1,32,32]"}};
 
-INSTANTIATE_TEST_SUITE_P(Images, TrainerRefusal, ::testing::ValuesIn(refusals), refusal_name);
+INSTANTIATE_TEST_SUITE_P(Images, TrainerRefusal, ::testing::ValuesIn(image_refusals), refusal_name);
 
 }  // namespace
 }  // namespace penstock::testing

@@ -11,7 +11,7 @@
 namespace penstock::testing {
 namespace {
 
-constexpr int training_images = 6400, test_images = 500;
+constexpr int training_images = 6400, tested_images = 500;
 
 struct Recipe {
   const char* name;
@@ -49,7 +49,7 @@ TEST_P(TrainerRecipe, LearnsFromRealImages) {
   expect_all_images(lines, recipe);
   const double accuracy = lines.back().at("summary").at("test_accuracy");
   EXPECT_GT(accuracy, recipe.least_accuracy);
-  const double right = accuracy * test_images;
+  const double right = accuracy * tested_images;
   EXPECT_NEAR(right, std::round(right), 1e-6) << "not all test images were counted";
 }
 

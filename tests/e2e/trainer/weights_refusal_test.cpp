@@ -80,7 +80,7 @@ std::string two_tensors_at_one_place() {
 
 const std::string file = "/weights\"";
 
-const std::vector<Refusal> refusals{
+const std::vector<Refusal> weights_refusals{
     {"MissingFile", no_file, "penstock-train: --init-weights: weights file \"/nowhere/weights\""},
     {"MissingTensor", changed([](auto& tensors) { tensors.erase("dense64.bias"); }),
      "\"dense64.bias\""},
@@ -99,7 +99,8 @@ const std::vector<Refusal> refusals{
     {"EmptyFile", file_of(""), file},
     {"NoWeights", file_of("these are no weights at all"), file}};
 
-INSTANTIATE_TEST_SUITE_P(Weights, TrainerRefusal, ::testing::ValuesIn(refusals), refusal_name);
+INSTANTIATE_TEST_SUITE_P(Weights, TrainerRefusal, ::testing::ValuesIn(weights_refusals),
+                         refusal_name);
 
 const Arguments one_update{"--dataset",    "synthetic", "--model",       "mlp",
                            "--batch-size", "8",         "--max-updates", "1"};

@@ -79,7 +79,7 @@ TEST_F(IdxFiles, ADirectoryMayHoldEitherKind) {
                                       (directory_ / "train-labels-idx1-ubyte.gz").string()}));
 }
 
-struct Damage {
+struct IdxDamage {
   std::string name;
   std::string images;
   std::string labels;
@@ -99,7 +99,7 @@ std::string flipped(std::string bytes, std::size_t position) {
   return bytes;
 }
 
-std::vector<Damage> damages() {
+std::vector<IdxDamage> idx_damages() {
   const std::string images = idx_bytes({3, 2, 5}), labels = idx_bytes({3});
   const std::string packed = gzipped(images);
   const std::string beyond = ", more than the file can hold";
@@ -146,7 +146,7 @@ std::vector<Damage> damages() {
 }
 
 TEST_F(IdxFiles, DamagedAreRefusedInOneLineThatNamesThem) {
-  for (const Damage& damage : damages()) {
+  for (const IdxDamage& damage : idx_damages()) {
     std::string expected = images_path() + damage.text;
     if (const auto at = expected.find("{labels}"); at != std::string::npos)
       expected.replace(at, 8, labels_path());

@@ -48,7 +48,7 @@ class Builder : public JsonEvents {
   std::string key_;
 };
 
-std::string refusal(std::string_view text) {
+std::string reading_refusal(std::string_view text) {
   Builder builder;
   try {
     read_json_text(text, builder);
@@ -81,11 +81,11 @@ const std::string sample =
 
 TEST(JsonReader, ReadsWhatAnotherReaderReads) {
   expect_agreement(sample);
-  EXPECT_EQ(refusal(sample), "accepted");
+  EXPECT_EQ(reading_refusal(sample), "accepted");
 }
 
 /// Makes up to three changes, most of them by characters that mean something in JSON.
-std::string mutated(std::string text, std::mt19937& random) {
+std::string mutated_json(std::string text, std::mt19937& random) {
   constexpr std::string_view meaningful = "{}[]\":,\\u0123456789abcdefEe+-.tn \xC3\xA9\xED\xA0\xF4";
   for (unsigned changes = 1 + random() % 3; changes > 0; --changes) {
     const std::size_t at = random() % text.size();
@@ -106,17 +106,17 @@ TEST(JsonReader, AcceptsAndRefusesWhatAnotherReaderDoes) {
   const std::string number = "-120.50e+12", escapes = R"("\ud83d\ude00\u00e9\n")";
   for (int round = 0; round < 20'000; ++round)
     for (const std::string& text : {sample, number, escapes})
-      ASSERT_NO_FATAL_FAILURE(expect_agreement(mutated(text, random))) << "round " << round;
+      ASSERT_NO_FATAL_FAILURE(expect_agreement(mutated_json(text, random))) << "round " << round;
 }
 
 TEST(JsonReader, EndsAtNoNulByte) {
   using namespace std::string_literals;
-  EXPECT_EQ(refusal("{\"a\": 1}\0, \"b\": 2}"s), "8: expected nothing behind the value");
-  EXPECT_EQ(refusal("[1,\0 2]"s), "3: expected a value");
-  EXPECT_EQ(refusal("[1\0]"s), "2: expected ',' or ']'");
-  EXPECT_EQ(refusal("\"a\0b\""s), "2: expected no control character in a text");
-  EXPECT_EQ(refusal("\0"s), "0: expected a value");
-  EXPECT_EQ(refusal("{\0}"s), "1: expected a key in quotes");
+  EXPECT_EQ(reading_refusal("{\"a\": 1}\0, \"b\": 2}"s), "8: expected nothing behind the value");
+  EXPECT_EQ(reading_refusal("[1,\0 2]"s), "3: expected a value");
+  EXPECT_EQ(reading_refusal("[1\0]"s), "2: expected ',' or ']'");
+  EXPECT_EQ(reading_refusal("\"a\0b\""s), "2: expected no control character in a text");
+  EXPECT_EQ(reading_refusal("\0"s), "0: expected a value");
+  EXPECT_EQ(reading_refusal("{\0}"s), "1: expected a key in quotes");
 }
 
 TEST(JsonReader, SaysWhereWhatDoesNotFit) {
@@ -136,7 +136,7 @@ TEST(JsonReader, SaysWhereWhatDoesNotFit) {
       {"\"abc", "4: expected the end of a text in quotes"},
       {"\"\xC0\xAF\"", "1: expected UTF-8"},
   };
-  for (const auto& [text, expected] : cases) EXPECT_EQ(refusal(text), expected) << text;
+  for (const auto& [text, expected] : cases) EXPECT_EQ(reading_refusal(text), expected) << text;
 }
 
 /// Counts, so that nothing grows but the reader's own state.

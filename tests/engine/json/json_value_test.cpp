@@ -9,7 +9,7 @@ namespace {
 
 using Kind = JsonValue::Kind;
 
-std::string refusal(std::string_view text) {
+std::string value_refusal(std::string_view text) {
   try {
     parse_json(text);
   } catch (const Error& error) {
@@ -85,7 +85,7 @@ TEST(JsonValue, RefusesWhatIsNoJsonByItsLine) {
       {"[\n" + std::string(32, '['), "line 2: nested more than 32 deep"},
   };
   for (const auto& [text, expected] : cases)
-    EXPECT_EQ(refusal(text).substr(0, expected.size()), expected) << refusal(text);
+    EXPECT_EQ(value_refusal(text).substr(0, expected.size()), expected) << value_refusal(text);
   EXPECT_NO_THROW(parse_json(std::string(32, '[') + std::string(32, ']')));
 }
 
@@ -96,8 +96,8 @@ TEST(JsonValue, TheSameNameInTwoObjectsIsNoRepetition) {
 TEST(JsonValue, CutAnywhereIsRefusedAndDoesNoHarm) {
   const std::string text = R"({"a": [1, {"b": "text"}], "c": true})";
   for (std::size_t size = 0; size < text.size(); ++size)
-    EXPECT_NE(refusal(text.substr(0, size)), "accepted") << size;
-  EXPECT_EQ(refusal(text), "accepted");
+    EXPECT_NE(value_refusal(text.substr(0, size)), "accepted") << size;
+  EXPECT_EQ(value_refusal(text), "accepted");
 }
 
 TEST(JsonValue, IsNotWrittenIfATextIsNotUtf8) {

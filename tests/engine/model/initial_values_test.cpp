@@ -9,9 +9,9 @@
 namespace penstock {
 namespace {
 
-using Kind = graph::Initializer::Kind;
-constexpr graph::Initializer half{.kind = Kind::uniform, .value = 0.5};
-constexpr graph::Initializer unit_normal{.kind = Kind::normal, .value = 1};
+using InitializerKind = graph::Initializer::Kind;
+constexpr graph::Initializer half{.kind = InitializerKind::uniform, .value = 0.5};
+constexpr graph::Initializer unit_normal{.kind = InitializerKind::normal, .value = 1};
 
 std::vector<float> draw(const graph::Initializer& initializer, const Shape& shape,
                         std::uint64_t seed = 1, std::string_view name = "fc.weight") {

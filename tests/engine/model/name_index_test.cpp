@@ -9,11 +9,11 @@
 namespace penstock {
 namespace {
 
-using Names = std::vector<std::string>;
+using NameList = std::vector<std::string>;
 
 /// A list of names with an index that counts the names which it learns.
 struct Indexed {
-  Names names;
+  NameList names;
   NameIndex index = {};
   int learnt = 0;
 

@@ -142,7 +142,7 @@ TEST(Optimizer, TheLearningRateIsSetInEveryGroup) {
   EXPECT_EQ(learning_rates(optimizer), (std::vector{0.25, 0.25, 0.25}));
 }
 
-struct Refused {
+struct RefusedConstant {
   Optimizer optimizer;
   const char* text;
 };
@@ -154,7 +154,7 @@ TEST(Optimizer, WhatIsWrongIsNamed) {
   too_large.max_grad_norm = 1e39;
   too_small.max_grad_norm = 1e-50;
   twice.groups.push_back({{"fc1.bias"}, Sgd{}});
-  const std::vector<Refused> cases{
+  const std::vector<RefusedConstant> cases{
       {AdamW{.beta1 = 1}, "adamw.beta1: expected 0 or more and below 1, got 1"},
       {Sgd{.momentum = -0.5}, "sgd.momentum: expected 0 or more, got -0.5"},
       {AdamW{.beta2 = 0.99999999999},
@@ -179,7 +179,7 @@ TEST(Optimizer, WhatIsWrongIsNamed) {
       {grouped({"fc3.bias"}, Sgd{}),
        "optimizer.groups[0]: there is no trainable parameter \"fc3.bias\""},
   };
-  for (const Refused& refused : cases)
+  for (const RefusedConstant& refused : cases)
     EXPECT_EQ(
         refusal(Errc::invalid_argument, [&] { parameter_rules(refused.optimizer, parameters); }),
         refused.text);

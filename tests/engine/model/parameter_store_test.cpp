@@ -21,9 +21,9 @@ float first_of(const Tensor& tensor) {
 }
 
 /// Plays a training model's part, and counts how often it is read.
-class FakeSource : public WeightSource {
+class StoreSource : public WeightSource {
  public:
-  explicit FakeSource(std::function<std::vector<Tensor>()> weights)
+  explicit StoreSource(std::function<std::vector<Tensor>()> weights)
       : weights_(std::move(weights)) {}
   std::vector<Tensor> read_weights() override {
     ++reads;
@@ -36,12 +36,12 @@ class FakeSource : public WeightSource {
   std::function<std::vector<Tensor>()> weights_;
 };
 
-FakeSource source_of(float a, float b) {
-  return FakeSource([=] { return std::vector{pair(a, a), pair(b, b)}; });
+StoreSource source_of(float a, float b) {
+  return StoreSource([=] { return std::vector{pair(a, a), pair(b, b)}; });
 }
 
-FakeSource broken_source() {
-  return FakeSource([]() -> std::vector<Tensor> { throw std::runtime_error("stage 1 is gone"); });
+StoreSource broken_source() {
+  return StoreSource([]() -> std::vector<Tensor> { throw std::runtime_error("stage 1 is gone"); });
 }
 
 constexpr auto lost_text =
@@ -62,7 +62,7 @@ class ParameterStoreTest : public ::testing::Test {
 };
 
 TEST_F(ParameterStoreTest, ReadsASourceOnceHoweverManyReadersThereAre) {
-  FakeSource source = source_of(10, 20);
+  StoreSource source = source_of(10, 20);
   store.mark_newer(source);
   EXPECT_EQ(source.reads, 0);
   EXPECT_EQ(a(), 10);
@@ -76,7 +76,7 @@ TEST_F(ParameterStoreTest, ReadsASourceOnceHoweverManyReadersThereAre) {
 }
 
 TEST_F(ParameterStoreTest, ASourceHoldsTheVersionItWasGivenUntilTheHostChangesSomething) {
-  FakeSource source = source_of(10, 20);
+  StoreSource source = source_of(10, 20);
   const auto before = store.version();
   const auto held = store.mark_newer(source);
   EXPECT_GT(held, before);
@@ -87,7 +87,7 @@ TEST_F(ParameterStoreTest, ASourceHoldsTheVersionItWasGivenUntilTheHostChangesSo
 }
 
 TEST_F(ParameterStoreTest, SettingOneParameterKeepsTheTrainedValuesOfTheOthers) {
-  FakeSource source = source_of(10, 20);
+  StoreSource source = source_of(10, 20);
   store.mark_newer(source);
   store.set("b", pair(5, 5));
   EXPECT_EQ(a(), 10);
@@ -96,7 +96,7 @@ TEST_F(ParameterStoreTest, SettingOneParameterKeepsTheTrainedValuesOfTheOthers) 
 }
 
 TEST_F(ParameterStoreTest, ReplacingAllNeedsNothingFromTheSource) {
-  FakeSource source = source_of(10, 20);
+  StoreSource source = source_of(10, 20);
   const auto held = store.mark_newer(source);
   store.replace({pair(3, 3), pair(4, 4)});
   EXPECT_EQ(a(), 3);
@@ -119,7 +119,7 @@ TEST_F(ParameterStoreTest, ReplacingIsRefusedWholeIfOneTensorDoesNotFit) {
 }
 
 TEST_F(ParameterStoreTest, TheLastToTrainIsTheOneThatIsRead) {
-  FakeSource first = source_of(10, 20), second = source_of(30, 40);
+  StoreSource first = source_of(10, 20), second = source_of(30, 40);
   const auto held = store.mark_newer(first);
   store.mark_newer(second);
   EXPECT_NE(store.version(), held);
@@ -128,7 +128,7 @@ TEST_F(ParameterStoreTest, TheLastToTrainIsTheOneThatIsRead) {
 }
 
 TEST_F(ParameterStoreTest, ASourceHandsItsWeightsOverWhenItGoes) {
-  FakeSource source = source_of(10, 20);
+  StoreSource source = source_of(10, 20);
   const auto held = store.mark_newer(source);
   store.detach(source);
   EXPECT_EQ(source.reads, 1);
@@ -139,7 +139,7 @@ TEST_F(ParameterStoreTest, ASourceHandsItsWeightsOverWhenItGoes) {
 
 TEST_F(ParameterStoreTest, ASourceThatCannotBeTakenFromHoldsWhatItHeld) {
   bool broken = true;
-  FakeSource source([&] {
+  StoreSource source([&] {
     if (broken) throw Error(Errc::out_of_memory, "not now");
     return std::vector{pair(10, 10), pair(20, 20)};
   });
@@ -152,7 +152,7 @@ TEST_F(ParameterStoreTest, ASourceThatCannotBeTakenFromHoldsWhatItHeld) {
 }
 
 TEST_F(ParameterStoreTest, ASourceWithoutNewerWeightsGoesUnread) {
-  FakeSource first = source_of(10, 20), second = source_of(30, 40);
+  StoreSource first = source_of(10, 20), second = source_of(30, 40);
   store.mark_newer(first);
   store.mark_newer(second);
   store.detach(first);
@@ -162,7 +162,7 @@ TEST_F(ParameterStoreTest, ASourceWithoutNewerWeightsGoesUnread) {
 
 TEST_F(ParameterStoreTest, ASourceThatCannotBeReadIsReportedEachTimeUntilItCan) {
   bool broken = true;
-  FakeSource source([&] {
+  StoreSource source([&] {
     if (broken) throw Error(Errc::out_of_memory, "not now");
     return std::vector{pair(10, 10), pair(20, 20)};
   });
@@ -180,7 +180,7 @@ TEST_F(ParameterStoreTest, ASourceThatCannotBeReadIsReportedEachTimeUntilItCan) 
 }
 
 TEST_F(ParameterStoreTest, WhatASourceCannotHandOverAsItGoesIsReportedLostUntilAllIsReplaced) {
-  FakeSource source = broken_source();
+  StoreSource source = broken_source();
   const auto held = store.mark_newer(source);
   store.detach(source);
   EXPECT_NE(store.version(), held);
@@ -195,7 +195,7 @@ TEST_F(ParameterStoreTest, WhatASourceCannotHandOverAsItGoesIsReportedLostUntilA
 
 TEST_F(ParameterStoreTest, WhatASourceReturnsIsCheckedBeforeAnyOfItIsTaken) {
   bool broken = true;
-  FakeSource source([&] {
+  StoreSource source([&] {
     return std::vector{pair(10, 10), broken ? Tensor({1}, {4.f}) : pair(20, 20)};
   });
   store.mark_newer(source);
@@ -206,7 +206,7 @@ TEST_F(ParameterStoreTest, WhatASourceReturnsIsCheckedBeforeAnyOfItIsTaken) {
 }
 
 TEST_F(ParameterStoreTest, ASourceOlderThanTheLastLayersGivesTheLeadingParameters) {
-  FakeSource source = source_of(10, 20);
+  StoreSource source = source_of(10, 20);
   store.mark_newer(source);
   store.add({.name = "c", .shape = {2}}, pair(3, 3));
   EXPECT_EQ(b(), 20);

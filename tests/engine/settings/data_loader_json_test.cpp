@@ -31,21 +31,21 @@ void expect_equal(const DataLoaderOptions& left, const DataLoaderOptions& right)
   EXPECT_EQ(fields(left.partition), fields(right.partition));
 }
 
-const DataLoaderOptions changed{.shuffle = true,
-                                .drop_last = false,
-                                .mode = LoaderMode::rebatched,
-                                .workers = 7,
-                                .buffered = 9,
-                                .seed = std::numeric_limits<std::uint64_t>::max(),
-                                .timeout_seconds = 0.5,
-                                .stop_seconds = 0.25,
-                                .partition = {.index = 1, .count = 3}};
+const DataLoaderOptions changed_loader{.shuffle = true,
+                                       .drop_last = false,
+                                       .mode = LoaderMode::rebatched,
+                                       .workers = 7,
+                                       .buffered = 9,
+                                       .seed = std::numeric_limits<std::uint64_t>::max(),
+                                       .timeout_seconds = 0.5,
+                                       .stop_seconds = 0.25,
+                                       .partition = {.index = 1, .count = 3}};
 
 TEST(DataLoaderJson, D1_EveryFieldComesBackAsItWas) {
-  expect_all_differ(fields(changed), fields(DataLoaderOptions{}));
-  expect_all_differ(fields(changed.partition), fields(Partition{}));
-  expect_equal(data_loader_options_from_json(to_json(changed)), changed);
-  expect_equal(data_loader_options_from_json(to_json(DataLoaderOptions{}), changed),
+  expect_all_differ(fields(changed_loader), fields(DataLoaderOptions{}));
+  expect_all_differ(fields(changed_loader.partition), fields(Partition{}));
+  expect_equal(data_loader_options_from_json(to_json(changed_loader)), changed_loader);
+  expect_equal(data_loader_options_from_json(to_json(DataLoaderOptions{}), changed_loader),
                DataLoaderOptions{});
   for (const LoaderMode mode : {LoaderMode::sync, LoaderMode::async, LoaderMode::rebatched})
     EXPECT_EQ(data_loader_options_from_json(to_json(DataLoaderOptions{.mode = mode})).mode, mode);
@@ -71,11 +71,11 @@ TEST(DataLoaderJson, D1_IsPrintedAGroupAtATime) {
 }
 
 TEST(DataLoaderJson, C5_ALaterTextChangesOnlyTheFieldsThatItNames) {
-  DataLoaderOptions expected = changed;
+  DataLoaderOptions expected = changed_loader;
   expected.workers = 0;
   expected.partition.index = 2;
   expect_equal(
-      data_loader_options_from_json(R"({"workers": 0, "partition": {"index": 2}})", changed),
+      data_loader_options_from_json(R"({"workers": 0, "partition": {"index": 2}})", changed_loader),
       expected);
 }
 

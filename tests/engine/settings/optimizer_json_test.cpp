@@ -110,7 +110,7 @@ const Lamb lamb{.learning_rate = 0.5,
                 .bias_correction = false};
 
 /// Everything but the rule's own settings.
-Optimizer changed() {
+Optimizer changed_optimizer() {
   Optimizer optimizer = adamw;
   optimizer.groups = {{.parameters = {"fc.bias", "a \"name\""}, .settings = AdamW{.eps = 1e-6}},
                       {.parameters = {"fc.weight"}, .settings = AdamW{}}};
@@ -127,8 +127,8 @@ TEST(OptimizerJson, D1_EveryFieldComesBackAsItWas) {
   using Schedule = LearningRateSchedule;
   for (const Optimizer& optimizer :
        {Optimizer(sgd), Optimizer(dampened), Optimizer(adam), Optimizer(adamw), Optimizer(rmsprop),
-        Optimizer(lamb), Optimizer(Lamb{}), changed(), Optimizer()})
-    expect_equal(optimizer_from_json(to_json(optimizer), changed()), optimizer);
+        Optimizer(lamb), Optimizer(Lamb{}), changed_optimizer(), Optimizer()})
+    expect_equal(optimizer_from_json(to_json(optimizer), changed_optimizer()), optimizer);
   for (const Schedule& schedule :
        {Schedule::constant(0.5), Schedule::step(7, 0.3), Schedule::exponential(0.99),
         Schedule::cosine(9, 0.2), Schedule::linear(5, 0.1, 0.9),
@@ -152,8 +152,8 @@ TEST(OptimizerJson, D1_TheTestAboveChangesEveryField) {
   expect_all_differ(fields(adamw), fields(AdamW{}));
   expect_all_differ(fields(rmsprop), fields(RmsProp{}));
   expect_all_differ(fields(lamb), fields(Lamb{}));
-  expect_all_differ(own_fields(changed()), own_fields(Optimizer()));
-  expect_all_differ(fields(changed().schedule.segments().at(0)),
+  expect_all_differ(own_fields(changed_optimizer()), own_fields(Optimizer()));
+  expect_all_differ(fields(changed_optimizer().schedule.segments().at(0)),
                     fields(Optimizer().schedule.segments().at(0)));
 }
 
@@ -190,8 +190,9 @@ TEST(OptimizerJson, D1_IsPrintedAGroupAtATime) {
 
 TEST(OptimizerJson, C5_ALaterTextChangesOnlyTheFieldsThatItNames) {
   const Optimizer later = optimizer_from_json(
-      R"({"settings": {"beta2": 0.5}, "loss_scaling": 2, "marked": {"eps": false}})", changed());
-  Optimizer expected = changed();
+      R"({"settings": {"beta2": 0.5}, "loss_scaling": 2, "marked": {"eps": false}})",
+      changed_optimizer());
+  Optimizer expected = changed_optimizer();
   std::get<AdamW>(expected.settings).beta2 = 0.5;
   expected.loss_scaling = 2;
   expected.marked = {{"eps", false}};

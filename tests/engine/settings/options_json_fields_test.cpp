@@ -27,7 +27,7 @@ using testing::fields;
 using testing::own_fields;
 
 /// No field as it is by default.
-Options changed() {
+Options changed_options() {
   Options options;
   options.batch_size = 16;
   options.device_iterations = 3;
@@ -103,7 +103,7 @@ Options changed_backward_phase() {
 TEST(OptionsJson, D1_EveryFieldComesBackAsItWas) {
   expect_equal(options_from_json(to_json(changed_phases())), changed_phases());
   expect_equal(options_from_json(to_json(changed_backward_phase())), changed_backward_phase());
-  expect_equal(options_from_json(to_json(changed())), changed());
+  expect_equal(options_from_json(to_json(changed_options())), changed_options());
   expect_equal(options_from_json(to_json(changed_rule())), changed_rule());
   expect_equal(options_from_json(to_json(changed_otherwise())), changed_otherwise());
   expect_equal(options_from_json(to_json(Options{}), changed_otherwise()), Options{});
@@ -111,7 +111,7 @@ TEST(OptionsJson, D1_EveryFieldComesBackAsItWas) {
 }
 
 TEST(OptionsJson, D1_TheTestsAboveChangeEveryField) {
-  Options options = changed();
+  Options options = changed_options();
   options.topology.automatic_stages = changed_otherwise().topology.automatic_stages;
   options.topology.stage_rule = changed_rule().topology.stage_rule;
   options.training.reduction_strategy = changed_otherwise().training.reduction_strategy;
@@ -189,8 +189,8 @@ TEST(OptionsJson, EveryOptionOfACompilationIsPartOfItsKey) {
     changed_alone.insert(path);
     if (keys_of(*options) != keys_of(*otherwise)) in_the_key.insert(path);
   };
-  for (const Options& options : {changed(), changed_otherwise(), changed_rule(), changed_phases(),
-                                 changed_backward_phase()}) {
+  for (const Options& options : {changed_options(), changed_otherwise(), changed_rule(),
+                                 changed_phases(), changed_backward_phase()}) {
     const auto json = nlohmann::json::parse(to_json(options));
     for_each_field(json, "", [&](const std::string& path) {
       const nlohmann::json::json_pointer field(path);
@@ -206,7 +206,7 @@ TEST(OptionsJson, EveryOptionOfACompilationIsPartOfItsKey) {
 
 TEST(OptionsJson, D1_IsPrintedAGroupAtATime) {
   std::ostringstream stream;
-  stream << changed();
+  stream << changed_options();
   EXPECT_EQ(stream.str(), R"({
   "batch_size": 16,
   "device_iterations": 3,
