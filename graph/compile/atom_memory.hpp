@@ -28,7 +28,8 @@ class AtomMemory {
  private:
   struct SentBack {
     std::int64_t bytes = 0;
-    std::int32_t distance = 0;  ///< Counts the atoms back to an atom that receives it.
+    /// Counts the atoms from an atom that receives the gradient to the first atom of the stage.
+    std::int32_t distance = 0;
   };
   struct Needs {
     std::int64_t fixed = 0;

@@ -9,7 +9,8 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Is the best cut of the first few atoms into a few stages.
+/// Is the best cut of the first few atoms into a few stages. If there is no cut, `slowest` is
+/// infinite.
 struct Prefix {
   double slowest = infinity;
   std::int64_t bytes = 0;  ///< Counts the bytes between the stages.

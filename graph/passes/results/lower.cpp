@@ -8,7 +8,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Says where each value lies that a program works on.
+/// Says where each value that a program works on lies.
 struct Values {
   const Graph& graph;
   const Placements& placements;
@@ -67,7 +67,7 @@ Instruction copy_of(const Graph& graph, ValueId value, const std::string& suffix
           .outputs = {target}};
 }
 
-/// Appends the instructions to a program that copy values between the IPU and the host store.
+/// Appends to a program the instructions that copy values between the IPU and the host store.
 class Transfers {
  public:
   Transfers(const Values& values, Program& program)

@@ -21,7 +21,7 @@ struct WorkspacePlace {
 
 /// Says where the values and workspaces of a program lie in its scratch.
 struct ScratchPlaces {
-  /// Has the place of a value in scratch, by ValueId.
+  /// Has, by ValueId, the place of each value that lies in scratch.
   std::vector<std::optional<Location>> of_value = {};
   std::vector<WorkspacePlace> workspaces = {};  ///< Has the workspace of each node, in order.
 };
@@ -34,7 +34,7 @@ struct ScratchPlaces {
 Program lower(const Graph& graph, std::span<const NodeId> nodes, const Placements& placements,
               const ScratchPlaces& scratch, std::int32_t threads);
 
-/// Appends an instruction to `program` that copies `value` from `source` to `target`.
+/// Appends to `program` an instruction that copies `value` from `source` to `target`.
 void append_copy(const Graph& graph, ValueId value, const Location& source, const Location& target,
                  Program& program);
 
