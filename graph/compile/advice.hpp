@@ -54,7 +54,7 @@ std::string worded(const Note& note, OptionNames names);
 
 /// Is a change after which a plan fits.
 struct Remedy {
-  std::string text = {};  ///< Names the change, as "the weights in the host store".
+  std::string text = {};  ///< Names the change, such as "the weights in the host store".
   /// Has the options that are turned on, or set to the value that the text names.
   std::vector<Option> turned_on = {};
   std::vector<Option> turned_off = {};

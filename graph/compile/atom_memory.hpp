@@ -33,7 +33,7 @@ class AtomMemory {
   };
   struct Needs {
     std::int64_t fixed = 0;
-    std::int64_t stash = 0;  ///< Counts the bytes of one micro-batch.
+    std::int64_t stash = 0;  ///< Counts the bytes of stash for one micro-batch.
     std::int32_t output_slots = 0;
     std::vector<SentBack> sent_back = {};
   };

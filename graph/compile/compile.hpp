@@ -24,8 +24,8 @@ struct Compiled {
 /// stages than the model has atoms, a stage that cannot recompute, phases on IPUs on which they may
 /// not be), out_of_memory (an IPU has not enough memory for its stages; the error is an
 /// IpuMemoryRefusal), invalid_argument (a PENSTOCK_ISA that the machine lacks, an anchor on a
-/// tensor that the model has not or that has no gradient), internal (a schedule under which the
-/// stages would wait for ever).
+/// tensor that does not exist or has no gradient), internal (a schedule under which the stages
+/// would wait for ever).
 Compiled compile(const Graph& model, const CompileRequest& request);
 
 }  // namespace penstock::graph

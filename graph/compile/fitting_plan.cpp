@@ -41,7 +41,8 @@ struct Alternative {
   PlanChoice choice = {};
   /// Says whether the optimizer's state is in the host store.
   bool offload_state = false;
-  /// Counts how many more classes of tensors are in the host store than in the first plan.
+  /// Counts how many more classes of tensors are in the host store than in the plan that does not
+  /// fit.
   int classes = 0;
 };
 

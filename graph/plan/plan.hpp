@@ -104,20 +104,20 @@ inline constexpr std::int32_t host = -1;
 
 struct Edge {
   EdgeKind kind = EdgeKind::order;
-  std::int32_t from = host;  ///< Is the stage that sends.
+  std::int32_t from = host;  ///< Is the stage that sends, or `host`.
   std::int32_t to = host;    ///< Is the stage that receives.
   std::string name = {};     ///< Names the value that travels; "" for `order`.
   TensorType type = {};
   std::int32_t input = none;  ///< Is the position in Plan::inputs, if the kind is `input`.
-  /// Says where the sender finds the value: in stash, in host_stash, from where the receiver's
-  /// programs transfer it, or in sent_back.
+  /// Says where the sender has the value: in stash, in sent_back, or in host_stash. In the last
+  /// case, the receiver's programs load the value from there.
   Location source = {};
 };
 
 /// Says where the gradient sum of one use of a parameter is.
 struct GradientPlan {
   std::int32_t stage = none;
-  /// Is a place in that stage's accumulators or host_accumulators.
+  /// Is a place in the accumulators or host_accumulators of `stage`.
   Location home = {.space = Space::accumulators};
 
   bool operator==(const GradientPlan&) const = default;
@@ -126,7 +126,7 @@ struct GradientPlan {
 /// Says where another stage has a copy of a parameter.
 struct CopyPlan {
   std::int32_t stage = none;
-  std::int32_t position = none;  ///< Is the position among that stage's variables.
+  std::int32_t position = none;  ///< Is the position among the variables of `stage`.
 
   bool operator==(const CopyPlan&) const = default;
 };
@@ -189,7 +189,7 @@ struct StagePlan {
   std::int64_t scratch_bytes = 0;
   /// Is the largest number of micro-batches that the stage has in flight.
   std::int32_t in_flight = 1;
-  std::int32_t stash_slots = 1;  ///< Is in_flight, and 2 more if the stage has outputs.
+  std::int32_t stash_slots = 1;  ///< Is in_flight, plus 2 if the stage has outputs.
 };
 
 struct VariableInfo {
@@ -209,7 +209,7 @@ struct Plan {
   bool training = false;
   std::int64_t batch = 1;
   const Schedule* schedule = nullptr;
-  /// Has the phases in which stages take turns. Phases::none() says whether there are any.
+  /// Has the phases in which stages take turns. If Phases::none() holds, stages do not take turns.
   Phases phases = {};
   /// Counts the threads that share the work of kernels. No bit of a result depends on their number.
   std::int32_t threads_per_ipu = 1;

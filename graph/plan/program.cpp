@@ -84,7 +84,7 @@ bool is_staged(const Instruction& instruction) {
   return !instruction.inputs.empty() && instruction.inputs[0].space == Space::host_accumulators;
 }
 
-/// Returns which elements of a gradient sum the call adds to, because they are in its part.
+/// Returns which elements of a gradient sum the call adds to: those of its part.
 Part summed_elements(const KernelCall& call) {
   return elements_of(call.part, line_elements, call.outputs[0].elements());
 }

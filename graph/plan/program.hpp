@@ -74,7 +74,8 @@ struct Bindings {
 /// Puts data that the instruction's op accepts into those of its inputs that may not hold arbitrary
 /// data; see Op::make_valid.
 void make_inputs_valid(const Instruction& instruction, const Bindings& bindings);
-/// Runs one instruction. The heartbeat beats as it begins, and after each piece of a long one.
+/// Runs one instruction. The heartbeat beats when the instruction begins, and after each piece of a
+/// long instruction.
 /// @throws Error as the kernels do, with a text that begins with the names of the op and of the
 /// node.
 void run(const Instruction& instruction, const Bindings& bindings);

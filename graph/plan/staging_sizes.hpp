@@ -19,8 +19,8 @@ struct StagedTensors {
 /// Returns the least number of bytes of scratch in which an update can work on `staged`.
 std::int64_t least_staging_bytes(const StagedTensors& staged);
 /// Returns how many elements of each tensor come at a time if there are `scratch_bytes` bytes of
-/// scratch, which are at least the least number. The result is a multiple of 16, unless all
-/// elements come at once.
+/// scratch, which must be no fewer than least_staging_bytes(). The result is a multiple of 16,
+/// unless all elements come at once.
 std::int64_t elements_at_once(const StagedTensors& staged, std::int64_t scratch_bytes);
 
 /// A program adds to this many elements of a gradient sum at a time.

@@ -17,7 +17,7 @@ namespace penstock::graph {
 /// Says what state an optimizer keeps for a parameter.
 struct KeptState {
   std::int32_t tensors = 0;  ///< Counts the state tensors; each has the parameter's size.
-  bool elementwise = true;   ///< Says whether an update may go piece by piece.
+  bool elementwise = true;   ///< Says whether an update may work piece by piece.
 };
 
 struct MemoryBudget {
@@ -41,7 +41,8 @@ StateNeed state_need(const Plan& plan, std::size_t stage, const MemoryBudget& bu
 /// Is how many bytes the stages on one IPU need together. The stages share the IPU's scratch and
 /// its rooms for weights.
 struct IpuNeed {
-  std::vector<std::size_t> stages = {};  ///< Numbers the stages of all replicas, each once.
+  /// Has the numbers of the stages that the IPU has in any replica, each number once.
+  std::vector<std::size_t> stages = {};
   std::int64_t weights = 0;
   std::int64_t state = 0;
   std::int64_t activations = 0;

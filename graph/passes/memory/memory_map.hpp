@@ -34,11 +34,10 @@ struct StageMemoryMap {
   const Location& home(ValueId value) const { return placements[index(value)]->home; }
 };
 
-/// Places every value of stage number `stage` that is needed before or after the program that works
-/// on it. The stash holds, one after the other, the forward values that the backward program,
-/// another stage or the host needs, and the backward values that the host needs; the host needs
-/// `outputs`. Gradient sums, parameters and forward values live in the host store if `offload` says
-/// so.
+/// Places every value of stage number `stage` that is more than a temporary of one program. The
+/// stash holds, one after the other, the forward values that the backward program, another stage or
+/// the host needs, and the backward values that the host needs; the host needs `outputs`. Gradient
+/// sums, parameters and forward values live in the host store if `offload` says so.
 /// @throws Error unsupported if the stash would have to hold the new value of a buffer.
 StageMemoryMap map_memory(const Graph& graph, const Partition& partition, std::int32_t stage,
                           const std::vector<Output>& outputs, const OffloadOptions& offload = {});

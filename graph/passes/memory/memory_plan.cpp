@@ -14,9 +14,9 @@ namespace {
 /// Has the first byte of a range of memory, and the first byte behind it.
 using Range = std::pair<std::int64_t, std::int64_t>;
 
-/// Holds the ranges of memory that are taken, and says during which instructions. It is a binary
-/// tree: each node stands for consecutive instructions, and a range is kept at the few nodes that
-/// together stand for the instructions during which it is taken.
+/// Holds the ranges of memory that are taken, and says during which instructions each is taken. It
+/// is a binary tree: each node stands for consecutive instructions, and a range is kept at the few
+/// nodes that together stand for the instructions during which it is taken.
 class TakenRanges {
  public:
   explicit TakenRanges(std::int32_t instructions)

@@ -76,7 +76,7 @@ class Recomputation {
   }
 
   Recomputed result_;
-  // Has, by ValueId of the given graph, the value that repeats another one, or `none`.
+  // Has, by ValueId of the given graph, the value that repeats that value, or `none`.
   std::vector<ValueId> again_;
   std::vector<bool> kept_;  // Says, by ValueId of the given graph, whether a value is kept.
   // Says, by NodeId of the given graph, whether a node is a forward node of the stage that is being

@@ -9,8 +9,8 @@
 
 namespace penstock::graph {
 
-/// Holds the values of the constants for one parameter. Each rule reads the ones that it has. Zero
-/// is legal for momentum, dampening and weight decay, and for a learning rate.
+/// Holds the values of the constants for one parameter. Each rule reads the ones that it has. Each
+/// number but `max_weight_norm` may be 0.
 struct Hyper {
   double learning_rate = 1e-3;
   double momentum = 0;

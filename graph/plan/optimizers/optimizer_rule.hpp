@@ -34,7 +34,8 @@ struct RuleConstant {
 
 /// Is a tensor of the parameter's size that a rule keeps from update to update.
 struct StateTensor {
-  /// Is the name in PyTorch's state, such as "exp_avg", or in that of the variant.
+  /// Is the tensor's name in PyTorch's state, such as "exp_avg", or in the state of the library
+  /// whose variant of the rule is chosen.
   std::string_view name;
   float initial = 0;     ///< Is what each element is before the first update.
   bool squares = false;  ///< Says whether the tensor is a mean of squares, never negative.

@@ -24,7 +24,9 @@ enum class Discipline : std::uint8_t {
   popart_cycle,
   /// A slot has two units: in each slot every stage does a backward, then a forward.
   tf_grouped_step,
-  tf_interleaved_slot,  ///< A slot has one unit, and neighbours alternate forward and backward.
+  /// A slot has one unit. Each stage does a forward and a backward in turn, and while one stage
+  /// does a forward, its neighbours do a backward.
+  tf_interleaved_slot,
 };
 
 struct StageCost {

@@ -16,7 +16,7 @@ struct Run {
   double duration = 1;
   int stage = 0;
   Direction direction = Direction::forward;
-  int micro_batch = 0;  ///< Counts from 0.
+  int micro_batch = 0;  ///< Numbers the micro-batch, counted from 0.
   int slot = 0;         ///< Is the slot that the run is in, in lock step.
 };
 
