@@ -1,6 +1,6 @@
-// An archive writes plain data as bytes and reads it back. The fields of a type are listed once, in
-// `fields`, for both directions. Numbers are stored as this machine has them: what is written here
-// can be read here only.
+// An archive writes plain data as bytes, or reads plain data from such bytes. The fields of each
+// type are listed once, in a function `fields`, which serves both directions. The bytes of a number
+// are those that this machine's memory has, so that only a machine of the same kind can read them.
 #pragma once
 
 #include <concepts>
@@ -74,14 +74,14 @@ class Writer {
   std::string bytes_;
 };
 
-/// Reads what a Writer has written. Whatever the bytes are, nothing beyond them is read, and no
-/// list is longer than they are.
+/// Reads what a Writer has written. Even if the bytes are corrupt, a Reader reads nothing beyond
+/// their end, and makes no list with more items than there are bytes left.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : bytes_(bytes) {}
 
-  /// Reads `items` one after the other. @throws Error corrupt_file for bytes that no Writer has
-  /// written, as far as that can be seen.
+  /// Reads `items` one after the other. @throws Error corrupt_file if the bytes are recognised as
+  /// not written by a Writer.
   template <class... Items>
   void operator()(Items&... items) {
     (item(items), ...);

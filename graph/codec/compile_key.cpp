@@ -12,7 +12,8 @@ void fields(Writer& writer, const KeptState& state) {
   writer(tensors, elementwise);
 }
 
-/// Writes what each of the model's parameters needs.
+/// Writes `budget`. In place of the function `budget.state`, its results for the parameters of
+/// `model` are written.
 void write_budget(Writer& writer, const Graph& model, const MemoryBudget& budget) {
   const auto& [bytes, state, offload_state, shard_state, replicas] = budget;
   writer(bytes, offload_state, shard_state, replicas, static_cast<bool>(state));

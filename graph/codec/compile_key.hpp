@@ -9,8 +9,9 @@
 namespace penstock::graph {
 
 /// Returns everything that a plan depends on, as bytes: the compiler's own sources, the instruction
-/// set, the model without its weights, and the request. If stages are cut by measured times,
-/// whoever finds a plan under this key gets the cut of the measurement that the plan was made with.
+/// set, the model without its weights, and the request. Measured times are not in the key: if
+/// stages are cut by such times, a plan that is found under the key has the cut that was right for
+/// the times of its own compilation.
 /// @throws Error invalid_argument for a PENSTOCK_ISA that the machine lacks.
 std::string compile_key(const Graph& model, const CompileRequest& request);
 

@@ -1,6 +1,6 @@
 // These functions list the fields of the graph's, the plan's and the report's structures, for
-// archives. Each structured binding names all fields: a new field must be listed here, or this does
-// not compile.
+// archives. Each structured binding names all fields of its structure, so that a field that is
+// added to the structure does not compile until it is listed here.
 #pragma once
 
 #include <concepts>
@@ -19,7 +19,7 @@
 
 namespace penstock::graph {
 
-/// Stands for `Structure`, or a constant one, which only a Writer takes.
+/// Holds for `Structure` and for `const Structure`. Only a Writer takes a constant structure.
 template <class T, class Structure>
 concept Either = std::same_as<std::remove_const_t<T>, Structure>;
 
@@ -28,7 +28,7 @@ void fields(auto& archive, Either<TensorType> auto& type) {
   archive(dtype, shape);
 }
 
-// ---- the model ---------------------------------------------------------------------------------
+// The following functions list the fields of a model's structures.
 
 void fields(auto& archive, Either<Value> auto& value) {
   auto& [name, type, kind, producer, checkpoint] = value;
@@ -83,7 +83,7 @@ void fields(auto& archive, Either<Graph> auto& graph) {
           parameter_gradients);
 }
 
-// ---- what is asked for -------------------------------------------------------------------------
+// The following functions list the fields of the structures in which a compilation is asked for.
 
 void fields(auto& archive, Either<StageRequest> auto& stage) {
   auto& [blocks, ipu, phase, default_ipu] = stage;
@@ -109,7 +109,7 @@ void fields(auto& archive, OptionGroup auto& group) {
   each_option(group, [&](const auto& row) { archive(row.field); });
 }
 
-// ---- the plan ----------------------------------------------------------------------------------
+// The following functions list the fields of a plan's structures.
 
 void fields(auto& archive, Either<Location> auto& location) {
   auto& [space, index, offset] = location;
@@ -201,7 +201,7 @@ void fields(auto& archive, Either<Plan> auto& plan) {
           loss, anchors, variables);
 }
 
-// ---- the report --------------------------------------------------------------------------------
+// The following functions list the fields of a report's structures.
 
 void fields(auto& archive, Either<CompileStep> auto& step) {
   auto& [name, seconds] = step;
@@ -228,8 +228,8 @@ void fields(auto& archive, Either<Note> auto& note) {
 }
 
 void fields(auto& archive, Either<CompileReport> auto& report) {
-  // Leaves out `call` and `outputs`, which come from the reader's options and differ among those
-  // who share a plan, and the warnings, which are worded from the notes.
+  // The archive leaves out `call` and `outputs`, which follow from options in which the models that
+  // share a plan may differ, and the warnings, which are worded from the notes.
   auto& [seconds, steps, from_cache, call, stages, edges, outputs, layout_conversions, lanes,
          wasted_lanes, expected_utilization, ramp, threads, threads_per_ipu, expected_speedup,
          automatic_stages, warnings] = report;

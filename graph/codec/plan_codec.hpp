@@ -9,7 +9,7 @@
 
 namespace penstock::graph {
 
-/// Returns the plan as bytes that decode() of the same build understands.
+/// Returns `compiled` as bytes that decode() of the same build understands.
 std::string encode(const Compiled& compiled);
 
 /// Decodes bytes that encode() of the same build has returned. Whether the plan's buffers lie

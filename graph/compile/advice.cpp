@@ -3,12 +3,14 @@
 namespace penstock::graph {
 namespace {
 
-/// Opens a text with the name of the option that it is about, if that has one.
+/// Returns `text`, which is about the option called `name`, with the name in front. An empty `name`
+/// says that the option has none.
 std::string opened(std::string_view name, const std::string& text) {
   return name.empty() ? text : std::string(name) + ": " + text;
 }
 
-/// Returns the names of the remedy's options in brackets, or nothing if they have none.
+/// Returns the names of the remedy's options in brackets, or an empty text if none of them has a
+/// name.
 std::string in_brackets(const Remedy& remedy, OptionNames names) {
   std::string text;
   const auto add = [&](const std::string& before, Option option) {

@@ -1,6 +1,6 @@
-// The compiler gives advice: notes about a plan, and remedies where no plan fits. Both name the
-// options that they are about by codes. Whoever offers the options to users knows how they are
-// spelled, and gives the advice its words by these functions. They are pure.
+// The compiler gives advice: notes about a plan, and remedies where no plan fits. Both name options
+// by enumerators of Option. Whoever offers the options to users knows how these are spelled, and
+// makes texts of the advice by worded(). The functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace penstock::graph {
 
-/// Is an option of whoever asks for a compilation.
+/// Names an option of whoever asks for a compilation.
 enum class Option : std::uint8_t {
   batch,
   threads,
@@ -41,10 +41,10 @@ inline constexpr int options = 22;
 /// Returns how an option is spelled, or an empty text if it has no name.
 using OptionNames = std::string_view (*)(Option);
 
-/// Is what a user should know of a plan that is made as it was asked for.
+/// Is a remark on a plan that was made as asked, such as that an option has no effect on it.
 struct Note {
   std::optional<Option> about = {};  ///< Is the option that the text is about, or none.
-  std::string text = {};             ///< Says what is so, such as "nothing is divided".
+  std::string text = {};             ///< Is the remark, such as "nothing is divided".
 
   bool operator==(const Note&) const = default;
 };
@@ -54,7 +54,7 @@ std::string worded(const Note& note, OptionNames names);
 
 /// Is a change after which a plan fits.
 struct Remedy {
-  std::string text = {};  ///< Is a noun, such as "the weights in the host store".
+  std::string text = {};  ///< Names the change, such as "the weights in the host store".
   /// Has the options that are turned on, or set to the value that the text names.
   std::vector<Option> turned_on = {};
   std::vector<Option> turned_off = {};
@@ -65,7 +65,7 @@ struct Remedy {
 struct MemoryAdvice {
   std::string lack = {};  ///< Is a text such as "stage 0 on IPU 0 needs 5 kB, an IPU has 4 kB".
   std::vector<Remedy> remedies = {};
-  std::string last_remedy = {};  ///< Is what helps in any case and is no option.
+  std::string last_remedy = {};  ///< Is a change that always helps but is no option.
 };
 
 /// Returns the text of a refusal, in which each remedy is followed by the names of its options.

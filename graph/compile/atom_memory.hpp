@@ -1,5 +1,5 @@
-// AtomMemory says what a run of atoms would need as a stage, before it is known where the
-// other stages begin. It is pure, and remembers what it has computed.
+// AtomMemory says how much memory consecutive atoms would need as a stage, before it is known where
+// the other stages begin. It is pure, and remembers what it has computed.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +15,25 @@ namespace penstock::graph {
 
 class AtomMemory {
  public:
-  /// Serves a cut of `graph` into as many stages as `recomputed` has, which says which of them
-  /// recompute. All references outlive this object.
+  /// Serves a cut of `graph` into stages. `recomputed` says of each stage whether it recomputes.
+  /// All references outlive this object.
   AtomMemory(const Graph& graph, const std::vector<Atom>& atoms, std::vector<bool> recomputed,
              const PlanRequest& plan, const MemoryBudget& budget);
 
-  /// Counts the bytes that the atoms [first, last) need as stage `stage`, optimizer state
-  /// included. In doubt it is more than they will need: a gradient is taken to go as far back as it
-  /// may.
+  /// Returns how many bytes the atoms [first, last) need as stage number `stage`, optimizer state
+  /// included. The number may be more than the stage will need: each gradient that the stage sends
+  /// back is assumed to go to the earliest stage that may receive it.
   std::int64_t bytes(std::int32_t first, std::int32_t last, std::int32_t stage);
 
  private:
   struct SentBack {
     std::int64_t bytes = 0;
-    std::int32_t distance = 0;  ///< Is the distance, in atoms, to an atom to which the value goes.
+    /// Counts the atoms from an atom that receives the gradient to the first atom of the stage.
+    std::int32_t distance = 0;
   };
   struct Needs {
     std::int64_t fixed = 0;
-    std::int64_t stash = 0;  ///< Counts the bytes of one micro-batch.
+    std::int64_t stash = 0;  ///< Counts the bytes of stash for one micro-batch.
     std::int32_t output_slots = 0;
     std::vector<SentBack> sent_back = {};
   };
@@ -44,10 +45,10 @@ class AtomMemory {
 
   const Graph& graph_;
   const std::vector<Atom>& atoms_;
-  std::vector<bool> recomputed_;  // Is numbered by stage.
+  std::vector<bool> recomputed_;  // Says of each stage whether it recomputes.
   const PlanRequest& plan_;
   const MemoryBudget& budget_;
-  std::vector<std::int32_t> atom_of_;  // Is numbered by node.
+  std::vector<std::int32_t> atom_of_;  // Has the atom of each node.
   std::map<std::tuple<std::int32_t, std::int32_t, bool>, Needs> known_;
 };
 

@@ -39,8 +39,8 @@ InstructionTimes estimated(const Plan& plan) {
   return {work(plan.stages[0].forward), work(plan.stages[0].backward)};
 }
 
-/// Returns how many stages there will be: as many as asked for, or in inference, which may have
-/// fewer layers, as many as there can be.
+/// Returns how many stages there will be: as many as `asked`. In inference, which may have fewer
+/// layers than training, there are at most as many as atoms.
 std::int32_t count_stages(const std::vector<Atom>& atoms, std::int32_t asked, bool training) {
   const auto most = static_cast<std::int32_t>(atoms.size());
   if (asked <= most || !training) return std::min(asked, most);
@@ -63,8 +63,8 @@ std::string left_out(std::int32_t asked, std::int32_t stages) {
          " have nothing to compute and are left out";
 }
 
-/// Returns the seconds of each node, by NodeId, from those of instructions, which are in the
-/// graph's order.
+/// Returns the seconds of each node, by NodeId, from the seconds of the instructions, which are in
+/// the graph's order.
 std::vector<double> times_of_nodes(const Graph& graph, const InstructionTimes& instructions) {
   std::vector<double> times;
   std::size_t forward = 0, backward = 0;
@@ -74,8 +74,8 @@ std::vector<double> times_of_nodes(const Graph& graph, const InstructionTimes& i
   return times;
 }
 
-/// Returns what a stage of everything would repeat, which is a little more than stages that keep
-/// what they send.
+/// Returns the forward nodes that a single stage of all nodes would repeat. Several stages repeat a
+/// little less, because they keep the values that they send.
 std::vector<NodeId> repeated_in_one_stage(const Graph& graph, const std::vector<Atom>& atoms) {
   const CutGraph one = cut(graph, atoms, std::vector<std::int32_t>{0}, {});
   const Partition parts = partition(one.graph, one.assignment);
@@ -117,7 +117,8 @@ AtomMemory memory_of(const Cutting& cutting) {
   return {cutting.graph, cutting.atoms, cutting.recomputed, cutting.plan, cutting.memory};
 }
 
-/// Returns the best cut of which no stage needs more than `bytes`, or nothing if there is none.
+/// Returns the best cut in which no stage needs more than `bytes` bytes, or nothing if there is no
+/// such cut.
 std::optional<std::vector<std::int32_t>> balance_within(Balance problem, AtomMemory& memory,
                                                         std::int64_t bytes) {
   problem.fits = [&memory, bytes](std::int32_t first, std::int32_t last, std::int32_t stage) {
@@ -126,8 +127,8 @@ std::optional<std::vector<std::int32_t>> balance_within(Balance problem, AtomMem
   return balance(problem);
 }
 
-/// Returns the least memory per IPU above `too_little`, up to one per cent, to which some cut
-/// keeps.
+/// Returns the least number of bytes per IPU to which some cut keeps, or up to one per cent more.
+/// With `too_little` bytes, no cut does.
 std::int64_t least_memory(const Balance& problem, AtomMemory& memory, std::int64_t too_little) {
   std::int64_t enough = too_little;
   while (!balance_within(problem, memory, enough)) enough *= 2;
@@ -152,7 +153,9 @@ bool helps(const Balance& problem, const Cutting& cutting, const OffloadChoice& 
   return helps(problem, {cutting.graph, cutting.atoms, cutting.recomputed, plan, memory});
 }
 
-/// Returns single classes of tensors in the host store, or all together if none is enough.
+/// Returns the remedies that keep a single class of tensors in the host store and let some cut keep
+/// to the memory. If no single class is enough, returns the remedy for all classes together, or
+/// nothing if all are not enough either.
 std::vector<Remedy> offloads_that_help(const Balance& problem, const Cutting& cutting) {
   const auto choices = offload_choices(cutting.plan.offload, cutting.plan.training);
   std::vector<Remedy> found;
@@ -164,8 +167,8 @@ std::vector<Remedy> offloads_that_help(const Balance& problem, const Cutting& cu
   return found;
 }
 
-/// Returns options each of which lets some cut keep to the memory. `request` is what `cutting`
-/// recomputes.
+/// Returns the remedies each of which lets some cut keep to the memory. `request` says what
+/// `cutting` recomputes.
 std::vector<Remedy> remedies_for(const Balance& problem, const Cutting& cutting,
                                  const RecomputeRequest& request) {
   const auto& [graph, atoms, recomputed, plan, memory] = cutting;
@@ -192,8 +195,8 @@ IpuMemoryRefusal refusal_of(const Balance& problem, const Cutting& cutting, Atom
                       "in flight"});
 }
 
-/// Returns where the stages of the best cut that keeps to the memory begin.
-/// @throws IpuMemoryRefusal if there is none.
+/// Returns the first atom of each stage in the best cut that keeps to the memory.
+/// @throws IpuMemoryRefusal if no cut keeps to the memory.
 std::vector<std::int32_t> best_begins(const Balance& problem, const Cutting& cutting,
                                       const RecomputeRequest& recompute) {
   if (cutting.memory.bytes == 0) return *balance(problem);

@@ -1,5 +1,5 @@
-// Automatic stages cut a graph where its stages are balanced, by what its nodes cost. Whoever has a
-// clock hands in the times.
+// cut_automatically() cuts a graph so that its stages are balanced by what its nodes cost. If the
+// costs are to be measured times, the caller hands in the function that measures them.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ using MeasureInstructions = std::function<InstructionTimes(const Plan& one_stage
 
 struct CutRequest {
   std::int32_t stages = 1;
-  std::vector<std::int32_t> ipus = {};  ///< Has one IPU per stage, or none.
+  /// Has the IPU of each stage. If the list is empty, each stage is on the IPU of its own number.
+  std::vector<std::int32_t> ipus = {};
   MeasureInstructions measure = {};  ///< If it is null, costs are estimated from FLOPs and bytes.
   MemoryBudget memory = {};          ///< Is the memory to which each stage has to keep.
   RecomputeRequest recompute = {};
@@ -33,16 +34,18 @@ struct CutRequest {
 
 struct TimedCut {
   CutGraph cut = {};
-  /// Has the seconds of each stage if they were measured. Those of its backward include what it
-  /// recomputes.
+  /// Has the seconds of each stage, or is empty if none were measured. The seconds of a backward
+  /// include what the stage recomputes.
   std::vector<StageCost> seconds = {};
 };
 
-/// Cuts `graph`, which has its backward nodes already, so that the slowest stage is as fast as can
-/// be and, where that hardly makes a difference, little has to travel. balance() asks back what
-/// memory a run of atoms would need, as there are too many runs to compute all of them.
-/// @throws Error invalid_topology if the graph has fewer atoms than there are to be stages;
-/// out_of_memory if no cut into so many stages keeps to the memory.
+/// Cuts `graph`, which for training has its backward nodes already, so that the slowest stage is as
+/// fast as possible. Of cuts that are nearly equal in that, the one with the fewest bytes between
+/// the stages is taken. The memory of a stage is computed only when balance() asks for it, because
+/// there are too many possible stages to compute the memory of all.
+/// @throws Error invalid_topology if `request.ipus` has a wrong number of IPUs or, in training, if
+/// the graph has fewer atoms than there are to be stages; out_of_memory if no cut into so many
+/// stages keeps to the memory.
 TimedCut cut_automatically(const Graph& graph, const CutRequest& request, const PlanRequest& plan);
 
 }  // namespace penstock::graph

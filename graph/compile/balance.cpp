@@ -9,7 +9,8 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Is what the first few atoms cost when they are cut into a few stages.
+/// Is the best cut of the first few atoms into a few stages. If there is no cut, `slowest` is
+/// infinite.
 struct Prefix {
   double slowest = infinity;
   std::int64_t bytes = 0;  ///< Counts the bytes between the stages.
@@ -62,8 +63,8 @@ class Balancing {
                          static_cast<std::int32_t>(stage));
   }
 
-  /// Fills best_, in which best_[s][n] is the best of stages 0 to s over the first n atoms, with
-  /// no stage above `limit`.
+  /// Fills best_, in which best_[s][n] is the best cut of the first n atoms into the stages 0 to s.
+  /// No stage costs more than `limit`, and `better` says which of two cuts is better.
   void fill(double limit, Better better) {
     best_.assign(stages(), std::vector<Prefix>(atoms() + 1));
     for (std::size_t stage = 0; stage < stages(); ++stage)
@@ -76,7 +77,7 @@ class Balancing {
       return cost(0, end, 0) <= limit && fits(0, end, 0) ? first_stage(end) : Prefix{};
     Prefix best;
     for (std::size_t begin = end - 1; begin >= stage; --begin) {
-      if (cost(begin, end, stage) > limit) break;  // Further to the front the stage only grows.
+      if (cost(begin, end, stage) > limit) break;  // A stage that begins earlier costs more.
       const Prefix candidate = extended(stage, begin, end);
       if (better(candidate, best) && fits(begin, end, stage)) best = candidate;
     }
@@ -101,9 +102,9 @@ class Balancing {
   }
 
   const Balance& problem_;
-  std::vector<double> sums_;  // Has the sums of the costs of the first atoms, by their number.
-  std::vector<double> dearer_sums_;        // Has these sums with what the atoms cost on top.
-  std::vector<std::vector<Prefix>> best_;  // Is numbered by stage and by number of atoms.
+  std::vector<double> sums_;         // Has, at n, the sum of the costs of the first n atoms.
+  std::vector<double> dearer_sums_;  // Has, at n, such a sum with the extra costs of the atoms.
+  std::vector<std::vector<Prefix>> best_;  // fill() says what is at [s][n].
 };
 
 }  // namespace

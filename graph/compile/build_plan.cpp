@@ -20,7 +20,7 @@ std::vector<Output> outputs_of(const Graph& graph, bool training) {
   return outputs;
 }
 
-/// Says of each of `count` numbers whether it is one of `numbers`.
+/// Returns a list that says of each number from 0 to `count` - 1 whether it is among `numbers`.
 std::vector<bool> among(std::size_t count, const std::vector<std::int32_t>& numbers) {
   std::vector<bool> is_one(count);
   for (const std::int32_t number : numbers) is_one[index(number)] = true;
@@ -44,7 +44,7 @@ std::vector<TensorInfo> described(const Graph& graph, const std::vector<Output>&
   return infos;
 }
 
-/// Returns the position among the outputs of each anchor.
+/// Returns, for each anchor, its position in `outputs`.
 std::vector<std::int32_t> anchors_among(const std::vector<Output>& outputs) {
   std::vector<std::int32_t> anchors(
       index(static_cast<std::int32_t>(std::ranges::count_if(outputs, is_anchor))));
@@ -91,7 +91,7 @@ ProgramInScratch program_of(const Graph& graph, const std::vector<NodeId>& nodes
       memory.bytes};
 }
 
-/// Returns those of `outputs` that one direction of a stage, with the nodes `nodes`, computes.
+/// Returns those of `outputs` that `nodes`, the nodes of one direction of a stage, compute.
 std::vector<OutputPlan> outputs_from(const Graph& graph, const std::vector<Output>& outputs,
                                      const std::vector<NodeId>& nodes, const StageMemoryMap& map) {
   const std::vector<bool> is_here = among(graph.nodes.size(), nodes);
@@ -104,7 +104,8 @@ std::vector<OutputPlan> outputs_from(const Graph& graph, const std::vector<Outpu
   return found;
 }
 
-/// Returns the variables of a stage, and has the copies of its buffers one after the other.
+/// Returns the variables of a stage. The copies of its buffers as of the last update lie one after
+/// the other.
 std::vector<VariablePlan> variables_here(const Graph& graph, const StageMemoryMap& map,
                                          const std::vector<VariableInfo>& variables) {
   const std::vector<bool> is_here = among(graph.values.size(), map.variables);
@@ -126,7 +127,7 @@ std::vector<VariablePlan> variables_here(const Graph& graph, const StageMemoryMa
   return plans;
 }
 
-/// Counts the bytes of the copies that the buffers of a stage have.
+/// Returns how many bytes the copies of a stage's buffers as of the last update take.
 std::int64_t kept_bytes_of(const std::vector<VariablePlan>& variables) {
   std::int64_t bytes = 0;
   for (const VariablePlan& variable : variables)
@@ -140,7 +141,7 @@ std::int32_t in_flight_of(std::size_t stage, std::size_t stages, const PlanReque
              : request.phases.turn;
 }
 
-/// Returns everything of one stage but who updates its variables.
+/// Returns the plan of one stage, which does not say yet who updates its variables.
 StagePlan stage_of(const Graph& graph, const StagePlacement& placement, const StageGraph& nodes,
                    const StageMemoryMap& map, const std::vector<Output>& outputs,
                    const std::vector<VariableInfo>& variables, std::int32_t in_flight,

@@ -1,4 +1,4 @@
-// The last step of compile() leads from a partitioned graph to a plan. It is pure.
+// build_plan() makes a plan of a graph that is partitioned into stages. It is pure.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,13 @@ struct PlanRequest {
   OffloadOptions offload = {};
 };
 
-/// Returns a plan with the memory and the instructions of every stage, and what joins the stages.
-/// For training, `graph` is differentiated.
+/// Returns a plan: the memory and the instructions of every stage, the edges between stages, and
+/// which stage updates which parameter. For training, `graph` has its backward nodes already.
 Plan build_plan(const Graph& graph, const StageAssignment& assignment, const Partition& partition,
                 const PlanRequest& request);
 
-/// Says by ValueId whether a differentiated graph sums up a gradient of that parameter.
+/// Returns, by ValueId, whether a value is a parameter of which `graph`, which has its backward
+/// nodes, sums up gradients.
 std::vector<bool> trained_values(const Graph& graph);
 
 }  // namespace penstock::graph

@@ -39,7 +39,8 @@ CompileReport described(const StagedGraph& staged, const Plan& plan,
   return report;
 }
 
-/// Returns all that is to be said of the plan, and leaves the report without warnings.
+/// Returns all notes about `plan`. The warnings of `report` become notes, and `report` has none
+/// afterwards.
 std::vector<Note> notes_of(const Graph& model, const StagedGraph& staged, const Plan& plan,
                            const CompileRequest& request, CompileReport& report) {
   std::vector<Note> notes;

@@ -1,4 +1,4 @@
-// compile() leads from a model's graph to a plan.
+// compile() makes a plan of a model's graph.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ namespace penstock::graph {
 
 struct Compiled {
   Plan plan;
-  CompileReport report;  ///< Has no warnings; the notes are to be worded as such.
+  CompileReport report;  ///< Has no warnings; the caller makes them of `notes`.
   std::vector<Note> notes = {};
 };
 
@@ -21,10 +21,11 @@ struct Compiled {
 /// @throws Error invalid_model (no loss in training, no output in inference), invalid_topology
 /// (unknown block, block in two stages or in none, empty stage, a value used in an earlier stage
 /// than the one that computes it, wrong number of IPUs, a buffer used in two stages, more automatic
-/// stages than the model has atoms, a stage that cannot recompute, phases on IPUs that are not
-/// theirs), out_of_memory (an IPU has not enough for its stages; it is an IpuMemoryRefusal),
-/// invalid_argument (a PENSTOCK_ISA that the machine lacks, an anchor on what is not there or has
-/// no gradient), internal (a schedule under which the stages would wait for ever).
+/// stages than the model has atoms, a stage that cannot recompute, phases on IPUs on which they may
+/// not be), out_of_memory (an IPU has not enough memory for its stages; the error is an
+/// IpuMemoryRefusal), invalid_argument (a PENSTOCK_ISA that the machine lacks, an anchor on a
+/// tensor that does not exist or has no gradient), internal (a schedule under which the stages
+/// would wait for ever).
 Compiled compile(const Graph& model, const CompileRequest& request);
 
 }  // namespace penstock::graph

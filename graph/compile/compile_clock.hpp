@@ -20,7 +20,7 @@ using CompileListener = std::function<void(const char* step, int done, int all)>
 inline constexpr std::array<std::string_view, 7> compile_steps{
     "shapes", "layouts", "gradients", "stages", "partition", "memory", "report"};
 
-/// Is the position of a step in the list. A name that is not there does not compile.
+/// Is the position of a step in compile_steps. A name that is not in that list does not compile.
 class StepPosition {
  public:
   consteval StepPosition(const char* name) {
@@ -34,13 +34,15 @@ class StepPosition {
 
 class CompileClock {
  public:
-  /// `listener`, which may be null, outlives the clock.
+  /// Makes a clock that calls `listener` before each step. `listener` may be null, and outlives the
+  /// clock.
   explicit CompileClock(const CompileListener& listener) : listener_(listener) {}
 
-  /// Ends the step before, if there is one, and begins `step`, which is the next one in the list.
+  /// Ends the step before `step`, if there is one, and begins `step`. Steps begin in the order of
+  /// compile_steps.
   /// @throws whatever the listener throws.
   void begin(StepPosition step);
-  /// Ends the last step and returns the times of all.
+  /// Ends the last step and returns the times of all steps.
   std::vector<CompileStep> end();
   /// Returns the seconds since the clock was made.
   double seconds() const { return all_.seconds(); }

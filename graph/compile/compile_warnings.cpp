@@ -54,10 +54,11 @@ void warn_of_own_statistics(const Graph& graph, std::int64_t replicas, Notes& wa
                               "statistics of its own; replica 0's are read back"});
 }
 
-/// Says of a class of tensors that may be in the host store whether the option has an effect.
+/// Describes a class of tensors that the host store may keep, for warnings of options without
+/// effect.
 struct OffloadClass {
   Option option;   ///< Keeps the class in the host store.
-  Option minimum;  ///< Is the least size of a tensor of the class.
+  Option minimum;  ///< Sets the least size of a tensor that the host store keeps.
   Offload OffloadOptions::*offload;
   bool in_inference;
   /// Returns the bytes of the largest tensor of a stage that belongs to the class.
@@ -88,7 +89,7 @@ std::int64_t largest_weight(const Plan& plan, const StagePlan& stage, const Memo
   return largest;
 }
 
-/// Returns the bytes of the largest tensor that forward programs leave in the stash.
+/// Returns the bytes of the largest tensor that the stage's forward program leaves in the stash.
 std::int64_t largest_activation(const Plan&, const StagePlan& stage, const MemoryBudget&) {
   std::int64_t largest = 0;
   for (const Instruction& instruction : stage.forward.instructions)
@@ -113,9 +114,10 @@ std::string number_of_bytes(std::int64_t bytes) {
   return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
 }
 
-/// Warns of each class that is on although every tensor of it is smaller than its minimum. For the
-/// optimizer's state there is also a warning if no state is kept, unless the class is on because
-/// phases turn it on.
+/// Warns of each class of tensors that the host store is asked to keep although every tensor of the
+/// class is smaller than the minimum. Warns also if the host store is asked to keep the optimizer's
+/// state and the optimizer has none, unless execution is in phases, where the host store keeps that
+/// state by default.
 void warn_of_idle_offload(const Plan& plan, const OffloadOptions& offload,
                           const MemoryBudget& budget, Notes& warnings) {
   for (const OffloadClass& one : classes) {
@@ -134,8 +136,8 @@ void warn_of_idle_offload(const Plan& plan, const OffloadOptions& offload,
   }
 }
 
-/// Returns why nothing of the optimizer's state is divided although it was to be, or nothing if
-/// something is divided.
+/// Returns why no tensor of the optimizer's state is divided although `budget` asks for division,
+/// or nothing if some tensor is divided or division was not asked for.
 std::optional<Note> idle_sharding(const Plan& plan, const MemoryBudget& budget) {
   if (!budget.shard_state.on) return std::nullopt;
   const auto note = [](const char* text) { return Note{Option::shard_optimizer_state, text}; };

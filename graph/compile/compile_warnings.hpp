@@ -1,4 +1,5 @@
-// Compile warnings say what a host should know of a plan that is made as it was asked for.
+// Compile warnings are remarks on a plan that was made as the host asked, such as that an option
+// has no effect on it.
 #pragma once
 
 #include <vector>

@@ -41,7 +41,8 @@ struct Alternative {
   PlanChoice choice = {};
   /// Says whether the optimizer's state is in the host store.
   bool offload_state = false;
-  /// Counts how many more classes of tensors are in the host store than in the first plan.
+  /// Counts how many more classes of tensors are in the host store than in the plan that does not
+  /// fit.
   int classes = 0;
 };
 
@@ -68,8 +69,8 @@ std::vector<Alternative> alternatives_to(const PlanChoice& first) {
   return result;
 }
 
-/// Returns the plan for `samples` samples per micro-batch, or nothing if the model cannot have
-/// them: it may mix its samples, and take some numbers of them only.
+/// Returns the plan for `samples` samples per micro-batch, or nothing if the model refuses that
+/// number: a model that mixes its samples may accept certain numbers only.
 std::optional<Plan> plan_of_batch(const Graph& model, CompileRequest request, std::int32_t threads,
                                   std::int64_t samples) {
   request.batch = samples;
@@ -84,7 +85,8 @@ std::optional<Plan> plan_of_batch(const Graph& model, CompileRequest request, st
 }
 
 /// Returns the plan for the largest micro-batch that fits and was tried, or nothing if none fits.
-/// There is none for automatic stages, as they would be cut elsewhere with other samples.
+/// For automatic stages, returns nothing, because the model would be cut elsewhere with another
+/// number of samples.
 std::optional<Plan> plan_of_fewer_samples(const Graph& model, const CompileRequest& request,
                                           std::int32_t threads) {
   std::optional<Plan> largest;
@@ -99,7 +101,7 @@ std::optional<Plan> plan_of_fewer_samples(const Graph& model, const CompileReque
   return largest;
 }
 
-/// Says what would help a plan that was made by `choice` and does not fit.
+/// Returns the remedies for `plan`, which was made by `choice` and does not fit.
 std::vector<Remedy> remedies_for(const Plan& plan, const PlanChoice& choice, const Graph& model,
                                  const StagedGraph& staged, const CompileRequest& request) {
   Remedies remedies(plan, request.replicas, request.memory);

@@ -10,8 +10,8 @@
 namespace penstock::graph {
 
 /// Returns the plan that `request` asks for, of `staged`, into which `model` was compiled. Each
-/// thread of an IPU takes scratch memory: threads that nobody has asked for are given up before a
-/// plan is refused.
+/// thread of an IPU needs scratch memory: if `request` leaves the number of threads per IPU open,
+/// smaller numbers are tried before a plan is refused.
 /// @throws IpuMemoryRefusal if an IPU has not enough memory. It names the remedies that were tried
 /// and fit: classes of tensors in the host store, turns, recomputation, shards, schedules and
 /// smaller micro-batches.

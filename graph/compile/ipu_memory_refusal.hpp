@@ -1,5 +1,6 @@
-// IpuMemoryRefusal is the error of a model that needs more memory of an IPU than its limit. A lack
-// of the host's memory has the same code, but another plan would not help against that.
+// IpuMemoryRefusal is the error of a model that needs more memory of an IPU than the limit. An
+// error for a lack of the host's memory has the same code, but is no IpuMemoryRefusal, because
+// another plan would not help.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +16,20 @@ namespace penstock::graph {
 
 class IpuMemoryRefusal : public Error {
  public:
-  /// Takes advice, whose text names the options as `names` does. By default it names none.
+  /// Makes the error's text from `advice`. `names` says how the text names options; by default it
+  /// names none.
   explicit IpuMemoryRefusal(
       MemoryAdvice advice, OptionNames names = [](Option) -> std::string_view { return {}; });
 
   const MemoryAdvice& advice() const noexcept { return *advice_; }
 
  private:
-  std::shared_ptr<const MemoryAdvice> advice_;  // Copies share it, so that copying never throws.
+  // Copies share the advice, so that copying never throws.
+  std::shared_ptr<const MemoryAdvice> advice_;
 };
 
-/// Returns the refusal of a plan that does not fit. It says what the stages of the first IPU need
-/// that has less, and for what, and that each of `remedies` would help.
+/// Returns the refusal of `plan`, which does not fit. The text names the first IPU whose memory is
+/// too small, says how much memory its stages need and for what, and offers `remedies`.
 IpuMemoryRefusal refusal_of(const Plan& plan, std::int64_t replicas, const MemoryBudget& budget,
                             const std::vector<Remedy>& remedies);
 

@@ -5,7 +5,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Returns, by variable, where stages hold it.
+/// Returns, for each variable of the plan, the places where stages hold it.
 std::vector<std::vector<CopyPlan>> holders_of_variables(const Plan& plan) {
   std::vector<std::vector<CopyPlan>> holders(plan.variables.size());
   for (std::size_t stage = 0; stage < plan.stages.size(); ++stage)
@@ -27,13 +27,14 @@ std::vector<std::vector<GradientPlan>> gradients_of_values(
   return gradients;
 }
 
-/// Returns the position of an edge among those that a stage's backward sends.
+/// Returns the position of edge number `edge` among the edges along which the stage's backward
+/// sends.
 std::int32_t send_of(const StageGraph& stage, std::int32_t edge) {
   const auto& sends = stage.backward_sends;
   return static_cast<std::int32_t>(std::ranges::find(sends, edge) - sends.begin());
 }
 
-/// Returns the edge number `position` of the partition, with where its tensor lies.
+/// Returns edge number `position` of the partition, with the place of its tensor.
 Edge edge_of(const Graph& graph, const Partition& partition, std::size_t position,
              const std::vector<StageMemoryMap>& maps) {
   const StageEdge& edge = partition.edges[position];

@@ -11,12 +11,13 @@
 
 namespace penstock::graph {
 
-/// Returns the edges of the partition, with where their tensors lie. `maps` is numbered by
-/// stage.
+/// Returns the edges of `partition`, each with the place of its tensor. `maps` has the memory map
+/// of each stage.
 std::vector<Edge> edges_of(const Graph& graph, const Partition& partition,
                            const std::vector<StageMemoryMap>& maps);
 
-/// Returns `plan`, which has all stages, with who updates which parameter from which gradients.
+/// Returns `plan`, which has all stages already, and adds which stage updates each parameter, from
+/// which gradients, and which stages have copies of the parameter.
 Plan with_owners(Plan plan, const Graph& graph, const std::vector<StageMemoryMap>& maps);
 
 }  // namespace penstock::graph

@@ -9,26 +9,26 @@
 
 namespace penstock::graph {
 
-/// Returns the names of the inputs on which the loss or an output depends, in their order. If the
-/// graph cannot be trained, because it has no loss or several, they are those of its outputs.
+/// Returns the names of the inputs on which the loss or an output depends, in the model's order. If
+/// the graph cannot be trained, because it has no loss or several, only its outputs count.
 std::vector<std::string> step_inputs(const Graph& graph);
 
 struct Targets {
   struct Input {
     std::string name;
-    TensorType type;  ///< Is the type of a micro-batch of one sample.
+    TensorType type;  ///< Is the input's type for a micro-batch of one sample.
   };
-  /// Has the inputs that no output needs but those made of losses.
+  /// Has the inputs that no output needs, except outputs that are made of losses.
   std::vector<Input> inputs = {};
   /// Says of each output whether it has a row per sample. An output that is made of losses has none
   /// if it is a single number.
   std::vector<bool> has_rows = {};
-  std::vector<bool> needs_any = {};  ///< Says by output whether it needs one of `inputs`.
+  std::vector<bool> needs_any = {};  ///< Says of each output whether it needs any of `inputs`.
 };
 
-/// Returns the targets of the network `graph` for micro-batches of one sample. If all outputs of a
-/// network are made of losses, it predicts these: then every output has rows, and no input is a
-/// target.
+/// Returns the targets of the network `graph` for micro-batches of one sample. If all outputs of
+/// the network are made of losses, the losses are its predictions: then every output has rows, and
+/// no input is a target.
 Targets targets_of(const Graph& graph);
 
 }  // namespace penstock::graph

@@ -1,5 +1,5 @@
 // offload_choices() names the classes of tensors that a plan could keep in the host store besides
-// those that it does. It is pure.
+// those that it keeps there already. It is pure.
 #pragma once
 
 #include <vector>
@@ -12,12 +12,13 @@ namespace penstock::graph {
 struct OffloadChoice {
   Remedy remedy = {};
   OffloadOptions offload = {};
-  int classes = 0;  ///< Counts how many more classes there are than before.
+  int classes = 0;  ///< Counts the classes that the host store keeps in addition.
 };
 
-/// Returns every set of classes that could be turned on besides those of `offload`, small ones
-/// first. Of inference, only the weights can be turned on. Of an execution in phases, a class can
-/// be turned on if PhasedOptions::on_ipu keeps it on the IPUs.
+/// Returns a choice for every set of classes that the host store could keep besides those of
+/// `offload`, small sets first. In inference, the weights are the only class. In phased execution
+/// (`phased`), a class is in the host store unless PhasedOptions::on_ipu keeps it on the IPUs, so
+/// that the remedy is to turn that option off.
 std::vector<OffloadChoice> offload_choices(const OffloadOptions& offload, bool training,
                                            bool phased = false);
 

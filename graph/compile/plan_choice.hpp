@@ -16,10 +16,11 @@ struct PlanChoice {
   RecomputeRequest recompute = {};
 };
 
-/// Returns which classes of tensors the host store keeps by `request`.
+/// Returns which classes of tensors `request` asks the host store to keep.
 OffloadOptions offload_of(const CompileRequest& request);
 
-/// Returns what `request` asks for of a plan whose kernels are shared by `threads_per_ipu` threads.
+/// Returns the choice that `request` asks for, with `phases`, and with `threads_per_ipu` threads
+/// that share the work of each kernel.
 PlanChoice first_choice(const CompileRequest& request, const Phases& phases,
                         std::int32_t threads_per_ipu);
 

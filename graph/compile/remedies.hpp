@@ -1,4 +1,5 @@
-// Remedies are found by trying: each is a change that makes a plan fit that does not.
+// A remedy is a change that makes a plan fit into memory. Remedies are found by trying changes on a
+// plan that does not fit.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +13,9 @@
 
 namespace penstock::graph {
 
-/// Returns remedies that the cut into automatic stages offers, too: to recompute every stage where
-/// `request` recomputes none, or some; and to divide the optimizer's state.
+/// Returns the remedy of recomputing every stage, where `request` recomputes none or only some.
 Remedy recomputation(const RecomputeRequest& request);
+/// Returns the remedy of dividing the optimizer's state among the replicas.
 Remedy division_of_state();
 
 class Remedies {
@@ -23,8 +24,8 @@ class Remedies {
   Remedies(const Plan& failed, std::int64_t replicas, const MemoryBudget& budget)
       : failed_(failed), replicas_(replicas), budget_(budget) {}
 
-  /// Returns whether it is worth a try to keep `classes` more classes of tensors in the host store:
-  /// it is, unless fewer are enough.
+  /// Returns whether it is worth a try to keep `classes` more classes of tensors in the host store.
+  /// It is not worth one if fewer classes are known to be enough.
   bool is_wanted(int classes) const { return enough_ == 0 || classes <= enough_; }
   /// Adds `remedy` if `plan`, to which it leads, keeps to `budget` on every IPU. The plan keeps
   /// `classes` more classes in the host store; 0 says that the remedy is about something else.
@@ -32,7 +33,7 @@ class Remedies {
                 int classes = 0);
   /// Tries to divide the optimizer's state among the replicas.
   void try_shards();
-  /// Tries every schedule, if the plan has one.
+  /// Tries every schedule, unless the plan is one of phased execution.
   void try_schedules();
   /// Tries `plan`, which is for fewer samples per micro-batch than the plan that failed.
   void try_batch(const Plan& plan);
@@ -47,20 +48,22 @@ class Remedies {
   const Plan& failed_;
   const std::int64_t replicas_;
   const MemoryBudget& budget_;
-  int enough_ = 0;  // Counts the classes in the host store that are enough.
+  // Counts the further classes in the host store that are known to be enough; 0 if unknown.
+  int enough_ = 0;
   std::vector<Remedy> found_;
 };
 
-/// Looks for the largest micro-batch that fits, by bisection, as memory grows with the samples. If
-/// layouts change on the way, the search may miss a larger one, but what it finds does fit.
+/// Looks for the largest micro-batch that fits, by bisection, because memory mostly grows with the
+/// number of samples. Where layouts change with that number, the search may miss a larger
+/// micro-batch; the one that it finds does fit.
 class BatchSearch {
  public:
-  /// Begins below `too_many` samples, which do not fit into a micro-batch.
+  /// Searches below `too_many` samples per micro-batch, which do not fit.
   explicit BatchSearch(std::int64_t too_many) : too_many_(too_many) {}
 
-  /// Returns the samples to try next, or nothing once the search has ended.
+  /// Returns the number of samples to try next, or nothing once the search has ended.
   std::optional<std::int64_t> next() const;
-  /// Says whether a micro-batch of the samples that next() has named fits.
+  /// Tells the search whether a micro-batch with the number of samples that next() returns fits.
   void note(bool fits);
 
  private:

@@ -102,7 +102,8 @@ StagedGraph staged_graph(const Graph& model, const CompileRequest& request, Comp
       request.training ? differentiate(std::move(fused), request.gradient_sum) : std::move(fused);
   Graph lean = needed_graph(whole, request.training);
 
-  // Stages come behind layouts, fusion and gradients, which therefore depend on no cut.
+  // Stages are chosen after layouts, fusion and gradients, so that these do not depend on where the
+  // graph is cut.
   clock.begin("stages");
   Stages stages = request.options.topology.automatic_stages > 0
                       ? balanced_stages(lean, request)

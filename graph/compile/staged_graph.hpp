@@ -1,5 +1,5 @@
-// A StagedGraph is a network in the form in which its stages compute it. Here is the list of passes
-// that lead to it. Plans are made of it.
+// A StagedGraph is a network in the form in which its stages compute it. staged_graph() runs the
+// passes that lead to this form. Plans are made of a StagedGraph.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 namespace penstock::graph {
 
 struct StagedGraph {
-  /// Has nodes that compute in batch lanes where that is faster. In training, the gradients are
-  /// there.
+  /// Is the network, with nodes that compute in batch lanes where that is faster. In training, it
+  /// has its backward nodes.
   Graph graph = {};
   StageAssignment assignment = {};
   Partition partition = {};
@@ -30,8 +30,8 @@ struct StagedGraph {
 };
 
 /// Runs the passes from `model` to its stages, one after the other.
-/// @throws Error invalid_model, invalid_topology, or invalid_argument for an anchor, as compile();
-/// out_of_memory if no cut into automatic stages keeps to the memory.
+/// @throws Error invalid_model, invalid_topology, or invalid_argument for an anchor, as compile()
+/// does; out_of_memory if no cut into automatic stages keeps to the memory.
 StagedGraph staged_graph(const Graph& model, const CompileRequest& request, CompileClock& clock);
 
 /// Returns how many IPUs `replicas` replicas use.

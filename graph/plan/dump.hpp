@@ -9,7 +9,8 @@
 
 namespace penstock::graph {
 
-/// Returns one line per input, variable, node and output. The line of a node shows its block.
+/// Returns the name of the graph, and a line for each input, variable, node and output and for the
+/// loss. The line of a node shows its block.
 std::string dump(const Graph& graph);
 
 /// Returns the edges, then each stage with what it holds, receives and sends, and a line per

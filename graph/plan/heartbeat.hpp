@@ -1,6 +1,6 @@
-// A Heartbeat holds the signs of life of a thread that runs programs, and which instruction the
-// thread is in. That thread writes them, which costs a store or two. Any thread reads them: if
-// their number has not changed, nothing moves.
+// A Heartbeat counts the signs of life of a thread that runs programs, and knows which instruction
+// the thread is in. That thread writes it, at the cost of a store or two, and so do the threads
+// that share its work. Any thread reads it: if the count has not changed, nothing moves.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ class Heartbeat {
   /// Notes that a piece of the instruction is done. Any thread that shares the work calls it.
   void beat_of_piece() noexcept { beats_.fetch_add(1, std::memory_order_release); }
 
-  /// Returns another number whenever something has been done.
+  /// Returns the count of signs of life, which changes whenever something has been done.
   std::uint64_t beats() const noexcept { return beats_.load(std::memory_order_acquire); }
   /// Returns the instruction that runs, or that ran last. Its plan outlives the heartbeat.
   const Instruction* instruction() const noexcept {
@@ -34,7 +34,7 @@ class Heartbeat {
   }
 
  private:
-  // The numbers have a cache line of their own, so that no two IPUs write to the same one.
+  // The fields have a cache line to themselves, so that no two IPUs write to the same line.
   alignas(64) std::atomic<std::uint64_t> beats_{0};
   std::atomic<const Instruction*> instruction_{nullptr};
 };

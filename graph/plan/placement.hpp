@@ -11,8 +11,8 @@ namespace penstock::graph {
 
 /// Says when the elements of a value are where a program can work on them.
 enum class Arrival : std::uint8_t {
-  /// The elements are there whenever the program runs: they lie on the IPU, or are brought for its
-  /// turn.
+  /// The elements are there whenever the program runs: they lie on the IPU, or are brought there
+  /// for the program's turn.
   always,
   /// The program works on a copy of its own, which is loaded whole before the first instruction
   /// that reads it, and stored after the instruction that computes it.
@@ -32,7 +32,7 @@ struct Placement {
 /// of a program, or belongs to other stages.
 using Placements = std::vector<std::optional<Placement>>;
 
-/// Returns whether a program has to find room in its scratch for a value.
+/// Returns whether a program has to find room in its scratch for the value that has `placement`.
 inline bool needs_scratch(const std::optional<Placement>& placement) {
   return !placement || placement->arrival == Arrival::copied;
 }

@@ -5,8 +5,8 @@
 // A micro-batch visits every stage twice: forward in stage order, and backward in reverse.
 // Consecutive stages are always joined by an edge in each direction, of kind `order` where no
 // tensor travels. A stage's backward turn is thus the last thing that happens to a micro-batch in
-// that stage and all later ones, and everything that these have stashed or received may be reused
-// then. Inference has empty backward programs.
+// that stage and all later ones, and the memory of everything that these stages have stashed or
+// received may be reused then. Inference has empty backward programs.
 #pragma once
 
 #include <cstdint>
@@ -23,28 +23,30 @@ namespace penstock::graph {
 
 enum class Space : std::uint8_t {
   parameters,  ///< Has the stage's weights and buffers.
-  /// Has the weights that the host store keeps, while a program runs. The stages of an IPU share
-  /// it.
+  /// Has, while a program of the stage runs, the weights that the host store keeps. The stages of
+  /// an IPU share this memory.
   weight_room,
   accumulators,  ///< Has the stage's gradient sums, which are zero when a window begins.
   /// Has the gradient sums that the host store keeps. Only input 0 and output 0 of an instruction
   /// may lie here.
   host_accumulators,
-  /// Has what is kept of this micro-batch, from its forward to the end of its backward turn.
+  /// Has what the stage keeps of a micro-batch from its forward to the end of its backward turn.
   stash,
   /// Has the part of the stash that the host store keeps. Only the source or target of a transfer
   /// may lie here.
   host_stash,
   scratch,  ///< Is used only while the program runs.
-  /// Is what an edge brought; `index` is a position in forward_receives, then backward_receives.
+  /// Has a tensor that an edge brought. `index` is a position in the list of forward_receives that
+  /// is continued by backward_receives.
   received,
-  /// Is a buffer of this micro-batch for an edge; `index` is a position in backward_sends.
+  /// Has a tensor of a micro-batch that an edge takes to an earlier stage. `index` is a position in
+  /// backward_sends.
   sent_back,
 };
 
 struct Location {
   Space space = Space::scratch;
-  std::int32_t index = 0;   ///< Says which edge `received` and `sent_back` belong to.
+  std::int32_t index = 0;   ///< Names an edge in `received` and `sent_back`; see Space.
   std::int64_t offset = 0;  ///< Counts bytes, and is a multiple of 64.
 
   bool operator==(const Location&) const = default;
@@ -61,19 +63,22 @@ enum class Transfer : std::uint8_t { none, load, store };
 
 /// Is one call of a kernel.
 struct Instruction {
-  std::string name;             ///< Is the node's name in the model.
-  std::uint64_t name_hash = 0;  ///< Is hash_name(name).
+  std::string name;  ///< Is the node's name, or for a copy the value's name and a suffix.
+  /// Is hash_name() of the node's name or, if the node serves or repeats a forward node, of that
+  /// node's name. The op's random numbers depend on this hash.
+  std::uint64_t name_hash = 0;
   const Op* op = nullptr;
   Attributes attributes = {};
   std::vector<TensorType> input_types = {};
   std::vector<TensorType> output_types = {};
   std::vector<Location> inputs = {};
   std::vector<Location> outputs = {};
-  std::int64_t workspace_offset = 0;  ///< Is the place of the workspace in scratch.
-  /// Is the size of each part's workspace. The next part's workspace is at the next multiple of 64.
+  std::int64_t workspace_offset = 0;  ///< Is the offset of the workspace in scratch, in bytes.
+  /// Is the size of the workspace of each part, in bytes. The next part's workspace is at the next
+  /// multiple of 64.
   std::int64_t workspace_bytes = 0;
   Sharing sharing = {};
-  Transfer transfer = Transfer::none;  ///< Says what the call does besides what its op does.
+  Transfer transfer = Transfer::none;  ///< Says whether the call copies from or to the host store.
   bool recomputed = false;  ///< Says whether the call repeats one of the forward program.
 };
 
@@ -85,34 +90,34 @@ struct Program {
   Cost cost = {};
   /// Counts the instructions of the backward program that repeat some of the forward.
   std::int32_t recomputed = 0;
-  Cost recomputed_cost = {};  ///< Is the cost of these, a part of `cost`.
+  Cost recomputed_cost = {};  ///< Is the cost of the recomputed instructions, a part of `cost`.
 };
 
 enum class EdgeKind : std::uint8_t {
   input,       ///< Leads from the host's loader to a stage's forward.
   activation,  ///< Leads from a forward to the forward of a later stage.
   gradient,    ///< Leads from a backward to the backward of an earlier stage.
-  order,       ///< Brings no tensor, in either direction, between neighbours that exchange none.
+  order,       ///< Brings no tensor; joins neighbouring stages where none travels.
 };
 
 inline constexpr std::int32_t host = -1;
 
 struct Edge {
   EdgeKind kind = EdgeKind::order;
-  std::int32_t from = host;  ///< Is the stage that sends.
+  std::int32_t from = host;  ///< Is the stage that sends, or `host`.
   std::int32_t to = host;    ///< Is the stage that receives.
   std::string name = {};     ///< Names the value that travels; "" for `order`.
   TensorType type = {};
   std::int32_t input = none;  ///< Is the position in Plan::inputs, if the kind is `input`.
-  /// Says where the sender finds the value: in stash, in host_stash, from where the receiver's
-  /// programs transfer it, or in sent_back.
+  /// Says where the sender has the value: in stash, in sent_back, or in host_stash. In the last
+  /// case, the receiver's programs load the value from there.
   Location source = {};
 };
 
 /// Says where the gradient sum of one use of a parameter is.
 struct GradientPlan {
   std::int32_t stage = none;
-  /// Is a place in that stage's accumulators or host_accumulators.
+  /// Is a place in the accumulators or host_accumulators of `stage`.
   Location home = {.space = Space::accumulators};
 
   bool operator==(const GradientPlan&) const = default;
@@ -121,7 +126,7 @@ struct GradientPlan {
 /// Says where another stage has a copy of a parameter.
 struct CopyPlan {
   std::int32_t stage = none;
-  std::int32_t position = none;  ///< Is the position among that stage's variables.
+  std::int32_t position = none;  ///< Is the position among the variables of `stage`.
 
   bool operator==(const CopyPlan&) const = default;
 };
@@ -132,17 +137,19 @@ struct VariablePlan {
   std::int32_t variable = none;  ///< Is the position in Plan::variables.
   TensorType type = {};
   /// Is a place in the stage's parameters or, if the host store keeps the variable, in the weight
-  /// room. The host store has the variable at the same offset of its block.
+  /// room. The host store has the variable at the same offset in the stage's block of weights.
   Location home = {.space = Space::parameters};
   bool trainable = false;
-  /// Is the place of a buffer's copy as of the last update. A trained parameter has none.
+  /// Is the offset, in bytes, of a buffer's copy as of the last update. It is `none` if the
+  /// variable has no such copy, such as a trained parameter.
   std::int64_t kept_offset = none;
-  /// Is the stage that updates the parameter, if this stage has a copy of it.
+  /// Is the stage that updates the parameter, if this stage has only a copy; else `none`.
   std::int32_t owner = none;
-  /// Has, in the owner, the gradient sums, one per use, in model order. The gradient is the sum of
-  /// these.
+  /// Has, in the stage that owns the parameter, its gradient sums, one per use of the parameter, in
+  /// model order. The gradient of the parameter is the total of the sums.
   std::vector<GradientPlan> gradients = {};
-  std::vector<CopyPlan> copies = {};  ///< Has, in the owner, the copies of the other stages.
+  /// Has, in the stage that owns the parameter, the copies of the other stages.
+  std::vector<CopyPlan> copies = {};
 };
 
 struct OutputPlan {
@@ -151,18 +158,18 @@ struct OutputPlan {
 };
 
 struct StagePlan {
-  std::int32_t ipu = 0;  ///< Is the IPU of replica 0.
+  std::int32_t ipu = 0;  ///< Is the stage's IPU in replica 0.
   std::vector<std::string> blocks = {};
   Program forward = {};
   Program backward = {};  ///< Has no instructions in inference.
-  // These four lists have positions in Plan::edges.
+  // The next four lists have positions in Plan::edges.
   std::vector<std::int32_t> forward_receives = {};
   std::vector<std::int32_t> forward_sends = {};
   std::vector<std::int32_t> backward_receives = {};
   std::vector<std::int32_t> backward_sends = {};
-  std::vector<OutputPlan> outputs = {};  ///< Has what is sent to the host.
-  /// Says that outputs are sent after the backward, because some are gradients, and not after the
-  /// forward.
+  std::vector<OutputPlan> outputs = {};  ///< Has the outputs that the stage sends to the host.
+  /// Says whether outputs are sent after the backward, because some are gradients, and not after
+  /// the forward.
   bool outputs_after_backward = false;
   std::vector<VariablePlan> variables = {};  ///< Has the variables in model order.
   std::int64_t parameter_bytes = 0;
@@ -175,13 +182,14 @@ struct StagePlan {
   /// Counts the bytes of the copies of buffers as of the last update: the buffers themselves change
   /// within a window.
   std::int64_t kept_bytes = 0;
-  std::int64_t stash_bytes = 0;  ///< Counts the bytes of one micro-batch.
-  /// Counts the bytes of one micro-batch that the host store keeps.
+  std::int64_t stash_bytes = 0;  ///< Counts the bytes of stash for one micro-batch.
+  /// Counts the bytes of stash for one micro-batch that the host store keeps.
   std::int64_t host_stash_bytes = 0;
-  std::int64_t scratch_bytes = 0;  ///< Counts the bytes of the program that needs more.
-  /// Is the largest number of micro-batches between forward and backward.
+  /// Is the scratch of the program, forward or backward, that needs more of it, in bytes.
+  std::int64_t scratch_bytes = 0;
+  /// Is the largest number of micro-batches that the stage has in flight.
   std::int32_t in_flight = 1;
-  std::int32_t stash_slots = 1;  ///< Is in_flight, and two more if the host reads outputs.
+  std::int32_t stash_slots = 1;  ///< Is in_flight, plus 2 if the stage has outputs.
 };
 
 struct VariableInfo {
@@ -201,20 +209,21 @@ struct Plan {
   bool training = false;
   std::int64_t batch = 1;
   const Schedule* schedule = nullptr;
-  /// Has the phases in which stages take their turns; see Phases for none.
+  /// Has the phases in which stages take turns. If Phases::none() holds, stages do not take turns.
   Phases phases = {};
-  /// Counts the threads that share the work of kernels. No bit depends on them.
+  /// Counts the threads that share the work of kernels. No bit of a result depends on their number.
   std::int32_t threads_per_ipu = 1;
   std::vector<StagePlan> stages = {};
   std::vector<Edge> edges = {};
-  std::vector<TensorInfo> inputs = {};  ///< Has what the plan needs, in the model's order.
+  std::vector<TensorInfo> inputs = {};  ///< Has the inputs that the plan needs, in model order.
   /// Has the outputs in the model's order; in training the loss is the last one.
   std::vector<TensorInfo> outputs = {};
   std::optional<std::int32_t> loss = {};  ///< Is the position of the loss in outputs, in training.
   /// Has, for each anchor that was asked for, its position in outputs. The model's own outputs, and
   /// the loss, are at the other positions.
   std::vector<std::int32_t> anchors = {};
-  std::vector<VariableInfo> variables = {};  ///< Has what the plan needs, in model order.
+  /// Has the variables that the plan needs, in model order.
+  std::vector<VariableInfo> variables = {};
 };
 
 /// Counts the bytes of one stage of one replica on its IPU.
@@ -228,14 +237,15 @@ struct StageBytes {
 
   std::int64_t total() const noexcept { return weights + activations + scratch + weight_room; }
 };
-/// Returns the bytes of a stage with as many micro-batches in flight as the plan says or, if
-/// `schedule` is not null, as that schedule would have.
+/// Returns the bytes of stage number `stage` with as many micro-batches in flight as the plan says
+/// or, if `schedule` is not null, as that schedule allows.
 StageBytes bytes_of_stage(const Plan& plan, std::size_t stage, const Schedule* schedule = nullptr);
-/// Returns the bytes of a stage in all.
+/// Returns the total of bytes_of_stage() for stage number `stage`.
 std::int64_t stage_bytes(const Plan& plan, std::size_t stage);
 
-/// Returns for how many micro-batches a gradient or order edge needs buffers of its own: as many as
-/// its receiver holds in flight, because only then the one before the last can still be unread.
+/// Returns for how many micro-batches a gradient or order edge needs buffers: for as many as its
+/// receiver may have in flight. The receiver begins one more micro-batch only when it has done the
+/// backward of an earlier one, and has thus read what the edge brought for that one.
 std::int32_t edge_depth(const Plan& plan, const Edge& edge);
 
 }  // namespace penstock::graph

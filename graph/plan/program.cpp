@@ -45,9 +45,9 @@ std::byte* base_of(const Location& location, const Bindings& bindings) {
   return nullptr;
 }
 
-/// Holds an instruction's inputs or outputs, and needs no heap for as many as most instructions
-/// have. A list that each thread keeps would need memory when the thread begins, and the C library
-/// ends the process if there is none.
+/// Holds an instruction's inputs or outputs. It needs no heap memory for up to 16 of them, and most
+/// instructions have fewer. A thread-local list would need memory when a thread begins, and the C
+/// library ends the process if there is no memory then.
 class Operands {
  public:
   Operands(const std::vector<TensorType>& types, const std::vector<Location>& locations,
@@ -84,7 +84,7 @@ bool is_staged(const Instruction& instruction) {
   return !instruction.inputs.empty() && instruction.inputs[0].space == Space::host_accumulators;
 }
 
-/// Returns the elements of a call's part, by which the call adds to a sum.
+/// Returns which elements of a gradient sum the call adds to: those of its part.
 Part summed_elements(const KernelCall& call) {
   return elements_of(call.part, line_elements, call.outputs[0].elements());
 }
@@ -93,8 +93,8 @@ std::int64_t pieces_of(const Part& elements) {
   return (elements.end - elements.begin + program_piece - 1) / program_piece;
 }
 
-/// Adds to a gradient sum in the host store, which comes into the workspace piece by piece and goes
-/// back.
+/// Adds a gradient to a sum in the host store. The sum comes into the workspace piece by piece, and
+/// goes back when a piece is done.
 void add_in_pieces(const Op& op, const KernelCall& whole, Heartbeat* heartbeat) {
   const Part elements = summed_elements(whole);
   auto* const sum = static_cast<float*>(whole.inputs[0].data);
@@ -178,7 +178,8 @@ void add_times(ProgramTimes& sum, const ProgramTimes& more) {
     sum.nanoseconds[i] += more.nanoseconds[i];
 }
 
-/// Reads the clock once between any two instructions.
+/// Runs `program` and adds the time of each instruction to `times`. The clock is read once between
+/// any two instructions.
 void run_timed(const Program& program, const Bindings& bindings, ProgramTimes& times) {
   std::int64_t begin = steady_ns();
   for (std::size_t i = 0; i < program.instructions.size(); ++i) {

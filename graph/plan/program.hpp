@@ -32,8 +32,9 @@ struct Moves {
 
 /// Counts how long the instructions of one program took, in those of its runs that were timed.
 struct ProgramTimes {
-  std::uint64_t runs = 0;                      ///< Counts the timed runs.
-  std::vector<std::int64_t> nanoseconds = {};  ///< Adds up the runs of each instruction.
+  std::uint64_t runs = 0;  ///< Counts the timed runs.
+  /// Has the total time of each instruction in the timed runs.
+  std::vector<std::int64_t> nanoseconds = {};
 };
 
 /// Has the times of both programs of a stage.
@@ -42,7 +43,7 @@ struct StageProgramTimes {
   ProgramTimes backward = {};
 };
 
-/// Adds the times of more runs of the same programs.
+/// Adds the times `more`, of further runs of the same programs, to `sum`.
 void add_times(StageProgramTimes& sum, const StageProgramTimes& more);
 
 /// Says where a plan's spaces lie for one run of a program. All addresses are 64-byte aligned.
@@ -56,23 +57,25 @@ struct Bindings {
   std::byte* scratch = nullptr;
   std::span<const std::byte* const> received = {};
   std::span<std::byte* const> sent_back = {};
-  RandomKey random = {};  ///< Has everything but the op's name, which run() fills in.
+  /// Has everything but the name, which run() fills in for each instruction.
+  RandomKey random = {};
   float loss_scale = 1;
   std::int64_t summed = 0;       ///< Counts the micro-batches that the gradient sums hold already.
   PartRunner* runner = nullptr;  ///< If it is null, parts run one after the other.
-  /// Counts the bytes that move to and from the host store. It is null if nobody counts, or if
-  /// nothing is kept there.
+  /// Counts the copies to and from the host store. The pointer is null if nobody counts, or if the
+  /// host store keeps nothing.
   Moves* moves = nullptr;
   Heartbeat* heartbeat = nullptr;  ///< Is null if nobody watches.
-  /// Gets the time of each instruction, for which it has a place already. It is null if the run is
-  /// not timed.
+  /// Gets the time of each instruction; its list has an element for each instruction already. The
+  /// pointer is null if the run is not timed.
   ProgramTimes* times = nullptr;
 };
 
 /// Puts data that the instruction's op accepts into those of its inputs that may not hold arbitrary
 /// data; see Op::make_valid.
 void make_inputs_valid(const Instruction& instruction, const Bindings& bindings);
-/// Runs one instruction. The heartbeat beats as it begins, and after each piece of a long one.
+/// Runs one instruction. The heartbeat beats when the instruction begins, and after each piece of a
+/// long instruction.
 /// @throws Error as the kernels do, with a text that begins with the names of the op and of the
 /// node.
 void run(const Instruction& instruction, const Bindings& bindings);

@@ -7,13 +7,13 @@
 namespace penstock::graph {
 namespace {
 
-/// Returns one more than the distance between the lowest and the highest number.
+/// Returns one more than the distance from the lowest to the highest number in `ipus`.
 std::int64_t reach_of(std::span<const std::int32_t> ipus) {
   const auto [lowest, highest] = std::ranges::minmax(ipus);
   return std::int64_t{highest} - lowest + 1;
 }
 
-/// Returns a list whose element d says whether two of the numbers are d apart.
+/// Returns a list whose element d says whether two numbers in `ipus` are d apart.
 std::vector<bool> distances_between(std::span<const std::int32_t> ipus) {
   std::vector<bool> distances(static_cast<std::size_t>(reach_of(ipus)));
   for (const std::int32_t a : ipus)
@@ -22,8 +22,9 @@ std::vector<bool> distances_between(std::span<const std::int32_t> ipus) {
   return distances;
 }
 
-/// Returns whether replicas that are `shift` apart share no IPU. They share one if two stages are
-/// as far apart as two replicas are.
+/// Returns whether replicas that are `shift` apart share no IPU. They share one if the IPUs of two
+/// stages are as far apart as two replicas. `distances` says which distances IPUs of one replica
+/// have.
 bool keeps_apart(std::int64_t shift, std::int64_t replicas, const std::vector<bool>& distances) {
   for (std::int64_t replica = 1; replica < replicas; ++replica) {
     const std::int64_t distance = replica * shift;

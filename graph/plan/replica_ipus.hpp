@@ -9,11 +9,11 @@
 
 namespace penstock::graph {
 
-/// Returns the shift of replicas: how much higher each replica's IPUs are than those of the replica
-/// before it. `of_stages` has the IPUs of the first replica, stage by stage. The shift is the
-/// number of stages, or the next larger number by which none of `replicas` replicas meets another.
-/// Parallel phases leave IPUs out and share others: their shift keeps even phases on even IPUs and
-/// any number of replicas apart.
+/// Returns the shift of replicas: how much higher the numbers of each replica's IPUs are than those
+/// of the replica before it. `of_stages` has the IPUs of the first replica, stage by stage. The
+/// shift is the number of stages or, if `replicas` replicas would then share an IPU, the next
+/// larger number with which they do not. In parallel phases, the shift is even, so that even phases
+/// are on even IPUs in all replicas, and large enough for any number of replicas.
 std::int64_t replica_shift(std::span<const std::int32_t> of_stages, std::int64_t replicas,
                            bool parallel_phases);
 
@@ -22,7 +22,7 @@ class ReplicaIpus {
  public:
   /// Makes a table for `plan`, which outlives this object.
   ReplicaIpus(const Plan& plan, std::int64_t replicas);
-  /// Returns the IPU of a replica's stage.
+  /// Returns the IPU of stage number `stage` in replica number `replica`.
   std::int64_t of(std::int64_t replica, std::size_t stage) const {
     return plan_.stages[stage].ipu + replica * shift_;
   }
@@ -32,7 +32,8 @@ class ReplicaIpus {
   std::int64_t shift_;
 };
 
-/// Returns how many IPUs all replicas use; `of_stages` has the IPUs of the first replica's stages.
+/// Returns how many IPUs all replicas use together; `of_stages` has the IPUs of the first replica's
+/// stages.
 std::int32_t used_ipus(std::span<const std::int32_t> of_stages, std::int64_t replicas);
 
 }  // namespace penstock::graph

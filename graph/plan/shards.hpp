@@ -1,5 +1,6 @@
-// Replicas divide a tensor into shards: runs of ceil(n/R) neighbouring elements. The last shards
-// have fewer elements, or none, and padding in their place. The functions are pure.
+// R replicas divide a tensor of n elements into R shards, each of ceil(n/R) neighbouring elements.
+// The last shards may have fewer elements, or none, and padding in place of the missing ones. The
+// functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@ constexpr std::int64_t shard_elements(std::int64_t elements, std::int64_t replic
   return (elements + replicas - 1) / replicas;
 }
 
-/// Returns the elements that replica `replica` has.
+/// Returns which elements are in the shard of replica number `replica`.
 constexpr Part shard_of(std::int64_t elements, std::int64_t replicas, std::int64_t replica) {
   return elements_of({replica, replica + 1}, shard_elements(elements, replicas), elements);
 }

@@ -6,8 +6,8 @@ namespace penstock::graph {
 namespace {
 
 /// Each part has at least this much work, as Cost counts it. A thread that waits for work gets a
-/// part within a microsecond, and a thread that sleeps within ten or more; a core does this much in
-/// some ten microseconds.
+/// part within a microsecond, and a thread that sleeps within ten microseconds or more; a core does
+/// this much work in some ten microseconds.
 constexpr double least_work = 5e5;
 /// A piece has at most about this much work. A core does it in about 50 milliseconds, compared to
 /// which beginning a kernel once more costs nothing.
@@ -20,7 +20,8 @@ Sharing share_out(const Op& op, const Attributes& attributes, Types inputs, Type
   if (!op.units || !op.cost) return {};
   const std::int64_t units = op.units(attributes, inputs, outputs);
   const double work = op.cost(attributes, inputs, outputs).work();
-  // Returns how many times `each` is contained in the work, at least once.
+  // Returns how many times `each` is contained in the work, at least once and at most as often as
+  // there are units.
   const auto count = [&](double each) {
     return std::max<std::int64_t>(
         1, std::min(units, static_cast<std::int64_t>(std::min(work / each, double{1 << 20}))));

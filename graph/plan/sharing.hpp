@@ -1,6 +1,6 @@
-// A Sharing says into which parts one kernel call is divided, so that the threads of an IPU share
-// it and a watcher of a long call sees it move. It is decided when a plan is made. All functions
-// are pure.
+// A Sharing says how one kernel call is divided: into parts, which the threads of an IPU share, and
+// into pieces, so that the watchdog sees progress within a long call. It is decided when a plan is
+// made. All functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace penstock::graph {
 
 struct Sharing {
-  std::int64_t units = 1;   ///< Counts the units that the work consists of.
+  std::int64_t units = 1;  ///< Counts the units that the work consists of.
   /// Counts the parts, as equal as possible, into which the units are divided; 1 means that the
   /// work is not shared.
   std::int32_t parts = 1;
@@ -18,14 +18,14 @@ struct Sharing {
   std::int32_t pieces = 1;
 };
 
-/// Shares work on an IPU of `threads` threads. Work that is too small to be worth handing over is
-/// not shared, or is shared by fewer threads. A long part runs in pieces, also if there is only one
-/// thread.
+/// Returns how the work of a call is divided on an IPU of `threads` threads. Work that is too small
+/// to be worth handing over is not shared, or is shared by fewer threads. A long part runs in
+/// pieces, even if there is only one thread.
 Sharing share_out(const Op& op, const Attributes& attributes, Types inputs, Types outputs,
                   std::int32_t threads);
 
-/// Returns piece `number`, counted from 0 through the pieces of all parts. A part that does not run
-/// in pieces is one piece.
+/// Returns the units of piece `number`. The pieces of all parts are counted from 0. A part that
+/// does not run in pieces is one piece.
 Part piece_of(const Sharing& sharing, std::int32_t number);
 
 }  // namespace penstock::graph

@@ -1,4 +1,4 @@
-// A Buffer is memory that a program needs for some of its time. It is plain data.
+// A Buffer is memory that a program needs during some of its instructions. It is plain data.
 #pragma once
 
 #include <cstdint>

@@ -66,7 +66,8 @@ class LivenessAnalysis {
     return placement && placement->arrival == arrival;
   }
 
-  /// Returns the buffer of an input that ends here and may become that of output `output`.
+  /// Returns the buffer of an input of `node` that output number `output` may overwrite, or nothing
+  /// if there is none. No node after position `at` reads such an input.
   std::optional<std::size_t> overwritten(const Node& node, std::size_t output,
                                          std::int32_t at) const {
     if (!options_.in_place) return std::nullopt;
@@ -113,9 +114,10 @@ class LivenessAnalysis {
   std::span<const NodeId> nodes_;
   const Placements& placements_;
   const LivenessOptions options_;
-  // Has, by ValueId, the last position in nodes_ at which a value is read.
+  // Has, by ValueId, the last position in nodes_ at which a value is read, or `none`.
   std::vector<std::int32_t> last_use_;
-  std::vector<std::optional<std::size_t>> buffer_of_;  // Is numbered by ValueId.
+  // Has, by ValueId, the position in result_.buffers of a value's buffer, if the value has one.
+  std::vector<std::optional<std::size_t>> buffer_of_;
   Liveness result_;
 };
 

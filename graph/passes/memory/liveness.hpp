@@ -1,4 +1,5 @@
-// This pass says from when to when a program needs each of its temporaries. It is pure.
+// This pass says from which instruction to which a program needs each of its temporaries. It is
+// pure.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +15,11 @@ namespace penstock::graph {
 
 struct Liveness {
   std::vector<Buffer> buffers = {};
-  std::vector<std::pair<ValueId, std::size_t>> values = {};  ///< Has each value with its buffer.
-  /// Has the buffer of each node's workspace, if the node needs one, and the bytes of the
-  /// workspace. A node that threads share has one workspace in the buffer for each part, at
-  /// multiples of 64.
+  /// Has each value that has a buffer, and the buffer's position in `buffers`.
+  std::vector<std::pair<ValueId, std::size_t>> values = {};
+  /// Has, for each node, the position in `buffers` of the buffer for its workspace, and the bytes
+  /// of a workspace, which are 0 if the node needs none. If threads share the node's work, the
+  /// buffer has a workspace for each part, at multiples of 64 bytes.
   std::vector<std::pair<std::size_t, std::int64_t>> workspaces = {};
 };
 
@@ -27,11 +29,11 @@ struct LivenessOptions {
   std::int32_t threads = 1;  ///< Is the number of threads that share the work of each node.
 };
 
-/// Returns the buffers that `nodes`, run in this order, need in the scratch of their program: for
-/// temporaries, for copies of what lives in the host store, and for workspaces, through which other
-/// values of the host store come piece by piece. An output shares the buffer of an input that its
-/// op may overwrite if both need scratch and have the same size, and if that input is read nowhere
-/// later and only once by this node.
+/// Returns the buffers that the program of `nodes`, which run in this order, needs in its scratch:
+/// for temporaries, for copies of values that live in the host store, and for workspaces. A value
+/// whose arrival is `in_pieces` comes into a workspace piece by piece. An output shares the buffer
+/// of an input that its op may overwrite if both need scratch and have the same size, if no later
+/// node reads the input, and if the op's node reads the input only once.
 Liveness find_liveness(const Graph& graph, std::span<const NodeId> nodes,
                        const Placements& placements, const LivenessOptions& options = {});
 

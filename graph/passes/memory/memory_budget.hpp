@@ -14,32 +14,35 @@
 
 namespace penstock::graph {
 
-/// Says what an optimizer keeps of a parameter.
+/// Says what state an optimizer keeps for a parameter.
 struct KeptState {
-  std::int32_t tensors = 0;  ///< Counts the tensors of the parameter's size.
-  bool elementwise = true;   ///< Says whether an update may work on pieces of them.
+  std::int32_t tensors = 0;  ///< Counts the state tensors; each has the parameter's size.
+  bool elementwise = true;   ///< Says whether an update may work piece by piece.
 };
 
 struct MemoryBudget {
-  std::int64_t bytes = 0;  ///< Is the memory of each IPU; 0 stands for no limit.
-  /// Says what is kept of a parameter. If it is null, nothing is kept.
+  std::int64_t bytes = 0;  ///< Is the memory of each IPU; 0 says that there is no limit.
+  /// Returns what state the optimizer keeps for the parameter called `parameter`. If the function
+  /// is null, no state is kept.
   std::function<KeptState(const std::string& parameter)> state = {};
   Offload offload_state = {};
   ReplicaSharding shard_state = {};
-  std::int64_t replicas = 1;  ///< Counts the replicas that may divide state.
+  std::int64_t replicas = 1;  ///< Counts the replicas, which may divide the state.
 };
 
-/// Is what updates ask of a stage's IPU.
+/// Is the memory that weight updates of a stage need on its IPU.
 struct StateNeed {
-  std::int64_t bytes = 0;  ///< Counts the bytes of optimizer state that is kept there.
-  /// Counts the bytes of scratch in which updates work on what is kept in the host store.
+  std::int64_t bytes = 0;  ///< Counts the bytes of optimizer state that the IPU keeps.
+  /// Counts the bytes of scratch in which updates work on tensors that the host store keeps.
   std::int64_t staging_bytes = 0;
 };
 StateNeed state_need(const Plan& plan, std::size_t stage, const MemoryBudget& budget);
 
-/// Is what the stages on one IPU need together. They share its scratch and its rooms for weights.
+/// Is how many bytes the stages on one IPU need together. The stages share the IPU's scratch and
+/// its rooms for weights.
 struct IpuNeed {
-  std::vector<std::size_t> stages = {};  ///< Has the stages of all replicas, each once.
+  /// Has the numbers of the stages that the IPU has in any replica, each number once.
+  std::vector<std::size_t> stages = {};
   std::int64_t weights = 0;
   std::int64_t state = 0;
   std::int64_t activations = 0;
@@ -48,23 +51,23 @@ struct IpuNeed {
 
   std::int64_t weight_room() const;
   std::int64_t total() const;
-  /// Adds a stage whose weights come into the room `room`.
+  /// Adds the needs of stage `stage`, whose weights come into the weight room number `room`.
   void add(std::size_t stage, const StageBytes& bytes, const StateNeed& of_state,
            std::int32_t room);
 };
 
-/// Returns what each IPU needs for all replicas of a plan, by its number. The plan runs under
-/// `schedule`, or under its own schedule if that is null.
+/// Returns, by the number of each IPU, what the IPU needs for all replicas of `plan`. The plan runs
+/// under `schedule` or, if that is null, under its own schedule.
 std::map<std::int64_t, IpuNeed> ipu_needs(const Plan& plan, std::int64_t replicas,
                                           const MemoryBudget& budget,
                                           const Schedule* schedule = nullptr);
-/// Returns the bytes that each IPU needs, by its number.
+/// Returns, by the number of each IPU, how many bytes the IPU needs in all.
 std::map<std::int64_t, std::int64_t> needed_bytes(const Plan& plan, std::int64_t replicas,
                                                   const MemoryBudget& budget);
-/// Returns whether no IPU needs more than it has.
+/// Returns whether no IPU needs more memory than it has by `budget`.
 bool fits(const Plan& plan, std::int64_t replicas, const MemoryBudget& budget);
 
-/// Returns a text such as "900 B", "12.3 kB", "1.5 MB" or "2.0 GB".
+/// Returns a number of bytes as a text such as "900 B", "12.3 kB", "1.5 MB" or "2.0 GB".
 std::string size_text(std::int64_t bytes);
 
 }  // namespace penstock::graph

@@ -72,8 +72,8 @@ class MemoryMapping {
     }
   }
 
-  /// Places the new values of buffers. Those of a repeated node stay temporaries, as forward has
-  /// updated the buffer already.
+  /// Places the new value of each buffer where the buffer is. The new values that a repeated node
+  /// computes stay temporaries, because the forward has updated the buffers already.
   void place_updates(const std::vector<NodeId>& nodes) {
     for (const NodeId id : nodes) {
       const Node& node = graph_.node(id);

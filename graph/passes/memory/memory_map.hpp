@@ -12,7 +12,8 @@
 
 namespace penstock::graph {
 
-/// Is a copy at the end of the backward program, for a gradient that several stages receive.
+/// Is a copy that the end of the backward program makes of a gradient for a further receiver. A
+/// gradient may have several receivers: earlier stages, and the host.
 struct GradientCopy {
   ValueId value = none;
   Location target = {};
@@ -21,7 +22,7 @@ struct GradientCopy {
 struct StageMemoryMap {
   Placements placements = {};
   std::vector<GradientCopy> copies = {};
-  std::vector<ValueId> variables = {};  ///< Has the parameters and buffers in model order.
+  std::vector<ValueId> variables = {};  ///< Has the stage's parameters and buffers in model order.
   std::int64_t parameter_bytes = 0;
   std::int64_t host_parameter_bytes = 0;
   std::int64_t accumulator_bytes = 0;
@@ -29,15 +30,15 @@ struct StageMemoryMap {
   std::int64_t stash_bytes = 0;
   std::int64_t host_stash_bytes = 0;
 
-  /// Returns where a value lives that has a placement.
+  /// Returns where `value`, which has a placement, lives.
   const Location& home(ValueId value) const { return placements[index(value)]->home; }
 };
 
-/// Places everything of a stage that outlives a program. The stash holds, one after the other, the
-/// forward values that the backward program, another stage or the host (`outputs`) needs, and the
-/// backward values among the outputs. Gradient sums, parameters and forward values live in the host
-/// store if `offload` says so.
-/// @throws Error unsupported if a model's output is the new value of a buffer.
+/// Places every value of stage number `stage` that is more than a temporary of one program. The
+/// stash holds, one after the other, the forward values that the backward program, another stage or
+/// the host needs, and the backward values that the host needs; the host needs `outputs`. Gradient
+/// sums, parameters and forward values live in the host store if `offload` says so.
+/// @throws Error unsupported if the stash would have to hold the new value of a buffer.
 StageMemoryMap map_memory(const Graph& graph, const Partition& partition, std::int32_t stage,
                           const std::vector<Output>& outputs, const OffloadOptions& offload = {});
 

@@ -11,11 +11,12 @@
 namespace penstock::graph {
 namespace {
 
-/// Has the first byte of a range of memory, and the first one behind it.
+/// Has the first byte of a range of memory, and the first byte behind it.
 using Range = std::pair<std::int64_t, std::int64_t>;
 
-/// Holds the memory that is taken, by the instructions for which it is taken. It is a tree over the
-/// instructions, in which each range is at the few nodes whose instructions make up its time.
+/// Holds the ranges of memory that are taken, and says during which instructions each is taken. It
+/// is a binary tree: each node stands for consecutive instructions, and a range is kept at the few
+/// nodes that together stand for the instructions during which it is taken.
 class TakenRanges {
  public:
   explicit TakenRanges(std::int32_t instructions)
@@ -29,7 +30,8 @@ class TakenRanges {
     }
   }
 
-  /// Returns what is taken at some time of `buffer`; a range may be there several times.
+  /// Returns the ranges that are taken during at least one of the instructions that need `buffer`.
+  /// The same range may be in the list several times.
   std::vector<Range> during(const Buffer& buffer) const {
     std::vector<Range> taken;
     std::size_t low = leaves_ + index(buffer.first), high = leaves_ + index(buffer.last);
@@ -41,7 +43,8 @@ class TakenRanges {
 
  private:
   std::size_t leaves_;
-  // The root is number 1, and 2i and 2i + 1 are the halves of i.
+  // Has the ranges of each node. The root is node 1, and the nodes 2i and 2i + 1 are the halves of
+  // node i.
   std::vector<std::vector<Range>> at_node_;
 };
 
@@ -58,7 +61,7 @@ std::vector<std::size_t> largest_first(std::span<const Buffer> buffers) {
   return order;
 }
 
-/// Returns the lowest offset at which `bytes` fit between the ranges that are taken.
+/// Returns the lowest offset at which `bytes` bytes fit between the ranges that are taken.
 std::int64_t lowest_gap(std::vector<Range> taken, std::int64_t bytes) {
   std::ranges::sort(taken);
   std::int64_t offset = 0;

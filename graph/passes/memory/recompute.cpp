@@ -8,7 +8,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Rewrites one stage after the other; new nodes and values go to the end of the graph's.
+/// Rewrites one stage after the other. New nodes and values are appended to those of the graph.
 class Recomputation {
  public:
   Recomputation(Graph graph, Partition partition)
@@ -45,8 +45,9 @@ class Recomputation {
     if (graph.loss != none) kept_[index(graph.loss)] = true;
   }
 
-  /// Returns the value from which backward reads `value`, which is `value` itself if it is still
-  /// there.
+  /// Returns the value that the backward reads in place of `value`: `value` itself if it is kept or
+  /// does not come from this stage's forward, and otherwise the value that repeats it. The nodes
+  /// that compute the latter are appended if there are none yet.
   ValueId available(ValueId value) {
     const NodeId producer = result_.graph.value(value).producer;
     if (kept_[index(value)] || producer == none || !forward_[index(producer)]) return value;
@@ -75,11 +76,13 @@ class Recomputation {
   }
 
   Recomputed result_;
-  std::vector<ValueId> again_;  // Has, by ValueId of the given graph, the value that repeats it.
-  std::vector<bool> kept_;      // Is numbered by ValueId of the given graph.
-  // Says, by NodeId of the given graph, whether a node is a forward node of the stage at hand.
+  // Has, by ValueId of the given graph, the value that repeats that value, or `none`.
+  std::vector<ValueId> again_;
+  std::vector<bool> kept_;  // Says, by ValueId of the given graph, whether a value is kept.
+  // Says, by NodeId of the given graph, whether a node is a forward node of the stage that is being
+  // rewritten.
   std::vector<bool> forward_;
-  std::vector<NodeId> program_;  // Has the backward nodes of the stage so far.
+  std::vector<NodeId> program_;  // Has the stage's new backward as far as it is known.
 };
 
 [[noreturn]] void refuse(std::int32_t stage, std::int32_t last) {

@@ -1,5 +1,5 @@
-// This pass lets stages compute a second time what their backward needs, instead of keeping it. It
-// is pure.
+// This pass lets stages compute a second time, instead of keeping, the values that their backward
+// needs. It is pure.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,12 @@ namespace penstock::graph {
 
 struct RecomputeRequest {
   bool on = false;
-  std::vector<std::int32_t> stages = {};  ///< If it is empty, every stage but the last recomputes.
+  /// Has the stages that recompute. If the list is empty, every stage but the last one recomputes.
+  std::vector<std::int32_t> stages = {};
 };
 
-/// Says of each of `stages` stages whether it recomputes. The last one never does, as its backward
-/// follows its forward at once, with nothing in between that would need the memory.
+/// Returns, for each of `stages` stages, whether it recomputes. The last stage never recomputes:
+/// its backward follows its forward at once, and nothing in between would need the memory.
 /// @throws Error invalid_topology for a stage that does not exist or is the last.
 std::vector<bool> recomputed_stages(const RecomputeRequest& request, std::int32_t stages);
 
@@ -25,12 +26,13 @@ struct Recomputed {
   Partition partition;
 };
 
-/// Lets the backward nodes of the marked stages read forward values from new nodes that repeat the
-/// forward ones, each of which is put before the first node that needs it. What a stage receives,
-/// sends forward or gives the host is kept and read as it is, and so are checkpointed values. The
-/// segment of forward nodes between two such values is repeated when backward reaches it: a stage
-/// without checkpoints is repeated as a whole, one with checkpoints from one checkpoint to the
-/// next, with the values of only one such run of nodes in memory at a time.
+/// Makes the backward of each stage that `stages` marks repeat forward nodes of the stage, and
+/// returns the new graph and partition. Backward nodes then read a forward value from a new node,
+/// which repeats a forward node and is put before the first node that needs the value. Values that
+/// the stage receives, sends forward or gives the host are kept instead, and so are checkpointed
+/// values. A stage without checkpoints repeats its forward as a whole. A stage with checkpoints
+/// repeats the nodes from one checkpoint to the next when its backward reaches them, so that the
+/// values of only one such run of nodes are in memory at a time.
 Recomputed recompute(Graph graph, Partition partition, const std::vector<bool>& stages);
 
 }  // namespace penstock::graph

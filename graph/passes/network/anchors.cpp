@@ -17,7 +17,8 @@ ValueId find_value(const Graph& graph, const std::string& name) {
   return found;
 }
 
-/// Says why no anchor can be on the value `id`; the text is empty if one can.
+/// Returns why no anchor can be on the value `id`, or an empty text if one can be. `gradient` says
+/// whether the anchor asks for the value's gradient.
 std::string objection(const Graph& graph, ValueId id, bool gradient) {
   if (id == none) return "the model has no tensor of that name";
   const Value& value = graph.value(id);

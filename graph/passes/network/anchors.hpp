@@ -1,5 +1,5 @@
-// This pass gives the host tensors from within a model beside its outputs, and gradients of these.
-// It is pure.
+// This pass adds anchors to a model: the host gets tensors from within the model, or gradients of
+// such tensors, besides the model's outputs. It is pure.
 #pragma once
 
 #include <span>
@@ -15,11 +15,12 @@ struct AnchorRequest {
   bool gradient = false;
 };
 
-/// Returns `graph`, which has no backward nodes yet, with outputs that are those values, and with
-/// `Graph::gradients` for those whose gradient is asked for.
+/// Returns `graph`, which has no backward nodes yet, with an output for each anchor that asks for a
+/// value, and with an entry in `Graph::gradients` for each anchor that asks for a gradient.
 /// @throws Error invalid_argument, with a text that begins with `options.output.anchors[i]`, if no
-/// layer computes the value (a parameter's gradient may be asked for, too), or if a gradient is
-/// asked for without a loss to train.
+/// layer computes the value that an anchor names (an anchor may also ask for the gradient of a
+/// parameter), if an anchor asks for the gradient of a value that is not f32, or if it asks for a
+/// gradient and `training` is false.
 Graph with_anchors(Graph graph, std::span<const AnchorRequest> anchors, bool training);
 
 }  // namespace penstock::graph

@@ -10,7 +10,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Has a value of the model in each layout in which it exists.
+/// Has a value of the model in each layout; `none` says that the value does not exist in a layout.
 struct Forms {
   ValueId plain = none;
   ValueId lanes = none;
@@ -63,7 +63,8 @@ class Rewriting {
     return graph.node(id).outputs;
   }
 
-  /// Notes that what the model's node gives is now in `outputs`, in this form.
+  /// Notes that `outputs` take the place of the outputs of `node`, a node of the model, and are in
+  /// the layout `form`.
   void note(const Node& node, const std::vector<ValueId>& outputs, ValueId Forms::*form) {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       forms_[index(node.outputs[i])].*form = outputs[i];
@@ -123,8 +124,9 @@ class Rewriting {
     return plain(value, producer == none ? none : model_.node(producer).block);
   }
 
-  /// Lets `gradient` name the form in which a node makes the value: the gradients of the form that
-  /// is converted from it are added to that form's gradient.
+  /// Makes `gradient` name its value in the layout in which a node computes it, and not in a layout
+  /// to which a conversion brings it. The gradient of the converted value is then a part of the
+  /// named value's gradient.
   void find_made(GradientAnchor& gradient) const {
     const Forms& forms = forms_[index(gradient.value)];
     const auto is_made = [&](ValueId form) {
@@ -138,7 +140,7 @@ class Rewriting {
   const Graph& model_;
   LayoutChoice result_;
   NodeNames names_;           // Has the names of the result's nodes.
-  std::vector<Forms> forms_;  // Is numbered by the model's ValueId.
+  std::vector<Forms> forms_;  // Has, by the model's ValueId, the forms of each value.
 };
 
 }  // namespace

@@ -16,11 +16,11 @@ struct LayoutChoice {
   std::int32_t lane_nodes = 0;
 };
 
-/// Returns the forward graph `model`, in which every node of which Op::lane_use says so is replaced
-/// by its lane form. Conversions are put between neighbours whose layouts differ, each in the block
-/// of the first node that asks for it. Lane forms get the attribute `batch`, so that they may leave
-/// out lanes without a sample. The result depends on ops, attributes and types alone; stages are
-/// chosen later.
+/// Returns the forward graph `model`, in which the lane form replaces every node that Op::lane_use
+/// wants in the batch-lane layout. Conversions are put between neighbours whose layouts differ,
+/// each in the block of the first node that asks for it. Lane forms get the number of samples as
+/// the attribute `batch`, so that they may leave out lanes without a sample. The result depends on
+/// ops, attributes and types alone, and not on stages, which are chosen later.
 LayoutChoice choose_layouts(const Graph& model);
 
 }  // namespace penstock::graph

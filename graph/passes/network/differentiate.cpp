@@ -112,8 +112,9 @@ class Differentiation {
     return producer != none && graph_.node(producer).apart;
   }
 
-  /// Goes from the gradients of what fused nodes give to those of what is within them, for the host
-  /// alone.
+  /// Computes the gradients of values within fused nodes, which only the host asks for. The nodes
+  /// that repeat the parts of a fused node get the gradient of its result, and lead it back to
+  /// these values.
   void visit_apart() {
     for (const Twin& twin : graph_.twins)
       if (const ValueId gradient = gradients_[index(twin.original)]; gradient != none)
@@ -146,7 +147,8 @@ class Differentiation {
         {.parameter = parameter, .gradient = gradient, .sum = sum, .use = use});
   }
 
-  /// Sorts by parameter in model order, and then by use.
+  /// Sorts the gradients of parameters by parameter, in model order, and then by the node that uses
+  /// the parameter.
   void sort_parameter_gradients() {
     std::vector<std::size_t> rank(graph_.values.size());
     for (std::size_t i = 0; i < graph_.variables.size(); ++i)
@@ -184,7 +186,8 @@ class Differentiation {
                 {{"batch", wanted.lane_batch}}, wanted);
   }
 
-  /// Sums up the gradients of all uses at the first use, where those of the others have arrived.
+  /// Returns the sum of the gradients of all uses of a parameter. The backward reaches the last use
+  /// first: the gradient of each earlier use is added in the block of that use.
   ValueId sum_over_uses(const GradientAnchor& wanted) {
     ValueId sum = none;
     const std::vector<ParameterGradient> uses = graph_.parameter_gradients;
@@ -194,9 +197,9 @@ class Differentiation {
     return sum;
   }
 
-  /// Appends a node that only the anchor `wanted` needs, to the block of `node`. An anchor of a
-  /// parameter that one node reads more than once may append several, so that their names are
-  /// numbered.
+  /// Appends a node that only the anchor `wanted` needs to the block of `node`, and returns the
+  /// node's output. If a node reads a parameter more than once, the parameter's anchor may append
+  /// several nodes of the same name, which give_unused_names() renames.
   ValueId emit(NodeId node, const Op& op, std::vector<ValueId> inputs, Attributes attributes,
                const GradientAnchor& wanted) {
     std::string name = graph_.node(node).name + "/anchor" + std::to_string(wanted.anchor) + '/' +
@@ -213,10 +216,12 @@ class Differentiation {
   Graph graph_;
   GradientSum sum_;
   std::size_t forward_nodes_ = graph_.nodes.size();
-  std::vector<bool> dependent_;  ///< Is numbered by ValueId, and has the forward values.
-  /// Has what contributes to the gradient of each forward value.
+  /// Says, by ValueId of a forward value, whether find_dependent() has marked the value.
+  std::vector<bool> dependent_;
+  /// Has, by ValueId of a forward value, the values whose sum is its gradient.
   std::vector<std::vector<ValueId>> contributions_;
-  std::vector<ValueId> gradients_;  ///< Has the gradients of computed values once they are known.
+  /// Has, by ValueId, the gradient of each computed forward value once it is known, else `none`.
+  std::vector<ValueId> gradients_;
 };
 
 }  // namespace

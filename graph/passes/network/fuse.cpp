@@ -34,7 +34,8 @@ class Fusion {
   }
 
  private:
-  /// Leaves the value to anchors. Neither an anchor nor its conversion counts as a reader.
+  /// Notes that an anchor asks for `value`. An anchor does not count as a reader and, if `value` is
+  /// converted from batch lanes for anchors alone, the conversion does not count either.
   void leave_to_anchors(ValueId value) {
     anchored_.insert(value);
     const NodeId producer = graph_.value(value).producer;
@@ -44,8 +45,8 @@ class Fusion {
     anchored_.insert(lanes);
   }
 
-  /// Returns the one node that reads the node's first output, if it is in the same block, and
-  /// `none` otherwise.
+  /// Returns the only reader of the first output of node `id` if that is a node of the same block,
+  /// and `none` otherwise.
   NodeId only_reader(NodeId id) const {
     const Node& node = graph_.node(id);
     const auto& readers = readers_[index(node.outputs[0])];
@@ -88,8 +89,9 @@ class Fusion {
     return true;
   }
 
-  /// Repeats `members`, which now run as `fused`, beside that node if the host asks for what they
-  /// compute within. Fusion changes bits, and is therefore the same with and without anchors.
+  /// Repeats `members`, the nodes that were fused into `fused`, beside that node if an anchor asks
+  /// for a value between them. Anchors do not prevent fusion, because fusion changes bits and
+  /// anchors must not.
   void keep_apart(NodeId fused, std::vector<Node> members) {
     const auto is_anchored = [&](const Node& member) {
       return anchored_.contains(member.outputs[0]);
@@ -114,8 +116,8 @@ class Fusion {
     return static_cast<ValueId>(graph_.values.size()) - 1;
   }
 
-  /// Moves the mark of a checkpoint from a value that is not computed any more, and cannot be kept,
-  /// to the result of its reader.
+  /// Makes the result of `reader` a checkpoint if the output of `from`, which `reader` reads, is
+  /// one. That output is not computed any more, so that it cannot be kept.
   void move_checkpoint(const Node& from, const Node& reader) {
     if (graph_.value(from.outputs[0]).checkpoint) graph_.value(reader.outputs[0]).checkpoint = true;
   }
@@ -137,10 +139,11 @@ class Fusion {
   }
 
   Graph graph_;
-  std::vector<std::vector<NodeId>> readers_;  // Is numbered by value; `none` stands for the host.
-  std::vector<bool> dropped_;                 // Is numbered by node.
-  std::set<ValueId> anchored_;  // The host asks for these values or for their gradients.
-  // Is numbered by the node into which the members were fused.
+  // Has the readers of each value; `none` stands for the host.
+  std::vector<std::vector<NodeId>> readers_;
+  std::vector<bool> dropped_;   // Says of each node whether it became a part of another one.
+  std::set<ValueId> anchored_;  // Anchors ask for these values or for their gradients.
+  // Has, by the number of a fused node, the nodes that repeat its parts.
   std::map<NodeId, std::vector<Node>> apart_;
 };
 

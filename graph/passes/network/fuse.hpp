@@ -1,17 +1,18 @@
-// This pass makes one node of neighbours that are faster as one. It is pure.
+// This pass makes one node of neighbouring nodes where the one node is faster. It is pure.
 #pragma once
 
 #include "graph/ir/graph.hpp"
 
 namespace penstock::graph {
 
-/// Returns the forward graph `graph` with fused nodes under the name of the first of their parts. A
-/// convolution (in lanes or not) or a linear layer is fused with a relu that is its only reader; a
-/// convolution in lanes also with a 2x2 max pooling that is its only reader and a relu behind that,
-/// or the other way round. All parts are in one block. A checkpointed value that is not computed
-/// any more makes the new node's result a checkpoint. The result depends on ops, attributes and
-/// blocks alone; stages are chosen later. What an anchor asks for within such a node is computed
-/// once more, by nodes of its own beside it.
+/// Returns the forward graph `graph` with fused nodes, each of which has the name of the first of
+/// its parts. A convolution (in lanes or not) or a linear layer is fused with a relu that is its
+/// only reader. A convolution in lanes is also fused with a 2x2 max pooling and a relu that follow
+/// it in either order, each as the only reader of the node before. All parts are in one block. If a
+/// checkpointed value is not computed any more, the fused node's result becomes a checkpoint. If an
+/// anchor asks for a value within a fused node, further nodes beside the fused node compute the
+/// value. The result depends on ops, attributes and blocks alone, and not on stages, which are
+/// chosen later.
 Graph fuse(const Graph& graph);
 
 }  // namespace penstock::graph

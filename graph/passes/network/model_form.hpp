@@ -8,14 +8,14 @@ namespace penstock::graph {
 
 /// Returns the graph's `loss` if it has one, and otherwise the loss (an op with `is_loss`) on which
 /// no other loss depends, and whose result no other node reads.
-/// @throws Error invalid_model if there is none or more than one; the text names them.
+/// @throws Error invalid_model if there is not exactly one such loss; the text names the losses.
 ValueId final_loss(const Graph& graph);
 
-/// Replaces every op that has an `inference` form by that form. The replacement takes the longest
-/// run of leading inputs that it accepts, and gives the leading outputs. The other outputs are
-/// gone, and with them the updates of running statistics.
-/// @throws Error unsupported if an output that is gone is used, or if a replacement still updates a
-/// buffer.
+/// Returns `model` with the `inference` form of every op that has such a form. The form takes as
+/// many of the node's leading inputs as it accepts, and gives the leading outputs. The node's other
+/// outputs, such as new running statistics, are not computed any more.
+/// @throws Error unsupported if a node uses an output that is not computed any more, or would still
+/// update a buffer.
 Graph inference_form(const Graph& model);
 
 }  // namespace penstock::graph

@@ -1,4 +1,4 @@
-// This pass drops what nobody needs. It is pure.
+// This pass drops the nodes, inputs and variables of a graph that no result needs. It is pure.
 #pragma once
 
 #include <vector>

@@ -28,14 +28,15 @@ std::vector<StageCost> estimated(const Plan& plan) {
   return costs;
 }
 
-/// Returns the simulation of a window, or of as much of it as shows how the pipeline fares.
+/// Returns what to simulate: a window of `micro_batches` micro-batches or, if that is long, a
+/// shorter one that shows nearly as well how busy the pipeline is.
 Simulation window(const Plan& plan, const std::vector<StageCost>& costs,
                   std::int64_t micro_batches) {
   const auto stages = static_cast<std::int64_t>(plan.stages.size());
   std::vector<int> ipus;
   for (const StagePlan& stage : plan.stages) ipus.push_back(stage.ipu);
-  // In a window that is longer, what begins and ends it hardly shows; with many stages it takes
-  // long enough.
+  // In a longer window, filling and emptying the pipeline would hardly matter. With many stages,
+  // the bound is lower, because a simulation takes long.
   const auto longest = std::max(2 * stages, std::min(16 * stages, 4096 / stages));
   const auto enough = std::clamp<std::int64_t>(micro_batches, 1, longest);
   return {.schedule = *plan.schedule,
@@ -47,17 +48,17 @@ Simulation window(const Plan& plan, const std::vector<StageCost>& costs,
           .phases = plan.phases};
 }
 
-/// Counts the micro-batches until the pipeline is full. `timeline` is that of a window, which may
-/// be too short for the pipeline to fill; a window that is long enough takes long to simulate if
-/// there are many stages.
+/// Returns how many micro-batches the first stage begins until the pipeline is full. `timeline` is
+/// the timeline of `window`. If the window is too short for the pipeline to fill, the plan says the
+/// number: with many stages, a window that is long enough would take long to simulate.
 int ramp_of(const Plan& plan, const Simulation& window, const Timeline& timeline) {
   const std::int32_t in_flight = plan.stages[0].in_flight;
   if (window.micro_batches >= in_flight) return ramp(timeline);
   return plan.training ? in_flight : std::min(in_flight, window.stages);
 }
 
-/// Returns the speed-up over one IPU. `timeline` is what comes of `simulation` with a processor for
-/// every IPU.
+/// Returns the speed-up over one IPU if all IPUs share `threads` threads; 0 says that each IPU has
+/// its own. `timeline` is the result of `simulation` with a processor for every IPU.
 double expected_speedup(Simulation simulation, const Timeline& timeline, std::int32_t threads) {
   simulation.processors = threads;
   const std::set<int> ipus(simulation.ipus.begin(), simulation.ipus.end());
@@ -66,8 +67,9 @@ double expected_speedup(Simulation simulation, const Timeline& timeline, std::in
   return together > 0 ? sum(simulation.costs) * simulation.micro_batches / together : 1;
 }
 
-/// Returns the wait from which the others come: that of the last stage that may not take another
-/// micro-batch. The stages before it wait until it does, and those after it for what it would send.
+/// Returns the wait that causes all other waits: that of the last stage that may not take another
+/// micro-batch. The stages before that stage wait until it takes one, and the stages after it wait
+/// for what it would send.
 const Wait& cause_of(const std::vector<Wait>& stalled) {
   const auto held_up = [](const Wait& wait) {
     return wait.what == Wait::For::credit || wait.what == Wait::For::turn;
@@ -133,7 +135,8 @@ std::string too_few(const Plan& plan, std::int64_t micro_batches, double utiliza
          std::to_string(std::lround(100 * utilization)) + " % of the time";
 }
 
-/// Warns of inference, whose pipeline is empty at the beginning and at the end of every call.
+/// Returns a warning for inference, whose pipeline is empty at the beginning and at the end of
+/// every call.
 std::string too_few_in_a_call(std::int64_t micro_batches, std::size_t stages, double utilization) {
   return "calls of " + std::to_string(micro_batches) + " (device iterations) do not fill " +
          std::to_string(stages) + " stages, which takes " + std::to_string(stages) +
@@ -141,8 +144,9 @@ std::string too_few_in_a_call(std::int64_t micro_batches, std::size_t stages, do
          " % of the time";
 }
 
-/// Returns whether stages wait for each other whatever a call holds, because they are on one IPU,
-/// or because there is one micro-batch at a time.
+/// Returns whether stages wait for each other however many micro-batches a call has: because one
+/// micro-batch is in flight at a time, because execution is in phases, or because all stages are on
+/// one IPU.
 bool take_turns(const Plan& plan) {
   const std::int32_t ipu = plan.stages[0].ipu;
   return plan.stages[0].in_flight == 1 || !plan.phases.none() ||

@@ -1,5 +1,5 @@
-// This pass says for people what a plan promises: a row per stage, the expected utilisation, and
-// warnings. It is pure.
+// This pass makes a report on a plan for people to read: a row per stage, the expected utilisation,
+// and warnings. It is pure.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,18 @@
 namespace penstock::graph {
 
 struct ReportRequest {
-  std::int64_t micro_batches = 1;  ///< Counts the micro-batches from an empty to an empty pipeline.
-  std::int32_t threads = 0;  ///< Counts the threads that the IPUs share; 0 stands for one each.
-  /// Has the seconds of each stage. If it is empty, costs are estimated.
+  /// Counts the micro-batches of a window in training, or of a call in inference.
+  std::int64_t micro_batches = 1;
+  std::int32_t threads = 0;  ///< Counts the threads that all IPUs share; 0 says that each has one.
+  /// Has the measured seconds of each stage. If the list is empty, costs are estimated.
   std::vector<StageCost> measured = {};
 };
 
-/// Simulates utilisation and speed-up over no more than 16 micro-batches per stage, or two if there
-/// are very many stages. `seconds`, `phases`, `layout_conversions`, `lanes`, `wasted_lanes` and
-/// `automatic_stages` are left open. @throws Error internal that names the stage that waits if the
-/// schedule cannot finish the micro-batches.
+/// Returns the report on `plan`. Utilisation and speed-up come from a simulation of at most 16
+/// micro-batches per stage, or at most two if there are very many stages. The caller fills in
+/// `seconds`, `steps`, `from_cache`, `call`, `outputs`, `layout_conversions`, `lanes`,
+/// `wasted_lanes` and `automatic_stages`. @throws Error internal if the schedule cannot finish the
+/// micro-batches; the text names a stage that waits.
 CompileReport report_on(const Plan& plan, const ReportRequest& request);
 
 }  // namespace penstock::graph

@@ -8,7 +8,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Has the values that a program works on, and finds them.
+/// Says where each value that a program works on lies.
 struct Values {
   const Graph& graph;
   const Placements& placements;
@@ -67,7 +67,7 @@ Instruction copy_of(const Graph& graph, ValueId value, const std::string& suffix
           .outputs = {target}};
 }
 
-/// Emits the copies of a program between the IPU and the host store.
+/// Appends to a program the instructions that copy values between the IPU and the host store.
 class Transfers {
  public:
   Transfers(const Values& values, Program& program)
@@ -97,7 +97,7 @@ class Transfers {
 
   const Values& values_;
   Program& program_;
-  std::vector<bool> there_;  // Says by ValueId whether the copy has been loaded or computed.
+  std::vector<bool> there_;  // Says by ValueId whether the IPU has the copy of a value already.
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// This pass leads from nodes whose values have places to the instructions of a program. It is pure.
+// This pass turns nodes, whose values have places in memory, into the instructions of a program. It
+// is pure.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +19,22 @@ struct WorkspacePlace {
   std::int64_t bytes = 0;
 };
 
-/// Says where a program has what lies in its scratch.
+/// Says where the values and workspaces of a program lie in its scratch.
 struct ScratchPlaces {
-  std::vector<std::optional<Location>> of_value = {};  ///< Is numbered by ValueId.
+  /// Has, by ValueId, the place of each value that lies in scratch.
+  std::vector<std::optional<Location>> of_value = {};
   std::vector<WorkspacePlace> workspaces = {};  ///< Has the workspace of each node, in order.
 };
 
-/// Returns one instruction per node, in order, each shared by at most `threads` threads. Before the
-/// first instruction that reads a copy of what lives in the host store, the copy is loaded; after
-/// the one that computes it, it is stored. A backward node draws the same random numbers as the
-/// node that it serves or repeats.
+/// Returns a program that has one instruction per node, in order, and copies. At most `threads`
+/// threads share the work of an instruction. If a value lives in the host store, its copy is loaded
+/// before the first instruction that reads it, or stored after the instruction that computes it. A
+/// backward node draws the same random numbers as the node that it serves or repeats.
 /// @throws Error internal if a value has no place.
 Program lower(const Graph& graph, std::span<const NodeId> nodes, const Placements& placements,
               const ScratchPlaces& scratch, std::int32_t threads);
 
-/// Appends a copy of `value` to `target`.
+/// Appends to `program` an instruction that copies `value` from `source` to `target`.
 void append_copy(const Graph& graph, ValueId value, const Location& source, const Location& target,
                  Program& program);
 

@@ -6,7 +6,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Has positions of forward nodes, both included.
+/// Is a range of forward nodes, both ends included. It is empty if the ends are `none`.
 struct Range {
   NodeId first = none;
   NodeId last = none;
@@ -21,8 +21,8 @@ NodeId position_of(const Graph& graph, NodeId node) {
   return graph.node(node).backward ? graph.node(node).forward_of : node;
 }
 
-/// Returns, by ValueId, from where to where a value is made and used. A backward node counts as the
-/// forward node that it serves.
+/// Returns, by ValueId, the range of nodes in which a value is made and used. A backward node
+/// counts as the forward node that it serves.
 std::vector<Range> reaches(const Graph& graph) {
   std::vector<Range> ranges(graph.values.size());
   for (std::size_t id = 0; id < graph.nodes.size(); ++id) {
@@ -33,7 +33,8 @@ std::vector<Range> reaches(const Graph& graph) {
   return ranges;
 }
 
-/// Holds what is known of the place before each forward node.
+/// Says, for the place before each forward node, whether the graph may be cut there, and how many
+/// bytes would then travel.
 class Seams {
  public:
   explicit Seams(const Graph& graph) : graph_(graph), seams_(forward_nodes(graph)) {
@@ -42,7 +43,7 @@ class Seams {
     for (std::size_t id = 0; id < ranges.size(); ++id) {
       if (ranges[id].first == none) continue;
       const Value& value = graph_.values[id];
-      // It is copied to the stages of its later uses.
+      // A parameter is copied to the stages of its later uses.
       const bool copied = value.kind == ValueKind::parameter;
       if (copied || value.kind == ValueKind::computed) add_bytes(ranges[id], value.type.bytes());
       if (value.kind == ValueKind::input) first_input = std::min(first_input, ranges[id].first);
@@ -86,7 +87,7 @@ class Seams {
   std::vector<Seam> seams_;
 };
 
-/// Returns the names of the blocks of which a stage has nodes, in the model's order.
+/// Returns the names of the blocks to which the nodes [first, last) belong, in the model's order.
 std::vector<std::string> block_names(const Graph& graph, NodeId first, NodeId last) {
   std::vector<bool> used(graph.blocks.size());
   for (NodeId id = first; id < last; ++id)
@@ -128,7 +129,8 @@ CutGraph cut(const Graph& graph, std::span<const Atom> atoms, std::span<const st
     result.graph.blocks.push_back({.name = "stage " + std::to_string(stage)});
     for (NodeId id = first; id < last; ++id) result.graph.node(id).block = number;
   }
-  // A node behind the atoms is a backward node, which belongs where the node is that it serves.
+  // The nodes after the last atom are backward nodes. Each belongs to the stage of the forward node
+  // that it serves.
   for (std::size_t id = 0; id < graph.nodes.size(); ++id)
     result.graph.nodes[id].block =
         result.graph.node(position_of(graph, static_cast<NodeId>(id))).block;

@@ -16,19 +16,19 @@ namespace penstock::graph {
 struct Atom {
   NodeId first = 0;
   NodeId last = 0;  ///< Is the first node after the atom.
-  /// Counts the bytes of the values and of the shared parameters that travel if a stage begins
-  /// here; shared parameters travel only once per update.
+  /// Counts the bytes of the values and of the shared parameters that travel if a stage begins with
+  /// this atom; shared parameters travel only once per update.
   std::int64_t bytes_before = 0;
 };
 
-/// Returns the atoms of a graph that has its backward nodes already, in order. Nodes that share
-/// a buffer are in one atom, as no stage could keep another's changes of it; nodes that share a
-/// parameter need not be. The first atom reads an input of the model, which tells a stage to
-/// begin.
+/// Returns the atoms of a graph, which for training has its backward nodes already, in order. Nodes
+/// that share a buffer are in one atom, because a stage does not learn of another stage's changes
+/// of a buffer. Nodes that share a parameter may be in different atoms. The first atom reads an
+/// input of the model, because the first stage begins when an input arrives.
 std::vector<Atom> find_atoms(const Graph& graph);
 
-/// Returns the atom that each node belongs to; a backward node belongs where its forward node
-/// does.
+/// Returns, for each node, the number of the atom that it belongs to. A backward node belongs to
+/// the atom of its forward node.
 std::vector<std::int32_t> atom_of_nodes(const Graph& graph, std::span<const Atom> atoms);
 
 struct CutGraph {
@@ -36,9 +36,9 @@ struct CutGraph {
   StageAssignment assignment = {};
 };
 
-/// Cuts `graph` before the atoms `begins`, the first of which is 0. A stage is on the IPU that
-/// `ipus` says, or on that of its own number if `ipus` is empty. It names the model's blocks that
-/// it has nodes of.
+/// Cuts `graph` into stages. `begins` has the number of the first atom of each stage, and begins
+/// with 0. `ipus` has the IPU of each stage; if it is empty, a stage is on the IPU of its own
+/// number. The placement of a stage names the blocks of `graph` of which the stage has nodes.
 CutGraph cut(const Graph& graph, std::span<const Atom> atoms, std::span<const std::int32_t> begins,
              const std::vector<std::int32_t>& ipus);
 

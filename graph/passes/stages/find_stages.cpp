@@ -12,7 +12,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Returns where the nodes of each block begin.
+/// Returns the first node of each block. A block without a node has that of the block before it.
 std::vector<NodeId> first_nodes(const Graph& model) {
   std::vector<NodeId> first(model.blocks.size(), none);
   for (std::size_t id = 0; id < model.nodes.size(); ++id)
@@ -33,7 +33,8 @@ std::vector<StageRequest> stage_per_block(const Graph& model) {
   return requests;
 }
 
-/// Returns the stages by their numbers, or none if no block is made for a stage.
+/// Returns the stages for which blocks were made, in the order of their numbers, or an empty list
+/// if no block was made for a stage.
 std::vector<StageRequest> numbered_stages(const Graph& model) {
   std::map<std::int32_t, std::string> names;
   for (const Block& block : model.blocks)
@@ -79,8 +80,9 @@ void refuse_numbers(const Graph& model, const std::string& field, const std::str
                                             got);
 }
 
-/// Returns a name for one more run of a block: that of the block, or that with a number that makes
-/// it the name of no other.
+/// Returns the name of the next run of a block: `block` for the first run, and a text such as "B1
+/// (2)", which is not in `used`, for a later one. `number` is the number of the run before, and
+/// becomes that of this run.
 std::string name_of_run(const std::string& block, int& number, const std::set<std::string>& used) {
   if (++number == 1) return block;
   const auto numbered = [&] { return block + " (" + std::to_string(number) + ")"; };

@@ -1,4 +1,4 @@
-// This pass says which stages a model has if nobody names them. It is pure.
+// This pass says which stages a model has if the host does not name them. It is pure.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,25 @@
 
 namespace penstock::graph {
 
-/// Returns `model` with the blocks that `rule` looks at. For `auto_increment`, each further run of
-/// a block's nodes is a block of its own, on the same IPU, called "B1 (2)", or by the next number
-/// that makes it no other block's name. It takes a whole model, so that training and inference have
-/// the same runs. Other rules look at the model's own blocks.
+/// Returns `model` with the blocks of which find_stages() makes stages by `rule`. For
+/// `auto_increment`, each run of neighbouring nodes of a block becomes a block, on the same IPU.
+/// The second run of the block "B1" is called "B1 (2)", or has the next number that makes the name
+/// unused. `model` is a whole model without anything pruned, so that training and inference have
+/// the same runs. For other rules, the blocks stay as they are.
 Graph in_runs_of_blocks(Graph model, StageRule rule);
 
-/// Returns the stages of a model. A model without blocks is one stage. If blocks are made for
-/// stages, these are the stages. Other blocks count in the order of their first nodes, and one
-/// without a node follows the block that was declared before it. For `auto_increment` the model is
-/// split into runs.
+/// Returns the stages of a model by `rule`. A model without blocks is one stage. By `same_as_ipu`,
+/// the blocks of each IPU are a stage, in the order of the IPUs. By the other rules, each block is
+/// a stage. If blocks were made for numbered stages, they have the order of the numbers; otherwise
+/// they have the order of their first nodes, and a block without a node follows the block that was
+/// declared before it. For `auto_increment`, in_runs_of_blocks() has returned `model`.
 /// @throws Error invalid_topology if, by `same_as_ipu`, a block does not say which IPU it is on, if
-/// only some blocks are made for stages, or if none is made for a stage before another's;
-/// invalid_argument for another rule than `by_block` if blocks are made for stages.
+/// only some nodes are in blocks that were made for numbered stages, or if a number is missing;
+/// invalid_argument for another rule than `by_block` if blocks were made for numbered stages.
 std::vector<StageRequest> find_stages(const Graph& model, StageRule rule);
 
-/// Checks that no block of `model` is made for a stage, because the model is to be cut into
-/// `automatic` stages without regard to its blocks.
+/// Checks that no block of `model` was made for a numbered stage, because the model is to be cut
+/// into `automatic` stages without regard to its blocks.
 /// @throws Error invalid_argument if one is.
 void expect_no_stages(const Graph& model, std::int32_t automatic);
 

@@ -47,8 +47,8 @@ class Partitioning {
     return result;
   }
 
-  /// Returns where a value is made: inputs of the host at the host, and variables where they are
-  /// used.
+  /// Returns the stage that makes a value, or `host` for an input. A variable counts as made by the
+  /// stage `user`, which uses it.
   std::int32_t stage_of(ValueId id, std::int32_t user) const {
     const Value& value = graph_.value(id);
     if (value.kind == ValueKind::input) return host;

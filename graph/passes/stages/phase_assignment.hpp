@@ -1,4 +1,5 @@
-// This pass puts stages into phases, before the stages have their IPUs and after. It is pure.
+// This pass puts stages into phases: grouped_into_phases() before the stages have their IPUs, and
+// assign_phases() afterwards. It is pure.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +13,24 @@ namespace penstock::graph {
 
 struct PhaseRequest {
   bool parallel = false;
-  /// Counts the stages of each phase. If it is empty, each phase has one.
+  /// Counts the stages of each phase. If the list is empty, each phase has one stage.
   std::vector<std::int32_t> stages = {};
   PhaseLiveness liveness = PhaseLiveness::always_live;
   bool separate_backward = false;
   std::int32_t turn = 1;  ///< Counts the micro-batches that a phase does in one turn.
 };
 
-/// Returns the stages with the phases that they are put into, in order. A stage for which nobody
-/// names an IPU will be on that of its place in its phase: 0, 1, ... in serial phases, 0, 2, ... in
-/// even parallel ones, and 1, 3, ... in odd parallel ones.
+/// Returns `stages` with the phases into which they are put, in order, and with their default IPUs:
+/// the stages of a phase have the defaults 0, 1, ... in a serial phase, 0, 2, ... in an even
+/// parallel phase, and 1, 3, ... in an odd parallel phase.
 std::vector<StageRequest> grouped_into_phases(std::vector<StageRequest> stages,
                                               const PhaseRequest& request);
 
-/// Returns the phases of stages that have their IPUs. A phase all of whose stages were left out is
-/// none.
+/// Returns the phases of the stages of `assignment`, which have their IPUs. If all stages of a
+/// phase were left out, there is no such phase.
 /// @throws Error invalid_topology, whether stages were left out or not, if two stages of a phase
-/// were placed on one IPU, a serial phase on an IPU that the one with the most stages is not on, or
-/// an even parallel phase on an IPU that is odd, or the reverse.
+/// are on one IPU, if a serial phase is on an IPU on which the phase with the most stages is not,
+/// if an even parallel phase is on an odd IPU, or if an odd parallel phase is on an even IPU.
 Phases assign_phases(const StageAssignment& assignment, const PhaseRequest& request);
 
 }  // namespace penstock::graph

@@ -56,7 +56,7 @@ void refuse_nodes_without_stage(const Graph& model, const std::vector<std::int32
   }
 }
 
-/// Returns a text such as "B1,B2|B3,B4".
+/// Returns the stages as a text such as "B1,B2|B3,B4".
 std::string notation(const std::vector<StageRequest>& requests) {
   const auto blocks = [](const StageRequest& request) { return joined(request.blocks, {}, ","); };
   const std::string text = joined(requests, blocks, "|");
@@ -77,7 +77,8 @@ void check_ipus(const std::vector<StageRequest>& requests, const std::vector<std
   }
 }
 
-/// Returns the IPU that the blocks of a stage ask for, or `none` if none does.
+/// Returns the IPU that the blocks of stage number `stage` ask for, or `none` if no block asks for
+/// one.
 std::int32_t ipu_of_blocks(const Graph& model, const StageRequest& request, std::size_t stage) {
   const Block* first = nullptr;
   for (const std::string& name : request.blocks) {
@@ -143,8 +144,8 @@ void refuse_backward_flow(const Graph& model, const StageAssignment& assignment)
     }
 }
 
-/// Refuses what changes with every micro-batch and is in several places, as nobody adds up its
-/// changes.
+/// Refuses a buffer that several stages use: it changes with every micro-batch, and the stages do
+/// not exchange their changes.
 void refuse_spread_buffers(const Graph& model, const StageAssignment& assignment) {
   std::vector<std::int32_t> stage_of(model.values.size(), none);
   for (const Node& node : model.nodes)

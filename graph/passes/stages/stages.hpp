@@ -1,5 +1,5 @@
-// These are what the passes that split a graph hand to each other. They are plain data over the
-// graph's ids.
+// These structures are what the passes that split a graph into stages hand to each other. They are
+// plain data, in which nodes and values are named by the graph's ids.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ namespace penstock::graph {
 /// Is a stage as it is asked for.
 struct StageRequest {
   std::vector<std::string> blocks = {};
-  std::int32_t ipu = none;  ///< If it is `none`, a StagePlacement says which.
+  std::int32_t ipu = none;  ///< Is the IPU that is asked for, or `none`.
   std::int32_t phase = none;
-  /// Counts if nobody names an IPU; `none` stands for the stage's number.
+  /// Is the IPU if neither the host nor a block asks for one; `none` stands for the stage's number.
   std::int32_t default_ipu = none;
 };
 
-/// Is a stage as it is decided.
+/// Is a stage as the passes have decided it.
 struct StagePlacement {
   std::vector<std::string> blocks = {};
   std::int32_t ipu = 0;
@@ -31,7 +31,7 @@ struct StageAssignment {
   std::vector<StagePlacement> stages = {};
   /// Has the stages, and also those that were left out because they have nothing to compute.
   std::vector<StagePlacement> placed = {};
-  /// Is numbered by BlockId; `none` says that the block has no node.
+  /// Has the stage of each block, by BlockId; `none` says that the block has no node.
   std::vector<std::int32_t> of_block = {};
   std::vector<std::string> warnings = {};
 
@@ -41,7 +41,8 @@ struct StageAssignment {
   }
 };
 
-/// Is an edge before anything has a place in memory.
+/// Is an edge between two stages, or from the host to a stage, before its value has a place in
+/// memory.
 struct StageEdge {
   EdgeKind kind = EdgeKind::order;
   std::int32_t from = host;

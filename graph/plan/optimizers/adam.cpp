@@ -13,8 +13,8 @@
 namespace penstock::graph {
 namespace {
 
-/// Does one step with both kinds of decay: `l2` w is added to the gradient, and w is multiplied by
-/// `keep` first.
+/// Does one step with both kinds of weight decay: the weights are first multiplied by `keep`, and
+/// `l2` times the weights is added to the gradient.
 void advance(const Hyper& hyper, std::int64_t step, double l2, double keep, std::span<float> weight,
              const SummedGradient& gradient, std::span<const std::span<float>> state) {
   const Corrections corrections(hyper, step);

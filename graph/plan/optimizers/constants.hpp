@@ -1,6 +1,6 @@
 // The constants of all optimizer rules are here. Each is a field of Hyper and a row of
 // `all_constants`, which is the one place that names, explains and bounds it. The source of a rule
-// says which constants the rule has. Their defaults are those of the rule's settings.
+// says which constants the rule has. The defaults of a rule's constants are in the rule's settings.
 #pragma once
 
 #include <variant>
@@ -9,8 +9,8 @@
 
 namespace penstock::graph {
 
-/// Holds the values of the constants for one parameter. Each rule reads the ones that it has. Zero
-/// is legal for momentum, dampening and weight decay, and for a learning rate.
+/// Holds the values of the constants for one parameter. Each rule reads the ones that it has. Each
+/// number but `max_weight_norm` may be 0.
 struct Hyper {
   double learning_rate = 1e-3;
   double momentum = 0;
@@ -36,10 +36,10 @@ using HyperSwitch = bool Hyper::*;
 struct Constant {
   const char* name;        ///< Is the name in settings, JSON and messages.
   const char* torch_name;  ///< Is the name of PyTorch's argument; empty if PyTorch has none.
-  /// Says what a number is, or what a rule does if the switch is on.
+  /// Says what the constant is or, for a switch, what a rule does if the switch is on.
   const char* meaning;
   std::variant<HyperNumber, HyperSwitch> value;
-  NumberRange range = {};  ///< Says which numbers are not refused. A switch has no range.
+  NumberRange range = {};  ///< Says which numbers are accepted. A switch has no range.
 };
 
 inline constexpr NumberRange fraction{.high = 1, .below_high = true};

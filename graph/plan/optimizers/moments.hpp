@@ -1,5 +1,5 @@
-// The running moments that Adam and LAMB share: m follows the gradient, v its square. Constants are
-// worked out in double once per step and rounded to f32 where PyTorch rounds them.
+// Adam and LAMB share these running moments: m follows the gradient, and v the gradient's square.
+// Constants are worked out in double once per step and rounded to f32 where PyTorch rounds them.
 #pragma once
 
 #include <cmath>

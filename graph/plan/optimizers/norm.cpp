@@ -47,7 +47,7 @@ struct OfBlock {
         inside{begin, std::min(block.end, shard.end)} {}
 
   bool is_whole() const { return inside.begin == block.begin && inside.end == block.end; }
-  /// Returns where the elements of a block belong that the shard does not have as a whole.
+  /// Returns the list of `part` for the elements of this block, which the shard has only in part.
   std::vector<float>& cut_of(NormPart& part) const {
     return inside.begin > block.begin ? part.head : part.tail;
   }

@@ -24,10 +24,12 @@ struct NormPart {
   std::vector<float> tail = {};  ///< Has the elements of the block that goes on after the shard.
 };
 
-/// Finds elements, which are counted in the whole tensor.
+/// Gives norms and elements of parts of a shard. The parts are ranges of elements of the whole
+/// tensor.
 struct NormSource {
   /// Returns the squared norm of a whole block.
   std::function<double(const Part&)> squared_norm = {};
+  /// Writes the elements of a part to `to`.
   std::function<void(const Part&, float* to)> elements = {};
 };
 /// Computes `part` for the elements `shard` of a tensor of `elements` elements, block after block.

@@ -19,7 +19,7 @@
 
 namespace penstock::graph {
 
-/// No rule keeps more tensors of a parameter than these.
+/// No rule keeps more state tensors for a parameter than this number.
 inline constexpr std::size_t most_state_tensors = 4;
 
 /// Points to a field of a rule's settings.
@@ -34,28 +34,29 @@ struct RuleConstant {
 
 /// Is a tensor of the parameter's size that a rule keeps from update to update.
 struct StateTensor {
-  /// Is the name in PyTorch's state, such as "exp_avg", or in that of the variant.
+  /// Is the tensor's name in PyTorch's state, such as "exp_avg", or in the state of the library
+  /// whose variant of the rule is chosen.
   std::string_view name;
   float initial = 0;     ///< Is what each element is before the first update.
-  bool squares = false;  ///< Says that it is a mean of squares, which is never negative.
+  bool squares = false;  ///< Says whether the tensor is a mean of squares, never negative.
 
   bool operator==(const StateTensor&) const = default;
 };
 
-/// Is a rule with norms of its own, for a parameter that is updated piece by piece: once all of its
-/// elements have done the first step, the norms are known for the second. All spans of a call are
-/// of the same elements.
+/// Is a rule that needs norms of the parameter, in a form that updates the parameter piece by
+/// piece. The rule has two steps: the norms that the second step needs are known when all elements
+/// have done the first step. All spans of a call cover the same elements.
 struct ShardedRule {
-  /// Lets the state follow the gradient, whose sum is cleared. Returns the squared norm of the
-  /// directions of these elements, of which a caller passes one block of the norm at a time:
-  /// norm_block elements, fewer at the parameter's end.
+  /// Does the first step: updates the state from the gradient, and clears the gradient's sum.
+  /// Returns the squared norm of the directions in which the elements move. A caller passes one
+  /// block of the norm at a time, which has norm_block elements, or fewer at the parameter's end.
   double (*follow)(const Hyper&, std::int64_t step, std::span<const float> weight,
                    const SummedGradient& gradient, std::span<const std::span<float>> state);
   /// Writes the directions of elements that have done the first step to `directions`.
   void (*directions)(const Hyper&, std::int64_t step, std::span<const float> weight,
                      std::span<const std::span<float>> state, float* directions);
-  /// Moves the weights. The squared norms are those of the whole parameter before, and of its
-  /// directions.
+  /// Does the second step: moves the weights. `squared_weights` is the squared norm of the whole
+  /// parameter before the update, and `squared_directions` that of all its directions.
   void (*move)(const Hyper&, std::int64_t step, double squared_weights, double squared_directions,
                std::span<float> weight, std::span<const std::span<float>> state);
 };
@@ -63,7 +64,8 @@ struct ShardedRule {
 struct OptimizerRule {
   /// Is the name in options and messages, such as "adamw".
   std::string_view name;
-  /// The state that a parameter needs with these constants, in the order that `update` takes it.
+  /// Returns the state tensors that a parameter needs with these constants, in the order in which
+  /// `update` takes them.
   std::vector<StateTensor> (*state)(const Hyper&);
   /// Updates one parameter and its state from its gradient, whose sum it clears. `step` counts
   /// updates from 1; the gradient and all spans have the same size.
@@ -72,9 +74,9 @@ struct OptimizerRule {
   /// Says whether each element is updated by itself, so that a parameter may be updated piece by
   /// piece.
   bool elementwise = true;
-  /// Says how a parameter is updated by its pieces or shards, if not each element by itself.
+  /// Says how a parameter is updated in pieces or shards if the rule is not elementwise; else null.
   const ShardedRule* in_shards = nullptr;
-  /// The constants that the rule has, in the order of its settings' fields.
+  /// Has the constants of the rule, in the order of its settings' fields.
   std::span<const RuleConstant> constants = {};
   /// Checks the constants against each other; null if they do not depend on each other.
   /// @throws Error invalid_argument
@@ -99,7 +101,7 @@ const OptimizerRule& described_rule();
 /// Returns every rule, in the order of OptimizerSettings.
 std::span<const OptimizerRule* const> all_optimizer_rules();
 /// Returns the rule called `name`.
-/// @throws Error invalid_argument if there is none; lists the names.
+/// @throws Error invalid_argument if there is none; the text lists the names.
 const OptimizerRule& find_optimizer_rule(std::string_view name);
 
 /// Returns the rule that `settings` are for, and the values that they give to its constants.

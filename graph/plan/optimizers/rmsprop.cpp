@@ -12,8 +12,9 @@
 namespace penstock::graph {
 namespace {
 
-/// TensorFlow's state has other names because it holds other quantities: its momentum has the
-/// learning rates in it, and its mean of squares a share of the one that it starts from.
+/// Returns the state tensors. In TensorFlow's variant, they have other names than in PyTorch,
+/// because they are other quantities: the momentum has the learning rates in it, and the mean of
+/// squares has a share of the 1 from which it starts.
 std::vector<StateTensor> state(const Hyper& hyper) {
   const bool tf = hyper.tf_variant;
   std::vector<StateTensor> tensors{{tf ? "rms" : "square_avg", tf ? 1.0f : 0.0f, true}};
@@ -26,7 +27,8 @@ void update(const Hyper& hyper, std::int64_t, std::span<float> weight,
             const SummedGradient& gradient, std::span<const std::span<float>> state) {
   const bool tf = hyper.tf_variant;
   const auto rate = static_cast<float>(hyper.learning_rate), eps = static_cast<float>(hyper.eps);
-  // The learning rate goes into the momentum buffer, or comes after it.
+  // In TensorFlow's variant, the learning rate goes into the momentum buffer. In PyTorch's, it
+  // multiplies what is taken from the buffer.
   const RmsPropConstants constants{.alpha = static_cast<float>(hyper.alpha),
                                    .inflow = static_cast<float>(1 - hyper.alpha),
                                    .decay = static_cast<float>(hyper.weight_decay),

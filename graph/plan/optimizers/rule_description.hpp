@@ -20,8 +20,8 @@ const OptimizerRule& described_rule() {
 template <class Settings, class Value>
 Settings settings_with(Value Settings::*field);
 
-/// Returns the constant called `name` as the rule has it whose settings keep it in `field`. Does
-/// not compile if `all_constants` has no constant of that name.
+/// Returns the constant called `name` for the rule whose settings keep the constant in `field`. A
+/// call does not compile if `all_constants` has no constant of that name.
 template <auto field>
 consteval RuleConstant constant(std::string_view name) {
   using Settings = decltype(settings_with(field));

@@ -7,9 +7,9 @@ namespace {
 std::int32_t stride_of(PhaseLiveness liveness) {
   switch (liveness) {
     case PhaseLiveness::off_ipu_after_forward_no_overlap:
-      return longest_stay;  // One step is for what leaves and what comes.
+      return longest_stay;  // The number between two phases is for what leaves and what comes.
     case PhaseLiveness::off_ipu_after_each_phase:
-      return 2 * longest_stay;  // This is too long a step for anything to stay.
+      return 2 * longest_stay;  // Nothing stays on the IPU for so long.
     default:
       return 1;
   }

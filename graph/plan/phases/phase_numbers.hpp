@@ -1,5 +1,6 @@
-// Phases have numbers on one clock for forward and backward: at number n the phase of number n
-// computes, that of n+1 comes to the IPU, and that of n-1 leaves it. The functions are pure.
+// A phase has a number for its forward and a number for its backward. The numbers say when things
+// happen: at number n, the phase with number n computes, the tensors of the phase with number n+1
+// come to the IPU, and those of the phase with number n-1 leave it. The functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace penstock::graph {
 
-/// Says when a phase computes.
+/// Says at which numbers a phase computes.
 struct PhaseNumbers {
   std::int32_t forward = 0;
   std::int32_t backward = 0;

@@ -1,6 +1,6 @@
 // Phases are groups of consecutive stages that take turns. A stage begins a turn in a direction
 // when all micro-batches of the turn have come to it from the phase before. Turns thus pass along
-// the edges of the plan, and nobody hands them out. Phases are plain data.
+// the edges of the plan, and no actor hands them out. Phases are plain data.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 namespace penstock::graph {
 
 struct Phases {
-  /// Has the phase of each stage, ascending from 0; if it is empty, stages have no turns.
+  /// Has the phase of each stage, ascending from 0; if the list is empty, there are no phases.
   std::vector<std::int32_t> of_stage = {};
   std::vector<PhaseNumbers> numbers = {};  ///< Has the numbers of each phase.
   std::int32_t turn = 1;                   ///< A phase does this many micro-batches in one turn.

@@ -1,6 +1,7 @@
-// Residency says when the weights of a phase are on its IPUs, by the numbers of phases. Weights
-// stay between two uses that are no more than `longest_stay` apart. What a phase needs comes while
-// the phase before it computes, if that phase has the number before. The functions are pure.
+// Residency says when the weights of a phase are on its IPUs, by the numbers of phases
+// (phase_numbers.hpp). Weights stay between two uses whose numbers are no more than `longest_stay`
+// apart. The weights of the phase with number n come while the phase with number n-1 computes, if
+// there is such a phase. The functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +24,11 @@ struct Turn {
 /// Returns the turns in the order of work: all forwards, and in training all backwards.
 std::vector<Turn> turns_of(const Phases& phases, bool training);
 
-/// Returns the turn whose weights come during `turn`, if there is one.
+/// Returns the turn whose weights come during `turn`, or nothing if none come.
 std::optional<Turn> comes_during(const Phases& phases, const Turn& turn, bool training);
 
-/// Returns whether the weights of a turn's phase leave the IPU at the end of the turn: no turn
-/// follows that needs them, or it follows too late.
+/// Returns whether the weights of a turn's phase leave the IPU at the end of the turn, because no
+/// later turn needs them, or only one that comes too late.
 bool leaves_after(const Phases& phases, const Turn& turn, bool training);
 
 /// An IPU has this many rooms for weights. room_of() says which one a stage uses. If one of two
@@ -46,7 +47,7 @@ struct Stay {
 };
 
 /// Returns the stays from the first forward to the end of the last turn, in the order of arrival.
-/// Each stay is one load.
+/// Each stay begins with one load.
 std::vector<Stay> stays_of(const Phases& phases, bool training);
 
 }  // namespace penstock::graph

@@ -47,8 +47,8 @@ class PipelineState {
   std::optional<Wait::For> backward_wait(int stage) const;
   int held(int stage) const;
   int in_flight(int stage) const;
-  /// Returns how many micro-batches have to have come from a neighbour before `micro_batch` can
-  /// begin.
+  /// Returns how many micro-batches `neighbour`, which is a neighbour or `stage` itself, must have
+  /// done before `stage` can begin `micro_batch`.
   int needed(int stage, int neighbour, int micro_batch) const;
   int gone() const;
   bool is_last(int stage) const { return stage == stages() - 1; }

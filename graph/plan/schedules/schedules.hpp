@@ -1,7 +1,7 @@
-// A Schedule is the policy that shapes a pipeline, as plain data; all schedules that there are are
-// declared here or listed in the source. Their functions have no state and may run on any thread. A
-// schedule does not say when anything runs, only how many micro-batches a stage may hold and which
-// ready work the stage does first.
+// A Schedule is the policy that shapes a pipeline, as plain data. All schedules are declared here
+// and listed in the source. Their functions have no state and may run on any thread. A schedule
+// does not say when anything runs, only how many micro-batches a stage may hold and which ready
+// work the stage does first.
 #pragma once
 
 #include <optional>
@@ -23,14 +23,15 @@ struct Schedule {
   int (*in_flight)(int stage, int stages);
   /// Says which work goes first if a stage could do either.
   Direction prefers;
-  /// Says that the whole pipeline (each replica has one of its own) holds one micro-batch at a
+  /// Says whether the whole pipeline (each replica has one of its own) holds one micro-batch at a
   /// time, in inference, too: a micro-batch enters the first stage only after the one before it has
   /// left the pipeline.
   bool one_at_a_time = false;
 };
 
-/// Lets a stage hold as many forwards as the round trip to the last stage is long, which gives the
-/// highest throughput under a cycle-synchronous discipline, and the most activations.
+/// Lets a stage hold as many micro-batches as there are stages on the way from it to the last stage
+/// and back. That gives the highest throughput if stages work in lock step, and takes the most
+/// memory for activations.
 extern const Schedule grouped;
 /// Makes a stage do one forward and one backward in turn (1F1B), which takes about half the
 /// activations of `grouped`.

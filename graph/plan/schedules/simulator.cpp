@@ -87,9 +87,9 @@ Direction direction_of(Discipline discipline, int unit, int stage) {
   return forward ? Direction::forward : Direction::backward;
 }
 
-/// Gives each run of a lock step, in the order of slots, its time: the runs of a stage follow one
-/// another, and all stages meet at the end of the slot. Returns the time at the end of the last
-/// slot.
+/// Sets the times of `runs`, which are in the order of their slots, by their costs. Within a slot,
+/// the runs of a stage follow one another; the next slot begins when all of them have ended.
+/// Returns the time at the end of the last slot.
 double meet_after_each_slot(const Simulation& simulation, std::vector<Run>& runs) {
   std::vector<double> free_at(simulation.costs.size(), 0);
   double begin = 0, end = 0;
@@ -111,8 +111,8 @@ Timeline simulate_lock_step(const Simulation& simulation) {
   PipelineState state = empty_pipeline(simulation);
   std::vector<Run> runs;
   int unit = 0;
-  // Four units without a run contain both directions of every stage after a `publish`, so the
-  // pipeline is stuck.
+  // Within four units, every stage may run in both directions after a publish(). If nothing has run
+  // in four units, the pipeline is stuck.
   for (int idle = 0; unit % slot != 0 || (!state.done() && idle < 4); ++unit, ++idle) {
     for (int stage = 0; stage < state.stages(); ++stage) {
       const Direction direction = direction_of(simulation.discipline, unit, stage);
@@ -175,8 +175,8 @@ class FreeRunning {
     }
   }
 
-  /// Returns the stage that starts next: of those whose IPU is free, the one that has waited
-  /// longest.
+  /// Returns the stage that starts next, which is the one with a free IPU that has waited longest,
+  /// or nothing if no stage can start.
   std::optional<int> next_stage() const {
     std::optional<int> best;
     if (simulation_.processors > 0 && std::ssize(active_) == simulation_.processors) return best;
@@ -196,7 +196,8 @@ class FreeRunning {
     note_ready();
   }
 
-  /// Moves to the next end of a run. Returns false if nothing runs.
+  /// Moves the time to the next end of a run, and ends the runs that end then. Returns false if
+  /// nothing runs.
   bool advance() {
     if (active_.empty()) return false;
     time_ =
@@ -214,8 +215,9 @@ class FreeRunning {
   std::vector<int> ipus_;
   PipelineState state_;
   std::vector<Run> runs_;
-  std::vector<std::size_t> active_;                   ///< Has the runs in progress.
-  std::vector<std::optional<double>> waiting_since_;  ///< Has an entry per stage.
+  std::vector<std::size_t> active_;  ///< Has the positions in runs_ of runs in progress.
+  /// Says since when each stage waits for its IPU, if it does.
+  std::vector<std::optional<double>> waiting_since_;
   double time_ = 0;
 };
 

@@ -24,7 +24,9 @@ enum class Discipline : std::uint8_t {
   popart_cycle,
   /// A slot has two units: in each slot every stage does a backward, then a forward.
   tf_grouped_step,
-  tf_interleaved_slot,  ///< A slot has one unit, and neighbours alternate forward and backward.
+  /// A slot has one unit. Each stage does a forward and a backward in turn, and while one stage
+  /// does a forward, its neighbours do a backward.
+  tf_interleaved_slot,
 };
 
 struct StageCost {
@@ -38,18 +40,19 @@ struct Simulation {
   int stages = 1;
   int micro_batches = 1;
   /// Says whether micro-batches go backward, too. Without backwards, a stage holds a micro-batch
-  /// until the next stage has it.
+  /// until the next stage has begun it.
   bool training = true;
-  /// Has the costs of each stage; if it is empty, each run costs one unit.
+  /// Has the costs of each stage; if the list is empty, each run costs one unit.
   std::vector<StageCost> costs = {};
-  /// Has the IPU of each stage; if it is empty, each stage has its own. An IPU runs one stage at a
-  /// time: the one that has waited longest, and of equal ones the later one. Only `free_running`
-  /// shares IPUs.
+  /// Has the IPU of each stage; if the list is empty, each stage has an IPU of its own. An IPU runs
+  /// one stage at a time: the stage that has waited longest or, if several have waited equally
+  /// long, the last of them. Only `free_running` shares IPUs.
   std::vector<int> ipus = {};
-  /// Has the phases, if any. Their turns replace the schedule's bounds, and only its preference
-  /// counts. Only `free_running` has phases.
+  /// Has the phases, if any. Their turns replace the schedule's bounds on micro-batches; only the
+  /// schedule's preference counts then. Only `free_running` has phases.
   Phases phases = {};
-  /// Counts the IPUs that can work at the same time; 0 means all. Only `free_running` has a limit.
+  /// Counts the IPUs that can work at the same time; 0 stands for all. Only `free_running` has a
+  /// limit.
   int processors = 0;
 };
 

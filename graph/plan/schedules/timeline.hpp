@@ -1,5 +1,5 @@
-// A Timeline says what a simulated pipeline did, run by run. It is plain data, and the functions
-// answer the questions that one asks of it.
+// A Timeline says what a simulated pipeline did, run by run. It is plain data. The functions
+// compute figures and texts from it.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct Run {
   double duration = 1;
   int stage = 0;
   Direction direction = Direction::forward;
-  int micro_batch = 0;  ///< Counts from 0.
+  int micro_batch = 0;  ///< Numbers the micro-batch, counted from 0.
   int slot = 0;         ///< Is the slot that the run is in, in lock step.
 };
 
@@ -47,7 +47,7 @@ struct Timeline {
   /// Has, for each stage, the most micro-batches that it ever held.
   std::vector<int> max_in_flight;
   double total_time = 0;
-  std::vector<Wait> stalled;  ///< Says who waits for what; it is empty if the work was finished.
+  std::vector<Wait> stalled;  ///< Says why unfinished stages wait; empty if all work was done.
 };
 
 /// Returns the share of the time, from 0 to 1, that the IPUs in use were busy.
@@ -57,8 +57,8 @@ double utilization(const Timeline& timeline);
 /// work in a direction: the first backward of stage 0 or, in inference, the first forward of the
 /// last stage. Returns null if that run never comes.
 const Run* run_that_fills(const Timeline& timeline);
-/// Returns how many micro-batches stage 0 has begun when the pipeline is full, or all if it never
-/// is.
+/// Returns how many micro-batches stage 0 has begun when the pipeline is full, or how many it has
+/// begun in all if the pipeline never is full.
 int ramp(const Timeline& timeline);
 
 /// Returns a table of a simulation in lock step. It has a row per slot and, headed by its IPU, a
