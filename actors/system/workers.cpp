@@ -40,7 +40,7 @@ void Workers::wait_until_entered() noexcept {
 
 void Workers::end() noexcept {
   close();
-  threads_.clear();  // This waits for them.
+  threads_.clear();  // The destructor of each thread waits for the thread's end.
 }
 
 void Workers::work() noexcept {
