@@ -22,7 +22,7 @@ class WaitPicture {
   /// Begins anew: `actors` actors have been asked. `waits` are waits that are known before any
   /// actor answers.
   void begin(std::size_t actors, std::vector<Wait> waits) noexcept;
-  /// Adds an actor's answer. The text of `wait` is empty if the actor waits for nothing.
+  /// Adds an actor's answer. The text of `wait` is empty if the actor has no wait to report.
   void add(const Wait& wait) noexcept;
 
   /// Returns whether every actor that was asked has answered.

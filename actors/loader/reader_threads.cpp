@@ -15,7 +15,8 @@ class JobQueue {
   JobQueue() = default;
   JobQueue(const JobQueue&) = delete;
   JobQueue& operator=(const JobQueue&) = delete;
-  // Jobs are destroyed one by one: a chain that ends by itself takes stack for each of its links.
+  // Jobs are destroyed one by one: if `first_` destroyed the whole chain, each job in it would take
+  // space on the stack.
   ~JobQueue() {
     while (!empty()) pop();
   }
@@ -41,7 +42,7 @@ class JobQueue {
 
 }  // namespace
 
-/// Holds what the threads and the pool share. The last of them to go destroys it.
+/// Holds what the threads and the pool share. It is destroyed by whichever of them ends last.
 struct ReaderThreads::Shared {
   struct Seat {
     std::shared_ptr<Reader> reader = {};
@@ -77,7 +78,7 @@ ReaderThreads::ReaderThreads(std::vector<std::shared_ptr<Reader>> readers)
   }
 }
 
-// Ends the threads that have been started. They have nothing to do, and so end at once.
+// Ends the threads that have been started. They end at once, because they have no jobs yet.
 void ReaderThreads::end_started() noexcept {
   for (std::size_t i = threads_.size(); i < shared_->seats.size(); ++i)
     shared_->seats[i].ended = true;
@@ -122,7 +123,7 @@ void ReaderThreads::close(std::chrono::nanoseconds limit) noexcept {
   }
   for (std::size_t i = 0; i < threads_.size(); ++i)
     if (left_behind(static_cast<int>(i))) threads_[i].detach();
-  threads_.clear();  // This waits for the others.
+  threads_.clear();  // The destructors wait for the threads that have not been detached.
 }
 
 bool ReaderThreads::left_behind(int reader) const noexcept {
