@@ -165,10 +165,10 @@ class Arena {
   Block kept_;                  // Has copies of buffers, each at its kept_offset.
   Block stash_;
   std::vector<Block> host_stash_;  // Is numbered by stash slot.
-  // Is numbered by ring of micro-batches, then by position.
+  // Is numbered by slot in the ring of micro-batches, then by position.
   std::vector<std::vector<Tensor>> received_;
   std::vector<std::vector<Tensor>> sends_forward_;  // Is numbered by stash slot, then by position.
-  // Is numbered by position, then by ring of the edge.
+  // Is numbered by position, then by slot in the edge's ring.
   std::vector<std::vector<Tensor>> sends_back_;
   std::vector<TensorList> outputs_;            // Is numbered by stash slot.
   std::vector<const std::byte*> received_at_;  // Has the addresses of the run's received tensors.

@@ -39,8 +39,9 @@ class StageCore {
   /// then until weights_ready().
   bool window_complete() const { return updating_; }
   bool busy() const { return running_.has_value(); }
-  /// Returns what keeps the stage from its next forward although the input is there. Returns
-  /// nothing if the input is not there, or if the stage may begin.
+  /// Returns `gate` while an update keeps the stage from its next forward. Otherwise returns what
+  /// else does so although the input is there, and nothing if the input is missing or the stage may
+  /// begin.
   std::optional<WaitReason> held_by() const;
   std::int64_t in_flight() const { return next_forward_ - next_backward_; }
   std::int64_t max_in_flight() const { return max_in_flight_; }

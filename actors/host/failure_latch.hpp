@@ -1,4 +1,5 @@
-// FailureLatch keeps the first failure of a running model, which ends it. Any thread may use it.
+// FailureLatch keeps the first failure of a running model. A failure ends the model. Any thread may
+// use a FailureLatch.
 #pragma once
 
 #include <mutex>
@@ -27,8 +28,9 @@ class FailureLatch {
   std::string text() const;
   /// Returns the first failure if no call has thrown it yet, and nothing otherwise.
   std::optional<Error> untold() const;
-  /// @throws Error if there was a failure: the failure itself, with its own code and text, if no
-  /// call has thrown it yet; closed otherwise.
+  /// Checks that there was no failure.
+  /// @throws Error if there was one: the failure itself, with its own code and text, if no call has
+  /// thrown it yet; closed otherwise.
   void expect_none();
 
  private:

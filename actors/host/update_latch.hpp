@@ -22,7 +22,7 @@ class UpdateLatch {
   /// Returns whether an update has begun and not ended.
   bool under_way() const;
   /// Waits at most `limit_seconds` for the end of an update that is under way and not cut. Returns
-  /// whether there is none left to wait for.
+  /// whether no such update is left.
   bool await_end(double limit_seconds);
 
  private:

@@ -29,7 +29,7 @@ class WaitPicture {
   bool complete() const noexcept;
 
   struct Content {
-    std::vector<Wait> waits = {};  ///< Are in the order of their actors' names.
+    std::vector<Wait> waits = {};  ///< Has the waits in the order of their actors' names.
     std::size_t asked = 0;         ///< Counts the actors that were asked.
     std::size_t silent = 0;        ///< Counts the asked actors that have not answered.
   };

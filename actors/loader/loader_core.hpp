@@ -51,8 +51,8 @@ class LoaderCore {
   void start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan = nullptr) noexcept;
   /// Says that the consumer wants batch `batch` of the epoch and no longer needs earlier ones.
   void ask(std::int64_t batch) noexcept;
-  /// Returns whether there is a task to hand out. There is none while all buffers are in use, or as
-  /// many batches are ahead as the settings allow.
+  /// Returns whether there is a task to hand out. A batch that is not read yet needs a free buffer,
+  /// and the settings limit how many batches are read ahead.
   /// @throws Error out_of_memory or std::bad_alloc if there is no memory for the next batch.
   /// Nothing has changed then, and the next call tries again.
   bool has_task();
@@ -98,7 +98,7 @@ class LoaderCore {
   std::shared_ptr<const EpochPlan> requested_plan_;  // Is the plan of start_epoch(), or null.
   std::shared_ptr<const EpochPlan> plan_;
   std::optional<LoadFailure> no_plan_;  // Says why the epoch has no plan, if it has none.
-  std::deque<Assembly> assemblies_;     // Are the assemblies of consecutive batches.
+  std::deque<Assembly> assemblies_;     // Has the assemblies of consecutive batches.
   std::int64_t opened_ = 0;  // Counts the batches of the epoch that have an assembly or had one.
   std::int64_t asked_ = -1;
   std::int64_t delivered_ = 0;

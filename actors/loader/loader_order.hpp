@@ -15,8 +15,8 @@ std::vector<std::int64_t> shuffled_order(std::int64_t samples, std::uint64_t see
 
 /// Is one of `count` partitions of an epoch. Each has `samples` consecutive samples of the order,
 /// and no sample is in two partitions. The samples that are in no partition are neighbors in the
-/// order. The next epoch leaves out the samples that follow them, so that each sample is left out
-/// equally often in the long run.
+/// order. The next epoch leaves out the positions that follow theirs, so that each position of the
+/// order is left out in its turn.
 struct OrderPartition {
   int index = 0;
   int count = 1;

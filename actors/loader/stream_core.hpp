@@ -44,8 +44,8 @@ class StreamCore {
   void start_epoch(std::uint64_t epoch) noexcept;
   /// Says that the consumer wants batch `batch` of the epoch and no longer needs earlier ones.
   void ask(std::int64_t batch) noexcept;
-  /// Returns whether there is a task to hand out. There is none while all buffers are in use, or as
-  /// many batches are ahead as the settings allow.
+  /// Returns whether there is a task to hand out. A chunk that is not read yet needs a free buffer,
+  /// and the settings limit how many batches are read ahead.
   /// @throws Error out_of_memory or std::bad_alloc if there is no memory for the next chunk.
   /// Nothing has changed then, and the next call tries again.
   bool has_task();

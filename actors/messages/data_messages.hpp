@@ -164,7 +164,8 @@ struct ExplainWait {
 /// Stage, optimizer, gate or feed -> supervisor: this is my answer to ExplainWait.
 struct WaitsFor {
   std::uint64_t round = 0;
-  Wait wait = {};  ///< Has no text if the answers of other actors say all there is to say.
+  /// Has no text if the sender waits for nothing, or only for what other answers explain.
+  Wait wait = {};
 };
 
 /// Lists all messages of this header.

@@ -90,7 +90,7 @@ struct StepCall {
   std::vector<Tensor> inputs = {};  ///< Has the tensors in the order of Plan::inputs.
   std::int64_t first_micro_batch = 0;
   std::int64_t micro_batches = 0;  ///< Counts the call's micro-batches of one replica.
-  /// Requests, when it stops, that no further window, or turn of inference, begins.
+  /// Says when no further window, or turn of inference, is to begin.
   std::stop_token stop = {};
 };
 

@@ -38,8 +38,9 @@ struct FeedState {
   SupervisorHandle supervisor;
   FeedLinks links;
   StepCall call;
-  std::int64_t end = 0;  // Is the number behind the call's last micro-batch.
-  // Is the number behind the last micro-batch of the windows that have begun in some replica.
+  std::int64_t end = 0;  // Is one more than the number of the call's last micro-batch.
+  // Is one more than the number of the last micro-batch of the windows that have begun in some
+  // replica.
   std::int64_t begun_end = 0;
   std::vector<std::int64_t> credits;  // Is numbered by replica.
   std::vector<std::int64_t> next;     // Has, for each replica, the micro-batch to send next.

@@ -1,10 +1,9 @@
 // The gate is where all stages meet before a weight update. It holds the update back until every
 // stage of every replica has its gradient sums, so that weights never change inside a window. It
 // leads all stages through the update in rounds. If only one IPU may be busy at a time, the stages
-// do a round one after another. The gate adds up the norms of gradients, also those of parameters
-// that replicas divide, and computes the factor that clips gradients to the global norm. It lets no
-// stage go on before all stages have done the update, and begins no update once the model has
-// failed.
+// do a round one after another. The gate computes the factor that clips gradients to the global
+// norm, and adds up the norms of parameters that replicas divide. It lets no stage go on before all
+// stages have done the update, and begins no update once the model has failed.
 #pragma once
 
 #include <array>

@@ -68,7 +68,7 @@ class PipelineRuntime {
   /// Returns the text of the failure that has ended the pipeline, or an empty text if it has not
   /// failed.
   std::string failure() const;
-  /// Returns the failure if no call has thrown it yet.
+  /// Returns the failure if no call has thrown it yet, and nothing otherwise.
   std::optional<Error> untold_failure() const;
   /// Checks that the pipeline has not failed.
   /// @throws Error if it has: the failure itself if no call has thrown it yet, closed otherwise.

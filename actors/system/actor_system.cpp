@@ -38,8 +38,8 @@ ActorSystem::Config::Config(const SystemOptions& options)
     });
 }
 
-// The threads are started last: if they cannot be started, the system is complete, and its
-// destructor ends it as usual.
+// The threads are started last: if that fails, `system_` is complete, and its destructor ends it as
+// usual.
 ActorSystem::ActorSystem(const SystemOptions& options) : config_(options), system_(config_) {
   const HostThreadGuard constructing_counts_too;
   if (Scheduler* const threads = scheduler()) threads->start_workers(worker_threads(options));

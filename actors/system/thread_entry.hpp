@@ -1,6 +1,7 @@
 // A thread calls one of these functions before it uses CAF. CAF keeps a variable for each thread,
 // which has a destructor. When a thread first uses that variable, the C library registers the
-// destructor and allocates a few bytes for it. If it gets none, it ends the process.
+// destructor and allocates a few bytes for it. If there is no memory, the C library ends the
+// process.
 #pragma once
 
 namespace penstock::actors {

@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-// These functions belong to OpenMP's runtime, and are null unless the process has one. Only GCC's
-// runtime binds the main thread before the program begins, and only GCC's can be asked for places
-// safely: LLVM's would bind the thread that asks. `GOACC_declare` is in GCC's runtime alone.
+// These functions belong to OpenMP's runtime, and are null unless the process has such a runtime.
+// Only GCC's runtime binds the main thread before the program begins, and only GCC's can be asked
+// for places safely: LLVM's would bind the thread that asks. `GOACC_declare` is in GCC's alone.
 extern "C" {
 int omp_get_num_places() __attribute__((weak));
 int omp_get_place_num_procs(int place) __attribute__((weak));

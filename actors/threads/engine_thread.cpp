@@ -42,8 +42,8 @@ void* run(void* argument) {
   return nullptr;
 }
 
-/// While it lives, the calling thread has all signals blocked, and hands that on to the threads
-/// that it starts.
+/// While this object lives, all signals are blocked in the calling thread, and in the threads that
+/// it starts.
 class BlockedSignals {
  public:
   BlockedSignals() noexcept {

@@ -1,6 +1,6 @@
 // The engine starts every thread as an EngineThread. A new thread inherits settings of the thread
 // that starts it, and thus the host's settings. An EngineThread begins with settings of its own
-// instead, which do not depend on the host's. This class does not use CAF.
+// instead, except for the scheduling policy and the priority. This class does not use CAF.
 #pragma once
 
 #include <pthread.h>

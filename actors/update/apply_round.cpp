@@ -21,8 +21,8 @@ double rate_factor(const StageUpdate& update) {
 
 }  // namespace
 
-// The host's learning rate schedule is called here, because the weights are still whole if it
-// throws.
+// The constructor calls the host's learning rate schedule: if that throws, the weights are still
+// whole.
 ApplyRound::ApplyRound(const RoundRun& run)
     : run_(run),
       update_(run.update),
@@ -120,7 +120,7 @@ void ApplyRound::move(const TrainedVariable& trained, const Piece& piece, double
   }
 }
 
-// The norm is added up over its blocks, in the order of the blocks, as it is everywhere.
+// The norm is added up over its blocks, in the order of the blocks, as graph::squared_norm() does.
 double ApplyRound::squared_norm_of_weight(const TrainedVariable& trained) const {
   double squared = 0;
   for (std::int64_t begin = 0; begin < trained.elements(); begin += graph::norm_block) {
