@@ -39,9 +39,9 @@ class StageCore {
   /// then until weights_ready().
   bool window_complete() const { return updating_; }
   bool busy() const { return running_.has_value(); }
-  /// Returns `gate` while an update keeps the stage from its next forward. Otherwise returns what
-  /// else does so although the input is there, and nothing if the input is missing or the stage may
-  /// begin.
+  /// Returns the reason why the stage may not begin its next forward although the input is there.
+  /// Returns nothing if there is no such reason, or if the input is missing. While the stage waits
+  /// for an update, the reason is `gate` in any case.
   std::optional<WaitReason> held_by() const;
   std::int64_t in_flight() const { return next_forward_ - next_backward_; }
   std::int64_t max_in_flight() const { return max_in_flight_; }

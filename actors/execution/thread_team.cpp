@@ -73,7 +73,8 @@ void ThreadTeam::help() {
   for (std::uint32_t seen = 0; !ended_.load();) {
     await_change(calls_, seen);
     seen = calls_.load(std::memory_order_acquire);
-    static_cast<void>(prepare_to_throw());  // The host may have loaded libraries meanwhile.
+    // The thread prepares for each call, because the host may have loaded libraries since the last.
+    static_cast<void>(prepare_to_throw());
     take_parts();
   }
 }

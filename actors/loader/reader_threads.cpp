@@ -105,7 +105,8 @@ void ReaderThreads::serve(const std::shared_ptr<Shared>& shared, std::size_t rea
     if (shared->closing) break;
     const std::unique_ptr<ReaderJob> job = seat.jobs.pop();
     lock.unlock();
-    static_cast<void>(prepare_to_throw());  // The host may have loaded libraries meanwhile.
+    // The thread prepares for each job, because the host may have loaded libraries since the last.
+    static_cast<void>(prepare_to_throw());
     job->run();
   }
   seat.reader->end();

@@ -133,8 +133,7 @@ std::optional<LoadedBatch> StreamCore::own_batch(const Chunk& chunk) {
 }
 
 std::optional<LoadedBatch> StreamCore::add_to_batch(Chunk& chunk) {
-  constexpr int usual =
-      2;  // The consumer has one buffer; the other is for the batch in the making.
+  constexpr int usual = 2;  // The consumer has one buffer; the other is for the next batch.
   if (!partial_) batch_buffers_.trim(usual);
   if (!partial_ && batch_buffers_.allocated() >= usual) partial_ = batch_buffers_.reuse();
   if (!partial_) partial_ = batch_buffers_.allocate_or_reuse();

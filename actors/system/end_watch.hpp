@@ -24,7 +24,7 @@ class EndWatch {
                            const caf::error& reason) noexcept = 0;
 };
 
-/// Says what an actor is called, and who watches it, if anybody does.
+/// Has the name of an actor and its watch, which is null if nobody watches the actor.
 struct Watched {
   std::string name = {};
   std::shared_ptr<EndWatch> watch = {};
