@@ -127,7 +127,8 @@ void Arena::run(const ProgramRun& run) {
     sent_back_at_[i] = tensor ? const_cast<std::byte*>(tensor.raw()) : nullptr;
   }
   const std::size_t stash_slot = slot(run.micro_batch, host_stash_.size());
-  // Only backward adds to the sums; forward runs while they are still on their way to the stage.
+  // Only a backward adds to the gradient sums. A forward may run while the sums are still on their
+  // way from the host store.
   const bool adds_sums = run.direction == Direction::backward;
   const graph::Bindings bindings{
       .parameters = parameters_.get(),
@@ -163,8 +164,9 @@ graph::StageProgramTimes Arena::take_program_times() {
 }
 
 graph::ProgramTimes* Arena::times_of(const ProgramRun& run) {
-  // One of every four in a row, which is at another place among them each time: else the first of a
-  // window, whose weights are in no cache, could be in every sample or in none.
+  // One of every four consecutive micro-batches is timed, and each time at another place among the
+  // four. Otherwise the first micro-batch of a window, for which no weights are in a cache, could
+  // be timed always or never.
   if (!times_programs_ || (run.micro_batch + run.micro_batch / 4) % 4 != 0) return nullptr;
   return run.direction == Direction::forward ? &times_.forward : &times_.backward;
 }

@@ -23,7 +23,8 @@ std::shared_ptr<std::byte> BlockPool::take(std::size_t bytes) {
       best = &block;
   if (!best) return blocks_.emplace_back(Block{bytes, allocate_block(bytes), round_}).memory;
   best->held_in = round_;
-  // Whatever the last holder did with the block happened before it dropped its handle.
+  // This fence pairs with the drop of the last holder's handle, so that all of that holder's
+  // accesses to the block happen before the new holder's.
   std::atomic_thread_fence(std::memory_order_acquire);
   return best->memory;
 }

@@ -1,6 +1,6 @@
 // A BlockPool has blocks of tensor memory that are handed out, dropped and handed out again. It
-// grows to as many blocks as are held at once, then allocates no more, and frees what has been of
-// no use for a while. One thread takes blocks; any thread may drop them.
+// grows to as many blocks as are held at once, then allocates no more, and frees blocks that have
+// not been held for a while. One thread takes blocks; any thread may drop them.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,17 @@ namespace penstock::actors {
 
 class BlockPool {
  public:
-  /// A block that nobody holds is freed by the round that comes this number of rounds after it was
-  /// held.
+  /// Is the number of rounds for which the pool keeps a block that nobody holds.
   static constexpr std::uint64_t idle_rounds = 16;
-  /// A block is never handed out for less than half of its bytes, unless it is this small.
+  /// Is the size up to which a block is handed out even if less than half of it is asked for.
   static constexpr std::size_t small_bytes = 4096;
 
-  /// Begins a round of the work that takes blocks. Frees what nobody has needed for a while.
+  /// Begins a round of the work that takes blocks. Frees each block that nobody has held for more
+  /// than `idle_rounds` rounds.
   void begin_round();
-  /// Returns a block of at least `bytes` bytes that nobody else holds, with whatever its last
-  /// holder left in it. It returns to the pool when its last handle is dropped, and may outlive the
-  /// pool.
+  /// Returns a block of at least `bytes` bytes that nobody else holds, with whatever content its
+  /// last holder left. The block returns to the pool when its last handle is dropped, and may
+  /// outlive the pool.
   /// @throws Error out_of_memory
   std::shared_ptr<std::byte> take(std::size_t bytes);
 

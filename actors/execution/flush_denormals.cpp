@@ -4,7 +4,7 @@ namespace penstock::actors {
 namespace {
 
 #if defined(__x86_64__)
-// The first bit flushes results to zero, the second takes operands for zeros.
+// The first bit makes denormal results zero, and the second makes denormal operands count as zero.
 constexpr std::uint64_t flush = 0x8000 | 0x0040;
 
 std::uint64_t control() noexcept {

@@ -1,7 +1,7 @@
-// While a FlushDenormals lives, arithmetic on its thread takes numbers that are too small for a
-// normal float for zero, in operands and results. Such numbers carry nothing and cost a hundred
-// times as much. The destructor leaves the thread as it was before, for the thread may be the
-// host's.
+// While a FlushDenormals lives, numbers that are too small for a normal float count as zero in the
+// arithmetic on its thread, as operands and as results. Such numbers do not matter to a network,
+// and make an operation cost a hundred times as much. The destructor restores the thread's
+// settings, because the thread may be the host's.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A HostTrace gets what the actors without an IPU note of themselves. They write, on whatever
-// thread they run, and the host's thread reads. It knows nothing of CAF.
+// A HostTrace holds the events of the actors that have no IPU. The actors write it on whatever
+// thread they run, and the host's thread reads it. This class does not use CAF.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ class HostTrace {
   EventLog<HostEvent> log_;
 };
 
-/// Calls `action`, and records it as something that `actor` did for a micro-batch, if there is a
-/// trace.
+/// Calls `action`, and records it in `trace` as `event`, with the time that it took. If `trace` is
+/// null, nothing is recorded.
 void traced(HostTrace* trace, HostEvent event, const auto& action) {
   if (!trace) return action();
   event.begin_ns = steady_ns();

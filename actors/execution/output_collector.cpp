@@ -13,8 +13,8 @@ void add_elements(std::byte* sum, const Tensor& tensor) {
   for (const T value : tensor.as<T>()) *out++ += value;
 }
 
-/// Returns the loss of a micro-batch, which is a number or the mean of the terms that were not
-/// reduced to one.
+/// Returns the loss of a micro-batch: the only element of `loss`, or the mean of all elements if
+/// the loss was not reduced to a single number.
 double loss_of(const Tensor& loss) {
   const auto terms = loss.as<float>();
   return std::accumulate(terms.begin(), terms.end(), 0.0) / static_cast<double>(terms.size());

@@ -1,6 +1,6 @@
-// An OutputCollector turns the outputs of micro-batches into what a call returns. It knows nothing
-// of CAF. Dimension 0 of a result counts the output's selected micro-batches in the order device
-// iteration, accumulation step, replica.
+// An OutputCollector puts the outputs of micro-batches together to what a call returns. It does not
+// use CAF. Along dimension 0 of a result, the output's selected micro-batches are ordered by device
+// iteration, then by accumulation step, then by replica.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ namespace penstock::actors {
 
 /// Returns for how many of a replica's micro-batches a call returns an output; a sum counts as one.
 std::int64_t count_returned(const OutputSelection& selection, std::int64_t micro_batches);
-/// Returns whether a call returns what micro-batch `number` has computed, or a sum that it
-/// completes.
+/// Returns whether a call of `micro_batches` micro-batches per replica returns the output of its
+/// micro-batch `number` (from 0), or a sum that this micro-batch completes.
 bool is_returned(const OutputSelection& selection, std::int64_t number, std::int64_t micro_batches);
 
-/// Returns the type of what a call of `micro_batches` per replica returns of an output of type
-/// `one`: dimension 0 is longer by the number of returned micro-batches, and scalars become
-/// [count], or [] if that number is one.
+/// Returns the type of what a call of `micro_batches` micro-batches per replica returns for an
+/// output of type `one`. Dimension 0 is multiplied by the number of returned micro-batches; a
+/// scalar becomes [number], or [] if the number is 1.
 graph::TensorType returned_type(const graph::TensorType& one, const OutputSelection& selection,
                                 std::int64_t micro_batches, std::int64_t replicas);
 
@@ -31,14 +31,15 @@ class OutputCollector {
 
   /// Begins a call of `micro_batches` micro-batches per replica.
   void begin(std::int64_t micro_batches);
-  /// Takes output `output` of the call's micro-batch `number` (from 0) of `replica`, in any order,
-  /// except that the micro-batches of a sum come in their order within a replica.
+  /// Takes output `output` of the call's micro-batch `number` (from 0) of `replica`. Outputs may
+  /// come in any order, except that the micro-batches of a sum come in their order within a
+  /// replica.
   void add(std::size_t output, std::int64_t replica, std::int64_t number, const Tensor& tensor);
   /// Leaves out the last `micro_batches` micro-batches of each replica: the call has not begun
   /// them, and returns nothing of them.
   void leave_out(std::int64_t micro_batches);
   bool complete() const { return missing_ == 0; }
-  /// Returns what the call returns.
+  /// Returns the results of the call, once complete() is true.
   StepOutcome take();
 
  private:

@@ -16,7 +16,7 @@ namespace penstock::actors {
 
 class PhaseHerald {
  public:
-  /// Speaks for stage `stage` of a plan.
+  /// Serves stage `stage` of `plan`.
   PhaseHerald(const graph::Plan& plan, std::size_t stage);
 
   struct News {

@@ -17,7 +17,8 @@
 
 namespace penstock::actors {
 
-/// Holds the optimizer as the actors see it. It is replaced as a whole between steps.
+/// Holds the host's optimizer in the form that the actors use. It is replaced as a whole between
+/// steps.
 struct UpdateRules {
   /// Has the rules in the order of Plan::variables.
   std::vector<graph::ParameterRule> variables = {};
@@ -25,16 +26,20 @@ struct UpdateRules {
   double max_grad_norm = 0;
   /// Says whether clipping follows PopTorch; see graph/plan/optimizers/norm.hpp.
   bool exact_max_grad_norm = false;
-  /// Is the factor by which the gradients that arrive are larger than those of the loss.
+  /// Is the factor by which the gradients that the programs compute are larger than those of the
+  /// loss.
   double loss_scaling = 1;
-  /// Returns the factor of the learning rates after so many updates. Null means a factor of 1.
+  /// Returns the factor of the learning rates after the given number of updates. If the function is
+  /// null, the factor is 1.
   std::function<double(std::int64_t)> learning_rate_factor = {};
 };
 
 /// Is what every program reads besides its inputs. The host writes it between calls.
 struct RunConstants {
-  std::int64_t first_update = 0;  ///< Is the number of updates when the model began.
-  float loss_scale = 1;           ///< Is the gradient of the loss with respect to itself.
+  /// Is what is added to the number of windows before a micro-batch, to have the number of the
+  /// update that the micro-batch belongs to.
+  std::int64_t first_update = 0;
+  float loss_scale = 1;  ///< Is the gradient of the loss with respect to itself.
 };
 
 /// Says for which micro-batches an output is returned.
@@ -57,46 +62,49 @@ struct PipelineSetup {
   std::uint64_t seed = 0;
   OutputSelection outputs = {};               ///< Applies to the model's outputs and the loss.
   std::vector<OutputSelection> anchors = {};  ///< Has the selections in the order of Plan::anchors.
-  bool trace = false;  ///< Says whether the stages record events.
-  /// Says whether everything else that a profile needs is recorded, too: what the actors without
-  /// an IPU do, and how long instructions take.
+  bool trace = false;                         ///< Says whether the stages record events.
+  /// Says whether what the actors without an IPU do, and how long instructions take, is recorded
+  /// for a profile.
   bool profile = false;
   /// Is the largest number of events that all stages together keep.
   std::int64_t trace_events = 1 << 20;
-  /// Gets what the actors without an IPU did. completed() makes it if `profile` is set, else it
-  /// is null.
+  /// Holds the events of the actors that have no IPU. completed() makes it if `profile` is set,
+  /// else it is null.
   std::shared_ptr<HostTrace> host_trace = {};
   double stall_seconds = 60;
-  /// Counts the updates that all stages have done, on top of those that were there before. The
-  /// host's threads read it beside a call. It may be null.
+  /// Counts the updates that all stages have done, on from the number that it had before. The
+  /// host's threads may read it during a call. If it is null, completed() makes a counter of its
+  /// own.
   std::shared_ptr<std::atomic<std::uint64_t>> updates = {};
-  /// Counts for `updates`. completed() makes it.
+  /// Is what the actors count updates with; it counts in `updates`. completed() makes it.
   std::shared_ptr<UpdateCount> update_count = {};
   /// Has the constants, which completed() makes.
   std::shared_ptr<RunConstants> constants = {};
 
   std::size_t stages() const { return plan->stages.size(); }
-  /// Counts the micro-batches of one replica that are anywhere between the feed and the end of
-  /// their last backward turn. Their numbers lie within one such span, so that rings of this length
-  /// never clash.
+  /// Returns how many micro-batches of one replica may be under way at a time, from the feed to the
+  /// end of their last backward turn. Their numbers are consecutive, so that a ring of this length
+  /// has a place for each.
   std::int64_t live_micro_batches() const { return plan->stages.front().in_flight + 2; }
   std::int32_t ipu(std::int64_t replica, std::size_t stage) const {
     return static_cast<std::int32_t>(graph::ReplicaIpus(*plan, replicas).of(replica, stage));
   }
 };
 
-/// Returns the setup with a count of its updates and the constants that `rules` begin with.
+/// Returns `setup` with its update count, its host trace if `profile` is set, and the constants
+/// that `rules` begin with.
 std::shared_ptr<const PipelineSetup> completed(PipelineSetup setup, const UpdateRules& rules);
 
-/// Returns what a gradient's sum is divided by to make the gradient that `setup.reduction` asks
-/// for.
+/// Returns the number by which a gradient sum is divided to make the gradient that
+/// `setup.reduction` asks for.
 double gradient_parts(const PipelineSetup& setup);
 
 /// Returns how many events each stage of each replica keeps, which is an equal share and at
 /// least 1.
 std::int64_t events_of_stage(const PipelineSetup& setup);
 
-/// Returns whether the replicas divide what `rule` keeps of a parameter of so many elements.
+/// Returns whether the replicas divide among themselves the state that `rule` keeps of a parameter
+/// of `elements` elements.
 bool divided(const PipelineSetup& setup, const graph::ParameterRule& rule, std::int64_t elements);
 
 /// Returns the constants of a model that begins with update 0.

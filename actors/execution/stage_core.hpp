@@ -14,43 +14,47 @@ namespace penstock::actors {
 
 class StageCore {
  public:
-  /// Serves stage `stage` of a plan whose updates come after every `window` micro-batches, or never
-  /// if that is 0. At most `live` consecutive micro-batches are known at any time.
+  /// Serves stage `stage` of `plan`. An update comes after every `window` micro-batches, or never
+  /// if `window` is 0. At most `live` consecutive micro-batches are under way at any time.
   StageCore(const graph::Plan& plan, std::size_t stage, std::int64_t window, std::int64_t live);
 
-  /// Notes that one of the stage's edges has delivered. `position` counts forward_receives, then
-  /// backward_receives. Any order is legal. @throws Error internal for a message out of protocol.
+  /// Notes that one of the stage's edges has brought what it brings for `micro_batch`. `position`
+  /// counts the stage's forward_receives first, and then its backward_receives. Any order is legal.
+  /// @throws Error internal if nothing is expected at `position` for `micro_batch`.
   void received(std::size_t position, std::int64_t micro_batch);
   /// Notes that the host has read the outputs of one more micro-batch.
   void outputs_taken() { ++outputs_taken_; }
   /// Notes that the update is done, so that the next window may begin.
   void weights_ready();
 
-  /// Returns the work to start now, or nothing if there is none. One piece runs at a time, in the
-  /// order of micro-batches for each direction.
+  /// Returns the work to start now, or nothing if there is none. One program runs at a time, and
+  /// those of each direction run in the order of the micro-batches.
   std::optional<Work> next() const;
   void started(const Work& work);
   void finished(const Work& work);
 
-  /// Returns whether that work has been started, and perhaps done.
+  /// Returns whether `work` has been started. It may also have been finished.
   bool begun(const Work& work) const;
   /// Returns whether all micro-batches of the window have been through backward. There is no work
   /// then until weights_ready().
   bool window_complete() const { return updating_; }
   bool busy() const { return running_.has_value(); }
-  /// Returns what keeps the stage from its next forward, if that is not the input; or nothing.
+  /// Returns the reason why the stage may not begin its next forward although the input is there.
+  /// Returns nothing if there is no such reason, or if the input is missing. While the stage waits
+  /// for an update, the reason is `gate` in any case.
   std::optional<WaitReason> held_by() const;
   std::int64_t in_flight() const { return next_forward_ - next_backward_; }
   std::int64_t max_in_flight() const { return max_in_flight_; }
-  /// Returns whether the stage is between micro-batches, windows and calls.
+  /// Returns whether the stage runs no program, has no micro-batch in flight, and waits for no
+  /// update.
   bool idle() const { return !running_ && in_flight() == 0 && !updating_; }
 
-  /// Says what a stage waits for, and for which other ones.
+  /// Says what a stage waits for, and from which other stages.
   struct Waiting {
     /// Is a text such as 'waits for input "relu_1" from stage 0 for micro-batch 7'.
     std::string text = {};
-    /// Lists the ways in which the wait may end, as Wait does, by the numbers of stages; the host's
-    /// is graph::host.
+    /// Lists the ways in which the wait may end, as Wait::ways does, but with the numbers of
+    /// stages; graph::host stands for the host.
     std::vector<std::vector<std::int32_t>> ways = {};
   };
   Waiting waits_for() const;
@@ -63,17 +67,19 @@ class StageCore {
   };
   Arrivals& arrivals(std::int64_t micro_batch);
   const Arrivals& arrivals(std::int64_t micro_batch) const;
-  /// Counts edges into the stage. Those from other phases are far, and hold up a whole turn.
+  /// Counts edges into the stage. Edges from other phases are far: what they bring for any
+  /// micro-batch of a turn is needed before the turn begins. All other edges are near.
   struct Receives {
     std::size_t near = 0;
     std::size_t far = 0;
   };
   void sort_receives(const std::vector<std::int32_t>& edges, std::int32_t stage,
                      Receives& receives);
-  /// Notes that nothing has arrived for that micro-batch yet.
+  /// Notes that nothing has arrived for `micro_batch` yet.
   void reset(std::int64_t micro_batch);
-  /// Returns the micro-batch that may not begin before what comes at `position` for `micro_batch`
-  /// is there: the first of its turn, if that comes from another phase.
+  /// Returns the micro-batch that may not begin before the edge at `position` has brought what it
+  /// brings for `micro_batch`. It is `micro_batch` itself or, if the edge comes from another phase,
+  /// the first micro-batch of the turn.
   std::int64_t held_up_by(std::size_t position, std::int64_t micro_batch) const {
     return far_[position] ? plan_.phases.turn_begin(micro_batch) : micro_batch;
   }
@@ -81,11 +87,11 @@ class StageCore {
   bool forward_ready() const;
   bool may_begin_backward() const;
   bool backward_ready() const;
-  /// Returns the first micro-batch, from `micro_batch` to the end of its turn, that the stage waits
-  /// for at a position from `begin` to `end`.
+  /// Returns the first micro-batch, from `micro_batch` to the end of its turn, for which something
+  /// is missing at the positions [begin, end) that keeps `micro_batch` from beginning.
   std::int64_t first_incomplete(std::int64_t micro_batch, std::size_t begin, std::size_t end) const;
-  /// Adds to `waiting` what comes at the positions from `begin` to `end` and is not there for the
-  /// micro-batch `next`, as one more way in which the wait may end.
+  /// Adds a way in which the wait may end to `waiting`: what keeps micro-batch `next` from
+  /// beginning comes at the positions [begin, end). `what` is what the text calls a missing tensor.
   void add_missing(Waiting& waiting, const char* what, std::int64_t next, std::size_t begin,
                    std::size_t end) const;
 
@@ -102,7 +108,7 @@ class StageCore {
   std::vector<Arrivals> arrivals_;
   Receives forward_;
   Receives backward_;
-  std::vector<bool> far_;   // Is numbered by position.
+  std::vector<bool> far_;   // Says, by position, whether the edge is far.
   bool separate_backward_;  // Says whether all forwards of a turn come before its first backward.
 };
 

@@ -1,6 +1,6 @@
-// On a StatusBoard, one stage of one replica notes what it has done. Its actor writes, on whatever
-// thread that runs, and the host's thread reads. The lock keeps them apart even if a stage ends its
-// last work after the host has its answer. The board knows nothing of CAF.
+// On a StatusBoard, one stage of one replica notes what it has done. The stage's actor writes on
+// whatever thread it runs, and the host's thread reads. A lock keeps the two apart, because a stage
+// may end its last work after the host has its answer. The board does not use CAF.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class StatusBoard {
     const std::lock_guard lock(mutex_);
     change(status_.report);
   }
-  /// Adds an event. One for which there is no memory counts as dropped.
+  /// Adds an event. An event for which there is no memory counts as dropped.
   void record(const TraceEvent& event) noexcept {
     const std::lock_guard lock(mutex_);
     status_.trace.add(event);

@@ -1,6 +1,6 @@
-// An EventLog has recorded events that nobody has taken yet. There are never more than a limit: the
-// oldest ones make room for new ones and are counted. Recording never fails: an event for which
-// there is no memory is counted, too. One thread uses it.
+// An EventLog has recorded events that nobody has taken yet. It keeps no more than a limit: the
+// oldest events are dropped to make room for new ones, and are counted. Recording never fails: an
+// event for which there is no memory is dropped and counted, too. One thread at a time uses a log.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +16,12 @@ namespace penstock::actors {
 template <class Event>
 class EventLog {
  public:
-  /// Keeps no event, and counts them.
+  /// Makes a log that keeps no event, but counts those that it is given as dropped.
   EventLog() = default;
   /// Keeps at most `most` events. Memory grows as events come, up to that number.
   explicit EventLog(std::int64_t most) : most_(static_cast<std::size_t>(most)) {}
 
-  /// Adds an event. One for which there is no memory counts as dropped.
+  /// Adds an event. An event for which there is no memory counts as dropped.
   void add(const Event& event) noexcept {
     if (events_.size() < most_) {
       try {
@@ -36,8 +36,8 @@ class EventLog {
     events_[oldest_] = event;
     oldest_ = (oldest_ + 1) % most_;
   }
-  /// Adds the events of another log, in their order, and counts those that it has dropped. The
-  /// number of each micro-batch grows by `earlier`.
+  /// Adds the events of the log `other`, in their order, and counts those that `other` has dropped.
+  /// `earlier` is added to the number of each event's micro-batch.
   void add(const EventLog& other, std::int64_t earlier) noexcept {
     for (std::size_t i = 0; i < other.events_.size(); ++i) {
       Event event = other.events_[(other.oldest_ + i) % other.events_.size()];
@@ -57,35 +57,36 @@ class EventLog {
     to.insert(to.end(), middle, events_.end());
     to.insert(to.end(), events_.begin(), middle);
   }
-  /// Hands over the events, in the order in which they were added, and their memory. What was
-  /// dropped stays counted.
+  /// Hands over the events, in the order in which they were added, and their memory. The count of
+  /// dropped events stays.
   std::vector<Event> take() {
     std::ranges::rotate(events_, events_.begin() + static_cast<std::ptrdiff_t>(oldest_));
     oldest_ = 0;
     return std::exchange(events_, {});
   }
-  /// Returns a log of the events and of what was dropped, and forgets both. Allocates nothing.
+  /// Returns a log with the events and the count of dropped ones, and forgets both. Allocates
+  /// nothing.
   ///
-  /// The memory goes with the events, and the log's grows anew. With a second buffer to go on with,
-  /// each log would keep, for as long as the model is there, twice the memory of the most events
-  /// that were ever recorded between two readings.
+  /// The events' memory goes with them, and this log allocates new memory as further events come.
+  /// If it had a second buffer instead, each log would keep, for as long as the model lives, twice
+  /// the memory of the most events that were ever recorded between two readings.
   EventLog hand_over() noexcept {
     EventLog empty;
     empty.most_ = most_;
     return std::exchange(*this, std::move(empty));
   }
 
-  /// Returns how many events there was no room or no memory for.
+  /// Returns how many events were dropped, because there was no room or no memory for them.
   std::uint64_t dropped() const noexcept { return dropped_; }
 
  private:
   std::size_t most_ = 0;
-  std::vector<Event> events_;  // Is a ring once it is full, which begins at `oldest_`.
+  std::vector<Event> events_;  // Is a ring that begins at `oldest_`, once `most_` events are there.
   std::size_t oldest_ = 0;
   std::uint64_t dropped_ = 0;
 };
 
-/// Has what IPUs did.
+/// Is a log of what IPUs did.
 using TraceLog = EventLog<TraceEvent>;
 
 }  // namespace penstock::actors

@@ -1,7 +1,7 @@
-// A WeightRoom is the memory of an IPU to which the weights come that the host store keeps, for the
-// programs of one stage at a time. They stay until another stage needs the room or there are newer
-// ones, so that a stage alone on its IPU brings them once per update. It is used on the IPU's
-// thread.
+// A WeightRoom is the memory of an IPU to which weights come that the host store keeps. It serves
+// the programs of one stage at a time. The weights stay until another stage needs the room or the
+// weights have changed: if a stage is alone on its IPU, they come once per update. A WeightRoom is
+// used on the IPU's thread.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@ namespace penstock::actors {
 
 class WeightRoom {
  public:
-  /// Serves stages of which none keeps more than `bytes` bytes in the host store.
+  /// Makes a room of `bytes` bytes, which is as much as any of its stages needs.
   explicit WeightRoom(std::int64_t bytes = 0);
 
   std::int64_t bytes() const { return bytes_; }
-  /// Brings the weights of `arena`'s stage, unless their newest values are here already, and
-  /// returns where they are. Returns null if no stage of the IPU has any in the host store.
-  /// `heartbeat` beats with each.
+  /// Copies the weights of `arena`'s stage to the room, unless their newest values are there
+  /// already, and returns their address. Returns null if the room has no bytes, as its stages have
+  /// no weights in the host store. `heartbeat`, if it is not null, beats with each tensor.
   std::byte* bring(Arena& arena, graph::Heartbeat* heartbeat = nullptr) {
     if (bytes_ > 0 && !holds(arena)) fill(arena, heartbeat);
     return memory_.get();
@@ -36,7 +36,7 @@ class WeightRoom {
 
   std::int64_t bytes_;
   std::shared_ptr<std::byte> memory_;
-  // Points to the arena whose weights are here; it is compared, never dereferenced.
+  // Points to the arena whose weights are in the room; it is compared, never dereferenced.
   const Arena* of_ = nullptr;
   std::int64_t version_ = 0;
 };

@@ -1,4 +1,4 @@
-// An answer is what a call of the host's may return.
+// An Answer is the result of a call of the host's.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ using Variables = std::vector<Tensor>;  ///< Has tensors in the order of Plan::v
 
 struct Done {};
 
-/// Says how many micro-batches per replica a call has done that was asked to stop. It will do no
-/// others.
+/// Is the answer of a call that was asked to stop. It says how many micro-batches per replica the
+/// call has done; the call does no more.
 struct CutAfter {
   std::int64_t micro_batches = 0;
 };
@@ -23,7 +23,7 @@ struct CutAfter {
 /// Holds what a call that runs micro-batches returns.
 struct StepOutcome {
   Outputs outputs = {};
-  double mean_loss = 0;  ///< Is the mean loss that StepResult has.
+  double mean_loss = 0;  ///< Is what StepResult::mean_loss will say.
 };
 
 using Answer = std::variant<Done, StepOutcome, CutAfter>;

@@ -15,9 +15,9 @@ class CallSlot {
   /// Makes a slot that rings `bell` with each answer. The bell outlives the slot.
   explicit CallSlot(Bell& bell) : bell_(bell) {}
 
-  /// Begins a call, which is under way until end(). @throws Error busy if another one is.
+  /// Begins a call, which is under way until end(). @throws Error busy if a call is under way.
   void begin();
-  /// @throws Error busy if a call is under way.
+  /// Checks that no call is under way. @throws Error busy if a call is.
   void expect_none() const;
   /// Answers the call that is under way.
   void answer(Answer answer) noexcept;

@@ -15,7 +15,8 @@ bool EndPatience::lasts() const {
   const double still_at_work = pulse_.look().seconds();
   if (any_at_work(pulse_.ipus(), ipu_time_ == IpuTime::limited ? still_at_work : 0, stall_seconds_))
     return true;
-  // This looks again, for an IPU that is at work no more may have moved meanwhile.
+  // The pulse is looked at again, because an IPU that is no longer at work may have moved
+  // meanwhile.
   const double still = pulse_.look().seconds();
   const double waited = std::chrono::duration<double>(pulse_.now() - begin_).count();
   return std::min(still, waited) < stall_seconds_;

@@ -11,8 +11,9 @@ namespace penstock::actors {
 
 /// Says for how long an IPU may be in the middle of something before it counts as dead.
 enum class IpuTime : std::uint8_t {
-  limited,    ///< Lasts for the seconds that seconds_allowed() gives it.
-  unlimited,  ///< Lasts for ever: the caller has to wait for the IPU's thread in any case.
+  limited,  ///< An IPU may take as many seconds as seconds_allowed() returns.
+  /// An IPU may take for ever, because the caller has to wait for the IPU's thread in any case.
+  unlimited,
 };
 
 class EndPatience {
@@ -30,8 +31,8 @@ class EndPatience {
     return false;
   }
 
-  /// Returns whether something has moved in the last `stall_seconds`, or an IPU is at work within
-  /// its time. It returns true for the first `stall_seconds`.
+  /// Returns whether something has moved in the last `stall_seconds`, or an IPU is at work and has
+  /// not used up its IpuTime. Returns true in any case for the first `stall_seconds`.
   bool lasts() const;
 
  private:

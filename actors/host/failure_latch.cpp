@@ -38,7 +38,7 @@ void FailureLatch::expect_none() {
   const std::lock_guard lock(mutex_);
   if (!failure_) return;
   const Error error = thrown_ ? closed_by(failure_->text) : Error(failure_->code, failure_->text);
-  thrown_ = true;  // It is set only once there is memory for the error.
+  thrown_ = true;  // If there is no memory for `error`, the failure still counts as not thrown.
   throw error;
 }
 

@@ -1,4 +1,5 @@
-// FailureLatch keeps the first failure of a running model, which ends it. Any thread may use it.
+// FailureLatch keeps the first failure of a running model. A failure ends the model. Any thread may
+// use a FailureLatch.
 #pragma once
 
 #include <mutex>
@@ -19,16 +20,17 @@ class FailureLatch {
   /// Makes a latch whose failure closes `updates` and rings `bell`, which both outlive the latch.
   FailureLatch(Bell& bell, UpdateLatch& updates) : bell_(bell), updates_(updates) {}
 
-  /// Keeps the failure, if it is the first one. No update begins any more by the time that anybody
-  /// can know of it.
+  /// Closes the updates, and then keeps the failure if it is the first one. Whoever learns of the
+  /// failure can therefore rely on it that no update begins any more.
   void fail(Failure failure) noexcept;
   bool failed() const;
   /// Returns what the first failure said, or an empty text if there was none.
   std::string text() const;
-  /// Returns the failure if no call has thrown it yet.
+  /// Returns the first failure if no call has thrown it yet, and nothing otherwise.
   std::optional<Error> untold() const;
-  /// @throws Error if there was a failure: the failure itself, with its own code and text, if no
-  /// call has thrown it yet; closed otherwise.
+  /// Checks that there was no failure.
+  /// @throws Error if there was one: the failure itself, with its own code and text, if no call has
+  /// thrown it yet; closed otherwise.
   void expect_none();
 
  private:

@@ -8,7 +8,8 @@
 namespace penstock::actors {
 namespace {
 
-/// Says for how long the first and the second call of the watchdog may take to answer.
+/// Has the seconds that pass after the first and after the second call of the watchdog until it
+/// counts as silent.
 constexpr double watchdog_seconds[] = {1, 10};
 
 }  // namespace
@@ -16,7 +17,7 @@ constexpr double watchdog_seconds[] = {1, 10};
 void HostCalls::begin() {
   failure.expect_none();
   call.begin();
-  pulse.beat();  // The time before the call is no part of its silence.
+  pulse.beat();  // The time before the call does not count as a time in which nothing moves.
 }
 
 void HostCalls::expect_idle() {

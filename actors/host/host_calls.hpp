@@ -1,6 +1,6 @@
-// HostCalls holds what the host's thread and a pipeline's actors share while it runs. Actors are
-// given the members that they need; the host, whose thread is the only one that waits, has all of
-// them.
+// HostCalls holds what the host's thread and a pipeline's actors share while the pipeline runs.
+// Actors are given the members that they need; the host, whose thread is the only one that waits,
+// has all members.
 #pragma once
 
 #include <functional>
@@ -15,10 +15,10 @@
 namespace penstock::actors {
 
 class HostCalls {
-  Bell bell_;  // The other members ring it, so that it is there before them.
+  Bell bell_;  // The other members ring the bell, so it is constructed before them.
 
  public:
-  /// `now` tells the time for which something has been still.
+  /// `now` is the clock that measures for how long nothing has moved.
   explicit HostCalls(Stillness::Now now = &Stillness::Clock::now) : pulse(bell_, now) {}
 
   /// Begins a call, which is under way until wait() has taken its answer.
@@ -26,21 +26,25 @@ class HostCalls {
   void begin();
   /// Throws what begin() would, but begins no call.
   void expect_idle();
-  /// Throws busy if a call is under way and the pipeline has not failed; returns whether it has.
+  /// Returns whether the pipeline has failed.
+  /// @throws Error busy if the pipeline has not failed and a call is under way.
   bool expect_idle_or_failed() const;
   /// Returns whether the call has been answered, or the pipeline has failed.
   bool answered() const { return call.answered() || failure.failed(); }
 
-  /// A watchdog finds out why nothing has moved for `quiet_seconds`, since PipelinePulse::beats()
-  /// was `beats`. It fails the call, or excuses it. It must not throw.
+  /// A watchdog finds out why nothing has moved for `quiet_seconds`, in which
+  /// PipelinePulse::beats() has stayed `beats`. It either notes a failure in `failure`, or excuses
+  /// the silence in `pulse`. It must not throw.
   using Watchdog = std::function<void(std::uint64_t beats, double quiet_seconds)>;
 
-  /// Waits for the answer; a failure goes first, even one that comes after it, before it is taken.
-  /// The watchdog is called once nothing has moved for `quiet_seconds`, and again a second later if
-  /// it has neither failed nor excused the call yet. After an excuse the wait goes on, and the
-  /// watchdog is called again after another `quiet_seconds` in which nothing moves.
-  /// The call is over then, whatever is thrown.
-  /// @throws Error with the failure; stalled if there is no watchdog, or it is silent too.
+  /// Waits for the call's answer, ends the call and returns the answer. If the pipeline fails
+  /// before the answer is taken, the failure is thrown, even if the answer came first. The watchdog
+  /// is called once nothing has moved for `quiet_seconds`, and again a second later if it has
+  /// neither failed nor excused the call yet. After an excuse the wait goes on, and the watchdog is
+  /// called again after another `quiet_seconds` in which nothing moves. Even if this function
+  /// throws an Error, the call has ended.
+  /// @throws Error with the failure; stalled if nothing moves and there is no watchdog, or the
+  /// watchdog is silent as well.
   Answer wait(double quiet_seconds, const Watchdog& watchdog = {});
 
   CallSlot call{bell_};
@@ -51,14 +55,15 @@ class HostCalls {
  private:
   void await_end(double quiet_seconds, const Watchdog& watchdog);
 
-  /// The failure of a pipeline that is silent. It is made beforehand, for there may be no memory.
+  /// Is the failure of a pipeline that is silent. It is made beforehand, because there may be no
+  /// memory when it is needed.
   Failure silence_{Errc::stalled,
                    "the engine has not answered, and its watchdog is silent, or there is no memory "
                    "to ask it"};
 };
 
-/// Returns one member of `host`, for somebody who needs no other. All of `host` lives as long as a
-/// pointer to one of its members.
+/// Returns a pointer to one member of `host`, for an actor that needs no other. All of `host` lives
+/// as long as a pointer to one of its members.
 template <class Member>
 std::shared_ptr<Member> member_of(const std::shared_ptr<HostCalls>& host,
                                   Member HostCalls::*member) {

@@ -29,7 +29,8 @@ std::string task_text(const IpuWork& work) {
   return "nothing";
 }
 
-/// Returns the operations of the instruction, or 0 if there is no memory to count them in.
+/// Returns the number of operations of the moment's instruction. It is 0 if there is no
+/// instruction, or no memory for the count.
 double work_of(const IpuPulse::Moment& moment) {
   if (!moment.instruction) return 0;
   try {
@@ -42,7 +43,8 @@ double work_of(const IpuPulse::Moment& moment) {
 }  // namespace
 
 void IpuPulse::begin(const IpuWork& work) noexcept {
-  heartbeat_.begin(nullptr);  // Whoever reads the old work and the new one sees that it has moved.
+  // A thread that reads parts of the old work and parts of the new one notices this beat.
+  heartbeat_.begin(nullptr);
   replica_.store(work.replica, std::memory_order_release);
   stage_.store(work.stage, std::memory_order_release);
   micro_batch_.store(work.micro_batch, std::memory_order_release);

@@ -1,6 +1,6 @@
-// IpuPulse has the signs of life of one IPU, and what it works on. The IPU writes it, once or twice
-// per program and once per instruction; whoever has to tell a slow IPU from one that stands still
-// reads it. It knows nothing of CAF.
+// An IpuPulse has the signs of life of one IPU, and says what the IPU works on. The IPU writes to
+// the pulse once or twice per program and once per instruction. Whoever has to tell a slow IPU from
+// one that stands still reads the pulse. This class does not use CAF.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ struct IpuWork {
   IpuTask task = IpuTask::none;
   std::int32_t replica = 0;
   std::int32_t stage = 0;
-  std::int64_t micro_batch = 0;  ///< Means nothing in an update.
+  std::int64_t micro_batch = 0;  ///< Is the micro-batch's number; without meaning in an update.
 };
 
 class IpuPulse {
@@ -45,15 +45,15 @@ class IpuPulse {
     IpuWork work = {};
     const graph::Instruction* instruction = nullptr;  ///< Is null in a load and in an update.
   };
-  /// Returns what the IPU is in the middle of, or nothing if it rests or goes on to something else
-  /// meanwhile. Any thread may call it.
+  /// Returns what the IPU is in the middle of. Returns nothing if the IPU rests, or if it goes on
+  /// to something else while this function reads. Any thread may call it.
   std::optional<Moment> moment() const noexcept;
 
-  /// Returns how long the IPU has worked since it was made, in nanoseconds, what it is in the
-  /// middle of included. Any thread may call it.
+  /// Returns for how many nanoseconds the IPU has worked so far, including the work that is under
+  /// way. Any thread may call it.
   std::int64_t busy_ns() const noexcept;
-  /// Returns when it began what it is in the middle of, by steady_ns(), or 0 if it rests. Any
-  /// thread may call it.
+  /// Returns when the IPU began the work that is under way, by steady_ns(), or 0 if the IPU rests.
+  /// Any thread may call it.
   std::int64_t busy_since_ns() const noexcept { return since_ns_.load(std::memory_order_acquire); }
 
  private:
@@ -64,8 +64,8 @@ class IpuPulse {
   std::atomic<std::int32_t> stage_{0};
   std::atomic<std::int64_t> micro_batch_{0};
   std::atomic<std::int64_t> since_ns_{0};
-  // Is the time of all work that has ended; minus the time at which the work began that is under
-  // way, which makes it negative.
+  // Is how many nanoseconds all work took that has ended. While other work is under way, the time
+  // at which that work began is subtracted, which makes the number negative.
   std::atomic<std::int64_t> busy_ns_{0};
 };
 

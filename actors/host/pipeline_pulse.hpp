@@ -1,6 +1,7 @@
-// PipelinePulse has the signs of life of a whole pipeline, by which whoever waits for it tells a
-// slow one from one that stands still: what its actors count as a move, what its IPUs do, and
-// whether somebody knows a reason for which nothing moves. Any thread may use it.
+// A PipelinePulse has the signs of life of a whole pipeline. Whoever waits for the pipeline can
+// tell from them whether it is slow or stands still: they say how often its actors and its IPUs
+// have moved, and whether there is a known reason why nothing moves. Any thread may use a
+// PipelinePulse.
 #pragma once
 
 #include <atomic>
@@ -18,14 +19,14 @@ namespace penstock::actors {
 
 class PipelinePulse {
  public:
-  /// Makes a pulse that rings `bell` with each excuse. The bell outlives the pulse. `now` tells the
-  /// time for which something has been still.
+  /// Makes a pulse that rings `bell` with each excuse. The bell outlives the pulse. `now` is the
+  /// clock that measures for how long nothing has moved.
   explicit PipelinePulse(Bell& bell, Stillness::Now now = &Stillness::Clock::now)
       : bell_(bell), now_(now), still_(now) {}
 
   /// Counts a move.
   void beat() noexcept { beats_.fetch_add(1, std::memory_order_relaxed); }
-  /// Returns another number whenever something has moved, also on watched IPUs.
+  /// Returns the number of all moves so far, including those of the watched IPUs.
   std::uint64_t beats() const noexcept;
   /// Counts what the IPUs in `ipus` do as moves. It is called once, before the first call of the
   /// host's.
@@ -35,7 +36,7 @@ class PipelinePulse {
   /// Returns for how long beats() has returned the same number, as far as this and earlier calls of
   /// look() can tell.
   Stillness look();
-  /// Returns the time by the clock that look() goes by.
+  /// Returns the present time of the clock that look() uses.
   Stillness::Clock::time_point now() const noexcept { return now_(); }
 
   /// Notes that nothing has moved since beats() was `beats`, for a known reason.

@@ -1,5 +1,5 @@
-// Stillness says for how long nothing has moved, as far as whoever looks can tell from a number
-// that counts what moves. It is not thread-safe.
+// Stillness says for how long nothing has moved, as far as can be told by looking now and then at a
+// number that counts moves. It is not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -12,10 +12,10 @@ class Stillness {
   using Clock = std::chrono::steady_clock;
   using Now = Clock::time_point (*)() noexcept;
 
-  /// Begins with a move just now. `now` tells the time.
+  /// Begins as if something had moved just now. `now` tells the time.
   explicit Stillness(Now now) noexcept : now_(now) {}
 
-  /// Looks at `moves`. If it is another number than last time, something has moved just now.
+  /// Looks at `moves`. If the number is not the same as last time, something has moved just now.
   void look(std::uint64_t moves) noexcept {
     if (moves == seen_) return;
     seen_ = moves;
@@ -24,7 +24,7 @@ class Stillness {
 
   /// Returns the number that was seen last.
   std::uint64_t seen() const noexcept { return seen_; }
-  /// Returns the seconds for which the number has been the same.
+  /// Returns for how many seconds the number has been the same.
   double seconds() const noexcept { return std::chrono::duration<double>(now_() - since_).count(); }
 
  private:

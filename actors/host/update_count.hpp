@@ -1,5 +1,6 @@
-// UpdateCount counts the updates that the weights of a pipeline's first replica have seen. The host
-// reads these, so the other replicas do not count. Any thread may use it.
+// UpdateCount counts the updates that the weights of a pipeline's first replica have had. The host
+// reads the weights of that replica, so the updates of other replicas are not counted. Any thread
+// may use an UpdateCount.
 #pragma once
 
 #include <atomic>
@@ -19,8 +20,8 @@ class UpdateCount {
       : stages_(stages),
         updates_(updates ? std::move(updates) : std::make_shared<std::atomic<std::uint64_t>>(0)) {}
 
-  /// Notes that a stage of the first replica has done its update. Once all of its stages have, the
-  /// update is counted. No stage begins another update before.
+  /// Notes that a stage of the first replica has done its update. Once all stages of the replica
+  /// have, the update is counted. No stage begins the next update before.
   void count_stage() noexcept {
     if (++stages_done_ % stages_ == 0) ++*updates_;
   }

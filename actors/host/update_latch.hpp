@@ -1,6 +1,6 @@
-// UpdateLatch knows whether the weights are being changed, and whether they may be. An update that
-// has begun is finished by all stages whatever fails meanwhile, so that they agree. Any thread may
-// use it.
+// UpdateLatch knows whether an update of the weights is under way, and whether updates may begin.
+// An update that has begun is finished by all stages whatever fails meanwhile, so that the weights
+// of all stages have had the same updates. Any thread may use an UpdateLatch.
 #pragma once
 
 #include <condition_variable>
@@ -12,17 +12,17 @@ class UpdateLatch {
  public:
   /// Begins an update, unless close() was called. Returns whether it has begun.
   bool begin();
-  /// Ends the update that has begun: all stages of all replicas have its weights.
+  /// Ends the update that has begun: all stages of all replicas have the new weights.
   void end();
   /// Lets no update begin any more.
   void close() noexcept;
-  /// Notes that nobody is to wait any more for the end of the update that is under way. Its stages
-  /// know whether their weights are whole nevertheless.
+  /// Notes that nobody is to wait any more for the end of the update that is under way. Each stage
+  /// knows by itself whether the update has left its weights whole.
   void cut() noexcept;
   /// Returns whether an update has begun and not ended.
   bool under_way() const;
   /// Waits at most `limit_seconds` for the end of an update that is under way and not cut. Returns
-  /// whether there is none left to wait for.
+  /// whether no such update is left.
   bool await_end(double limit_seconds);
 
  private:

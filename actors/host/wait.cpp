@@ -11,7 +11,7 @@ namespace {
 
 using Way = std::vector<std::string>;
 
-/// The waits that nothing can end but one of themselves.
+/// Finds the stuck waits: such a wait cannot end unless another stuck wait ends first.
 class Deadlock {
  public:
   explicit Deadlock(std::span<const Wait> waits) : waits_(waits), stuck_(waits.size(), true) {
@@ -54,8 +54,8 @@ class Deadlock {
       }
     return false;
   }
-  /// Returns the position of the first stuck actor that a stuck one waits for. There is one in each
-  /// of its ways.
+  /// Returns the position of the first stuck actor that the stuck wait `wait` waits for. Each way
+  /// to end a stuck wait names a stuck actor, so the first way is enough to find one.
   std::size_t stuck_one_of(const Wait& wait) const {
     for (const std::string& who : wait.ways.front())
       if (const auto position = stuck_position(who)) return *position;
@@ -81,7 +81,7 @@ std::vector<std::size_t> cycle_of(std::span<const Wait> waits) {
 }
 
 std::string seconds_text(double seconds) {
-  const double parts = seconds < 1 ? 1e6 : 1e3;  // More digits of a second would say nothing.
+  const double parts = seconds < 1 ? 1e6 : 1e3;  // Is the number of parts of a second to round to.
   return number_text(std::round(seconds * parts) / parts) + " s";
 }
 

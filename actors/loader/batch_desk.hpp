@@ -1,6 +1,6 @@
-// BatchDesk serves the consumer of a loader actor, given the rules (LoaderCore or StreamCore) by
-// which batches come about. Where memory runs out the consumer is told so, and
-// nothing is lost: its next question tries again.
+// BatchDesk answers the questions of a loader actor's consumer. `Core`, which is LoaderCore or
+// StreamCore, has the rules by which batches are made. If memory runs out, the consumer is told,
+// and nothing is lost: the consumer's next question makes the loader try again.
 #pragma once
 
 #include <cstdint>
@@ -32,15 +32,15 @@ class BatchDesk {
   /// Forgets the question, because the consumer has begun another epoch and waits for nothing.
   void forget() noexcept { question_.reset(); }
 
-  /// Hands out what tasks there are, by `hand_out()`, and gives the consumer its batch if the batch
-  /// is complete. `ready` says whether the batch was complete when it was asked for. The batch is
-  /// given first, because it makes room for other tasks.
+  /// Gives the consumer the batch that it asked for, if the batch is complete, and lets
+  /// `hand_out()` give tasks to readers. `ready` says whether the batch was complete when it was
+  /// asked for. The batch is given before the tasks, because that makes room for further tasks.
   void advance(bool ready, const auto& hand_out) noexcept {
     give(ready);
     std::optional<LoadFailure> shortage = tried(hand_out);
     give(ready);
-    // A shortage is no answer while something is being read, for that may be all that the batch
-    // needs.
+    // The consumer is not told of a lack of memory while a task is under way, because the batch may
+    // need no other task.
     if (shortage && !core_.reads()) answer({{}, std::move(shortage), false, 0});
   }
 

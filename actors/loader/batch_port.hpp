@@ -1,5 +1,6 @@
-// At a BatchPort, a loader's actor gives its consumer the batches that it asks for, one at a time,
-// and says that it has ended. The consumer's thread waits; any thread gives.
+// Through a BatchPort, a loader's actor gives its consumer the batches that the consumer asks for,
+// one at a time, and says when the actor has begun and ended. The consumer's thread waits at the
+// port; any thread may give.
 #pragma once
 
 #include <chrono>
@@ -15,25 +16,26 @@ namespace penstock::actors {
 
 class BatchPort {
  public:
-  /// Forgets what the consumer asked for before, and what it was given for that. Returns the number
-  /// under which it may ask again.
+  /// Forgets what the consumer asked for before, and what it was given in answer. Returns the
+  /// number under which the consumer may ask again.
   std::uint64_t open() noexcept;
   /// Gives the consumer `batch`, which it asked for under `number`, unless it has asked again
   /// since.
   void give(std::uint64_t number, LoadedBatch batch) noexcept;
   /// Says that the loader's actor has begun to work.
   void begin() noexcept;
-  /// Says that the loader's actor has ended: nothing more will be given.
+  /// Says that the loader's actor has ended, and will give nothing more.
   void end() noexcept;
 
   /// Waits until the loader's actor has begun.
-  /// @throws Error out_of_memory if it has ended, since there was no memory for it.
+  /// @throws Error out_of_memory if the actor has ended instead, for lack of memory.
   void await_begin();
   /// Waits for the batch that was asked for last. Returns nothing after `limit`, or once `stop` is
-  /// requested; a batch that is there is returned nevertheless.
+  /// requested, unless the batch has been given by then.
   /// @throws Error closed if the loader's actor has ended.
   std::optional<LoadedBatch> wait(std::chrono::nanoseconds limit, const std::stop_token& stop);
-  /// Returns the batch that was asked for last if it is there, and does not wait.
+  /// Returns the batch that was asked for last, or nothing if it has not been given yet. Does not
+  /// wait.
   std::optional<LoadedBatch> take() noexcept;
 
  private:

@@ -9,7 +9,7 @@
 namespace penstock::actors {
 namespace {
 
-/// Holds what is particular to samples with numbers: any idle reader does the next task.
+/// Has the rules for readers of samples with numbers: any idle reader does the next task.
 class RowLoading {
  public:
   using Core = LoaderCore;
@@ -30,7 +30,7 @@ class RowLoading {
   /// Returns whether a batch can be complete before the consumer asks for it.
   static bool completes_ahead() noexcept { return true; }
   bool has_reader() const noexcept { return !idle_.empty(); }
-  /// Returns the reader that does the task, which is busy from now on.
+  /// Returns the position of the reader that does the task. The reader is busy from now on.
   int take_reader(const Task& /*task*/) noexcept {
     const int reader = idle_.back();
     idle_.pop_back();
@@ -40,10 +40,10 @@ class RowLoading {
   void release_reader(int reader) noexcept { idle_.push_back(reader); }
 
  private:
-  std::vector<int> idle_;  // Has the positions of readers.
+  std::vector<int> idle_;  // Has the positions of the idle readers.
 };
 
-/// Holds what is particular to streams: each task names the reader that does it.
+/// Has the rules for readers of streams: each task names the reader that does it.
 class StreamLoading {
  public:
   using Core = StreamCore;
@@ -60,8 +60,8 @@ class StreamLoading {
     core.start_epoch(message.epoch);
   }
   static Result read(Reader& reader, const Task& task) noexcept { return reader.fill(task); }
-  /// Returns whether a batch can be complete before the consumer asks for it. Rows of several
-  /// readers are joined when it asks.
+  /// Returns whether a batch can be complete before the consumer asks for it. It cannot if it has
+  /// rows of several readers, because they are put together only when the consumer asks.
   bool completes_ahead() const noexcept { return !joins_; }
   static bool has_reader() noexcept { return true; }
   static int take_reader(const Task& task) noexcept { return task.worker; }
@@ -71,7 +71,7 @@ class StreamLoading {
   bool joins_ = false;
 };
 
-/// Does a reader's task and sends the loader what has become of it.
+/// Does a reader's task and sends the task's result to the loader.
 template <class Loading>
 class TaskJob : public ReaderJob {
  public:
@@ -85,7 +85,7 @@ class TaskJob : public ReaderJob {
   }
 
   void run() noexcept override {
-    // The task is gone, and with it the buffer, before the result leaves.
+    // The task, and its hold on the buffer, are gone before the result is sent.
     answer_.message().result = Loading::read(*reader_, std::exchange(task_, {}));
     mail_->post(answer_.take());
   }

@@ -16,11 +16,11 @@ struct LoadFailure {
   Errc code = Errc::invalid_data;
 };
 
-/// Holds a batch that every worker is done with: its tensors, or the reason why there are none.
+/// Holds the tensors of a complete batch, or the reason why there are none.
 struct LoadedBatch {
   std::vector<Tensor> tensors = {};
   std::optional<LoadFailure> failure = {};
-  /// Says whether this is no batch because the streams of the epoch have no more samples for one.
+  /// Says that there is no batch because the streams of the epoch have no more samples for one.
   bool ended = false;
   /// Counts the samples that streams gave in this epoch and that are in no batch.
   std::int64_t dropped = 0;

@@ -57,7 +57,8 @@ void LoaderCore::ask(std::int64_t batch) noexcept {
   assert(batch == delivered_ || batch + 1 == delivered_);
   asked_ = batch;
   if (no_plan_) make_plan();
-  // The batch goes only now, so that an answer for which its requester did not wait is not lost.
+  // A delivered batch is kept until the consumer asks for a later one, so that no answer is lost
+  // for which the consumer did not wait.
   while (!assemblies_.empty() && assemblies_.front().batch < batch) assemblies_.pop_front();
 }
 
@@ -67,8 +68,9 @@ bool LoaderCore::may_open() const noexcept {
 }
 
 std::shared_ptr<const BatchBuffer> LoaderCore::find_buffer() {
-  // One buffer is for the consumer, the others are ahead of it. The first batches allocate them,
-  // needed or not, so that no later moment depends on timing.
+  // One buffer is for the consumer; the others are for batches that are read ahead. All of them are
+  // allocated for the first batches, even if a buffer has come back by then, so that the number of
+  // allocations does not depend on timing.
   const std::int64_t capacity =
       settings_.ahead ? std::min<std::int64_t>(settings_.buffered + 1, plan_->batches()) : 1;
   if (buffers_.allocated() < capacity) return buffers_.allocate_or_reuse();
@@ -114,7 +116,7 @@ void LoaderCore::finish(ReadResult result) noexcept {
   ++assembly.ranges_done;
   if (!result.failure) return;
   failed_ = true;
-  // The failure that counts is the first in the batch's order, whichever reader is quicker.
+  // If several rows fail, the first one in the batch counts, no matter which reader is quicker.
   if (!assembly.failure || result.failure->row < assembly.failure->row)
     assembly.failure = std::move(result.failure);
 }

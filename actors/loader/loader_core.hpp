@@ -17,7 +17,8 @@
 
 namespace penstock::actors {
 
-/// Asks one reader to read rows of one batch. Row r of the batch is what `plan` has at first + r.
+/// Asks one reader to read rows of one batch. Row r of the batch is sample number first + r of the
+/// plan.
 struct ReadTask {
   std::uint64_t epoch = 0;
   std::int64_t batch = 0;
@@ -32,7 +33,7 @@ struct ReadFailure {
   LoadFailure why = {};
 };
 
-/// Says what has become of a task.
+/// Is the result of a task. It has a failure if a row could not be read.
 struct ReadResult {
   std::uint64_t epoch = 0;
   std::int64_t batch = 0;
@@ -43,28 +44,30 @@ class LoaderCore {
  public:
   LoaderCore(const LoaderSource& source, const LoaderSettings& settings);
 
-  /// Forgets the last epoch. What is still being read for it keeps its memory until it ends. The
-  /// epoch visits what `plan` says, or what the settings say if `plan` is null. If there is no
-  /// memory to plan the epoch, each ask() tries again, and asked_batch() returns the failure until
-  /// a try succeeds.
+  /// Forgets the last epoch, and begins epoch number `epoch`. Tasks of the last epoch that are
+  /// still under way keep their memory until they end. The new epoch visits what `plan` says, or
+  /// what the settings say if `plan` is null. If there is no memory to plan the epoch, each ask()
+  /// tries again, and asked_batch() returns the failure until a try succeeds.
   void start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan = nullptr) noexcept;
-  /// Says that the consumer wants batch `batch` of the epoch and has no use for those before it.
+  /// Says that the consumer wants batch `batch` of the epoch and no longer needs earlier ones.
   void ask(std::int64_t batch) noexcept;
-  /// Returns whether there is a task, as memory and the limit of batches ahead allow.
+  /// Returns whether there is a task to hand out. A batch that is not read yet needs a free buffer,
+  /// and the settings limit how many batches are read ahead.
   /// @throws Error out_of_memory or std::bad_alloc if there is no memory for the next batch.
   /// Nothing has changed then, and the next call tries again.
   bool has_task();
-  /// Returns the task that there is. has_task() has returned true before.
+  /// Returns the next task. The caller calls this only after has_task() has returned true.
   ReadTask take_task() noexcept;
   void finish(ReadResult result) noexcept;
   /// Returns whether some task of this epoch has been taken and not finished.
   bool reads() const noexcept { return reading_ > abandoned_; }
-  /// Returns the batch that was asked for, once it is complete, and again until another one is
-  /// asked for. @throws std::bad_alloc if there is no memory for its tensors; the next call tries
-  /// again.
+  /// Returns the batch that was asked for, or the reason why there is none. Returns nothing while
+  /// the batch is not complete. Further calls return the batch again until another one is asked
+  /// for.
+  /// @throws std::bad_alloc if there is no memory for its tensors; the next call tries again.
   std::optional<LoadedBatch> asked_batch();
 
-  /// Returns how many batches that the consumer has not had are complete or being assembled.
+  /// Returns how many batches are complete or being assembled that the consumer has not had yet.
   std::int64_t batches_ahead() const noexcept;
 
  private:
@@ -94,8 +97,8 @@ class LoaderCore {
   std::uint64_t epoch_ = 0;
   std::shared_ptr<const EpochPlan> requested_plan_;  // Is the plan of start_epoch(), or null.
   std::shared_ptr<const EpochPlan> plan_;
-  std::optional<LoadFailure> no_plan_;  // Says why the epoch has none.
-  std::deque<Assembly> assemblies_;     // Are the assemblies of consecutive batches.
+  std::optional<LoadFailure> no_plan_;  // Says why the epoch has no plan, if it has none.
+  std::deque<Assembly> assemblies_;     // Has the assemblies of consecutive batches.
   std::int64_t opened_ = 0;  // Counts the batches of the epoch that have an assembly or had one.
   std::int64_t asked_ = -1;
   std::int64_t delivered_ = 0;

@@ -1,4 +1,5 @@
-// These are the messages of the loader's protocol, with who sends them to whom.
+// These are the messages of the loader's protocol. Each comment begins with sender -> receiver, and
+// then says in the sender's words what the message tells the receiver.
 #pragma once
 
 #include <caf/allowed_unsafe_message_type.hpp>
@@ -11,29 +12,29 @@
 
 namespace penstock::actors {
 
-/// Consumer -> loader: say at the consumer's BatchPort that you have begun.
+/// Consumer -> loader: say at my BatchPort that you have begun.
 struct Begin {};
 
-/// Consumer -> loader: assemble the batches of this epoch from now on; whatever the last one still
-/// had to give is dropped.
+/// Consumer -> loader: assemble the batches of this epoch from now on, and drop those of the last
+/// epoch that I have not taken.
 struct StartEpoch {
   std::uint64_t epoch = 0;
-  /// Says what the epoch visits. If it is null, the loader's settings say that.
+  /// Says what the epoch visits. If the plan is null, the loader makes one from its settings.
   std::shared_ptr<const EpochPlan> plan = {};
 };
 
-/// Consumer -> loader: give me this batch of the epoch; I am done with those before it. The loader
-/// gives the batch, once it is complete, to the consumer's BatchPort under `number`, or the reason
-/// why there is no batch. If the consumer asks for the same batch again, the loader gives it again,
-/// so that no answer is lost for which the consumer has not waited. The memory is the consumer's
-/// until it drops the tensors.
+/// Consumer -> loader: give me this batch of the epoch; I am done with earlier ones. Once the batch
+/// is complete, the loader gives it to the consumer's BatchPort under `number`; if there is no
+/// batch, the loader gives the reason. If the consumer asks for the same batch again, the loader
+/// gives it again, so that no answer is lost for which the consumer has not waited. The batch's
+/// memory is the consumer's until the consumer drops the tensors.
 struct TakeBatch {
   std::int64_t batch = 0;
   std::uint64_t number = 0;
 };
 
-/// Reader -> loader: this has become of the task, and the reader no longer holds the task's memory.
-/// An exception of the source is part of the result.
+/// Reader -> loader: this is the result of the task, and I no longer hold the task's memory. An
+/// exception of the source is part of the result.
 template <class Result>
 struct TaskDone {
   int reader = 0;

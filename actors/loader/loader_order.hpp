@@ -14,8 +14,9 @@ std::vector<std::int64_t> shuffled_order(std::int64_t samples, std::uint64_t see
                                          std::uint64_t epoch);
 
 /// Is one of `count` partitions of an epoch. Each has `samples` consecutive samples of the order,
-/// and no sample is in two partitions. The samples that are in none are neighbors in the order; the
-/// next epoch leaves out the samples that follow them, so that each has its turn.
+/// and no sample is in two partitions. The samples that are in no partition are neighbors in the
+/// order. The next epoch leaves out the positions that follow theirs, so that each position of the
+/// order is left out in its turn.
 struct OrderPartition {
   int index = 0;
   int count = 1;
@@ -24,10 +25,11 @@ struct OrderPartition {
 
 /// Has consecutive positions of an epoch's order, except for a gap that is left out.
 struct OrderWindow {
-  /// Is the position with which the window begins, unless the gap is there.
+  /// Is the window's first position if the gap lies behind it. If the gap begins there or before,
+  /// the window begins `gap` positions later.
   std::int64_t first = 0;
   std::int64_t gap_begin = std::numeric_limits<std::int64_t>::max();
-  /// Says how many positions are left out from `gap_begin` on.
+  /// Counts the positions that are left out from `gap_begin` on.
   std::int64_t gap = 0;
 
   /// Returns the window's position number `i`.
@@ -40,20 +42,21 @@ struct OrderWindow {
 OrderWindow partition_window(std::int64_t size, const OrderPartition& partition,
                              std::uint64_t epoch);
 
-/// Describes batches of equally many rows, of which only the last may have fewer. The description
-/// takes no memory for each batch.
+/// Describes batches of equally many rows; only the last one may have fewer. Unlike a list of ends,
+/// the description takes the same memory for any number of batches.
 struct EqualBatches {
   std::int64_t samples = 0;
   std::int64_t rows = 1;
   std::int64_t count = 0;
 };
 
-/// Says what an epoch visits, batch after batch, in positions from 0.
+/// Says which samples an epoch visits, batch after batch.
 struct EpochPlan {
-  /// Has the sample at each position. If it is empty, each position has the sample of its own
-  /// number.
+  /// Has the sample at each position of the order. If the vector is empty, each position has the
+  /// sample of the same number.
   std::vector<std::int64_t> order = {};
-  /// Has the position at which each batch ends. If it is empty, `equal` describes the batches.
+  /// Has, for each batch, how many samples the plan has visited when the batch ends. If the vector
+  /// is empty, `equal` describes the batches.
   std::vector<std::int64_t> ends = {};
   EqualBatches equal = {};
   /// Has the positions in `order` that the plan visits.

@@ -61,7 +61,8 @@ class LoaderRuntime::Impl {
     expect_open();
     std::stop_source stop;
     Letter<StartEpoch> letter(StartEpoch{epoch, std::move(plan)});
-    // The watch is told before the loader gets its mail, so that reads of the last epoch stop now.
+    // The watch is told before the loader gets its mail, so that reads for the last epoch stop at
+    // once.
     watch_->begin_epoch(epoch, std::move(stop));
     mail_->post(letter.take());
   }
@@ -113,7 +114,7 @@ class LoaderRuntime::Impl {
     system_.emplace(SystemOptions{.threads = 1});
   }
 
-  // An actor gets some of its memory when it begins.
+  // Waits until the actor has begun, because an actor allocates some of its memory only then.
   void await_begin() {
     mail_->post(Letter<Begin>(Begin()).take());
     port_->await_begin();
@@ -151,7 +152,8 @@ class LoaderRuntime::Impl {
     watch_->end();
     if (threads_) threads_->close(limits_.end);
     mail_->close();
-    // The actor, whose handlers never block, has the system to itself now, which tells it to end.
+    // The actor is the only one in the system, whose destructor tells it to end. That takes no
+    // time, because its handlers never block.
     system_.reset();
     source_.reset();
   }
@@ -165,7 +167,7 @@ class LoaderRuntime::Impl {
     remains.text = text + (remains.threads == 1 ? "its thread is" : "their threads are") +
                    " left behind until the dataset returns";
   } catch (const std::exception&) {
-    remains.text = "thread left";  // It is so short that it takes no memory.
+    remains.text = "thread left";  // This text is so short that the string allocates no memory.
   }
 
   const OwningProcess process_;
@@ -176,7 +178,7 @@ class LoaderRuntime::Impl {
   const std::shared_ptr<LoaderWatch> watch_;
   const std::shared_ptr<BatchPort> port_;
   const std::shared_ptr<ReaderMail> mail_;
-  std::shared_ptr<const void> source_;  // The host's thread is the last to let go of it.
+  std::shared_ptr<const void> source_;  // The host's thread is the last to release the source.
   std::optional<ReaderThreads> threads_;
   std::optional<ActorSystem> system_;
 };
@@ -190,7 +192,8 @@ LoaderRuntime::LoaderRuntime(StreamSource source, const StreamSettings& settings
     : impl_(std::make_unique<Impl>(std::move(source), settings, limits)) {}
 
 LoaderRuntime::~LoaderRuntime() {
-  // What the parent's threads were using when the process was forked cannot be freed.
+  // In a forked process, the object is not destroyed, because the threads of the parent process may
+  // have been using it at the time of the fork.
   if (!impl_->in_its_process()) static_cast<void>(impl_.release());
 }
 

@@ -23,8 +23,8 @@ struct SourceField {
 struct LoaderSource {
   std::int64_t samples = 0;
   std::vector<SourceField> fields = {};
-  /// Writes a sample to `destinations`, which has one pointer per field. Several threads call it at
-  /// once, and it may throw.
+  /// Writes a sample to `destinations`, which has one pointer per field. Several threads may call
+  /// the function at once, and it may throw.
   std::function<void(std::int64_t sample, std::uint64_t epoch, const std::stop_token& stop,
                      std::span<std::byte* const> destinations)>
       read = {};
@@ -35,7 +35,8 @@ struct LoaderSettings {
   /// Counts the batches in an epoch. The last one may have fewer rows.
   std::int64_t batches = 0;
   bool shuffle = false;
-  /// Says whether batches are assembled before they are asked for; at most `buffered` of them are.
+  /// Says whether batches are assembled before the consumer asks for them, of which `buffered` may
+  /// then be there at a time.
   bool ahead = true;
   int buffered = 1;
   /// Counts the threads that read. 0 means 1.

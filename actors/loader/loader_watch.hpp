@@ -1,6 +1,6 @@
-// A LoaderWatch is what a loader's caller and its readers share besides tasks: which sample each
-// reader is at, so that a stall can be explained, and which epoch is wanted, so that everything
-// else can be told to stop. Any thread may use it.
+// A LoaderWatch is shared by a loader's caller and its readers. It knows which sample each reader
+// is reading, so that a stall can be explained, and which epoch is wanted, so that reads for any
+// other epoch can be stopped. Any thread may use it.
 #pragma once
 
 #include <atomic>
@@ -16,13 +16,14 @@ class LoaderWatch {
  public:
   explicit LoaderWatch(int workers);
 
-  /// Makes `epoch`, whose reads `stop` stops, the only epoch that is wanted. Reads for another
-  /// epoch are asked to stop; callbacks that their readers have registered run before this function
+  /// Makes `epoch` the only epoch that is wanted; `stop` is what will stop its reads. Reads for any
+  /// other epoch are asked to stop; callbacks that they have registered run before this function
   /// returns.
   void begin_epoch(std::uint64_t epoch, std::stop_source stop) noexcept;
   /// Says that no epoch is wanted any more.
   void end() noexcept;
-  /// Returns the token of `epoch`. It asks to stop if the epoch is not wanted.
+  /// Returns the stop token for reads of `epoch`. A stop has been requested if the epoch is not
+  /// wanted.
   std::stop_token stop_of(std::uint64_t epoch) const noexcept;
 
   void begin_read(int worker, std::int64_t sample) noexcept { slot(worker).store(sample + 1); }
@@ -30,8 +31,8 @@ class LoaderWatch {
 
   /// Returns, for instance, "worker 0 has not finished reading sample 17, worker 1 waits for work".
   std::string describe() const;
-  /// Returns what describe() says of one worker. If the worker reads nothing, the text says
-  /// `otherwise`, such as "waits for work", of it.
+  /// Returns the part of describe() that is about `worker`. If the worker reads nothing, the text
+  /// says "worker <number>" and then `otherwise`, such as "waits for work".
   std::string describe(int worker, const std::string& otherwise) const;
 
  private:
@@ -43,7 +44,7 @@ class LoaderWatch {
   std::stop_source ended_;            // Stops every epoch that is not wanted.
   std::stop_source wanted_ = ended_;  // Stops the epoch that is wanted.
   std::uint64_t epoch_ = 0;           // Is the number of the epoch that is wanted.
-  // Has, for each worker, the number of its sample plus 1, or 0 if it reads none.
+  // Has, for each worker, the number of the sample that it reads plus 1, or 0 if it reads none.
   std::vector<std::atomic<std::int64_t>> reading_;
 };
 

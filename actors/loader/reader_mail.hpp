@@ -1,6 +1,7 @@
-// ReaderMail is the way from a loader's readers to its actor. A message was made together with the
-// task whose end it tells, so that sending it allocates nothing and cannot fail. It is closed
-// before the actors' system ends, which a reader may outlive. Any thread may use it.
+// ReaderMail brings messages from a loader's readers to its actor. The message that reports the end
+// of a task is made together with the task, so that sending it allocates nothing and cannot fail.
+// ReaderMail is closed before the actor system ends, because a reader may outlive the system. Any
+// thread may use it.
 #pragma once
 
 #include <caf/actor_control_block.hpp>
@@ -17,8 +18,8 @@ class ReaderMail {
     loader_ = std::move(loader);
   }
 
-  /// Sends `message`, taken from a letter, to the loader's actor, or drops it if the mail is not
-  /// open.
+  /// Sends `message`, which was taken from a Letter, to the loader's actor, or drops the message if
+  /// the mail is not open.
   void post(caf::mailbox_element_ptr message) noexcept {
     const std::lock_guard lock(mutex_);
     if (loader_) loader_->enqueue(std::move(message), nullptr);

@@ -14,7 +14,8 @@ class JobList {
   JobList() = default;
   JobList(const JobList&) = delete;
   JobList& operator=(const JobList&) = delete;
-  // Jobs are destroyed one by one: a chain that ends by itself takes stack for each of its links.
+  // Jobs are destroyed one by one: if `first_` destroyed the whole chain, each job in it would take
+  // space on the stack.
   ~JobList() {
     while (!empty()) pop();
   }
@@ -38,7 +39,7 @@ class JobList {
   ReaderJob* last_ = nullptr;
 };
 
-/// Holds what the threads and the pool share. The last of them to go destroys it.
+/// Holds what the threads and the pool share. It is destroyed by whichever of them ends last.
 struct ReaderThreads::Shared {
   struct Seat {
     std::shared_ptr<Reader> reader = {};
@@ -74,7 +75,7 @@ ReaderThreads::ReaderThreads(std::vector<std::shared_ptr<Reader>> readers)
   }
 }
 
-// Ends the threads that have been started. They have nothing to do, and so end at once.
+// Ends the threads that have been started. They end at once, because they have no jobs yet.
 void ReaderThreads::end_started() noexcept {
   for (std::size_t i = threads_.size(); i < shared_->seats.size(); ++i)
     shared_->seats[i].ended = true;
@@ -101,7 +102,8 @@ void ReaderThreads::serve(const std::shared_ptr<Shared>& shared, std::size_t rea
     if (shared->closing) break;
     const std::unique_ptr<ReaderJob> job = seat.jobs.pop();
     lock.unlock();
-    static_cast<void>(prepare_to_throw());  // The host may have loaded libraries meanwhile.
+    // The thread prepares for each job, because the host may have loaded libraries since the last.
+    static_cast<void>(prepare_to_throw());
     job->run();
   }
   seat.reader->end();
@@ -119,7 +121,7 @@ void ReaderThreads::close(std::chrono::nanoseconds limit) noexcept {
   }
   for (std::size_t i = 0; i < threads_.size(); ++i)
     if (left_behind(static_cast<int>(i))) threads_[i].detach();
-  threads_.clear();  // This waits for the others.
+  threads_.clear();  // The destructors wait for the threads that have not been detached.
 }
 
 bool ReaderThreads::left_behind(int reader) const noexcept {

@@ -1,7 +1,7 @@
-// ReaderThreads has a thread for each of a loader's readers. As a dataset's code may never return,
-// a thread that is still in it when the pool closes is left behind: it shares what it needs with
-// nobody else by then, and frees that when the code does return. Any thread may use the pool; one
-// closes it.
+// ReaderThreads is a pool with a thread for each of a loader's readers. A dataset's code may never
+// return, so a thread that is still in such code when the pool closes is left behind: by then it
+// alone holds what it needs, and frees that when the code does return. Any thread may use the pool;
+// one thread closes it.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,9 @@ namespace penstock::actors {
 
 class ReaderThreads : public ReaderPool {
  public:
-  /// @throws Error out_of_memory if there are not so many threads; none is left then.
+  /// Starts a thread for each reader.
+  /// @throws Error out_of_memory if the machine cannot start so many threads; those that were
+  /// started have then ended.
   explicit ReaderThreads(std::vector<std::shared_ptr<Reader>> readers);
   /// Leaves behind every thread that does not end at once, unless close() has been called.
   ~ReaderThreads() override;
@@ -24,8 +26,8 @@ class ReaderThreads : public ReaderPool {
 
   void post(int reader, std::unique_ptr<ReaderJob> job) noexcept override;
 
-  /// Lets no reader begin another job, not even one that it was given, and waits until all threads
-  /// have ended, for `limit` at the most. Threads that have not ended by then are left behind.
+  /// Lets no reader begin another job, not even one that is in its queue, and waits until all
+  /// threads have ended, for `limit` at most. Threads that have not ended by then are left behind.
   void close(std::chrono::nanoseconds limit) noexcept;
   /// Returns whether a reader's thread has been left behind and is still there.
   bool left_behind(int reader) const noexcept;
@@ -36,7 +38,7 @@ class ReaderThreads : public ReaderPool {
   static void serve(const std::shared_ptr<Shared>& shared, std::size_t reader) noexcept;
 
   std::shared_ptr<Shared> shared_;
-  std::vector<EngineThread> threads_;  // There are none once it is closed.
+  std::vector<EngineThread> threads_;  // Is empty once the pool is closed.
 };
 
 }  // namespace penstock::actors

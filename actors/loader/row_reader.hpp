@@ -17,12 +17,12 @@ namespace penstock::actors {
 
 class RowReader : public Reader {
  public:
-  /// Makes a reader that the watch knows by its `number`, from 0.
+  /// Makes the reader of the worker `number`, counted from 0.
   RowReader(int number, std::shared_ptr<const LoaderSource> source,
             std::shared_ptr<LoaderWatch> watch);
 
-  /// Reads the task's rows up to the first one that cannot be read, or until its epoch is not
-  /// wanted any more. An exception of the source is part of the result.
+  /// Reads the task's rows up to the first one that cannot be read, or until the task's epoch is no
+  /// longer wanted. An exception of the source is part of the result.
   ReadResult read(const ReadTask& task) noexcept;
   void end() noexcept override { source_.reset(); }
 
@@ -33,7 +33,7 @@ class RowReader : public Reader {
   int number_;
   std::shared_ptr<const LoaderSource> source_;
   std::shared_ptr<LoaderWatch> watch_;
-  // Says, for each field, where the row that is being read goes.
+  // Has, for each field, the address to which the row that is being read is written.
   std::vector<std::byte*> destinations_;
 };
 

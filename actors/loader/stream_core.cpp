@@ -63,8 +63,8 @@ std::shared_ptr<const BatchBuffer> StreamCore::find_buffer() {
   const std::int64_t ahead = settings_.ahead ? settings_.buffered : 0;
   const std::int64_t capacity =
       settings_.rebatched ? std::max<std::int64_t>(1, ahead) * settings_.workers : ahead + 1;
-  // The first chunks allocate all buffers, needed or not, so that no later moment depends on
-  // timing.
+  // All buffers are allocated for the first chunks, even if a buffer has come back by then, so that
+  // the number of allocations does not depend on timing.
   if (chunk_buffers_.allocated() < capacity) return chunk_buffers_.allocate_or_reuse();
   chunk_buffers_.trim(capacity);
   if (auto buffer = chunk_buffers_.reuse()) return buffer;
@@ -133,7 +133,7 @@ std::optional<LoadedBatch> StreamCore::own_batch(const Chunk& chunk) {
 }
 
 std::optional<LoadedBatch> StreamCore::add_to_batch(Chunk& chunk) {
-  constexpr int usual = 2;  // The consumer has one buffer, and the other is for this batch.
+  constexpr int usual = 2;  // The consumer has one buffer; the other is for the next batch.
   if (!partial_) batch_buffers_.trim(usual);
   if (!partial_ && batch_buffers_.allocated() >= usual) partial_ = batch_buffers_.reuse();
   if (!partial_) partial_ = batch_buffers_.allocate_or_reuse();
@@ -149,7 +149,8 @@ std::optional<LoadedBatch> StreamCore::add_to_batch(Chunk& chunk) {
   return whole_batch();
 }
 
-// If this throws, the rows stay, and make a batch when the consumer asks again.
+// If batch_of() throws, the rows stay in `partial_`, and become a batch when the consumer asks
+// again.
 LoadedBatch StreamCore::whole_batch() {
   LoadedBatch batch = batch_of(partial_rows_, partial_);
   partial_rows_ = 0;

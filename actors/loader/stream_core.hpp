@@ -1,7 +1,7 @@
-// StreamCore has all rules of the loader of streams, without CAF and without threads. Workers take
-// turns, always in the same order, and each fills a chunk: a batch of its own or, with `rebatched`,
-// some rows of a batch. A worker whose stream has ended is left out, so that the batches depend on
-// the streams alone.
+// StreamCore has all rules of the loader actor for streams, without CAF and without threads.
+// Workers take turns, always in the same order. In its turn, a worker fills a chunk: a whole batch
+// or, with StreamSettings::rebatched, some rows of a batch. A worker whose stream has ended is left
+// out. The batches thus depend on the streams alone, and not on timing.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ struct FillTask {
   std::shared_ptr<const BatchBuffer> buffer = {};
 };
 
-/// Says what has become of a task. If it has filled fewer rows than the task asked for, the stream
-/// has ended.
+/// Is the result of a task. If fewer rows have been filled than the task asked for, the stream has
+/// ended.
 struct FillResult {
   std::uint64_t epoch = 0;
   std::int64_t chunk = 0;
@@ -39,23 +39,27 @@ class StreamCore {
  public:
   StreamCore(const StreamSource& source, const StreamSettings& settings);
 
-  /// Forgets the last epoch. What is still being read for it keeps its memory until it ends.
+  /// Forgets the last epoch, and begins epoch number `epoch`. Tasks of the last epoch that are
+  /// still under way keep their memory until they end.
   void start_epoch(std::uint64_t epoch) noexcept;
-  /// Says that the consumer wants batch `batch` of the epoch and has no use for those before it.
+  /// Says that the consumer wants batch `batch` of the epoch and no longer needs earlier ones.
   void ask(std::int64_t batch) noexcept;
-  /// Returns whether there is a task, as memory and the limit of batches ahead allow.
-  /// @throws Error out_of_memory or std::bad_alloc if there is no memory for it. Nothing has
-  /// changed then, and the next call tries again.
+  /// Returns whether there is a task to hand out. A chunk that is not read yet needs a free buffer,
+  /// and the settings limit how many batches are read ahead.
+  /// @throws Error out_of_memory or std::bad_alloc if there is no memory for the next chunk.
+  /// Nothing has changed then, and the next call tries again.
   bool has_task();
-  /// Returns the task that there is, for the worker that it names. has_task() has returned true
-  /// before.
+  /// Returns the next task, which names the worker that does it. The caller calls this only after
+  /// has_task() has returned true.
   FillTask take_task() noexcept;
   void finish(FillResult result) noexcept;
   /// Returns whether some task of this epoch has been taken and not finished.
   bool reads() const noexcept { return reading_ > abandoned_; }
-  /// Returns the batch that was asked for, once it is complete, and again until another one is
-  /// asked for. @throws Error out_of_memory or std::bad_alloc if there is no memory for it; the
-  /// next call tries again.
+  /// Returns the batch that was asked for, or the reason why there is none. Returns nothing while
+  /// the batch is not complete. Further calls return the batch again until another one is asked
+  /// for.
+  /// @throws Error out_of_memory or std::bad_alloc if there is no memory for the batch; the next
+  /// call tries again.
   std::optional<LoadedBatch> asked_batch();
 
  private:
@@ -82,16 +86,16 @@ class StreamCore {
   std::vector<SourceField> fields_;
   StreamSettings settings_;
   std::int64_t chunk_rows_;
-  std::vector<std::size_t> row_bytes_;  // Has the bytes of each field.
+  std::vector<std::size_t> row_bytes_;  // Has, for each field, the bytes of one row.
   LoaderBuffers chunk_buffers_;
   LoaderBuffers batch_buffers_;  // Serves rebatched batches.
   bool begun_ = false;
   std::uint64_t epoch_ = 0;
-  std::deque<Chunk> chunks_;     // Are ordered by their numbers.
-  std::vector<bool> ended_;      // Says by worker whether its stream has ended.
-  bool opened_ = false;          // Says whether the last chunk is open: its task was not taken yet.
+  std::deque<Chunk> chunks_;     // Has the chunks in the order of their numbers.
+  std::vector<bool> ended_;      // Says, for each worker, whether its stream has ended.
+  bool opened_ = false;          // Says whether the task of the last chunk has not been taken yet.
   std::int64_t next_chunk_ = 0;  // Is the number of the next chunk.
-  int turn_ = 0;                 // Is the worker whose turn it is.
+  int turn_ = 0;                 // Is the number of the worker whose turn it is.
   // Is the rebatched batch that is being put together.
   std::shared_ptr<const BatchBuffer> partial_;
   std::int64_t partial_rows_ = 0;

@@ -22,8 +22,8 @@ class StreamReader : public Reader {
   StreamReader(int number, std::shared_ptr<const StreamSource> source,
                std::shared_ptr<LoaderWatch> watch);
 
-  /// Fills the task's rows up to the stream's end, or until its epoch is not wanted any more. An
-  /// exception of the stream is part of the result, and ends the stream.
+  /// Fills the task's rows up to the stream's end, or until the task's epoch is no longer wanted.
+  /// An exception of the stream is part of the result, and ends the stream.
   FillResult fill(const FillTask& task) noexcept;
   void end() noexcept override;
 
@@ -34,10 +34,10 @@ class StreamReader : public Reader {
   int number_;
   std::shared_ptr<const StreamSource> source_;
   std::shared_ptr<LoaderWatch> watch_;
-  std::optional<std::uint64_t> epoch_;  // Is the epoch of the stream.
-  NextSample stream_;                   // Is empty once it has ended or failed.
-  std::int64_t samples_ = 0;            // Counts the samples that it has given.
-  // Says, for each field, where the row that is being read goes.
+  std::optional<std::uint64_t> epoch_;  // Is the number of the stream's epoch.
+  NextSample stream_;                   // Is empty once the stream has ended or failed.
+  std::int64_t samples_ = 0;            // Counts the samples that the stream has given.
+  // Has, for each field, the address to which the row that is being read is written.
   std::vector<std::byte*> destinations_;
 };
 

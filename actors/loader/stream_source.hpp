@@ -1,5 +1,5 @@
-// A StreamSource says what a loader of streams reads and how: each worker has a stream of its own,
-// whose length shows only when it ends.
+// A StreamSource says what a loader of streams reads and how. Each worker has a stream of its own,
+// and nobody knows the length of a stream before its end.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,8 @@ using NextSample =
 
 struct StreamSource {
   std::vector<SourceField> fields = {};
-  /// Begins a worker's stream for an epoch. Several threads call it at once, and it may throw.
+  /// Begins a worker's stream for an epoch. Several threads may call the function at once, and it
+  /// may throw.
   std::function<NextSample(int worker, std::uint64_t epoch, const std::stop_token& stop)> open = {};
 };
 
@@ -28,9 +29,11 @@ struct StreamSettings {
   std::int64_t batch_rows = 1;
   /// Says whether the samples that do not fill a batch are left out.
   bool drop_last = true;
-  /// Says whether a batch has samples of all workers. Otherwise each batch is one worker's.
+  /// Says whether the samples of all workers are put together to batches. Otherwise each batch has
+  /// samples of one worker alone.
   bool rebatched = false;
-  /// Says whether samples are read before a batch is asked for, and for at most how many batches.
+  /// Says whether samples are read before the consumer asks for their batch, for at most `buffered`
+  /// batches at a time.
   bool ahead = true;
   int buffered = 1;
   int workers = 1;

@@ -1,6 +1,7 @@
 // These messages of a running model could cross to another process: they hold numbers, text and
-// tensors and nothing else, as the compiler checks. Each comment says who sends the message to
-// whom. Handlers answer nothing; what comes back is a message of its own.
+// tensors and nothing else, as the compiler checks. The comment on a message begins with sender ->
+// receiver, and then has the sender's words. Handlers return no answer; what the receiver sends
+// back is a message of its own.
 //
 // Whoever receives a tensor may read it until the stage that owns the memory has ended its backward
 // turn for that micro-batch (see graph/plan/plan.hpp). Some messages say that the receiver may now
@@ -29,14 +30,15 @@ namespace penstock::actors {
 
 // ---- one message per edge and micro-batch ------------------------------------------------------
 
-/// Feed or stage -> stage: the tensor that an edge of the plan carries.
+/// Feed or stage -> stage: this is the tensor that an edge of the plan carries for a micro-batch.
 struct EdgeTensor {
   std::int32_t edge = 0;  ///< Is the position in Plan::edges.
   std::int64_t micro_batch = 0;
   Tensor tensor = {};  ///< Is empty for an edge of kind `order`.
 };
 
-/// Stage -> step: the outputs of one micro-batch. The step reads them and answers OutputsTaken.
+/// Stage -> step: these are the outputs of one micro-batch; send OutputsTaken when you have read
+/// them.
 struct StageOutputs {
   std::int32_t replica = 0;
   std::int32_t stage = 0;
@@ -44,7 +46,7 @@ struct StageOutputs {
   TensorList tensors = {};  ///< Has the tensors in the order of StagePlan::outputs.
 };
 
-/// Step -> stage: the memory of one micro-batch's outputs may be written again.
+/// Step -> stage: I have read the outputs of one micro-batch; you may write to their memory again.
 struct OutputsTaken {};
 
 /// First stage -> feed: one micro-batch has left the pipeline; another may enter.
@@ -54,27 +56,27 @@ struct Credit {
 
 // ---- work on an IPU ----------------------------------------------------------------------------
 
-/// IPU -> stage: the program has run.
+/// IPU -> stage: the program of `work` has run.
 struct ProgramDone {
   Work work = {};
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
 };
 
-/// IPU -> stage, in phased execution: the stage's weights have come to the IPU for `work`.
+/// IPU -> stage, in phased execution: your weights have come to the IPU for `work`.
 struct WeightsBrought {
   Work work = {};
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
 };
 
-/// Stage -> the stages of the next phase, as the sender begins a turn: the next turn is yours. What
-/// the host store keeps for it may come to the IPU.
+/// Stage -> the stages of the next phase: I begin a turn, and the next turn is yours. It begins
+/// with `work`; what the host store keeps for it may come to the IPU.
 struct TurnNear {
   Work work = {};
 };
 
-/// IPU -> optimizer: the round of its update is done.
+/// IPU -> optimizer: this round of your update is done.
 struct UpdateDone {
   UpdateRound round = UpdateRound::apply;
   std::int64_t begin_ns = 0;
@@ -84,40 +86,40 @@ struct UpdateDone {
 // ---- weight update, once per window ------------------------------------------------------------
 
 /// Stage -> its optimizer: the gradients of the window that ends with `last_micro_batch` are
-/// summed. The arena is the optimizer's until WeightsReady.
+/// summed. The arena is yours until you send WeightsReady.
 struct WindowComplete {
   std::int64_t last_micro_batch = 0;
 };
 
-/// Optimizer -> reducer of its stage: one replica's gradient sums are complete.
+/// Optimizer -> reducer of its stage: the gradient sums of my replica are complete.
 struct SumsComplete {};
 
 /// Reducer -> optimizers of its stage: all replicas' gradient sums are complete, and may be read
-/// until the update is done. Each optimizer has its IPU add up its slice of them before it says
-/// that it is ready or, if only one IPU may be busy at a time, when the gate orders the round
-/// `reduce`. In the rounds after that the totals are there, and sums may be cleared.
+/// until the update is done. Each optimizer has its IPU add up a slice of the sums before it sends
+/// GradientsReady or, if only one IPU may be busy at a time, when the gate orders the round
+/// `reduce`. In later rounds the totals are there, and the sums may be cleared.
 struct AllSumsComplete {};
 
-/// Optimizer -> optimizer of the same replica: the sender's stage holds copies of the receiver's
-/// parameters, and their gradient sums are complete. Until the update is done, the receiver may
-/// use them, and write the copies.
+/// Optimizer -> optimizer of the same replica: my stage holds copies of your parameters, and the
+/// gradient sums of the copies are complete. Until the update is done, you may use these sums, and
+/// write to the copies.
 struct TiedSumsComplete {};
 
-/// Optimizer -> gate: this stage's gradient sums are complete, those of the other replicas
-/// included. It is sent once per update, and everything that the update needs is there then.
+/// Optimizer -> gate: the gradient sums of this stage are complete in all replicas, and everything
+/// else that my update needs is there. This is sent once per update.
 struct GradientsReady {
   std::int32_t replica = 0;
   std::int32_t stage = 0;
 };
 
-/// Optimizer -> gate: the round that the gate ordered is done.
+/// Optimizer -> gate: the round that you ordered is done.
 struct RoundDone {
   std::int32_t replica = 0;
   std::int32_t stage = 0;
-  UpdateNorms norms = {};  ///< Has what `measure` or `follow` has measured.
+  UpdateNorms norms = {};  ///< Has the norms that the round `measure` or `follow` has measured.
 };
 
-/// Gate -> optimizer: every weight is at the next update; its stage may go on.
+/// Gate -> optimizer: all stages have done the update; your stage may go on.
 struct Release {};
 
 /// Optimizer -> its stage: the new weights are in place; the next window may begin.
@@ -128,12 +130,12 @@ struct WeightsReady {
   CollectiveReport collectives = {};
 };
 
-/// Stage -> step: its update is done, and noted in the stage's status.
+/// Stage -> step: my update is done, and noted on my status board.
 struct UpdateApplied {};
 
 // ---- the host's calls --------------------------------------------------------------------------
 
-/// Feed -> step: the call was asked to stop; this many of its micro-batches per replica have begun,
+/// Feed -> step: the call was asked to stop; `micro_batches` micro-batches per replica have begun,
 /// and no others will.
 struct CallCut {
   std::int64_t micro_batches = 0;
@@ -146,23 +148,24 @@ struct Failed {
   Failure failure = {};
 };
 
-/// Host -> supervisor: the call that the host waits for has stood still; find out why. The message
-/// is sent again if the reason is not known a while later.
+/// Host -> supervisor: nothing has moved in the call that I wait for; find out why. The message is
+/// sent again if the reason is not known a while later.
 struct NothingMoves {
-  std::uint64_t beats = 0;   ///< Is what PipelinePulse::beats() has said all that time.
-  double quiet_seconds = 0;  ///< Says how long nothing has moved.
+  std::uint64_t beats = 0;   ///< Is what PipelinePulse::beats() has returned all that time.
+  double quiet_seconds = 0;  ///< Says for how many seconds nothing has moved.
 };
 
 /// Supervisor -> stages, optimizers, gate and feed: say what you wait for. The answer is WaitsFor;
-/// an actor that has no memory for the answer gives none.
+/// an actor without memory for the answer sends none.
 struct ExplainWait {
   std::uint64_t round = 0;  ///< Is the number of the question, which the answer repeats.
 };
 
-/// Stage, optimizer, gate or feed -> supervisor: the answer to ExplainWait.
+/// Stage, optimizer, gate or feed -> supervisor: this is my answer to ExplainWait.
 struct WaitsFor {
   std::uint64_t round = 0;
-  Wait wait = {};  ///< Has no text if others name all that the sender waits for.
+  /// Has no text if the sender waits for nothing, or only for what other answers explain.
+  Wait wait = {};
 };
 
 /// Lists all messages of this header.

@@ -1,4 +1,5 @@
-// These are the handles of a running model's actors. They say who understands which messages.
+// These are the handles of a running model's actors. The type of a handle says which messages the
+// actor understands.
 #pragma once
 
 #include <caf/stateful_actor.hpp>
@@ -9,7 +10,7 @@
 
 namespace penstock::actors {
 
-// Messages of local_messages.hpp hold handles themselves, or memory of this process.
+// These messages are defined in local_messages.hpp, which needs the handles itself.
 struct RunProgram;
 struct BringWeights;
 struct RunUpdate;

@@ -1,6 +1,6 @@
 // These messages of a running model never leave its process, because they hold its memory, its code
-// or handles of its actors. Each comment says who sends the message to whom, and who owns what it
-// carries.
+// or handles of its actors. The comment on a message begins with sender -> receiver, and then has
+// the sender's words.
 #pragma once
 
 #include <caf/allowed_unsafe_message_type.hpp>
@@ -23,8 +23,9 @@ namespace penstock::actors {
 
 // ---- work on an IPU ----------------------------------------------------------------------------
 
-/// Stage -> IPU: run a program of `arena`'s stage, which holds all that the host store keeps for
-/// it. The IPU brings the stage's weights to its room for them, unless they are still there.
+/// Stage -> IPU: run the program of `work` on `arena`, to which all blocks of the host store that
+/// the program needs have been lent. The IPU first brings the stage's weights to its room for
+/// weights, unless they are still there.
 struct RunProgram {
   StageHandle stage = {};
   std::shared_ptr<Arena> arena = {};
@@ -33,7 +34,7 @@ struct RunProgram {
   RunConstants constants = {};
 };
 
-/// Stage -> IPU: bring the weights for a program that is near, if they are not there.
+/// Stage -> IPU: bring the weights for a program that will begin soon, if they are not there.
 struct BringWeights {
   StageHandle stage = {};
   std::shared_ptr<Arena> arena = {};
@@ -41,8 +42,8 @@ struct BringWeights {
   std::int32_t replica = 0;
 };
 
-/// Optimizer -> IPU: run a round of a weight update. The answer is written beforehand, for an
-/// update that has begun must not end for want of memory.
+/// Optimizer -> IPU: run a round of a weight update. The letter for the answer comes with the
+/// message, because an update that has begun must not fail for lack of memory.
 struct RunUpdate {
   OptimizerHandle optimizer = {};
   std::shared_ptr<WeightUpdate> update = {};
@@ -56,17 +57,17 @@ struct RunUpdate {
 // ---- the host store ----------------------------------------------------------------------------
 
 enum class HostClass : std::uint8_t { optimizer_state, accumulators, weights, stash };
-/// Names what the host store keeps for a stage of a replica in one block.
+/// Names one block of memory that the host store keeps for a stage of a replica.
 struct BlockKey {
   HostClass of = HostClass::optimizer_state;
   std::int32_t replica = 0;
   std::int32_t stage = 0;
-  std::int64_t micro_batch = 0;  ///< Numbers the micro-batch of a stash; other blocks have none.
+  std::int64_t micro_batch = 0;  ///< Is the micro-batch of a stash; 0 for any other block.
 
   auto operator<=>(const BlockKey&) const = default;
 };
 
-/// Optimizer or stage -> host store: asks for a block. The store does not have it any more then.
+/// Optimizer or stage -> host store: give me the block `key`, and keep it no longer.
 struct FetchBlock {
   BlockKey key = {};
 };
@@ -76,7 +77,7 @@ struct FetchedBlock {
   std::shared_ptr<std::byte> block = {};
 };
 
-/// Optimizer or stage -> host store: keep this block.
+/// Optimizer or stage -> host store: keep this block until somebody fetches it.
 struct StoreBlock {
   BlockKey key = {};
   std::shared_ptr<std::byte> block = {};
@@ -88,8 +89,9 @@ struct StoreBlock {
 struct StepCall {
   std::vector<Tensor> inputs = {};  ///< Has the tensors in the order of Plan::inputs.
   std::int64_t first_micro_batch = 0;
-  std::int64_t micro_batches = 0;  ///< Counts those of one replica.
-  std::stop_token stop = {};       ///< Asks for no further window, or turn of inference, to begin.
+  std::int64_t micro_batches = 0;  ///< Counts the call's micro-batches of one replica.
+  /// Says when no further window, or turn of inference, is to begin.
+  std::stop_token stop = {};
 };
 
 /// Host -> step -> optimizers and gate: use these rules from the next update on.
@@ -99,8 +101,8 @@ struct SetRules {
 
 // ---- supervision -------------------------------------------------------------------------------
 
-/// Monitor -> supervisor: say what every actor waits for now. The picture, which both own, is
-/// filled as the answers come.
+/// Monitor -> supervisor: say what every actor waits for now. The picture, which sender and
+/// receiver share, is filled as the answers come.
 struct ShowWaits {
   std::shared_ptr<WaitPicture> picture = {};
 };

@@ -14,7 +14,8 @@
 
 namespace penstock::actors {
 
-/// The functions of this namespace find the members of aggregates. None of them is ever called.
+/// The functions of this namespace find the members of aggregates. They are only used for their
+/// types and constants, and never run.
 namespace members {
 
 /// Stands for a value of any type.
@@ -97,8 +98,8 @@ struct IsPlainList : std::false_type {};
 template <class T>
 struct IsPlainList<std::vector<T>> : std::bool_constant<is_plain_data<T>()> {};
 
-/// Returns whether a `T` holds numbers, text, tensors and lists of these alone: no pointer, no
-/// handle, no code, nothing that keeps its members to itself.
+/// Returns whether a `T` holds numbers, text, tensors and lists of these alone. It then has no
+/// pointer, no handle, no function, and no private members.
 template <class T>
 constexpr bool is_plain_data() {
   if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>)

@@ -1,5 +1,5 @@
 // Borrowing gets blocks from the host store for a stage or an optimizer, with one request for each
-// block at a time. A block that the store does not have is the pipeline's failure.
+// block at a time. If the store does not have a block, the pipeline fails.
 #pragma once
 
 #include <set>
@@ -14,10 +14,10 @@ namespace penstock::actors {
 
 class Borrowing {
  public:
-  /// Asks for the block `wanted`, unless it has been asked for and has not come. `take` is called
-  /// with the block as soon as it is there, however long that takes, for the watchdog sees a
-  /// borrower that waits. `self` is the borrower, `links` has its neighbors, and `subject` returns
-  /// the name by which a failure calls it.
+  /// Asks for the block `wanted`, unless it has been asked for and has not come yet. `take` is
+  /// called with the block when it comes. The request has no time limit, because the watchdog
+  /// notices a borrower that waits for too long. `self` is the borrower, `links` has its neighbors,
+  /// and `subject` returns the borrower's name for the text of a failure.
   void fetch(auto* self, const auto& links, const BlockKey& wanted, auto subject, auto take) {
     if (!awaited_.insert(wanted).second) return;
     self->request(links.host_store, caf::infinite, FetchBlock{wanted})
@@ -34,7 +34,7 @@ class Borrowing {
                          Failed{{cause.code(), missing(subject(), wanted, cause)}});
             });
   }
-  /// Returns the blocks that have been asked for and have not come.
+  /// Returns the blocks that have been asked for and have not come yet.
   const std::set<BlockKey>& awaited() const { return awaited_; }
 
  private:

@@ -10,7 +10,8 @@
 namespace penstock::actors {
 namespace {
 
-/// Returns what the request says of the run of its program.
+/// Returns a description of the run that `request` asks for, without what the IPU adds to it:
+/// memory, threads and heartbeat.
 ProgramRun described(const PipelineSetup& setup, const RunProgram& request) {
   const auto window = setup.gradient_accumulation;
   const std::int64_t micro_batch = request.work.micro_batch, summed = micro_batch % window;

@@ -1,6 +1,7 @@
-// A device is an IPU. It runs one program or weight update at a time, in the order of their
-// arrival. It owns the scratch memory that its stages' programs share, rooms for the weights of one
-// of them at a time each, and the threads that share their work.
+// A device is an IPU. It runs one program or one round of a weight update at a time, in the order
+// in which the requests arrive. It owns the scratch memory that the programs of its stages share,
+// two rooms that each take the weights of one stage at a time from the host store, and the threads
+// that share the work of a program.
 #pragma once
 
 #include <array>
@@ -28,17 +29,18 @@ struct DeviceState {
   void on_run_program(RunProgram& request);
   void on_bring_weights(BringWeights& request);
   void on_run_update(RunUpdate& request);
-  /// Calls `run`, while the IPU is known to be at `work`, and returns whether it has ended. What it
-  /// throws becomes the host's failure, which begins with what `what` returns.
+  /// Calls `run`, and lets the IPU's pulse show `work` meanwhile. Returns whether `run` has thrown
+  /// nothing. An exception becomes the pipeline's failure, whose text begins with what `what()`
+  /// returns.
   template <class Run, class What>
   bool run_or_report(const IpuWork& work, Run run, What what);
 
   WeightRoom& room_of(const Arena& arena);
-  /// Brings the weights of a stage of `replica` for `work` in phased execution, if they are not
-  /// there, and tells the stage.
+  /// In phased execution, brings the weights of `arena`'s stage for `work` if they are not there,
+  /// and then tells the actor `stage` that they have come.
   void bring(const StageHandle& stage, std::int32_t replica, Arena& arena, const Work& work);
-  /// Lets the weights of `arena` leave if `work` is the last of a turn after which they may not
-  /// stay.
+  /// Drops the weights of `arena`'s stage if `work` is the last of a turn after which they may not
+  /// stay on the IPU.
   void end_turn(const Arena& arena, const Work& work);
 
   DeviceHandle::pointer self = nullptr;

@@ -1,6 +1,6 @@
-// An actor answers ExplainWait by explain_wait(). It may be asked in the middle of a weight update,
-// in which a lack of memory must end no actor: weights of which only some are updated cannot be
-// read.
+// An actor answers ExplainWait by explain_wait(). The question may come in the middle of a weight
+// update, in which a lack of memory must not end an actor: if only some of the weights are updated,
+// they cannot be read.
 #pragma once
 
 #include <new>
@@ -9,8 +9,9 @@
 
 namespace penstock::actors {
 
-/// Answers `question` of `supervisor`'s, from `self`, by the Wait that `explain` returns. Without
-/// memory for it there is no answer, and the supervisor counts `self` among the silent ones.
+/// Sends the Wait that `explain()` returns from `self` to `supervisor`, in answer to `question`. If
+/// there is no memory for the answer, none is sent, and the supervisor reports an actor that has
+/// not answered.
 void explain_wait(auto* self, const SupervisorHandle& supervisor, const ExplainWait& question,
                   const auto& explain) {
   try {

@@ -1,6 +1,7 @@
 // The feed cuts the tensors of the host's call into micro-batches and sends each to the stages that
-// consume it, for every replica in data order and never further ahead than its credits. It also
-// ends a call that is asked to stop, between two windows, which are the same two in every replica.
+// consume it. It sends each replica's micro-batches in data order, and no further ahead than the
+// replica's credits allow. If a call is asked to stop, the feed ends it between two windows, after
+// the same window in every replica.
 #pragma once
 
 #include "actors/host/pipeline_pulse.hpp"
@@ -24,8 +25,8 @@ struct FeedState {
   /// turn of inference.
   std::int64_t window() const;
   void send_micro_batch(std::size_t replica, std::int64_t micro_batch);
-  /// Returns the rows of one micro-batch: a view where these are 64-byte aligned, as kernels need
-  /// them, and a copy otherwise.
+  /// Returns the rows of one micro-batch: a view of the host's tensor if the rows are 64-byte
+  /// aligned, as kernels need them, and a copy otherwise.
   Tensor micro_batch_of(std::size_t input, std::size_t replica, std::int64_t micro_batch);
   Tensor copied(const Tensor& rows, std::size_t input, std::size_t replica,
                 std::int64_t micro_batch);
@@ -37,13 +38,14 @@ struct FeedState {
   SupervisorHandle supervisor;
   FeedLinks links;
   StepCall call;
-  std::int64_t end = 0;  // Is the end of the call's micro-batches.
-  // Is the end of the micro-batches of windows that have begun in some replica.
+  std::int64_t end = 0;  // Is one more than the number of the call's last micro-batch.
+  // Is one more than the number of the last micro-batch of the windows that have begun in some
+  // replica.
   std::int64_t begun_end = 0;
   std::vector<std::int64_t> credits;  // Is numbered by replica.
-  std::vector<std::int64_t> next;     // Is the micro-batch to send next, by replica.
-  std::int64_t since_ns = 0;          // Is when it last sent something, or was called.
-  // Is numbered by input, and made when first needed.
+  std::vector<std::int64_t> next;     // Has, for each replica, the micro-batch to send next.
+  std::int64_t since_ns = 0;          // Is when the feed last sent something, or got a call.
+  // Has, for each input, the memory of copied rows; null if none has been copied yet.
   std::vector<std::shared_ptr<std::byte>> copies;
 };
 

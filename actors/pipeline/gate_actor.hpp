@@ -1,9 +1,9 @@
-// The gate is the rendezvous before a weight update. It holds the update back until every stage of
-// every replica has its gradient sums, so that weights never change inside a window. It leads all
-// stages through the update in rounds (one after another where one IPU may be busy at a time), with
-// the clipping factor of the global norm and the norms of what replicas divide, which it adds up.
-// It lets no stage go on before all stages have done the update, and begins no update once the
-// model has failed.
+// The gate is where all stages meet before a weight update. It holds the update back until every
+// stage of every replica has its gradient sums, so that weights never change inside a window. It
+// leads all stages through the update in rounds. If only one IPU may be busy at a time, the stages
+// do a round one after another. The gate computes the factor that clips gradients to the global
+// norm, and adds up the norms of parameters that replicas divide. It lets no stage go on before all
+// stages have done the update, and begins no update once the model has failed.
 #pragma once
 
 #include <array>
@@ -23,7 +23,8 @@ struct GateState {
   void on_set_rules(const SetRules& message) { rules = message.rules; }
   void on_explain_wait(const ExplainWait& question) const;
 
-  /// Makes what the update's rounds need: from its begin to its end the gate allocates nothing.
+  /// Allocates what the rounds of an update need, because the gate allocates nothing while an
+  /// update is under way.
   void prepare_rounds();
   void begin_round(UpdateRound next);
   void send_order(std::size_t optimizer);
@@ -32,15 +33,16 @@ struct GateState {
   /// Keeps the norms that an optimizer has measured.
   void note_norms(RoundDone& answer);
   void end_round();
-  /// Turns what shards know of each variable's norm into the norm.
+  /// Adds up the norms that `shard_norms` has, and writes the squared norm of each divided variable
+  /// to `of_variables`.
   void add_up(std::vector<double>& of_variables) const;
   void release();
-  /// Says what the gate waits for; the text is empty if others would name it.
+  /// Says what the gate waits for; the text is empty if the stages' answers explain it.
   Wait waits_for() const;
   /// Returns the position of a stage's optimizer in `links`.
   std::size_t position_of(std::int32_t replica, std::int32_t stage) const;
-  /// Notes that the optimizer of a stage has answered. Returns whether it was the last one; then
-  /// the count begins again.
+  /// Notes that the optimizer of a stage has answered. Returns whether all optimizers have now
+  /// answered; the count then begins again.
   bool hear(std::int32_t replica, std::int32_t stage);
   bool one_by_one() const { return setup->plan->schedule->one_at_a_time; }
 
@@ -49,17 +51,17 @@ struct GateState {
   std::shared_ptr<UpdateLatch> updates;
   std::shared_ptr<const UpdateRules> rules;
   GateLinks links;
-  // Counts the optimizers whose sums are complete or, in an update, that have done the round.
+  // Counts the optimizers that have sent GradientsReady or, in an update, that have done the round.
   std::size_t answers = 0;
   std::vector<bool> heard;  // Says which optimizers `answers` counts, by position in `links`.
   bool in_update = false;   // Says whether an update is under way.
   UpdateRound round = UpdateRound::apply;  // Is the round that has begun last.
-  std::int64_t round_begin_ns = 0;         // Says when that round began.
-  double clip_factor = 1;                  // Is the clip factor of the update.
+  std::int64_t round_begin_ns = 0;         // Is when `round` began.
+  double clip_factor = 1;                  // Is the factor that clips the update's gradients.
   // Has the squared norm of each variable's gradient. Norms that are equal in all replicas come
   // from replica 0.
   std::vector<double> squared_norms;
-  /// Holds what each optimizer has told of shards last, by its position in `links`.
+  /// Has the norms of shards that each optimizer reported last, by its position in `links`.
   std::vector<std::vector<ShardNorm>> reported_shards;
   /// Points to the parts of norms in `reported_shards`, by variable, then replica. A variable that
   /// is not divided has none.
@@ -67,9 +69,9 @@ struct GateState {
   std::vector<double> directions;  // Has the squared norm of each variable's direction.
   using Orders = std::array<Letter<UpdateOrder>, update_rounds>;  // Has one order for each round.
   std::vector<Orders> orders;                                     // Is numbered by optimizer.
-  bool follows = false;       // Says whether some variables are divided whose rule has norms.
-  bool gathers = false;       // Says whether some variables are divided.
-  std::int64_t since_ns = 0;  // Is when it last heard from an optimizer.
+  bool follows = false;       // Says whether updates have the round `follow`.
+  bool gathers = false;       // Says whether replicas divide the state of some variable.
+  std::int64_t since_ns = 0;  // Is when the gate last heard from an optimizer.
 };
 
 GateHandle::behavior_type gate_actor(GateHandle::stateful_pointer<GateState> self,

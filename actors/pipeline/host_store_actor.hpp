@@ -1,5 +1,5 @@
-// The host store keeps what is off the IPUs. Whoever fetches a block owns it until it is stored
-// again.
+// The host store keeps blocks of memory that are not on an IPU. Whoever fetches a block owns it
+// until it is stored again.
 #pragma once
 
 #include <map>

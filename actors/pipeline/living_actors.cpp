@@ -9,7 +9,7 @@ namespace {
 
 Failure failure_of(const std::string& name, const caf::error& reason, bool stops_update) {
   const Error error = to_error(reason);
-  // An error that says only that somebody has ended is CAF's own, and says it of nobody.
+  // An error `closed` comes from CAF, and says that an actor has ended, but not which.
   if (error.code() == Errc::closed) return {Errc::internal, name + " has ended", stops_update};
   return {error.code(), name + ": " + error.what(), stops_update};
 }

@@ -21,14 +21,14 @@ class LivingActors final : public EndWatch {
   void actor_ended(const std::string& name, bool was_told_to_end,
                    const caf::error& reason) noexcept override;
   /// Returns a watch that counts in `living`, for actors without which a weight update cannot go
-  /// on. If another actor ends, an update that has begun is finished nevertheless.
+  /// on. If any other actor ends, an update that has begun is finished nevertheless.
   static std::shared_ptr<EndWatch> of_updaters(const std::shared_ptr<LivingActors>& living) {
     return {living, &living->updaters_};
   }
 
-  /// Waits until all have ended. Returns false if some still live after `limit_seconds`.
+  /// Waits until all actors have ended. Returns false if some still live after `limit_seconds`.
   bool await_end(double limit_seconds);
-  /// Waits until all have ended, however long that takes.
+  /// Waits until all actors have ended, however long that takes.
   void await_end() noexcept;
 
  private:

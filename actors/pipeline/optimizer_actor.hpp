@@ -1,7 +1,7 @@
-// An optimizer updates the weights of one stage of one replica, once per window. It has the
-// gradients from its stage, and those of other replicas once the reducer says so. The gate tells it
-// when it may go on, and the host store lends it the state, if it is kept there. The stage's IPU
-// does the arithmetic.
+// An optimizer updates the weights of one stage of one replica, once per window. It uses the
+// gradient sums of its stage and, once the reducer says that they are complete, those of the other
+// replicas. The gate tells the optimizer when to begin each round of the update. If the host store
+// keeps the state, it lends the state to the optimizer. The stage's IPU does the arithmetic.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ struct OptimizerSetup {
   std::int32_t replica = 0;
   std::int32_t stage = 0;
   std::shared_ptr<Arena> arena = {};
-  std::shared_ptr<WeightUpdate> update = {};  ///< Has its first state.
+  std::shared_ptr<WeightUpdate> update = {};  ///< Has its first state already.
 };
 
 struct OptimizerState {
@@ -32,26 +32,26 @@ struct OptimizerState {
   void on_explain_wait(const ExplainWait& question) const;
   void on_set_rules(const SetRules& message) { setup.update->set_rules(message.rules); }
 
-  /// Counts the sums of one more stage that are complete. The last that are waited for make the
-  /// gradients complete.
+  /// Notes that the gradient sums of one more stage are complete: the optimizer's own stage, or one
+  /// that has copies of its parameters. Once all of these sums are complete, the update goes on.
   void count_sums();
-  /// Returns whether the replicas' sums are added up as soon as all replicas have them, while other
-  /// stages still work, and not in a round of the gate's.
+  /// Returns whether the replicas' sums are added up as soon as they are complete, while other
+  /// stages still work, and not when the gate orders the round `reduce`.
   bool reduces_ahead() const;
-  /// Gets what the update needs.
+  /// Fetches the state if the host store keeps it, and then calls be_ready().
   void prepare();
-  /// Tells the gate that the gradients are complete, once all that the update needs is there:
-  /// between this and its release the optimizer allocates nothing.
+  /// Tells the gate that the gradients are complete, once all that the update needs is there. From
+  /// then on until the gate's Release, the optimizer allocates nothing.
   void be_ready();
   void write_letters();
-  /// Fetches the state from the host store, if it is kept there; then it is ready.
+  /// Fetches the state from the host store, and then calls be_ready().
   void fetch_state();
   /// Puts the state back into the host store, if it belongs there.
   void return_state();
   void run(UpdateOrder& order);
   void end_round(UpdateRound round);
   std::string waits_for() const;
-  /// Returns the actors that what it waits for comes from.
+  /// Returns the names of the actors for which the optimizer waits.
   std::vector<std::string> awaited_from() const;
   BlockKey key() const;
   std::string subject() const;
@@ -60,10 +60,10 @@ struct OptimizerState {
   OptimizerSetup setup;
   OptimizerLinks links;
   std::int32_t ipu = 0;
-  Borrowing state;                 // Comes from the host store.
-  std::set<std::int32_t> owners;   // Own the copies that this stage holds.
-  std::set<std::int32_t> copiers;  // Are the stages that hold copies of this one's parameters.
-  std::size_t sums_there = 0;      // Counts those of this update.
+  Borrowing state;                 // Borrows the state that the host store keeps.
+  std::set<std::int32_t> owners;   // Has the stages of whose parameters this stage has copies.
+  std::set<std::int32_t> copiers;  // Has the stages that have copies of this stage's parameters.
+  std::size_t sums_there = 0;      // Counts the stages whose sums for this update are complete.
   // Is the last micro-batch of the window that this update ends.
   std::int64_t last_micro_batch = 0;
   enum class Awaited : std::uint8_t { nothing, replicas, tied_sums, state, ipu, gate };
@@ -71,12 +71,12 @@ struct OptimizerState {
   void await(Awaited what);
   // Says what the optimizer waits for, which explains a stall.
   Awaited awaited = Awaited::nothing;
-  std::int64_t since_ns = 0;                   // Is when that wait began.
-  UpdateRound running = UpdateRound::measure;  // Is the round on the IPU, while that is awaited.
-  std::int64_t ready_ns = 0;                   // Says when the IPU was asked for that round.
-  std::int64_t exchanged_bytes = 0;            // Counts those of all rounds so far.
+  std::int64_t since_ns = 0;                   // Is when the optimizer began to wait for `awaited`.
+  UpdateRound running = UpdateRound::measure;  // Is the round that the IPU was asked for last.
+  std::int64_t ready_ns = 0;                   // Is when the IPU was asked for `running`.
+  std::int64_t exchanged_bytes = 0;            // Counts the bytes exchanged in all updates so far.
   std::vector<TraceEvent> work;                // Has what the IPU has done for this update.
-  /// Holds what one round of an update needs to be told and answered.
+  /// Holds the letters for one round of an update: to the IPU, and to the gate when it is done.
   struct RoundLetters {
     Letter<RunUpdate> run;
     Letter<RoundDone> done;

@@ -44,7 +44,7 @@ class Casting {
 
  private:
   Watched watched(std::string name) const { return {std::move(name), cast_.living}; }
-  /// Watches an actor that a weight update cannot go on without.
+  /// Returns the name and the watch of an actor without which a weight update cannot go on.
   Watched updater(std::string name) const {
     return {std::move(name), LivingActors::of_updaters(cast_.living)};
   }
@@ -53,8 +53,8 @@ class Casting {
   auto spawn(const std::string& name, RunsOn where, Body body, Args&&... args) {
     return spawn(watched(name), where, body, std::forward<Args>(args)...);
   }
-  /// All that can fail is done before the actor is spawned, so that every actor that exists is
-  /// listed.
+  /// Spawns an actor and lists it in `others`. Its entry is made first: if that fails, there is no
+  /// actor that is missing in the list.
   template <class Body, class... Args>
   auto spawn(Watched subject, RunsOn where, Body body, Args&&... args) {
     Child& child = cast_.others.emplace_back(Child{{}, subject.name});
@@ -82,7 +82,8 @@ class Casting {
     std::ranges::reverse(cast_.others);
   }
 
-  /// The teams are made before any actor, because the system may not have as many threads.
+  /// Starts the IPUs' threads. This is done before any actor is spawned, because the system may not
+  /// allow so many threads.
   void form_teams() {
     const std::int32_t threads = setup_->plan->threads_per_ipu;
     for (std::int64_t replica = 0; replica < setup_->replicas; ++replica)
@@ -171,8 +172,7 @@ class Casting {
     }
   }
 
-  /// Returns what a stage tells of itself before it has done anything. `update` is null in
-  /// inference.
+  /// Returns the report of a stage that has not done anything yet. `update` is null in inference.
   StageReport first_report(std::int32_t replica, std::size_t stage, Arena& arena,
                            const WeightUpdate* update) const {
     StageReport report;
@@ -274,10 +274,10 @@ class Casting {
   FeedHandle feed_;
   GateHandle gate_;
   HostStoreHandle host_store_;
-  std::vector<std::shared_ptr<Arena>> arenas_;  // Has the arenas of all replicas, by stage.
+  std::vector<std::shared_ptr<Arena>> arenas_;  // Has arenas replica by replica, then by stage.
   // Has the updates in the order of the arenas; there are none in inference.
   std::vector<std::shared_ptr<WeightUpdate>> updates_;
-  // Is numbered by stage; there are none for one replica.
+  // Is numbered by stage; it is empty if there is only one replica.
   std::vector<std::shared_ptr<const ReducedSums>> reduced_;
   std::map<std::int32_t, std::shared_ptr<std::byte>> scratch_;  // Is numbered by IPU.
   std::map<std::int32_t, std::int64_t> scratch_bytes_;          // Is numbered by IPU.
@@ -287,7 +287,7 @@ class Casting {
   std::map<std::int32_t, std::shared_ptr<IpuPulse>> pulses_;   // Is numbered by IPU.
   std::map<std::int32_t, DeviceHandle> devices_;               // Is numbered by IPU.
   std::vector<std::vector<StageHandle>> stages_;  // Is numbered by replica, then by stage.
-  std::vector<OptimizerHandle> optimizers_;       // Are ordered replica by replica.
+  std::vector<OptimizerHandle> optimizers_;       // Has optimizers in the order of `arenas_`.
   std::vector<ReducerHandle> reducers_;           // Is numbered by stage.
   PipelineCast cast_;
 };

@@ -1,5 +1,5 @@
-// A PipelineCast has the actors of one running model, spawned and introduced to each other, and
-// every stage's memory and report, which outlive them.
+// A PipelineCast has the actors of one running model, spawned and introduced to each other. It also
+// has every stage's memory and report, which outlive the actors.
 #pragma once
 
 #include "actors/execution/status_board.hpp"
@@ -20,10 +20,10 @@ struct Child {
 struct PipelineCast {
   StepHandle step = {};
   SupervisorHandle supervisor = {};
-  /// Has all actors except the supervisor, in the order in which they are ended: downstream ones
-  /// first.
+  /// Has all actors except the supervisor, in the order in which they are ended: the one that was
+  /// spawned last comes first.
   std::vector<Child> others = {};
-  /// Counts the supervisor and the others that have not ended.
+  /// Counts the actors that have not ended, including the supervisor.
   std::shared_ptr<LivingActors> living = {};
   /// Has the memory of each stage, replica by replica. The stages' actors own it during a call.
   std::vector<StageMemory> memory = {};
@@ -32,25 +32,26 @@ struct PipelineCast {
 };
 
 /// Spawns the actors of a pipeline. Every actor knows its neighbors before the first call reaches
-/// it, and the members of `host` that it needs. If one of them cannot be spawned, the others are
-/// told to end. @throws Error out_of_memory if there are not enough threads; std::bad_alloc.
+/// it, and the members of `host` that it needs. If an actor cannot be spawned, those that have been
+/// spawned are told to end.
+/// @throws Error out_of_memory if the system does not allow enough threads; std::bad_alloc.
 PipelineCast spawn_pipeline(ActorSystem& system, std::shared_ptr<const PipelineSetup> setup,
                             std::shared_ptr<HostCalls> host,
                             std::shared_ptr<const UpdateRules> rules);
 
-/// Serves as the host's watchdog: has the supervisor find out why nothing has moved for
-/// `quiet_seconds`, since `pulse` has beaten `beats` times. Without memory for that the supervisor
-/// is silent, and an IPU that is at work is excused here.
+/// Serves as the host's watchdog: asks the supervisor to find out why nothing has moved for
+/// `quiet_seconds`, in which `pulse` has stayed at `beats`. If there is no memory for the question,
+/// this function itself excuses the silence if an IPU is at work.
 void find_out_why_nothing_moves(const PipelineSetup& setup, PipelinePulse& pulse,
                                 const PipelineCast& cast, std::uint64_t beats,
                                 double quiet_seconds) noexcept;
 
-/// Has the supervisor fill `picture` with what every actor waits for, without waiting for that. Any
-/// thread may call it. Returns false if there is no memory for it.
+/// Asks the supervisor to fill `picture` with what every actor waits for, and does not wait for the
+/// answers. Any thread may call it. Returns false if there is no memory for the question.
 bool show_waits(const PipelineCast& cast, std::shared_ptr<WaitPicture> picture) noexcept;
 
-/// Tells every actor to end, the supervisor first. Stages know each other, so nobody ends by
-/// running out of handles. Allocates nothing.
+/// Tells every actor to end, the supervisor first. An actor would end by itself if nobody held a
+/// handle of it, but the stages hold handles of each other. Allocates nothing.
 void end(const PipelineCast& cast) noexcept;
 
 }  // namespace penstock::actors

@@ -8,14 +8,14 @@
 namespace penstock::actors {
 
 /// Ends the actors. A weight update that is under way is finished first, so that the weights of all
-/// stages are those of the same update; no other update begins. What is slow is waited for, and
-/// what is dead is given up, as EndPatience says with `stall_seconds`. A deterministic system does
-/// first all that it can do without waiting. The count of updates is final afterwards: it says how
-/// many updates the weights have seen.
+/// stages are those of the same update; no other update begins. A slow pipeline is waited for, and
+/// a dead one is given up, as EndPatience says with `stall_seconds`. In a deterministic system, all
+/// mail is handled, and nothing is waited for. The count of updates is final afterwards: it says
+/// how many updates the weights have had.
 ///
-/// Returns whether all actors have ended, so that their memory is the caller's. If it returns
-/// false, it may be called again; it then waits for the actors, but not for an update that it has
-/// given up. Once all have ended, it waits for nothing.
+/// Returns whether all actors have ended, so that their memory is the caller's. If the function
+/// returns false, it may be called again; it then waits for the actors, but not for an update that
+/// it has given up. Once all actors have ended, a call does not wait.
 bool end_pipeline(ActorSystem& system, HostCalls& host, const PipelineCast& cast,
                   double stall_seconds, IpuTime ipu_time = IpuTime::limited);
 

@@ -1,5 +1,6 @@
-// A PipelineRuntime is a running model, for those who know nothing of CAF. It spawns the actors,
-// carries the host's calls to them, and ends them. One thread uses it.
+// A PipelineRuntime is a running model, for code that does not use CAF. It spawns the actors,
+// carries the host's calls to them, and ends them. One thread at a time uses it, except for the
+// functions that say otherwise.
 #pragma once
 
 #include <memory>
@@ -25,78 +26,81 @@ class HostCalls;
 
 class PipelineRuntime {
  public:
-  /// Spawns the actors in a system of their own, with the setup completed(). `rules` are ignored in
-  /// inference.
+  /// Spawns the actors in a new actor system, with the setup that completed() returns. `rules` are
+  /// ignored in inference.
   PipelineRuntime(PipelineSetup setup, UpdateRules rules, const SystemOptions& system);
-  /// Spawns the actors on the threads of another runtime, which may end before this one.
+  /// Spawns the actors in the actor system of another runtime, which may end before this one.
   PipelineRuntime(PipelineSetup setup, UpdateRules rules, std::shared_ptr<ActorSystem> system);
   ~PipelineRuntime();
   PipelineRuntime(const PipelineRuntime&) = delete;
   PipelineRuntime& operator=(const PipelineRuntime&) = delete;
 
-  /// Begins to run `micro_batches` per replica on tensors that hold just as many rows; in training,
-  /// they are a multiple of the gradient accumulation. Once asked to stop, the pipeline begins no
-  /// further window, or turn of inference; what has begun is finished.
-  /// @throws Error as expect_open(); busy in a call.
+  /// Begins to run `micro_batches` micro-batches per replica, on `inputs` that have the rows for
+  /// just these. In training, their number is a multiple of the gradient accumulation. Once `stop`
+  /// is requested, the pipeline begins no further window, or turn of inference, and finishes those
+  /// that have begun.
+  /// @throws Error as expect_open(); busy while a call is under way.
   void begin_step(std::vector<Tensor> inputs, std::int64_t micro_batches,
                   std::stop_token stop = {});
-  /// Returns whether finish_step() has nothing to wait for.
+  /// Returns whether finish_step() would return or throw without waiting.
   bool answered() const;
-  /// Waits for the step that was begun. Between the two functions, tests drive a deterministic
-  /// system.
-  /// @throws Error stage_failed, stalled, or another failure, be it one that came after the last
-  /// call; closed if an earlier call has thrown that; cancelled if a stop has kept some
+  /// Waits for the step that was begun. Between begin_step() and finish_step(), tests drive a
+  /// deterministic system.
+  /// @throws Error stage_failed, stalled, or any other failure, even one that is not due to this
+  /// step; closed if an earlier call has thrown the failure; cancelled if a stop has kept some
   /// micro-batches from beginning.
   StepOutcome finish_step();
 
-  /// Returns the variables of one replica. After a failure replica 0's are still there, as the last
-  /// update has left them: reading them ends the actors, which throws closed if the failure came in
-  /// the middle of an update, and stalled if a kernel does not end.
-  /// @throws Error as expect_open() for another replica after a failure; out_of_memory.
+  /// Returns the variables of one replica. After a failure, the variables of replica 0 can still be
+  /// read, as the last update has left them, and reading them ends the actors.
+  /// @throws Error busy while a call is under way; after a failure, closed if it came in the middle
+  /// of an update, stalled if a kernel does not end, and as expect_open() for any replica but 0;
+  /// out_of_memory.
   Variables read_variables(std::int32_t replica = 0);
   void write_variables(const Variables& variables);  ///< Writes the variables of every replica.
   /// Replaces the rules from the next update on. The state of the optimizer stays.
   void set_rules(UpdateRules rules);
   /// Returns the optimizer's whole state. @throws Error as expect_open(); out_of_memory.
   OptimizerTensors read_optimizer();
-  /// Overwrites the optimizer's state in every replica. The next window has the number of updates
-  /// that `tensors` have seen. Its tensors have the types that the rules ask for.
+  /// Overwrites the optimizer's state in every replica. The updates are counted on from
+  /// `tensors.updates`. The tensors must have the types that the rules ask for.
   void write_optimizer(const OptimizerTensors& tensors);
   /// Returns the text of the failure that has ended the pipeline, or an empty text if it has not
   /// failed.
   std::string failure() const;
-  /// Returns the failure if no call has thrown it yet.
+  /// Returns the failure if no call has thrown it yet, and nothing otherwise.
   std::optional<Error> untold_failure() const;
-  /// @throws Error if the pipeline has failed: the failure itself if no call has thrown it yet,
-  /// closed otherwise.
+  /// Checks that the pipeline has not failed.
+  /// @throws Error if it has: the failure itself if no call has thrown it yet, closed otherwise.
   void expect_open();
   /// Returns the status of every stage of every replica, replica by replica. Traces are handed over
-  /// and forgotten, or stay whole where they are if it throws. After a failure this ends the
-  /// actors, as read_variables() does.
-  /// @throws Error busy in a call; stalled if a kernel does not end; std::bad_alloc.
+  /// and forgotten; if the function throws, no event of them is lost. After a failure, the function
+  /// ends the actors, as read_variables() does.
+  /// @throws Error busy while a call is under way; stalled if a kernel does not end;
+  /// std::bad_alloc.
   std::vector<StageStatus> read_status();
-  /// Returns how long the instructions of each stage took in the runs of all replicas that were
-  /// timed, stage by stage, and begins anew. Nothing was timed unless the setup says so (`profile`).
+  /// Returns, for each stage, how long its instructions took in the runs that were timed, in all
+  /// replicas together, and begins anew. Runs are timed only if PipelineSetup::profile is set.
   /// @throws Error as read_status().
   std::vector<graph::StageProgramTimes> take_program_times();
-  /// Returns what the actors without an IPU did since the last time; nothing unless the setup says
-  /// so (`profile`).
+  /// Returns the events of the actors that have no IPU since the last call. There are none unless
+  /// PipelineSetup::profile is set.
   EventLog<HostEvent> take_host_events() noexcept;
-  /// Returns the updates that all stages have done, on top of those that a written state had seen.
-  /// After a stall in the middle of an update, the number is final once end() has returned true.
+  /// Returns the number of updates that all stages have done, counted on from the number that
+  /// write_optimizer() has set. After a stall in the middle of an update, the number is final once
+  /// end() has returned true.
   std::uint64_t updates() const;
   /// Returns how many micro-batches of each replica have begun. Those that a stop has kept from
   /// beginning are not among them.
   std::int64_t micro_batches_begun() const { return micro_batches_begun_; }
 
   /// Ends the actors, after an update that is under way; see end_pipeline(). Afterwards only those
-  /// functions can be called that can be called after a failure. Returns whether the actors hold no
-  /// memory of the IPUs any more, which is false if a kernel does not end in the time that it is
-  /// given.
+  /// functions can be called that can be called after a failure. Returns whether all actors have
+  /// ended, which is false if a kernel does not end in the time that it is given.
   bool end();
-  /// Ends the actors as end() does, but waits for what an IPU is in the middle of however long that
-  /// takes, and then for the actors. In a deterministic system it waits for nothing. Destroying the
-  /// system's threads would wait as long in any case.
+  /// Ends the actors as end() does, but waits until they have ended, however long a kernel takes.
+  /// To destroy the system's threads would take just as long. In a deterministic system, the
+  /// function does not wait.
   void end_for_good() noexcept;
 
   /// Asks what every actor waits for, and fills `picture` as the answers come. Any thread may call
@@ -117,7 +121,8 @@ class PipelineRuntime {
   void begin(Message message);
   Answer await_answer();
   Answer finish();
-  /// @throws Error stalled if what the actors hold cannot be read.
+  /// Ends the actors, so that the memory of the stages can be read.
+  /// @throws Error stalled if an actor does not end.
   void end_to_read();
   std::span<const StageMemory> memory_of(std::int32_t replica) const;
 
@@ -129,8 +134,8 @@ class PipelineRuntime {
   std::int64_t first_micro_batch_ = 0;    // Is the first micro-batch of the last step.
 };
 
-/// Lets the calling thread, which is going to end `system`, read first what the system's pipelines
-/// hold. The memory for that was kept back.
+/// Prepares the calling thread, which is going to destroy `system`, to read before that what the
+/// system's pipelines hold, even if no memory is left; see ActorSystem::prepare_to_end().
 void prepare_to_end(ActorSystem& system) noexcept;
 
 }  // namespace penstock::actors

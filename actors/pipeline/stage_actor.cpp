@@ -34,8 +34,9 @@ void StageState::herald(const Work& work) {
     self->send(links.stages[stage], TurnNear{news->near});
 }
 
-// Until the update before is done here too, the arena is its optimizer's. What is brought is always
-// for a program that follows: weights may be written once all programs that were begun have ended.
+// While this stage's update is not done, the arena is its optimizer's, and the message is kept
+// until then. Weights are only brought for work that has not begun yet, because they may be written
+// as soon as all programs that were begun have ended.
 void StageState::on_turn_near(const TurnNear& message) {
   const Work work = message.work;
   if (!links.host_store || core->begun(work) || program_of(work).instructions.empty()) return;
@@ -67,7 +68,7 @@ void StageState::on_weights_brought(const WeightsBrought& brought) {
 }
 
 void StageState::record_load(const WeightsBrought& brought) {
-  // Weights that come ahead find the IPU waiting for what the next turn begins with.
+  // If weights come ahead of the work, the IPU is waiting for what the next turn begins with.
   const bool ahead = !core->begun(brought.work) || ready_ns > brought.begin_ns;
   const WaitReason next_turn =
       brought.work.direction == Direction::forward ? WaitReason::input : WaitReason::gradient;
@@ -198,7 +199,8 @@ void StageState::note_ready(const Work& work) {
   ready_ns = steady_ns();
   waited_for = held_by.value_or(work.direction == Direction::forward ? WaitReason::input
                                                                      : WaitReason::gradient);
-  // All but blocks of the host store had come before these were fetched.
+  // When the blocks of the host store were fetched, everything else had come. If they took longer
+  // than the rest of the wait, they are the reason for it.
   if (fetching_since_ns > 0 && ready_ns - fetching_since_ns > fetching_since_ns - since_ns)
     waited_for = WaitReason::host_store;
   fetching_since_ns = 0;

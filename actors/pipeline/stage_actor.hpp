@@ -1,6 +1,6 @@
-// A stage actor is one stage of one replica. It receives what its edges bring, has its IPU run what
-// its schedule lets it run, and passes results on. It owns the stage's arena and its place in every
-// window.
+// A stage actor is one stage of one replica. It receives the tensors that its edges bring, has its
+// IPU run the programs that the schedule lets it run, and sends their results on. It owns the
+// stage's arena, and knows how far the stage is in its window.
 #pragma once
 
 #include <functional>
@@ -33,13 +33,15 @@ struct StageState {
   void on_weights_ready(const WeightsReady& ready);
   void on_explain_wait(const ExplainWait& question) const;
 
-  /// Returns whether all is here that the host store keeps and `work` needs. Asks for what is not,
-  /// and for the gradient sums ahead of use: with the window's first forward.
+  /// Returns whether the arena has all blocks of the host store that `work` needs, and asks for
+  /// those that are missing. Gradient sums are asked for ahead: only a backward needs them, but a
+  /// forward already asks.
   bool fetched_for(const Work& work);
-  /// Asks the host store for a block, once; then goes on with `then`.
+  /// Asks the host store for a block, unless it has been asked for. When the block comes, lends it
+  /// to the arena and calls `then`.
   void fetch(const BlockKey& key, const std::function<void()>& then);
   void lend(const BlockKey& key, std::shared_ptr<std::byte> block);
-  /// Puts sums and weights back into the host store, if they belong there.
+  /// Puts gradient sums and weights back into the host store, if they belong there.
   void return_blocks();
   void return_stash(std::int64_t micro_batch);
   bool sums_missing() const;
@@ -47,13 +49,13 @@ struct StageState {
   bool keeps_stash() const { return setup.arena->stage().host_stash_bytes > 0; }
   BlockKey key(HostClass of, std::int64_t micro_batch = 0) const;
   std::string subject() const;
-  /// Says what the stage waits for. While a program runs, that is its IPU.
+  /// Says what the stage waits for. While a program runs, the stage waits for its IPU.
   Wait waits_for() const;
-  /// Tells those stages whose turn is near, as `work` begins.
+  /// Tells the stages whose turn comes next, if there are any to be told when `work` begins.
   void herald(const Work& work);
   void bring_ahead(const Work& work);
   const graph::Program& program_of(const Work& work) const;
-  /// Starts the next piece of work, if there is one.
+  /// Starts the next work, if there is some that may begin.
   void pump();
   void finish(const Work& work);
   /// Notes, for the trace, that `work` is ready now, and what the stage has waited for until then.
@@ -63,7 +65,7 @@ struct StageState {
   void record(const TraceEvent& event);
   /// Records that weights came to the IPU.
   void record_load(const WeightsBrought& brought);
-  /// Notes what was copied to and from the IPU so far.
+  /// Notes in the report what was copied to and from the IPU so far.
   void note_moves();
   void send_along(std::int32_t edge, std::int64_t micro_batch, Tensor tensor);
   void send_forward(std::int64_t micro_batch);
@@ -78,14 +80,15 @@ struct StageState {
   std::vector<std::size_t> position_of_edge;  // Is numbered by position in Plan::edges.
   Borrowing blocks;                           // Borrows the blocks that the host store keeps.
   std::optional<PhaseHerald> phases;
-  // Says what has kept the stage from its next work when it looked last, but for its tensors.
+  // Says what keeps the stage from its next work, as of the last look; empty if a tensor is
+  // missing.
   std::optional<WaitReason> held_by;
-  WaitReason waited_for = WaitReason::input;  // Belongs to the work that runs.
-  std::int64_t ready_ns = 0;                  // Says when the work that runs was ready.
-  // Says since when the next work lacks nothing but blocks of the host store; 0 if it lacks more.
+  WaitReason waited_for = WaitReason::input;  // Says what the work that runs has waited for.
+  std::int64_t ready_ns = 0;                  // Is when the work that runs was ready.
+  // Is since when the next work lacks nothing but blocks of the host store; 0 if it lacks more.
   std::int64_t fetching_since_ns = 0;
-  std::optional<TurnNear> near;  // Has come before the weights were ready.
-  std::int64_t since_ns = 0;     // Is when it last began or ended a piece of work, or an update.
+  std::optional<TurnNear> near;  // Is a message that has come before the weights were ready.
+  std::int64_t since_ns = 0;     // Is when the stage last began or ended some work, or an update.
 };
 
 StageHandle::behavior_type stage_actor(StageHandle::stateful_pointer<StageState> self,

@@ -1,6 +1,6 @@
-// The step is the host's side of the pipeline. It passes a call on, collects what comes back, and
-// answers the host once every micro-batch is through and every stage has done every update of the
-// call.
+// The step is the host's side of the pipeline. It passes a call on to the feed, collects the
+// outputs of the stages, and answers the host once all outputs have come and every stage has done
+// every update of the call.
 #pragma once
 
 #include "actors/execution/output_collector.hpp"
@@ -35,7 +35,7 @@ struct StepState {
   // Counts the updates of all stages together that are still to come.
   std::int64_t updates_missing = 0;
   std::int64_t micro_batches = 0;  // Counts the micro-batches of the call, per replica.
-  std::optional<CutAfter> cut;     // Says that the call was asked to stop.
+  std::optional<CutAfter> cut;     // Is the call's answer if it was stopped early, else empty.
 };
 
 StepHandle::behavior_type step_actor(StepHandle::stateful_pointer<StepState> self,

@@ -51,12 +51,12 @@ void SupervisorState::ask_what_is_awaited() {
     for (const OptimizerHandle& optimizer : links.optimizers) self->send(optimizer, question);
     if (links.gate) self->send(links.gate, question);
   } catch (const std::bad_alloc&) {
-    // An actor that has not been asked gives no answer.
+    // An actor for whose question there is no memory counts as one that does not answer.
   }
 }
 
-// Whoever asked before has waited long enough. A stall that is being explained is explained by the
-// answers to this question, too.
+// A picture that somebody asked for before is not filled any further. If a stall is being
+// explained, the answers to this round of questions explain it, too.
 void SupervisorState::on_show_waits(ShowWaits& question) {
   picture = std::move(question.picture);
   try {

@@ -1,8 +1,9 @@
-// The supervisor turns the errors that other actors report into one failure of the host's call, and
-// a call in which nothing moves into a failure that says who waits for what, unless an IPU is known
-// to be at work. It also answers who waits for what whenever the monitor asks. It lives on, and so
-// do the other actors, if there is no memory for the text of a failure. It has a thread of its own,
-// so that it can speak while all workers are busy. Actors that end are LivingActors' concern.
+// The supervisor turns the errors that other actors report into one failure of the host's call. If
+// nothing moves in a call, it makes a failure that says which actors wait for what, unless an IPU
+// is known to be at work. It also says so whenever the monitor asks. If there is no memory for the
+// text of a failure, neither the supervisor nor any other actor ends for that reason. The
+// supervisor has a thread of its own, so that it can work while all workers are busy. The end of an
+// actor is not reported by the supervisor, but by LivingActors.
 #pragma once
 
 #include <optional>
@@ -14,7 +15,7 @@
 
 namespace penstock::actors {
 
-/// Holds what the supervisor looks at and the call that it fails.
+/// Holds what the supervisor looks at, and the latch that gets its failures.
 struct SupervisorSetup {
   double stall_seconds = 0;
   std::shared_ptr<const CallSlot> call = {};
@@ -30,29 +31,29 @@ struct SupervisorState {
   void on_show_waits(ShowWaits& question);
   void on_waits_for(WaitsFor& answer);
 
-  /// Returns whether there is nothing to explain any more: a call that has been answered, or
-  /// another one that has begun meanwhile, moves.
+  /// Returns whether there is nothing left to explain: the call has been answered or has failed, or
+  /// something has moved since the host asked.
   bool has_moved() const;
-  /// Begins another round of questions. Answers to the one before are ignored from now on.
+  /// Begins another round of questions. Answers to earlier rounds are ignored from now on.
   void ask_what_is_awaited();
-  /// Returns what IPUs are in the middle of, which they do not answer themselves.
+  /// Returns what IPUs are in the middle of, because IPUs are not asked themselves.
   std::vector<Wait> work_of_ipus() const;
   /// Returns how many actors are asked: the feed, all stages and optimizers, and the gate.
   std::size_t asked() const;
   void report_stall();
-  /// Returns a text that says who waits for what, and how many have not answered. @throws
-  /// std::bad_alloc
+  /// Returns a text that says which actors wait for what, and how many have not answered.
+  /// @throws std::bad_alloc
   std::string stall_text();
 
   SupervisorHandle::pointer self = nullptr;
   SupervisorSetup setup;
   SupervisorLinks links;
-  std::optional<std::uint64_t> asking;   // Says that nothing has moved since then.
-  double quiet_seconds = 0;              // Says for how long nothing has moved, as far as is known.
+  std::optional<std::uint64_t> asking;   // Is NothingMoves::beats if a stall is being explained.
+  double quiet_seconds = 0;              // Is NothingMoves::quiet_seconds of the last message.
   std::uint64_t round = 0;               // Is the number of the round of questions.
-  std::size_t answers = 0;               // Counts those to the round.
-  std::vector<Wait> waits;               // Are what they say.
-  std::shared_ptr<WaitPicture> picture;  // Is null unless somebody has asked for it.
+  std::size_t answers = 0;               // Counts the answers to questions of the round.
+  std::vector<Wait> waits;               // Has the waits in the answers.
+  std::shared_ptr<WaitPicture> picture;  // Is null unless the monitor waits for a picture.
   Failure wordless;  // Is a stall for whose text there is no memory; it was made beforehand.
 };
 

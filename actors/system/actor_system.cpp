@@ -31,14 +31,15 @@ ActorSystem::Config::Config(const SystemOptions& options)
   if (deterministic)
     set("scheduler.policy", caf::atom("testing"));
   else
-    // A bounded throughput keeps one busy actor from starving the others.
+    // A bounded throughput keeps a busy actor from starving other actors.
     module_factories.emplace_back([most = static_cast<std::size_t>(options.max_throughput)](
                                       caf::actor_system& system) -> caf::actor_system::module* {
       return new Scheduler(system, most);
     });
 }
 
-// The threads come last: if they cannot be started, there is a whole system to destroy.
+// The threads are started last: if that fails, `system_` is complete, and its destructor ends it as
+// usual.
 ActorSystem::ActorSystem(const SystemOptions& options) : config_(options), system_(config_) {
   const HostThreadGuard constructing_counts_too;
   if (Scheduler* const threads = scheduler()) threads->start_workers(worker_threads(options));

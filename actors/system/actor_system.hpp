@@ -26,10 +26,11 @@ enum class RunsOn : std::uint8_t {
   own_thread,  ///< They run on a thread of the actor's own, and may block or compute for long.
 };
 
-/// Once this object has ended, its thread, which is the host's, has nothing to do with an actor
-/// system any more. CAF leaves a reference to the system's logger behind in each thread that spawns
-/// an actor or uses a scoped one, and a system's destructor waits until all of them are gone,
-/// except for its own thread's: it would wait for ever for another host thread that is still there.
+/// While this object lives, its thread, which is the host's, may use an actor system; its
+/// destructor cuts the thread's tie to the system. CAF leaves a reference to the system's logger
+/// behind in each thread that spawns an actor or uses a scoped one. A system's destructor waits
+/// until all threads but its own have dropped that reference, and without this object a thread of
+/// the host's might never do so.
 struct HostThreadGuard {
   /// Lets the calling thread use CAF. @throws std::bad_alloc if there is no memory for that.
   HostThreadGuard();
@@ -58,14 +59,14 @@ class ActorSystem {
   caf::actor_system& caf() noexcept { return system_; }
 
   /// Handles all mail of a deterministic system, first come, first served, on the calling thread.
-  /// Otherwise it does nothing, because the workers do that.
+  /// In any other system, the function does nothing, because the workers handle the mail.
   void run_pending();
 
-  /// Starts the function-based actor `body` with `args`. In a deterministic system, which has no
-  /// threads, every actor is scheduled. A thread of the actor's own bears the name in `watched`,
-  /// and the watch in `watched` learns of the actor's end.
-  /// @throws Error out_of_memory if there is no thread for an actor that shall have its own;
-  /// std::bad_alloc. The actor has then not been started.
+  /// Starts the function-based actor `body` with `args`. A deterministic system has no threads, and
+  /// ignores `where`. A thread of the actor's own bears the name in `watched`. The watch in
+  /// `watched`, if there is one, learns of the actor's end.
+  /// @throws Error out_of_memory if `where` asks for a thread and the machine cannot start another
+  /// one; std::bad_alloc. The actor has then not been started.
   template <class Body, class... Args>
   auto spawn(RunsOn where, Watched watched, Body body, Args&&... args) {
     using Impl = caf::infer_impl_from_fun_t<Body>;
@@ -83,9 +84,9 @@ class ActorSystem {
     return spawn(where, Watched{}, std::move(body), std::forward<Args>(args)...);
   }
 
-  /// Lets the calling thread, which is going to end this system, use CAF and throw, with memory
-  /// that was kept back for it. The destructor calls it; a thread that does more before the
-  /// destructor calls it first.
+  /// Lets the calling thread, which is going to destroy this system, use CAF and throw, with memory
+  /// that was kept back for the purpose. The destructor calls this function. A thread that uses CAF
+  /// on the way to the destructor calls it earlier.
   void prepare_to_end() noexcept { static_cast<void>(entry_memory_.enter_caf_with_it()); }
 
  private:
@@ -97,7 +98,7 @@ class ActorSystem {
     ActorTerms terms;
   };
 
-  /// Returns null in a deterministic system.
+  /// Returns the engine's scheduler, or null in a deterministic system, which has CAF's own.
   Scheduler* scheduler() noexcept;
 
   struct Config : caf::actor_system_config {
@@ -109,7 +110,7 @@ class ActorSystem {
   EntryMemory entry_memory_;  // Serves the thread that destroys this object.
   Config config_;
   Roll roll_;
-  // If the system's constructor throws, this guard ends the thread's part in what is left of it.
+  // If the constructor of `system_` throws, this guard cuts the thread's tie to that system.
   HostThreadGuard constructing_;
   caf::actor_system system_;
 };

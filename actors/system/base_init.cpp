@@ -23,7 +23,7 @@ void base_init(caf::scheduled_actor* self) {
   self->set_default_handler(refuse);
   self->set_error_handler(
       [](caf::scheduled_actor* actor, caf::error& error) { actor->quit(std::move(error)); });
-  // CAF's own handler prints each message that tells of an actor's end.
+  // CAF's default handler would print each message that tells of an actor's end.
   self->set_down_handler([](caf::scheduled_actor*, caf::down_msg&) {});
 }
 

@@ -6,8 +6,8 @@
 namespace penstock::actors {
 
 /// Makes a message for which the actor has no handler end the actor, with an error that names the
-/// message: in a closed protocol that is a bug. An error that another actor answers ends it, too.
-/// Nothing is printed.
+/// message: the engine's actors know all messages that they send each other, so an unexpected one
+/// is a bug. An answer that is an error ends the actor, too. Nothing is printed.
 void base_init(caf::scheduled_actor* self);
 
 }  // namespace penstock::actors

@@ -1,5 +1,5 @@
-// An EndWatch lets somebody learn that an actor has ended, by a call on the thread on which that
-// happens, and not by a message, for which there might be no memory.
+// An EndWatch learns that an actor has ended. It is called on the thread on which the actor ends,
+// because there might be no memory for a message.
 #pragma once
 
 #include <caf/error.hpp>
@@ -17,19 +17,20 @@ class EndWatch {
   /// Is called when an actor is about to be spawned. actor_ended() follows in any case, even if the
   /// actor is not spawned.
   virtual void actor_begins() noexcept = 0;
-  /// Is called when the actor `name` has ended and its state is gone. `was_told_to_end` says
-  /// whether it was told to end, or was not spawned. `reason` is what made it end otherwise.
+  /// Is called when the actor `name` has ended and its state is gone. `was_told_to_end` is true if
+  /// the actor was told to end, or was not spawned after all. If it is false, `reason` says why the
+  /// actor has ended.
   virtual void actor_ended(const std::string& name, bool was_told_to_end,
                            const caf::error& reason) noexcept = 0;
 };
 
-/// Says what an actor is called, and who watches it, if anybody does.
+/// Has the name of an actor and its watch, which is null if nobody watches the actor.
 struct Watched {
   std::string name = {};
   std::shared_ptr<EndWatch> watch = {};
 };
 
-/// Gives notice of an actor's end, once.
+/// Tells an actor's watch once that the actor has ended.
 class EndNotice {
  public:
   explicit EndNotice(Watched watched) noexcept : watched_(std::move(watched)) {

@@ -1,6 +1,7 @@
-// EngineActor is what every actor of the engine adds to one of CAF's: it comes to its end whatever
-// memory is left, and says so. Whatever a handler throws ends the actor with that exception as the
-// reason, and nothing leaves resume(), which a worker calls.
+// EngineActor is the class of every actor of the engine. It makes an actor of CAF's one that can
+// end even if no memory is left, and that tells its watch when it ends. An exception that a handler
+// throws ends the actor and becomes the reason of its end. No exception leaves resume(), which a
+// worker calls.
 #pragma once
 
 #include <caf/actor_cast.hpp>
@@ -18,24 +19,26 @@
 
 namespace penstock::actors {
 
-/// Holds what an actor is spawned with. All that the actor's end needs is allocated here.
+/// Holds what an actor is spawned with. All memory that the actor's end needs is allocated before
+/// the actor is.
 struct ActorTerms {
   Roll* roll = nullptr;
   EndNotice notice;
-  caf::mailbox_element_ptr exit;  ///< Is the message that tells it to end.
-  caf::error out_of_memory;       ///< Is the reason of its end if memory runs out.
-  /// Is the reason of its end if memory also runs out for the answer to a requester.
+  caf::mailbox_element_ptr exit;  ///< Is the message that tells the actor to end.
+  caf::error out_of_memory;       ///< Is the reason of the actor's end if memory runs out.
+  /// Is the reason of the actor's end if memory also runs out for the answer to a requester.
   caf::error still_out_of_memory;
-  Seat seat;  ///< Is its seat in the queue of the workers that all actors share.
-  std::shared_ptr<Workers> thread;  ///< Is the thread of its own; null if it has none.
-  Workers* workers = nullptr;  ///< Are the threads that run it; null in a deterministic system.
+  Seat seat;  ///< Is the actor's seat in the queue of the workers that all actors share.
+  std::shared_ptr<Workers> thread;  ///< Is the actor's own thread; null if the actor has none.
+  /// Runs the actor's handlers; null in a deterministic system.
+  Workers* workers = nullptr;
 };
 
-/// Consumes what is left in an actor's mailbox, without an answer.
+/// Discards the mail that is left in an actor's mailbox. Requests among it get no answer.
 void drop_mail(caf::scheduled_actor& actor) noexcept;
 
-/// Returns what an exception becomes as the reason of an actor's end. It is `out_of_memory`, which
-/// is moved, if that is what the exception says, or if there is no memory to say more.
+/// Turns `exception` into the reason of an actor's end. If there is no memory for that, the
+/// function moves `out_of_memory` into its result.
 caf::error reason_of(const std::exception_ptr& exception, caf::error& out_of_memory) noexcept;
 
 template <class Impl>
@@ -50,7 +53,8 @@ class EngineActor final : public Impl, public Mortal {
   }
   ~EngineActor() override = default;
 
-  /// Ignores who runs the sender, because the receiver's own workers run the receiver.
+  /// Lets the receiver's own workers run the receiver, and ignores `sender`, the workers that run
+  /// the sending actor. In a deterministic system, which has no workers, `sender` is used.
   void enqueue(caf::mailbox_element_ptr message, caf::execution_unit* sender) override {
     Impl::enqueue(std::move(message), terms_.workers ? terms_.workers : sender);
   }
@@ -60,15 +64,16 @@ class EngineActor final : public Impl, public Mortal {
     try {
       return Impl::resume(unit, max_throughput);
     } catch (...) {
-      // Here CAF could not tell a requester why its request has failed.
+      // CAF throws only if it had no memory to tell a requester why its request has failed.
       this->quit(reason_of(std::current_exception(), terms_.still_out_of_memory));
       this->finalize();
       return caf::resumable::done;
     }
   }
 
-  /// CAF's way to an actor's end asks for memory: to answer requests that have not been handled,
-  /// and to tell links. Each attempt gets past what the last one failed at.
+  /// Ends the actor. CAF needs memory for that, to answer requests that have not been handled and
+  /// to tell linked actors. If an attempt fails, the rest of the mail is discarded, and the next
+  /// attempt gets past the place where the last one failed.
   bool cleanup(caf::error&& reason, caf::execution_unit* unit) noexcept override {
     for (;;) {
       try {
@@ -79,7 +84,7 @@ class EngineActor final : public Impl, public Mortal {
     }
   }
 
-  /// Ends the actor when the last handle is gone.
+  /// Ends the actor when its last handle is gone.
   void on_destroy() noexcept override {
     if (this->getf(caf::abstract_actor::is_cleaned_up_flag)) return;
     this->on_exit();

@@ -1,5 +1,5 @@
-// These functions lead from exceptions to caf::error and back. A caf::error carries the code and
-// the text of a penstock::Error, so that the host's call throws what a handler has reported.
+// These functions turn exceptions into caf::error and back. A caf::error carries the code and the
+// text of a penstock::Error, so that the host's call throws what a handler has reported.
 #pragma once
 
 #include <caf/error.hpp>
@@ -19,13 +19,14 @@ caf::error to_caf(const std::exception_ptr& exception, Errc otherwise = Errc::in
 /// exception.
 Errc code_of(const std::exception_ptr& exception, Errc otherwise) noexcept;
 
-/// Returns the text of an exception, or words for it if its what() is null or it has none.
+/// Returns "out of memory" for std::bad_alloc, and what() for any other exception. If what() is
+/// null or the exception has none, the function returns a phrase that says so.
 /// @throws std::bad_alloc
 std::string text_of(const std::exception_ptr& exception);
 
-/// Turns an error of CAF into one of Penstock. CAF's own errors become stalled (a request that
-/// timed out), closed (its receiver is gone) or internal. No error becomes closed, as it is then
-/// the reason of an actor's end.
+/// Turns an error of CAF into one of Penstock. An error that CAF itself has made becomes closed if
+/// it says that an actor has ended, and internal otherwise. An empty error, which is the reason of
+/// an actor's normal end, becomes closed.
 Error to_error(const caf::error& error);
 
 }  // namespace penstock::actors

@@ -14,7 +14,8 @@ namespace {
 using Place = const caf::strong_actor_ptr&;
 
 void set(Place place, caf::strong_actor_ptr actor) noexcept {
-  const_cast<caf::strong_actor_ptr&>(place) = std::move(actor);  // The system is not constant.
+  // The cast is allowed because the system that `place` belongs to is not constant.
+  const_cast<caf::strong_actor_ptr&>(place) = std::move(actor);
 }
 
 void end(Place place) noexcept {
@@ -35,8 +36,8 @@ class PlaceHolder final : public caf::monitorable_actor {
   void enqueue(caf::mailbox_element_ptr, caf::execution_unit*) override {}
 
   void on_destroy() override {
-    // A system whose constructor fails before the assignment destroys the place holder while that
-    // is still in its place. There is no internal actor to end then.
+    // If the system's constructor fails before the assignment, the place holder is destroyed while
+    // it is still in its place, and there is no internal actor to end.
     if (place_.get() == ctrl()) return;
     end(place_);
     set(place_, nullptr);

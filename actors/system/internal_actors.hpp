@@ -7,9 +7,9 @@
 
 namespace penstock::actors {
 
-/// Sees to it that each of the two actors is ended as soon as `system` has it. That takes no
-/// memory, so that whatever fails afterwards has no actor to destroy. The thread that constructs
-/// `system` calls this before it spawns the two actors.
+/// Makes sure that each of CAF's two actors ends as soon as `system` has it. Ending an actor so
+/// early takes no memory, and if something fails afterwards, there is no actor left to destroy. The
+/// thread that constructs `system` calls this function before it spawns the two actors.
 /// @throws std::bad_alloc
 void end_internal_actors_at_once(caf::actor_system& system);
 

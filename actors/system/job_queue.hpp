@@ -1,6 +1,6 @@
-// A JobQueue has the actors that have mail, in the order in which they got it, and the threads that
-// wait for them. Pushing allocates nothing and throws nothing: room is made when an actor is
-// spawned, as an actor is in the queue once at most. Any thread may use it.
+// A JobQueue holds the actors that have mail, in the order in which they got it, and lets threads
+// wait for them. Pushing allocates nothing and throws nothing: room for an actor is made when it is
+// spawned, and no actor is in the queue twice. Any thread may use a JobQueue.
 #pragma once
 
 #include <caf/fwd.hpp>
@@ -15,16 +15,17 @@ class JobQueue {
  public:
   /// Makes room for another actor. @throws std::bad_alloc
   void add_seat();
-  /// Takes back the room of an actor that is no longer queued, nor will be.
+  /// Gives up the room of an actor that is not in the queue and never will be again.
   void remove_seat() noexcept;
 
   void push(caf::resumable* job) noexcept;
   /// Waits for a job. Returns null once the queue is closed and empty.
   caf::resumable* pop() noexcept;
-  /// Puts `job` behind all others and returns the first one: `job` itself if there is no other.
+  /// Puts `job` at the end of the queue and takes the first job, which is `job` itself if the queue
+  /// was empty.
   caf::resumable* exchange(caf::resumable* job) noexcept;
 
-  /// Ends the waiting of all threads. Jobs may still be pushed, and pop() returns them.
+  /// Ends the waiting of all threads. Jobs may still be pushed afterwards, and pop() returns them.
   void close() noexcept;
 
  private:

@@ -1,6 +1,6 @@
 // A Letter is a message that is allocated before it is needed, so that sending it cannot fail. The
-// letter owns the message until it is sent; from then on the receiver's mailbox does. One thread at
-// a time uses it.
+// letter owns the message until it is sent; from then on the receiver's mailbox owns it. One thread
+// at a time may use a letter.
 #pragma once
 
 #include <caf/actor_cast.hpp>
@@ -10,8 +10,8 @@
 
 namespace penstock::actors {
 
-/// Is a letter with a `Message`, whose move throws nothing. A letter is either there, with a
-/// message in it, or not: it must be there to be changed, sent or taken.
+/// Is a letter with a `Message`, whose move throws nothing. A letter is either written, with a
+/// message in it, or blank. Only a written letter may be changed, sent or taken.
 template <class Message>
 class Letter {
  public:
@@ -21,21 +21,21 @@ class Letter {
     prepare([&]() -> Message&& { return std::move(message); });
   }
 
-  /// Writes the letter, if it is not there, with what `make` returns. @throws std::bad_alloc, or
-  /// what `make` throws: then it is not there.
+  /// Writes the letter, if it is blank, with the message that `make` returns.
+  /// @throws std::bad_alloc, or what `make` throws; the letter is then still blank.
   void prepare(const auto& make) {
     if (!element_)
       element_ = caf::make_mailbox_element(nullptr, caf::make_message_id(), {}, Message(make()));
   }
-  /// Returns the message of a letter that is there; the caller may change it.
+  /// Returns the message of a written letter; the caller may change the message.
   Message& message() noexcept { return element_->content().template get_mutable_as<Message>(0); }
-  /// Sends a letter that is there to the actor `to`, which is not null, from a handler that `unit`
-  /// runs. Then the letter is not there any more.
+  /// Sends a written letter to the actor `to`, which is not null, from a handler that `unit` runs.
+  /// Afterwards the letter is blank.
   void send(const auto& to, caf::execution_unit* unit) noexcept {
     caf::actor_cast<caf::strong_actor_ptr>(to)->enqueue(std::move(element_), unit);
   }
-  /// Returns a letter that is there in the form in which CAF sends it. Then it is not there any
-  /// more.
+  /// Returns the message of a written letter in the form in which CAF sends it. Afterwards the
+  /// letter is blank.
   caf::mailbox_element_ptr take() noexcept { return std::move(element_); }
 
  private:

@@ -34,11 +34,12 @@ void Roll::remove(Mortal& mortal) noexcept {
   mortal.listed_ = false;
 }
 
-// An actor that is about to be destroyed waits for the lock to leave the roll. It is not told, and
-// nobody else is kept from being told.
+// An actor that is about to be destroyed cannot be told, as handle() returns null. The actor still
+// waits for the lock to leave the roll, so that `mortal` is valid while the lock is held.
 void Roll::tell_all() noexcept {
   for (;;) {
-    caf::strong_actor_ptr actor;  // It is released without the lock, as that may destroy it.
+    // This handle is released only after the lock, because its release may destroy the actor.
+    caf::strong_actor_ptr actor;
     Mortal* mortal;
     {
       const std::lock_guard lock(mutex_);

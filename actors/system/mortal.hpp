@@ -1,5 +1,5 @@
-// Mortal and Roll tell actors to end, even if no memory is left. An actor's own exit message
-// is made before the actor is, and an actor system knows everybody who has not been told yet.
+// Mortal and Roll tell actors to end, even if no memory is left. An actor's exit message is made
+// before the actor is, and the roll of an actor system lists the actors that have not been told.
 #pragma once
 
 #include <caf/fwd.hpp>
@@ -17,27 +17,28 @@ class Mortal {
   Mortal& operator=(const Mortal&) = delete;
 
   /// Makes the actor end once it has handled the mail that it has by now. Only the first call does
-  /// anything. It allocates nothing. The caller holds a handle of the actor.
+  /// anything. The function allocates nothing. The caller holds a handle of the actor.
   void tell_to_end() noexcept;
 
  protected:
   explicit Mortal(Roll& roll) noexcept;
   ~Mortal() { leave_roll(); }
 
-  /// Returns whether the actor has been told to end. Nobody tells it any more from now on.
+  /// Takes the actor off the roll, so that nobody tells it to end from now on. Returns whether it
+  /// has been told.
   bool leave_roll() noexcept;
 
  private:
   friend class Roll;
 
-  /// Puts the exit message into the actor's mailbox. Called once.
+  /// Puts the exit message into the actor's mailbox. This is called at most once.
   virtual void send_exit() noexcept = 0;
   /// Returns a handle of the actor, or null if it is about to be destroyed.
   virtual caf::strong_actor_ptr handle() noexcept = 0;
 
   Roll& roll_;
   Mortal *before_ = nullptr, *after_ = nullptr;
-  bool listed_ = true;  // Says whether it is in the roll.
+  bool listed_ = true;  // Says whether the actor is in the roll.
   bool told_to_end_ = false;
 };
 
@@ -48,20 +49,20 @@ class Roll {
   Roll(const Roll&) = delete;
   Roll& operator=(const Roll&) = delete;
 
-  /// Tells everybody to end. Allocates nothing.
+  /// Tells all actors in the roll to end. Allocates nothing.
   void tell_all() noexcept;
 
  private:
   friend class Mortal;
 
-  void remove(Mortal& mortal) noexcept;  // The mutex is locked.
+  void remove(Mortal& mortal) noexcept;  // The caller has locked `mutex_`.
 
   std::mutex mutex_;
   Mortal* first_ = nullptr;
 };
 
-/// Tells the actor of that handle to end, if there is one. Actors that an ActorSystem has not
-/// spawned are not told.
+/// Tells `actor` to end. Does nothing if the handle is null, or if no ActorSystem has spawned the
+/// actor.
 void tell_to_end(const caf::actor& actor) noexcept;
 
 }  // namespace penstock::actors

@@ -7,7 +7,7 @@
 namespace penstock::actors {
 namespace {
 
-/// Tells the time, and refuses to call anybody back.
+/// Is a clock that tells the time, and refuses timeouts and delayed messages.
 class NoTimers final : public caf::actor_clock {
  public:
   void set_ordinary_timeout(time_point, caf::abstract_actor*, caf::atom_value,
@@ -74,7 +74,7 @@ caf::actor_clock& Scheduler::clock() noexcept {
   return clock;
 }
 
-// Every actor has come to its end by now, but its last instructions may still run.
+// Every actor has come to its end by now, but threads may still run the last instructions of some.
 void Scheduler::stop() noexcept {
   shared_.end();
   const std::lock_guard lock(mutex_);

@@ -21,28 +21,29 @@ class Scheduler final : public caf::scheduler::abstract_coordinator {
  public:
   Scheduler(caf::actor_system& system, std::size_t max_throughput);
 
-  /// Starts the workers that all actors share. Called once, after the system has been constructed.
-  /// @throws Error out_of_memory if the machine has not as many threads.
+  /// Starts the workers that all actors share. It is called once, after the system has been
+  /// constructed.
+  /// @throws Error out_of_memory if the machine cannot start `count` threads.
   void start_workers(int count) { shared_.start("penstock", count); }
 
   /// Returns the workers that all actors share.
   Workers& shared() noexcept { return shared_; }
-  /// Returns a thread for one actor, with room for it in its queue. The actor closes the thread
-  /// when it ends. Any thread may call this.
-  /// @throws Error out_of_memory if there is no more thread.
+  /// Starts and returns a thread for one actor, with room for the actor in the thread's queue. The
+  /// actor closes the thread when it ends. Any thread may call this function.
+  /// @throws Error out_of_memory if the machine cannot start another thread.
   std::shared_ptr<Workers> add_thread(const std::string& name);
 
   void enqueue(caf::resumable* job) noexcept override { shared_.exec_later(job); }
   caf::actor_clock& clock() noexcept override;
 
  protected:
-  /// CAF calls it before a system spawns an actor.
+  /// Is called by CAF before the system spawns any actor.
   void init(caf::actor_system_config& config) override;
   void start() noexcept override {}
   void stop() noexcept override;
 
  private:
-  /// Waits for threads whose actors have ended.
+  /// Joins and removes those of `single_threads_` that have ended.
   void join_ended() noexcept;
 
   Workers shared_;

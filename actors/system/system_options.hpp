@@ -1,5 +1,5 @@
-// SystemOptions say how an actor system gets its work done. They are plain data, for those who know
-// no CAF, too.
+// SystemOptions say how an actor system gets its work done. They are plain data, which code that
+// does not use CAF can set, too.
 #pragma once
 
 namespace penstock::actors {
@@ -13,7 +13,7 @@ struct SystemOptions {
 
   // These defaults were chosen by measurement; benchmarks/scheduler_benchmark compares others.
 
-  /// An actor handles this many messages before other actors have their turn.
+  /// Is the number of messages that an actor handles at most before other actors have their turn.
   int max_throughput = 20;
   /// Says whether each IPU has a thread of its own instead of using the workers.
   bool devices_on_threads = false;

@@ -14,7 +14,8 @@
 namespace penstock::actors {
 namespace {
 
-// The GNU C library takes 1 MiB at once for a heap that cannot grow where it is.
+// The memory that is kept back is twice the 1 MiB that the GNU C library takes at once for a heap
+// that cannot grow where it is.
 constexpr std::size_t kept_bytes = std::size_t{2} << 20;
 
 [[gnu::noipa]] bool& has_entered() noexcept {
@@ -37,7 +38,8 @@ void enter_caf() {
   if (!try_to_enter_caf()) throw std::bad_alloc();
 }
 
-// Writable pages count for every limit that a later allocation is held to, though nobody uses them.
+// The pages are writable because only such pages count, even if unused, towards every limit on
+// memory. Giving them back then makes room under each limit that a later allocation must keep.
 EntryMemory::EntryMemory()
     : pages_(
           mmap(nullptr, kept_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
@@ -53,8 +55,8 @@ bool EntryMemory::enter_caf_with_it() noexcept {
   return false;
 }
 
-// If the system cannot unmap the pages, because that would split what it counts as one mapping of
-// too many, they stay mapped.
+// The pages stay mapped if the system cannot unmap them. That happens if they are within a larger
+// mapping, which would be split, and the process already has as many mappings as it may have.
 void EntryMemory::give_back() noexcept {
   if (void* const pages = std::exchange(pages_, nullptr)) munmap(pages, kept_bytes);
 }

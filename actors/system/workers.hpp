@@ -1,6 +1,6 @@
-// Workers are threads that handle the mail of the actors of one queue. An actor system has several
-// for all its actors together, and one for each actor that has a thread of its own. Actors see them
-// as CAF's execution unit, to which all of their threads belong.
+// Workers are threads that handle the mail of the actors in one queue. An actor system has one
+// Workers object with several threads for all actors that share them, and one with a single thread
+// for each actor that has its own. To CAF, all threads of a Workers object are one execution unit.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ namespace penstock::actors {
 class Workers final : public caf::execution_unit {
  public:
   /// Makes workers without threads; start() starts them. An actor handles at most `max_throughput`
-  /// messages before others have their turn.
+  /// messages before other actors have their turn.
   Workers(caf::actor_system& system, std::size_t max_throughput)
       : execution_unit(&system), max_throughput_(max_throughput) {}
   ~Workers() override { end(); }
@@ -35,8 +35,8 @@ class Workers final : public caf::execution_unit {
   /// Takes an actor that has mail. Any thread may call this.
   void exec_later(caf::resumable* job) noexcept override { jobs_.push(job); }
 
-  /// Tells the threads to end once no actor has mail, and does not wait for them. Any thread may
-  /// call this.
+  /// Tells the threads to end once no actor has mail, and does not wait for the threads. Any thread
+  /// may call this function.
   void close() noexcept { jobs_.close(); }
   /// Returns whether all threads have come to their end.
   bool ended() const noexcept { return running_.load() == 0; }
@@ -53,7 +53,7 @@ class Workers final : public caf::execution_unit {
   std::size_t max_throughput_;
   std::atomic<int> running_{0};
   std::atomic<int> entering_{0};      // Counts the threads that cannot run actors yet.
-  std::atomic<bool> refused_{false};  // Says whether one of them had no memory for it.
+  std::atomic<bool> refused_{false};  // Says whether a thread had no memory to enter CAF.
   std::vector<EngineThread> threads_;
 };
 

@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-// OpenMP's own names. They are null unless its runtime is part of the process. Only GCC's runtime
-// binds the main thread before the program begins, and only there is it safe to ask for places:
-// LLVM's would bind the thread that asks. `GOACC_declare` is in GCC's alone.
+// These functions belong to OpenMP's runtime, and are null unless the process has such a runtime.
+// Only GCC's runtime binds the main thread before the program begins, and only GCC's can be asked
+// for places safely: LLVM's would bind the thread that asks. `GOACC_declare` is in GCC's alone.
 extern "C" {
 int omp_get_num_places() __attribute__((weak));
 int omp_get_place_num_procs(int place) __attribute__((weak));
@@ -29,7 +29,7 @@ namespace penstock::actors {
 #if defined(__linux__)
 namespace {
 
-/// Returns the value of a variable of the environment, or nothing if there is none.
+/// Returns the value of the environment variable `name`, or an empty text if it is not set.
 std::string_view setting(const char* name) noexcept {
   const char* const value = std::getenv(name);
   return value ? value : std::string_view();
@@ -46,7 +46,7 @@ bool is_word(std::string_view word, std::string_view expected) noexcept {
   return std::ranges::equal(word, expected, {}, lower);
 }
 
-/// Returns whether one of the words that commas separate is `expected`.
+/// Returns whether one of the words in `words`, which commas separate, is `expected`.
 bool has_word(std::string_view words, std::string_view expected) noexcept {
   while (!words.empty()) {
     const std::size_t comma = std::min(words.find(','), words.size());
@@ -61,7 +61,8 @@ bool kmp_binds_threads(std::string_view affinity) noexcept {
   return !affinity.empty() && !has_word(affinity, "none") && !has_word(affinity, "disabled");
 }
 
-/// Returns whether an OpenMP runtime is asked to bind threads to CPUs. None does so by itself.
+/// Returns whether the environment asks OpenMP's runtime to bind threads to CPUs. No runtime binds
+/// threads unless it is asked to.
 bool openmp_binds_threads() noexcept {
   if (const std::string_view binding = setting("OMP_PROC_BIND"); !binding.empty())
     return !is_word(binding, "false");
@@ -71,11 +72,11 @@ bool openmp_binds_threads() noexcept {
 
 }  // namespace
 
-/// Puts the CPUs of threads and places into a set.
+/// Collects the CPUs of threads, and of OpenMP's places, in a set.
 class AllowedCpus::Collector {
  public:
-  /// Adds the CPUs that `thread` may use; 0 is the calling thread. Adds none if the system does not
-  /// say.
+  /// Adds the CPUs that `thread` may use; 0 is the calling thread. Adds none if the operating
+  /// system does not tell them.
   void add_thread(pid_t thread) noexcept {
     std::array<cpu_set_t, 8> words = {};
     if (sched_getaffinity(thread, sizeof(words), words.data()) == 0)

@@ -24,7 +24,7 @@ struct Start {
 
 void name_this_thread(const std::string& name) noexcept {
 #if defined(__linux__)
-  char taken[16] = {};  // Linux takes a name of this size, with the zero at its end.
+  char taken[16] = {};  // Linux accepts names of this size, including the zero at the end.
   name.copy(taken, sizeof(taken) - 1);
   pthread_setname_np(pthread_self(), taken);
 #else
@@ -42,8 +42,8 @@ void* run(void* argument) {
   return nullptr;
 }
 
-/// While it lives, the calling thread has all signals blocked, and hands that on to the threads
-/// that it starts.
+/// While this object lives, all signals are blocked in the calling thread, and in the threads that
+/// it starts.
 class BlockedSignals {
  public:
   BlockedSignals() noexcept {
@@ -59,7 +59,7 @@ class BlockedSignals {
   sigset_t before_;
 };
 
-/// Holds the attributes of a new thread, so that the process's defaults have no say.
+/// Holds the attributes of a new thread, so that it does not get the process's default ones.
 class Attributes {
  public:
   Attributes() noexcept {
@@ -79,7 +79,8 @@ class Attributes {
 }  // namespace
 
 EngineThread::EngineThread(const std::string& name, std::function<void()> body) {
-  // The C library prepares the variables of the new thread here, and cannot be refused memory.
+  // pthread_create() allocates the variables that libraries keep for the new thread. Without memory
+  // for them, the C library would end the process.
   if (!has_memory_for_thread_variables()) throw std::bad_alloc();
   // The new thread must not read the environment, which the host may change as soon as its call has
   // ended.

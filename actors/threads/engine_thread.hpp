@@ -1,6 +1,6 @@
-// An EngineThread is the one way in which the engine starts a thread. A new thread inherits much
-// from the one that starts it, which is the host's: here, it begins in the same environment
-// whatever the host has set. It knows nothing of CAF.
+// The engine starts every thread as an EngineThread. A new thread inherits settings of the thread
+// that starts it, and thus the host's settings. An EngineThread begins with settings of its own
+// instead, except for the scheduling policy and the priority. This class does not use CAF.
 #pragma once
 
 #include <pthread.h>
@@ -22,8 +22,8 @@ class EngineThread {
   /// has 8 MiB whatever the host's default is. It has the scheduling policy and the priority of the
   /// thread that starts it.
   /// @throws Error out_of_memory if the system does not allow another thread.
-  /// @throws std::bad_alloc also if there are not the 32 KiB that the C library may take to start a
-  /// thread. Other threads may take these after they were looked for.
+  /// @throws std::bad_alloc if there is no memory, in particular if the 32 KiB are missing that the
+  /// C library may take to start a thread. Other threads may still take the 32 KiB after the check.
   EngineThread(const std::string& name, std::function<void()> body);
   EngineThread(EngineThread&& other) noexcept;
   EngineThread& operator=(EngineThread&&) = delete;

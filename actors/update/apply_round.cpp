@@ -6,12 +6,12 @@
 namespace penstock::actors {
 namespace {
 
-/// Threads share a parameter by cache lines, each at least so many elements: a core updates them in
-/// some ten microseconds.
+/// If threads share the work on a parameter, each gets whole cache lines, and at least
+/// `least_elements` elements, which a core updates in some ten microseconds.
 constexpr std::int64_t line_elements = 16;
 constexpr std::int64_t least_elements = 1 << 14;
 /// A rule works on at most this many elements at a time, if it can. A core updates them in some ten
-/// milliseconds, so that the watchdog sees it move.
+/// milliseconds, so that the watchdog sees the IPU move.
 constexpr std::int64_t most_at_once = 1 << 22;
 
 double rate_factor(const StageUpdate& update) {
@@ -21,7 +21,8 @@ double rate_factor(const StageUpdate& update) {
 
 }  // namespace
 
-// If the host's schedule throws here, the weights are still whole.
+// The constructor calls the host's learning rate schedule: if that throws, the weights are still
+// whole.
 ApplyRound::ApplyRound(const RoundRun& run)
     : run_(run),
       update_(run.update),
@@ -87,8 +88,8 @@ graph::Sharing ApplyRound::sharing(const TrainedVariable& trained, std::int64_t 
           .parts = static_cast<std::int32_t>(parts)};
 }
 
-// Works on each block by itself, and then on the blocks in order, which gives the bits of the
-// rule's update() of the whole.
+// The norms are added up over their blocks, in the order of the blocks, which gives the same bits
+// as the rule's update() of the whole parameter.
 void ApplyRound::update_by_norms(const TrainedVariable& trained, const Piece& piece) {
   const std::int64_t elements = size(piece.elements);
   double squared_weights = 0, squared_directions = 0;
@@ -119,7 +120,7 @@ void ApplyRound::move(const TrainedVariable& trained, const Piece& piece, double
   }
 }
 
-// The sum goes over the norm's own blocks, in their own order.
+// The norm is added up over its blocks, in the order of the blocks, as graph::squared_norm() does.
 double ApplyRound::squared_norm_of_weight(const TrainedVariable& trained) const {
   double squared = 0;
   for (std::int64_t begin = 0; begin < trained.elements(); begin += graph::norm_block) {

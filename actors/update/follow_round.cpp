@@ -5,7 +5,8 @@
 namespace penstock::actors {
 namespace {
 
-/// Does the rule's first step for a shard, and makes `part` what its directions add to the norm.
+/// Does the rule's first step for this replica's shard, which is in `piece`, and sets `part` to
+/// what the shard contributes to the norm of the direction.
 void make_norm_part(const RoundRun& run, const TrainedVariable& trained, const Piece& piece,
                     graph::NormPart& part) {
   const graph::ParameterRule& rule = run.update.rule_of(trained);
@@ -22,7 +23,8 @@ void make_norm_part(const RoundRun& run, const TrainedVariable& trained, const P
     rule.rule->in_shards->directions(rule.hyper, run.update.step + 1, piece_of_block.weight,
                                      piece_of_block.state, to);
   };
-  // They are passed by reference, as a function object with so many captures would be allocated.
+  // The lambdas are passed by reference, because a std::function would allocate memory for a lambda
+  // with so many captures.
   graph::norm_part(trained.shard, trained.elements(),
                    {std::cref(squared_norm), std::cref(directions)}, part);
 }

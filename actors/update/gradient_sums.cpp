@@ -62,7 +62,7 @@ void GradientSums::add_up(std::span<const float* const> sums, const ShardedParam
     add_on_ipu(sums, result, staging);
 }
 
-// The sums are added a piece at a time, because the result may replace one of them.
+// The sums are added a piece at a time, because the result may be in the place of one of the sums.
 void GradientSums::add_on_ipu(std::span<const float* const> sums, std::span<float> result,
                               const StagingBuffer& staging) {
   std::array<float, 1024> sum;
@@ -104,7 +104,7 @@ double GradientSums::squared_norm(const ShardedParameter& parameter, float scale
                                   const StagingBuffer& staging) const {
   const float* const sum = to_read(parameter);
   const std::int64_t elements = parameter.elements();
-  double squared = 0;  // It is summed in the norm's own blocks, in their own order.
+  double squared = 0;  // The norm is added up over its blocks, in the order of the blocks.
   for (std::int64_t begin = 0; begin < elements; begin += graph::norm_block) {
     const std::int64_t count = std::min(graph::norm_block, elements - begin);
     const std::span<const float> block =
@@ -132,7 +132,8 @@ void GradientSums::norm_part(const ShardedParameter& parameter, float scale,
   const auto elements = [&](const graph::Part& of, float* to) {
     for (const float one : sums(of)) *to++ = one * scale;
   };
-  // They are passed by reference, for a function object with so many captures would be allocated.
+  // The lambdas are passed by reference, because a std::function would allocate memory for a lambda
+  // with so many captures.
   graph::norm_part(parameter.shard, parameter.elements(),
                    {std::cref(squared_norm), std::cref(elements)}, part);
 }

@@ -1,7 +1,7 @@
-// GradientSums holds the gradient sums that one stage's weight update works on. It adds up what the
-// replicas have and the uses of tied parameters, measures norms, and makes all sums zero again in
-// the end. Sums that the host store keeps come to the IPU in pieces. A WeightUpdate owns it, and
-// the IPU runs it.
+// GradientSums holds the gradient sums that one stage's weight update works on. It adds up the sums
+// of all replicas, and those of all uses of a tied parameter, measures norms, and makes all sums
+// zero again in the end. Sums that the host store keeps come to the IPU in pieces. A WeightUpdate
+// owns the GradientSums, and the IPU's thread calls its functions.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ constexpr std::int64_t size(const graph::Part& part) {
 struct ShardedParameter {
   std::int32_t variable = 0;  ///< Is the parameter's position in Plan::variables.
   const graph::VariablePlan* plan = nullptr;
-  bool divided = false;    ///< Says whether the replicas divide the parameter among them.
+  bool divided = false;    ///< Says whether the replicas divide the parameter among themselves.
   graph::Part shard = {};  ///< Has the elements that this replica updates and keeps state of.
   std::int64_t elements() const { return plan->type.shape.elements(); }
   bool weight_on_host() const { return graph::in_host_store(plan->home.space); }
@@ -43,46 +43,52 @@ struct ShardedParameter {
 class GradientSums {
  public:
   /// Serves the update of the stage that `arena` holds. No more than `most_addends` sums are ever
-  /// added up to one.
+  /// added up at a time.
   GradientSums(std::shared_ptr<Arena> arena, std::size_t most_addends) : arena_(std::move(arena)) {
     addends_.reserve(most_addends);
   }
 
   void set(std::int32_t stage, StageSums sums) { of_stage_[stage] = std::move(sums); }
   Arena& arena_of(std::int32_t stage) const { return *of_stage_.at(stage).arena; }
-  /// Returns this stage of every replica, in the order of their numbers, if there are several.
+  /// Returns the arenas of this stage in all replicas, in the order of the replicas' numbers. It is
+  /// called only if there are several replicas.
   std::span<const std::shared_ptr<Arena>> replicas() const {
     return of_stage_.at(static_cast<std::int32_t>(arena_->number())).reduced->replicas;
   }
-  // From here on, no function allocates anything, because an update calls it.
+  // An update calls the functions from here on, so they allocate nothing.
 
-  /// Adds up the replicas' shards of a divided parameter, in the order of their numbers, into this
-  /// replica's own sums. Until all replicas have done so, none may clear any.
+  /// Adds up the sums of all replicas, in the order of the replicas' numbers, for this replica's
+  /// shard of a divided parameter. The result is in this replica's own sums. No replica may clear
+  /// sums before all replicas have done this.
   void reduce_scatter(const ShardedParameter& parameter, const StagingBuffer& staging,
                       CollectiveReport& counts);
-  /// Adds up the slice of `replica` in the stage's total of all sums that are whole in every
-  /// replica. Until all replicas have done so, none may read the total or clear its own sums.
+  /// Adds up the slice of replica `replica` in the stage's totals, which are the totals of the
+  /// parameters that are not divided. No replica may read the totals or clear its own sums before
+  /// all replicas have done this.
   void add_up_slice(std::int64_t replica, const SharedWork& by, const StagingBuffer& staging) const;
-  /// Puts the sum of a tied parameter over its uses, use 0 + use 1 + ..., where the sum of its
-  /// first use is.
+  /// Adds up the sums of a tied parameter's uses, use 0 + use 1 + ..., into this replica's own sum
+  /// of use 0. Does nothing if there is only one use.
   void add_uses(const ShardedParameter& parameter, const StagingBuffer& staging);
-  /// Returns where element 0 of the parameter's sum is that an update reads once the uses are
-  /// added.
+  /// Returns the address of element 0 of the gradient sum that the update reads, after add_uses().
   const float* to_read(const ShardedParameter& parameter) const;
-  /// Returns where element 0 of this replica's own sum is, which the update clears in the end.
+  /// Returns the address of element 0 of this replica's own sum of use 0, which the update clears
+  /// in the end.
   float* to_clear(const ShardedParameter& parameter) const {
     return own_sum_of(parameter, 0).data();
   }
   double squared_norm(const ShardedParameter& parameter, float scale,
                       const StagingBuffer& staging) const;
-  /// Sets `part` to what this replica knows of the norm of a divided parameter's gradient.
+  /// Sets `part` to what this replica's shard contributes to the norm of a divided parameter's
+  /// gradient.
   void norm_part(const ShardedParameter& parameter, float scale, const StagingBuffer& staging,
                  graph::NormPart& part) const;
-  /// Clears all sums but those that the rule clears.
+  /// Clears this replica's own sums of the parameter, except what the rule itself clears: the shard
+  /// in the sum of use 0.
   void clear(const ShardedParameter& parameter, const StagingBuffer& staging);
 
  private:
-  /// Adds up two or more sums, for this replica's elements, into its own sum of one use.
+  /// Adds up two or more sums, for the elements of this replica's shard, into the replica's own sum
+  /// of use number `use`.
   void add_up(std::span<const float* const> sums, const ShardedParameter& parameter,
               std::size_t use, const StagingBuffer& staging);
   static void add_on_ipu(std::span<const float* const> sums, std::span<float> result,
@@ -92,11 +98,11 @@ class GradientSums {
   void clear(const ShardedParameter& parameter, std::size_t use, const graph::Part& elements,
              const StagingBuffer& staging);
   void clear_in_pieces(std::span<float> sum, std::int64_t at_once, const StagingBuffer& staging);
-  /// Returns how many elements of two sums fit into scratch together.
+  /// Returns how many elements of each of two sums fit into scratch together.
   static std::int64_t pair_at_once(const ShardedParameter& parameter, const StagingBuffer& staging);
   /// Returns where the update reads the gradient sum of use number `use` of the parameter.
   const float* sum_of(const ShardedParameter& parameter, std::size_t use) const;
-  /// Returns this replica's own sum of one use, which the update clears in the end.
+  /// Returns this replica's own sum of use number `use`, which the update clears in the end.
   std::span<float> own_sum_of(const ShardedParameter& parameter, std::size_t use) const;
   static std::span<float> sum_in(Arena& arena, const ShardedParameter& parameter, std::size_t use);
 

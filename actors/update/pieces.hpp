@@ -1,5 +1,6 @@
-// A Piece is some of a parameter's elements, with all that an update needs of them. Pieces brings
-// to the IPU what the host store keeps of it, and puts it back.
+// A Piece has some elements of a parameter's weight, of its gradient sum and of its optimizer
+// state, for an update. Pieces brings elements that the host store keeps to the IPU, and puts them
+// back.
 #pragma once
 
 #include <array>
@@ -11,7 +12,7 @@
 
 namespace penstock::actors {
 
-/// Has elements of each tensor of a parameter's state.
+/// Has some elements of each tensor of a parameter's state.
 class PieceState {
  public:
   void push_back(std::span<float> tensor) { tensors_[size_++] = tensor; }
@@ -24,7 +25,8 @@ class PieceState {
   std::size_t size_ = 0;
 };
 
-/// Has some of a parameter's elements, and says where the rule finds what goes with them.
+/// Says where the rule finds the state, the gradient and the weight of some of a parameter's
+/// elements.
 struct Piece {
   graph::Part elements;
   PieceState state;
@@ -32,7 +34,7 @@ struct Piece {
   std::span<float> weight;
 };
 
-/// Returns the elements `part` of a piece, counted from the piece's own first one.
+/// Returns the piece of the elements `part`, which are counted from the first element of `piece`.
 Piece part_of(const Piece& piece, const graph::Part& part);
 
 /// Brings pieces to the IPU for one round of an update. It allocates nothing.
@@ -42,13 +44,14 @@ class Pieces {
   Pieces(StageUpdate& update, const StagingBuffer& staging, double clip_factor)
       : update_(update), staging_(staging), clip_factor_(clip_factor) {}
 
-  /// Brings these elements with their state, their gradient and their weight.
+  /// Brings the state, the gradient and the weight of `elements`.
   Piece bring(const TrainedVariable& trained, const graph::Part& elements) const;
-  /// Brings these elements with their state and their weight, for the second step of a rule.
+  /// Brings the state and the weight of `elements`, which suffice for the second step of a rule.
   Piece bring_followed(const TrainedVariable& trained, const graph::Part& elements) const;
   /// Puts back the state and the gradient sums of a piece.
   void put_back(const TrainedVariable& trained, const Piece& piece) const;
-  /// Puts back what has changed of the weight, from the element `begin` on.
+  /// Puts back `changed`, the new weight of the elements from `begin` on, if the host store keeps
+  /// the weight.
   void put_back_weight(const TrainedVariable& trained, std::int64_t begin,
                        std::span<const float> changed) const;
 
@@ -56,7 +59,7 @@ class Pieces {
   graph::SummedGradient gradient(const TrainedVariable& trained) const;
   PieceState bring_state(const TrainedVariable& trained, const graph::Part& elements) const;
   std::span<float> bring_weight(const TrainedVariable& trained, const graph::Part& elements) const;
-  /// Returns where the state of the elements from `begin` on is kept.
+  /// Returns the address of element `begin` in tensor number `tensor` of the state.
   float* kept(const TrainedVariable& trained, std::size_t tensor, std::int64_t begin) const;
 
   StageUpdate& update_;

@@ -12,14 +12,16 @@ namespace penstock::actors {
 namespace {
 
 constexpr std::int64_t line_bytes = 64;
-/// A piece of the total stays in the first cache while the replicas' sums are added to it.
+/// A piece of the total is so small that it stays in the first cache while the replicas' sums are
+/// added to it.
 constexpr std::int64_t piece_bytes = 1 << 14;
-/// Each thread gets at least this much of the work, which a core does in some ten microseconds.
+/// Each thread gets at least this many bytes of the total, which a core adds up in some ten
+/// microseconds.
 constexpr std::int64_t least_bytes = 1 << 16;
 
 using SumsOf = std::span<std::byte> (Arena::*)();
 
-/// Has the totals of tensors in one place: on the IPUs, or in the host store.
+/// Adds up the total of the sums in one place: on the IPUs, or in the host store.
 class Totals {
  public:
   Totals(const ReducedTotal& total, std::span<const std::shared_ptr<Arena>> replicas, SumsOf sums)

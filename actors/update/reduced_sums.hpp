@@ -1,7 +1,7 @@
-// ReducedSums says which of a stage's gradient sums have one total for all replicas, and where in
-// the total each of them is. These are the sums of tensors that are whole in every replica. Each
-// replica's IPU adds up a slice of the total, and reads all of it afterwards. For the other tensors
-// each replica adds up its own shard.
+// ReducedSums holds the totals of a stage's gradient sums over all replicas, and says where in a
+// total each sum is. Only the sums of parameters that the replicas do not divide are in a total.
+// Each replica's IPU adds up a slice of the total, and reads all of the total afterwards. Of a
+// divided parameter, each replica adds up its own shard instead.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ namespace penstock::actors {
 struct ReducedRange {
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
-  std::int64_t place = 0;  ///< Is where the range begins in the total.
+  std::int64_t place = 0;  ///< Is the byte of the total at which the range begins.
 };
 
 struct ReducedLayout {
   std::vector<ReducedRange> ranges = {};  ///< Has the ranges in the order of their offsets.
-  std::int64_t bytes = 0;                 ///< Is the size of the total.
+  std::int64_t bytes = 0;                 ///< Is the size of the total in bytes.
 
-  /// Returns where the total has the sum that is at `offset` in the stage's block.
+  /// Returns the byte at which the total has what is at byte `offset` in the stage's block.
   std::int64_t place_of(std::int64_t offset) const;
 };
 
@@ -35,18 +35,19 @@ ReducedLayout reduced_layout(const PipelineSetup& setup, const UpdateRules& rule
 
 struct ReducedTotal {
   ReducedLayout layout = {};
-  std::shared_ptr<std::byte> total = {};  ///< Is null if there is none.
+  std::shared_ptr<std::byte> total = {};  ///< Is null if the total has no bytes.
 };
 
-/// Has the totals of a stage's gradient sums over all replicas, which each update uses again.
+/// Has the totals of a stage's gradient sums over all replicas. Every update uses their memory
+/// again.
 struct ReducedSums {
   ReducedTotal on_ipu = {};  ///< Is the total of the sums that the stages have on their IPUs.
   ReducedTotal in_host_store = {};  ///< Is the total of the sums that the host store keeps.
   std::vector<std::shared_ptr<Arena>> replicas = {};  ///< Has the arenas that hold the sums.
 };
 
-/// Returns the sums of a stage, of which `replicas` holds the arena of each replica, with memory
-/// for their totals. @throws std::bad_alloc
+/// Makes the totals of stage `stage`, with their memory. `replicas` has the arenas of that stage in
+/// all replicas. @throws std::bad_alloc
 std::shared_ptr<const ReducedSums> make_reduced_sums(const PipelineSetup& setup,
                                                      const UpdateRules& rules, std::size_t stage,
                                                      std::vector<std::shared_ptr<Arena>> replicas);

@@ -1,7 +1,7 @@
 // These are the rounds of a weight update, in their order. All stages do a round at the same time,
 // each on its StageUpdate and on the thread of its IPU, which may share the work on large
-// parameters with other threads. No round allocates, so that an update that has begun cannot end
-// for want of memory.
+// parameters with other threads. No round allocates memory, so that an update that has begun cannot
+// fail for lack of memory.
 #pragma once
 
 #include <span>
@@ -20,20 +20,20 @@ struct RoundRun {
   const StagingBuffer& staging;
   graph::PartRunner* runner = nullptr;  ///< Shares work on large parameters, unless it is null.
   double clip_factor = 1;               ///< Multiplies gradients if the rules clip them.
-  /// Has the squared norms of what weights move along, by position in Plan::variables. `apply`
-  /// needs them after `follow`.
+  /// Has the squared norms of the directions along which the weights move, by position in
+  /// Plan::variables. Only an `apply` after `follow` needs them.
   std::span<const double> directions = {};
 };
 
-/// Adds up the replicas' gradients: those of divided parameters for this replica's shards, and this
-/// replica's slice of the total of all others.
+/// Adds up the replicas' gradients: for divided parameters this replica's shards, and for all other
+/// parameters this replica's slice of the total.
 void reduce_gradients(const RoundRun& run);
 
 /// Measures the norms of the gradients.
 void measure_gradients(const RoundRun& run, UpdateNorms& norms);
 
-/// Does the first step of rules with norms for this replica's shards, and measures the norms of
-/// what weights move along.
+/// Does the first step of rules with norms for this replica's shards, and measures the norms of the
+/// directions along which the weights move.
 void follow_gradients(const RoundRun& run, UpdateNorms& norms);
 
 /// Moves the weights by the rules, and makes the gradient sums zero again.
@@ -48,7 +48,8 @@ class ApplyRound {
   void update_piece(const TrainedVariable& trained, const Piece& piece);
   void update_elements(const TrainedVariable& trained, const Piece& piece);
   graph::Sharing sharing(const TrainedVariable& trained, std::int64_t elements) const;
-  /// Updates a whole parameter whose rule has norms: does both steps of the rule, block by block.
+  /// Updates a whole parameter whose rule has norms: does the first step of the rule block by
+  /// block, and then the second step.
   void update_by_norms(const TrainedVariable& trained, const Piece& piece);
   /// Does the second step of a rule for this replica's shard.
   void move_shard(const TrainedVariable& trained);
@@ -64,11 +65,12 @@ class ApplyRound {
   double rate_factor_;  // Is the learning rate schedule's factor for the update that runs.
 };
 
-/// Brings the other replicas' shards of the new weights. Every replica has done `apply` before.
+/// Copies the other replicas' shards of the new weights to this replica. Every replica has done
+/// `apply` before.
 void gather_weights(const RoundRun& run);
 
-/// Does the first step of the rule for a part of a piece, a block of the norm at most. Returns the
-/// squared norm of what its weights move along.
+/// Does the first step of the rule for `block`, which is no larger than a block of the norm.
+/// Returns the squared norm of the direction along which the block's weights move.
 double follow_block(const RoundRun& run, const TrainedVariable& trained, const Piece& block);
 
 }  // namespace penstock::actors

@@ -10,7 +10,8 @@
 namespace penstock::actors {
 namespace {
 
-/// Returns whether the weights of a stage are whole, and have seen as many updates as `first`'s.
+/// Returns whether the weights of a stage are whole, and have had as many updates as those of
+/// `first`.
 bool agrees(const WeightUpdate& update, const WeightUpdate& first) {
   return update.whole() && update.updates() == first.updates();
 }

@@ -1,6 +1,6 @@
 // StageMemory is where a stage of a replica keeps its weights and, in training, its optimizer's
 // state. While no call is under way, and after the actors have ended, the host's thread reads and
-// writes this memory. Nothing here knows CAF.
+// writes this memory. Nothing here uses CAF.
 #pragma once
 
 #include <memory>
@@ -26,9 +26,10 @@ std::vector<Tensor> read_variables(const graph::Plan& plan, std::span<const Stag
 /// Overwrites the variables of every replica. `values` have the plan's types.
 void write_variables(std::span<const StageMemory> stages, std::span<const Tensor> values);
 
-/// Returns the optimizer's whole state; replicas may have shards of it. @throws Error out_of_memory
+/// Returns the optimizer's whole state, put together from the shards that replicas may have.
+/// @throws Error out_of_memory
 OptimizerTensors read_optimizer(const graph::Plan& plan, std::span<const StageMemory> stages);
-/// Overwrites the optimizer's state in every replica. Its types are those that the rules ask for.
+/// Overwrites the optimizer's state in every replica. `state` has the types that the rules ask for.
 void write_optimizer(std::span<const StageMemory> stages, const OptimizerTensors& state) noexcept;
 
 }  // namespace penstock::actors

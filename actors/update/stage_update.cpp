@@ -11,8 +11,8 @@
 namespace penstock::actors {
 namespace {
 
-/// Returns how many gradient sums a stage's update adds up to one at most: those of all replicas,
-/// or of all uses of a parameter.
+/// Returns how many gradient sums a stage's update adds up at a time at most: those of all
+/// replicas, or those of all uses of a parameter.
 std::size_t most_addends(const PipelineSetup& setup, std::size_t stage) {
   auto most = static_cast<std::size_t>(setup.replicas);
   for (const graph::VariablePlan& variable : setup.plan->stages[stage].variables)
@@ -20,7 +20,8 @@ std::size_t most_addends(const PipelineSetup& setup, std::size_t stage) {
   return most;
 }
 
-/// Places the state that `rule` keeps of a variable behind the `bytes` of a block that are taken.
+/// Gives the state that `rule` keeps of a variable its place in a block, of which the first `bytes`
+/// bytes are taken, and adds the state's bytes to `bytes`.
 void place_state(TrainedVariable& trained, const graph::ParameterRule& rule, std::int64_t& bytes) {
   for (const graph::StateTensor& tensor : rule.rule->state(rule.hyper)) {
     if (trained.state_offsets.size() == graph::most_state_tensors)
@@ -48,8 +49,8 @@ TrainedVariable trained_variable(const StageUpdate& update, std::size_t position
   return trained;
 }
 
-/// Returns what one reduction of the stage's gradient sums adds to the report. Some of the sums are
-/// of other stages' parameters.
+/// Returns what one round `reduce` adds to the stage's report for parameters that are not divided.
+/// Some of the stage's gradient sums are of other stages' parameters.
 CollectiveReport all_reduces(const StageUpdate& update) {
   const PipelineSetup& setup = *update.setup;
   CollectiveReport report;

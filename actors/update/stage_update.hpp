@@ -25,10 +25,12 @@ struct StateBlocks {
 struct TrainedVariable : ShardedParameter {
   std::size_t position = 0;  ///< Is the position in StagePlan::variables.
   bool state_in_host_store = false;
-  /// Says where each tensor of the state is in the block on the IPU or in the host store.
+  /// Has the byte at which each tensor of the state begins, in the block on the IPU or in the host
+  /// store.
   std::vector<std::int64_t> state_offsets = {};
-  std::vector<float> initial_state = {};  ///< Has the value of each tensor's elements.
-  std::int64_t own_elements = 0;          ///< Counts the elements of `shard` and their padding.
+  /// Has, for each tensor of the state, the value of its elements before the first update.
+  std::vector<float> initial_state = {};
+  std::int64_t own_elements = 0;  ///< Counts the elements of `shard` and their padding.
   /// Is the position in UpdateNorms::shards, if the variable is divided.
   std::size_t shard_norm = 0;
 };
@@ -46,30 +48,32 @@ struct StageUpdate {
   std::vector<TrainedVariable> trained = {};
   std::int64_t ipu_block_bytes = 0;   ///< Counts the bytes of StateBlocks::on_ipu.
   std::int64_t host_block_bytes = 0;  ///< Counts the bytes of StateBlocks::in_host_store.
-  /// Has the blocks that are here; a block is null while the host store has it.
+  /// Has the blocks that the update may use now; a block is null while the host store has it.
   StateBlocks state = {};
-  StateBlocks all_state = {};  ///< Has all blocks, wherever they are.
+  StateBlocks all_state = {};  ///< Has all blocks, even those that the host store has.
   OffloadReport state_moves = {};
   CollectiveReport collectives = {};
-  CollectiveReport of_reducer = {};  ///< Says what one total of the reducer adds to `collectives`.
-  bool uses_added = false;           ///< Says whether the sums of tied parameters are added up.
-  bool applying = false;             ///< Says whether the weights are between two updates.
-  std::int64_t step = 0;             ///< Counts the updates that are done.
+  /// Says what one round `reduce` adds to `collectives` for parameters that are not divided.
+  CollectiveReport of_reducer = {};
+  bool uses_added = false;  ///< Says whether the sums of tied parameters are added up.
+  bool applying = false;    ///< Says whether an update has changed some weights and is not done.
+  std::int64_t step = 0;    ///< Counts the updates that are done.
 
   bool clips() const { return rules->max_grad_norm > 0; }
   const graph::ParameterRule& rule_of(const TrainedVariable& trained) const;
-  /// Returns whether the rule of a divided variable has norms, so that it takes two steps.
+  /// Returns whether the variable is divided and its rule has norms, so that its update takes the
+  /// two rounds `follow` and `apply`.
   bool moves_in_shards(const TrainedVariable& trained) const;
-  /// Returns the factor by which sums become gradients.
+  /// Returns the factor by which gradient sums are multiplied to become gradients.
   float gradient_scale() const;
-  /// Returns what the update of a variable brings to the IPU.
+  /// Returns a description of what the update of a variable brings to the IPU.
   graph::StagedUpdate staged(const TrainedVariable& trained) const;
   /// Returns the elements `elements` of the weight, wherever it is kept.
   std::span<float> weight(const TrainedVariable& trained, const graph::Part& elements) const;
-  /// Gives the stages that have copies of the variable its new weight. Each of these stages notes
-  /// itself, at the end of the same update, that its weights have changed.
+  /// Writes the variable's new weight to the stages that have copies of it. Each of these stages
+  /// notes by itself, at the end of the same update, that its weights have changed.
   void write_copies(const TrainedVariable& trained, const StagingBuffer& staging) const;
-  /// Notes that the weights are those of the next update.
+  /// Ends the update: notes that the weights are whole and have had one more update.
   void end();
 };
 

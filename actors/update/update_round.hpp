@@ -14,20 +14,20 @@ namespace penstock::actors {
 enum class UpdateRound : std::uint8_t {
   reduce,   ///< Adds up the replicas' gradients: each replica adds up a slice of them.
   measure,  ///< Measures the norms of the gradients.
-  follow,   ///< Does the first step of rules with norms of parameters that the replicas divide.
-  apply,    ///< Scales, clips and applies the rule; then the sums are zero again.
-  gather,   ///< Brings the other replicas' shards of the new weights.
+  follow,   ///< Does the first step of rules with norms, for parameters that the replicas divide.
+  apply,    ///< Updates the weights by the rules, and makes the gradient sums zero again.
+  gather,   ///< Copies the other replicas' shards of the new weights to each replica.
 };
 inline constexpr std::size_t update_rounds = 5;
-/// Returns the round's name in quotes, as errors tell it.
+/// Returns the round's name in quotes, as error texts have it.
 std::string name_of(UpdateRound round);
 
 /// Gate -> optimizers: run this round of the update. Each optimizer sends the order on to its IPU.
 struct UpdateOrder {
   UpdateRound round = UpdateRound::apply;
   double clip_factor = 1;  ///< Multiplies the gradients in `follow` and `apply`.
-  /// An `apply` after `follow` needs the squared norms of the directions, by position in
-  /// Plan::variables.
+  /// Has the squared norms of the directions along which weights move, by position in
+  /// Plan::variables. Only an `apply` after `follow` needs them.
   std::vector<double> directions = {};
 };
 
@@ -42,7 +42,7 @@ struct ShardNorm {
   graph::NormPart part = {};
 };
 
-/// Holds what one round has measured in one stage of one replica.
+/// Holds the norms that one round has measured in one stage of one replica.
 struct UpdateNorms {
   /// Has the norms of variables that every replica has whole.
   std::vector<VariableNorm> whole = {};

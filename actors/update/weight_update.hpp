@@ -1,6 +1,6 @@
 // WeightUpdate is one stage's part of a weight update, without CAF: it runs the rounds of
-// rounds.hpp one after the other, as the gate orders them. The optimizer's actor owns it, and the
-// IPU runs it, in turns.
+// rounds.hpp one after the other, as the gate orders them. The optimizer's actor and the IPU, which
+// runs the rounds, use it by turns.
 #pragma once
 
 #include <cstdint>
@@ -44,50 +44,52 @@ class WeightUpdate {
   // The host's thread may call read_state() and restore_state() while no call is under way,
   // wherever the state is.
 
-  /// Returns copies of the state's tensors; in other replicas than the first, of the shards only.
+  /// Returns copies of the replica's shards of divided tensors and, in the first replica, of the
+  /// whole tensors, which are the same in all replicas.
   std::vector<VariableState> read_state() const { return actors::read_state(stage_); }
-  /// Replaces the state by these tensors, which are whole and have the right types. Updates are
-  /// counted on from the number in `tensors`.
+  /// Replaces the state by `tensors`, which are whole and have the right types. Updates are counted
+  /// on from `tensors.updates`.
   void restore_state(const OptimizerTensors& tensors) noexcept;
-  /// Returns the bytes on the IPU of the state, with the padding of its shards.
+  /// Returns how many bytes the state takes on the IPU, with the padding of its shards.
   std::int64_t state_bytes_on_ipu() const { return state_bytes(stage_, false); }
-  /// Returns the bytes on the IPU that align the state's tensors.
+  /// Returns how many further bytes on the IPU align the state's tensors.
   std::int64_t state_padding_on_ipu() const {
     return stage_.ipu_block_bytes - state_bytes_on_ipu();
   }
   /// Returns the bytes of scratch that run() needs at least.
   std::int64_t staging_bytes() const;
 
-  /// Runs the round that `order` names. `scratch` is memory of the IPU, for the pieces of what is
-  /// kept in the host store. `runner`, unless null, shares the rule's work on large parameters.
-  /// `heartbeat`, unless null, beats with each parameter and each piece of a large one. Before
-  /// `gather`, every replica has done `apply`. run() allocates nothing, so that an update that has
-  /// begun cannot end for want of memory.
+  /// Runs the round that `order` names. `scratch` is memory of the IPU, for pieces of tensors that
+  /// the host store keeps. `runner`, unless null, shares the work on large parameters among
+  /// threads. `heartbeat`, unless null, beats with each parameter and each piece of a large one.
+  /// Before `gather`, every replica has done `apply`. run() allocates nothing, so that an update
+  /// that has begun cannot fail for lack of memory.
   void run(const UpdateOrder& order, std::span<std::byte> scratch,
            graph::PartRunner* runner = nullptr, graph::Heartbeat* heartbeat = nullptr);
-  /// Returns what has been copied since the model was built, and what there is to copy.
+  /// Returns the counts of the state's bytes that the host store keeps, and of what has been copied
+  /// of them since the model was built.
   const OffloadReport& state_moves() const { return stage_.state_moves; }
   const CollectiveReport& collectives() const { return stage_.collectives; }
   std::int64_t updates() const { return stage_.step; }
-  /// Returns whether the weights are those after updates() updates, not between two.
+  /// Returns whether all weights have had updates() updates. It is false in the middle of an
+  /// update.
   bool whole() const { return !stage_.applying; }
-  /// Returns whether norms() are those that `round` has measured once it is done.
+  /// Returns whether `round` measures norms in this stage, which norms() then returns.
   bool measures(UpdateRound round) const;
   /// Returns the norms that the last round has measured. `measure` measures the gradients of all
   /// trained variables of the stage, and `follow` the directions along which divided variables
   /// move.
   const UpdateNorms& norms() const { return norms_; }
-  /// Makes room in `norms` for what a round measures. @throws std::bad_alloc
+  /// Makes room in `norms` for the norms that a round measures. @throws std::bad_alloc
   void make_room(UpdateNorms& norms) const;
-  /// Exchanges norms() for `norms`, in which there is room for those of another round. Allocates
-  /// nothing.
+  /// Swaps norms() and `norms`, which has room for the norms of another round. Allocates nothing.
   void exchange_norms(UpdateNorms& norms) noexcept { std::swap(norms_, norms); }
 
  private:
   void add_uses(const StagingBuffer& staging);
 
   StageUpdate stage_;
-  UpdateNorms norms_;  // Has room for what a round measures.
+  UpdateNorms norms_;  // Has room for the norms that a round measures.
 };
 
 }  // namespace penstock::actors

@@ -1,5 +1,5 @@
-// whole_state() puts together what the replicas keep of an optimizer's state: a replica has all of
-// a tensor, or a shard of it. The function is pure.
+// whole_state() puts an optimizer's state together from what the replicas keep: of each tensor, a
+// replica has all elements, or a shard. The function is pure.
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@
 
 namespace penstock::actors {
 
-/// Returns the whole tensors of every variable of the plan, by position in Plan::variables.
-/// `states` has all elements of each tensor, in shards in any order.
+/// Returns the whole state tensors of every variable of the plan, by position in Plan::variables.
+/// `states` has all elements of each tensor, as a whole or in shards, in any order.
 std::vector<std::vector<Tensor>> whole_state(const graph::Plan& plan,
                                              std::span<const VariableState> states);
 
