@@ -55,8 +55,8 @@ ValueKind<std::vector<int>> number_list(const std::string& value_name, int most)
 ValueKind<std::vector<int>> stage_numbers(const std::string& value_name, int most);
 /// Reads a size with a decimal or binary unit, such as "900MB", "1.5GB" or "64KiB", in bytes.
 ValueKind<std::int64_t> byte_size(const std::string& value_name);
-/// Reads blocks that are grouped into stages, such as "B1,B2|B3,B4", or "auto", or "auto:4" for
-/// four stages. There may be "auto" stages up to `most`.
+/// Reads blocks that are grouped into stages, such as "B1,B2|B3,B4", or "auto", or "auto:" and a
+/// number of stages from 1 to `most`.
 ValueKind<StagesOption> stage_list(const std::string& value_name, int most);
 /// Reads stages that are grouped into phases, such as "B1|B2;B3".
 ValueKind<std::vector<penstock::Phase>> phase_list(const std::string& value_name);
