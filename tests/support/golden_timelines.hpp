@@ -23,7 +23,8 @@ struct GoldenTimeline {
 
 std::span<const GoldenTimeline> golden_timelines();
 
-/// The program runs of each stage in their order, such as "F1 F2 B1 B2": the columns of a table.
+/// Returns the program runs of each stage in their order, such as "F1 F2 B1 B2". A stage's runs are
+/// in its column of `table`.
 std::vector<std::string> order_by_stage(std::string_view table, int stages);
 
 void PrintTo(const GoldenTimeline& golden, std::ostream* stream);
