@@ -13,7 +13,7 @@ struct Command {
   bool why = false;
   std::optional<std::int64_t> pid = {};
   double interval_seconds = 1;
-  /// Is the text of --help or --version, which is then printed and nothing else is done.
+  /// Is the text of --help or of --version if one of them is given; nothing else is then printed.
   std::optional<std::string> text = {};
 };
 

@@ -1,5 +1,5 @@
 // main() calls let_writes_fail() before the process opens a file. The function changes settings of
-// the whole process, so the engine, which is a guest in its process, never calls it.
+// the whole process, so the engine, which leaves the settings of its process alone, never calls it.
 #pragma once
 
 namespace trainer {

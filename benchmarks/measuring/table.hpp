@@ -10,7 +10,7 @@ namespace penstock::benchmarks {
 struct Row {
   std::string work;
   std::string unit = {};
-  std::string setting = {};  ///< Describes how the engine was set.
+  std::string setting = {};  ///< Describes the engine's setting.
   std::string penstock = {};
   std::string of_peak = {};
   std::string pytorch = {};

@@ -16,7 +16,7 @@ struct BalancedStages {
 };
 
 /// Compares pipelined and sharded stages on two worker threads, with windows of `accumulation`
-/// micro-batches. Each of the `rounds` runs both in turn.
+/// micro-batches. Each of the `rounds` rounds runs first the pipelined and then the sharded ones.
 BalancedStages compare_balanced_stages(int accumulation, int rounds);
 
 }  // namespace penstock::benchmarks

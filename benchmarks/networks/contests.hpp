@@ -1,4 +1,4 @@
-// These are the contests of the table, which say which networks run in which settings.
+// These are the contests of the table: each says which network runs in which settings.
 #pragma once
 
 #include <vector>

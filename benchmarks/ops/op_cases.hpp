@@ -1,4 +1,4 @@
-// These are the calls of single ops that are measured, some of which have goals.
+// These are the calls of single ops that the benchmarks measure. Some of them have goals.
 #pragma once
 
 #include <cstdint>

@@ -69,7 +69,7 @@ class AtAllocation {
 struct FailureSteps {
   std::int64_t count = 1;   ///< Counts the allocations that fail in a row.
   std::int64_t stride = 1;  ///< Says by how many allocations later each further attempt fails.
-  std::int64_t first = 1;   ///< Is the number of the first allocation that fails at first.
+  std::int64_t first = 1;   ///< Is the first failing allocation's number in the first attempt.
 };
 
 /// Calls `attempt` again and again, at first with the first allocation failing, then with the

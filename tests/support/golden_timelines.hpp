@@ -18,7 +18,7 @@ struct GoldenTimeline {
   graph::Discipline discipline;
   int stages;
   int micro_batches;
-  std::string_view table;  ///< Is in the form of graph::to_table(), after an empty line.
+  std::string_view table;  ///< Is an empty line, then a table in the form of graph::to_table().
 };
 
 std::span<const GoldenTimeline> golden_timelines();

@@ -16,8 +16,8 @@ struct ReferenceFile {
   std::map<std::string, std::string> metadata;
 };
 
-/// Reads the file `path`. @throws std::runtime_error if it is missing or is not a file as described
-/// above.
+/// Reads the file `path`. @throws std::runtime_error if it is missing or cut off, or if a tensor
+/// has elements of another type than F32 or I64.
 ReferenceFile read_reference(const std::filesystem::path& path);
 
 }  // namespace penstock::testing

@@ -28,7 +28,7 @@ struct ProbeRun {
 struct SmallEngineOptions {
   std::string schedule = "grouped";
   std::int64_t stages = 4;  ///< Is 1, 2 or 4.
-  /// Is for phased execution, with the schedule "sequential".
+  /// Asks for phased execution, which goes with the schedule "sequential".
   std::optional<graph::PhaseRequest> phased = {};
   bool tied = false;  ///< Says that all layers use the weight of the first one.
   /// Puts an op that squares its input behind each layer. The op's gradient needs the input.
@@ -39,7 +39,7 @@ struct SmallEngineOptions {
   std::int64_t gradient_accumulation = 8;
   double max_grad_norm = 0;
   bool offload = false;  ///< Keeps every class of tensors off the IPUs.
-  bool shards = false;   ///< Divides the optimizer's state of every tensor.
+  bool shards = false;   ///< Divides the optimizer's state of every tensor among the replicas.
   Reduction reduction = Reduction::mean;
   OutputMode output_mode = OutputMode::all;
   std::int64_t output_period = 1;

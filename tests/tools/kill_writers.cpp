@@ -93,8 +93,7 @@ int count_temporaries(const TemporaryDirectory& directory, pid_t writer) {
 }
 
 /// Expects that each file is whole and at least of generation `least`. Returns how many temporary
-/// files the killed process `writer` has left behind, which is one if it was writing a file, and 0
-/// otherwise.
+/// files the killed process `writer` has left behind: at most one, which it was committing.
 int expect_whole_files(const TemporaryDirectory& directory, int least, pid_t writer) {
   expect(generation_of_weights(directory) >= least, "weights older than before");
   const auto plan = PlanCache(directory / "plans", cache_limit).read("key");

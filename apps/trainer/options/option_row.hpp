@@ -25,9 +25,9 @@ struct OptionRow {
   std::string name;
   std::string value_name;  ///< Is empty for a switch, which takes no value.
   std::string help;
-  /// Reads `text` into the option's field. The text of a switch is "true" or empty, which turn it
-  /// on, or "false". For an option without a default, an empty text removes the value that has been
-  /// set.
+  /// Reads `text` into the option's field. For a switch, "true" and an empty text turn it on, and
+  /// "false" turns it off. For an option without a default, an empty text removes the value that
+  /// has been set.
   /// @throws penstock::Error if the option cannot have this value.
   std::function<void(TrainerOptions&, const std::string& text)> set;
   /// Returns the text from which `set` would read the field's value. Returns nothing if the field

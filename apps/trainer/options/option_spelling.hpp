@@ -15,7 +15,7 @@ namespace trainer {
 std::string with_option_names(std::string text);
 
 /// Returns `refusal`, by which the engine refuses the stages, with the names of options in it. If
-/// it names no field of the engine, it gets the option in front that has made the stages.
+/// `refusal` names no field of the engine, the option that has set the stages is put in front.
 std::string stages_refusal(const PipelineOptions& options, const std::string& refusal);
 
 /// Returns what `action` returns. @throws penstock::Error what `action` throws, with the names of

@@ -1,5 +1,5 @@
 // TrainerOptions says what a run of penstock-train is to do, as plain values with their defaults.
-// How each is spelled, explained and checked is in option_table.cpp, one row per field.
+// How each option is spelled, explained and checked is in option_table.cpp, one row per field.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ struct LearningRateOptions {
   ScheduleName schedule = ScheduleName::constant;
   std::optional<std::int64_t> warm_up = {};
   std::optional<std::int64_t> step = {};
-  std::optional<double> decay = {};  ///< The schedule `step` takes 0.1 if it is not given.
+  std::optional<double> decay = {};  ///< Is 0.1 for the schedule `step` if it is not given.
   /// Is the length of the schedule `cosine`, which lasts until the run's end if it is not given.
   std::optional<std::int64_t> updates = {};
   /// Is the share of the learning rate with which the schedule `cosine` ends; 0 if it is not given.
@@ -62,7 +62,7 @@ struct LearningRateOptions {
 };
 
 struct StagesOption {
-  std::vector<penstock::Stage> stages = {};  ///< If it is empty, the engine cuts the network.
+  std::vector<penstock::Stage> stages = {};  ///< Is empty if the engine is to cut the network.
   /// Says into how many stages the engine cuts the network; if it is not given, there are as many
   /// as there are IPUs.
   std::optional<int> automatic = {};

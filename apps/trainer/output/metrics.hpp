@@ -9,7 +9,7 @@
 
 namespace trainer {
 
-/// Is what one training step did.
+/// Holds what one training step has done.
 struct StepMetrics {
   int epoch = 1;                   ///< Is the number of the epoch, counted from 1.
   std::int64_t step = 1;           ///< Is the step of the epoch, counted from 1.
@@ -17,7 +17,7 @@ struct StepMetrics {
   double loss = 0;                 ///< Is the mean loss of the step's images.
   std::vector<float> losses = {};  ///< Has the loss of every micro-batch, in the order of the data.
   double accuracy = 0;             ///< Is a fraction from 0 to 1.
-  double samples_per_second = 0;   ///< Is measured from the request for data to the step's return.
+  double samples_per_second = 0;   ///< Is the speed from the request for data to the step's return.
   // The metrics file does not have the next two fields; other outputs show them.
   std::int64_t samples = 0;  ///< Counts the step's images.
   double learning_rate = 0;  ///< Is the rate of the next weight update.
