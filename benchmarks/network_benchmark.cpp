@@ -1,12 +1,12 @@
-// This program prints one table of what the engine does and of its goals. Whole networks are beside
-// PyTorch, which is given the same weights and batches in alternating runs, and beside the
-// machine's peak measured just before; single ops are beside the peak of their core, measured by
-// turns. Data are in memory and drawn from a seed. The program fails if both did not arrive at the
-// same losses and logits.
-// Usage: network_benchmark [all|contests|ops [ROUNDS [PENSTOCK_BYTES [PYTORCH_BYTES]]]]
-// `contests` are the networks beside PyTorch, `ops` are single ops. ROUNDS is how often each
-// measurement is repeated. The bytes are the peak memory of processes that did the trainer's
-// default work; benchmarks/run measures them.
+// This program prints one table of the engine's figures and their goals. Whole networks are
+// compared with PyTorch, which gets the same weights and batches in alternating runs, and with the
+// machine's peak, which is measured first. Single ops are compared with the peak of their core,
+// which is measured in turns with them. The data are in memory and always the same noise. The
+// program fails if the engine and PyTorch do not arrive at the same losses and logits. Usage:
+// network_benchmark [all|contests|ops [ROUNDS [PENSTOCK_BYTES [PYTORCH_BYTES]]]] `contests`
+// measures the networks and PyTorch, `ops` measures single ops. ROUNDS says how often each
+// measurement is repeated. PENSTOCK_BYTES and PYTORCH_BYTES are the peak memory of processes that
+// have done the trainer's default work; benchmarks/run measures both.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -29,12 +29,12 @@
 namespace penstock::benchmarks {
 namespace {
 
-constexpr int cores = 2;  // The goals are for such a machine.
+constexpr int cores = 2;  // The goals are for a machine with two cores.
 
-/// PyTorch's column says this without PyTorch.
+/// Is the text of PyTorch's column if there is no PyTorch.
 const std::string not_installed = "not installed";
 
-/// Prints what the machine can do at most, and returns the GFLOP/s of both cores.
+/// Prints what the machine can do at most, and returns the GFLOP/s of both cores together.
 double measure_machine() {
   const graph::Isa isa = graph::available_isas().back();
   const double peak = fma_peak(isa, cores);
@@ -66,7 +66,8 @@ Row row_of(const Contest& contest, const Standing& standing, double peak) {
   return row;
 }
 
-/// Returns whether both contestants always came to the same result.
+/// Prints the rows of all contests, and returns whether the engine and PyTorch came to the same
+/// result in each.
 bool print_contests(int rounds, double peak) {
   bool same = true;
   std::uint64_t blocks = 0;
@@ -173,8 +174,8 @@ enum class Part { all, contests, ops };
 struct Run {
   Part part = Part::all;
   int rounds = 7;
-  double penstock_bytes = 0;  ///< Is 0 if it was not measured.
-  double pytorch_bytes = 0;   ///< Is 0 if PyTorch is not installed.
+  double penstock_bytes = 0;  ///< Is the engine's peak memory, or 0 if it was not measured.
+  double pytorch_bytes = 0;   ///< Is PyTorch's peak memory, or 0 if PyTorch is not installed.
 };
 
 int run(const Run& wanted) {

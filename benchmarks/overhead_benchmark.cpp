@@ -1,5 +1,5 @@
-// This measures what the engine itself costs: microseconds per stage visit, and the processor time
-// that an engine takes while nobody calls it. Usage: overhead_benchmark [ROUNDS]
+// This program measures what the engine itself costs: the microseconds per stage visit, and the
+// processor time that an engine takes while nobody calls it. Usage: overhead_benchmark [ROUNDS]
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

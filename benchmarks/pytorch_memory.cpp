@@ -1,6 +1,6 @@
-// This measures the peak memory of a process in which PyTorch does the trainer's default work: a
-// data set of 60,000 images of a byte per pixel is held, and mnist-cnn is trained for one epoch of
-// it. It prints bytes, or 0 if PyTorch is not installed.
+// This program measures the peak memory of a process in which PyTorch does the trainer's default
+// work: it holds a data set of 60,000 images with a byte per pixel, and trains mnist-cnn on as many
+// images. It prints the number of bytes, or 0 if PyTorch is not installed.
 #include <cstdint>
 #include <cstdio>
 #include <vector>

@@ -1,12 +1,12 @@
-// This measures how the scheduler should be set: how long an actor keeps a worker, how many workers
-// there are, and whether IPUs run on the workers or on threads of their own. It prints, per
-// setting:
+// This program helps to choose the scheduler's settings: how many messages an actor handles before
+// it gives up its worker, how many workers there are, and whether IPUs run on the workers or on
+// threads of their own. It prints, per setting:
 //   visit    microseconds of wall-clock time per stage visit of four empty stages
-//   many     the same of a thousand
+//   many     microseconds of wall-clock time per stage visit of a thousand empty stages
 //   call     microseconds of a call with a single micro-batch through one empty stage: the way from
 //            the host's thread to the kernel and back, and the weight update
 //   work     microseconds per micro-batch through four equal stages of real work
-//   idle     milliseconds of processor time in a second in which nobody calls
+//   idle     milliseconds of processor time in a second without a call
 // Usage: scheduler_benchmark [ROUNDS]
 #include <algorithm>
 #include <chrono>

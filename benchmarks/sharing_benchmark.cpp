@@ -1,5 +1,5 @@
-// This says what an IPU gains from several threads: the same trainings with one thread per IPU and
-// with more, alternating, on one IPU. Usage: sharing_benchmark [ROUNDS [THREADS]]
+// This program says what an IPU gains from several threads. It runs trainings on one IPU, in turns
+// with one thread and with several. Usage: sharing_benchmark [ROUNDS [THREADS]]
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -14,12 +14,12 @@
 namespace penstock::benchmarks {
 namespace {
 
-/// Is a network on one IPU; its inputs are noise.
+/// Is a network that is trained on one IPU. Its inputs are noise.
 struct Work {
   std::string name;
   Model model;
   int batch, accumulation;
-  std::vector<Shape> inputs;  ///< Have the sizes of one sample; the shape of a label is empty.
+  std::vector<Shape> inputs;  ///< Has each input's shape for one sample, which is empty for labels.
 };
 
 Model convolutions(std::int64_t channels, std::int64_t size) {
@@ -67,7 +67,8 @@ Tensor noise(std::int64_t count, const Shape& sample) {
   return Tensor(Shape(shape), values);
 }
 
-/// A Contestant does one work with so many threads per IPU, and keeps each round's seconds.
+/// A Contestant trains one network with a given number of threads per IPU, and keeps the seconds
+/// that a step took in each round.
 class Contestant {
  public:
   Contestant(const Work& work, int threads) : model_(work.model, options(work, threads), Sgd{}) {

@@ -1,4 +1,4 @@
-// What the command line asks of the monitor.
+// A Command is what the command line asks the monitor to do.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,11 @@ struct Command {
   bool why = false;
   std::optional<std::int64_t> pid = {};
   double interval_seconds = 1;
-  std::optional<std::string> text = {};  ///< Is what is to be printed instead, if it is there.
+  /// Is the text of --help or of --version if one of them is given; nothing else is then printed.
+  std::optional<std::string> text = {};
 };
 
-/// @throws penstock::Error invalid_argument
+/// Reads the command line. @throws penstock::Error invalid_argument if an option is not valid.
 Command read_command_line(int argc, const char* const* argv);
 
 }  // namespace monitor

@@ -29,7 +29,7 @@ std::string socket_of(const std::string& directory, std::int64_t pid) {
   return directory + "/" + std::to_string(pid) + suffix;
 }
 
-/// A question to one process, and as much of its answer as has come.
+/// Is a question to one process, with the part of the answer that has arrived so far.
 class Question {
  public:
   Question(const std::string& directory, std::int64_t pid)
@@ -53,10 +53,10 @@ class Question {
   bool is_calling() const { return state_ == State::calling; }
   bool is_done() const { return state_ == State::done; }
   const std::string& answer() const { return answer_; }
-  /// Returns whether the process that answers is the one of that number on this system, and not one
-  /// of another container.
+  /// Returns whether process `pid()` of this system is the one that answers. The answer may also
+  /// come from another container, where another process may have the same number.
   bool is_of_this_system() const { return peer_ == pid_; }
-  /// Returns whether the process of that number has ended and has left its socket behind.
+  /// Returns whether process `pid()` has ended and has left its socket behind.
   bool is_abandoned() const {
     return answer_.empty() && (refused_ || is_of_this_system()) && has_ended(pid_);
   }
@@ -75,7 +75,7 @@ class Question {
     state_ = State::reading;
     if (!is_of_this_user() || sent != static_cast<ssize_t>(line.size())) hang_up();
   }
-  /// Reads what is there.
+  /// Reads the bytes of the answer that have arrived since the last call.
   void read() {
     char bytes[1 << 14];
     const auto received = recv(socket_, bytes, sizeof(bytes), 0);
@@ -112,8 +112,8 @@ class Question {
   std::string path_;
   int socket_;
   State state_ = State::calling;
-  bool refused_ = false;   // Says whether nobody listens.
-  std::int64_t peer_ = 0;  // Is the process that listens.
+  bool refused_ = false;   // Says whether nobody listens at the socket.
+  std::int64_t peer_ = 0;  // Is the number of the process that listens, or 0 if it is not known.
   std::string answer_;
 };
 

@@ -18,13 +18,13 @@ struct EngineAnswer {
   std::string text = {};  ///< Is empty if the process gave no answer in time.
 };
 
-/// Asks every process that has a socket in `directory`, or the process `only` alone, and returns
-/// their answers in the order of their numbers. The sockets of processes that have ended are
-/// removed.
+/// Sends `request` to every process that has a socket in `directory`, or to the process `only`
+/// alone. Waits at most `seconds` in all, and returns the answers in the order of the processes'
+/// numbers. The sockets of processes that have ended are removed.
 std::vector<EngineAnswer> ask_engines(const std::string& directory, const std::string& request,
                                       double seconds, std::optional<std::int64_t> only = {});
 
-/// Returns the processes whose sockets are in `directory`, in the order of their numbers.
+/// Returns the numbers of the processes whose sockets are in `directory`, in ascending order.
 std::vector<std::int64_t> engines_in(const std::string& directory);
 
 }  // namespace monitor

@@ -13,20 +13,22 @@ namespace monitor {
 /// Returns the field `name` of `object`. @throws penstock::Error invalid_argument if there is none.
 const penstock::JsonValue& field(const penstock::JsonValue& object, const std::string& name);
 
-/// Each of these returns the value of the field `name`.
-/// @throws penstock::Error invalid_argument if it is of another kind.
+/// Each of the functions from whole_number() to texts() returns the value of the field `name`.
+/// @throws penstock::Error invalid_argument if there is no such field, or if its value is of
+/// another kind.
 std::int64_t whole_number(const penstock::JsonValue& object, const std::string& name);
 std::string text(const penstock::JsonValue& object, const std::string& name);
 bool truth(const penstock::JsonValue& object, const std::string& name);
 const std::vector<penstock::JsonValue>& list(const penstock::JsonValue& object,
                                              const std::string& name);
 std::vector<std::string> texts(const penstock::JsonValue& object, const std::string& name);
-/// These take null for nothing.
+/// number() and optional_whole_number() return nothing if the value of the field is null.
 std::optional<double> number(const penstock::JsonValue& object, const std::string& name);
 std::optional<std::int64_t> optional_whole_number(const penstock::JsonValue& object,
                                                   const std::string& name);
 
-/// Returns the number that a JSON value is. @throws penstock::Error invalid_argument
+/// Returns the whole number that `value` is.
+/// @throws penstock::Error invalid_argument if `value` is no whole number.
 std::int64_t whole_number(const penstock::JsonValue& value);
 
 }  // namespace monitor

@@ -50,7 +50,7 @@ JsonValue json(const std::vector<T>& items) {
   return list_of(items, [](const T& item) { return json(item); });
 }
 
-/// An object under construction.
+/// Is a JSON object under construction.
 class Object {
  public:
   Object& add(const char* name, JsonValue value) {

@@ -1,4 +1,5 @@
-// What the monitor sees as JSON, for scripts. docs/monitoring.md describes it.
+// These functions write what the monitor sees as JSON, for scripts. docs/monitoring.md describes
+// the fields.
 #pragma once
 
 #include <string>
@@ -8,9 +9,9 @@
 
 namespace monitor {
 
-/// Returns what was seen in an interval of so many seconds, which the rates are over.
+/// Returns `processes` as JSON. Their rates are means over `interval_seconds`.
 std::string json_text(const std::vector<Observation>& processes, double interval_seconds);
-/// Returns what every actor waits for.
+/// Returns as JSON what every actor of `processes` waits for.
 std::string json_text(const std::vector<ProcessWaits>& processes);
 
 }  // namespace monitor

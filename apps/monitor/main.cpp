@@ -1,5 +1,5 @@
 // The program penstock-monitor shows what the Penstock models of a user's processes are doing. Its
-// --help tells the rest.
+// option --help lists all options.
 
 #include <chrono>
 #include <csignal>
@@ -25,11 +25,12 @@ namespace {
 
 constexpr double status_seconds = 1, waits_seconds = 3;
 
-/// Says whether processes that tell nothing, or what cannot be read, are named on stderr. A screen
-/// has no place for that.
+/// Says whether stderr names the processes that give no answer, or an answer that cannot be read.
+/// The screen has no place for such lines.
 enum class Silent : std::uint8_t { named, ignored };
 
-/// Returns what every process tells, read by `read`, but for the silent ones.
+/// Sends `request` to every process that the command is about, waits at most `seconds`, and returns
+/// the answers as `read` reads them. A process without an answer that can be read is left out.
 template <class Read>
 auto answers(const Command& command, const std::string& request, double seconds, Read read,
              Silent silent = Silent::named) {
@@ -56,7 +57,7 @@ std::vector<Observation> observe(const Command& command, Silent silent = Silent:
   return answers(command, "status", status_seconds, read_status, silent);
 }
 
-/// Throws if the process that the command names is not among those that were found.
+/// Throws if the command names a process and that process was not `found`.
 void expect_found(const Command& command, bool found) {
   if (command.pid && !found)
     throw penstock::Error(penstock::Errc::invalid_argument,

@@ -68,7 +68,7 @@ PipelineWaits waits_of(const JsonValue& json) {
   return pipeline;
 }
 
-/// Returns the one of `all` whose `member` is `value`, or null.
+/// Returns the first item of `all` whose `member` is `value`, or null if there is none.
 const auto* find_in(const auto& all, auto member, std::int64_t value) {
   const auto found = std::ranges::find(all, value, member);
   return found == all.end() ? nullptr : &*found;

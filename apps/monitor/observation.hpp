@@ -1,5 +1,5 @@
 // An Observation is what is known of a process with running models at a moment: its answer, and
-// what the system says of it. Two of them give rates.
+// what the operating system says of it. Two observations of a process give rates.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,18 @@ struct Ipu {
   std::int64_t ipu = 0;
   std::int64_t replica = 0;
   std::vector<std::int64_t> stages = {};
-  std::int64_t busy_ns = 0;  ///< Is how long it has worked so far.
+  std::int64_t busy_ns = 0;  ///< Is the time in which the IPU has worked so far.
   std::int64_t memory_bytes = 0;
   std::optional<std::int64_t> memory_budget_bytes = {};
-  double busy = 0;  ///< Is the share of the interval in which it worked; see add_rates().
+  /// Is the share, from 0 to 1, of the time between two observations in which the IPU worked.
+  /// add_rates() sets it.
+  double busy = 0;
 };
 
 struct LastCall {
   double seconds = 0;
   std::int64_t samples = 0;
-  std::optional<double> loss = {};  ///< Is not there if the call had none, or it is not finite.
+  std::optional<double> loss = {};  ///< Is empty if the call had no loss, or no finite one.
 };
 
 struct RunningModel {
@@ -37,12 +39,12 @@ struct RunningModel {
   std::optional<std::int64_t> in_call_since_ns = {};
   std::optional<LastCall> last_call = {};
   std::vector<Ipu> ipus = {};
-  double samples_per_second = 0;  ///< See add_rates().
+  double samples_per_second = 0;  ///< Is the model's speed, which add_rates() sets.
 };
 
-/// Is what the system says of a process.
+/// Holds what the operating system says of a process.
 struct ProcessFacts {
-  std::string command = {};  ///< Is empty if it cannot be read.
+  std::string command = {};  ///< Is the command line; empty if it cannot be read.
   std::string user = {};
   std::optional<double> running_seconds = {};
 };
@@ -50,17 +52,18 @@ struct ProcessFacts {
 struct Observation {
   std::int64_t pid = 0;
   std::string version = {};
-  std::int64_t now_ns = 0;  ///< Is the moment, by the steady clock of the machine.
+  std::int64_t now_ns = 0;  ///< Is the time of the answer by the machine's steady clock.
   ProcessFacts facts = {};
   std::vector<RunningModel> models = {};
 };
 
-/// Reads a process's answer to "status". @throws penstock::Error invalid_argument if it is none.
+/// Reads a process's answer to "status".
+/// @throws penstock::Error invalid_argument if `answer` is not such an answer.
 Observation read_status(std::string_view answer);
 
-/// Gives `now` its rates since `before`, which was seen earlier. A model, an IPU and a process that
-/// were not there have none yet. Where no call has ended in between, the speed of a model that is
-/// in a call is that of its last one.
+/// Sets the rates of `now`, which are means over the time since the earlier observations `before`.
+/// The rates of a process, a model or an IPU that is not in `before` stay 0. If a model is in a
+/// call and has ended none since `before`, its speed is the speed of its last call.
 void add_rates(std::vector<Observation>& now, const std::vector<Observation>& before);
 
 /// Is what an actor waits for.
@@ -77,9 +80,10 @@ struct PipelineWaits {
   std::string mode = {};
   bool in_call = false;
   std::int64_t asked = 0;   ///< Counts the actors that were asked.
-  std::int64_t silent = 0;  ///< Counts those that gave no answer in time.
+  std::int64_t silent = 0;  ///< Counts the asked actors that gave no answer in time.
   std::vector<Wait> waits = {};
-  std::vector<std::string> cycle = {};  ///< Is empty if nobody waits in a circle.
+  /// Names the actors that wait for each other in a cycle; it is empty if there is no cycle.
+  std::vector<std::string> cycle = {};
 };
 
 struct ProcessWaits {
@@ -88,7 +92,8 @@ struct ProcessWaits {
   std::vector<PipelineWaits> pipelines = {};
 };
 
-/// Reads a process's answer to "why". @throws penstock::Error invalid_argument if it is none.
+/// Reads a process's answer to "why".
+/// @throws penstock::Error invalid_argument if `answer` is not such an answer.
 ProcessWaits read_waits(std::string_view answer);
 
 }  // namespace monitor

@@ -28,7 +28,8 @@ std::string content_of(const std::string& path) {
   return content;
 }
 
-/// Returns the fields of /proc/<pid>/stat that follow the program's name, which may hold anything.
+/// Returns the fields of /proc/<pid>/stat that follow the program's name. The name ends at the last
+/// ")" of the file, because the name itself may have spaces and parentheses in it.
 std::vector<std::string> state_fields(std::int64_t pid) {
   const std::string content = content_of(path_of(pid, "stat"));
   const std::size_t name_end = content.rfind(')');
@@ -38,7 +39,8 @@ std::vector<std::string> state_fields(std::int64_t pid) {
 }
 
 std::optional<double> running_seconds(std::int64_t pid) {
-  constexpr std::size_t begin_field = 19;  // Is field 22 of the file, in ticks since the boot.
+  // Field 22 of the file is the start of the process, in clock ticks since the boot.
+  constexpr std::size_t begin_field = 19;
   const std::vector<std::string> fields = state_fields(pid);
   double up = 0;
   std::istringstream uptime(content_of("/proc/uptime"));
@@ -61,7 +63,8 @@ std::string user_of(std::int64_t pid) {
   return entry ? cleaned(entry->pw_name) : std::to_string(status.st_uid);
 }
 
-/// Returns how many bytes the character of UTF-8 has that begins `text`, or 0 if none begins it.
+/// Returns how many bytes the UTF-8 character at the beginning of `text` has. Returns 0 if there is
+/// no valid character, or a control character of two bytes.
 std::size_t character_bytes(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);

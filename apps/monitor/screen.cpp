@@ -81,7 +81,8 @@ void Screen::show(const std::vector<std::string>& lines) {
 void Screen::wait(double seconds) const {
   sigset_t all, before;
   sigfillset(&all);
-  sigprocmask(SIG_SETMASK, &all, &before);  // No signal is missed between the look and the wait.
+  // Signals stay blocked until pselect() waits, so that none is missed after interrupted() returns.
+  sigprocmask(SIG_SETMASK, &all, &before);
   if (!interrupted()) {
     timespec time{};
     time.tv_sec = static_cast<time_t>(seconds);

@@ -10,8 +10,8 @@ namespace monitor {
 
 class Screen {
  public:
-  /// Takes the terminal of stdout, if that is one. Its content comes back at the end, also if the
-  /// program is interrupted.
+  /// Takes over the terminal if stdout is one; the destructor brings its earlier content back. From
+  /// now on SIGINT, SIGTERM and SIGHUP do not end the process, but make interrupted() true.
   Screen();
   ~Screen();
   Screen(const Screen&) = delete;
@@ -19,13 +19,13 @@ class Screen {
 
   /// Returns how many characters a line may have, or 0 if there is no limit.
   std::size_t width() const;
-  /// Shows `lines`, as many as there is place for, and says how many there are besides.
-  /// @throws penstock::Error io_error if nobody can read them.
+  /// Shows as many of `lines` as the terminal has room for, and the number of those left out.
+  /// @throws penstock::Error io_error if stdout cannot be written.
   void show(const std::vector<std::string>& lines);
-  /// Waits for so many seconds; less if the program is interrupted or the terminal changes its
-  /// size.
+  /// Waits for `seconds`. The wait ends earlier if the program is interrupted or the terminal
+  /// changes its size.
   void wait(double seconds) const;
-  /// Returns whether the program is to end.
+  /// Returns whether a signal has asked the program to end.
   static bool interrupted() noexcept;
 
  private:

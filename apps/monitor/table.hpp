@@ -1,4 +1,5 @@
-// A Table is text in columns, in a frame of lines, as wide as the place that there is for it.
+// A Table is text in columns, in a frame of lines. Some columns become narrower if the table is too
+// wide for its place.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@ enum class Align : std::uint8_t { left, right };
 struct Column {
   std::string title;
   Align align = Align::left;
-  /// Says whether the column is cut where there is no place for all of it. It keeps 8 characters.
+  /// Says whether the column becomes narrower if the table is too wide, down to 8 characters.
   bool shrinks = false;
 };
 
@@ -26,8 +27,8 @@ class Table {
   void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
   bool empty() const noexcept { return rows_.empty(); }
 
-  /// Returns the lines of the table, with `heading` above the titles. Columns that shrink leave
-  /// `width` characters to each line, if they can; a `width` of 0 is no limit.
+  /// Returns the lines of the table, with `heading` above the titles. Columns that shrink are cut
+  /// until each line has at most `width` characters, if they can be; a `width` of 0 is no limit.
   std::vector<std::string> lines(const std::string& heading, std::size_t width) const;
 
  private:

@@ -18,7 +18,7 @@ std::string digits(double number, int behind_the_point) {
   return {text.data(), static_cast<std::size_t>(std::max(0, length))};
 }
 
-/// Returns a number of three digits or so.
+/// Returns `number` as a text with about three digits.
 std::string short_number(double number) {
   return digits(number, number < 10 ? 2 : number < 100 ? 1 : 0);
 }

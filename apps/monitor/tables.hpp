@@ -1,4 +1,5 @@
-// The monitor's picture of all processes, as text: a row per IPU and a row per model.
+// These functions make the monitor's picture of all processes as text: it has a row per IPU and a
+// row per model.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +10,11 @@
 
 namespace monitor {
 
-/// Returns the lines of the picture, for a place of `width` characters; 0 is no limit. A line is
-/// longer than that where the place is too narrow for the table's columns.
+/// Returns the lines of the picture. They have at most `width` characters, unless the table's
+/// columns cannot be made so narrow; a `width` of 0 is no limit.
 std::vector<std::string> tables_of(const std::vector<Observation>& processes, std::size_t width);
 
-/// Returns the picture of what every actor waits for.
+/// Returns a text that says what every actor of `processes` waits for.
 std::string text_of(const std::vector<ProcessWaits>& processes);
 
 /// Returns a number of bytes as a text, such as "12.3 MiB".

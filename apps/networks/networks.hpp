@@ -17,14 +17,15 @@ struct Network {
   std::string_view name;
   std::int64_t channels = 1;
   std::int64_t size = 28;
-  Normalization normalization = {};  ///< Normalizes the pixels of the data for which it is made.
+  /// Normalizes the pixels of the data for which the network is made.
+  Normalization normalization = {};
   Model (*build)(std::uint64_t seed) = nullptr;
 };
 
-/// Returns the network of that name. @throws Error invalid_argument that lists the names if there
+/// Returns the network called `name`. @throws Error invalid_argument that lists the names if there
 /// is none.
 const Network& find_network(std::string_view name);
-/// Returns every network, by name.
+/// Returns all networks, in the order of their names.
 std::span<const Network* const> all_networks();
 
 }  // namespace penstock::networks

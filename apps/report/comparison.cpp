@@ -12,7 +12,7 @@ namespace {
 struct Change {
   const Figure* before = nullptr;
   const Figure* after = nullptr;
-  double factor = 1;  ///< Is the value after divided by the value before.
+  double factor = 1;  ///< Is the value of `after` divided by the value of `before`.
 
   double size() const { return std::abs(std::log(factor)); }
 };
@@ -56,7 +56,7 @@ std::string group_of(const Change& change) {
   return "";
 }
 
-/// Returns the value after divided by the value before, where zero becomes something very small.
+/// Returns `after` divided by `before`. A tiny number is added to both, so that neither is zero.
 double factor_between(double before, double after) {
   constexpr double tiny = 1e-12;
   return (after + tiny) / (before + tiny);

@@ -1,5 +1,5 @@
-// A comparison says of two profiles what became faster, slower, larger and smaller from the first
-// to the second. All functions are pure.
+// compare() says what became faster, slower, larger and smaller from one profile to another. It is
+// pure.
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@
 namespace report {
 
 /// Returns a text with the figures that differ by more than `least_change` (0.03 stands for 3 %),
-/// grouped by what became better and worse, the largest change first in each group. Figures that
-/// only one profile has are listed at the end.
+/// in groups such as "Faster" and "Larger"; each group begins with the largest change. Then come
+/// the figures that only one profile has, and the number of those that differ by less.
 std::string compare(std::span<const Figure> before, std::span<const Figure> after,
                     double least_change);
 

@@ -1,4 +1,5 @@
-// The figures of a profile are its numbers by name, as far as two profiles can be compared by them.
+// A figure is a number of a profile with a name and a unit. Two profiles are compared by their
+// figures.
 #pragma once
 
 #include <filesystem>

@@ -13,15 +13,15 @@ constexpr std::int64_t synthetic_test_images = 2000;
 
 constexpr const char* fashion_mnist_directory = "/usr/share/datasets/fashion-mnist";
 
-/// Returns generated images. Those of the test come from another stream of numbers than those of
-/// any other seed.
+/// Returns generated images. The test images are generated from `seed` with its highest bit
+/// flipped, so that they differ from the training images.
 Images synthetic_images(std::uint64_t seed, const penstock::Normalization& normalization) {
   constexpr std::uint64_t test = std::uint64_t{1} << 63;
   return {penstock::synthetic_digits(synthetic_training_images, seed, normalization),
           penstock::synthetic_digits(synthetic_test_images, seed ^ test, normalization)};
 }
 
-/// Returns what to do about files that are not there.
+/// Returns a text that says what to do if the data set's files are not there.
 std::string advice(const DataOptions& options) {
   if (options.dataset == DatasetName::mnist)
     return "; tell with --data-dir where MNIST's four IDX files are";
@@ -38,7 +38,7 @@ std::shared_ptr<const penstock::Dataset> read_cifar10(
   return normalize(penstock::read_cifar10(directory, split), {mean, std});
 }
 
-/// Returns one split of the data, and adds its files to `files`.
+/// Returns one split of the data, and adds the paths of its files to `files`.
 std::shared_ptr<const penstock::Dataset> read_split(const DataOptions& options,
                                                     const std::string& directory,
                                                     penstock::Split split,
@@ -79,7 +79,8 @@ void check(const penstock::Dataset& images, const penstock::Shape& expected,
     throw penstock::Error(penstock::Errc::invalid_data, where + ": there are no images");
 }
 
-/// Expects that the data set has images such as the network takes, before any file is read.
+/// Checks that the images of `dataset` have the shape `expected`, which is what the network takes.
+/// No file is read for that.
 void check_kind(DatasetName dataset, const penstock::Shape& expected) {
   const penstock::Shape cifar10{3, 32, 32}, digits{1, 28, 28};
   const bool is_cifar10 = dataset == DatasetName::cifar10;

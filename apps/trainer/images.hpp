@@ -13,11 +13,12 @@ namespace trainer {
 struct Images {
   std::shared_ptr<const penstock::Dataset> train;  ///< Has the fields image and label.
   std::shared_ptr<const penstock::Dataset> test;
-  std::vector<std::string> files = {};  ///< Are the files that they were read from.
+  std::vector<std::string> files = {};  ///< Names the files that the images were read from.
 };
 
-/// Reads both splits. @throws penstock::Error naming the file, or what the images are instead of
-/// `image` shaped.
+/// Reads the training images and the test images, or generates synthetic ones from `seed`.
+/// @throws penstock::Error that names the file that cannot be read, or the shape of the images if
+/// it is not `image`.
 Images open_images(const DataOptions& options, std::uint64_t seed,
                    const penstock::Normalization& normalization, const penstock::Shape& image);
 

@@ -1,4 +1,5 @@
-// The program penstock-train trains a network on images and tests it. Its --help tells the rest.
+// The program penstock-train trains a network on images and tests it. Its option --help lists all
+// options.
 
 #include <exception>
 #include <new>

@@ -1,4 +1,4 @@
-// This tells the peak memory of this process, as the operating system counts it.
+// This function tells the peak memory of this process, as the operating system counts it.
 #pragma once
 
 #include <cstdint>

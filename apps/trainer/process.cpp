@@ -8,8 +8,8 @@
 namespace trainer {
 namespace {
 
-/// Opens a stream that is closed. The system takes the lowest free descriptor, which is this one if
-/// those below are in use.
+/// Opens the standard stream `stream` if it is closed. The system takes the lowest free descriptor,
+/// which is `stream` if all lower ones are in use.
 void occupy(int stream, int mode) {
   if (::fcntl(stream, F_GETFD) < 0) ::open("/dev/null", mode);
 }

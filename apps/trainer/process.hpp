@@ -1,12 +1,12 @@
-// The whole process must be told this before it opens a file. It is for main() alone: the engine
-// leaves the process in which it lives as it is.
+// main() calls let_writes_fail() before the process opens a file. The function changes settings of
+// the whole process, so the engine, which leaves the settings of its process alone, never calls it.
 #pragma once
 
 namespace trainer {
 
-/// Lets a write that cannot succeed fail from now on, and do no more: neither a reader that has
-/// gone nor a limit on file sizes ends the process, and no file takes the place of a standard
-/// stream that came closed.
+/// Makes writes that cannot succeed return an error from now on and have no other effect. A pipe
+/// without a reader and a limit on file sizes do not end the process. A standard stream that is
+/// closed is opened on /dev/null, so that no file gets its descriptor.
 void let_writes_fail();
 
 }  // namespace trainer

@@ -20,16 +20,16 @@ namespace {
 
 constexpr const char* scores = "logits";
 
-/// This is what to do about a training that diverges.
+/// Is advice about a training that diverges.
 constexpr const char* remedy = "; a lower --learning-rate or a --max-grad-norm may help";
 
-/// Returns the shape of a sample's image.
+/// Returns the shape of an image that `network` takes.
 penstock::Shape image_of(const penstock::networks::Network& network) {
   return {network.channels, network.size, network.size};
 }
 
-/// Expects that every weight is a number, for otherwise no image's score is one. The refusal opens
-/// with `expectation`.
+/// Checks that every weight is finite, because otherwise no image has a meaningful score. The
+/// refusal begins with `expectation` and ends with `advice`.
 void check_finite(const penstock::Model& model, const std::string& expectation,
                   const std::string& advice = "") {
   for (const penstock::ParameterInfo& info : model.parameters()) {
@@ -42,7 +42,8 @@ void check_finite(const penstock::Model& model, const std::string& expectation,
   }
 }
 
-/// Reads the file that an option names. What is wrong with it is said after the option's name.
+/// Calls `read`, which reads the file that `option` names. An error gets the option's name in front
+/// of its text.
 template <class Read>
 void read_file(const std::string& option, const Read& read) try {
   read();
@@ -68,7 +69,7 @@ std::string describe(const StepMetrics& step) {
   return "Loss:" + decimal_text(step.loss, 4) + " | Accuracy:" + percent(step.accuracy);
 }
 
-/// Returns how a step's number of images comes about.
+/// Returns as a text the product of options that is a step's number of images.
 std::string step_size(const penstock::Options& options) {
   return "--batch-size " + std::to_string(options.batch_size) + " x --gradient-accumulation " +
          std::to_string(options.training.gradient_accumulation) + " x --device-iterations " +
@@ -82,9 +83,10 @@ std::string whole_text(double number) {
   return number <= exact ? decimal_text(number, 0) : "more than " + decimal_text(exact, 0);
 }
 
-/// Returns the options, and refuses them if they are not legal or `images` are too few for a step.
+/// Returns `options`. @throws penstock::Error if they are not valid, or if one step needs more than
+/// `images` images.
 penstock::Options checked(const penstock::Options& options, std::int64_t images) {
-  // This is computed in double, where the product of four ints cannot overflow.
+  // The number is computed in double, where the product of four ints cannot overflow.
   const double needed = double{1} * options.batch_size * options.device_iterations *
                         options.training.gradient_accumulation *
                         options.topology.replication_factor;
@@ -104,8 +106,8 @@ penstock::Options with_bar(penstock::Options options, const ProgressStream& stre
   return options;
 }
 
-/// Makes the model for training or inference. What does not fit into the network's blocks or the
-/// IPUs is said in the words of the command line.
+/// Makes the model for training or inference. An error of the engine is thrown with the names of
+/// the command line's options in its text.
 template <class Running, class... Arguments>
 Running make_running(const PipelineOptions& options, const Arguments&... arguments) try {
   return {arguments...};
@@ -120,7 +122,8 @@ Running make_running(const PipelineOptions& options, const Arguments&... argumen
   throw penstock::Error(error.code(), text);
 }
 
-/// Describes what is easily taken for one another; it is told once.
+/// Returns a line with a step's numbers of images, micro-batches and weight updates, which are
+/// easily confused.
 std::string describe_step(const penstock::Options& options) {
   const penstock::CallSize step = penstock::size_of_step(options);
   return "Each step: images " + std::to_string(step.samples()) + " (" + step_size(options) +
@@ -140,7 +143,7 @@ void note_report(const penstock::CompileReport& report) {
   for (const std::string& warning : report.warnings) print_note(with_option_names(warning));
 }
 
-/// Prints what has been said of the inference alone.
+/// Prints the warnings that compiling for inference gave and compiling for training did not.
 void note_more(const penstock::CompileReport& inference, const penstock::CompileReport& training) {
   for (const std::string& warning : inference.warnings)
     if (std::ranges::count(training.warnings, warning) == 0) print_note(with_option_names(warning));
@@ -221,8 +224,8 @@ Run::Run(const TrainerOptions& options)
   note_more(inference_.compile_report(), training_.compile_report());
 }
 
-// Updates count on from those that the state has seen, so the schedule's end and the first epoch
-// move by as many.
+// The count of updates goes on from the number that the optimizer's state has seen. The schedule's
+// end therefore moves by that number, and the run begins with a later epoch.
 void Run::go_on_from(const std::string& optimizer_state) {
   read_file("--init-optimizer-state", [&] { training_.load_optimizer_state(optimizer_state); });
   first_update_ = training_.updates();
@@ -257,7 +260,8 @@ void Run::execute(const std::function<void()>& on_first_step) {
   const RunMetrics run = summary(history, evaluation);
   outputs_.add(run);
   outputs_.commit();
-  // This comes last, so that a result which nobody gets does not cost a finished training.
+  // The accuracy is printed last: if stdout cannot be written, the files of the finished training
+  // are in place nevertheless.
   print("Accuracy on test set: " + percent(run.test_accuracy) + '\n');
 }
 

@@ -1,5 +1,5 @@
 // A Run is one run of the trainer, from its options to its files. The constructor refuses
-// everything that can be refused. One thread uses it.
+// everything that can be refused before the first step. One thread uses it.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,13 @@ namespace trainer {
 class Run {
  public:
   /// Reads and checks every input, compiles both models, and opens every output.
-  /// @throws penstock::Error
+  /// @throws penstock::Error if the run is refused.
   explicit Run(const TrainerOptions& options);
 
   /// Trains, tests, puts the files in place and prints the accuracy. `on_first_step` is called
-  /// right before the first step. @throws penstock::Error, also if weights that are to be saved are
-  /// not finite; then no file has been replaced, unless only the printing failed.
+  /// right before the first step. @throws penstock::Error, for example if weights that are to be
+  /// saved are not finite. No file has been replaced after an error, unless Outputs::commit()
+  /// failed to rename a file or the accuracy could not be printed.
   void execute(const std::function<void()>& on_first_step);
 
  private:
@@ -47,7 +48,8 @@ class Run {
   penstock::TrainingModel training_;
   penstock::InferenceModel inference_;
   Outputs outputs_;
-  std::uint64_t first_update_ = 0;  // Is the number of updates that the optimizer's state has seen.
+  // Is the number of updates that the optimizer's state had seen when the run began.
+  std::uint64_t first_update_ = 0;
   bool warned_of_loss_ = false;
 };
 

@@ -1,5 +1,5 @@
-// An EmptyPipeline has stages that compute next to nothing, so that all the time is messages and
-// scheduling, which is what the engine itself costs.
+// An EmptyPipeline has stages that compute next to nothing. Almost all of its time goes into
+// messages and scheduling, and so shows what the engine itself costs.
 #pragma once
 
 #include "penstock/options.hpp"
@@ -20,8 +20,8 @@ class EmptyPipeline {
 
   explicit EmptyPipeline(const Setting& setting);
 
-  /// Returns the wall-clock time of a call over its visits, as the median of `rounds` calls. A
-  /// visit is one forward or backward of one micro-batch on one stage.
+  /// Returns the wall-clock time of a call divided by the number of its visits, as the median of
+  /// `rounds` calls. A visit is one forward or backward of one micro-batch on one stage.
   double visit_microseconds(int rounds);
 
  private:

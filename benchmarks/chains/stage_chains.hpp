@@ -8,11 +8,11 @@
 
 namespace penstock::benchmarks {
 
-/// Makes stages of one multiplication, for x [N,1].
+/// Makes `count` stages of one multiplication per sample each, for x [N,1].
 Model empty_stages(int count);
 
 inline constexpr int equal_stage_count = 4;
-/// Counts the features of x.
+/// Counts the features of the input "x" of equal_stages().
 inline constexpr std::int64_t equal_stage_inputs = 768;
 /// Makes four dense layers that take equally long, forward and backward together, for x [N,768].
 Model equal_stages();

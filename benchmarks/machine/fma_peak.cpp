@@ -11,7 +11,7 @@
 namespace penstock::benchmarks {
 namespace {
 
-/// Returns the GFLOP/s of a run of some 20 microseconds.
+/// Returns the GFLOP/s of one run, which takes some 20 microseconds.
 double speed_of(const Loops& loops) {
   constexpr std::int64_t rounds = 10'000;
   volatile float kept = 0;

@@ -1,12 +1,13 @@
-// This measures the floating-point peak of the machine's cores, of which figures are a percentage.
+// These functions measure the floating-point peak of the machine's cores. The benchmarks give
+// speeds as a percentage of it.
 #pragma once
 
 #include "graph/kernels/isa.hpp"
 
 namespace penstock::benchmarks {
 
-/// Returns the GFLOP/s of so many threads at once, where a fused multiply-add counts as two. Each
-/// thread counts with the best of many short runs.
+/// Returns the GFLOP/s of `threads` threads together, which run at the same time. A fused
+/// multiply-add counts as two operations. The best of many short runs counts for each thread.
 double fma_peak(graph::Isa isa, int threads = 1);
 
 /// Returns the GFLOP/s of this thread, as the median of short runs that take some milliseconds.

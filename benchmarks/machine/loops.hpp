@@ -9,14 +9,14 @@
 namespace penstock::benchmarks {
 
 struct Loops {
-  std::int64_t flops_per_round;  ///< Counts each multiply-add as two.
+  std::int64_t flops_per_round;  ///< Counts operations; a multiply-add counts as two.
   float (*multiply_add)(std::int64_t rounds);
-  std::int64_t unit;  ///< Divides the `count` of both functions below.
+  std::int64_t unit;  ///< The `count` of `read` and of `write` is a multiple of `unit`.
   float (*read)(const float* from, std::int64_t count);
   void (*write)(float* to, std::int64_t count, float value);
 };
 
-/// Returns the loops of one of available_isas().
+/// Returns the loops for `isa`, which must be one of available_isas().
 const Loops& loops(graph::Isa isa);
 
 }  // namespace penstock::benchmarks

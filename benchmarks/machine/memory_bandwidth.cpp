@@ -22,7 +22,7 @@ WorkingSet::WorkingSet(graph::Isa isa, std::int64_t bytes)
     : isa_(isa),
       floats_(bytes / float_bytes / loops(isa).unit * loops(isa).unit),
       memory_(allocate_block(static_cast<std::size_t>(bytes))) {
-  write();  // After it, every page is there.
+  write();  // The first write makes the system provide every page.
 }
 
 double WorkingSet::read() {

@@ -1,5 +1,5 @@
-// This measures how fast cores read and write memory, which bounds kernels that compute little per
-// byte.
+// These functions measure how fast cores read and write memory. That speed bounds kernels that
+// compute little per byte.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,9 @@ class WorkingSet {
  public:
   WorkingSet(graph::Isa isa, std::int64_t bytes);
 
-  /// Returns the GB/s of one pass.
+  /// Reads all of the memory once, and returns the GB/s.
   double read();
+  /// Writes all of the memory once, and returns the GB/s.
   double write();
 
  private:
@@ -25,8 +26,8 @@ class WorkingSet {
   std::shared_ptr<std::byte> memory_;
 };
 
-/// Returns the GB/s of so many threads at once, each reading 256 MB of its own. Each thread counts
-/// with the best of several passes.
+/// Returns the GB/s of `threads` threads together, which read at the same time, each 256 MiB of its
+/// own. The best of several passes counts for each thread.
 double memory_bandwidth(graph::Isa isa, int threads = 1);
 
 }  // namespace penstock::benchmarks

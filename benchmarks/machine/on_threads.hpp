@@ -1,4 +1,4 @@
-// This makes one measurement on several threads at once.
+// sum_over_threads() makes one measurement on several threads at once.
 #pragma once
 
 #include <thread>
@@ -6,7 +6,7 @@
 
 namespace penstock::benchmarks {
 
-/// Runs `measure` on so many threads at the same time, and returns the sum of what they return.
+/// Runs `measure` on `threads` threads at the same time, and returns the sum of its results.
 template <class Measure>
 double sum_over_threads(int threads, const Measure& measure) {
   std::vector<double> results(static_cast<std::size_t>(threads));

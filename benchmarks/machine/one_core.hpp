@@ -1,12 +1,12 @@
-// This measures on one core.
+// on_one_core() keeps a measurement on one core.
 #pragma once
 
 #include <functional>
 
 namespace penstock::benchmarks {
 
-/// Runs `work` on a thread that stays on the first core that this process may use; where the system
-/// does not let it, on whichever cores it puts the thread.
+/// Runs `work` on a thread that stays on the first core that this process may use, and waits for
+/// its end. If the system does not allow that, the system chooses the cores of the thread.
 void on_one_core(const std::function<void()>& work);
 
 }  // namespace penstock::benchmarks

@@ -1,4 +1,5 @@
-// These functions say how long something takes, and what the middle of several measurements is.
+// These functions say how many seconds a function takes, and what the median of several
+// measurements is.
 #pragma once
 
 #include <algorithm>

@@ -1,9 +1,10 @@
-// This tells the processor time that this process has taken.
+// processor_seconds() tells the processor time that this process has taken.
 #pragma once
 
 namespace penstock::benchmarks {
 
-/// Returns the time of all threads of the process, in the program and in the system.
+/// Returns the processor time of all threads of the process so far, in the program and in the
+/// system.
 double processor_seconds();
 
 }  // namespace penstock::benchmarks

@@ -1,5 +1,5 @@
-// The table of benchmarks has one line per work, with the engine beside PyTorch or the machine, and
-// beside its goal.
+// The table of benchmarks has one line per work, which shows the engine's figure beside PyTorch's
+// or the machine's, and whether the goal is reached.
 #pragma once
 
 #include <string>
@@ -10,24 +10,24 @@ namespace penstock::benchmarks {
 struct Row {
   std::string work;
   std::string unit = {};
-  std::string setting = {};  ///< Describes how the engine was set.
+  std::string setting = {};  ///< Describes the engine's setting.
   std::string penstock = {};
   std::string of_peak = {};
   std::string pytorch = {};
   std::string pytorch_setting = {};
-  std::string times = {};  ///< Is penstock as a multiple of pytorch.
+  std::string times = {};  ///< Is `penstock` as a multiple of `pytorch`.
   std::vector<std::string> goals = {};
 };
 
 void print_header();
-/// Prints a row at once, so that a long run shows where it is.
+/// Prints a row at once, so that a long run shows how far it is.
 void print(const Row& row);
 
 /// Returns a text such as "38123" or "7.25".
 std::string number(double value, int decimals = 0);
-/// Returns ">= 38000 reached" or ">= 38000 missed" for a number that is to be reached from below.
+/// Returns ">= 38000 reached" if `measured` is at least `goal`, and ">= 38000 missed" otherwise.
 std::string at_least(double goal, double measured, int decimals = 0);
-/// Returns the same for a number that is to be reached from above: "<= 50 reached".
+/// Returns "<= 50 reached" if `measured` is at most `goal`, and "<= 50 missed" otherwise.
 std::string at_most(double goal, double measured, int decimals = 0);
 
 }  // namespace penstock::benchmarks

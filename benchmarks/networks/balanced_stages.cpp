@@ -10,7 +10,7 @@ namespace penstock::benchmarks {
 namespace {
 
 constexpr std::int64_t batch = 32;
-/// Counts the micro-batches of a call, which are whole windows.
+/// Counts the micro-batches of a call, which fill whole windows.
 constexpr int micro_batches = 120;
 
 class Engine {

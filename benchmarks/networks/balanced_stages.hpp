@@ -1,9 +1,10 @@
-// This says what a pipeline of four equal stages gains over one IPU at a time.
+// compare_balanced_stages() says how much faster four equal stages are if they work at the same
+// time instead of one at a time.
 #pragma once
 
 namespace penstock::benchmarks {
 
-/// Holds medians of one way to run the stages.
+/// Holds medians of several rounds for one way to run the stages.
 struct StageTimes {
   double visit_microseconds = 0;  ///< Is the wall-clock time of one forward or backward of a stage.
   double busy_cores = 0;          ///< Counts the cores that compute at the same time, on average.
@@ -11,10 +12,11 @@ struct StageTimes {
 
 struct BalancedStages {
   StageTimes pipelined, sharded;
-  double speedup = 0;  ///< Is sharded time over pipelined time, in alternating runs.
+  double speedup = 0;  ///< Is the sharded time divided by the pipelined time.
 };
 
-/// Compares both ways on two worker threads, with windows of `accumulation` micro-batches.
+/// Compares pipelined and sharded stages on two worker threads, with windows of `accumulation`
+/// micro-batches. Each of the `rounds` rounds runs first the pipelined and then the sharded ones.
 BalancedStages compare_balanced_stages(int accumulation, int rounds);
 
 }  // namespace penstock::benchmarks

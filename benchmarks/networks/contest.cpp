@@ -12,14 +12,15 @@
 namespace penstock::benchmarks {
 namespace {
 
-/// Returns the setting with the shortest of a few runs. All settings run in turns.
+/// Returns the setting that has had the shortest of all runs. Every setting has a few runs, and the
+/// settings run in turns.
 const Setting& fastest(const Contest& contest, const Samples& samples) {
   const auto& settings = contest.settings;
   if (settings.size() == 1) return settings.front();
   std::vector<std::unique_ptr<Runner>> runners;
   for (const Setting& setting : settings) {
     runners.push_back(penstock_runner(contest.task, setting, samples));
-    runners.back()->run();  // The first run of each warms up.
+    runners.back()->run();  // The first run of each setting only warms up.
   }
   std::vector<double> shortest(runners.size(), std::numeric_limits<double>::infinity());
   for (int round = 0; round < 5; ++round)
@@ -29,15 +30,15 @@ const Setting& fastest(const Contest& contest, const Samples& samples) {
   return settings[static_cast<std::size_t>(best)];
 }
 
-/// A Lane has one contestant, and how long each of its runs took.
+/// A Lane has one contestant, and the seconds that each of its measured runs took.
 struct Lane {
   Runner* runner;
   int pytorch_threads;  ///< Is 0 for the engine.
   std::vector<double> seconds = {};
 };
 
-/// Runs a contestant twice and keeps the time of the second run, for the first one meets what the
-/// contestant before leaves behind: caches, and threads that wait busily for a while.
+/// Runs a contestant twice and keeps the time of the second run. The first one suffers from what
+/// the contestant before leaves behind: full caches, and threads that wait busily for a while.
 void run_once(Lane& lane) {
   if (lane.pytorch_threads > 0) pytorch()->use_threads(lane.pytorch_threads);
   lane.runner->run();
@@ -77,10 +78,13 @@ Standing hold(const Contest& contest, int rounds) {
     theirs->run();
     standing.difference =
         std::abs(ours->outcome() - theirs->outcome()) / std::abs(theirs->outcome());
-    // Two threads come first: the second one of a team waits busily for a while.
+    // PyTorch with one thread runs between PyTorch with two threads and the engine, because the
+    // second of two threads waits busily for a while after its work.
     lanes.insert(lanes.end(), {{theirs.get(), 2}, {theirs.get(), 1}});
   }
-  ours->run();  // The first result is held meanwhile: from here on all memory is there.
+  // The engine still holds its first result while it makes a second one. After this run, it has all
+  // the memory that it needs.
+  ours->run();
   const std::uint64_t blocks = memory_counters().blocks_allocated;
   for (int round = 0; round < rounds; ++round)
     for (Lane& lane : lanes) run_once(lane);

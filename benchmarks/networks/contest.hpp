@@ -1,5 +1,5 @@
 // In a contest, the engine and PyTorch do the same task in turns, so that a change of the machine's
-// mood meets both. Medians count.
+// speed affects both. The medians of their times are compared.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 namespace penstock::benchmarks {
 
 struct Goal {
-  double samples_per_second = 0;  ///< Is 0 if there is none.
-  double times_pytorch = 0;       ///< Is 0 if there is none.
+  double samples_per_second = 0;  ///< Is 0 if there is no goal for the speed.
+  double times_pytorch = 0;       ///< Is 0 if there is no goal for the multiple of PyTorch's speed.
 };
 
 struct Contest {
   std::string title;
   Task task;
-  /// Counts the millions of operations of one sample, as the network is written down, where a
-  /// multiply-add counts as two. Training has those of the forward and twice that again, but for
-  /// the gradient of the images.
+  /// Counts the millions of operations of one sample in the network as its author wrote it down,
+  /// where a multiply-add counts as two. Training counts the operations of the forward three times,
+  /// without those that the gradient of the images would take.
   double megaflops = 0;
   /// Holds settings of the engine, of which the fastest in a trial is measured.
   std::vector<Setting> settings;
@@ -36,9 +36,11 @@ struct Speed {
 
 struct Standing {
   Speed penstock;
-  /// Is the speed with the number of threads that is faster; it is 0 if PyTorch is not installed.
+  /// Is PyTorch's speed with one thread or with two, whichever is faster; it is 0 if PyTorch is not
+  /// installed.
   Speed pytorch = {};
-  double difference = 0;  ///< Compares the outcomes of the first runs, relative to PyTorch's.
+  /// Is the difference between the outcomes of both first runs, divided by PyTorch's outcome.
+  double difference = 0;
   /// Counts the blocks of tensor memory that the engine allocated while it was measured.
   std::uint64_t blocks = 0;
 };

@@ -25,7 +25,7 @@ Setting training(const char* stages, int replicas, const Cut& cut) {
   return setting;
 }
 
-/// Returns a setting with micro-batches of `batch` until each replica has its share of `samples`.
+/// Returns a setting in which the replicas divide `samples` samples, in micro-batches of `batch`.
 Setting inference(const char* stages, int replicas, std::int64_t batch, std::int64_t samples) {
   Setting setting = training(stages, replicas, {batch, 1, samples / batch / replicas});
   setting.name = describe(setting, false);

@@ -1,4 +1,4 @@
-// These are the contests of the table, which say which networks run in which settings.
+// These are the contests of the table: each says which network runs in which settings.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@ namespace penstock::benchmarks {
 
 /// Returns the training of mnist-cnn in its own topology, four stages.
 const Contest& mnist_training();
-/// Returns all contests, that one first.
+/// Returns all contests. The first one is mnist_training().
 const std::vector<Contest>& contests();
 
 }  // namespace penstock::benchmarks

@@ -13,7 +13,8 @@
 namespace penstock::benchmarks {
 namespace {
 
-// These functions set what means are measured against. All leave an update as many samples.
+// Each of these functions sets the options with which a means is compared. None of them changes the
+// number of samples of an update.
 void on_four_ipus(Options&) {}
 void in_two_replicas(Options& options) {
   options.topology.replication_factor = 2;
@@ -50,7 +51,8 @@ const Means all_means[] = {
 
 using Bytes = std::int64_t;
 
-/// Returns the bytes on all IPUs together, at most; what the stages of an IPU share counts once.
+/// Returns the peak of bytes on all IPUs together. Memory that the stages of an IPU share counts
+/// once.
 Bytes bytes_on_ipus(const std::vector<StageReport>& stages) {
   Bytes total = 0;
   std::map<int, Bytes> shared;
@@ -76,8 +78,8 @@ class Engine {
   }
   double seconds() const { return median(seconds_); }
   Bytes bytes() { return bytes_on_ipus(model_.stage_reports()); }
-  /// Returns the seconds of weight updates and loads of weights, on all IPUs, of a step in which
-  /// they are recorded.
+  /// Runs a step that is recorded, and returns the seconds that all IPUs together spent on weight
+  /// updates and on loads of weights.
   double update_seconds() {
     model_.take_trace();
     run();
@@ -100,7 +102,7 @@ class Engine {
   std::vector<double> seconds_;
 };
 
-/// A Pair is the engine with a means and the same one without it.
+/// A Pair is two engines that differ only in the means whose cost is measured.
 struct Pair {
   Engine without, with;
 };
@@ -112,7 +114,7 @@ void run_by_turns(Pair& pair, int round) {
   if (round % 2 != 0) pair.without.run();
 }
 
-/// Measures both engines by turns.
+/// Measures the engine with and without `means` in turns, for `rounds` rounds.
 MemoryCost cost_of(const Means& means, int rounds) {
   Options without = options_for(mnist_training().settings.front());
   means.without(without);

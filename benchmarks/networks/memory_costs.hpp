@@ -1,5 +1,5 @@
-// This says what it costs to keep less on the IPUs: mnist-cnn's four stages are trained with and
-// without each means.
+// memory_costs() says what it costs to keep less on the IPUs: mnist-cnn's four stages are trained
+// with and without each means that saves memory.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,13 @@ namespace penstock::benchmarks {
 
 struct MemoryCost {
   std::string means;  ///< Names what saves the memory.
-  /// Says how many times as long a step takes as without the means, by medians of alternating runs.
+  /// Is the time of a step with the means divided by the time without it, by medians of alternating
+  /// runs.
   double times = 1;
-  /// Says how much longer an update of all stages and replicas works, loads of weights included.
+  /// Is the time that a weight update takes longer with the means, summed over all IPUs. Loads of
+  /// weights count as part of the update.
   double update_microseconds = 0;
-  std::int64_t bytes_less = 0;  ///< Says by how much the IPUs' peaks are less, all together.
+  std::int64_t bytes_less = 0;  ///< Counts the bytes by which the sum of the IPUs' peaks is less.
 };
 
 std::vector<MemoryCost> memory_costs(int rounds);

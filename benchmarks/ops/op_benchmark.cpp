@@ -1,8 +1,9 @@
-// This measures the speed of single ops on one core, with the layouts side by side: medians of all
-// calls, scaled to 40 images, the percentage of the floating-point peak that is measured by turns
-// with them, and that of the roofline, where the op's operands would be read and written at the
-// bandwidth measured at first. It is to be pinned: taskset -c 1 op_benchmark
-// [--benchmark_filter=...]
+// This program measures the speed of single ops on one core, for both layouts of their tensors. It
+// prints the median time of all calls, the same time scaled to 40 images, and the speed in three
+// ways: in GFLOP/s, as a percentage of the floating-point peak, and as a percentage of the
+// roofline. The peak is measured in turns with the calls. The roofline is the peak or, if it is
+// less, the speed at which memory can deliver the op's operands, by a bandwidth that is measured
+// first. Keep the program on one core: taskset -c 1 op_benchmark [--benchmark_filter=...]
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -26,8 +27,8 @@ struct Roof {
   double gigabytes;  ///< Counts the GB/s of main memory.
   double near;       ///< Counts the GB/s of 4 MB that are read again and again.
 
-  /// Returns the GFLOP/s of work of that cost; its operands come from caches if they are small
-  /// enough.
+  /// Returns the GFLOP/s that work of `cost` can reach at most. Its operands count as cached if
+  /// they have at most 8 MiB.
   double over(const graph::Cost& cost) const {
     constexpr double cached = 8 << 20;
     const double bandwidth = cost.bytes <= cached ? near : gigabytes;

@@ -6,7 +6,7 @@
 namespace penstock::benchmarks {
 namespace {
 
-/// Draws from 0, 1, 2 and 3, which serve as the winners of a pooling, too.
+/// Fills `input` with 0, 1, 2 and 3, drawn by a generator of random numbers.
 void draw(const graph::Operand& input) {
   std::uint32_t state = 1;
   for (float& value : input.f32())

@@ -1,4 +1,4 @@
-// An OpCall is a call of an op with memory of its own, which can be repeated.
+// An OpCall is a call of an op that can be repeated. It has memory of its own.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class OpCall {
 
   void run() const { op_.forward({attributes_, inputs_, outputs_, workspace_, {}}); }
   graph::Cost cost() const { return op_.cost(attributes_, in_types_, out_types_); }
-  /// Returns whether it writes more than it reads.
+  /// Returns whether the op writes more bytes than it reads.
   bool writes_most() const;
 
  private:

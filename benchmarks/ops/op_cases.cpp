@@ -17,7 +17,7 @@ TensorType f32(Shape shape) {
   return {DType::f32, shape};
 }
 
-/// Is one convolution of a network: its ops and those of its pooling.
+/// Is one convolution of a network, with a pooling behind it if it is `pooled`.
 struct Layer {
   std::string name;
   std::int64_t images, in_channels, size, out_channels, kernel;
@@ -58,12 +58,11 @@ void add_layer(const Layer& layer, std::vector<OpCase>& cases) {
   add("max_pool2d_lanes_gradient", {winners, lanes(small)}, back);
 }
 
-/// These are forward, weight gradient and input gradient.
 constexpr std::array<const char*, 3> passes{"forward", "weight gradient", "input gradient"};
 using Passes = std::array<OpCase, passes.size()>;
 
-/// Returns which part of taps and pixels in a row meet if there are half as many zeros beside the
-/// row as taps.
+/// Returns the share of a row's multiplications in which a tap meets a pixel, and not one of the
+/// `taps` / 2 zeros on each side of the row.
 double row_seen(std::int64_t taps, std::int64_t pixels) {
   std::int64_t seen = 0;
   for (std::int64_t tap = 0; tap < taps; ++tap) seen += pixels - std::abs(tap - taps / 2);
@@ -118,7 +117,7 @@ void add_wide_goals(const WideLayer& layer, std::vector<OpGoal>& goals) {
 
 void add_dense_goals(std::int64_t n, std::vector<OpGoal>& goals) {
   const Passes cases = dense(n, 1024, 1024);
-  // There are too few rows to compute for as long as weights take to arrive.
+  // With few rows, computing takes less time than reading the weights, so that the roofline counts.
   const bool few = n < 32;
   for (std::size_t pass = 0; pass < passes.size(); ++pass)
     goals.push_back({.work = std::string("dense 1024-1024, ") + passes[pass],

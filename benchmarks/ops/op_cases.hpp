@@ -1,4 +1,4 @@
-// These are the calls of single ops that are measured, some of which have goals.
+// These are the calls of single ops that the benchmarks measure. Some of them have goals.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,15 @@ struct OpCase {
   double seen = 1;
 };
 
-/// Holds cases with one goal, which each of them must reach.
+/// Holds cases that have the same goal, which each of them must reach.
 struct OpGoal {
   std::string work;
   double percent;  ///< Is a percentage of the peak, or of the roofline.
   bool of_roof = false;
-  std::vector<OpCase> cases = {};  ///< Are named by what tells them apart.
+  std::vector<OpCase> cases = {};  ///< Each has a name that says how it differs from the others.
 };
 
-/// Returns wide convolutions and dense layers.
+/// Returns the goals, which are for wide convolutions and dense layers.
 std::vector<OpGoal> op_goals();
 
 /// Returns the cases of op_goals(); convolutions with few channels, as the networks have them, and

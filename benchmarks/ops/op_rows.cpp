@@ -15,8 +15,8 @@
 namespace penstock::benchmarks {
 namespace {
 
-/// Returns the seconds of the call in the middle of those of some milliseconds. The first one,
-/// which fetches what others have driven out of the caches, does not count.
+/// Makes calls for some milliseconds, and returns the median of their seconds. The first call does
+/// not count, because it fetches what other work has driven out of the caches.
 double call_seconds(const OpCall& call) {
   std::vector<double> times;
   double total = 0;
@@ -35,16 +35,18 @@ double bandwidth(WorkingSet& memory, bool writes) {
 /// Holds medians of several rounds.
 struct Figure {
   double gflops;
-  double peak;       ///< Counts GFLOP/s.
-  double gigabytes;  ///< Counts GB/s.
-  /// Counts GFLOP/s: the peak, or less if the op's bytes take longer at that bandwidth.
+  double peak;       ///< Is the core's peak in GFLOP/s.
+  double gigabytes;  ///< Is the bandwidth of memory in GB/s.
+  /// Is the roofline in GFLOP/s: the peak, or less if the op's bytes take longer than its
+  /// operations.
   double roof;
 
   double of_peak() const { return 100 * gflops / peak; }
   double of_roof() const { return 100 * gflops / roof; }
 };
 
-/// Measures by turns with the core's peak and bandwidth, each for some milliseconds.
+/// Measures calls of `item` in turns with the core's peak and bandwidth, each for some
+/// milliseconds.
 Figure measure(const OpCase& item, int rounds) {
   const graph::Isa isa = graph::available_isas().back();
   const OpCall call(item);

@@ -1,4 +1,5 @@
-// Pytorch is the contestant from the module that is built where libtorch is installed.
+// Pytorch is the contestant that a module provides. The module is built where libtorch is
+// installed.
 #pragma once
 
 #include <memory>
@@ -12,7 +13,7 @@ namespace penstock::benchmarks {
 class Pytorch {
  public:
   virtual ~Pytorch() = default;
-  /// Returns its version, and the library that computes its matrix products.
+  /// Returns PyTorch's version, and the name of the library that computes its matrix products.
   virtual std::string description() const = 0;
   /// Sets for every runner, from now on, how many threads share an op's work.
   virtual void use_threads(int threads) = 0;

@@ -1,5 +1,5 @@
-// pytorch() loads this module, in which tasks are done with libtorch, as its users would write
-// them.
+// pytorch() loads this module. It does tasks with libtorch, in the way in which users of libtorch
+// would write them.
 #include <dlfcn.h>
 
 #include <filesystem>
@@ -105,8 +105,8 @@ class InferenceRunner : public Runner {
 };
 
 /// Returns which BLAS computes matrix products, such as "openblas-openmp/libblas.so.3". Debian's
-/// libtorch takes the one that the system finds first. That may be the reference, which is many
-/// times slower than others.
+/// libtorch takes the BLAS that the system finds first. It may be the reference implementation,
+/// which is many times slower than the others.
 std::string blas() {
   Dl_info info{};
   void* const sgemm = dlsym(RTLD_DEFAULT, "sgemm_");

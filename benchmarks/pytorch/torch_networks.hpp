@@ -1,4 +1,5 @@
-// These are the shared networks in PyTorch's functions, over weights of the same names.
+// These are the networks of apps/networks, written with PyTorch's functions. Their weights have the
+// same names.
 #pragma once
 
 #include <torch/torch.h>
@@ -12,7 +13,7 @@ using TorchWeights = std::map<std::string, torch::Tensor>;
 /// Computes logits [N,10] from images [N,1,28,28].
 using TorchNetwork = torch::Tensor (*)(torch::Tensor images, const TorchWeights& weights);
 
-/// Returns the network of that name. @throws std::out_of_range if there is none.
+/// Returns the network called `name`. @throws std::out_of_range if there is none.
 TorchNetwork find_torch_network(const std::string& name);
 
 }  // namespace penstock::benchmarks

@@ -1,4 +1,5 @@
-// This is the engine as a contestant, and what every contestant starts from.
+// These functions make runners of the engine, and the weights and samples with which every
+// contestant starts.
 #pragma once
 
 #include <memory>
@@ -10,29 +11,31 @@
 
 namespace penstock::benchmarks {
 
-/// Says how the engine does a task. Its samples per run are cut.samples() times the replicas.
+/// Says how the engine does a task. A run takes cut.samples() samples for each replica.
 struct Setting {
-  std::string name;  ///< Stands in the table.
+  std::string name;  ///< Is the setting's text in the table.
   Cut cut;
   Topology topology = {};
 
   std::int64_t samples() const { return cut.samples() * topology.replication_factor; }
 };
 
-/// Returns options with the outputs of every micro-batch, as the trainer asks for them.
+/// Returns the options of `setting`. They ask for the outputs of every micro-batch, as the trainer
+/// does.
 Options options_for(const Setting& setting);
 
 /// Returns a runner that is compiled and started, with the weights of initial_weights().
 std::unique_ptr<Runner> penstock_runner(const Task& task, const Setting& setting,
                                         const Samples& samples);
 
-/// Returns what both contestants' weights are at first.
+/// Returns the weights of `network` with which both contestants start.
 Weights initial_weights(const std::string& network);
 
-/// Returns noise, as what images show does not matter for speed. It is the same for the same count.
+/// Returns `count` samples of noise, because what images show does not matter for speed. The
+/// samples are always the same ones.
 Samples noise(std::int64_t count);
 
-/// Returns what CompileReport says of a fresh training model, in milliseconds.
+/// Makes a training model, and returns the milliseconds that this took by its CompileReport.
 double compile_milliseconds(const Task& task, const Setting& setting);
 
 }  // namespace penstock::benchmarks

@@ -1,4 +1,4 @@
-// A Runner is somebody who can do a task again and again.
+// A Runner is an object that can do a task again and again.
 #pragma once
 
 namespace penstock::benchmarks {
@@ -7,8 +7,8 @@ class Runner {
  public:
   virtual ~Runner() = default;
   virtual void run() = 0;
-  /// Returns the mean loss (in training) or the mean logit of the last run, by which contestants
-  /// are checked to have done the same.
+  /// Returns the mean loss (in training) or the mean logit (in inference) of the last run. Equal
+  /// outcomes show that two contestants have done the same work.
   virtual double outcome() const = 0;
 };
 

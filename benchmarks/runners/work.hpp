@@ -1,6 +1,6 @@
-// Work is what is measured, whoever does it: a shared network in training or inference, from the
-// same weights on the same data. It is plain data of the standard library, which crosses to
-// PyTorch's module.
+// These types describe the work that the engine and PyTorch both do: a network in training or
+// inference, with given weights and data. They use only types of the standard library, so that they
+// can be handed to PyTorch's module.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,9 @@ struct Task {
   Rule rule = Rule::adamw;
 };
 
-/// Says how one run of a task is cut: into updates of `accumulation` micro-batches of `batch`
-/// samples. Inference has no updates: `iterations` counts its micro-batches.
+/// Says how one run of a task is cut: into `iterations` updates of `accumulation` micro-batches of
+/// `batch` samples. Inference has no updates: `accumulation` is 1, and `iterations` counts the
+/// micro-batches.
 struct Cut {
   std::int64_t batch = 1;
   std::int64_t accumulation = 1;

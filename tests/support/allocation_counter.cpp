@@ -15,13 +15,15 @@ constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 thread_local std::uint64_t allocations = 0, plain_bytes = 0;
 std::atomic<std::int64_t> block_bytes{0}, most_block_bytes{0}, refused_from{no_limit};
 
-// Is what AllocationFailures has asked for: the allocations of these numbers fail.
+// These variables are set by AllocationFailures: the allocations whose numbers are at least
+// `first_failure` and below `failures_end` fail.
 std::atomic<bool> failures_wanted{false};
 std::atomic<bool> of_one_thread{false};
 thread_local bool is_that_thread = false;
 std::atomic<std::int64_t> first_failure{0}, failures_end{0}, asked_for{0};
 
-// Is what AtAllocation has asked for: it is called when so many more allocations are asked for.
+// These variables are set by AtAllocation: `called` is called when the last of the next
+// `left_until_called` allocations is asked for; 0 stands for never.
 thread_local const std::function<void()>* called = nullptr;
 thread_local std::int64_t left_until_called = 0;
 
@@ -67,7 +69,8 @@ void free_aligned(void* block) {
 void* operator new(std::size_t size) {
   return or_throw(plain_block(size));
 }
-// Replaced too, for the operators below free what it gives, and a sanitizer has one of its own.
+// This operator is replaced, too, because the operators below free its blocks, and a sanitizer has
+// an operator of its own.
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   return plain_block(size);
 }

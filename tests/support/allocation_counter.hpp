@@ -1,4 +1,4 @@
-// This header counts what the program takes from the heap, and lets allocations fail. A test
+// This header counts what the program takes from the heap, and can make allocations fail. A test
 // program that uses it has its `operator new` replaced.
 #pragma once
 
@@ -7,19 +7,19 @@
 
 namespace penstock::testing {
 
-/// Calls of `operator new` by the calling thread so far.
+/// Returns how often the calling thread has called `operator new` so far.
 std::uint64_t heap_allocations() noexcept;
 
-/// Returns the bytes that the calling thread has asked of `operator new` so far, but for aligned
-/// memory.
+/// Returns the bytes that the calling thread has asked of `operator new` so far. Aligned memory
+/// does not count.
 std::uint64_t heap_bytes() noexcept;
 
-/// The most bytes of aligned memory, of which tensors and IPUs have theirs, that there were at a
-/// time since the last call. Of all threads.
+/// Returns the most bytes of aligned memory that all threads together have had at a time since the
+/// last call. The memory of tensors and of IPUs is aligned.
 std::int64_t take_most_block_bytes() noexcept;
 
-/// While it lives, the system has no aligned memory for blocks of so many bytes or more. One at a
-/// time.
+/// While such an object lives, every allocation of an aligned block of `bytes` bytes or more fails.
+/// There is at most one such object at a time.
 class NoBlocksFrom {
  public:
   explicit NoBlocksFrom(std::int64_t bytes) noexcept;
@@ -28,13 +28,14 @@ class NoBlocksFrom {
   NoBlocksFrom& operator=(const NoBlocksFrom&) = delete;
 };
 
-/// Says whose allocations fail: those of every thread, or of the one that asks for failures.
+/// Says whose allocations fail: those of every thread, or those of the thread that makes the
+/// AllocationFailures.
 enum class FailsOn : std::uint8_t { every_thread, this_thread };
 
-/// While it lives, some allocations through `operator new` fail: of those that the threads ask for
-/// after its construction, number `first` (counted from 1) and the `count` - 1 that follow. There
-/// is at most one of these objects at a time. It does not reach memory that C libraries take from
-/// `malloc`, nor the exceptions themselves.
+/// While such an object lives, some allocations through `operator new` fail. They are counted from
+/// 1 since the construction; number `first` and the `count` - 1 that follow fail. There is at most
+/// one such object at a time. Memory that C libraries take from `malloc`, and the memory of
+/// exceptions, is still available.
 class AllocationFailures {
  public:
   explicit AllocationFailures(std::int64_t first, std::int64_t count = 1,
@@ -43,13 +44,13 @@ class AllocationFailures {
   AllocationFailures(const AllocationFailures&) = delete;
   AllocationFailures& operator=(const AllocationFailures&) = delete;
 
-  /// Returns whether so many allocations were asked for that at least one of them failed.
+  /// Returns whether allocation number `first` was asked for.
   bool reached() const noexcept;
 };
 
-/// While it lives, the calling thread calls `function` when it first asks `operator new` for its
-/// allocation number `number` after the construction, counted from 1, as a new-handler of a host's
-/// may be called. There is at most one of these objects on a thread at a time.
+/// While such an object lives, its thread calls `function` when it asks `operator new` for
+/// allocation number `number` since the construction, counted from 1. A new-handler of a host's may
+/// be called at the same point. There is at most one such object on a thread at a time.
 class AtAllocation {
  public:
   AtAllocation(std::int64_t number, std::function<void()> function);
@@ -57,7 +58,7 @@ class AtAllocation {
   AtAllocation(const AtAllocation&) = delete;
   AtAllocation& operator=(const AtAllocation&) = delete;
 
-  /// Returns whether so many allocations were asked for.
+  /// Returns whether allocation number `number` was asked for.
   bool reached() const noexcept;
 
  private:
@@ -67,13 +68,14 @@ class AtAllocation {
 /// Says which allocations fail in the attempts of fail_each_allocation().
 struct FailureSteps {
   std::int64_t count = 1;   ///< Counts the allocations that fail in a row.
-  std::int64_t stride = 1;  ///< Says how much later the failures begin in each further attempt.
-  std::int64_t first = 1;   ///< Says where they begin in the first attempt.
+  std::int64_t stride = 1;  ///< Says by how many allocations later each further attempt fails.
+  std::int64_t first = 1;   ///< Is the first failing allocation's number in the first attempt.
 };
 
-/// Calls `attempt` again and again, with the first allocation failing, then with the second, and so
-/// on, until an attempt asks for so few allocations that none fails. The argument of `attempt` is
-/// the number of the first allocation that fails. Returns how many attempts met a failure.
+/// Calls `attempt` again and again, at first with the first allocation failing, then with the
+/// second, and so on, as `steps` says, until an attempt asks for so few allocations that none
+/// fails. The argument of `attempt` is the number of the first allocation that fails. Returns how
+/// many attempts met a failure.
 std::int64_t fail_each_allocation(const std::function<void(std::int64_t)>& attempt,
                                   const FailureSteps& steps = {});
 

@@ -10,9 +10,9 @@
 namespace penstock::testing {
 namespace {
 
-/// Asks for so many allocations, which the compiler cannot leave out. The result has a plus for
-/// each that was had, and a minus for each that failed; so short a string needs no allocation
-/// itself.
+/// Asks for `count` allocations, which the compiler cannot leave out. The result has a plus for
+/// each allocation that succeeded and a minus for each that failed. `count` must be so small that
+/// the result's text needs no allocation itself.
 std::string allocate(int count) {
   std::string had;
   for (int i = 0; i < count; ++i) {

@@ -1,5 +1,5 @@
-// A BackgroundProgram is a program that runs beside the test. It is killed at the end at the
-// latest.
+// A BackgroundProgram is a program that runs beside the test. The destructor kills it if it still
+// runs.
 #pragma once
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ namespace penstock::testing {
 
 class BackgroundProgram {
  public:
-  /// Starts `command` with nothing to read. What it prints goes to the files `out` and `err`.
+  /// Starts `command` with an empty stdin. Its stdout and stderr go to the files `out` and `err`.
   explicit BackgroundProgram(const std::vector<std::string>& command,
                              const std::string& out = "/dev/null",
                              const std::string& err = "/dev/null") {
@@ -39,7 +39,8 @@ class BackgroundProgram {
   BackgroundProgram& operator=(const BackgroundProgram&) = delete;
 
   pid_t id() const { return process_; }
-  /// Sends it a signal, and waits for its end. Returns its exit code, or -1 if a signal ended it.
+  /// Sends `signal` to the program, and waits for the program's end. Returns the exit code, or -1
+  /// if a signal ended the program or end() was called before.
   int end(int signal) {
     if (process_ < 0) return -1;
     ::kill(process_, signal);

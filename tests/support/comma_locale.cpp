@@ -25,12 +25,12 @@ class CommaPunctuation : public std::numpunct<char> {
   std::string do_grouping() const override { return "\3"; }
 };
 
-/// The folder in which the C library finds the locale "comma".
+/// Returns the folder in which the C library finds the locale "comma". The first call makes it.
 const TemporaryDirectory& locales() {
   static const TemporaryDirectory directory;
   if (!std::filesystem::exists(directory / "comma")) {
     write_file(directory / "source", source);
-    // Everything but numbers is missing, so -c, which takes warnings for no errors.
+    // With -c, localedef goes on after warnings: the source says nothing but how numbers look.
     run_command({"/usr/bin/localedef", "-c", "-i", (directory / "source").string(),
                  (directory / "comma").string()});
   }
@@ -52,7 +52,7 @@ CommaLocale::CommaLocale() : before_(std::setlocale(LC_ALL, nullptr)) {
   if (!set) throw std::runtime_error("localedef has made no locale");
   expect_effect();
   cpp_before_ = std::locale::global(std::locale(std::locale::classic(), new CommaPunctuation));
-  // A C++ locale without a name leaves C's alone.
+  // Setting the C++ locale has not changed C's locale, because the C++ locale has no name.
   expect_effect();
 }
 

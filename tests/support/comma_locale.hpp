@@ -7,11 +7,12 @@
 
 namespace penstock::testing {
 
-/// Takes effect while it lives; one at a time. The locale is made for the purpose, by localedef,
-/// which is a part of the C library.
+/// Changes the process's locale for as long as the object lives. There is at most one such object
+/// at a time. It makes its locale with localedef, which is a part of the C library.
 class CommaLocale {
  public:
-  /// @throws std::runtime_error if there is no localedef, or the locale has no effect.
+  /// Sets the locale. @throws std::runtime_error if there is no localedef, or if the locale has no
+  /// effect.
   CommaLocale();
   ~CommaLocale();
   CommaLocale(const CommaLocale&) = delete;

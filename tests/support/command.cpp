@@ -33,7 +33,8 @@ void limit_files(std::uint64_t bytes) {
   if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(cannot_start);
 }
 
-/// What whoever started the tests chose for these signals says nothing about the program.
+/// Gives two signals their default effects, because the program that started the tests may have
+/// changed them.
 void restore_signals() {
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_DFL);
 }
@@ -45,7 +46,7 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
   return result;
 }
 
-/// Text from a program's end of a pipe, until that is closed.
+/// Reads the text that a program writes to its end of a pipe, until the program closes that end.
 class PipeReader {
  public:
   PipeReader() {
@@ -58,12 +59,12 @@ class PipeReader {
   PipeReader(const PipeReader&) = delete;
   PipeReader& operator=(const PipeReader&) = delete;
 
-  /// Serves in the program: what it writes to `descriptor` is read here.
+  /// Is called in the program's process, and connects `descriptor` to the pipe.
   void replace(int descriptor) const {
     if (::dup2(ends_[1], descriptor) < 0) ::_exit(cannot_start);
   }
 
-  /// Calls `on_first` once something has come.
+  /// Returns the whole text. Calls `on_first` when the first bytes have come.
   std::string read_all(const std::function<void()>& on_first) {
     ::close(std::exchange(ends_[1], -1));
     std::string text;

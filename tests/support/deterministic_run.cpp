@@ -21,7 +21,8 @@ bool DeterministicRun::step() {
   if (random_) std::swap(jobs.front(), jobs[(*random_)() % jobs.size()]);
   const auto* job = jobs.front();
   scheduler_.run_once();
-  // An actor that has more mail is put first again; its turn comes after everybody else's.
+  // The scheduler has put an actor that has more mail first again. Put the actor last, so that all
+  // others have their turns before.
   if (!random_ && !jobs.empty() && jobs.front() == job) std::ranges::rotate(jobs, jobs.begin() + 1);
   return true;
 }
@@ -41,7 +42,7 @@ bool DeterministicRun::run_until(const std::function<bool()>& done, std::size_t 
   return true;
 }
 
-// A new deque has a whole node before it, of 64 pointers in libstdc++.
+// In libstdc++, a new deque has a whole empty node, with room for 64 pointers.
 void DeterministicRun::make_room() {
   std::remove_reference_t<decltype(scheduler_.jobs)>().swap(scheduler_.jobs);
 }

@@ -17,21 +17,25 @@ namespace penstock::testing {
 
 class DeterministicRun {
  public:
-  /// `system` was made with SystemOptions::deterministic. @throws std::bad_cast if it was not.
+  /// Runs the actors of `system` in an order that is drawn from `seed`. @throws std::bad_cast if
+  /// `system` was not made with SystemOptions::deterministic.
   DeterministicRun(actors::ActorSystem& system, std::uint64_t seed);
-  /// In turn, without a seed.
+  /// Runs the actors of `system` in turn. @throws std::bad_cast as the other constructor.
   explicit DeterministicRun(actors::ActorSystem& system);
 
-  /// Lets one actor that has mail handle one message; false if none has.
+  /// Lets one actor that has mail handle one message. Returns false if no actor has mail.
   bool step();
-  /// Steps until nobody has mail. @returns how many.
-  /// @throws std::runtime_error after `limit` steps: the actors keep each other busy for ever.
+  /// Calls step() until no actor has mail, and returns the number of steps.
+  /// @throws std::runtime_error after `limit` steps, because the actors seem to keep each other
+  /// busy for ever.
   std::size_t run(std::size_t limit = 10'000'000);
-  /// Steps until `done()` holds; false if nobody has mail before it does.
+  /// Calls step() until `done()` returns true. Returns false if no actor has mail before that.
+  /// @throws std::runtime_error as run().
   bool run_until(const std::function<bool()>& done, std::size_t limit = 10'000'000);
 
-  /// Makes room for the next 60 times that an actor gets mail, while none has any: no allocation of
-  /// the scheduler's can fail at these, which is none of the engine's and would lose the actor.
+  /// Makes room for the next 60 times that an actor gets mail. At these times the scheduler then
+  /// allocates nothing: if an allocation of the scheduler's failed, which is no matter of the
+  /// engine's, the actor would be lost. No actor may have mail at the call.
   void make_room();
 
   /// Moves the virtual clock: delayed messages and timeouts that fall due become mail.
@@ -39,7 +43,7 @@ class DeterministicRun {
 
  private:
   caf::scheduler::test_coordinator& scheduler_;
-  std::optional<std::mt19937_64> random_;  // Without it, actors run in turn.
+  std::optional<std::mt19937_64> random_;  // If it is empty, actors run in turn.
 };
 
 }  // namespace penstock::testing

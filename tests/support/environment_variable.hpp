@@ -1,4 +1,5 @@
-// An EnvironmentVariable has another value, or none, for as long as the object lives.
+// An EnvironmentVariable gives a variable of the environment another value, or none, for as long as
+// the object lives.
 #pragma once
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// These make memory for tests of kernels: numbers whose sums are exact, and bytes on which nobody
-// may rely.
+// These functions make memory for tests of kernels: numbers whose sums are exact, and bytes on
+// which no kernel may rely.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,9 @@
 
 namespace penstock::testing {
 
-/// Returns numbers drawn from -4, -3, ..., 4: sums of products of two come out exactly, in whatever
-/// order.
+/// Returns `count` whole numbers from -4 to 4. Sums of their products are exact in any order.
 std::vector<float> whole_numbers(std::int64_t count, unsigned seed);
-/// Returns floats every byte of which is `poison`; 0xff makes NaNs.
+/// Returns `count` floats in which every byte is `poison`; 0xff makes NaNs.
 std::vector<float> poisoned(std::int64_t count, unsigned char poison);
 
 }  // namespace penstock::testing

@@ -1,5 +1,6 @@
-// exit_code_of_fork() says what code does in a process that was forked, as a number for the parent,
-// and so do its two halves where the child is to leave a function.
+// exit_code_of_fork() runs code in a forked process, and returns a number from the child to the
+// parent. forked() and exit_code_of() are its two halves, for a child that has to return from the
+// function that forks.
 #pragma once
 
 #include <sys/wait.h>
@@ -21,8 +22,9 @@ inline int exit_code_of(pid_t id) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/// Runs `child` in a forked process and returns what it returned, which becomes the process's exit
-/// code (0 to 255); -1 if a signal ended the process, as one does that has run for two minutes.
+/// Calls `child` in a forked process and returns its result (0 to 255), which is the exit code of
+/// the process. Returns -1 if a signal ended the process, which happens after two minutes at the
+/// latest.
 int exit_code_of_fork(const auto& child) {
   const pid_t id = forked();
   if (id == 0) ::_exit(child());

@@ -18,12 +18,13 @@ struct GoldenTimeline {
   graph::Discipline discipline;
   int stages;
   int micro_batches;
-  std::string_view table;  ///< Is in the form of graph::to_table(), after an empty line.
+  std::string_view table;  ///< Is an empty line, then a table in the form of graph::to_table().
 };
 
 std::span<const GoldenTimeline> golden_timelines();
 
-/// The program runs of each stage in their order, such as "F1 F2 B1 B2": the columns of a table.
+/// Returns the program runs of each stage in their order, such as "F1 F2 B1 B2". A stage's runs are
+/// in its column of `table`.
 std::vector<std::string> order_by_stage(std::string_view table, int stages);
 
 void PrintTo(const GoldenTimeline& golden, std::ostream* stream);

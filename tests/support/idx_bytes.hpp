@@ -1,4 +1,4 @@
-// IDX files as bytes, whole or damaged, for the tests of what reads them.
+// These functions make the bytes of IDX files for the tests of their readers.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace penstock::testing {
 
-/// A file of unsigned bytes, all of them `value`, as many as its header says.
+/// Returns a file of unsigned bytes with the dimensions `dims`. Every byte of its data is `value`.
 std::string idx_bytes(std::initializer_list<std::uint32_t> dims, char value = 0);
-/// Returns the header alone.
+/// Returns the header of a file with the dimensions `dims`.
 std::string idx_header(std::initializer_list<std::uint32_t> dims);
-/// Returns what `gzip` makes of the bytes.
+/// Returns `bytes` compressed as the program gzip would do it.
 std::string gzipped(const std::string& bytes);
 
 }  // namespace penstock::testing

@@ -1,4 +1,4 @@
-// On a Latch, test code waits for another thread, but not for ever.
+// With a Latch, test code waits for another thread, but not for ever.
 #pragma once
 
 #include <chrono>
@@ -8,8 +8,8 @@
 
 namespace penstock::testing {
 
-/// Its copies are one and the same latch, so that a thread that opens its own copy may be slower
-/// than the test that waits.
+/// All copies of a Latch are the same latch, so that a thread may open its copy even after the test
+/// has given up and has ended.
 class Latch {
  public:
   void open() const {
@@ -17,7 +17,7 @@ class Latch {
     state_->open = true;
     state_->changed.notify_all();
   }
-  /// Returns false if nobody opens it within a minute.
+  /// Waits until the latch is open. Returns false if that takes more than a minute.
   bool wait() const {
     std::unique_lock lock(state_->mutex);
     return state_->changed.wait_for(lock, std::chrono::minutes(1), [this] { return state_->open; });

@@ -18,7 +18,7 @@ class ModelBuilder {
   graph::ValueId parameter(const std::string& name, const Shape& shape);
   graph::ValueId buffer(const std::string& name, const Shape& shape);
 
-  /// Puts what follows into this block; a name may come back later.
+  /// Puts the nodes that follow into the block `name`, which may be an earlier block.
   ModelBuilder& block(const std::string& name, std::int32_t ipu = graph::none);
   /// Appends a node and returns its first output.
   graph::ValueId apply(const graph::Op& op, std::vector<graph::ValueId> inputs,

@@ -16,7 +16,7 @@ class NumberedSamples : public Dataset {
 
   /// Is called before each read, on the reading thread.
   std::function<void(std::int64_t sample)> before_read = [](std::int64_t) {};
-  /// Is called before each read, too, with all that the reader was told.
+  /// Is called before each read, too, with the whole request.
   std::function<void(const SampleRequest& request)> before_request = [](const SampleRequest&) {};
   std::int64_t reads() const noexcept { return reads_.load(); }
 

@@ -11,7 +11,7 @@ namespace penstock::testing {
 
 class NumberedStreams : public IterableDataset {
  public:
-  /// Makes a dataset of `count` numbers; `says_size` says whether size() gives that away.
+  /// Makes a dataset of `count` numbers. `says_size` says whether size() returns that number.
   explicit NumberedStreams(std::int64_t count, bool says_size = true)
       : count_(count), says_size_(says_size) {}
 

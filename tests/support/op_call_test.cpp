@@ -1,4 +1,4 @@
-// The watchman is watched: kernels with one fault each, and what `run` makes of them.
+// These tests check that run() finds the fault of kernels that have one fault each.
 #include "tests/support/op_call.hpp"
 #include "tests/support/same_bits.hpp"
 

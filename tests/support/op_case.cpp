@@ -47,7 +47,7 @@ class CaseRun {
   }
 
  private:
-  /// A value that a step has computed, or else an input of the case.
+  /// Returns the value called `name`: one that a step has computed, or else an input of the case.
   graph::ValueId value(const std::string& name) {
     const auto [at, is_new] = values_.try_emplace(name, graph::none);
     if (is_new) at->second = tape_.leaf(tensors_.at(prefix_ + name));

@@ -1,6 +1,6 @@
-// An OpCase has ops that are applied one after the other, and the gradient that is sent back
-// through them, as a file describes them: tests/tools/random_op_cases.py draws them and PyTorch
-// computes them.
+// An op case is a list of ops that are applied one after the other, and the gradient that is sent
+// back through them. Files describe op cases: tests/tools/random_op_cases.py draws the cases, and
+// PyTorch computes their results.
 #pragma once
 
 #include <map>

@@ -1,12 +1,13 @@
-// Actions of a user who has no rights but everybody's, to whom permissions apply.
+// succeeds_as_other_user() calls a function as a user without special rights, to whom the
+// permissions of files apply.
 #pragma once
 
 #include <functional>
 
 namespace penstock::testing {
 
-/// Calls `action` in a process of its own, as such a user if this one is root, and as this user
-/// otherwise. True if it returned true; a failed expectation inside makes it false.
+/// Calls `action` in a process of its own: as the user nobody if this process is root's, and as
+/// this user otherwise. Returns whether `action` returned true and no expectation in it failed.
 bool succeeds_as_other_user(const std::function<bool()>& action);
 
 }  // namespace penstock::testing

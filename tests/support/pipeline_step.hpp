@@ -9,7 +9,7 @@
 
 namespace penstock::testing {
 
-/// Returns what the step has come to. @throws Error as begin_step() and finish_step().
+/// Returns the outcome of the step. @throws Error as begin_step() and finish_step().
 inline actors::StepOutcome run_step(actors::PipelineRuntime& runtime, std::vector<Tensor> inputs,
                                     std::int64_t micro_batches) {
   runtime.begin_step(std::move(inputs), micro_batches);

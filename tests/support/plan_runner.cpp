@@ -17,7 +17,7 @@ using graph::Space;
 using graph::StagePlan;
 using graph::TensorType;
 
-/// Is what a stage holds between micro-batches.
+/// Holds the memory of a stage that all its micro-batches use.
 struct PlanRunner::Stage {
   explicit Stage(const StagePlan& plan)
       : parameters(plan.parameter_bytes),
@@ -38,7 +38,7 @@ struct PlanRunner::Stage {
   }
 };
 
-/// Is what a micro-batch holds, by stage and by edge.
+/// Holds the memory of a micro-batch, by stage and by edge.
 struct PlanRunner::MicroBatch {
   MicroBatch(const graph::Plan& plan, std::size_t number, const std::vector<Tensor>& tensors)
       : number(number), inputs(tensors) {

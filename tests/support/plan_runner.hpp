@@ -1,6 +1,7 @@
-// A PlanRunner executes a plan in the simplest way there is: the forwards of every micro-batch
-// through all stages, then the backwards, all on the calling thread unless it is told who runs
-// parts. Memory holds NaNs wherever the plan promises nothing, and has watched borders.
+// A PlanRunner executes a plan in the simplest way: the forwards of every micro-batch through all
+// stages, then the backwards. All of it runs on the calling thread, unless a PartRunner is given
+// for the parts of instructions. Memory holds NaNs wherever the plan promises nothing, and has
+// watched borders.
 #pragma once
 
 #include <cstddef>
@@ -18,17 +19,19 @@ namespace penstock::testing {
 
 class PlanRunner {
  public:
-  /// Variables are drawn from their names, whatever the plan. The parts of instructions that are
-  /// shared are given to `parts`; without one they run one after the other.
+  /// Draws the variables at random, with their names as seeds, so that a variable is the same in
+  /// every plan. `parts` runs the parts of instructions that are divided; if it is null, they run
+  /// one after the other.
   explicit PlanRunner(graph::Plan plan, graph::PartRunner* parts = nullptr);
 
-  /// Runs one window from zeroed accumulators. `micro_batches[m]` are the plan's inputs. Returns
-  /// the plan's outputs of each.
+  /// Runs one window, in which the accumulators begin with zeros. `micro_batches[m]` are the plan's
+  /// inputs of micro-batch m. Returns the plan's outputs of each micro-batch.
   std::vector<std::vector<Tensor>> run(const std::vector<std::vector<Tensor>>& micro_batches);
 
   void set_variable(const std::string& name, const Tensor& value);
   Tensor variable(const std::string& name) const;
-  /// The sum over the last window's micro-batches, one per use.
+  /// Returns the sums of a variable's gradients over the last window's micro-batches. Each use of
+  /// the variable has a sum of its own.
   std::vector<Tensor> gradients(const std::string& variable) const;
 
   const graph::Plan& plan() const { return plan_; }
@@ -48,11 +51,12 @@ class PlanRunner {
   std::vector<std::shared_ptr<Stage>> stages_;
 };
 
-/// Draws inputs for a window from a seed: by micro-batch, in the order of Plan::inputs.
+/// Returns random inputs for a window, which are the same at every call: by micro-batch, in the
+/// order of Plan::inputs.
 std::vector<std::vector<Tensor>> random_inputs(const graph::Plan& plan, std::size_t micro_batches);
 
-/// Returns everything that a window computes: outputs of each micro-batch, then gradients and
-/// variables. `parts` is as PlanRunner's.
+/// Returns everything that a window computes: the outputs of each micro-batch, then gradients and
+/// variables. `parts` may be null, as for PlanRunner.
 std::vector<Tensor> window_results(const graph::Plan& plan,
                                    const std::vector<std::vector<Tensor>>& inputs,
                                    graph::PartRunner* parts = nullptr);

@@ -11,7 +11,8 @@ using graph::ValueId;
 
 constexpr std::int64_t width = 6;
 
-/// Layers over values of shape [N,6], each input drawn from those that are there.
+/// Builds layers over values of shape [N,6]. The inputs of a layer are drawn from the values that
+/// exist by then.
 class Network {
  public:
   explicit Network(std::uint64_t seed) : seed_(seed) {
@@ -38,7 +39,8 @@ class Network {
   ValueId pick() { return values_[draw(static_cast<std::uint32_t>(values_.size()))]; }
   void add(ValueId value) { values_.push_back(value); }
 
-  /// Depends on the newest value, so that no block is idle; what it picks may be far behind.
+  /// Adds a layer and returns its value. The layer depends on the newest value, so that no block is
+  /// idle; another input may be any earlier value.
   ValueId next_layer() {
     const ValueId x = values_.back();
     switch (draw(7)) {
@@ -59,7 +61,8 @@ class Network {
     }
   }
 
-  /// Adds a layer without bias; all of them share one weight, whatever block they are in.
+  /// Adds a linear layer without bias. All such layers share one weight, whatever block they are
+  /// in.
   ValueId tied_layer() {
     if (shared_ == graph::none)
       shared_ = model_.parameter("tied" + std::to_string(next_), {width, width});

@@ -11,9 +11,9 @@ namespace penstock::testing {
 /// Draws f32 elements, independent and uniform in [low, high).
 Tensor uniform(const Shape& shape, std::uint64_t seed, double low = -1, double high = 1);
 
-/// Draws f32 elements evenly spaced over [low, high) in random order: any two are at least (high -
-/// low) / elements apart, and a quarter of that from 0 if low = -high, so that a small step crosses
-/// no kink of relu or max.
+/// Draws f32 elements evenly spaced over [low, high) in random order. Any two are at least (high -
+/// low) / elements apart. If low = -high, each is at least a quarter of that distance from 0, so
+/// that a small step crosses no kink of relu or max.
 Tensor spread(const Shape& shape, std::uint64_t seed, double low = -1, double high = 1);
 
 /// Draws i64 elements, uniform in [0, limit).
@@ -22,8 +22,9 @@ Tensor labels(const Shape& shape, std::uint64_t seed, std::int64_t limit);
 /// Returns -1 for each element below 0, and 1 for every other.
 Tensor signs_of(const Tensor& tensor);
 
-/// Draws the inputs of an op's sample: `spread` for f32, `labels` for i64. Constants from both
-/// sides of 0 are signs, which are the targets of losses with a margin.
+/// Draws the inputs of an op's sample: with spread() for f32, and with labels() for i64. If
+/// `sample.low` is negative, each element of a constant is replaced by its sign, -1 or 1, as the
+/// targets of losses with a margin are.
 std::vector<Tensor> draw_inputs(const graph::OpSample& sample, std::uint64_t seed);
 
 }  // namespace penstock::testing

@@ -1,4 +1,4 @@
-// This reads samples out of a dataset one by one, as a loader's worker does.
+// read_image() reads one sample of a dataset, as a loader's worker does.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace penstock::testing {
 
-/// An image and its label, of datasets that have these two fields.
+/// Is an image and its label, from a dataset that has these two fields.
 struct LabelledImage {
   std::vector<float> image;
   std::int64_t label = -1;

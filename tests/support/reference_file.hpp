@@ -1,6 +1,6 @@
-// A ReferenceFile is a reference result in memory: the tensors and attributes of one safetensors
-// file. It reads the files under tests/data, which are known to be well formed; it is no reader for
-// anybody else's files.
+// A ReferenceFile is a reference result in memory: the tensors and metadata of one safetensors
+// file. read_reference() reads the files under tests/data, which are known to be well formed; it is
+// not made for other files.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +16,8 @@ struct ReferenceFile {
   std::map<std::string, std::string> metadata;
 };
 
-/// @throws std::runtime_error if the file is missing or is not what these tests expect.
+/// Reads the file `path`. @throws std::runtime_error if it is missing or cut off, or if a tensor
+/// has elements of another type than F32 or I64.
 ReferenceFile read_reference(const std::filesystem::path& path);
 
 }  // namespace penstock::testing

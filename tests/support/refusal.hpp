@@ -1,4 +1,4 @@
-// refusal() returns what an action that must be refused says.
+// refusal() returns the text of the error that an action must throw.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 
 namespace penstock::testing {
 
-/// Returns the text of the Error that `action` throws, which must have that code, or "accepted" if
-/// it throws none.
+/// Returns the text of the Error that `action` throws, or "accepted" if it throws none. Expects
+/// that the Error has the code `code`.
 template <class Action>
 [[nodiscard]] std::string refusal(Errc code, Action&& action) {
   try {

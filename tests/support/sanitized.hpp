@@ -1,18 +1,19 @@
-// This says whether a test was built with a sanitizer, under which everything takes several times
-// as long.
+// These constants say whether a test was built with a sanitizer, under which everything takes
+// several times as long.
 #pragma once
 
 namespace penstock::testing {
 
-/// AddressSanitizer's allocator stays locked in a process that was forked while another thread
-/// allocated.
+/// Says whether AddressSanitizer is in use. Its allocator stays locked in a process that was forked
+/// while another thread allocated.
 #if defined(__SANITIZE_ADDRESS__)
 inline constexpr bool address_sanitized = true;
 #else
 inline constexpr bool address_sanitized = false;
 #endif
 
-/// ThreadSanitizer starts no thread in a process that was forked from one with several threads.
+/// Says whether ThreadSanitizer is in use. It starts no thread in a process that was forked from
+/// one with several threads.
 #if defined(__SANITIZE_THREAD__)
 inline constexpr bool thread_sanitized = true;
 #else

@@ -1,5 +1,5 @@
-// SmallCast has the actors of a small network, in a deterministic system unless a test says
-// another, each within its reach.
+// A SmallCast has the actors of a small network, and a test can reach each of them. They are in a
+// deterministic system, unless the test asks for another one.
 #pragma once
 
 #include <memory>
@@ -12,21 +12,22 @@ namespace penstock::testing {
 
 class SmallCast : public SmallNetwork {
  public:
-  /// Spawns the actors and writes the first variables. `options.deterministic` has no say. By
-  /// `now`, the host tells for how long nothing has moved.
+  /// Spawns the actors in a system as `system` says, and writes the first variables.
+  /// `options.deterministic` is ignored. `now` is the clock by which the host tells for how long
+  /// nothing has moved.
   explicit SmallCast(const SmallEngineOptions& options = {},
                      const actors::SystemOptions& system = {.deterministic = true},
                      actors::Stillness::Now now = &actors::Stillness::Clock::now);
   ~SmallCast() { actors::end(cast_); }
 
   actors::ActorSystem& system() { return system_; }
-  /// Returns what every actor was given.
+  /// Returns the setup that every actor was given.
   const std::shared_ptr<const actors::PipelineSetup>& pipeline() const { return setup_; }
   actors::HostCalls& host() { return *host_; }
-  /// Returns the updates that all stages have done.
+  /// Returns the number of updates that all stages have done.
   std::uint64_t updates() const { return setup_->update_count->total(); }
   const actors::PipelineCast& cast() const { return cast_; }
-  /// Returns an actor by the name that messages call it.
+  /// Returns the actor that is called `name` in the texts of errors.
   caf::actor actor(const std::string& name) const;
   template <class Handle>
   Handle actor(const std::string& name) const {
@@ -40,30 +41,32 @@ class SmallCast : public SmallNetwork {
     return actors::stage_name(*setup_, replica, stage);
   }
 
-  /// Returns whom a stage of replica 0 was told to talk to, to be told otherwise.
+  /// Returns the links to other actors that a stage of replica 0 was given. A test may change them
+  /// and send them to the stage.
   actors::StageLinks stage_links(std::size_t stage) const;
-  /// Returns the same of the optimizer of a stage.
+  /// Returns the links to other actors that the optimizer of a stage was given.
   actors::OptimizerLinks optimizer_links(std::size_t stage, std::int64_t replica = 0) const;
-  /// Tells the optimizer of a stage whom it talks to from now on.
+  /// Gives the optimizer of a stage `links` to the actors that it talks to from now on.
   void introduce(std::size_t stage, actors::OptimizerLinks links, std::int64_t replica = 0);
 
-  /// Begins a call, without letting any actor do anything.
+  /// Begins a call. In a deterministic system, no actor does anything yet.
   template <class Message>
   void begin(Message message) {
     host().begin();
     caf::anon_send(cast_.step, std::move(message));
   }
   void begin_windows(std::int64_t windows);
-  /// Returns what the call has come to; in a system with threads, once it has.
+  /// Lets the call come to its end, and returns its answer.
   actors::Answer finish();
-  /// Does what the host does while it waits in vain: nothing has moved for `quiet_seconds`, since
-  /// the pulse has beaten `beats` times.
+  /// Does what the host does when nothing has moved for `quiet_seconds`, since the pulse has beaten
+  /// `beats` times.
   void call_watchdog(std::uint64_t beats, double quiet_seconds = 60) {
     actors::find_out_why_nothing_moves(*setup_, host().pulse, cast_, beats, quiet_seconds);
   }
-  /// Returns what a replica has, between calls.
+  /// Returns the variables of a replica. No call may be under way.
   actors::Variables variables(std::size_t replica = 0) const;
-  /// Ends the actors. @throws Error as actors::read_variables().
+  /// Ends the actors, and returns the variables of replica 0. @throws Error as
+  /// actors::read_variables().
   actors::Variables variables_after_end();
 
  private:

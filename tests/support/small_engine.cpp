@@ -65,7 +65,8 @@ void run_tally(const graph::KernelCall& call) {
   std::ranges::copy(x, call.outputs[0].f32().begin());
 }
 
-/// Computes y = x; the running mean [1] follows that of x, as a norm's statistics do.
+/// Computes y = x. Its buffer, a running mean [1], follows the mean of x, as a norm's statistics
+/// do.
 const graph::Op tally{
     .name = "tally",
     .infer = infer_tally,
@@ -209,7 +210,7 @@ SmallEngine::SmallEngine(const SmallEngineOptions& options)
           actors::SystemOptions{.threads = options.threads,
                                 .deterministic = options.deterministic})) {
   runtime_->write_variables(first_variables());
-  runtime_->system().run_pending();  // With it, every actor has begun.
+  runtime_->system().run_pending();  // Lets every actor of a deterministic system begin.
 }
 
 ProbeHook::ProbeHook(std::function<void(const ProbeRun&)> function) {

@@ -1,6 +1,7 @@
-// A SmallNetwork and a SmallEngine are a running model for tests of the actors. It has four stages
-// of equal cost, each a linear layer 8x8, a probe that a test may hook, and a buffer that every
-// micro-batch changes; then a mean of squares as the loss.
+// A SmallNetwork is a small compiled model for tests of the actors, and a SmallEngine runs one. The
+// model has four layers of equal cost, each with a linear layer 8x8, a buffer that every
+// micro-batch changes, and a probe that a test may hook; then a mean of squares as the loss. By
+// default, each of the four is a stage.
 #pragma once
 
 #include <cstdint>
@@ -26,38 +27,41 @@ struct ProbeRun {
 
 struct SmallEngineOptions {
   std::string schedule = "grouped";
-  std::int64_t stages = 4;                         ///< Is 1, 2 or 4.
-  std::optional<graph::PhaseRequest> phased = {};  ///< goes with "sequential"
-  bool tied = false;  ///< Says that the layers have one weight, that of the first.
-  /// Puts squares behind each layer: their gradient needs what they are given.
+  std::int64_t stages = 4;  ///< Is 1, 2 or 4.
+  /// Asks for phased execution, which goes with the schedule "sequential".
+  std::optional<graph::PhaseRequest> phased = {};
+  bool tied = false;  ///< Says that all layers use the weight of the first one.
+  /// Puts an op that squares its input behind each layer. The op's gradient needs the input.
   bool squares = false;
   bool recompute = false;
   bool training = true;
   std::int64_t replicas = 1;
   std::int64_t gradient_accumulation = 8;
   double max_grad_norm = 0;
-  bool offload = false;  ///< Keeps every class off the IPUs.
-  bool shards = false;   ///< Divides the optimizer's state of every tensor.
+  bool offload = false;  ///< Keeps every class of tensors off the IPUs.
+  bool shards = false;   ///< Divides the optimizer's state of every tensor among the replicas.
   Reduction reduction = Reduction::mean;
   OutputMode output_mode = OutputMode::all;
   std::int64_t output_period = 1;
-  /// Asks for anchors on the second layer, its gradient and that of the third's weight.
+  /// Asks for three anchors: the second layer, the gradient of the second layer, and the gradient
+  /// of the third layer's weight.
   bool anchors = false;
   bool trace = false;
   std::int64_t trace_events = 1 << 20;
   double stall_seconds = 60;
   std::string rule = "adamw";
-  const graph::OptimizerRule* own_rule = nullptr;  ///< Replaces the rule.
+  const graph::OptimizerRule* own_rule =
+      nullptr;  ///< Is used in place of `rule` if it is not null.
   double momentum = 0;
   int threads = 2;
   bool deterministic = true;
   std::uint64_t seed = 0;
 };
 
-/// The network compiled, and what its actors are given.
+/// Has the compiled network, and makes what its actors are given.
 class SmallNetwork {
  public:
-  /// It is three, so that every other micro-batch of the inputs is misaligned and has to be copied.
+  /// Is 3, so that every other micro-batch of the inputs is misaligned and has to be copied.
   static constexpr std::int64_t batch = 3;
   static constexpr std::int64_t features = 8;
 
@@ -66,14 +70,17 @@ class SmallNetwork {
   const SmallEngineOptions& options() const { return options_; }
   const graph::Plan& plan() const { return *plan_; }
   actors::PipelineSetup setup() const;
-  /// `alpha`, which the usual rules do not read, is the number of the variable's stage.
+  /// Returns a rule for each variable, in which `alpha` is the number of the variable's stage. The
+  /// rules that most tests use do not read `alpha`.
   actors::UpdateRules rules() const;
 
-  /// Micro-batches per replica of `windows` windows (in inference a window is one).
+  /// Returns the number of micro-batches per replica in `windows` windows. In inference, a window
+  /// is one micro-batch.
   std::int64_t micro_batches(std::int64_t windows) const;
   /// Returns inputs for `windows` windows, which are the same for every network.
   std::vector<Tensor> inputs(std::int64_t windows) const;
-  /// Returns what every network's variables are at first, by position in the plan.
+  /// Returns the variables' first values, by position in the plan. They are the same for every
+  /// network.
   std::vector<Tensor> first_variables() const;
 
  private:
@@ -98,7 +105,7 @@ class SmallEngine : public SmallNetwork {
   std::unique_ptr<actors::PipelineRuntime> runtime_;
 };
 
-/// While it lives, every probe calls `hook`, on whatever thread runs it.
+/// While a ProbeHook lives, every probe calls `hook`, on the thread that runs the probe.
 class ProbeHook {
  public:
   explicit ProbeHook(std::function<void(const ProbeRun&)> hook);

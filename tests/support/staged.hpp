@@ -12,7 +12,8 @@
 
 namespace penstock::testing {
 
-/// Each block of `model` is a stage. The graph has its gradients, if it is `differentiated`.
+/// Is made from `model`: each block is a stage, and the graph has gradients if it is
+/// `differentiated`.
 struct Staged {
   explicit Staged(const graph::Graph& model, bool differentiated = true)
       : assignment(
@@ -20,7 +21,7 @@ struct Staged {
         graph(differentiated ? graph::differentiate(model) : model),
         partition(graph::partition(graph, assignment)) {}
 
-  /// Returns the value called `name`, which is there.
+  /// Returns the value called `name`, which must exist.
   graph::ValueId value(const std::string& name) const {
     const auto found = std::ranges::find(graph.values, name, &graph::Value::name);
     return static_cast<graph::ValueId>(found - graph.values.begin());

@@ -12,7 +12,8 @@ using graph::ValueId;
 
 namespace {
 
-/// Draws belong to the forward node, so that its gradient can make them again.
+/// Returns the key for the random draws of `node`. A gradient node has the key of its forward node,
+/// so that it can repeat the draws.
 graph::RandomKey key_of(const graph::Graph& graph, const Node& node) {
   const Node& owner = node.forward_of == none ? node : graph.node(node.forward_of);
   return {.seed = 7, .name = graph::hash_name(owner.name)};

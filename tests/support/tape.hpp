@@ -1,6 +1,6 @@
-// A Tape applies ops one after the other, each at once, with every value in a block of its own, and
-// goes the way back through them. It is the simplest thing that runs a graph; what is cleverer is
-// compared with it.
+// A Tape runs each op as soon as it is applied, with every value in a block of its own, and then
+// computes gradients back through the ops. It is the simplest way to run a graph, with which the
+// faster ways are compared.
 #pragma once
 
 #include <string>
@@ -21,12 +21,14 @@ class Tape {
   std::vector<graph::ValueId> apply(const graph::Op& op, std::vector<graph::ValueId> inputs,
                                     graph::Attributes attributes = {});
 
-  /// Emits and runs the gradient nodes of everything that `output` was computed from; what a value
-  /// contributes by several uses is summed. Gradients are asked for every f32 value, or for those
-  /// in `wanted` and everything between them and the output.
+  /// Appends and runs the gradient nodes of everything that `output` was computed from. A value
+  /// that is used several times has the sum of its gradients. Gradients are computed for every f32
+  /// value or, if `wanted` is not empty, for the values in `wanted` and all values between them and
+  /// the output.
   void backward(graph::ValueId output, const Tensor& gradient,
                 const std::vector<graph::ValueId>& wanted = {});
-  /// Returns what `backward` found; it is empty if the output does not depend on it differentiably.
+  /// Returns the gradient of `value` that backward() has computed. The tensor is empty if
+  /// backward() has computed none, for example because the output does not depend on the value.
   const Tensor& gradient(graph::ValueId value) const { return gradients_[index(value)]; }
 
   const Tensor& operator[](graph::ValueId value) const { return tensors_[index(value)]; }

@@ -1,5 +1,5 @@
-// A TemporaryDirectory is an empty directory of its own for one test, which is removed with all its
-// files.
+// A TemporaryDirectory is a new empty directory for one test. The destructor removes it with all
+// its files.
 #pragma once
 
 #include <filesystem>

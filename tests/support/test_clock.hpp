@@ -1,5 +1,5 @@
-// A TestClock is a clock whose time passes only when a test says so, for whoever is given its
-// now().
+// A TestClock is a clock whose time passes only when a test says so. A test gives its now() to the
+// code that needs a clock.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 
 namespace penstock::testing {
 
-/// There is one such clock. Any thread.
+/// Has static members only: there is one such clock. Any thread may use it.
 class TestClock {
  public:
   using Duration = std::chrono::steady_clock::duration;

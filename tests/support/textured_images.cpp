@@ -7,8 +7,9 @@ namespace {
 
 constexpr int side = 32;
 
-/// Says which of its two colours a texture has at a place. Both strides and periods divide the
-/// side, so that either colour covers half of the image wherever the texture begins.
+/// Returns whether the texture of class `label` has the first of its two colours at pixel (x, y).
+/// The width and the period of the stripes divide the side, so that each colour covers half of the
+/// image wherever the texture begins.
 bool has_first_colour(int label, int x, int y) {
   const int width = label % 2 == 0 ? 4 : 2;
   const auto stripe = [width](int position) { return position / width % 2 == 0; };
@@ -48,7 +49,8 @@ TexturedImage draw_image(int label, Draws& draws) {
   TexturedImage image{.label = label};
   const Colour first = draws.colour();
   Colour second = draws.colour();
-  while (distance(first, second) < 150) second = draws.colour();  // They can be told apart.
+  // The two colours are drawn again until they are easily told apart.
+  while (distance(first, second) < 150) second = draws.colour();
   const int left = draws.below(side), top = draws.below(side);
   for (int y = 0; y < side; ++y)
     for (int x = 0; x < side; ++x) {

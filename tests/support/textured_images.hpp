@@ -1,7 +1,7 @@
-// Images in CIFAR-10's binary format whose classes differ by their structure only: ten textures of
-// two colours, which are drawn for each image whatever its class. Every texture has as many pixels
-// of the one colour as of the other, and begins anywhere, so that neither an image's mean colour
-// nor a class's mean image tells anything.
+// These functions make images in CIFAR-10's binary format whose classes differ in structure only:
+// each class is a texture of two colours. The colours are drawn for each image, whatever its class.
+// Both colours have equally many pixels, and the texture begins at a random place, so that neither
+// an image's mean colour nor a class's mean image tells the class.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ struct TexturedImage {
   std::array<std::uint8_t, 3 * 32 * 32> pixels = {};  ///< Has the shape [3,32,32].
 };
 
-/// `count` images, as many of each class but for a rest; those of another seed are others.
+/// Returns `count` images, of which image i has the class i % 10. Another seed gives other images.
 std::vector<TexturedImage> textured_images(int count, std::uint64_t seed);
 
 /// Returns the images as the records of a file.

@@ -36,7 +36,8 @@ double squared_distance(const Features& a, const Features& b) {
   return sum;
 }
 
-/// The share of other images that are nearest to their own class's mean of some features.
+/// Returns the share of images of another seed whose `features` are nearest to the mean features of
+/// their own class.
 double recognised_by(Features (*features)(const TexturedImage&)) {
   std::map<int, Features> means;
   for (const TexturedImage& image : textured_images(2000, 1)) {
@@ -56,7 +57,7 @@ double recognised_by(Features (*features)(const TexturedImage&)) {
 
 TEST(TexturedImages, AreNotRecognisedByTheirColoursNorByTheMeanOfTheirClass) {
   for (const auto features : {mean_colour, every_pixel, spread_of_colours})
-    EXPECT_LT(recognised_by(features), 0.2);  // By chance it is a tenth.
+    EXPECT_LT(recognised_by(features), 0.2);  // By chance, a tenth of the images is recognised.
 }
 
 TEST(TexturedImages, HaveAsManyOfEachClassAndAreOthersUnderAnotherSeed) {

@@ -15,7 +15,8 @@ namespace {
 constexpr int none = std::numeric_limits<int>::max();
 
 std::atomic<int> limit{none};
-// Counts those that were started here, for the system lists a thread for a moment after its join.
+// Counts the running threads that were started by pthread_create() below. The system's own list
+// would not do, because it still has a thread for a moment after its join.
 std::atomic<int> running{0};
 
 struct Start {
@@ -42,7 +43,7 @@ ThreadLimit::~ThreadLimit() {
 
 }  // namespace penstock::testing
 
-// Takes the place of the C library's for the whole test program.
+// This function takes the place of the C library's in the whole test program.
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                               void* (*body)(void*), void* argument) {
   namespace testing = penstock::testing;

@@ -1,10 +1,10 @@
-// With a ThreadLimit, the system allows the process only so many more threads.
+// With a ThreadLimit, a process can start only a limited number of further threads.
 #pragma once
 
 namespace penstock::testing {
 
-/// While it lives, a thread can be started only if that leaves no more than `more` threads beside
-/// those that ran at its construction. One at a time.
+/// While such an object lives, there can be at most `more` threads more than at its construction:
+/// pthread_create() refuses to start another one. There is at most one such object at a time.
 class ThreadLimit {
  public:
   explicit ThreadLimit(int more);

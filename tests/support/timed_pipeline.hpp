@@ -1,7 +1,7 @@
 // A TimedPipeline executes the actors of a small network in virtual time. A program takes as many
 // ticks as its stage's cost says, a message takes none, and each stage has an IPU of its own, which
-// may have to wait for a processor. What a stage does when is then decided by the engine's counting
-// alone.
+// may have to wait for a processor. The times of a stage's work then depend on the engine's
+// decisions alone, and not on real time.
 #pragma once
 
 #include <cstdint>
@@ -30,16 +30,16 @@ struct TimedProgram {
 /// Has the programs of a window.
 struct VirtualTime {
   int now = 0;                             ///< Is counted in ticks.
-  std::vector<TimedProgram> waiting = {};  ///< Have no processor; the first one waits longest.
+  std::vector<TimedProgram> waiting = {};  ///< Wait for a processor; the first one waits longest.
   std::vector<TimedProgram> running = {};
   std::vector<TimedProgram> done = {};
 };
 
 class TimedPipeline {
  public:
-  /// `costs` has whole numbers of ticks, one pair per stage. With a `seed`, the order of the
-  /// messages of a tick is drawn from it. As many IPUs as there are `processors` can work at the
-  /// same time; 0 means all.
+  /// Makes a pipeline in which `costs` has the ticks of each stage's forward and backward, as whole
+  /// numbers. With a `seed`, the order of the messages of a tick is drawn from it. As many IPUs as
+  /// there are `processors` can work at the same time; 0 means all.
   TimedPipeline(const SmallEngineOptions& options, std::vector<graph::StageCost> costs,
                 std::optional<std::uint64_t> seed = {}, int processors = 0);
   ~TimedPipeline();
@@ -56,7 +56,7 @@ class TimedPipeline {
 
  private:
   void put_on_own_ipu(std::size_t stage, const graph::StageCost& cost);
-  /// Begins the programs that have waited longest, as long as there are processors.
+  /// Begins the programs that have waited longest, as long as there are free processors.
   void begin_programs();
   /// Ends the programs whose time is over. Returns whether there were any.
   bool end_programs();

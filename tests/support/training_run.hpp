@@ -12,9 +12,9 @@ namespace penstock::testing {
 
 struct TrainingRun {
   std::map<std::string, Tensor> weights;
-  std::vector<float> losses;  ///< Are those of every micro-batch, in data order.
+  std::vector<float> losses;  ///< Has the loss of every micro-batch, in the order of the data.
   std::vector<StageReport> stages;
-  std::vector<NamedTensor> state;  ///< Is that of the optimizer.
+  std::vector<NamedTensor> state;  ///< Is the state of the optimizer.
 };
 
 /// Returns every sample of a dataset: one tensor per field, [samples, field...].
@@ -25,8 +25,9 @@ std::vector<Tensor> all_samples(const Dataset& dataset);
 TrainingRun train(const Model& model, Options options, const Optimizer& optimizer,
                   const std::vector<Tensor>& samples, std::int64_t updates);
 
-/// Checks whether both have the same parameters and optimizer state, with the same bits, and names
-/// the first that differs.
+/// Returns the name of the first parameter, or else of the first tensor of the optimizer's state,
+/// that is not the same in both runs, bit for bit. Returns "the losses" if only the losses differ,
+/// and an empty text if nothing does.
 std::string first_difference(const TrainingRun& a, const TrainingRun& b);
 
 }  // namespace penstock::testing

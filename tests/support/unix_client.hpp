@@ -1,4 +1,4 @@
-// A UnixClient is a connection to a socket of the file system, of which a test may make bad use.
+// A UnixClient is a connection to a Unix socket, by which a test may also behave badly.
 #pragma once
 
 #include <sys/poll.h>
@@ -14,7 +14,8 @@ namespace penstock::testing {
 
 class UnixClient {
  public:
-  /// Connects, and waits for that if need be.
+  /// Connects to the socket `path`. It waits for the connection, unless `flags`, which are given to
+  /// socket(), say otherwise.
   explicit UnixClient(const std::string& path, int flags = 0)
       : socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0)) {
     sockaddr_un address{};
@@ -32,7 +33,8 @@ class UnixClient {
     return ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
            static_cast<ssize_t>(bytes.size());
   }
-  /// Returns all that comes until the other end hangs up, or nothing comes for so long.
+  /// Returns all that comes until the other end hangs up, or until nothing has come for
+  /// `patience_ms`, which the end of the text then says.
   std::string read_all(int patience_ms = 10'000) const {
     std::string text;
     char bytes[4096];
@@ -50,7 +52,8 @@ class UnixClient {
   bool connected_ = false;
 };
 
-/// Returns the answer to `request`; empty if there is none.
+/// Sends `request` to the socket `path`, and returns the answer. It is empty if the request cannot
+/// be sent.
 inline std::string asked(const std::string& path, const std::string& request) {
   const UnixClient client(path);
   if (!client.connected() || !client.send(request + '\n')) return "";

@@ -1,5 +1,5 @@
-// A WatchedBlock is memory for a kernel to write. It is poisoned, and has a border after it that
-// nobody may touch.
+// A WatchedBlock is memory for a kernel to write. It is filled with a poison at first, and has a
+// border after it that the kernel must not change.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace penstock::testing {
 
 class WatchedBlock {
  public:
-  /// Makes a block in which `poison` fills every byte; four times 0xff is a NaN.
+  /// Makes a block in which every byte is `poison`; four bytes 0xff are a NaN.
   explicit WatchedBlock(std::int64_t bytes, unsigned char poison = 0xff);
   static WatchedBlock copy_of(const Tensor& tensor, unsigned char poison = 0xff);
 

@@ -1,4 +1,5 @@
-// Calls whose allocations fail, one after the other: what the host is told must be an Error.
+// These functions make calls in which one allocation after the other fails. If such a call throws,
+// the exception must be an Error.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,15 +14,15 @@
 
 namespace penstock::testing {
 
-/// Says what a call has come to. It allocates nothing, as that might fail.
+/// Says how a call has ended. Making a CallOutcome allocates nothing, because that might fail.
 struct CallOutcome {
   std::optional<Errc> refusal = {};
   bool raw_exception = false;
   bool reached = false;  ///< Says that the call has made the allocation that was to fail.
 };
 
-/// Makes `call` while its allocation number `number` on this thread fails, or with all its memory
-/// if that is 0.
+/// Makes `call` while its allocation number `number` on this thread fails. No allocation fails if
+/// `number` is 0.
 inline CallOutcome call_without_memory(std::int64_t number, const std::function<void()>& call) {
   CallOutcome outcome;
   const AllocationFailures failures(number, number == 0 ? 0 : 1, FailsOn::this_thread);
@@ -36,11 +37,12 @@ inline CallOutcome call_without_memory(std::int64_t number, const std::function<
   return outcome;
 }
 
-/// Makes a call with its allocation of this number failing, or with all its memory if that is 0.
+/// Makes a call while its allocation number `number` fails. No allocation fails if `number` is 0.
 using Attempt = std::function<CallOutcome(std::int64_t number)>;
 
-/// Makes `attempt` with memory, and then with each allocation failing. Each must say that there is
-/// no memory, or come to the same as with memory. At least one must say that there is none.
+/// Calls `attempt` once with all its memory, and then with one allocation after the other failing.
+/// Each of these calls must throw out_of_memory, or end as the call with all its memory did. At
+/// least one of them must throw out_of_memory.
 inline void expect_only_lack_of_memory(const Attempt& attempt) {
   const CallOutcome with_memory = attempt(0);
   ASSERT_FALSE(with_memory.raw_exception) << "with memory";
@@ -60,7 +62,7 @@ inline void expect_only_lack_of_memory(const Attempt& attempt) {
   EXPECT_GE(without_memory, 1);
 }
 
-/// The same of a call that may be made again and again.
+/// Checks `call`, which may be made again and again, as expect_only_lack_of_memory() does.
 inline void expect_no_raw_exception(const std::string& name, const std::function<void()>& call) {
   SCOPED_TRACE(name);
   expect_only_lack_of_memory(

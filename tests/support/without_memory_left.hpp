@@ -1,6 +1,6 @@
 // without_memory_left() says what code does on a thread when the process gets no memory any more,
-// from the C library's own allocator or from anywhere else. It runs in a process of its own, which
-// was forked.
+// neither from the C library's allocator nor from the system. It must be called in a forked
+// process, which has no memory afterwards.
 #pragma once
 
 #include <fcntl.h>
@@ -15,15 +15,15 @@
 
 namespace penstock::testing {
 
-/// Says what became of such code, as the exit code of its process.
+/// Says what became of code that ran without memory, as the exit code of its process.
 enum Outcome : int { worked = 1, refused = 2, memory_is_left = 3, went_wrong = 4 };
 
-/// Takes all memory that the process has, and sees to it that it gets no more. Returns whether that
-/// is so.
+/// Takes all memory that the process can get, so that no allocation succeeds any more. Returns
+/// whether that has worked.
 inline bool take_all_memory() {
   const auto page_bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  // This must not prepare the thread for what it does later: a stream would look at variables that
-  // libstdc++ keeps for each thread.
+  // The file is read without a stream: a stream would look at variables that libstdc++ keeps for
+  // each thread, and so would prepare this thread for its later work.
   char text[64] = {};
   const int file = open("/proc/self/statm", O_RDONLY);
   const bool is_read = file >= 0 && read(file, text, sizeof(text) - 1) > 0;
@@ -39,8 +39,8 @@ inline bool take_all_memory() {
   return true;
 }
 
-/// Starts a thread, takes all memory and returns what `action` returns on the thread, which has
-/// never allocated.
+/// Starts a thread, takes all memory, and calls `action` on the thread, which has never allocated.
+/// Returns what `action` returns, or memory_is_left if there was memory left.
 Outcome without_memory_left(const auto& action) {
   const Latch started, memory_ran_out;
   Outcome outcome = went_wrong;

@@ -1,7 +1,7 @@
 // This program kills a process that replaces weights, plans and a run's metrics, at random
-// instants, and looks at what is there afterwards: each file is whole, either the old one or the
-// new one, and no temporary file outlives its writer for longer than until the next clean-up. The
-// suite does it a few times; this does it for longer:
+// instants, and checks the files afterwards. Each file must be whole, either the old one or the new
+// one, and no temporary file may outlive its writer for longer than until the next clean-up. The
+// test suite runs it for a few kills; a longer run is
 //
 //   build-test/tests/tools/kill_writers --kills 300 [--seed S]
 #include <signal.h>
@@ -31,14 +31,14 @@ constexpr std::int64_t elements = 20'000;
 constexpr std::size_t lines = 2'000;
 constexpr std::int64_t cache_limit = 1 << 30;
 
-/// Returns what the plan and the metrics of a generation hold.
+/// Returns the text that the plan and the metrics of a generation hold.
 std::string text_of(int generation) {
   std::string text;
   for (std::size_t i = 0; i < lines; ++i) text += std::to_string(generation) + "\n";
   return text;
 }
 
-/// Writes generations for ever.
+/// Writes all files again and again for ever, each time with the number of the next generation.
 [[noreturn]] void write_all(const TemporaryDirectory& directory, int generation) {
   for (;; ++generation) {
     const std::vector<float> values(elements, static_cast<float>(generation));
@@ -93,7 +93,7 @@ int count_temporaries(const TemporaryDirectory& directory, pid_t writer) {
 }
 
 /// Expects that each file is whole and at least of generation `least`. Returns how many temporary
-/// files the killed process `writer` has left behind: at most one, if the kill came into a commit.
+/// files the killed process `writer` has left behind: at most one, which it was committing.
 int expect_whole_files(const TemporaryDirectory& directory, int least, pid_t writer) {
   expect(generation_of_weights(directory) >= least, "weights older than before");
   const auto plan = PlanCache(directory / "plans", cache_limit).read("key");
@@ -109,14 +109,16 @@ int expect_whole_files(const TemporaryDirectory& directory, int least, pid_t wri
   return left;
 }
 
-/// Starts a writer of generations from `generation` on, over the files of earlier writers. Waits
-/// until it has replaced each of them, and kills it after a while. Returns the writer's process.
+/// Starts a process that writes generations from `generation` on, over the files of earlier
+/// writers. Waits until it has replaced each file, waits for the time `after`, and kills the
+/// process. Returns the number of the process.
 pid_t write_and_kill(const TemporaryDirectory& directory, int generation,
                      std::chrono::microseconds after) {
   const pid_t writer = ::fork();
   expect(writer >= 0, "cannot fork");
   if (writer == 0) {
-    // Without it, a writer would write for ever once this program ends over a broken claim.
+    // Without this call, the writer would go on for ever if this program ended after a failed
+    // check.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     try {
       write_all(directory, generation);
@@ -126,7 +128,7 @@ pid_t write_and_kill(const TemporaryDirectory& directory, int generation,
     }
   }
   int status = 0;
-  // Each look at the metrics also expects that they are whole while they are being replaced.
+  // generation_of_metrics() also expects that the metrics are whole while they are being replaced.
   while (generation_of_metrics(directory) < generation && ::waitpid(writer, &status, WNOHANG) == 0)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   std::this_thread::sleep_for(after);

@@ -1,6 +1,7 @@
-// Usage: op_evaluator IN OUT. Computes the cases of a safetensors file, whose metadata describes
-// them by name (see tests/support/op_case.hpp), and writes their results to another one. A case
-// that is refused has the reason in its metadata instead.
+// This program computes the op cases of the safetensors file IN, whose metadata describes the cases
+// by name (see tests/support/op_case.hpp), and writes their results to the safetensors file OUT. If
+// an op refuses its inputs, OUT has the reason in its metadata, under the name of the case.
+// Usage: op_evaluator IN OUT
 #include <cstdio>
 #include <exception>
 

@@ -54,8 +54,8 @@ constexpr const char* conclusion =
 
 enum class For { help, reading };
 
-/// Adds `row` under one of its spellings. A switch may be given a value, which its help does not
-/// show.
+/// Adds `row` to `description` under the name `spelling`. A switch may be given a value, which the
+/// help does not show.
 void add(po::options_description& description, const OptionRow& row, const std::string& spelling,
          For purpose) {
   const char* const name = spelling.c_str();
@@ -89,7 +89,8 @@ po::options_description describe_all(For purpose) {
   return all.add(other), all;
 }
 
-/// Returns the options under their names, whatever other spelling was given.
+/// Returns the options that were given, each under its name, even if it was given by its other
+/// spelling.
 std::vector<ParsedOption> split_into_options(int argc, const char* const* argv) {
   namespace style = po::command_line_style;
   try {
@@ -109,7 +110,8 @@ std::vector<ParsedOption> split_into_options(int argc, const char* const* argv) 
   }
 }
 
-/// Returns the value, or nothing if the option is not given. The value of a switch is empty.
+/// Returns the value of the option `name`, or nothing if the option is not given. The value of a
+/// switch that is given without one is empty.
 std::optional<std::string> value_of(const std::vector<ParsedOption>& parsed,
                                     const std::string& name) {
   for (const ParsedOption& option : parsed)
@@ -139,13 +141,13 @@ void set(TrainerOptions& options, const ParsedOption& parsed) {
 }
 
 /// Returns the name of the option that a refusal begins with: "beta1" for "--beta1: ...", and
-/// "lr-schedule" for "--lr-schedule step: ...".
+/// "lr-schedule" for "--lr-schedule step: ...". Returns an empty text if it begins with no option.
 std::string refused_option(const std::string& text) {
   return text.substr(0, 2) == "--" ? text.substr(2, text.find_first_of(": ") - 2) : "";
 }
 
-/// Checks whether the options fit each other. A refusal of an option that the file sets, and the
-/// command line does not, begins with its line in the file.
+/// Checks that the options fit each other. If only the configuration file sets the option that is
+/// refused, the refusal begins with the option's line in the file.
 void validate(const TrainerOptions& options, const std::vector<ParsedOption>& parsed,
               const OptionLines& lines) try {
   options.validate();

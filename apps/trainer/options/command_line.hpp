@@ -1,4 +1,4 @@
-// The command line leads from argv to what is to be done. The help is here, too.
+// read_command_line() makes a Command of argv. The text of the help is made here, too.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,18 @@ namespace trainer {
 
 struct Command {
   TrainerOptions options = {};
-  /// Is to be printed instead of a run: the help, or the configuration that the options make.
+  /// Is the text that is printed instead of a run: the help, or the options as a configuration.
   std::optional<std::string> text = {};
 };
 
-/// Reads what the arguments say: the options of a configuration file come first, whatever its place
-/// among the arguments, then their own.
-/// @throws penstock::Error invalid_argument that names the argument, for whatever is unknown,
-/// malformed, given twice, out of range or does not fit the rest; and as read_configuration().
+/// Reads the arguments. The options of a configuration file are set first, wherever --config stands
+/// among the arguments; options of the command line override them.
+/// @throws penstock::Error invalid_argument that names the argument, if an option is unknown,
+/// malformed, given twice, out of range or does not fit the others; and what read_configuration()
+/// throws.
 Command read_command_line(int argc, const char* const* argv);
 
-/// Returns every option with what it means and its default.
+/// Returns the text of --help, which says what every option means and what its default is.
 std::string help_text();
 
 }  // namespace trainer

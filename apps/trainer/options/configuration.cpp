@@ -15,9 +15,9 @@ namespace {
 using penstock::JsonValue;
 using Kind = JsonValue::Kind;
 
-constexpr std::size_t largest_file = 1'000'000;  // This counts bytes.
-constexpr std::size_t longest_message = 1500;    // This counts bytes.
-constexpr std::size_t longest_name = 100;        // This counts bytes in a message.
+constexpr std::size_t largest_file = 1'000'000;  // Is a number of bytes.
+constexpr std::size_t longest_message = 1500;    // Is a number of bytes.
+constexpr std::size_t longest_name = 100;        // Counts the bytes of a name in a message.
 
 [[noreturn]] void refuse_configuration(const std::string& what) {
   throw penstock::Error(penstock::Errc::invalid_argument, what);
@@ -48,7 +48,8 @@ bool has_expected_kind(const OptionRow& row, const JsonValue& value) {
   return value.kind == (row.is_number ? Kind::number : Kind::text);
 }
 
-/// Sets the option that `value` names, and returns its name, whatever other spelling `value` has.
+/// Sets the option that `value` names, and returns the option's name, even if `value` has its other
+/// spelling.
 std::string set(const JsonValue& value, TrainerOptions& options) {
   const OptionRow* const row = find_option(value.name);
   if (row == nullptr) refuse_configuration("unknown option" + advice_on_unknown(value.name, ""));

@@ -1,6 +1,6 @@
 // A configuration has all options of a run in one file. It is a JSON object whose keys are the
-// names of the options: numbers for those that take one, true or false for switches, and texts as
-// on the command line for the others.
+// names of the options. The values are numbers for options that take a number, true or false for
+// switches, and texts as on the command line for all other options.
 #pragma once
 
 #include <map>
@@ -10,16 +10,16 @@
 
 namespace trainer {
 
-/// Says of each option that a file names in which line that is.
+/// Has the line, counted from 1, of each option that a configuration file names.
 using OptionLines = std::map<std::string, int>;
 
-/// Sets the options that the file names. @throws penstock::Error io_error if it cannot be read;
-/// invalid_argument naming it, the line and the option for what is unknown, there twice, malformed
-/// or out of range.
+/// Sets the options that `file` names, and returns their lines. @throws penstock::Error io_error if
+/// the file cannot be read; invalid_argument that names the file, the line and the option if an
+/// option is unknown, given twice, malformed or out of range.
 OptionLines read_configuration(const std::string& file, TrainerOptions& options);
 
-/// Returns such a file of every option that has a value. @throws penstock::Error invalid_argument
-/// if a value is not valid UTF-8.
+/// Returns the text of a configuration file with every switch, and every other option that has a
+/// value. @throws penstock::Error invalid_argument if a value is not valid UTF-8.
 std::string configuration_text(const TrainerOptions& options);
 
 }  // namespace trainer

@@ -13,7 +13,8 @@ void log_to_stderr(std::string_view line) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
-/// Sets the stages. `topology` has its IPUs already, for there may be as many stages as these.
+/// Sets the stages of `topology`. Its IPUs are set before, because "auto" asks for as many stages
+/// as there are IPUs.
 void set_stages(penstock::Topology& topology, const StagesOption& option) {
   topology.stages = option.stages;
   if (option.stages.empty())
@@ -40,7 +41,7 @@ penstock::Topology topology(const PipelineOptions& options) {
   return topology;
 }
 
-/// Returns what training and inference have in common.
+/// Returns the engine's options that training and inference have in common.
 penstock::Options engine_options(const TrainerOptions& options) {
   penstock::Options engine;
   engine.seed = options.network.seed;

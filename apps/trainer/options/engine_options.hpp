@@ -1,5 +1,5 @@
-// These functions make TrainerOptions, and PENSTOCK_LOG_LEVEL in the environment, into what the
-// engine takes. Apart from the environment they are pure.
+// These functions make the engine's options from TrainerOptions and from PENSTOCK_LOG_LEVEL in the
+// environment. They read nothing else and change nothing.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ namespace trainer {
 /// Returns whether the engine writes lines to stderr.
 bool logs(const OutputOptions& options);
 
-/// Returns how the training model is run. A run of fewer updates than a step has gets shorter
-/// steps.
+/// Returns the options of the training model. If the run has fewer updates than a step would have,
+/// its steps are shortened.
 penstock::Options training_options(const TrainerOptions& options);
 
-/// Returns how the inference model is run: with the same stages on the same IPUs, and as many
-/// micro-batches per call as a training step has per replica, but never more samples than
-/// `test_samples` ask for.
+/// Returns the options of the inference model. It has the same stages on the same IPUs as the
+/// training model. A call has as many micro-batches per replica as a training step, or fewer if
+/// that is enough for `test_samples` samples.
 penstock::Options inference_options(const TrainerOptions& options, std::int64_t test_samples);
 
 /// Returns how the learning rate changes in a run that ends with weight update number `updates`,

@@ -1,5 +1,5 @@
-// These functions find options that change nothing, or not what they seem to, beside the others.
-// They are pure.
+// These functions find options that, beside the other options, have no effect or not the effect
+// that they seem to have. They are pure.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace trainer {
 
-/// Returns a line about each option that changes nothing, or not what it seems to.
+/// Returns a line about each option that has no effect, or not the effect that it seems to have.
 std::vector<std::string> idle_options(const TrainerOptions& options);
 
-/// Returns what to say of a learning rate whose cosine ends elsewhere than in the run before, or
-/// nothing. The run goes on from a state that has seen `seen` weight updates, and ends with number
-/// `last`.
+/// Returns a note if the cosine of the learning rate ends at another update than the run before had
+/// planned, and an empty text otherwise. This run goes on from an optimizer's state that has seen
+/// `seen` weight updates, and the number of its last update is `last`.
 std::string moved_cosine(const LearningRateOptions& options, std::int64_t seen, std::int64_t last);
 
 }  // namespace trainer

@@ -16,8 +16,8 @@ namespace trainer {
 
 /// Describes a field of the engine that an option sets.
 struct EngineField {
-  std::string name;  ///< Is what the engine calls it, such as "options.topology.ipus".
-  /// Is the value of the option that sets the field, if other values leave it alone.
+  std::string name;  ///< Is the engine's name of the field, such as "options.topology.ipus".
+  /// Is the only value of the option that sets the field, or empty if every value sets it.
   std::string value = {};
 };
 
@@ -25,16 +25,18 @@ struct OptionRow {
   std::string name;
   std::string value_name;  ///< Is empty for a switch, which takes no value.
   std::string help;
-  /// Reads the option's text into its field. The text of a switch is "true", for which an empty one
-  /// stands, too, or "false". An empty text takes back the value of an option without a default, if
-  /// it has a value. @throws penstock::Error
+  /// Reads `text` into the option's field. For a switch, "true" and an empty text turn it on, and
+  /// "false" turns it off. For an option without a default, an empty text removes the value that
+  /// has been set.
+  /// @throws penstock::Error if the option cannot have this value.
   std::function<void(TrainerOptions&, const std::string& text)> set;
-  /// Returns what `set` would read, or nothing if the field has no value, or the switch is off.
+  /// Returns the text from which `set` would read the field's value. Returns nothing if the field
+  /// has no value, or if the option is a switch that is off.
   std::function<std::optional<std::string>(const TrainerOptions&)> get;
   bool is_number = false;  ///< Says that the option's text is a number.
-  std::string alias = {};  ///< Is another spelling, which is read but never shown.
-  /// Has the fields of the engine that the option sets. Where the engine's messages name one of
-  /// them, the trainer's name the option.
+  std::string alias = {};  ///< Is another spelling of the name, which is read but never shown.
+  /// Has the engine's fields that the option sets. Where a message of the engine names such a
+  /// field, the trainer prints the option instead.
   std::vector<EngineField> engine_fields = {};
 };
 
@@ -61,7 +63,7 @@ class OptionRows {
     return *this;
   }
 
-  /// Adds an option whose default is that of the field, which the help shows.
+  /// Adds an option whose default is the default of the field. The help shows the default.
   template <class T>
   OptionRows& add(const std::string& name, T Group::*field, const ValueKind<T>& kind,
                   const std::string& help) {
@@ -76,7 +78,7 @@ class OptionRows {
     return add_row(name, field, kind, with_choices(help, kind));
   }
 
-  /// Adds rows that set their fields by themselves.
+  /// Adds rows that were built elsewhere, and that may set other fields than those of `Group`.
   OptionRows& add_rows(const std::vector<OptionRow>& rows) {
     built_.rows.insert(built_.rows.end(), rows.begin(), rows.end());
     return *this;
@@ -88,8 +90,8 @@ class OptionRows {
     return *this;
   }
 
-  /// Says that the option that was added last sets the field that the engine calls `engine_field`:
-  /// by whatever value, or by `value` alone.
+  /// Says that the option that was added last sets the field that the engine calls `engine_field`.
+  /// If `value` is not empty, only that value of the option sets the field.
   OptionRows& sets(const std::string& engine_field, const std::string& value = "") {
     built_.rows.back().engine_fields.push_back({engine_field, value});
     return *this;

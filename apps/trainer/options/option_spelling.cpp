@@ -15,8 +15,7 @@ struct Spelling {
   std::string option_text;
 };
 
-/// Returns the option that sets `field` as a whole, such as --offload-weights; null if there is
-/// none.
+/// Returns the option that sets the engine's field called `field`, or null if there is none.
 const OptionRow* option_that_sets(std::string_view field) {
   for (const OptionGroup& group : option_groups())
     for (const OptionRow& row : group.rows)
@@ -24,17 +23,19 @@ const OptionRow* option_that_sets(std::string_view field) {
   return nullptr;
 }
 
-/// Returns what a message says for a field that `row` sets. An option that sets fields of several
-/// groups is named behind the option of the group: "--offload-weights, --offload-minimum".
+/// Returns the text that stands in a message for `field`, which `row` sets. If `row` sets several
+/// fields, the option that sets the group of `field` is named first: "--offload-weights,
+/// --offload-minimum".
 std::string option_text(const OptionRow& row, const EngineField& field) {
   const std::string option = "--" + row.name + (field.value.empty() ? "" : ' ' + field.value);
   const OptionRow* const group = option_that_sets(field.name.substr(0, field.name.rfind('.')));
   return row.engine_fields.size() > 1 && group ? "--" + group->name + ", " + option : option;
 }
 
-/// Returns all replacements. A text that is a part of another comes after it.
+/// Returns all replacements. They are sorted by length, so that a text which is a part of another
+/// text comes after that one.
 std::vector<Spelling> make_spellings() {
-  // Actors name this one without its group.
+  // The actors' messages name the field threads_per_ipu without its group.
   std::vector<Spelling> spellings{{"threads_per_ipu", "--threads-per-ipu"}};
   for (const OptionGroup& group : option_groups())
     for (const OptionRow& row : group.rows)
@@ -49,7 +50,7 @@ std::vector<Spelling> make_spellings() {
   return spellings;
 }
 
-/// Returns whether the name that ends at `end` is whole there, and not the beginning of another.
+/// Returns whether a name in `text` ends at `end`, because no letter of a name follows there.
 bool ends_there(const std::string& text, std::size_t end) {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz_";
   return end == text.size() || letters.find(text[end]) == letters.npos;
@@ -66,7 +67,8 @@ std::string with_option_names(std::string text) {
   return text;
 }
 
-// The networks' blocks ask for no IPU, and without --ipus every phase gets one as it should.
+// A phased strategy can be refused for an IPU only if --ipus names it: the networks' blocks ask for
+// no IPU, and without --ipus every phase gets a right one.
 std::string stages_refusal(const PipelineOptions& options, const std::string& refusal) {
   const std::string text = with_option_names(refusal);
   if (text != refusal) return text;

@@ -14,8 +14,8 @@ namespace trainer {
 /// sets: "--ipus: expected 4" for "options.topology.ipus: expected 4".
 std::string with_option_names(std::string text);
 
-/// Returns an engine's refusal of the stages with the names of options. If the refusal names no
-/// field, the option that made the stages so is put before it.
+/// Returns `refusal`, by which the engine refuses the stages, with the names of options in it. If
+/// `refusal` names no field of the engine, the option that has set the stages is put in front.
 std::string stages_refusal(const PipelineOptions& options, const std::string& refusal);
 
 /// Returns what `action` returns. @throws penstock::Error what `action` throws, with the names of

@@ -15,7 +15,8 @@ using penstock::Reduction;
 using penstock::ReductionStrategy;
 using penstock::Strategy;
 
-/// More threads or replicas than this are a slip of the keyboard, and might bring a machine down.
+/// Is the largest number of threads, stages or replicas that an option takes. A larger number is
+/// probably a typing error, and might use up the machine.
 constexpr int most_threads = 1024;
 constexpr int highest_port = 65535;
 

@@ -12,7 +12,7 @@ namespace trainer {
 /// Returns all options of a run, grouped as the help shows them.
 const std::vector<OptionGroup>& option_groups();
 
-/// Returns the option of that name, or of that other spelling, or null if there is none.
+/// Returns the option that has `name` as its name or its other spelling, or null if there is none.
 const OptionRow* find_option(std::string_view name);
 
 /// Returns the end of a text that refuses the unknown option `name`, such as "; did you mean

@@ -12,8 +12,8 @@ namespace {
   throw penstock::Error(penstock::Errc::invalid_argument, what);
 }
 
-/// Checks an option of the learning rate that only `schedules` have. If it is `needed`, these do
-/// not go without it.
+/// Checks the option `option` of the learning rate, which only `schedules` have. If it is `needed`,
+/// these schedules are refused without it.
 void check_schedule_option(const LearningRateOptions& options, const char* option, bool is_given,
                            std::vector<ScheduleName> schedules, bool needed) {
   const bool known = std::ranges::count(schedules, options.schedule) > 0;

@@ -1,5 +1,5 @@
 // TrainerOptions says what a run of penstock-train is to do, as plain values with their defaults.
-// How each is spelled, explained and checked is in option_table.cpp, one row per field.
+// How each option is spelled, explained and checked is in option_table.cpp, one row per field.
 #pragma once
 
 #include <cstdint>
@@ -49,20 +49,22 @@ struct OptimizerOptions {
   std::optional<std::string> init_state = {};  ///< Names a file.
 };
 
-/// Says how the learning rate changes, in weight updates.
+/// Says how the learning rate changes. Its lengths of time are numbers of weight updates.
 struct LearningRateOptions {
   ScheduleName schedule = ScheduleName::constant;
   std::optional<std::int64_t> warm_up = {};
   std::optional<std::int64_t> step = {};
-  std::optional<double> decay = {};  ///< Is 0.1 for `step` if it is not given.
-  /// Is for `cosine`, which lasts until the run's end if it is not given.
+  std::optional<double> decay = {};  ///< Is 0.1 for the schedule `step` if it is not given.
+  /// Is the length of the schedule `cosine`, which lasts until the run's end if it is not given.
   std::optional<std::int64_t> updates = {};
-  std::optional<double> last = {};  ///< Is for `cosine`, and 0 if it is not given.
+  /// Is the share of the learning rate with which the schedule `cosine` ends; 0 if it is not given.
+  std::optional<double> last = {};
 };
 
 struct StagesOption {
-  std::vector<penstock::Stage> stages = {};  ///< If it is empty, the engine cuts the network.
-  /// Says into how many stages; without it there are as many as there are IPUs.
+  std::vector<penstock::Stage> stages = {};  ///< Is empty if the engine is to cut the network.
+  /// Says into how many stages the engine cuts the network; if it is not given, there are as many
+  /// as there are IPUs.
   std::optional<int> automatic = {};
 };
 
@@ -90,11 +92,12 @@ struct PipelineOptions {
   std::optional<std::int64_t> offload_minimum = {};  ///< Counts bytes.
   bool shard_optimizer = false;
   std::optional<std::int64_t> shard_minimum = {};  ///< Counts elements.
-  /// Has the stages that recompute. If it is empty, these are all but the last.
+  /// Has the numbers of the stages that recompute. An empty list stands for all stages but the
+  /// last; if no list is given, no stage recomputes.
   std::optional<std::vector<int>> recompute = {};
   std::optional<int> threads = {};
   std::optional<int> threads_per_ipu = {};
-  std::optional<std::string> cache_dir = {};    ///< Without it, the environment decides.
+  std::optional<std::string> cache_dir = {};    ///< If it is not given, PENSTOCK_CACHE_DIR decides.
   std::optional<std::int64_t> cache_size = {};  ///< Counts bytes.
 };
 
@@ -118,10 +121,10 @@ struct TrainerOptions {
   LearningRateOptions learning_rate = {};
   PipelineOptions pipeline = {};
   OutputOptions output = {};
-  std::optional<std::string> configuration = {};  ///< Is the file that some of them came from.
+  std::optional<std::string> configuration = {};  ///< Names the file that some options came from.
 
-  /// Checks what no single option can tell. @throws penstock::Error invalid_argument, its text
-  /// opening with the option that does not fit the others.
+  /// Checks that the options fit each other. @throws penstock::Error invalid_argument, whose text
+  /// begins with the option that does not fit the others.
   void validate() const;
 };
 

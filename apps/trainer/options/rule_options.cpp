@@ -13,7 +13,7 @@
 namespace trainer {
 namespace {
 
-constexpr std::size_t longest_rule_name = 100;  // This counts bytes in a message.
+constexpr std::size_t longest_rule_name = 100;  // Counts the bytes of a name in a message.
 
 using penstock::OptimizerConstant;
 using penstock::OptimizerRuleDescription;
@@ -34,7 +34,7 @@ std::string enumeration(const std::vector<std::string>& names,
   return text;
 }
 
-/// @throws penstock::Error invalid_argument if there is no rule called `name`.
+/// Returns the rule called `name`. @throws penstock::Error invalid_argument if there is none.
 const OptimizerRuleDescription& find_rule(const std::string& name) {
   const auto rule = std::ranges::find(all_rules(), name, &OptimizerRuleDescription::name);
   if (rule == all_rules().end())
@@ -44,15 +44,16 @@ const OptimizerRuleDescription& find_rule(const std::string& name) {
   return *rule;
 }
 
-/// Holds a constant as the first rule that has it describes it, and its default in each rule that
-/// has it. Rules agree on the range of a constant that they share, and on the default of a switch.
+/// Holds a constant that one or more rules have, as the first of these rules describes it, and its
+/// default in each of them. Rules agree on the range of a constant that they share, and on the
+/// default of a switch.
 struct SharedConstant {
   OptimizerConstant constant;
   std::vector<std::string> rules = {};
   std::vector<double> defaults = {};
 };
 
-/// Returns the constants that are options, in the order in which the rules bring them up.
+/// Returns the constants that are options, in the order in which they first occur in the rules.
 std::vector<SharedConstant> shared_constants() {
   std::vector<SharedConstant> shared;
   for (const OptimizerRuleDescription& rule : all_rules())
@@ -104,7 +105,7 @@ std::string defaults_text(const SharedConstant& shared, const ValueKind<double>&
   return text + (text.empty() ? "" : "else ") + kind.show(usual->first);
 }
 
-/// Returns what the help says of the option but for its default.
+/// Returns the help of the constant's option without the default.
 std::string explanation(const SharedConstant& shared) {
   const std::string text = std::string(is_on_by_default(shared.constant) ? "do not " : "") +
                            std::string(shared.constant.meaning);

@@ -1,5 +1,5 @@
-// The options that set the constants of optimizer rules follow from what the engine says of its
-// rules: a rule or a constant that the engine gets is an option here without more.
+// The options that set the constants of optimizer rules are made from the engine's descriptions of
+// its rules: a rule or a constant that is added to the engine is available here without a change.
 #pragma once
 
 #include <string>
@@ -14,13 +14,13 @@ namespace trainer {
 /// Returns the names of all optimizer rules.
 std::vector<std::string> rule_names();
 
-/// Returns a row for each constant that a rule has, but not for the learning rate, which has a
-/// default of the trainer's. The constant "weight_decay" is the option "weight-decay"; a switch
+/// Returns a row for each constant that a rule has, except for the learning rate, whose option has
+/// a default of the trainer's. The constant "weight_decay" is the option "weight-decay"; a switch
 /// that is on by default, such as "bias_correction", is turned off by "no-bias-correction".
 std::vector<OptionRow> constant_rows();
 
 /// Checks that the rule has the constants that are given, and that their values fit each other.
-/// @throws penstock::Error invalid_argument, its text opening with the option that does not fit.
+/// @throws penstock::Error invalid_argument, whose text begins with the option that does not fit.
 void validate_rule(const OptimizerOptions& options);
 
 /// Returns the optimizer that the options ask for, without the schedule of the learning rate.

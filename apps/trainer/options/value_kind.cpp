@@ -11,14 +11,14 @@
 namespace trainer {
 namespace {
 
-constexpr std::size_t longest_value = 100;  // This counts bytes in a message.
+constexpr std::size_t longest_value = 100;  // Counts the bytes of a value in a message.
 
 [[noreturn]] void refuse(const std::string& expected, std::string_view got) {
   throw penstock::Error(penstock::Errc::invalid_argument,
                         "expected " + expected + ", got \"" + excerpt(got, longest_value) + '"');
 }
 
-/// Returns whether `text` is one number of type T and nothing else.
+/// Returns whether `text` is one number of type T and nothing else, and sets `value` to the number.
 template <class T>
 bool reads_as(std::string_view text, T& value) {
   const char* end = text.data() + text.size();
@@ -50,8 +50,8 @@ std::string joined(const std::vector<std::string>& words, const std::string& sep
   return text;
 }
 
-/// Reads numbers that are separated by commas. A refusal begins with `or_word`, which says what
-/// else the text may be.
+/// Reads whole numbers from 0 to `most` that are separated by commas. `or_word` says what else the
+/// text may be, as in "all, or "; a refusal puts it in front of the expected numbers.
 std::vector<int> read_number_list(std::string_view text, int most,
                                   const std::string& or_word = "") {
   std::vector<int> numbers;

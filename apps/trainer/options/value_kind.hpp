@@ -1,6 +1,7 @@
-// A ValueKind says how the values of one kind of option are read and shown. Reading is strict: all
-// of the text, nothing but the value, inside its range. What is refused is a penstock::Error
-// invalid_argument that says what was expected and what came; the caller adds the option's name.
+// A ValueKind says how the values of one kind of option are read and shown. Reading is strict: the
+// whole text must be one value in its range. Any other text is refused by a penstock::Error
+// invalid_argument that says what was expected and what the text is; the caller adds the option's
+// name.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +19,13 @@ template <class T>
 struct ValueKind {
   std::string value_name;  ///< Stands for a value in the help.
   std::function<T(std::string_view text)> read;
-  std::function<std::string(const T&)> show;  ///< Returns what `read` reads as the same value.
-  std::string choices = {};  ///< Has all that the value may be, for the help, if that is little.
+  /// Returns a text that `read` reads as the same value.
+  std::function<std::string(const T&)> show;
+  std::string choices = {};  ///< Lists the possible values for the help; empty if there are many.
   bool is_number = false;    ///< Says that the value is one number without a unit.
 };
 
-/// Reads a switch, which is "true", for which nothing stands, too, or "false".
+/// Reads whether a switch is on: "true" and an empty text turn it on, and "false" turns it off.
 bool read_switch(std::string_view text);
 
 /// Reads whole numbers in [least, most]. T is int, std::int64_t or std::uint64_t.
@@ -34,11 +36,12 @@ ValueKind<T> whole_number(T least, T most = std::numeric_limits<T>::max());
 /// takes the denormals of f32 for 0.
 constexpr double smallest_positive = std::numeric_limits<float>::min();
 
-/// Is a range of finite numbers, in which they stay when they are rounded to f32.
+/// Is a range of finite numbers.
 struct NumberRange {
   double least = 0;
   double most = std::numeric_limits<float>::max();
-  bool open_most = false;  ///< Says that `most` itself is outside.
+  /// Says that `most` is outside, and so is a number that is `most` when it is rounded to f32.
+  bool open_most = false;
 };
 ValueKind<double> number(const NumberRange& range);
 
@@ -50,12 +53,12 @@ ValueKind<std::vector<int>> number_list(const std::string& value_name, int most)
 /// Reads "all", for which the list is empty, or whole numbers from 0 to `most`, separated by
 /// commas.
 ValueKind<std::vector<int>> stage_numbers(const std::string& value_name, int most);
-/// Reads bytes with their unit, decimal or binary, such as "900MB", "1.5GB" or "64KiB".
+/// Reads a size with a decimal or binary unit, such as "900MB", "1.5GB" or "64KiB", in bytes.
 ValueKind<std::int64_t> byte_size(const std::string& value_name);
-/// Reads blocks grouped to stages, such as "B1,B2|B3,B4", or "auto", or "auto:4" for up to `most`
-/// stages.
+/// Reads blocks that are grouped into stages, such as "B1,B2|B3,B4", or "auto", or "auto:" and a
+/// number of stages from 1 to `most`.
 ValueKind<StagesOption> stage_list(const std::string& value_name, int most);
-/// Reads stages grouped to phases, such as "B1|B2;B3".
+/// Reads stages that are grouped into phases, such as "B1|B2;B3".
 ValueKind<std::vector<penstock::Phase>> phase_list(const std::string& value_name);
 
 /// Reads one of `values`, as to_string() spells it. By default, these are all enumerators that

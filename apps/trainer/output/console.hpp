@@ -1,4 +1,4 @@
-// The console is what a run tells a person, apart from its progress. Results go to stdout,
+// These functions print what a run tells a person, apart from its progress. Results go to stdout,
 // everything else to stderr.
 #pragma once
 
@@ -10,7 +10,7 @@ namespace trainer {
 void print(std::string_view text);
 /// Writes "penstock-train: note: ..." to stderr.
 void print_note(std::string_view note);
-/// Writes "penstock-train: ..." to stderr: one line, whatever `what` holds.
+/// Writes "penstock-train: ..." to stderr. It is one line, even if `what` has several.
 void print_failure(std::string_view what);
 
 }  // namespace trainer

@@ -9,8 +9,8 @@ namespace trainer {
 /// Returns the CRC-32C (Castagnoli, RFC 3720, appendix B.4) of `bytes`.
 std::uint32_t crc32c(std::string_view bytes);
 
-/// Returns the checksum of `bytes` as TFRecord has it, so that bytes which hold their own checksums
-/// do not have a trivial one.
+/// Returns the CRC-32C of `bytes` in the masked form that TFRecord files have. Without the mask,
+/// the checksum of bytes that end with their own checksum would be the same for all of them.
 std::uint32_t masked_crc32c(std::string_view bytes);
 
 }  // namespace trainer

@@ -1,4 +1,4 @@
-// Numbers in texts are written in the same way under every locale. The function is pure.
+// decimal_text() writes a number in the same way under every locale. It is pure.
 #pragma once
 
 #include <string>

@@ -31,7 +31,7 @@ class Message {
     add_varint(static_cast<std::uint64_t>(value));
     return *this;
   }
-  /// Adds a text or a message.
+  /// Adds a field that is a text or another message.
   Message& add_bytes(int field, std::string_view value) {
     add_key(field, 2);
     add_varint(value.size());
@@ -92,8 +92,9 @@ std::string version_event(double wall_seconds) {
   return Message().add_double(1, wall_seconds).add_bytes(3, "brain.Event:2").bytes();
 }
 
-// Event: double wall_time = 1; int64 step = 2; Summary summary = 5. Summary: repeated Value value
-// = 1. Value: string tag = 1; float simple_value = 2.
+// The message Event has the fields double wall_time = 1, int64 step = 2 and Summary summary = 5.
+// The message Summary has the field repeated Value value = 1, and the message Value has the fields
+// string tag = 1 and float simple_value = 2.
 std::string scalar_event(double wall_seconds, std::int64_t step,
                          const std::vector<Scalar>& scalars) {
   Message summary;

@@ -1,5 +1,5 @@
-// An EventFile is a file of numbers over time that TensorBoard shows, also while it grows. It holds
-// records of TFRecord, each with an Event of TensorFlow's event.proto.
+// An EventFile is a file of numbers over time that TensorBoard shows, even while the file grows. It
+// holds records of TFRecord, each with an Event of TensorFlow's event.proto.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,18 @@
 
 namespace trainer {
 
-/// Is a number under the name that TensorBoard shows it by, such as "train/loss".
+/// Is a number with the name by which TensorBoard shows it, such as "train/loss".
 struct Scalar {
   std::string tag;
   double value = 0;
 };
 
-/// Returns `data` as a record: its length, the length's checksum, `data`, and its checksum.
+/// Returns `data` as a record: its length, the length's checksum, `data`, and the data's checksum.
 std::string record_of(std::string_view data);
-/// Returns the Event with which each file begins.
+/// Returns the Event with which each file begins. `wall_seconds` are counted since 1970.
 std::string version_event(double wall_seconds);
-/// Returns an Event with numbers of the step `step`.
+/// Returns an Event with the numbers `scalars` of the step `step`, at the time `wall_seconds` since
+/// 1970.
 std::string scalar_event(double wall_seconds, std::int64_t step,
                          const std::vector<Scalar>& scalars);
 
@@ -31,8 +32,8 @@ class EventFile {
   /// @throws penstock::Error io_error that names the file.
   explicit EventFile(const std::filesystem::path& directory);
 
-  /// Adds numbers of the step `step`, which counts weight updates. Whoever reads the file sees them
-  /// at once. @throws penstock::Error io_error
+  /// Adds numbers of the step `step`, which counts weight updates. Programs that read the file see
+  /// them at once. @throws penstock::Error io_error if the file cannot be written.
   void write(std::int64_t step, const std::vector<Scalar>& scalars);
 
   const std::filesystem::path& path() const noexcept { return path_; }

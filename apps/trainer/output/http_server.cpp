@@ -22,7 +22,8 @@ namespace {
 
 constexpr std::size_t most_connections = 8, most_request_bytes = 4096;
 constexpr std::int64_t request_ms = 1000, answer_ms = 2000;
-/// Is the pause between two connections, and after one that the system has refused.
+/// After the server has accepted a connection, it accepts the next one `pause_ms` later at the
+/// earliest, and `refused_ms` later if the system has refused one.
 constexpr std::int64_t pause_ms = 5, refused_ms = 1000;
 
 std::int64_t now_ms() {
@@ -67,9 +68,9 @@ OpenFile::~OpenFile() {
 
 struct HttpServer::Connection {
   OpenFile socket;
-  std::int64_t end_ms = 0;   // Is when the server gives it up.
-  std::string request = {};  // Is what has come of it.
-  std::string answer = {};   // Is empty until there is one.
+  std::int64_t end_ms = 0;   // Is the time at which the server closes the connection.
+  std::string request = {};  // Is the part of the request that has arrived.
+  std::string answer = {};   // Is empty until the server has an answer.
   std::size_t sent = 0;
 };
 
@@ -106,7 +107,7 @@ HttpServer::HttpServer(std::uint16_t port, std::string path, Page page)
       ::getsockname(listening, generic, &size) != 0)
     refuse(port, errno);
   port_ = ntohs(address.sin_port);
-  // Signals are for the thread that trains.
+  // The new thread blocks all signals, so that the thread that trains gets them.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -152,7 +153,7 @@ void HttpServer::serve() noexcept {
       try {
         if (polled[i].revents != 0) more = go_on(connection);
       } catch (const std::exception&) {
-        more = false;  // There is no memory for it.
+        more = false;  // There is no memory for the request or the answer.
       }
       if (!more || now_ms() >= connection.end_ms) connection.socket = OpenFile();
     }
@@ -170,7 +171,7 @@ void HttpServer::accept_one(std::vector<Connection>& connections) try {
   next_accept_ms_ = now_ms() + (refused ? refused_ms : pause_ms);
   if (accepted) connections.push_back({std::move(socket), now_ms() + request_ms});
 } catch (const std::exception&) {
-  next_accept_ms_ = now_ms() + refused_ms;  // There is no memory for it.
+  next_accept_ms_ = now_ms() + refused_ms;  // There is no memory for the connection.
 }
 
 bool HttpServer::go_on(Connection& connection) const {

@@ -1,5 +1,6 @@
-// An HttpServer hands a page to whoever asks for it on this machine, on a thread of its own. What
-// strangers and slow readers can take of the process is bounded: connections, bytes and time.
+// An HttpServer sends a page to each program on this machine that asks for it. It has a thread of
+// its own. The number of its connections, and the bytes and the time of each, are limited, so that
+// strangers and slow readers cannot use up the process.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace trainer {
 
-/// Owns what the system has opened.
+/// Owns a descriptor that the system has opened, and closes it. The descriptor -1 stands for none.
 class OpenFile {
  public:
   explicit OpenFile(int descriptor = -1) noexcept : descriptor_(descriptor) {}
@@ -31,7 +32,8 @@ class HttpServer {
   using Page = std::function<std::string()>;
 
   /// Serves `page` as `path` on `port` of the loopback interface, 127.0.0.1. The system chooses the
-  /// port if that is 0. @throws penstock::Error io_error if the port cannot be had.
+  /// port if `port` is 0. @throws penstock::Error io_error if the port is not available;
+  /// out_of_memory if the thread cannot be started.
   HttpServer(std::uint16_t port, std::string path, Page page);
   /// Waits for the end of the thread.
   ~HttpServer();
@@ -45,7 +47,8 @@ class HttpServer {
 
   void serve() noexcept;
   void accept_one(std::vector<Connection>& connections);
-  /// Goes on with a connection, and returns whether it may still need something.
+  /// Receives more of the request or sends more of the answer. Returns false if the connection is
+  /// to be closed.
   bool go_on(Connection& connection) const;
 
   const std::string path_;
@@ -53,12 +56,13 @@ class HttpServer {
   OpenFile listening_;
   OpenFile wake_;
   std::uint16_t port_ = 0;
-  std::int64_t next_accept_ms_ = 0;  // Is the thread's.
+  // Is the time from which a connection may be accepted. Only the server's thread uses it.
+  std::int64_t next_accept_ms_ = 0;
   std::thread thread_;
 };
 
-/// Returns the answer to a request whose first line is `line`: what `page` returns for a GET of
-/// `path`, and an error else.
+/// Returns the answer to a request whose first line is `line`. The answer to a GET of `path` has
+/// the content that `page` returns; any other request is answered with an error.
 std::string http_answer(std::string_view line, std::string_view path, const HttpServer::Page& page);
 
 }  // namespace trainer

@@ -1,5 +1,5 @@
-// A JsonLine writes one JSON value on one line, piece by piece. Numbers read back as the same
-// numbers; what JSON has no word for (nan, infinity) becomes null.
+// A JsonLine writes one JSON value on one line, piece by piece. A number is written so that it
+// reads back as the same number; nan and infinity, which JSON does not have, become null.
 #pragma once
 
 #include <concepts>
@@ -16,7 +16,7 @@ class JsonLine {
   JsonLine& begin_array() { return open('['); }
   JsonLine& end_array() { return close(']'); }
 
-  /// Writes the name of the next value. JSON must need no escapes for it.
+  /// Writes the name of the next value. `name` must have no characters that JSON escapes.
   JsonLine& key(std::string_view name);
   JsonLine& value(double number);
   JsonLine& value(std::integral auto number) { return item(std::to_string(number)); }

@@ -1,6 +1,7 @@
 // Outputs are all files that a run writes. They are opened before the first step, so that none is
-// refused after hours of training, and replace what was there at the end: one after the other, once
-// all of them are on disk.
+// refused after hours of training. At the end they replace the older files of their names, one
+// after the other, once all of them are on disk. The numbers for TensorBoard and Prometheus are
+// available while the run goes on.
 #pragma once
 
 #include <cstdint>
@@ -29,13 +30,13 @@ struct RunProfiles {
 
 class Outputs {
  public:
-  /// Opens what `options` ask for, and creates the profile's directories.
-  /// @throws penstock::Error io_error naming the file; as check_distinct() if one of `inputs`, or
-  /// another output, would be replaced.
+  /// Opens the outputs that `options` ask for, and creates the profile's directories.
+  /// @throws penstock::Error io_error that names the file that cannot be opened, and what
+  /// check_distinct() and the constructor of HttpServer throw.
   Outputs(const OutputOptions& options, std::span<const RunFile> inputs);
 
-  /// Numbers for TensorBoard that cannot be written are left out from then on, and a note says so
-  /// once.
+  /// Adds the numbers of a step. If the file for TensorBoard cannot be written, by this function or
+  /// by another one, a note says so, and from then on no more numbers are written to it.
   void add(const StepMetrics& step);
   void add(const penstock::EpochRecord& epoch);
   void add(const RunMetrics& run);
@@ -44,8 +45,8 @@ class Outputs {
   /// Adds what the models have measured, if a profile is asked for.
   void add(const RunProfiles& profiles);
 
-  /// Puts all files in place. @throws penstock::Error io_error: then none is if the disk did not
-  /// take one, and only the first ones are if one could not be renamed.
+  /// Puts all files in place. @throws penstock::Error io_error. If one file could not be written to
+  /// the disk, no file is in place; if one could not be renamed, only the files before it are.
   void commit();
 
  private:
@@ -57,7 +58,7 @@ class Outputs {
   File metrics_, weights_, optimizer_state_;
   std::optional<penstock::ProfileFiles> training_profile_, inference_profile_;
   std::optional<EventFile> events_;
-  std::uint64_t updates_ = 0;  // Counts those of the run so far.
+  std::uint64_t updates_ = 0;  // Counts the weight updates of the run so far.
   LiveMetrics live_;
   std::optional<HttpServer> server_;  // Reads `live_`.
 };

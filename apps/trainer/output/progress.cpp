@@ -51,7 +51,7 @@ std::string count_text(std::int64_t done, std::int64_t total) {
   return std::to_string(done) + '/' + std::to_string(total);
 }
 
-/// Returns 0 if nobody knows how wide the terminal is.
+/// Returns how many columns the terminal has, or 0 if that is not known.
 std::size_t terminal_columns() {
   winsize size{};
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
@@ -61,7 +61,8 @@ bool begins_a_character(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
 }
 
-/// Returns how many columns `text`, which is UTF-8, takes: no character of a bar is a wide one.
+/// Returns how many columns `text`, which is UTF-8, takes. Every character is taken for one column
+/// wide, as all characters of a bar are.
 std::size_t columns_of(const std::string& text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, begins_a_character));
 }
@@ -166,7 +167,8 @@ bool Progress::line_is_due() const {
 }
 
 void Progress::draw_bar(const std::string& description, double now) {
-  // A line that reached the terminal's last column would go on in the next one, out of reach of \r.
+  // A line that reaches the terminal's last column would go on in the next line, and \r would no
+  // longer go back to where the bar begins.
   const std::size_t width = stream_.columns ? stream_.columns() : 0;
   const std::size_t most = width > 1 ? width - 1 : std::string::npos;
   const std::string line = cut(bar_line(description, done_, total_, now - begin_), most);

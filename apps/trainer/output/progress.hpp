@@ -16,31 +16,33 @@ namespace trainer {
 std::string bar_line(const std::string& description, std::int64_t done, std::int64_t total,
                      double seconds);
 
-/// Returns the line for a place among other lines, such as "Epoch 1/3: 3/15 [00:01<00:04, 2.81it/s]
-/// Loss:0.1422".
+/// Returns a line that can stand among other lines, such as "Epoch 1/3: 3/15
+/// [00:01<00:04, 2.81it/s] Loss:0.1422".
 std::string plain_line(const std::string& title, const std::string& description, std::int64_t done,
                        std::int64_t total, double seconds);
 
 struct ProgressStream {
   bool terminal = false;
   std::function<void(const std::string&)> write = {};
-  std::function<double()> seconds = {};  ///< Is a clock that never goes back.
-  /// Returns how many columns the terminal has now, or 0 if nobody knows. Without it nobody does.
+  std::function<double()> seconds = {};  ///< Reads a clock that never goes back.
+  /// Returns how many columns the terminal has now, or 0 if that is not known. It may be empty, and
+  /// then the number is not known.
   std::function<std::size_t()> columns = {};
 
-  /// Returns the process's stderr and steady clock. With `among_lines`, others write there too, and
-  /// a terminal gets no bar that they would break.
+  /// Returns a stream to stderr that has the process's steady clock. `among_lines` says that other
+  /// lines are written to stderr, too; even a terminal then gets no bar, because the lines would
+  /// break it.
   static ProgressStream standard_error(bool among_lines);
-  /// Returns a stream that nobody reads, with the same clock.
+  /// Returns a stream that writes nothing and has the process's steady clock.
   static ProgressStream silent();
 };
 
-/// Returns what draws a bar of a hundred ticks on a terminal while a model is compiled; elsewhere
-/// it returns nothing. `stream` outlives it.
+/// Returns a function that draws a bar of a hundred ticks while a model is compiled, or an empty
+/// function if `stream` is not a terminal. `stream` must outlive the function.
 std::function<void(const penstock::CompileProgress&)> compile_bar(const ProgressStream& stream,
                                                                   const std::string& title);
 
-/// Shows one task of `total` steps. It ends its line when it goes out of scope.
+/// Shows how far a task of `total` steps is. The destructor ends the bar's line.
 class Progress {
  public:
   Progress(const ProgressStream& stream, std::string title, std::int64_t total);
@@ -50,7 +52,7 @@ class Progress {
 
   /// Notes that one more step is done.
   void advance(const std::string& description);
-  /// Ends the bar's line, so that others may write; the next bar begins one.
+  /// Ends the bar's line, so that other lines may be written. The next bar begins a new line.
   void make_room();
 
  private:
@@ -63,10 +65,10 @@ class Progress {
   std::string title_;
   std::int64_t total_;
   std::int64_t done_ = 0;
-  std::int64_t shown_ = 0;  ///< Is `done_` when it was last shown.
+  std::int64_t shown_ = 0;  ///< Is the value of `done_` that was shown last.
   double begin_;
   double shown_at_;
-  /// Is the width of the bar on the terminal's line, or 0 without one.
+  /// Is the width of the bar on the terminal's line, or 0 if no bar is there.
   std::size_t bar_columns_ = 0;
 };
 

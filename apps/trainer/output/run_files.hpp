@@ -1,5 +1,5 @@
-// A RunFile is a file that a run reads or writes, and the option that brings it. Which of them may
-// be the same file is decided here, before any is opened for writing.
+// A RunFile is a file that a run reads or writes, with the option that names it. check_distinct()
+// decides which files may be the same one, before any is opened for writing.
 #pragma once
 
 #include <filesystem>
@@ -13,10 +13,10 @@ struct RunFile {
   std::filesystem::path path;
 };
 
-/// Checks what the outputs replace. Weights may take the place of those that the run began with;
-/// nothing else may replace an input or another output, by whatever name, or stand where an output
-/// needs a directory.
-/// @throws penstock::Error invalid_argument naming both.
+/// Checks that no output replaces an input or another output, even under another name of the file,
+/// and that no output stands where another one needs a directory. Only the weights and the
+/// optimizer's state that the run begins with may be replaced, by those that it saves.
+/// @throws penstock::Error invalid_argument that names both files.
 void check_distinct(std::span<const RunFile> outputs, std::span<const RunFile> inputs);
 
 }  // namespace trainer

@@ -1,11 +1,12 @@
-// Fuzzes every reader of bytes from outside. The suite makes a short draw; a long one is
+// This program fuzzes every reader of bytes from outside. The test suite runs it for a short time;
+// a long run is
 //
 //   build-test/tests/tools/fuzz/fuzz_readers --seconds 600 [--seed S] [READER...]
 //
-// which takes that long for each reader, and best runs under the sanitizers (a build directory with
-// -Db_sanitize=address,undefined -Db_lundef=false). What is found is printed with the options that
-// repeat it. Readers: weights, weights_header, idx_images, idx_gzip, cifar10, json_value,
-// options_json, optimizer_json, loader_json, plan_codec, plan_cache.
+// where --seconds is the time for each reader. A long run is best made under the sanitizers (a
+// build directory with -Db_sanitize=address,undefined -Db_lundef=false). A defect is printed with
+// the options that repeat its draw. The readers are weights, weights_header, idx_images, idx_gzip,
+// cifar10, json_value, options_json, optimizer_json, loader_json, plan_codec and plan_cache.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -94,7 +95,7 @@ FuzzedReader weights_header() {
           [data](const std::string& text) { parse_weights_header(text, data); }};
 }
 
-/// Reads a file that holds the bytes.
+/// Returns a reader that writes its input to a file and calls `read` with the file's path.
 FuzzedReader of_a_file(const std::string& name, std::vector<std::string> seeds,
                        const std::function<void(const std::string&)>& read) {
   const auto file = std::make_shared<MemoryFile>();

@@ -22,13 +22,13 @@ constexpr unsigned most_seconds_per_input = 60;
 
 struct Settings {
   std::uint64_t seed = 1;
-  std::uint64_t first = 0;  ///< Is the first draw.
+  std::uint64_t first = 0;  ///< Is the number of the first draw.
   std::uint64_t draws = std::numeric_limits<std::uint64_t>::max();
   double seconds = std::numeric_limits<double>::infinity();
   std::vector<std::string> names = {};
 };
 
-/// Is what is being read, for the handler of signals.
+/// Is the reader in use and the number of its draw, for the handler of signals.
 const char* current_reader = "";
 volatile std::uint64_t current_draw = 0;
 
@@ -46,7 +46,8 @@ std::uint64_t mixed(std::uint64_t seed, std::uint64_t draw) {
   return (seed * 0x9e3779b97f4a7c15u) ^ (draw * 0xbf58476d1ce4e5b9u);
 }
 
-/// Two neighbours in draws share nothing but the seeds that they are made of.
+/// Returns the input of a draw, which is a mutation of the reader's seeds. Its random numbers do
+/// not depend on those of other draws.
 std::string input_of(const FuzzedReader& reader, std::uint64_t seed, std::uint64_t draw) {
   std::mt19937_64 random(mixed(seed, draw));
   const auto any = [&]() -> const std::string& {
@@ -57,8 +58,8 @@ std::string input_of(const FuzzedReader& reader, std::uint64_t seed, std::uint64
   return mutated(base, reader.words, other, random);
 }
 
-/// Returns what is wrong with a refusal, or nothing if it is a short line of a cause that lies in
-/// the input.
+/// Returns what is wrong with a refusal, or an empty text if it is right: its text is one short
+/// line, and its cause lies in the input.
 std::string defect_of(const Error& error) {
   const std::string_view text = error.what();
   if (error.code() == Errc::internal || error.code() == Errc::out_of_memory)
@@ -74,7 +75,7 @@ class Fuzzing {
   Fuzzing(const FuzzedReader& reader, const Settings& settings)
       : reader_(reader), settings_(settings) {}
 
-  /// Returns whether nothing was found.
+  /// Fuzzes the reader, and returns whether no defect was found.
   bool run() {
     using Clock = std::chrono::steady_clock;
     const auto begin = Clock::now();
@@ -124,7 +125,8 @@ class Fuzzing {
   unsigned long long accepted_ = 0, refused_ = 0, defects_ = 0;
 };
 
-/// Returns the command line's settings. @throws std::invalid_argument or std::out_of_range
+/// Returns the command line's settings. @throws std::invalid_argument or std::out_of_range if a
+/// number is malformed.
 Settings settings_of(int argc, char** argv) {
   Settings settings;
   for (int i = 1; i < argc; ++i) {

@@ -1,5 +1,5 @@
-// A fuzzer of readers mutates what a reader accepts, and expects that the reader reads or refuses
-// whatever comes of it, in a short line, without a crash and without end.
+// A fuzzer mutates inputs that a reader accepts. It expects that the reader accepts each mutation
+// or refuses it with an error of one short line, and neither crashes nor runs for ever.
 #pragma once
 
 #include <functional>
@@ -11,15 +11,14 @@ namespace penstock::testing {
 
 struct FuzzedReader {
   std::string name;
-  std::vector<std::string> seeds;  ///< Are inputs that are accepted.
-  std::vector<std::string> words;  ///< Are parts of inputs that mean something.
-  /// Reads an input; throws penstock::Error if it refuses it.
+  std::vector<std::string> seeds;  ///< Has inputs that the reader accepts.
+  std::vector<std::string> words;  ///< Has parts of inputs that mean something to the reader.
+  /// Reads an input. @throws penstock::Error if the input is refused.
   std::function<void(const std::string&)> read;
 };
 
-/// Fuzzes the readers that the command line names, or all of them, and prints what came of it.
-/// Returns the process's exit code: 0 if nothing was found, 1 if something was, 2 for a command
-/// line that makes no sense.
+/// Fuzzes the readers that the command line names, or all of them, and prints the results. Returns
+/// the process's exit code: 0 if no defect was found, 1 if one was, 2 if the command line is wrong.
 int fuzz(std::span<const FuzzedReader> readers, int argc, char** argv);
 
 }  // namespace penstock::testing

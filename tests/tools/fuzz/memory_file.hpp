@@ -1,4 +1,4 @@
-// A MemoryFile is a file without a disk, for what is read from files by the million.
+// A MemoryFile is a file in memory. It spares the disk where a test reads files by the million.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@ namespace penstock::testing {
 
 class MemoryFile {
  public:
-  /// @throws std::runtime_error if the system has none.
+  /// Makes an empty file. @throws std::runtime_error if the system cannot make one.
   MemoryFile();
   ~MemoryFile();
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
 
-  /// Whoever opens this path in this process reads the file from its beginning.
+  /// Returns a path by which this process can open the file, and then reads it from its beginning.
   std::string path() const;
   /// Replaces what the file holds.
   void write(const std::string& bytes);

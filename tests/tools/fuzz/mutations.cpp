@@ -14,7 +14,7 @@ std::size_t below(std::size_t end, std::mt19937_64& random) {
   return end == 0 ? 0 : random() % end;
 }
 
-/// Few bytes are more often drawn than many.
+/// Draws a number of bytes up to `end`. Small numbers are drawn more often than large ones.
 std::size_t length_below(std::size_t end, std::mt19937_64& random) {
   return below(std::min(end, std::size_t{1} << below(12, random)) + 1, random);
 }

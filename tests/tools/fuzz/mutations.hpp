@@ -1,4 +1,4 @@
-// Mutations of bytes, drawn from a seed.
+// mutated() makes random changes to bytes.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,9 @@
 
 namespace penstock::testing {
 
-/// `bytes` after one to eight changes: bytes set, turned, inserted, removed, copied, cut off, or
-/// replaced by numbers that lie at limits, by one of `words`, or by a part of `other`.
+/// Returns `bytes` after one to eight changes. A change alters, copies, removes or cuts off bytes,
+/// or it inserts or overwrites some with a number at a limit, with one of `words` or with a part of
+/// `other`.
 std::string mutated(std::string bytes, std::span<const std::string> words, const std::string& other,
                     std::mt19937_64& random);
 
