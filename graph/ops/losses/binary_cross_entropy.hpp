@@ -1,4 +1,5 @@
-// These losses are the cross-entropy of classes each of which is true or false by itself.
+// These losses are the cross-entropy of classes, each of which is true or false independently of
+// the others.
 #pragma once
 
 #include "graph/ir/op.hpp"

@@ -1,5 +1,6 @@
-// Losses with a term for each pair (x, target), tensors of one shape, share these: their shape
-// rules, and how their kernels are called. The attribute `reduction` is that of reduction.hpp.
+// Losses that have a term for each pair (x, target), which are elements of two tensors of one
+// shape, share what is declared here: their shape rules, and how their kernels are called. The
+// attribute `reduction` is the one of reduction.hpp.
 #pragma once
 
 #include <vector>
@@ -57,7 +58,8 @@ void backward_pair_loss_and_target(GradientContext& context) {
   emit_pair_loss_gradient(context, 0, gradient);
   emit_pair_loss_gradient(context, 1, target_gradient);
 }
-/// Serves a function of x - target: the gradient of the target is -dx.
+/// Serves the backward of a loss that is a function of x - target: `gradient` computes dx, and the
+/// gradient of the target is -dx.
 void backward_difference_loss(GradientContext& context, const Op& gradient);
 template <const Op& gradient>
 void backward_difference_loss(GradientContext& context) {

@@ -1,4 +1,5 @@
-// The poolings with a window share these: their shape rule and their samples.
+// The ops that pool windows share what is declared here: their shape rule, sizes, units and
+// samples.
 #pragma once
 
 #include "graph/ir/op.hpp"
@@ -19,7 +20,7 @@ struct PooledPlanes {
   std::int64_t image, output;
 };
 PooledPlanes planes_of(const KernelCall& call, const Shape& image, const Shape& output);
-/// Serves as Op::units: counts the planes, [N,C,...] or [B,C,...,16], of output 0.
+/// Serves as Op::units: counts the planes of output 0, which is [N,C,...] or [B,C,...,16].
 std::int64_t plane_units(const Attributes&, Types inputs, Types outputs);
 
 std::vector<OpSample> pool2d_samples();
