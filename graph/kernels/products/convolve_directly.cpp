@@ -5,13 +5,13 @@
 #include "graph/kernels/products/pack.hpp"
 #include "graph/kernels/products/workspace.hpp"
 
-// The vectors run over results, whose weights are packed. What places see is read from the source,
-// one by one, and what they would see around the source is left out.
+// The vectors run over results, whose weights are packed. The pixels that places see are read from
+// the source one by one, and pixels around the source are left out.
 
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Computes a band's sums for some neighbouring results, whose weights make one panel.
+/// Describes the sums of a band for some neighbouring results, whose weights make one panel.
 struct Panel {
   const Windows& w;
   const Band& band;
@@ -23,8 +23,9 @@ struct Panel {
   float* sums;  ///< Has the sums [place][panel_width].
 };
 
-/// Is a run of neighbouring places of a row. `skips` says which of them each column of the kernel
-/// leaves out.
+/// Is a run of neighbouring places of a row. `skips` says for each column of the kernel how many of
+/// them it leaves out, because they do not see the source through it: at the end of the run or, if
+/// the number is below zero, at its beginning.
 struct PlaceRun {
   std::int64_t first, places;
   std::int8_t skips[most_row_taps];
@@ -39,7 +40,7 @@ struct PlaceRun {
   }
 };
 
-/// Are the taps that show some of the source to a place.
+/// Are the taps through which a place sees a pixel of the source.
 struct Taps {
   std::int64_t first, count;
 
@@ -53,7 +54,8 @@ struct Taps {
   }
 };
 
-/// Computes a run of row `row` of a sample of the band, for some of the channels.
+/// Adds the products of some channels to the sums of a run of places, in row `row` of a sample of
+/// the band.
 void multiply_run(const Panel& panel, const PlaceRun& run, std::int64_t sample, std::int64_t row,
                   std::int64_t channel, std::int64_t channels) {
   const Windows& w = panel.w;

@@ -9,8 +9,8 @@
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-/// Is a loop over depth: it says how often it turns, and how far each factor moves on with each
-/// turn.
+/// Is a loop over depth with `count` turns. With each turn, the factors move on by `left` and by
+/// `right` floats.
 struct DepthLoop {
   std::int64_t count, left, right;
 };
@@ -33,7 +33,8 @@ struct DirectTile {
   std::int64_t target_pitch;
 };
 
-/// Computes target = left * right, and what the fields say besides.
+/// Computes target = left * right. The fields of `tile` say what the sums start with, and whether a
+/// bias and relu follow.
 void multiply_direct(const DirectTile& tile);
 
 }  // namespace penstock::graph::PENSTOCK_ISA

@@ -24,8 +24,8 @@ bool reads_in_place(const Product& p) {
   return p.right.column_stride == 1 && p.rows <= 4 * most_rows;
 }
 
-/// Returns whether a block has so little depth that small tiles pay: the sums of one tile are then
-/// stored while those of the next one begin. That needs many tiles.
+/// Returns whether a block has so little depth that small tiles pay: the CPU then stores the sums
+/// of one tile while it begins the next one. There must be many tiles for that.
 bool is_shallow(const Block& block) {
   return block.steps <= 12 && block.columns >= 256;
 }
@@ -35,7 +35,7 @@ void pack_left(const Product& p, const Block& block, std::int64_t row, std::int6
   const ConstMatrix& left = p.left;
   const float* const from =
       left.data + row * left.row_stride + block.first_step * left.column_stride;
-  if (left.row_stride == 1)  // Whole vectors are faster, though fewer rows may be needed.
+  if (left.row_stride == 1)  // Whole vectors are copied faster, even if fewer rows are needed.
     pack_rows(at_most(p.rows - row, left_pitch), block.steps, from, left.column_stride,
               {to, left_pitch});
   else
@@ -53,7 +53,7 @@ void pack_panel(const Product& p, const Block& block, std::int64_t column, float
     pack_columns(columns, block.steps, from, right.column_stride, {to, panel_width});
 }
 
-/// Packs, side by side, the panels that are not read where they lie.
+/// Packs, side by side, the panels of the right factor that are not read where they lie.
 void pack_right(const Product& p, const Block& block, float* to) {
   const std::int64_t first = reads_in_place(p) ? block.columns / panel_width * panel_width : 0;
   for (std::int64_t column = first; column < block.columns; column += panel_width)

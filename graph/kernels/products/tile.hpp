@@ -12,7 +12,7 @@ namespace penstock::graph::PENSTOCK_ISA {
 /// factor of each kind.
 inline constexpr int most_rows = many_registers ? 14 : 6;
 inline constexpr int panel_width = 2 * vector_size;
-/// One step of depth and the next in a packed left factor are this many floats apart.
+/// Is the number of floats from one step of depth to the next in a packed left factor.
 inline constexpr int left_pitch = many_registers ? 16 : 8;
 
 /// Says what is added to the sums of a tile at the end.
@@ -38,11 +38,12 @@ struct Strip {
   std::int64_t target_pitch;
 };
 
-/// Computes target = left * right, and what the fields say besides.
+/// Computes target = left * right. The fields of `strip` say what the sums start with, and whether
+/// a bias and relu follow.
 void multiply_strip(const Strip& strip);
 
 /// Computes the tile at the right border, which is `columns` wide. Nothing is written past these
-/// columns, and no more than these are read of the bias.
+/// columns, and no numbers of the bias are read past them.
 void multiply_ragged(Strip strip, std::int64_t columns);
 
 /// Computes as many panels as `columns` fill, and the ragged one. The bias, if there is one,
