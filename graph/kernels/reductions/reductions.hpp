@@ -1,5 +1,5 @@
 // ReductionKernels are sums of neighbouring elements, a part of KernelTable. This header has
-// declarations only, for sources of every instruction set include it.
+// declarations only, because sources of every instruction set include it.
 #pragma once
 
 #include <cstdint>

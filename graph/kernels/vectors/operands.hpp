@@ -1,5 +1,6 @@
-// Kernels of several families see their operands in these ways: a tensor as lines along an axis, or
-// as planes that are pooled, and a row of results by what is read along it.
+// Kernels of several families take their operands in the forms of this header: a tensor as lines
+// along an axis, a tensor as planes that are pooled, and an array or a repeated element along a
+// row.
 #pragma once
 
 #include <cstdint>

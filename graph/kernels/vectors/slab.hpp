@@ -15,19 +15,20 @@ namespace penstock::graph::PENSTOCK_ISA {
 // apart are worked on side by side, this many at a time.
 inline constexpr std::int64_t columns = 64;
 
-/// Is a group of lines side by side: row r has `width` elements and begins at offset first +
-/// r·inner.
+/// Is a group of `width` lines side by side. Row r has element r of each line, and begins at offset
+/// first + r·inner.
 struct Slab {
   std::int64_t first, rows, inner, width;
 
-  /// Calls `work(row offset)` for each row.
+  /// Calls `work(offset)` with the offset at which each row begins.
   template <class Work>
   [[gnu::always_inline]] void for_each_row(Work work) const {
     for (std::int64_t row = 0; row < rows; ++row) work(first + row * inner);
   }
 };
 
-/// Calls `whole(offset)` for each line, or `side_by_side(slab)` for each group of lines.
+/// Calls `whole(offset)` for each line if the elements of a line are neighbours, and otherwise
+/// `side_by_side(slab)` for each group of lines.
 template <class Whole, class SideBySide>
 [[gnu::always_inline]] inline void for_each_group(const Lines& lines, Whole whole,
                                                   SideBySide side_by_side) {
@@ -45,8 +46,9 @@ template <class Whole, class SideBySide>
   }
 }
 
-/// At the end of a row, half a vector of elements is still computed at once. Elements that do not
-/// fill half a vector are computed one by one, and each of them takes as long as a vector.
+/// Is half a vector, the smallest number of elements that are computed at once at the end of a row.
+/// Elements that do not fill half a vector are computed one by one, and each of them takes as long
+/// as a vector.
 inline constexpr std::int64_t together = vector_size / 2;
 
 constexpr std::int64_t rounded_up(std::int64_t count) {
@@ -94,7 +96,7 @@ template <class Element, class Function, class Use>
   for_each_joined(slab, element, f, use);
 }
 
-/// Does what for_each_joined() does for any slab.
+/// Does for any slab what for_each_joined() does for a ragged one.
 template <class Element, class Function, class Use>
 [[gnu::always_inline]] inline void for_each_mapped(const Slab& slab, Element element, Function f,
                                                    Use use) {

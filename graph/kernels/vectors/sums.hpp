@@ -1,6 +1,6 @@
-// These are sums of many floats. Their order is fixed by the count and is the same for every
-// instruction set, and their error does not grow with the count. They are for kernels that the
-// build compiles once per instruction set.
+// This header has sums of many floats. Their order is fixed by the count and is the same for every
+// instruction set, and their error does not grow with the count. The functions are for kernels that
+// the build compiles once per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ template <class Term, class... X>
       count, [](auto element) { return element; }, x);
 }
 
-/// Returns the largest of x, or -inf if there is none. NaNs are passed over.
+/// Returns the largest element of x, or -inf if there is none. NaNs do not count.
 [[gnu::always_inline]] inline float largest(std::int64_t count, const float* x) {
   Vector peaks = broadcast(-__builtin_inff());
   std::int64_t i = 0;
