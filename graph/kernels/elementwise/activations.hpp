@@ -9,7 +9,7 @@ namespace penstock::graph {
 /// In every function, y and dx may have the memory of any of the operands before them.
 struct ActivationKernels {
   using Function = void (*)(std::int64_t count, const float* x, float* y);
-  /// Computes dx from dy and from x or y, which is `from`.
+  /// Computes dx from dy and `from`, which is x or y.
   using Gradient = void (*)(std::int64_t count, const float* from, const float* dy, float* dx);
 
   Function relu;           ///< Computes max(x, 0), and keeps a NaN.
@@ -25,7 +25,7 @@ struct ActivationKernels {
 
   /// Computes slope·x below 0, and x elsewhere.
   void (*leaky_relu)(std::int64_t count, float slope, const float* x, float* y);
-  /// Computes slope·dy where `from` is not above 0, and dy elsewhere.
+  /// Computes slope·dy where `from`, which is x or y, is not above 0, and dy elsewhere.
   void (*leaky_relu_gradient)(std::int64_t count, float slope, const float* from, const float* dy,
                               float* dx);
   /// Computes x·scale where the mask's bit is 1, and 0 elsewhere. Bit i%64 of mask[i/64] belongs to

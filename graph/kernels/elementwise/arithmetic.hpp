@@ -17,7 +17,7 @@ struct ArithmeticKernels {
   Binary multiply;
   void (*fill)(std::int64_t count, float value, float* y);
   void (*scale)(std::int64_t count, float factor, const float* x, float* y);
-  /// Computes y = factor_a·a + factor_b·b; y may be a or b.
+  /// Computes y = factor_a·a + factor_b·b; y may have the memory of a or b.
   void (*blend)(std::int64_t count, float factor_a, const float* a, float factor_b, const float* b,
                 float* y);
   /// Computes y[i] = x[i*step].

@@ -10,7 +10,7 @@ constexpr int most_channels = many_registers ? 4 : 2;
 constexpr int most_columns = 2;
 constexpr int most_taps = 6;
 
-/// Returns the kernel's rows that connect row `row` of dx with `rows` of dy.
+/// Returns those rows of the kernel through which row `row` of dx gets gradients from `rows` of dy.
 Part kernel_rows(const LaneConvolution& conv, std::int64_t row, Part rows) {
   return within({row < rows.end ? 0 : row - rows.end + 1, row - rows.begin + 1},
                 conv.kernel_height);

@@ -126,7 +126,7 @@ struct WeightGradient {
     }
   }
 
-  /// Computes dweight between `outputs` channels from `o` on and input channel `c`.
+  /// Computes the gradients of the weights between `outputs` channels from `o` on and input `c`.
   template <int outputs>
   void run_channel(std::int64_t o, std::int64_t c) const {
     const auto bytes = sizeof(float) * static_cast<std::size_t>(outputs * cells() * lanes);

@@ -15,7 +15,7 @@ class Steps {
   Steps(std::int64_t rows, std::int64_t row_floats)
       : next_(rows == 2 ? row_floats : lanes), both_(rows == 2 ? lanes : 2 * lanes) {}
 
-  /// Returns the distance to the next pixel.
+  /// Returns the distance to the next pixel, in floats, and goes on to it.
   [[gnu::always_inline]] std::int64_t next() {
     const std::int64_t step = next_;
     next_ = both_ - step;

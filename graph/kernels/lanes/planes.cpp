@@ -54,7 +54,8 @@ void for_each_vector(std::int64_t samples, std::int64_t length, Work work) {
       work(block * lanes + lane, samples - block * lanes - lane, block * lanes * length + lane);
 }
 
-/// Has the positions [begin, end) of a window along one axis that lie in the image.
+/// Holds the positions of a window along one axis that lie in the image: from `begin` up to but
+/// without `end`.
 struct Span {
   std::int64_t begin, end;
 

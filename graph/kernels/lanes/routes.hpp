@@ -1,7 +1,7 @@
-// Routes say where gradients go through a max pooling of 2x2 pixels and a ReLU. The gradient of a
-// convolution needs no image of mostly zeros: each pooled pixel has one gradient, and each lane's
-// winner decides which weights or pixels meet the gradient. The build compiles these functions once
-// per instruction set.
+// Routes say where gradients go through a max pooling of 2x2 pixels and a ReLU. With routes, the
+// gradient of a convolution needs no image of gradients that are mostly zeros: each pooled pixel
+// has one gradient, and each lane's winner says which weights or pixels it is multiplied with. The
+// build compiles these functions once per instruction set.
 #pragma once
 
 #include "graph/kernels/lanes/lane_kernels.hpp"

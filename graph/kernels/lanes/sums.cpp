@@ -58,7 +58,7 @@ constexpr int vectors = lanes / vector_size;
 /// so that the CPU need not wait for one before it goes on with the next.
 constexpr int most_channels = many_registers ? 4 : 2;
 
-/// Adds up neighbouring rows of neighbouring channels, column by column.
+/// Adds `rows` neighbouring rows of neighbouring channels to `sums`, column by column.
 template <int rows, int channels>
 [[gnu::always_inline]] inline void add_rows(const LanePlanes& planes, const float* x,
                                             Vector (&sums)[channels][vectors]) {

@@ -1,5 +1,5 @@
-// These kernels sum over lanes, and over planes in lanes. The build compiles them once per
-// instruction set.
+// These kernels sum over lanes, and over planes in the batch-lane layout. The build compiles them
+// once per instruction set.
 #pragma once
 
 #include "graph/kernels/lanes/lane_kernels.hpp"

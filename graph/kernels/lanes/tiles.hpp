@@ -13,7 +13,7 @@ namespace penstock::graph::PENSTOCK_ISA {
 /// Is the number of lanes, and of floats from one pixel to the next in the same channel.
 inline constexpr std::int64_t lanes = 16;
 
-/// Calls `work` with `size`, from 1 to `most`, as a constant.
+/// Calls `work` with `size`, from 1 to `most`, as a constant of the compiler.
 template <int most, class Work>
 [[gnu::always_inline]] inline void with_constant(std::int64_t size, Work work) {
   if constexpr (most > 1)
@@ -50,7 +50,7 @@ inline std::int64_t reached_lanes(std::int64_t active) {
   return (active + step - 1) / step * step;
 }
 
-/// Returns how many blocks of 16 hold `samples` samples.
+/// Returns how many blocks of 16 lanes hold `samples` samples.
 inline std::int64_t blocks_of(std::int64_t samples) {
   return (samples + lanes - 1) / lanes;
 }

@@ -1,6 +1,6 @@
-// The batch-lane kernels divide their workspace into regions as these structs say, and their ops
-// ask for as many floats. Each number of a struct is where a region begins, in floats; `end` is
-// where the last region ends.
+// The batch-lane kernels divide their workspace into regions as the structs of this header say, and
+// their ops ask for workspaces of that size. Each number of a struct is the float at which a region
+// begins; `end` is where the last region ends.
 #pragma once
 
 #include "graph/kernels/lanes/lane_kernels.hpp"

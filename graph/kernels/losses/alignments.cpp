@@ -8,7 +8,7 @@ namespace {
 constexpr float impossible = -__builtin_inff();
 constexpr std::int64_t padding = AlignmentWorkspace::before;
 
-/// Finds the rows of the workspace.
+/// Finds the rows of the workspace, as AlignmentWorkspace divides it.
 class Rows {
  public:
   Rows(const LabelledSequence& of, float* workspace)

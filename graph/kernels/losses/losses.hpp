@@ -19,7 +19,7 @@ struct LossConstants {
 struct PairLossKernels {
   void (*terms)(std::int64_t count, const LossConstants&, const float* x, const float* target,
                 float* y);
-  /// Returns the sum of the terms, in an order that `count` fixes.
+  /// Returns the sum of the terms. Their order is fixed by `count`.
   double (*sum)(std::int64_t count, const LossConstants&, const float* x, const float* target);
   /// Computes dx = d term/dx · dloss; dx may have the memory of x or target.
   void (*gradient)(std::int64_t count, const LossConstants&, const float* x, const float* target,

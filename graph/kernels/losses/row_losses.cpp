@@ -62,7 +62,7 @@ void cosine_gradient(const CosineRows& of, RowOperand dloss, float* da, float* d
   }
 }
 
-/// Returns the distance of two rows: |a - b + eps|.
+/// Returns the distance of two rows, |a - b + eps|, in the norm that `of` asks for.
 double distance(const TripletRows& of, const float* a, const float* b) {
   const float eps = of.eps;
   if (of.manhattan)

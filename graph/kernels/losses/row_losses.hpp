@@ -16,11 +16,11 @@ struct CosineRows {
   const float *a, *b, *target;
 };
 
-/// Holds rows of an anchor, of what should be near it, and of what should be far from it.
+/// Holds anchors, the rows that should be near them, and the rows that should be far from them.
 struct TripletRows {
   std::int64_t rows, width;
   float margin, eps;
-  bool manhattan;  ///< Says whether the distance is |v|₁; else it is |v|₂.
+  bool manhattan;  ///< Says whether distances are |v|₁ in place of |v|₂.
   /// Says whether the far row's distance is the smaller one of its distances from the anchor and
   /// from the near row. Otherwise it is the distance from the anchor.
   bool swap;

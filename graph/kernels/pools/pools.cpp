@@ -49,7 +49,7 @@ void for_each_row(const Pooling& pool, Work work) {
     }
 }
 
-/// Calls `work` with the stride, which is a constant where that makes the loop fast.
+/// Calls `work` with the stride: 1 and 2 as constants, which make the loop faster.
 template <class Work>
 void with_stride(std::int64_t stride, Work work) {
   if (stride == 1)

@@ -10,7 +10,8 @@ namespace penstock::graph {
 
 /// Is the number of steps of depth for which factors are packed, and used, at a time.
 inline constexpr std::int64_t depth_block = 256;
-/// The packed right factor has at most this many floats: half of a second-level cache of 1 MB.
+/// A block of the right factor that is packed has at most this many floats, which take half of a
+/// second-level cache of 1 MB.
 inline constexpr std::int64_t right_block_floats = 128 << 10;
 /// A factor of more floats than this does not stay in a second-level cache.
 inline constexpr std::int64_t cached_floats = 256 << 10;
@@ -54,9 +55,9 @@ static constexpr std::int64_t packed_rows(std::int64_t results) {
   return (results + 5) / 6 * 8 + widest_left;
 }
 
-/// A product with more rows than this is not turned around. turned_floats() says how many floats
-/// the packed rows of a turned product take; it is 0 where the rows are too many or too deep for a
-/// second-level cache.
+/// A product with more rows than this is not computed by multiply_turned(). turned_floats() returns
+/// how many floats the packed rows of such a product take; it is 0 if the rows are too many, or too
+/// deep for a second-level cache.
 inline constexpr std::int64_t turned_rows = 64;
 static constexpr std::int64_t turned_floats(std::int64_t rows, std::int64_t depth) {
   const std::int64_t floats = round_up(rows, widest_panel) * depth;

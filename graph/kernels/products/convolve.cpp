@@ -16,7 +16,7 @@ constexpr std::int64_t no_start = 0;
 
 /// Is a run of neighbouring places of one row.
 struct Run {
-  std::int64_t column;  ///< Is the column of the panel where the run begins.
+  std::int64_t column;  ///< Is the column of the panel at which the run begins.
   std::int64_t length;
   std::int64_t source, target;  ///< Are offsets in the image and in a plane of the target.
 };

@@ -18,7 +18,7 @@ struct Panel {
   std::int64_t result, results;
   const float* source;
   const float* weights;  ///< Has the weights [channel][tap][panel_width].
-  /// Has the bias of as many results as one or two Vectors have, or is null if there is none.
+  /// Has a number for each element of one or two Vectors, or is null if there is no bias.
   const float* bias;
   float* sums;  ///< Has the sums [place][panel_width].
 };
@@ -115,8 +115,8 @@ void put_panel(const Panel& panel, float* target) {
                    w.target_plane);
 }
 
-/// Calls `work(result, results)` for the panels of a unit. A unit has widest_panel results whatever
-/// the size of vectors is, because threads share units.
+/// Calls `work(result, results)` for the panels of a unit. A unit has widest_panel results under
+/// every instruction set, so that it may consist of several panels.
 template <class Work>
 void for_each_panel(const Windows& w, std::int64_t unit, Work work) {
   const std::int64_t end = at_most((unit + 1) * widest_panel, w.results);

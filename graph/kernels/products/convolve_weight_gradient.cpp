@@ -68,7 +68,7 @@ Pixels pixels_of(const Windows& w, const Band& band, const float* source, float*
   return pixels;
 }
 
-/// Packs the gradients, place by place, of `results` results from `result` on.
+/// Packs the gradients of `results` results, from `result` on, place by place.
 void pack_gradients(const Windows& w, const Band& band, std::int64_t result, std::int64_t results,
                     const float* gradient, float* to) {
   const std::int64_t places = band.rows * w.columns.places;
@@ -78,9 +78,9 @@ void pack_gradients(const Windows& w, const Band& band, std::int64_t result, std
                  w.target_plane, {to, left_pitch});
 }
 
-/// Calls `work(offset, pixel, length)` for every run of cells that lie side by side in the pixels:
-/// `offset` is where the run begins in the sums of a result, `pixel` where it begins in the pixels,
-/// and `length` counts its floats.
+/// Calls `work(offset, pixel, length)` for every run of weights whose pixels lie side by side:
+/// `offset` is where the run begins in the sums of a result, `pixel` is where it begins in the
+/// pixels, and `length` counts its floats.
 template <class Work>
 [[gnu::always_inline]] inline void for_each_run(const Windows& w, const Pixels& pixels, Work work) {
   const bool whole_rows = w.columns.tap_step == 1;

@@ -14,7 +14,8 @@ inline constexpr std::int64_t direct_depth = 288;
 /// Is the largest number of places, at either end of a tile, that see only zeros around the image
 /// through one tap.
 inline constexpr std::int64_t most_skipped = 2;
-/// A row of the kernel of such a convolution has at most this many taps.
+/// Is the largest number of taps in a row of the kernel of a convolution that reads its images
+/// where they lie.
 inline constexpr std::int64_t most_row_taps = 16;
 /// The weights or gradients of at most this many panels of results are packed at a time.
 inline constexpr std::int64_t most_panels = 64;

@@ -25,7 +25,7 @@ template <int first, int last, Rows lie, int rows, int vectors>
 [[gnu::always_inline]] inline void add_steps(const DirectTile& tile, const float* left,
                                              const float* right, Sums<rows, vectors>& sums) {
   constexpr int count = last - first;
-  // One pointer is enough for this many rows.
+  // This many rows are reached from one pointer.
   constexpr int reach = lie == Rows::planes ? 4 : count;
   constexpr int pointers = (count + reach - 1) / reach;
   const DepthLoop steps = tile.steps;

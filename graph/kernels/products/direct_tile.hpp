@@ -1,5 +1,5 @@
-// A direct tile is a tile of a product whose left factor is read where it lies. The build compiles
-// it once per instruction set.
+// A direct tile is a tile of a product whose left factor is read where it lies, without packing.
+// The build compiles it once per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct DirectTile {
   const std::int8_t* skips;
   const float* left;
   const float* right;  ///< Has panel_width floats for each step.
-  bool accumulate;     ///< Says whether the sums start with what is in the target.
+  bool accumulate;     ///< Says whether the products are added to the target.
   const float* bias;   ///< Has a number for each element of a row, or is null.
   bool relu;           ///< Replaces results below zero by zero at the end.
   float* target;       ///< Has panel_width floats for each row.

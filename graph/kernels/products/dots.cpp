@@ -12,8 +12,8 @@ constexpr int tile_rows = 4;
 constexpr int tile_columns = many_registers ? 6 : 2;
 constexpr int tile_sums = (tile_rows * tile_columns + vector_size - 1) / vector_size * vector_size;
 
-/// Has pointers to the first floats of the rows and columns of a tile. Steps of depth are
-/// contiguous.
+/// Has pointers to the first floats of the rows and columns of a tile. The steps of depth of a row
+/// or a column are neighbours in memory.
 struct DotTile {
   std::int64_t depth;
   bool relu;

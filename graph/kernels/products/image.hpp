@@ -1,5 +1,5 @@
-// An Image is a band of a convolution's source with the zeros around it, so that every window is
-// whole. The build compiles it once per instruction set.
+// An Image is a band of a convolution's source with the zeros around it, so that no window reaches
+// beyond it. The build compiles it once per instruction set.
 #pragma once
 
 #include "graph/kernels/products/bands.hpp"
@@ -30,8 +30,8 @@ struct Extent {
   }
 };
 
-/// Holds planes of pixels; the window of place (0,0) begins at `data`. In a row, pixels that are a
-/// step apart lie side by side, so that neighbouring places see neighbouring floats.
+/// Holds planes of pixels; the window of place (0,0) begins at `data`. Within a row, pixels whose
+/// distance is a step lie side by side, so that neighbouring places see neighbouring floats.
 struct Image {
   const float* data;
   std::int64_t sample_pitch, plane_pitch, row_pitch;

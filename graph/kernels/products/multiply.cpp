@@ -11,15 +11,15 @@ namespace {
 constexpr std::int64_t no_start = 0;
 constexpr std::int64_t few_rows = 4;
 
-/// Is a range of steps of depth, of columns and of rows.
+/// Is a part of a product: a range of steps of depth, of columns and of rows.
 struct Block {
   std::int64_t first_step, steps;
   std::int64_t first_column, columns;
   std::int64_t first_row, rows;
 };
 
-/// Returns whether the right factor is read where it lies, because few rows read it so seldom that
-/// a packed copy would not pay.
+/// Returns whether the right factor is read where it lies. With few rows, it is read so seldom that
+/// packing it would take more time than it saves.
 bool reads_in_place(const Product& p) {
   return p.right.column_stride == 1 && p.rows <= 4 * most_rows;
 }
@@ -60,7 +60,8 @@ void pack_right(const Product& p, const Block& block, float* to) {
     pack_panel(p, block, column, to + (column - first) * block.steps);
 }
 
-/// Returns the strip of `rows` rows from `row` on, whose packed left factor is `left`.
+/// Returns the strip with `rows` rows from `row` on; `left` is the packed left factor of these
+/// rows.
 Strip strip_of_rows(const Product& p, const Block& block, std::int64_t row, std::int64_t rows,
                     const float* left) {
   const bool first = block.first_step == 0, last = block.first_step + block.steps == p.depth;

@@ -15,8 +15,8 @@ void multiply(const Product& product, Part part, float* workspace);
 /// depends on the product's sizes and strides alone: the right factor has to be deep and to lie
 /// column by column.
 bool prefers_dots(const Product& product);
-/// Computes the elements of a range, each of which is the dot product of two runs of memory: it is
-/// summed lane by lane, and then over the lanes. Nothing is packed.
+/// Computes the elements of a range. Each is the dot product of two runs of memory, which is summed
+/// lane by lane, and then over the lanes. Nothing is packed.
 void multiply_by_dots(const Product& product, const ProductRange& range);
 
 /// Returns whether multiply_stationary() can compute the product and is the faster way. The answer

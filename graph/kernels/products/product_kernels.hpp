@@ -17,8 +17,8 @@ struct ConstMatrix {
   std::int64_t row_stride, column_stride;
 };
 
-/// Describes result [rows,columns] = left [rows,depth] * right [depth,columns] (+ bias), which is
-/// row-major and dense.
+/// Describes result [rows,columns] = left [rows,depth] * right [depth,columns] (+ bias). The result
+/// is row-major and dense.
 struct Product {
   std::int64_t rows, columns, depth;
   ConstMatrix left, right;

@@ -15,8 +15,8 @@ struct ProductRange {
   std::int64_t first_column, columns;
 };
 
-/// Returns whether threads share the rows of a product, or else panels of its columns. They share
-/// the longer side, because each thread packs the factor of the other side for itself.
+/// Returns whether threads share the rows of a product; otherwise they share panels of its columns.
+/// They share the longer side, because each thread packs the factor of the other side for itself.
 static constexpr bool shares_rows(std::int64_t rows, std::int64_t columns) {
   return rows > columns;
 }

@@ -26,7 +26,7 @@ struct Places {
 
   Places(const WindowAxis& axis, std::int64_t tap, std::int64_t from, std::int64_t places) {
     const std::int64_t pixel = axis.first + tap * axis.tap_step;
-    // Returns the first place that sees `limit` or beyond.
+    // Returns the first place that sees pixel `limit` or a later one.
     const auto past = [&](std::int64_t limit) {
       return pixel >= limit ? 0 : (limit - pixel + axis.step - 1) / axis.step;
     };

@@ -17,10 +17,10 @@ struct WindowAxis {
   /// Is the position of the pixel that place 0 sees through tap 0. It may lie outside the source; a
   /// pixel there counts as zero.
   std::int64_t first;
-  /// Is the number of pixels from one tap to the next, which is not above zero in a gradient.
+  /// Is the number of pixels from one tap to the next. In an input gradient, it is negative or 0.
   std::int64_t tap_step;
   std::int64_t low;  ///< Is the position of the lowest pixel that place 0 sees.
-  /// Is the number of pixels from the lowest to the highest one that place 0 sees.
+  /// Is the number of pixels from the lowest to the highest pixel that place 0 sees.
   std::int64_t span;
   /// Say where the places lie in the target: place i is row or column target_first + i·target_step.
   std::int64_t target_first, target_step;

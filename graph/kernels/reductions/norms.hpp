@@ -7,7 +7,7 @@
 
 namespace penstock::graph {
 
-/// Describes the elements that are normalised together.
+/// Holds the mean and the deviation of the elements that are normalised together.
 struct Moments {
   float mean = 0;
   float inverse_std = 1;  ///< Is 1/sqrt(variance + eps).

@@ -8,7 +8,7 @@
 
 namespace penstock::graph {
 
-/// The order of every sum is fixed by sizes alone.
+/// Holds kernels that compute sums. The order of every sum is fixed by sizes alone.
 struct ReductionKernels {
   double (*sum)(std::int64_t count, const float* x);
   /// Adds x[i] to sums[i].

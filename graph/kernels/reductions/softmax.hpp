@@ -15,9 +15,9 @@ struct LabelledLines {
   Lines lines;
   const std::int64_t* labels;
   std::int64_t ignored;  ///< A line with this label has the gradient 0.
-  /// Is the probability wanted of the class that is the line's label, beyond `uniform`.
+  /// Is the probability that is wanted of the label's class in addition to `uniform`.
   float of_target;
-  float uniform;     ///< Is the probability wanted of every class.
+  float uniform;     ///< Is the probability that is wanted of every class.
   RowOperand dloss;  ///< Has a number for each line.
 };
 

@@ -18,7 +18,7 @@ namespace {
 #endif
 }
 
-/// Calls `work(i, g)` with each element of the gradient, and sets the cleared memory to zero.
+/// Calls `work(i, g)` with each element g of the gradient, and sets `gradient.cleared` to zero.
 template <class Work>
 [[gnu::always_inline]] inline void for_each_gradient(std::int64_t count,
                                                      const SummedGradient& gradient, Work work) {

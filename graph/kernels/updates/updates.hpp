@@ -7,7 +7,7 @@
 
 namespace penstock::graph {
 
-/// Is a gradient as it was summed up over micro-batches. The gradient itself is (sum·scale)·clip.
+/// Is a gradient as it was summed up over micro-batches. The rules use (sum·scale)·clip.
 struct SummedGradient {
   const float* sum = nullptr;
   /// Is set to zero, element by element, after the sum is read. It may be `sum`.
@@ -43,8 +43,8 @@ struct LambConstants {
 
 struct RmsPropConstants {
   float alpha, inflow, decay, momentum;
-  float rate_in, rate_out;  ///< Are the factors before and after the momentum buffer.
-  float eps_in, eps_out;    ///< Are what is added inside and outside the root.
+  float rate_in, rate_out;  ///< Are factors before and after the momentum buffer.
+  float eps_in, eps_out;    ///< Are added inside and outside the root.
 };
 
 /// Is the number of elements in a block of a norm: each block is summed by itself, and then the
@@ -57,19 +57,19 @@ inline constexpr std::int64_t norm_block = 8192;
 struct UpdateKernels {
   /// Computes w -= rate·(g + decay·w).
   void (*descend)(std::int64_t count, const DescentConstants&, const SummedGradient&, float* w);
-  /// Computes g += decay·w; v = momentum·v + inflow·g; w -= rate·v, or with Nesterov
-  /// rate·(lookahead·g + momentum·v).
+  /// Computes g += decay·w and v = momentum·v + inflow·g. Then it computes w -= rate·v or, if
+  /// nesterov is set, w -= rate·(lookahead·g + momentum·v).
   void (*descend_with_momentum)(std::int64_t count, const DescentConstants&, const SummedGradient&,
                                 float* w, float* v);
   /// Updates m and v, and then computes w = w·keep - rate·m / (sqrt(v)/correction2_root + eps).
   void (*adam)(std::int64_t count, const AdamConstants&, const SummedGradient&, float* w, float* m,
                float* v);
-  /// Updates w by RMSprop. `mean` is null unless the rule is centered, and `buffer` is null without
-  /// momentum.
+  /// Updates w by RMSprop. `mean` is null unless the rule is "centered", so that it subtracts the
+  /// square of the mean gradient from the mean square; `buffer` is null without momentum.
   void (*rmsprop)(std::int64_t count, const RmsPropConstants&, const SummedGradient&, float* w,
                   float* square, float* mean, float* buffer);
-  /// Updates m and v, and returns the squared norm of the directions that follow from them:
-  /// m/correction1 / (sqrt(v)/correction2_root + eps) + decay·w.
+  /// Updates m and v, and returns the squared norm of the directions m/correction1 /
+  /// (sqrt(v)/correction2_root + eps) + decay·w.
   double (*lamb_moments)(std::int64_t count, const LambConstants&, const SummedGradient&,
                          const float* w, float* m, float* v);
   /// Computes the directions of which lamb_moments() returns the squared norm.
@@ -79,8 +79,8 @@ struct UpdateKernels {
   /// than to keep it in memory.
   void (*lamb_step)(std::int64_t count, const LambConstants&, float rate, float* w, const float* m,
                     const float* v);
-  /// Returns the sum of the squares of scale·x, in double: each block is summed by itself, and then
-  /// the blocks in order.
+  /// Returns the sum of the squares of scale·x, in double: each block of norm_block elements is
+  /// summed by itself, and then the sums of the blocks are added in order.
   double (*squared_norm)(std::int64_t count, float scale, const float* x);
 };
 

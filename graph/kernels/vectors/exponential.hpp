@@ -40,7 +40,7 @@ struct Power {
           __builtin_bit_cast(std::uint32_t, shifted) - __builtin_bit_cast(std::uint32_t, shift)};
 }
 
-/// Between these numbers, exp(x) is a normal number in f32.
+/// For an x between these numbers, exp(x) is a normal number in f32.
 inline constexpr float lowest_exponent = -0x1.5d589ep+6f, highest_exponent = 0x1.62e42ep+6f;
 
 /// Returns exp(x) to about one unit in the last place. The result is exactly 0 where f32 has no
@@ -57,7 +57,7 @@ inline constexpr float lowest_exponent = -0x1.5d589ep+6f, highest_exponent = 0x1
   return x < lowest ? 0.0f : above;
 }
 
-/// Returns exponential(x) for an x that is not above 0, with less work.
+/// Returns the value of exponential(x) for an x that is not above 0, with less work.
 [[gnu::always_inline]] inline float exponential_of_negative(float x) {
   const Power power = exponential_power(x < lowest_exponent ? lowest_exponent : x);
   const float y = power.factor * __builtin_bit_cast(float, (power.exponent + 127u) << 23);
@@ -86,7 +86,7 @@ inline constexpr float lowest_exponent = -0x1.5d589ep+6f, highest_exponent = 0x1
 /// Describes the standard normal distribution at one point.
 struct Normal {
   float density;  ///< Is exp(-x²/2)/√(2π).
-  float below;    ///< Is the probability of a number below x.
+  float below;    ///< Is the probability of a number below the point.
 };
 
 /// Returns the standard normal distribution at x. The tail beyond |x| is exp(-x²/2) times a

@@ -23,7 +23,7 @@ struct Pooling {
   std::int64_t padding_height, padding_width;
 };
 
-/// Is what a kernel reads along a row of results: an array, or one element that is repeated.
+/// Is what a kernel reads along a row of results: an array, or one element for all results.
 struct RowOperand {
   const float* data;
   bool repeats;  ///< Says whether data[0] stands for every element.

@@ -10,7 +10,8 @@
 namespace penstock::graph::PENSTOCK_ISA {
 
 using Vector = float __attribute__((vector_size(PENSTOCK_VECTOR_BYTES)));
-/// Is the result of comparing Vectors: -1 where the comparison is true, 0 where it is false.
+/// Is the type of the result of comparing Vectors: -1 where the comparison is true, and 0 where it
+/// is false.
 using Mask = std::int32_t __attribute__((vector_size(PENSTOCK_VECTOR_BYTES)));
 /// Has a byte for each element of a Vector.
 using Bytes = std::uint8_t __attribute__((vector_size(PENSTOCK_VECTOR_BYTES / 4)));
@@ -23,7 +24,7 @@ using HalfBytes = std::uint8_t __attribute__((vector_size(PENSTOCK_VECTOR_BYTES 
 inline constexpr bool half_vectors_pay = PENSTOCK_VECTOR_BYTES == 64;
 
 inline constexpr int vector_size = PENSTOCK_VECTOR_BYTES / 4;
-/// Says whether there are 32 registers to keep sums in, instead of 16.
+/// Says whether there are 32 registers for sums. Otherwise there are 16.
 inline constexpr bool many_registers = PENSTOCK_VECTOR_BYTES == 64;
 
 /// Is the type of the result of comparing two V.
@@ -82,7 +83,8 @@ template <class V>
 /// Says whether `lookup` is one instruction.
 inline constexpr bool lookup_pays = PENSTOCK_VECTOR_BYTES == 64;
 
-/// Calls `work` with each of 0 to n-1 as a constant, so that arrays of Vectors stay in registers.
+/// Calls `work` with each number from 0 to n-1 as a constant, so that arrays of Vectors stay in
+/// registers.
 template <int... i, class Work>
 [[gnu::always_inline]] inline void unrolled(std::integer_sequence<int, i...>, Work work) {
   (work(std::integral_constant<int, i>()), ...);

@@ -6,7 +6,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Completes an activation by what all activations of this file have in common.
+/// Completes an activation by the fields that all activations of this file have in common.
 Op activation(Op op) {
   op.infer = infer_unary;
   op.units = element_units;

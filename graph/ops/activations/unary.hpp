@@ -1,5 +1,5 @@
-// These activations are functions of one tensor of any shape, element by element, and have no
-// attributes.
+// These activations are functions of one tensor, which may have any shape, and have no attributes.
+// They work element by element.
 #pragma once
 
 #include "graph/ir/op.hpp"

@@ -10,7 +10,8 @@ namespace penstock::graph {
 extern const Op channel_sum;
 
 /// Sums x [B,C,H,W,16] over every axis but axis 1, to [C]. This is the gradient of a convolution's
-/// bias, in the order in which conv2d_pool_relu_lanes sums its own.
+/// bias. The order of the sum is the one in which conv2d_pool_relu_lanes_weight_gradient sums
+/// dbias.
 extern const Op channel_sum_lanes;
 
 /// Sums x to a tensor whose shape is the attribute `shape`. The sums are over all dimensions along

@@ -1,5 +1,5 @@
-// Some losses take class labels [N,...] beside scores [N,C,...]. The attribute `ignore_index`, -100
-// by default, is a label that does not count.
+// Some losses take class labels [N,...] beside scores [N,C,...]. Labels that equal the attribute
+// `ignore_index`, which is -100 by default, do not count.
 #pragma once
 
 #include "graph/ir/op.hpp"
@@ -14,7 +14,7 @@ inline constexpr IntegerAttribute ignore_index{"ignore_index", -100};
 
 }  // namespace attribute
 
-/// Checks the inputs (x f32 [N,C,...], labels i64 [N,...]); `name` is what x is called in messages.
+/// Checks the inputs (x f32 [N,C,...], labels i64 [N,...]); messages call x by the name `name`.
 void expect_labelled(Types inputs, std::string_view name);
 
 /// Fills `labels` with each of the `classes` classes in turn, except the class that is ignored.

@@ -10,7 +10,7 @@
 
 namespace penstock::graph {
 
-/// Maps x, of any shape, to the same type.
+/// Maps x, which may have any shape, to an output of the same type.
 std::vector<TensorType> infer_unary(const Attributes&, Types inputs);
 /// Maps (x or y, dy), which have the same type, to dx.
 std::vector<TensorType> infer_unary_gradient(const Attributes&, Types inputs);

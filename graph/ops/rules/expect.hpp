@@ -42,7 +42,7 @@ void expect_eps(const Attributes& attributes);
 /// Returns `value`, which is an attribute called `name`, if it is from `low` to `high`.
 /// @throws Error invalid_argument otherwise, such as "expected p from 0 to 1, got 1.5".
 double expect_between(double value, double low, double high, std::string_view name);
-/// Throws Error shape_mismatch with `text` unless `holds`.
+/// Throws Error shape_mismatch with `text` if `holds` is false.
 void expect(bool holds, const std::string& text);
 
 }  // namespace penstock::graph

@@ -16,7 +16,7 @@ inline constexpr IntegerAttribute batch{"batch"};
 
 inline constexpr std::int64_t lane_count = 16;
 
-/// Returns the lanes that `samples` take, which is the next multiple of 16.
+/// Returns how many lanes `samples` samples take: the next multiple of 16, padding included.
 constexpr std::int64_t lanes_for(std::int64_t samples) noexcept {
   return (samples + lane_count - 1) / lane_count * lane_count;
 }

@@ -11,7 +11,7 @@ namespace penstock::graph {
 Shape pooled_shape(const Attributes& attributes, const TensorType& x);
 /// Maps x [N,C,H,W] to [N,C,OH,OW].
 TensorType infer_pool2d(const Attributes& attributes, Types in);
-/// Returns the pooling of x into y, for kernels.
+/// Returns the sizes of the pooling from x to y, in the form that kernels take.
 Pooling pooling(const Attributes& attributes, const Shape& x, const Shape& y);
 /// Holds the pooling of those planes alone that are in one part of the work, and at which elements
 /// they begin in the image and in the output.

@@ -1,6 +1,6 @@
-// These functions walk several tensors of up to eight dimensions in step, each with strides of its
-// own, and know the rules of NumPy's broadcasting: shapes are aligned at their last axes, and a
-// dimension that is 1 or missing is repeated.
+// These functions walk through several tensors of up to eight dimensions at the same time, each
+// with strides of its own. They know the rules of NumPy's broadcasting: shapes are aligned at their
+// last axes, and a dimension that is 1 or missing is repeated.
 #pragma once
 
 #include <array>

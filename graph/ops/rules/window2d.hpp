@@ -9,7 +9,7 @@
 
 namespace penstock::graph {
 
-/// Has the height first, then the width.
+/// Holds a number for the height, and then one for the width.
 using Pair = std::array<std::int64_t, 2>;
 
 struct Window2d {
@@ -53,10 +53,11 @@ inline constexpr IntegerAttribute groups{"groups", 1};
 
 }  // namespace attribute
 
-/// Returns the window of a convolution, with stride, padding and dilation of the attributes.
+/// Returns the window of a convolution with a kernel of size `kernel`. The attributes have its
+/// stride, padding and dilation.
 Window2d conv_window(const Attributes& attributes, Pair kernel);
-/// Returns the window of a pooling, with kernel, stride (by default the kernel) and padding of the
-/// attributes.
+/// Returns the window of a pooling. The attributes have its kernel, stride (by default the kernel)
+/// and padding.
 Window2d pool_window(const Attributes& attributes);
 
 /// Returns how many windows fit along each axis into `x` [N,C,H,W] with its padding.

@@ -10,7 +10,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Returns the places all of whose taps lie within the source.
+/// Returns the places whose taps all lie within the source.
 Part inner_places(const WindowAxis& axis) {
   const std::int64_t room = axis.size - axis.span - axis.low;
   const std::int64_t before = axis.low < 0 ? (-axis.low + axis.step - 1) / axis.step : 0;

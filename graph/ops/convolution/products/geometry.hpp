@@ -28,7 +28,7 @@ struct Conv2dGeometry {
   Cost cost() const noexcept;
 };
 
-/// Returns the windows from one group of x to one group of y.
+/// Returns the windows of the convolution from one group of x to one group of y.
 Windows forward_windows(const Conv2dGeometry& conv);
 /// Returns the windows of forward_windows(), but in the bands by which the gradient of the weights
 /// is summed.
