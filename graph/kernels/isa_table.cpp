@@ -1,4 +1,5 @@
-// This is the table of one instruction set. The build compiles this file once for each of them.
+// This is the kernel table of one instruction set. The build compiles this file once for each
+// instruction set.
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/kernels/lanes/convolve.hpp"
 #include "graph/kernels/lanes/planes.hpp"

@@ -37,7 +37,8 @@ struct KernelTable {
 
 /// Returns the kernels for `isa`, which the machine must have.
 const KernelTable& kernel_table(Isa isa);
-/// Returns the kernels that this process uses. @throws Error as isa().
+/// Returns the kernels that this process uses.
+/// @throws Error invalid_argument as isa() does.
 const KernelTable& kernel_table();
 
 }  // namespace penstock::graph

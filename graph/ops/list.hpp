@@ -10,7 +10,7 @@ namespace penstock::graph {
 
 /// Returns the op called `name`. @throws Error invalid_model if there is none.
 const Op& find_op(std::string_view name);
-/// Returns every op, in the order of their names.
+/// Returns every op.
 std::span<const Op* const> all_ops();
 
 }  // namespace penstock::graph

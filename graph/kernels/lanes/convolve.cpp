@@ -7,7 +7,7 @@ namespace {
 
 constexpr int most_columns = 4;
 
-/// Computes neighbouring pixels of a row for neighbouring output channels.
+/// Computes `columns` neighbouring pixels of a row, in each of `outputs` neighbouring channels.
 template <class V, int outputs, int columns>
 [[gnu::noinline]] void convolve_tile(const LaneConvolution& conv, const float* x,
                                      const float* weight, const float* bias, float* y) {

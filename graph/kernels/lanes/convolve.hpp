@@ -1,5 +1,6 @@
-// These kernels are the convolution with lanes and its gradients: alone, and in one with a bias, a
-// max pooling of 2x2 pixels and a ReLU. The build compiles them once per instruction set.
+// These kernels compute a convolution in the batch-lane layout and its gradients. Those with "pool"
+// in their names compute it together with a max pooling of 2x2 pixels and a ReLU. The build
+// compiles them once per instruction set.
 #pragma once
 
 #include "graph/kernels/lanes/lane_kernels.hpp"
@@ -10,8 +11,8 @@ void convolve(const LaneConvolution& conv, Part part, const float* x, const floa
               const float* bias, float* y, float* workspace);
 void convolve_input_gradient(const LaneConvolution& conv, Part part, const float* dy,
                              const float* weight, float* dx, float* workspace);
-/// Computes some channels of one block of the input's gradient: dy [O,OH,OW,16] -> dx [C,H,W,16]
-/// with its border.
+/// Computes dx [C,H,W,16], with its border, from dy [O,OH,OW,16], for some channels of one block
+/// whose first `active` lanes hold samples.
 void convolve_input_gradient_block(const LaneConvolution& conv, Part channels, std::int64_t active,
                                    const float* dy, const float* weight, float* dx);
 void convolve_weight_gradient(const LaneConvolution& conv, Part part, const float* x,

@@ -10,14 +10,15 @@ constexpr int most_channels = many_registers ? 4 : 2;
 constexpr int most_columns = 2;
 constexpr int most_taps = 6;
 
-/// Returns the kernel's rows that connect row `row` of dx with `rows` of dy.
+/// Returns those rows of the kernel through which row `row` of dx gets gradients from `rows` of dy.
 Part kernel_rows(const LaneConvolution& conv, std::int64_t row, Part rows) {
   return within({row < rows.end ? 0 : row - rows.end + 1, row - rows.begin + 1},
                 conv.kernel_height);
 }
 
-/// Adds to dx what `columns` neighbouring pixels of dy send back through `taps` neighbouring
-/// columns of the kernel: columns + taps - 1 pixels of neighbouring channels.
+/// Adds to dx what `columns` neighbouring pixels of dy contribute through `taps` neighbouring
+/// columns of the kernel. The result has columns + taps - 1 pixels in each of the neighbouring
+/// channels.
 template <class V, int channels, int columns, int taps>
 [[gnu::noinline]] void spread_tile(const LaneConvolution& conv, Part rows, const float* dy,
                                    const float* weight, float* dx) {
@@ -48,8 +49,8 @@ template <class V, int channels, int columns, int taps>
   });
 }
 
-/// Adds to neighbouring channels of dx, which has a border, what two neighbouring rows of dy, or
-/// the last row, send back.
+/// Adds to neighbouring channels of dx, which has a border, what `rows` of dy contribute: two
+/// neighbouring rows, or the last row.
 template <int channels>
 void spread_rows(const LaneConvolution& conv, std::int64_t active, Part rows, const float* dy,
                  const float* weight, float* dx) {

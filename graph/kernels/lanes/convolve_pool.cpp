@@ -5,9 +5,9 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Puts the largest of four pixels, or zero, into y, and the number of that pixel into `winners`.
-/// The number is 4 if all pixels are numbers and none is above zero. Of equal pixels the first
-/// wins, and a NaN wins over every number.
+/// Writes the largest of four pixels, or zero if it is below zero, to y, and the number of that
+/// pixel to `winners`. The number is 4 if the largest pixel is zero or below. Of equal pixels the
+/// first wins, and a NaN wins over every number.
 template <class V>
 [[gnu::always_inline]] inline void pool_pixels(const V (&pixels)[4], float* y,
                                                std::uint8_t* winners) {

@@ -9,18 +9,19 @@ namespace {
 constexpr int most_rows = 6;
 constexpr int most_columns = 3;
 
-/// Returns the floats of a kernel's row with a zero on either side.
+/// Returns how many floats a row of the kernel has with a zero on either side.
 std::int64_t bordered_row(const LaneConvolution& conv) {
   return conv.kernel_width + 2;
 }
 
-/// Returns whether two such rows fit into a table, and a table into one instruction.
+/// Returns whether weights are looked up in tables: two rows of the kernel, each with a zero on
+/// either side, must fit into a table, and a look-up must be one instruction.
 bool looks_up(const LaneConvolution& conv) {
   return lookup_pays && 2 * bordered_row(conv) <= lanes;
 }
 
-/// Writes, for some channels, the tables [C,O,kh+1,16] of weights for the rows of pixels that a
-/// pooled pixel sends gradients to. Row r is reached through the kernel's row r-1 from the lower
+/// Writes, for some channels, the tables [C,O,kh+1,16] of the weights for the rows of pixels that a
+/// pooled pixel contributes to. Row r gets gradients through the kernel's row r-1 from the lower
 /// two of the four pixels that may have won, and through row r from the upper two: a table holds
 /// both rows, each between two zeros.
 void write_tables(const LaneConvolution& conv, Part channels, const float* weight, float* tables) {
@@ -40,8 +41,8 @@ void write_tables(const LaneConvolution& conv, Part channels, const float* weigh
     }
 }
 
-/// Returns whether `zeros`, a sum of numbers that were each multiplied by zero, has met finite
-/// numbers only.
+/// Returns whether `zeros`, a sum of numbers that were each multiplied by zero, is zero, so that
+/// all these numbers are finite.
 bool met_finite_only(Vector zeros) {
   float sum = 0;
   for (int i = 0; i < vector_size; ++i) sum += zeros[i];
@@ -58,8 +59,8 @@ bool all_finite(std::int64_t count, const float* numbers) {
   return met_finite_only((zeros[0] + zeros[1]) + (zeros[2] + zeros[3]));
 }
 
-/// Replaces each route's winners by the entries of the tables that meet the leftmost pixel. Returns
-/// whether all gradients are finite.
+/// Replaces each winner of a route by an index into the tables: the entry that the leftmost pixel
+/// is multiplied with. Returns whether all gradients are finite.
 bool index_routes(const LaneConvolution& conv, std::int64_t count, float* routes) {
   Vector zeros{};
   for (std::int64_t i = 0; i < count; ++i)
@@ -73,7 +74,7 @@ bool index_routes(const LaneConvolution& conv, std::int64_t count, float* routes
   return met_finite_only(zeros);
 }
 
-/// Adds to neighbouring pixels of one input what one pooled pixel of all outputs sends back: each
+/// Adds to neighbouring pixels of one input what one pooled pixel of all outputs contributes: each
 /// lane looks up the weights that connect these pixels with the pixel that won.
 template <class V, int rows, int columns>
 [[gnu::noinline]] void spread_tile(const LaneConvolution& conv, std::int64_t column,
@@ -94,8 +95,8 @@ template <class V, int rows, int columns>
   unrolled<rows * columns>([&](auto i) { store(pixel(i), sums[i]); });
 }
 
-/// Adds what one pooled pixel sends back to one input plane; `dx` is the first pixel that it
-/// reaches.
+/// Adds to one input plane what one pooled pixel of all outputs contributes; `dx` is the first
+/// pixel that is changed.
 void spread_pixel(const LaneConvolution& conv, std::int64_t active, const float* routes,
                   const float* tables, float* dx) {
   for_each_tile<most_rows>(conv.kernel_height + 1, [&](std::int64_t row, auto rows) {
@@ -109,7 +110,8 @@ void spread_pixel(const LaneConvolution& conv, std::int64_t active, const float*
   });
 }
 
-/// Adds a block of routes [pooled pixels,O] to channels of dx [C,H,W,16] with its border.
+/// Computes some channels of dx [C,H,W,16], with its border, from a block of routes [pooled
+/// pixels,O].
 void spread_block(const LaneConvolution& conv, Part channels, std::int64_t active,
                   const float* routes, const float* tables, float* dx) {
   const std::int64_t plane = padded_height(conv) * padded_width(conv) * lanes;
@@ -129,7 +131,8 @@ void spread_block(const LaneConvolution& conv, Part channels, std::int64_t activ
   }
 }
 
-/// Writes the gradients of all pixels, [O,OH,OW,16], most of which are zero.
+/// Writes to dy [O,OH,OW,16] the gradients of all pixels before the pooling, most of which are
+/// zero.
 void unpool(const LaneConvolution& conv, const float* routes, float* dy) {
   const std::int64_t plane = conv.out_height * conv.out_width * lanes;
   __builtin_memset(dy, 0, sizeof(float) * static_cast<std::size_t>(conv.outputs * plane));
@@ -149,7 +152,7 @@ void unpool(const LaneConvolution& conv, const float* routes, float* dy) {
         }
 }
 
-/// Returns all channels of which the part has some blocks.
+/// Returns the range of channels of which the part has at least one block.
 Part channels_of(const LaneConvolution& conv, Part part) {
   const std::int64_t blocks = blocks_of(conv.samples);
   const Part units = within(part, blocks * conv.inputs);
@@ -178,7 +181,7 @@ class Tables {
     return tables_;
   }
 
-  /// Returns the memory of the tables, for the gradients of all pixels.
+  /// Returns the memory of the tables, for a use that overwrites them.
   float* lend() {
     written_ = false;
     return tables_;

@@ -12,8 +12,8 @@ static_assert(most_routed <= most_routed_outputs);
 constexpr int most_rows = 5;
 constexpr int most_columns = 2;
 
-/// Adds the part of one pooled pixel: each lane multiplies its gradient with the window of the
-/// pixel that won. `x` is the first tap of the first of the four windows.
+/// Adds to `sums` what one pooled pixel contributes: each lane multiplies its gradient with the
+/// window of the pixel that won. `x` is the first tap of the first of the four windows.
 template <class V, int outputs, int rows, int columns>
 [[gnu::always_inline]] inline void add_routed(const float* x, std::int64_t row_floats,
                                               const float* routes,
@@ -34,8 +34,8 @@ template <class V, int outputs, int rows, int columns>
   });
 }
 
-/// Adds to the weights of neighbouring taps, of neighbouring outputs and one input, the sums over
-/// all pooled pixels.
+/// Adds to dweight what all pooled pixels contribute, for neighbouring taps of neighbouring outputs
+/// and one input.
 template <class V, int outputs, int rows, int columns>
 [[gnu::noinline]] void weight_tile(const LaneConvolution& conv, const float* x, const float* routes,
                                    float* dweight) {
@@ -61,7 +61,8 @@ template <class V, int outputs, int rows, int columns>
   });
 }
 
-/// Adds to the weights of all taps, of neighbouring outputs and one input, whose plane is `x`.
+/// Adds to dweight what a block contributes, for all taps of neighbouring outputs and one input,
+/// whose plane is `x`.
 template <int outputs>
 void weight_plane(const LaneConvolution& conv, std::int64_t active, const float* x,
                   const float* routes, float* dweight) {
@@ -125,7 +126,7 @@ struct WeightGradient {
     }
   }
 
-  /// Computes dweight between `outputs` channels from `o` on and input channel `c`.
+  /// Computes the gradients of the weights between `outputs` channels from `o` on and input `c`.
   template <int outputs>
   void run_channel(std::int64_t o, std::int64_t c) const {
     const auto bytes = sizeof(float) * static_cast<std::size_t>(outputs * cells() * lanes);

@@ -1,5 +1,5 @@
 // LaneKernels are the numeric kernels of the batch-lane layout (graph/ops/rules/lane_shape.hpp), a
-// part of KernelTable. This header has declarations only, for sources of every instruction set
+// part of KernelTable. This header has declarations only, because sources of every instruction set
 // include it.
 #pragma once
 
@@ -12,8 +12,8 @@ namespace penstock::graph {
 
 /// Holds the sizes of a convolution with stride 1.
 struct LaneConvolution {
-  /// Samples are in blocks of 16. Lanes beyond the samples become zero, mostly without being
-  /// computed.
+  /// Counts the samples, which are in blocks of 16. Kernels skip most work on lanes without a
+  /// sample, and set the lanes that they skip to zero.
   std::int64_t samples;
   std::int64_t inputs, height, width;
   std::int64_t outputs, out_height, out_width;
@@ -46,15 +46,16 @@ struct LaneKernels {
   // weights always meets the winning pixels only, so there infinity or nan times zero makes a nan
   // only where nothing is pooled.
 
-  // Convolutions compute a part of their units: the first unit of every block, then the second, and
-  // so on, so that a block with few samples is shared like the others.
+  // Convolutions number their units in this order: the first unit of every block, then the second
+  // unit of every block, and so on. Threads then share the blocks evenly, even if one block has few
+  // samples.
 
   /// Computes y [B,O,OH,OW,16]; `bias` may be null. The units are each block's rows, and the
-  /// workspace has `padded_floats`.
+  /// workspace has padded_floats() floats.
   void (*convolve)(const LaneConvolution&, Part, const float* x, const float* weight,
                    const float* bias, float* y, float* workspace);
   /// Computes dx [B,C,H,W,16]. The units are each block's input channels, and the workspace has
-  /// `padded_floats`.
+  /// padded_floats() floats.
   void (*convolve_input_gradient)(const LaneConvolution&, Part, const float* dy,
                                   const float* weight, float* dx, float* workspace);
   /// Computes dweight [O,C,kh,kw]: each lane is summed over blocks and pixels, and then the lanes
@@ -62,11 +63,11 @@ struct LaneKernels {
   void (*convolve_weight_gradient)(const LaneConvolution&, Part, const float* x, const float* dy,
                                    float* dweight, float* workspace);
 
-  /// Does a convolution, a max pooling of 2x2 pixels (stride 2; a last odd row or column is left
-  /// out) and a ReLU: y [B,O,OH/2,OW/2,16], where OH and OW are the sizes before the pooling.
+  /// Computes a convolution, a max pooling of 2x2 pixels (stride 2; a last odd row or column is
+  /// left out) and a ReLU: y [B,O,OH/2,OW/2,16], where OH and OW are the sizes before the pooling.
   /// `winners` has one byte per element of y, which says which of the four pixels won, row by row,
   /// or is 4 where y is not above zero. The units are each block's rows of y, and the workspace has
-  /// `padded_floats`.
+  /// padded_floats() floats.
   void (*convolve_pool)(const LaneConvolution&, Part, const float* x, const float* weight,
                         const float* bias, float* y, std::uint8_t* winners, float* workspace);
   /// Computes dx [B,C,H,W,16]. The units are each block's input channels, and the workspace is
@@ -80,8 +81,8 @@ struct LaneKernels {
                                         const std::uint8_t* winners, const float* dy,
                                         float* dweight, float* dbias, float* workspace);
 
-  /// Pools the maximum. The first of equal pixels wins, and a NaN wins over every number. `winners`
-  /// has one byte per element of y, the window position kh * kernel_width + kw.
+  /// Computes the maximum of each window. The first of equal pixels wins, and a NaN wins over every
+  /// number. `winners` has one byte per element of y, the window position kh * kernel_width + kw.
   void (*pool_maximum)(const Pooling&, const float* x, float* y, std::uint8_t* winners);
   void (*pool_maximum_gradient)(const Pooling&, const std::uint8_t* winners, const float* dy,
                                 float* dx);

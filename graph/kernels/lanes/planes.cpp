@@ -7,8 +7,8 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Writes columns `first` to `first + vector_size` of `samples` rows, of which there are at most
-/// vector_size, as rows of lanes.
+/// Writes the first vector_size columns of x as rows of lanes. There are `samples` samples, whose
+/// rows are `length` apart; vector_size of them are used, and lanes without a sample become zero.
 void square_to_lanes(std::int64_t samples, std::int64_t length, const float* x, float* to) {
   Vector rows[vector_size];
   unrolled<vector_size>([&](auto i) { rows[i] = i < samples ? load(x + i * length) : Vector{}; });
@@ -25,7 +25,7 @@ void square_from_lanes(std::int64_t samples, std::int64_t length, const float* f
   });
 }
 
-/// Converts up to vector_size samples of a block, whose lanes begin at `to`.
+/// Converts up to vector_size of the `samples` samples from `x` on, whose lanes begin at `to`.
 void samples_to_lanes(std::int64_t samples, std::int64_t length, const float* x, float* to) {
   std::int64_t column = 0;
   for (; column + vector_size <= length; column += vector_size)
@@ -45,8 +45,8 @@ void samples_from_lanes(std::int64_t samples, std::int64_t length, const float* 
 }
 
 /// Calls `work(first, left, offset)` for every vector_size lanes of every block: `first` is the
-/// first sample in the lanes, `left` how many samples there are from it on, and `offset` where the
-/// lanes begin.
+/// first sample in these lanes, `left` counts the samples from `first` on, and `offset` is where
+/// the lanes begin.
 template <class Work>
 void for_each_vector(std::int64_t samples, std::int64_t length, Work work) {
   for (std::int64_t block = 0; block * lanes < samples; ++block)
@@ -54,7 +54,8 @@ void for_each_vector(std::int64_t samples, std::int64_t length, Work work) {
       work(block * lanes + lane, samples - block * lanes - lane, block * lanes * length + lane);
 }
 
-/// Has the positions [begin, end) of a window along one axis that lie in the image.
+/// Holds the positions of a window along one axis that lie in the image: from `begin` up to but
+/// without `end`.
 struct Span {
   std::int64_t begin, end;
 
@@ -63,8 +64,8 @@ struct Span {
         end(first_pixel + kernel > size ? size - first_pixel : kernel) {}
 };
 
-/// Calls `work(position, pixel)` for each position, in order, of the window of an output pixel that
-/// lies in the image; `pixel` is its offset in the plane.
+/// Calls `work(position, pixel)` for those positions of an output pixel's window that lie in the
+/// image, in order; `pixel` is the offset of the position in the plane.
 template <class Work>
 [[gnu::always_inline]] inline void for_each_position(const Pooling& pool, std::int64_t out_row,
                                                      std::int64_t out_column, Work work) {
@@ -78,8 +79,8 @@ template <class Work>
            ((row + kh) * pool.width + column + kw) * lanes);
 }
 
-/// Calls `work(out_row, out_column, plane, pixel)` for every output pixel; `plane` is where its
-/// plane of the image begins, and `pixel` where the output pixel lies.
+/// Calls `work(out_row, out_column, plane, pixel)` for every vector of lanes of every output pixel;
+/// `plane` is the offset of its plane of the image, and `pixel` is the offset of the output pixel.
 template <class Work>
 void for_each_output(const Pooling& pool, Work work) {
   std::int64_t pixel = 0;

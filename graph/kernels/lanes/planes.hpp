@@ -1,5 +1,5 @@
-// These kernels bring tensors into lanes and back, and pool planes in lanes; LaneKernels says how.
-// The build compiles them once per instruction set.
+// These kernels bring tensors into the batch-lane layout and back, and pool planes in this layout;
+// LaneKernels says how. The build compiles them once per instruction set.
 #pragma once
 
 #include "graph/kernels/lanes/lane_kernels.hpp"

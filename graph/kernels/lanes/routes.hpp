@@ -1,7 +1,7 @@
-// Routes say where gradients go through a max pooling of 2x2 pixels and a ReLU. The gradient of a
-// convolution needs no image of mostly zeros: each pooled pixel has one gradient, and each lane's
-// winner decides which weights or pixels meet the gradient. The build compiles these functions once
-// per instruction set.
+// Routes say where gradients go through a max pooling of 2x2 pixels and a ReLU. With routes, the
+// gradient of a convolution needs no image of gradients that are mostly zeros: each pooled pixel
+// has one gradient, and each lane's winner says which weights or pixels it is multiplied with. The
+// build compiles these functions once per instruction set.
 #pragma once
 
 #include "graph/kernels/lanes/lane_kernels.hpp"
@@ -17,8 +17,8 @@ inline std::int64_t pooled_pixels(const LaneConvolution& conv) {
   return (conv.out_height / 2) * (conv.out_width / 2);
 }
 
-/// Holds the gradients of V's lanes, which are zero where nothing goes through, and the pixels that
-/// they go to.
+/// Holds the gradients of some lanes, and says which of the four pixels each gradient goes to. A
+/// gradient is zero if the ReLU does not let it through.
 template <class V>
 struct Route {
   V gradient;
@@ -31,8 +31,8 @@ struct Route {
   }
 };
 
-/// Writes the routes [pooled pixels,outputs] of `outputs` neighbouring channels, whose first planes
-/// in a block are `winners` and `dy`.
+/// Writes the routes [pooled pixels,outputs] of `outputs` neighbouring channels of a block. Their
+/// planes begin at `winners` and `dy`.
 void find_routes(const LaneConvolution& conv, std::int64_t outputs, const std::uint8_t* winners,
                  const float* dy, float* routes);
 

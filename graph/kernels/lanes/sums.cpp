@@ -6,8 +6,8 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Returns, for each i below vector_size, the lanes i, i + stride, i + 2*stride, ... up to 16 in
-/// one sum.
+/// Returns a Vector whose element i is the sum of the lanes i, i + stride, i + 2*stride and so on,
+/// of 16 lanes.
 template <int stride = vector_size>
 Vector folded(const float* values) {
   if constexpr (stride == lanes)
@@ -54,10 +54,11 @@ void sum_lanes(std::int64_t count, const float* values, float* sums) {
 namespace {
 
 constexpr int vectors = lanes / vector_size;
-/// The sums of these channels are independent of each other, so that the CPU need not wait.
+/// Is the number of channels that are summed at a time. Their sums are independent of each other,
+/// so that the CPU need not wait for one before it goes on with the next.
 constexpr int most_channels = many_registers ? 4 : 2;
 
-/// Adds up neighbouring rows of neighbouring channels, column by column.
+/// Adds `rows` neighbouring rows of neighbouring channels to `sums`, column by column.
 template <int rows, int channels>
 [[gnu::always_inline]] inline void add_rows(const LanePlanes& planes, const float* x,
                                             Vector (&sums)[channels][vectors]) {

@@ -1,5 +1,5 @@
-// These kernels sum over lanes, and over planes in lanes. The build compiles them once per
-// instruction set.
+// These kernels sum over lanes, and over planes in the batch-lane layout. The build compiles them
+// once per instruction set.
 #pragma once
 
 #include "graph/kernels/lanes/lane_kernels.hpp"
@@ -11,7 +11,7 @@ namespace penstock::graph::PENSTOCK_ISA {
 /// instruction set.
 void sum_lanes(std::int64_t count, const float* lanes, float* sums);
 
-/// Sums the gradients of a bias, as LaneKernels says.
+/// Computes the gradient of a bias, as LaneKernels::channel_sums says.
 void channel_sums(const LanePlanes& planes, Part part, const float* x, float* sums);
 
 }  // namespace penstock::graph::PENSTOCK_ISA

@@ -10,10 +10,10 @@
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-/// One pixel and the next in the same channel are this many floats apart.
+/// Is the number of lanes, and of floats from one pixel to the next in the same channel.
 inline constexpr std::int64_t lanes = 16;
 
-/// Calls `work` with `size`, from 1 to `most`, as a constant.
+/// Calls `work` with `size`, from 1 to `most`, as a constant of the compiler.
 template <int most, class Work>
 [[gnu::always_inline]] inline void with_constant(std::int64_t size, Work work) {
   if constexpr (most > 1)
@@ -33,7 +33,8 @@ template <int most, class Work>
 }
 
 /// Calls `work(V{}, lane)` for the vectors V that cover the first `active` of 16 lanes; `lane` is
-/// where a vector begins. The last vector is half a Vector where that pays.
+/// where a vector begins. With half_vectors_pay, the last vector is half a Vector if that is
+/// enough.
 template <class Work>
 [[gnu::always_inline]] inline void for_each_vector(std::int64_t active, Work work) {
   std::int64_t lane = 0;
@@ -49,12 +50,12 @@ inline std::int64_t reached_lanes(std::int64_t active) {
   return (active + step - 1) / step * step;
 }
 
-/// Returns how many blocks of 16 hold `samples` samples.
+/// Returns how many blocks of 16 lanes hold `samples` samples.
 inline std::int64_t blocks_of(std::int64_t samples) {
   return (samples + lanes - 1) / lanes;
 }
 
-/// Clears the lanes from `first` on in `pixels` pixels.
+/// Sets the lanes from `first` on to zero in `pixels` pixels.
 template <class Element>
 inline void clear_lanes(std::int64_t first, std::int64_t pixels, Element* values) {
   if (first == lanes) return;
@@ -62,12 +63,12 @@ inline void clear_lanes(std::int64_t first, std::int64_t pixels, Element* values
     for (std::int64_t lane = first; lane < lanes; ++lane) values[pixel * lanes + lane] = 0;
 }
 
-/// Describes planes of pixels.
+/// Describes `count` planes, each of which has `pixels` pixels in rows of `width`.
 struct Planes {
   std::int64_t count, pixels, width;
 };
 
-/// Clears the lanes from `first` on in the rows `rows` of every plane.
+/// Sets the lanes from `first` on to zero in the rows `rows` of every plane.
 template <class Element>
 inline void clear_rows(std::int64_t first, Part rows, const Planes& planes, Element* values) {
   for (std::int64_t plane = 0; plane < planes.count; ++plane)

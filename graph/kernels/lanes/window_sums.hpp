@@ -1,5 +1,5 @@
-// These are the innermost loops of a convolution with lanes. The build compiles them once per
-// instruction set.
+// These are the innermost loops of a convolution in the batch-lane layout. The build compiles them
+// once per instruction set.
 #pragma once
 
 #include "graph/kernels/lanes/padding.hpp"
@@ -11,7 +11,7 @@ namespace penstock::graph::PENSTOCK_ISA {
 /// The sums of this many outputs, with four pixels each, fit into the registers.
 inline constexpr int most_outputs = many_registers ? 5 : 3;
 
-/// Returns how many products one output channel sums over.
+/// Returns how many products an element of an output channel is the sum of.
 inline std::int64_t window_depth(const LaneConvolution& conv) {
   return conv.inputs * conv.kernel_height * conv.kernel_width;
 }

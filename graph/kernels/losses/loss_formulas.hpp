@@ -1,7 +1,7 @@
-// These are the formulas of losses over pairs (x, target): `term`, its slope in x and, where that
-// is not just the negative of the slope in x and the target is no constant, its slope in the
-// target. Each formula is made from LossConstants. The header is for kernels that the build
-// compiles once per instruction set.
+// This header has the formulas of losses over pairs (x, target). Each formula has `term` and its
+// slope in x. If the target is no constant, and its slope is not just the negative of the slope in
+// x, the formula has `target_slope`, too. Each formula is made from LossConstants. The header is
+// for kernels that the build compiles once per instruction set.
 #pragma once
 
 #include "graph/kernels/losses/losses.hpp"
@@ -44,7 +44,7 @@ struct Smooth {
   }
   [[gnu::always_inline]] float slope_at(float d) const {
     const float size = d > 0.0f ? d : 0.0f - d, sign = d > 0.0f ? 1.0f : d < 0.0f ? -1.0f : 0.0f;
-    return size >= beta ? sign : d / beta;  // This keeps a NaN.
+    return size >= beta ? sign : d / beta;  // A NaN stays a NaN.
   }
   float beta;
 };
@@ -55,8 +55,8 @@ struct Binary {
   explicit Binary(const LossConstants&) {}
   [[gnu::always_inline]] static float clamped(float y) { return y < -100.0f ? -100.0f : y; }
   [[gnu::always_inline]] static float log_of(float x) { return clamped(logarithm(x)); }
-  /// Returns log(1 - x). What 1 - x loses to rounding is added to the logarithm, whose slope is
-  /// about 1 wherever the loss matters.
+  /// Returns log(1 - x). What 1 - x loses to rounding is added to the logarithm, because the slope
+  /// of the logarithm is about 1 wherever this rounding matters.
   [[gnu::always_inline]] static float log_of_rest(float x) {
     const float rest = 1.0f - x, lost = (1.0f - rest) - x;
     return clamped(logarithm(rest) + lost);
@@ -73,9 +73,9 @@ struct Binary {
   }
 };
 
-/// Takes the logit x of 1/(1 + exp(-x)) and computes log(1 + exp(x)) - t·x as the sum of log(1 +
-/// exp(-|x|)) and max(x, 0) - t·x. Neither summand cancels the other, however sure of t the logit
-/// is.
+/// Takes x as the logit of the probability 1/(1 + exp(-x)), and computes log(1 + exp(x)) - t·x as
+/// the sum of log(1 + exp(-|x|)) and max(x, 0) - t·x. These two do not cancel each other, however
+/// large |x| is.
 struct BinaryLogits {
   explicit BinaryLogits(const LossConstants&) {}
   [[gnu::always_inline]] float term(float x, float t) const {
@@ -113,9 +113,9 @@ struct DivergenceFromLogarithm {
   }
 };
 
-/// Computes rate - t·log(rate), where x is the rate, to which eps is added before the logarithm, or
-/// the logarithm of the rate. Stirling's approximation of log(t!) for t > 1 is t·log(t) - t +
-/// log(2πt)/2.
+/// Computes rate - t·log(rate). With `log_rate`, x is the logarithm of the rate; otherwise x is the
+/// rate, to which eps is added before the logarithm is taken. With `stirling`, Stirling's
+/// approximation of log(t!) is added for t > 1: t·log(t) - t + log(2πt)/2.
 template <bool log_rate, bool stirling>
 struct Poisson {
   explicit Poisson(const LossConstants& constants) : eps(constants.eps) {}
@@ -136,13 +136,13 @@ struct Poisson {
   float eps;
 };
 
-/// Returns `lack` if it is above 0, else 0; a NaN stays.
+/// Returns `lack` if it is above 0 or a NaN, and otherwise 0.
 [[gnu::always_inline]] inline float above_zero(float lack) {
   return lack <= 0.0f ? 0.0f : lack;
 }
 
 /// Computes x where t is 1, max(0, margin - x) where t is -1, and, as PyTorch does, the sum of both
-/// elsewhere.
+/// for any other t.
 struct Hinge {
   explicit Hinge(const LossConstants& constants) : margin(constants.margin) {}
   [[gnu::always_inline]] float term(float x, float t) const {

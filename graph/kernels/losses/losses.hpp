@@ -1,5 +1,5 @@
 // LossKernels are losses that compare two tensors element by element, a part of KernelTable. This
-// header has declarations only, for sources of every instruction set include it.
+// header has declarations only, because sources of every instruction set include it.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,20 @@
 
 namespace penstock::graph {
 
-/// Holds the constants of the formulas, each of which reads those that it uses.
+/// Holds the constants of all formulas. A formula reads only the constants that it uses.
 struct LossConstants {
   float beta = 1;    ///< Is the distance below which smooth_l1 is a parabola.
   float margin = 1;  ///< Is the margin of hinge.
-  float eps = 0;     ///< Is added to what poisson takes the logarithm of.
+  float eps = 0;     ///< Is added to the rate before poisson takes its logarithm.
 };
 
 /// Computes a loss with a term for each pair (x, target).
 struct PairLossKernels {
   void (*terms)(std::int64_t count, const LossConstants&, const float* x, const float* target,
                 float* y);
-  /// Returns the sum of the terms, in an order that `count` fixes.
+  /// Returns the sum of the terms. Their order is fixed by `count`.
   double (*sum)(std::int64_t count, const LossConstants&, const float* x, const float* target);
-  /// Computes dx = d term/dx · dloss; dx may be x or target.
+  /// Computes dx = d term/dx · dloss; dx may have the memory of x or target.
   void (*gradient)(std::int64_t count, const LossConstants&, const float* x, const float* target,
                    RowOperand dloss, float* dx);
   /// Computes the gradient of the target. It is null where the target is a constant, or where its
@@ -36,12 +36,12 @@ struct RankingKernels {
                 const float* target, float* y);
   double (*sum)(std::int64_t count, float margin, const float* a, const float* b,
                 const float* target);
-  /// Computes da, which may be a, b or target; db is -da.
+  /// Computes da, which may have the memory of a, b or target; db is -da.
   void (*gradient)(std::int64_t count, float margin, const float* a, const float* b,
                    const float* target, RowOperand dloss, float* da);
 };
 
-/// Has the losses whose formulas are in loss_formulas.hpp.
+/// Holds the losses whose formulas are in loss_formulas.hpp.
 struct LossKernels {
   PairLossKernels squared;
   PairLossKernels absolute;
@@ -50,14 +50,15 @@ struct LossKernels {
   PairLossKernels binary_logits;
   PairLossKernels divergence;
   PairLossKernels divergence_from_logarithm;
-  /// Has the variants [of the logarithm of the rate][with Stirling's term].
+  /// Holds the variants of the formula: poisson[x is the logarithm of the rate][with Stirling's
+  /// term].
   PairLossKernels poisson[2][2];
   PairLossKernels hinge;
   PairLossKernels soft_margin;
   RankingKernels ranking;
-  /// Computes y = log(min(max(x, low), high)); y may be x.
+  /// Computes y = log(min(max(x, low), high)); y may have the memory of x.
   void (*clipped_logarithm)(std::int64_t count, float low, float high, const float* x, float* y);
-  /// Computes dx = dy/x, which is 0 where x was clipped; dx may be x or dy.
+  /// Computes dx = dy/x, which is 0 where x was clipped; dx may have the memory of x or dy.
   void (*clipped_logarithm_gradient)(std::int64_t count, float low, float high, const float* x,
                                      const float* dy, float* dx);
 };

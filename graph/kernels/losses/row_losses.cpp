@@ -14,7 +14,7 @@ double root(double x) {
   return __builtin_sqrt(x);
 }
 
-/// Returns `lack` if it is above 0, else 0; a NaN stays.
+/// Returns `lack` if it is above 0 or a NaN, and otherwise 0.
 double above_zero(double lack) {
   return lack <= 0 ? 0 : lack;
 }
@@ -32,7 +32,8 @@ Cosine cosine_of(std::int64_t width, const float* a, const float* b) {
   return {long_sum_of(width, product, a, b) / both, both, square_a, square_b};
 }
 
-/// Targets that are neither 1 nor -1 have a term of 0, as in PyTorch.
+/// Computes the loss of each row. A row whose target is neither 1 nor -1 has a term of 0, as in
+/// PyTorch.
 void cosine(const CosineRows& of, float* y) {
   for (std::int64_t row = 0; row < of.rows; ++row) {
     const double value = cosine_of(of.width, of.a + row * of.width, of.b + row * of.width).value;
@@ -61,7 +62,7 @@ void cosine_gradient(const CosineRows& of, RowOperand dloss, float* da, float* d
   }
 }
 
-/// Returns the distance of two rows: |a - b + eps|.
+/// Returns the distance of two rows, |a - b + eps|, in the norm that `of` asks for.
 double distance(const TripletRows& of, const float* a, const float* b) {
   const float eps = of.eps;
   if (of.manhattan)
@@ -77,10 +78,11 @@ double distance(const TripletRows& of, const float* a, const float* b) {
 }
 
 struct Triplet {
-  /// Is what the distances lack of the margin, which is the loss if it is above zero.
+  /// Is margin + near - far, which is the loss if it is above zero.
   double lack;
-  double near, far;  ///< Holds the two distances.
-  /// Says how much of the second distance is that of the near and the far row.
+  double near, far;  ///< Are the distances of the near row and of the far row.
+  /// Is 1 if `far` is the distance from the near row, 0 if it is the distance from the anchor, and
+  /// 0.5 if both distances are equal.
   double far_from_near;
 };
 
@@ -103,7 +105,8 @@ void triplet(const TripletRows& of, float* y) {
   }
 }
 
-/// Adds slope·d|a - b + eps|/da to da, and does the same for db; `length` is that distance.
+/// Adds slope·d|a - b + eps|/da to da, and slope·d|a - b + eps|/db to db; `length` is |a - b +
+/// eps|.
 void add_distance_gradient(const TripletRows& of, double length, double slope, const float* a,
                            const float* b, float* da, float* db) {
   const float eps = of.eps;
@@ -131,7 +134,8 @@ void triplet_gradient(const TripletRows& of, RowOperand dloss, const TripletGrad
     float *anchor = to.anchor + at, *near = to.near + at, *far = to.far + at;
     for_each_element(of.width, [=](std::int64_t i) { anchor[i] = near[i] = far[i] = 0; });
     if (triplet.lack < 0) continue;
-    // A NaN lacks nothing of the margin, but a distance that is NaN makes its gradient NaN, too.
+    // If `lack` is a NaN, the slope is 0, but a distance that is a NaN makes its gradient NaN
+    // nevertheless.
     const double slope = triplet.lack >= 0 ? static_cast<double>(of_row(dloss, row)) : 0;
     add_distance_gradient(of, triplet.near, slope, of.anchor + at, of.near + at, anchor, near);
     const double swapped = slope * triplet.far_from_near;

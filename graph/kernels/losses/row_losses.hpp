@@ -1,6 +1,6 @@
 // RowLossKernels are losses that compare vectors, the rows of two or three tensors [rows,width],
 // and have a term for each row. They are a part of KernelTable. This header has declarations only,
-// for sources of every instruction set include it.
+// because sources of every instruction set include it.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@
 
 namespace penstock::graph {
 
-/// Holds rows a and b, and a target of 1 (above 0) or -1 for each pair of rows.
+/// Holds rows a and b, and a target for each pair of rows, which should be 1 or -1.
 struct CosineRows {
   std::int64_t rows, width;
   float margin;
   const float *a, *b, *target;
 };
 
-/// Holds rows of an anchor, of what should be near it, and of what should be far from it.
+/// Holds anchors, the rows that should be near them, and the rows that should be far from them.
 struct TripletRows {
   std::int64_t rows, width;
   float margin, eps;
-  bool manhattan;  ///< Says whether the distance is |v|₁; else it is |v|₂.
-  /// Says whether the distance of the far row is the smaller one of those to the anchor and to the
-  /// near row.
+  bool manhattan;  ///< Says whether distances are |v|₁ in place of |v|₂.
+  /// Says whether the far row's distance is the smaller one of its distances from the anchor and
+  /// from the near row. Otherwise it is the distance from the anchor.
   bool swap;
   const float *anchor, *near, *far;
 };
@@ -32,8 +32,8 @@ struct TripletGradients {
 };
 
 struct RowLossKernels {
-  /// Computes y[row] = 1 - cos(a, b) where the target is 1, and max(0, cos(a, b) - margin) where it
-  /// is -1, with cos = a·b/√((a·a + 1e-12)(b·b + 1e-12)).
+  /// Computes y[row] = 1 - cos(a, b) where the target is 1, max(0, cos(a, b) - margin) where it is
+  /// -1, and 0 elsewhere, with cos = a·b/√((a·a + 1e-12)(b·b + 1e-12)).
   void (*cosine)(const CosineRows&, float* y);
   /// Computes the gradients of a and b; `dloss` has a number per row.
   void (*cosine_gradient)(const CosineRows&, RowOperand dloss, float* da, float* db);

@@ -16,7 +16,7 @@ void fill(std::int64_t count, float value, float* y) {
 struct Range {
   std::int64_t begin, end;
 
-  /// Finds the range, where the position of output 0 is pixel `first` of `size`.
+  /// Finds the range. A window position of output 0 is pixel `first` of an axis with `size` pixels.
   Range(std::int64_t first, std::int64_t stride, std::int64_t size, std::int64_t outputs) {
     begin = first >= 0 ? 0 : (-first + stride - 1) / stride;
     if (begin > outputs) begin = outputs;
@@ -26,7 +26,7 @@ struct Range {
   }
 };
 
-/// Returns where in a plane window position (kh,kw) of output (row,column) lies.
+/// Returns the index in a plane of the pixel at window position (kh,kw) of output (row,column).
 std::int64_t pixel_of(const Pooling& pool, std::int64_t kh, std::int64_t kw, std::int64_t row,
                       std::int64_t column) {
   return (row * pool.stride_height - pool.padding_height + kh) * pool.width +
@@ -34,8 +34,9 @@ std::int64_t pixel_of(const Pooling& pool, std::int64_t kh, std::int64_t kw, std
 }
 
 /// Calls `work(position, pixels, outputs, count)` for every window position and every row of
-/// outputs that see real pixels by it: `pixels` and `outputs` are the offsets in a plane where the
-/// row begins, and `count` is its length.
+/// outputs, but only for those outputs of the row that have a pixel of the image at this position.
+/// There are `count` of them, and the first one is at offset `outputs` of its plane and has the
+/// pixel at offset `pixels`.
 template <class Work>
 void for_each_row(const Pooling& pool, Work work) {
   for (std::int64_t kh = 0; kh < pool.kernel_height; ++kh)
@@ -48,7 +49,7 @@ void for_each_row(const Pooling& pool, Work work) {
     }
 }
 
-/// Calls `work` with the stride, which is a constant where that makes the loop fast.
+/// Calls `work` with the stride: 1 and 2 as constants, which make the loop faster.
 template <class Work>
 void with_stride(std::int64_t stride, Work work) {
   if (stride == 1)
@@ -69,8 +70,8 @@ void for_each_plane(const Pooling& pool, Work work) {
   });
 }
 
-/// Starts each output with the first window position that is not in the padding; it stays until a
-/// larger pixel comes.
+/// Starts each output with -inf, and its winner with the first window position that is not in the
+/// padding. The winner stays if no pixel is larger than -inf.
 void start_plane(const Pooling& pool, float* y, float* winners) {
   fill(pool.out_height * pool.out_width, -__builtin_inff(), y);
   for (std::int64_t row = 0; row < pool.out_height; ++row) {

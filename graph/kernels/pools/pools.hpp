@@ -1,5 +1,5 @@
 // PoolKernels pool batch-major planes. They are a part of KernelTable. This header has declarations
-// only, for sources of every instruction set include it.
+// only, because sources of every instruction set include it.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@ namespace penstock::graph {
 
 struct PoolKernels {
   /// Computes the maximum of each window. The first of equal elements wins, and a NaN counts as the
-  /// largest. `winners` says which window position it came from: kh · kernel width + kw.
+  /// largest. `winners` says at which window position the maximum was: kh · kernel width + kw.
   void (*maximum)(const Pooling&, const float* x, float* y, float* winners);
-  /// Adds each dy to the pixel that won.
+  /// Computes dx: each dy is added to the pixel that won.
   void (*maximum_gradient)(const Pooling&, const float* winners, const float* dy, float* dx);
   /// Computes the mean of each window, in which padding counts as zeros.
   void (*average)(const Pooling&, const float* x, float* y);
-  /// Adds each dy, divided by the number of cells of the window, to every pixel that the window
-  /// saw.
+  /// Computes dx: each dy, divided by the number of cells of the window, is added to every pixel in
+  /// the window.
   void (*average_gradient)(const Pooling&, const float* dy, float* dx);
   /// Computes y [planes], the means of x [planes,pixels].
   void (*global_average)(std::int64_t planes, std::int64_t pixels, const float* x, float* y);

@@ -22,7 +22,8 @@ static constexpr std::int64_t band_count(const Windows& w) {
          ((w.rows.places + w.band_rows - 1) / w.band_rows);
 }
 
-/// Returns one of `band_count` bands, which go sample after sample and row after row.
+/// Returns band number `index`, from 0 to band_count() - 1. The bands go sample after sample, and
+/// within a sample row after row.
 static constexpr Band band_at(const Windows& w, std::int64_t index) {
   const std::int64_t bands = (w.rows.places + w.band_rows - 1) / w.band_rows;
   const std::int64_t sample = index / bands * w.band_samples, row = index % bands * w.band_rows;

@@ -16,12 +16,13 @@ constexpr std::int64_t no_start = 0;
 
 /// Is a run of neighbouring places of one row.
 struct Run {
-  std::int64_t column;  ///< Is the column of the panel where the run begins.
+  std::int64_t column;  ///< Is the column of the panel at which the run begins.
   std::int64_t length;
   std::int64_t source, target;  ///< Are offsets in the image and in a plane of the target.
 };
 
-/// Calls `work(run)` for the `count` places of the band from `place` on.
+/// Calls `work(run)` for each run of places of one row among the `count` places of the band from
+/// `place` on.
 template <class Work>
 [[gnu::always_inline]] inline void for_each_run(const Windows& w, const Band& band,
                                                 const Image& image, std::int64_t place,
@@ -39,7 +40,8 @@ template <class Work>
   }
 }
 
-/// Copies what `places` neighbouring places see into the panel [channels*taps, panel_width].
+/// Copies the pixels that `places` neighbouring places see into the panel [channels*taps,
+/// panel_width].
 template <int places>
 void copy_cells(const Windows& w, const Image& image, std::int64_t channels, std::int64_t source,
                 float* panel) {
@@ -56,8 +58,9 @@ void copy_cells(const Windows& w, const Image& image, std::int64_t channels, std
     }
 }
 
-/// Copies what a run of places sees. A copy that is a bit longer than the run is quicker than
-/// several short ones: what is too much is overwritten by the next run, or belongs to no place.
+/// Copies the pixels that a run of places sees. A copy that is a bit longer than the run is quicker
+/// than several short ones: the floats behind the run are overwritten by the next run, or belong to
+/// no place.
 template <int places>
 void copy_run(const Windows& w, const Image& image, std::int64_t channels, Run run, float* panel) {
   while (run.length >= places || (2 * run.length > places && run.column + places <= panel_width)) {
@@ -70,9 +73,9 @@ void copy_run(const Windows& w, const Image& image, std::int64_t channels, Run r
   if constexpr (places > 1) copy_run<places / 2>(w, image, channels, run, panel);
 }
 
-/// Copies what the places of a panel see, step by step of depth, as one stream of stores; `group`
-/// places at a time lie side by side. Where the image is the source itself, what the next panel
-/// sees is fetched from a farther cache meanwhile.
+/// Copies the pixels that the places of a panel see, step by step of depth, as one stream of
+/// stores; `group` places at a time lie side by side. If a group is a whole panel, the pixels of
+/// the next panel are prefetched meanwhile.
 template <int group>
 void copy_groups(const Windows& w, const Image& image, std::int64_t channels,
                  const std::int64_t* sources, float* panel) {
@@ -89,8 +92,8 @@ void copy_groups(const Windows& w, const Image& image, std::int64_t channels,
       }
 }
 
-/// Copies into `panel` what the places of a panel see, and returns true, if these places lie in
-/// groups of `group` neighbours; else returns false and copies nothing.
+/// Copies the pixels that the places of a panel see into `panel` and returns true, if these places
+/// lie in groups of `group` neighbours. Otherwise copies nothing and returns false.
 template <int group>
 bool copied_in_groups(const Windows& w, const Band& band, const Image& image, std::int64_t channels,
                       std::int64_t place, float* panel) {
@@ -121,7 +124,8 @@ void pack_panel(const Windows& w, const Band& band, const Image& image, std::int
   });
 }
 
-/// Is one product of a band: some channels of all its places, for some results.
+/// Is a part of a band that is computed as one product: it has some channels, all places of the
+/// band, and some results.
 struct Block {
   const Windows& w;
   const Band& band;
@@ -145,7 +149,7 @@ void for_each_strip(const Block& block, float* left, Work work) {
                  });
 }
 
-/// Returns whether the places of a panel lie side by side in the target.
+/// Returns whether the places of the panel that begins at `place` lie side by side in the target.
 bool lies_together(const Block& block, std::int64_t place) {
   const Windows& w = block.w;
   const std::int64_t sample = block.band.rows * w.columns.places;
@@ -153,7 +157,8 @@ bool lies_together(const Block& block, std::int64_t place) {
          place % sample + panel_width <= sample;
 }
 
-/// Computes a panel whose places do not lie side by side, in a buffer.
+/// Computes a panel whose places do not lie side by side in the target. The sums are computed in a
+/// buffer, and then copied to the target.
 void multiply_scattered(const Block& block, Strip strip, std::int64_t result, std::int64_t place) {
   const Windows& w = block.w;
   float sums[most_rows * panel_width];

@@ -5,26 +5,27 @@
 #include "graph/kernels/products/pack.hpp"
 #include "graph/kernels/products/workspace.hpp"
 
-// The vectors run over results, whose weights are packed. What places see is read from the source,
-// one by one, and what they would see around the source is left out.
+// The vectors run over results, whose weights are packed. The pixels that places see are read from
+// the source one by one, and pixels around the source are left out.
 
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Computes a band's sums for some neighbouring results, whose weights make one panel.
+/// Describes the sums of a band for some neighbouring results, whose weights make one panel.
 struct Panel {
   const Windows& w;
   const Band& band;
   std::int64_t result, results;
   const float* source;
   const float* weights;  ///< Has the weights [channel][tap][panel_width].
-  /// Has the bias of as many results as one or two Vectors have, or is null if there is none.
+  /// Has a number for each element of one or two Vectors, or is null if there is no bias.
   const float* bias;
   float* sums;  ///< Has the sums [place][panel_width].
 };
 
-/// Is a run of neighbouring places of a row. `skips` says which of them each column of the kernel
-/// leaves out.
+/// Is a run of neighbouring places of a row. `skips` says for each column of the kernel how many of
+/// them it leaves out, because they do not see the source through it: at the end of the run or, if
+/// the number is below zero, at its beginning.
 struct PlaceRun {
   std::int64_t first, places;
   std::int8_t skips[most_row_taps];
@@ -39,7 +40,7 @@ struct PlaceRun {
   }
 };
 
-/// Are the taps that show some of the source to a place.
+/// Are the taps through which a place sees a pixel of the source.
 struct Taps {
   std::int64_t first, count;
 
@@ -53,7 +54,8 @@ struct Taps {
   }
 };
 
-/// Computes a run of row `row` of a sample of the band, for some of the channels.
+/// Adds the products of some channels to the sums of a run of places, in row `row` of a sample of
+/// the band.
 void multiply_run(const Panel& panel, const PlaceRun& run, std::int64_t sample, std::int64_t row,
                   std::int64_t channel, std::int64_t channels) {
   const Windows& w = panel.w;
@@ -113,8 +115,8 @@ void put_panel(const Panel& panel, float* target) {
                    w.target_plane);
 }
 
-/// Calls `work(result, results)` for the panels of a unit. A unit has widest_panel results whatever
-/// the size of vectors is, because threads share units.
+/// Calls `work(result, results)` for the panels of a unit. A unit has widest_panel results under
+/// every instruction set, so that it may consist of several panels.
 template <class Work>
 void for_each_panel(const Windows& w, std::int64_t unit, Work work) {
   const std::int64_t end = at_most((unit + 1) * widest_panel, w.results);

@@ -6,13 +6,13 @@
 #include "graph/kernels/products/tile.hpp"
 #include "graph/kernels/products/workspace.hpp"
 
-// The vectors run over channels. With the channels of a pixel side by side, what a row of the
-// kernel sees is one run of memory, and no window has to be copied.
+// The vectors run over channels. As the channels of a pixel are put side by side, the pixels that a
+// row of the kernel sees are one run of memory, and no window has to be copied.
 
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Vectors put the gradients of kernels with at most this many taps in order.
+/// Is the largest number of taps of a kernel whose gradients are put in order by vectors.
 constexpr std::int64_t most_taps = 49;
 
 /// Is a band of the source as [sample][y][x][channel] with zeros around it.
@@ -55,7 +55,7 @@ Pixels pixels_of(const Windows& w, const Band& band, const float* source, float*
     __builtin_memset(to, 0, sizeof(float) * static_cast<std::size_t>(floats));
   if (columns.count <= 0) return pixels;
   const std::int64_t plane = w.rows.size * w.columns.size;
-  // Rows without zeros between them are as good as one long row.
+  // Rows without zeros between them are copied as one long row.
   const bool joined = columns.count == w.columns.size && columns.count == pixels.width;
   const std::int64_t row_count = joined && rows.count > 0 ? 1 : rows.count;
   const std::int64_t length = joined ? rows.count * columns.count : columns.count;
@@ -68,7 +68,7 @@ Pixels pixels_of(const Windows& w, const Band& band, const float* source, float*
   return pixels;
 }
 
-/// Packs the gradients, place by place, of `results` results from `result` on.
+/// Packs the gradients of `results` results, from `result` on, place by place.
 void pack_gradients(const Windows& w, const Band& band, std::int64_t result, std::int64_t results,
                     const float* gradient, float* to) {
   const std::int64_t places = band.rows * w.columns.places;
@@ -78,9 +78,9 @@ void pack_gradients(const Windows& w, const Band& band, std::int64_t result, std
                  w.target_plane, {to, left_pitch});
 }
 
-/// Calls `work(offset, pixel, length)` for every run of cells that lie side by side in the pixels:
-/// `offset` is where the run begins in the sums of a result, `pixel` where it begins in the pixels,
-/// and `length` counts its floats.
+/// Calls `work(offset, pixel, length)` for every run of weights whose pixels lie side by side:
+/// `offset` is where the run begins in the sums of a result, `pixel` is where it begins in the
+/// pixels, and `length` counts its floats.
 template <class Work>
 [[gnu::always_inline]] inline void for_each_run(const Windows& w, const Pixels& pixels, Work work) {
   const bool whole_rows = w.columns.tap_step == 1;
@@ -126,9 +126,9 @@ void add_band(const Windows& w, Part part, const Band& band, const Pixels& pixel
   });
 }
 
-/// Turns sums [taps][channels] into [channels][taps] for vector_size channels. The rows of a square
-/// are longer than what is left of a channel's taps; what is too much is overwritten by the square
-/// before it.
+/// Transposes sums [taps][channels] to [channels][taps] for vector_size channels. A square may
+/// write past the last tap of a channel, to the first taps of the next channel, which are written
+/// later.
 void put_channels_first(std::int64_t taps, std::int64_t channels, const float* sums,
                         float* gradient) {
   float buffer[vector_size * (most_taps + 1)];
@@ -137,7 +137,7 @@ void put_channels_first(std::int64_t taps, std::int64_t channels, const float* s
   __builtin_memcpy(gradient, buffer, sizeof(float) * static_cast<std::size_t>(vector_size * taps));
 }
 
-/// Turns sums [results][taps][channels] into [results][channels][taps].
+/// Transposes sums [results][taps][channels] to [results][channels][taps].
 void put_channels_first(const Windows& w, Part results, const float* sums, float* gradient) {
   const std::int64_t taps = w.rows.taps * w.columns.taps;
   sums += results.begin * taps * w.channels;

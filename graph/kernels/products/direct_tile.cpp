@@ -3,7 +3,7 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// What is prefetched is read this many steps later.
+/// Is the number of steps from the prefetch of a float to its use.
 constexpr int steps_ahead = 8;
 
 template <int rows, int vectors>
@@ -15,17 +15,17 @@ template <int rows, int vectors, class Work>
   unrolled<rows>([&](auto row) { unrolled<vectors>([&](auto v) { work(row, v); }); });
 }
 
-/// Says how the rows of a tile lie in the left factor. Runs of places lie side by side, and some of
-/// their rows are left out. Pixels lie side by side, and their steps are far from each other.
-/// Planes lie apart.
+/// Says how the rows of a tile lie in the left factor. With `runs`, the rows lie side by side, and
+/// some of them are left out. With `pixels`, the rows lie side by side, and the steps of depth are
+/// far from each other. With `planes`, the rows lie apart.
 enum class Rows { runs, pixels, planes };
 
-/// Adds what the steps contribute to rows [first, last).
+/// Adds the products of all steps to the sums of the rows [first, last).
 template <int first, int last, Rows lie, int rows, int vectors>
 [[gnu::always_inline]] inline void add_steps(const DirectTile& tile, const float* left,
                                              const float* right, Sums<rows, vectors>& sums) {
   constexpr int count = last - first;
-  // One pointer is enough for this many rows.
+  // This many rows are reached from one pointer.
   constexpr int reach = lie == Rows::planes ? 4 : count;
   constexpr int pointers = (count + reach - 1) / reach;
   const DepthLoop steps = tile.steps;
@@ -47,7 +47,7 @@ template <int first, int last, Rows lie, int rows, int vectors>
   }
 }
 
-/// Adds what the steps contribute to the rows that are not left out.
+/// Adds the products of all steps to the sums of the rows that are not left out.
 template <int skipped, int rows, int vectors>
 [[gnu::always_inline]] inline void add_some(const DirectTile& tile, std::int8_t skip,
                                             const float* left, const float* right,

@@ -1,5 +1,5 @@
-// A direct tile is a tile of a product whose left factor is read where it lies. The build compiles
-// it once per instruction set.
+// A direct tile is a tile of a product whose left factor is read where it lies, without packing.
+// The build compiles it once per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-/// Is a loop over depth: it says how often it turns, and how far each factor moves on with each
-/// turn.
+/// Is a loop over depth with `count` turns. With each turn, the factors move on by `left` and by
+/// `right` floats.
 struct DepthLoop {
   std::int64_t count, left, right;
 };
@@ -26,14 +26,15 @@ struct DirectTile {
   const std::int8_t* skips;
   const float* left;
   const float* right;  ///< Has panel_width floats for each step.
-  bool accumulate;     ///< Says whether the sums start with what is in the target.
+  bool accumulate;     ///< Says whether the products are added to the target.
   const float* bias;   ///< Has a number for each element of a row, or is null.
   bool relu;           ///< Replaces results below zero by zero at the end.
   float* target;       ///< Has panel_width floats for each row.
   std::int64_t target_pitch;
 };
 
-/// Computes target = left * right, and what the fields say besides.
+/// Computes target = left * right. The fields of `tile` say what the sums start with, and whether a
+/// bias and relu follow.
 void multiply_direct(const DirectTile& tile);
 
 }  // namespace penstock::graph::PENSTOCK_ISA

@@ -6,21 +6,23 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// The sums of a tile fill whole squares, each of which is summed at once.
+/// A tile has up to tile_rows rows and tile_columns columns. Its sums fill whole squares of
+/// Vectors, each of which is summed at once.
 constexpr int tile_rows = 4;
 constexpr int tile_columns = many_registers ? 6 : 2;
 constexpr int tile_sums = (tile_rows * tile_columns + vector_size - 1) / vector_size * vector_size;
 
-/// Has pointers to the first floats of the rows and columns of a tile. Steps of depth are
-/// contiguous.
+/// Has pointers to the first floats of the rows and columns of a tile. The steps of depth of a row
+/// or a column are neighbours in memory.
 struct DotTile {
   std::int64_t depth;
   bool relu;
-  float bias[tile_sums];  ///< Has the bias row by row.
+  float bias[tile_sums];  ///< Has the bias of every sum, row by row.
   const float* rows[tile_rows];
   const float* columns[tile_columns];
-  const float* ahead;        ///< Is where the columns begin that the next tiles read.
-  std::int64_t ahead_lines;  ///< Counts the lines of these columns that are fetched with each step.
+  const float* ahead;  ///< Points to the columns that the next tiles read.
+  /// Counts the cache lines from `ahead` on that are fetched with each step.
+  std::int64_t ahead_lines;
 };
 
 Vector not_below_zero(Vector values) {
@@ -48,8 +50,8 @@ template <int rows, class Load>
 }
 
 /// Computes the dot products, row by row. The last steps are read together with some steps before
-/// them, so that nothing is read past a row. In both factors these earlier steps are then zero,
-/// because 0·∞ would be NaN.
+/// them, so that nothing is read past a row. These earlier steps are then replaced by zeros in both
+/// factors: in one factor alone, a zero would meet an infinity of the other factor and make a NaN.
 template <int rows, bool fetches>
 [[gnu::noinline]] void dots(const DotTile& tile, float* to) {
   Vector sums[tile_sums] = {};
@@ -102,13 +104,13 @@ void put(const float* sums, std::int64_t rows, std::int64_t columns, float* to,
       for (std::int64_t j = 0; j < columns; ++j) to[j] = sums[j];
 }
 
-/// Computes the elements of up to a tile's columns. If there are fewer, the last column is computed
-/// again.
+/// Computes `columns` neighbouring columns, at most as many as a tile has. If there are fewer, the
+/// last column is computed again.
 void multiply_columns(const Product& p, const ProductRange& range, std::int64_t column,
                       std::int64_t columns) {
   DotTile tile = tile_of_columns(p, column, columns);
-  // Columns that come from far are fetched while the columns before them are multiplied. Small
-  // tiles have no time for that.
+  // If no cache keeps the right factor, the next columns are fetched while these columns are
+  // multiplied. The small tiles of instruction sets with few registers have no time for that.
   const std::int64_t tiles = (range.rows + tile_rows - 1) / tile_rows;
   tile.ahead = p.right.data + (column + tile_columns) * p.right.column_stride;
   if (many_registers && p.depth * p.columns > cached_floats)

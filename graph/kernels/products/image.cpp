@@ -25,7 +25,7 @@ void copy_rows(std::int64_t count, std::int64_t rows, const float* from, std::in
     copy_floats(count, from, to.data);
 }
 
-/// Copies a plane of the source to its place among the zeros, which have been written before.
+/// Copies a plane of the source to its place among zeros that were written before.
 void copy_plane(const Windows& w, const Image& image, const Extent& rows, const Extent& columns,
                 const float* plane, float* to) {
   const std::int64_t width = w.columns.size, step = w.columns.step;

@@ -1,5 +1,5 @@
-// An Image is a band of a convolution's source with the zeros around it, so that every window is
-// whole. The build compiles it once per instruction set.
+// An Image is a band of a convolution's source with the zeros around it, so that no window reaches
+// beyond it. The build compiles it once per instruction set.
 #pragma once
 
 #include "graph/kernels/products/bands.hpp"
@@ -17,10 +17,10 @@ inline std::int64_t seen(const WindowAxis& axis, std::int64_t places) {
   return (places - 1) * axis.step + axis.span + 1;
 }
 
-/// Says which pixels of the source `places` places from `place` on see along an axis.
+/// Says which pixels of the source are seen along an axis by the `places` places from `place` on.
 struct Extent {
   std::int64_t first, count;
-  std::int64_t to;  ///< Is the place of the first of these among all pixels that the places see.
+  std::int64_t to;  ///< Is the index of pixel `first` among all pixels that the places see.
 
   Extent(const WindowAxis& axis, std::int64_t place, std::int64_t places) {
     const std::int64_t low = place * axis.step + axis.low, end = low + seen(axis, places);
@@ -30,17 +30,17 @@ struct Extent {
   }
 };
 
-/// Holds planes of pixels; the window of place (0,0) begins at `data`. In a row, pixels that are a
-/// step apart lie side by side, so that neighbouring places see neighbouring floats.
+/// Holds planes of pixels; the window of place (0,0) begins at `data`. Within a row, pixels whose
+/// distance is a step lie side by side, so that neighbouring places see neighbouring floats.
 struct Image {
   const float* data;
   std::int64_t sample_pitch, plane_pitch, row_pitch;
-  /// In a row, is the distance from the pixels that leave one remainder by the step to those that
-  /// leave the next.
+  /// Is the distance in a row from the pixels whose position leaves remainder r, when it is divided
+  /// by the step, to those that leave remainder r + 1. It is not used if the step is 1.
   std::int64_t residue_pitch;
 
-  /// Returns the offset from the lowest pixel of place 0 to the pixel that tap (row,column) shows
-  /// to that place.
+  /// Returns the offset from the lowest pixel of place 0 to the pixel that place 0 sees through tap
+  /// (row,column).
   std::int64_t tap(const Windows& w, std::int64_t row, std::int64_t column) const {
     const std::int64_t y = w.rows.first - w.rows.low + row * w.rows.tap_step;
     const std::int64_t x = w.columns.first - w.columns.low + column * w.columns.tap_step;
@@ -49,8 +49,9 @@ struct Image {
   }
 };
 
-/// Returns the channels [first, first + channels) of the band. They are copied to `to`, unless
-/// windows never leave the source and copies of eight places never leave its rows.
+/// Returns the channels [first, first + channels) of the band. If no window leaves the source, the
+/// step is 1 and rows have whole groups of eight places, the image is the source itself. Otherwise
+/// the channels are copied to `to`.
 Image image_of(const Windows& w, const Band& band, std::int64_t first, std::int64_t channels,
                const float* source, float* to);
 

@@ -34,7 +34,8 @@ void transpose_band(std::int64_t count, std::int64_t steps, const float* from, s
   transpose(rows);
 }
 
-/// Unpacks at most vector_size columns; the last square of each overlaps the one before it.
+/// Unpacks at most vector_size columns. The last square of steps overlaps the one before it if it
+/// would have too few steps.
 void unpack_band(std::int64_t count, std::int64_t steps, const float* from, std::int64_t from_pitch,
                  float* to, std::int64_t pitch) {
   if (steps < vector_size) {
@@ -99,18 +100,18 @@ void unpack_columns(std::int64_t count, std::int64_t steps, const float* from,
 void pack_weights(const Windows& w, std::int64_t result, std::int64_t rows, std::int64_t channel,
                   std::int64_t channels, const float* weight, Packed to) {
   const std::int64_t taps = w.rows.taps * w.columns.taps;
-  // An input gradient has no taps for the pixels that a stride leaves out.
+  // In an input gradient, pixels that no window sees because of a stride have no taps.
   if (taps == 0) return;
   weight += result * w.weight_result + channel * w.weight_channel;
   const bool all_taps =
       w.weight_row == w.columns.taps && w.rows.weight_step == 1 && w.columns.weight_step == 1;
-  // Whole vectors are faster, though fewer rows may be needed.
+  // Whole vectors are copied faster, even if fewer rows are needed.
   if (all_taps && w.weight_result == 1)
     return pack_rows(at_most(w.results - result, to.pitch), channels, weight, w.weight_channel, to);
   if (all_taps && w.weight_channel == taps)
     return pack_columns(rows, channels * taps, weight, w.weight_result, to);
   std::int64_t c = 0;
-  // Behind every channel but the last, a whole vector can be read from any weight on.
+  // In every channel but the last, a whole vector can be read from any weight on.
   if (all_taps && taps <= vector_size && w.weight_channel >= vector_size)
     for (; c < channels && channel + c + 1 < w.channels; ++c, to.data += taps * to.pitch)
       pack_short_columns(rows, taps, weight + c * w.weight_channel, w.weight_result, to);

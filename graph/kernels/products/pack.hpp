@@ -1,6 +1,5 @@
-// Blocks of a factor, and the weights of a convolution, are packed in the order in which
-// multiply_tile reads them: step by step of depth. The build compiles these functions once per
-// instruction set.
+// Blocks of a factor, and the weights of a convolution, are packed in the order in which tiles read
+// them: step by step of depth. The build compiles these functions once per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +12,7 @@ namespace penstock::graph::PENSTOCK_ISA {
 /// Holds rows of floats, one row per step.
 struct Packed {
   float* data;
-  std::int64_t pitch;  ///< One step and the next are this many floats apart.
+  std::int64_t pitch;  ///< Is the number of floats from one step to the next.
 };
 
 /// Copies exactly `count` floats, as many at once as possible.
@@ -27,8 +26,8 @@ template <int most = vector_size>
 /// Computes to[step][i] = from[step * pitch + i].
 void pack_rows(std::int64_t count, std::int64_t steps, const float* from, std::int64_t pitch,
                Packed to);
-/// Computes to[step][i] = from[i * pitch + step]; anything may be written up to the next multiple
-/// of vector_size.
+/// Computes to[step][i] = from[i * pitch + step]. Behind these `count` floats of a step, any floats
+/// may be written up to the next multiple of vector_size.
 void pack_columns(std::int64_t count, std::int64_t steps, const float* from, std::int64_t pitch,
                   Packed to);
 
@@ -45,8 +44,9 @@ void unpack_columns(std::int64_t count, std::int64_t steps, const float* from,
 /// fewer than vector_size rows, the last one is repeated.
 void transpose_square(std::int64_t count, const float* from, std::int64_t pitch, Packed to);
 
-/// Writes to[channel][tap][i], the weights of the results `result` + i below `rows`, for `channels`
-/// channels from `channel` on. What lies between `rows` and the pitch may be overwritten.
+/// Writes to[channel][tap][i], the weights of result `result` + i, for i below `rows` and for
+/// `channels` channels from `channel` on. The floats between `rows` and the pitch may be
+/// overwritten.
 void pack_weights(const Windows& w, std::int64_t result, std::int64_t rows, std::int64_t channel,
                   std::int64_t channels, const float* weight, Packed to);
 

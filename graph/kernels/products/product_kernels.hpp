@@ -1,5 +1,6 @@
 // ProductKernels are matrix products and the convolutions that are made of them, a part of
-// KernelTable. This header has declarations only, for sources of every instruction set include it.
+// KernelTable. This header has declarations only, because sources of every instruction set include
+// it.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ struct ConstMatrix {
   std::int64_t row_stride, column_stride;
 };
 
-/// Describes result [rows,columns] = left [rows,depth] * right [depth,columns] (+ bias), which is
-/// row-major and dense.
+/// Describes result [rows,columns] = left [rows,depth] * right [depth,columns] (+ bias). The result
+/// is row-major and dense.
 struct Product {
   std::int64_t rows, columns, depth;
   ConstMatrix left, right;
@@ -26,18 +27,19 @@ struct Product {
   float* result;
 };
 
-/// Has kernels that each compute a part of their units.
+/// Holds kernels, each of which computes a part of its units.
 struct ProductKernels {
-  /// Computes every element as a sum in the order of depth. The units are `product_units`, and the
-  /// workspace has `product_floats`.
+  /// Computes every element as a sum in the order of depth. The units are those that
+  /// product_units() counts, and the workspace has product_floats() floats.
   void (*multiply)(const Product&, Part, float* workspace);
 
   /// Computes every place of the windows' target. `bias` has a number per result and may be null.
-  /// The units are `convolve_units`, and the workspace has `convolve_floats`.
+  /// The units are those that convolve_units() counts, and the workspace has convolve_floats()
+  /// floats.
   void (*convolve)(const Windows&, Part, const float* source, const float* weight,
                    const float* bias, float* target, float* workspace);
   /// Computes weight_gradient [results,channels,taps] from the gradient of the target. The units
-  /// are results, and the workspace has `weight_gradient_floats`.
+  /// are results, and the workspace has weight_gradient_floats() floats.
   void (*convolve_weight_gradient)(const Windows&, Part, const float* source,
                                    const float* target_gradient, float* weight_gradient,
                                    float* workspace);

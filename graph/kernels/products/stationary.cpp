@@ -15,7 +15,7 @@ struct Block {
   float* sums;
 };
 
-/// Are the steps of depth that are added to one panel at a time.
+/// Are some steps of depth, whose products are added to the sums of one panel at a time.
 struct Steps {
   const float* right;
   std::int64_t right_pitch;
@@ -46,7 +46,8 @@ template <int steps, bool first, bool fetches>
   }
 }
 
-/// Adds the steps to all rows. With each of the first rows, a row of the next panel is fetched.
+/// Adds the products of the steps to the sums of all rows. With each of the first rows, a row of
+/// the next panel is prefetched.
 template <int steps, bool first>
 void add_steps(const Steps& s) {
   Vector right[steps][2];
@@ -78,7 +79,7 @@ void pack_left(const Product& p, const Block& block, std::int64_t step, std::int
     pack_columns(steps, block.rows, from, left.column_stride, {block.left, left_pitch});
 }
 
-/// Calls `work(column, sums)` with every panel.
+/// Calls `work(column, sums)` for every panel, with the panel's first column and its sums.
 template <class Work>
 void for_each_panel(const Block& block, Work work) {
   for (std::int64_t column = 0; column < block.columns; column += panel_width)

@@ -7,13 +7,14 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// A tile has this many columns. They are often a power of two apart, and then meet in one set of
-/// the nearest cache, which has twelve ways where there are many registers, and eight elsewhere.
+/// Is the number of columns of a tile. Columns are often a power of two apart, and are then kept in
+/// one set of the nearest cache. A set has twelve ways on CPUs with many registers, and eight on
+/// others.
 constexpr std::int64_t tile_columns = many_registers ? 12 : 6;
-/// The sums of this many columns are turned around at once.
+/// The sums of this many columns are transposed at once.
 constexpr std::int64_t group = widest_panel;
 
-/// Has some rows, packed as [depth,pitch], and the sums of a group, [group,pitch].
+/// Holds some rows, packed as [depth,pitch], and the sums of a group of columns, [group,pitch].
 struct Panel {
   std::int64_t first_row, rows, pitch;
   float* packed;

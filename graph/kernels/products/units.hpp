@@ -15,8 +15,8 @@ struct ProductRange {
   std::int64_t first_column, columns;
 };
 
-/// Returns whether threads share the rows of a product, or else panels of its columns. They share
-/// the longer side, because each thread packs the factor of the other side for itself.
+/// Returns whether threads share the rows of a product; otherwise they share panels of its columns.
+/// They share the longer side, because each thread packs the factor of the other side for itself.
 static constexpr bool shares_rows(std::int64_t rows, std::int64_t columns) {
   return rows > columns;
 }
@@ -32,8 +32,8 @@ static constexpr ProductRange range_of(Part part, std::int64_t rows, std::int64_
   return {0, rows, units.begin, units.end - units.begin};
 }
 
-/// Returns the number of units of a convolution. A unit is a result of a band, because neighbouring
-/// results share what is packed of the source; where the source is read as it lies, a unit is a
+/// Returns the number of units of a convolution. A unit is a result of a band, so that neighbouring
+/// units share the packed pixels of the band. If the source is read where it lies, a unit is a
 /// panel of a band's results.
 static constexpr std::int64_t convolve_units(const Windows& w) {
   return band_count(w) * (convolves_directly(w) ? panels_of(w.results) : w.results);

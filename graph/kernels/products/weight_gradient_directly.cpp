@@ -5,13 +5,13 @@
 #include "graph/kernels/products/pack.hpp"
 #include "graph/kernels/products/workspace.hpp"
 
-// The vectors run over results, whose gradients are transposed. The pixels that these meet are read
-// from the source, one by one, and those around the source are left out.
+// The vectors run over results, whose gradients are transposed. The pixels that are multiplied with
+// the gradients are read from the source one by one, and pixels around the source are left out.
 
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Has a band's gradients for some neighbouring results.
+/// Holds a band's gradients for some neighbouring results.
 struct Gradients {
   const Windows& w;
   const Band& band;
@@ -19,13 +19,14 @@ struct Gradients {
   const float* data;  ///< Has the gradients [place][panel_width].
 };
 
-/// Are the places that see the source by one tap of an axis.
+/// Are those of the `places` places from `from` on that see a pixel of the source through one tap
+/// of an axis.
 struct Places {
   std::int64_t first, count;
 
   Places(const WindowAxis& axis, std::int64_t tap, std::int64_t from, std::int64_t places) {
     const std::int64_t pixel = axis.first + tap * axis.tap_step;
-    // Returns the first place that sees `limit` or beyond.
+    // Returns the first place that sees pixel `limit` or a later one.
     const auto past = [&](std::int64_t limit) {
       return pixel >= limit ? 0 : (limit - pixel + axis.step - 1) / axis.step;
     };
@@ -36,7 +37,8 @@ struct Places {
   }
 };
 
-/// Adds to the sums [channel][tap][panel_width] of some neighbouring channels, tap by tap.
+/// Adds the products of a band to the sums [channel][tap][panel_width] of some neighbouring
+/// channels, tap by tap.
 void add_channels(const Gradients& gradients, std::int64_t channels, const float* source,
                   float* sums) {
   const Windows& w = gradients.w;

@@ -1,27 +1,27 @@
 // NormKernels do what batch, group and layer norm need with a run of neighbouring elements. They
-// are a part of KernelTable. This header has declarations only, for sources of every instruction
-// set include it.
+// are a part of KernelTable. This header has declarations only, because sources of every
+// instruction set include it.
 #pragma once
 
 #include <cstdint>
 
 namespace penstock::graph {
 
-/// Describes the elements that are normalised together.
+/// Holds the mean and the deviation of the elements that are normalised together.
 struct Moments {
   float mean = 0;
   float inverse_std = 1;  ///< Is 1/sqrt(variance + eps).
 };
 
-/// Holds sum(dy) and sum(dy·x̂), where x̂ is the normalised x. They are the gradients of shift and
-/// scale if all elements that share these are summed.
+/// Holds sum(dy) and sum(dy·x̂), where x̂ is the normalised x. Summed over all elements that share
+/// a shift and a scale, they are the gradients of this shift and this scale.
 struct GradientSums {
   double dy = 0;
   double dy_x = 0;
 };
 
-/// Scale and shift are one number for a run; with `weight` or `bias` each element has its own. An
-/// output may be an input of the same length.
+/// Functions with `scale` or `shift` take one number for the whole run; functions with `weight` or
+/// `bias` take one for each element. An output may have the memory of an input of the same length.
 struct NormKernels {
   /// Returns sum((x - mean)²).
   double (*squared_deviations)(std::int64_t count, float mean, const float* x);
@@ -34,7 +34,7 @@ struct NormKernels {
 
   GradientSums (*gradient_sums)(std::int64_t count, const Moments&, const float* dy,
                                 const float* x);
-  /// Returns the sums for dy·weight instead of dy.
+  /// Returns the gradient sums of dy·weight in place of dy.
   GradientSums (*gradient_sums_each)(std::int64_t count, const Moments&, const float* weight,
                                      const float* dy, const float* x);
   /// Computes dx = inverse_std·(dy·scale - means.dy - x̂·means.dy_x), where `means` are the sums of

@@ -1,5 +1,5 @@
 // ReductionKernels are sums of neighbouring elements, a part of KernelTable. This header has
-// declarations only, for sources of every instruction set include it.
+// declarations only, because sources of every instruction set include it.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace penstock::graph {
 
-/// The order of every sum is fixed by sizes alone.
+/// Holds kernels that compute sums. The order of every sum is fixed by sizes alone.
 struct ReductionKernels {
   double (*sum)(std::int64_t count, const float* x);
   /// Adds x[i] to sums[i].

@@ -18,14 +18,15 @@ template <class Use>
       [](float difference) { return exponential_of_negative(difference); }, use);
 }
 
-/// A Block holds the terms of a part of a line, then zeros up to a multiple of 16.
+/// Holds the terms of `size` elements of a line, from element `first` on, and then zeros up to a
+/// multiple of 16.
 struct Block {
   std::int64_t first, size;
   const float* terms;
 };
 
-/// Calls `use(block)` for each block of a line, with the terms exp(x - peak). These are computed in
-/// copies of whole vectors, so that no exponential is taken alone.
+/// Calls `use(block)` for each block of a line, with the terms exp(x - peak). They are computed in
+/// a copy that is padded to whole vectors, so that no exponential is computed by itself.
 template <class Use>
 [[gnu::always_inline]] inline void for_each_block(std::int64_t count, const float* x, float peak,
                                                   Use use) {
@@ -42,7 +43,7 @@ template <class Use>
   }
 }
 
-/// Puts exp(x - peak) into y and returns their sum.
+/// Writes exp(x - peak) to y and returns the sum of y.
 float exponentials(std::int64_t count, const float* x, float peak, float* y) {
   double sum = 0;
   for_each_block(count, x, peak, [&](const Block& block) {
@@ -53,11 +54,12 @@ float exponentials(std::int64_t count, const float* x, float peak, float* y) {
   return static_cast<float>(sum);
 }
 
-/// A line is sure of its largest element, whose term is 1, if all terms sum up to less than this.
-/// Then 1 plus the other terms may be 1, and the others have to be summed by themselves.
+/// If the terms of a line sum up to less than this, the line is sure of its largest element, whose
+/// term is 1. The other terms are then summed by themselves, because they may be too small to
+/// change 1 when they are added to it.
 constexpr float sure = 1.5f;
 
-/// Returns a term unchanged, but 0 for the term of the largest element, which is 1.
+/// Returns a term, or 0 if it is the term of the largest element, which is 1.
 constexpr auto other_term = [](auto term) { return term < 1.0f ? term : decltype(term){}; };
 
 float logarithm_of_sum(double sum) {
@@ -68,7 +70,8 @@ float logarithm_of_sum(double sum) {
 float sum_of_others(const Block& block) {
   constexpr std::int64_t step = 16;
   float sums[step] = {};
-  for (std::int64_t j = 0; j < block.size; j += step)  // There are whole steps of terms.
+  // The terms and the zeros behind them fill whole steps.
+  for (std::int64_t j = 0; j < block.size; j += step)
     for_each_element(step, [&](std::int64_t i) { sums[i] += other_term(block.terms[j + i]); });
   for (std::int64_t half = step / 2; half > 0; half /= 2)
     for (std::int64_t i = 0; i < half; ++i) sums[i] += sums[i + half];
@@ -97,7 +100,7 @@ float log_of_exponentials(std::int64_t count, const float* x, float peak) {
   });
 }
 
-/// Computes sums[i], the sum of term(offset) over column i.
+/// Computes sums[i], the sum of `term(offset, i)` over the elements of column i.
 template <class Term>
 [[gnu::always_inline]] inline void sum_columns(const Slab& slab, float* sums, Term term) {
   for_each_element(slab.width, [=](std::int64_t i) { sums[i] = 0; });
@@ -106,8 +109,8 @@ template <class Term>
   });
 }
 
-/// Lines of at most this many elements that are neighbours are worked on side by side as well,
-/// turned round.
+/// Is the largest length of lines of neighbouring elements that are transposed, to be worked on
+/// side by side.
 constexpr std::int64_t short_length = 32;
 
 /// Adds up the rows of a slab into its first row, in the order of short_sum_of().
@@ -119,8 +122,8 @@ constexpr std::int64_t short_length = 32;
                            std::int64_t i) { to[i] += from[i]; });
 }
 
-/// Puts log(sum(exp(x - peak))) of each of the first `lines` columns into `logarithms`, with the
-/// same bits that log_of_exponentials() has for these elements. Overwrites x.
+/// Writes log(sum(exp(x - peak))) of each of the first `lines` columns to `logarithms`, with the
+/// bits that log_of_exponentials() gives for the elements of the column. Overwrites x.
 void logarithms_of_columns(const Slab& slab, std::int64_t lines, const float* peaks, float* x,
                            float* logarithms) {
   float others[short_length * columns];
@@ -141,10 +144,10 @@ void logarithms_of_columns(const Slab& slab, std::int64_t lines, const float* pe
   });
 }
 
-/// Works on `width` short lines, which lie one after the other.
+/// Computes y for `width` short lines, which lie one after the other.
 void log_softmax_of_short_lines(std::int64_t width, std::int64_t length, const float* x, float* y) {
   float turned[short_length * columns], peaks[columns], logarithms[columns] = {};
-  const Slab slab{0, length, columns, rounded_up(width)};  // Lines of zeros follow the last line.
+  const Slab slab{0, length, columns, rounded_up(width)};  // Columns of zeros follow the last line.
   for (std::int64_t row = 0; row < length; ++row)
     for (std::int64_t i = width; i < slab.width; ++i) turned[row * columns + i] = 0;
   for (std::int64_t i = 0; i < width; ++i)
@@ -192,7 +195,7 @@ void softmax(const Lines& lines, const float* x, float* y) {
 }
 
 /// Computes y = x - peaks - log(sums), where `others` are the sums without the largest element's
-/// term. Overwrites the sums.
+/// term. Overwrites `sums` and `others`.
 [[gnu::always_inline]] inline void subtract_logarithms(const Slab& slab, const float* x,
                                                        const float (&peaks)[columns],
                                                        float (&sums)[columns],
@@ -285,9 +288,10 @@ void log_softmax_gradient(const Lines& lines, const float* y, const float* dy, f
   for_each_group(lines, whole, side_by_side);
 }
 
-/// Puts into `own`, for each line of a slab, the probability of its label's class minus the
-/// probability wanted of that class beyond `uniform`. Lines begin `next_column` apart. Near 1, a
-/// probability has lost how far from 1 it is, which its logarithm still tells.
+/// Writes to `of_target`, for each line of a slab, the probability of its label's class minus the
+/// probability wanted of that class beyond `uniform`. The first elements of neighbouring lines are
+/// `next_column` apart. Where a probability is near 1, the difference is computed from its
+/// logarithm, which tells more exactly how far from 1 it is.
 void own_differences(const LabelledLines& of, std::int64_t first_line, const Slab& slab,
                      std::int64_t next_column, const float* log_probabilities, float* of_target) {
   for (std::int64_t i = 0; i < slab.width; ++i) {
@@ -303,7 +307,7 @@ void own_differences(const LabelledLines& of, std::int64_t first_line, const Sla
   });
 }
 
-/// Works on some lines whose elements are neighbours.
+/// Computes dx for `width` lines from `first_line` on, whose elements are neighbours.
 void gradient_of_whole_lines(const LabelledLines& of, std::int64_t first_line, std::int64_t width,
                              const float* log_probabilities, float* dx) {
   const std::int64_t length = of.lines.length, first = first_line * length;
@@ -323,11 +327,12 @@ void gradient_of_whole_lines(const LabelledLines& of, std::int64_t first_line, s
   }
 }
 
-/// Works on lines side by side.
+/// Computes dx for the lines of `slab`, which are side by side.
 void gradient_of_slab(const LabelledLines& of, std::int64_t first_line, const Slab& slab,
                       const float* log_probabilities, float* dx) {
   float of_target[columns], factors[columns];
-  // Each entry is where the label's row begins, or below zero if the label is ignored.
+  // Holds, for each line, the offset where the row of its label begins, or -1 if the label is
+  // ignored.
   std::int64_t own_rows[columns];
   own_differences(of, first_line, slab, 1, log_probabilities, of_target);
   for (std::int64_t i = 0; i < slab.width; ++i) {

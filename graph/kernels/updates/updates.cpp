@@ -6,8 +6,9 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Returns a·b + c, rounded once. Where no instruction does that for f32, the function computes in
-/// double: the product is exact there, and rounding the sum twice matters once in a billion times.
+/// Returns a·b + c, rounded once. If no instruction does so for f32, the function computes in
+/// double, where the product is exact. The sum is then rounded twice, which changes the result once
+/// in a billion times.
 [[gnu::always_inline]] inline float rounded_once(float a, float b, float c) {
 #ifdef __FP_FAST_FMAF
   return __builtin_fmaf(a, b, c);
@@ -17,7 +18,7 @@ namespace {
 #endif
 }
 
-/// Calls `work(i, g)` with each element of the gradient, and sets the cleared memory to zero.
+/// Calls `work(i, g)` with each element g of the gradient, and sets `gradient.cleared` to zero.
 template <class Work>
 [[gnu::always_inline]] inline void for_each_gradient(std::int64_t count,
                                                      const SummedGradient& gradient, Work work) {
@@ -126,7 +127,7 @@ double squared_norm(std::int64_t count, float scale, const float* x) {
   return sum;
 }
 
-/// Returns the direction against which w moves.
+/// Returns LAMB's direction, of which a step subtracts a multiple from w.
 [[gnu::always_inline]] inline float lamb_direction(const LambConstants& c, float w, float m,
                                                    float v) {
   return m / c.correction1 / (__builtin_sqrtf(v) / c.correction2_root + c.eps) + c.decay * w;

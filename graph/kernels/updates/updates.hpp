@@ -1,13 +1,13 @@
 // UpdateKernels are the rules of the optimizers, each in one pass over a parameter. They are a part
-// of KernelTable. This header has declarations only, for sources of every instruction set include
-// it.
+// of KernelTable. This header has declarations only, because sources of every instruction set
+// include it.
 #pragma once
 
 #include <cstdint>
 
 namespace penstock::graph {
 
-/// Is a gradient as it was summed up over micro-batches. The gradient itself is (sum·scale)·clip.
+/// Is a gradient as it was summed up over micro-batches. The rules use (sum·scale)·clip.
 struct SummedGradient {
   const float* sum = nullptr;
   /// Is set to zero, element by element, after the sum is read. It may be `sum`.
@@ -23,7 +23,7 @@ struct DescentConstants {
   bool nesterov = false;
 };
 
-/// Says how m follows the gradient, and v the square of the gradient.
+/// Says how m, the mean of past gradients, and v, the mean of their squares, follow the gradient g.
 struct MomentConstants {
   float beta1, inflow1;  ///< The formula is m = beta1·m + inflow1·g.
   float beta2, inflow2;
@@ -33,7 +33,7 @@ struct AdamConstants {
   MomentConstants moments;
   float rate, correction2_root, eps;
   float l2;    ///< Is the factor of w that is added to the gradient.
-  float keep;  ///< Is what w is multiplied by first.
+  float keep;  ///< Is the factor by which w is multiplied before the step.
 };
 
 struct LambConstants {
@@ -43,12 +43,13 @@ struct LambConstants {
 
 struct RmsPropConstants {
   float alpha, inflow, decay, momentum;
-  float rate_in, rate_out;  ///< Are the factors before and after the momentum buffer.
-  float eps_in, eps_out;    ///< Are what is added inside and outside the root.
+  float rate_in, rate_out;  ///< Are factors before and after the momentum buffer.
+  float eps_in, eps_out;    ///< Are added inside and outside the root.
 };
 
-/// A norm adds up this many elements by themselves, before the sums of the blocks are added in
-/// order. A parameter may be cut between blocks, never inside a block.
+/// Is the number of elements in a block of a norm: each block is summed by itself, and then the
+/// sums of the blocks are added in order. A parameter may be cut between blocks, never inside a
+/// block.
 inline constexpr std::int64_t norm_block = 8192;
 
 /// Weights and states have `count` elements. The bits of each element depend on that element alone:
@@ -56,30 +57,30 @@ inline constexpr std::int64_t norm_block = 8192;
 struct UpdateKernels {
   /// Computes w -= rate·(g + decay·w).
   void (*descend)(std::int64_t count, const DescentConstants&, const SummedGradient&, float* w);
-  /// Computes g += decay·w; v = momentum·v + inflow·g; w -= rate·v, or with Nesterov
-  /// rate·(lookahead·g + momentum·v).
+  /// Computes g += decay·w and v = momentum·v + inflow·g. Then it computes w -= rate·v or, if
+  /// nesterov is set, w -= rate·(lookahead·g + momentum·v).
   void (*descend_with_momentum)(std::int64_t count, const DescentConstants&, const SummedGradient&,
                                 float* w, float* v);
-  /// Computes w = w·keep - rate·m / (sqrt(v)/correction2_root + eps) after m and v were updated.
+  /// Updates m and v, and then computes w = w·keep - rate·m / (sqrt(v)/correction2_root + eps).
   void (*adam)(std::int64_t count, const AdamConstants&, const SummedGradient&, float* w, float* m,
                float* v);
-  /// Updates w by RMSprop. `mean` is null unless the rule is centered, and `buffer` is null without
-  /// momentum.
+  /// Updates w by RMSprop. `mean` is null unless the rule is "centered", so that it subtracts the
+  /// square of the mean gradient from the mean square; `buffer` is null without momentum.
   void (*rmsprop)(std::int64_t count, const RmsPropConstants&, const SummedGradient&, float* w,
                   float* square, float* mean, float* buffer);
-  /// Updates m and v, and returns the squared norm of the directions that follow from them:
-  /// m/correction1 / (sqrt(v)/correction2_root + eps) + decay·w.
+  /// Updates m and v, and returns the squared norm of the directions m/correction1 /
+  /// (sqrt(v)/correction2_root + eps) + decay·w.
   double (*lamb_moments)(std::int64_t count, const LambConstants&, const SummedGradient&,
                          const float* w, float* m, float* v);
   /// Computes the directions of which lamb_moments() returns the squared norm.
   void (*lamb_directions)(std::int64_t count, const LambConstants&, const float* w, const float* m,
                           const float* v, float* directions);
-  /// Computes w -= rate·direction. The direction is computed a second time, which is cheaper than
-  /// memory for it.
+  /// Computes w -= rate·direction. The direction is computed a second time, which takes less time
+  /// than to keep it in memory.
   void (*lamb_step)(std::int64_t count, const LambConstants&, float rate, float* w, const float* m,
                     const float* v);
-  /// Returns the sum of the squares of scale·x, in double: each block is summed by itself, and then
-  /// the blocks in order.
+  /// Returns the sum of the squares of scale·x, in double: each block of norm_block elements is
+  /// summed by itself, and then the sums of the blocks are added in order.
   double (*squared_norm)(std::int64_t count, float scale, const float* x);
 };
 

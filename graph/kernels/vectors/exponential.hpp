@@ -1,6 +1,6 @@
-// These are exp and functions that follow from it, as plain arithmetic, so that loops over them
-// become vectors and their bits depend on no library. They are for kernels that the build compiles
-// once per instruction set.
+// This header has exp and functions that follow from it. They are plain arithmetic, so that the
+// compiler makes vectors of loops over them and their bits depend on no library. They are for
+// kernels that the build compiles once per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ namespace penstock::graph::PENSTOCK_ISA {
   return multiply_add(p, r * r, r);
 }
 
-/// Is `factor`, from 0.7 to 1.5, times 2 to the power of `exponent`, which is an integer.
+/// Is the number factor·2^exponent. `factor` is from 0.7 to 1.5; `exponent` is an integer modulo
+/// 2^32, which stands for negative ones as well.
 struct Power {
   float factor;
   std::uint32_t exponent;
@@ -28,7 +29,8 @@ struct Power {
 
 /// Returns exp(x), which has to be a normal number in f32: x = n·ln 2 + r gives exp(r)·2^n.
 [[gnu::always_inline]] inline Power exponential_power(float x) {
-  // When this is added to a number, the sum has the rounded integer in its lowest bits.
+  // When this is added to a number, the lowest bits of the sum hold the number rounded to an
+  // integer.
   constexpr float shift = 0x1.8p23f;
   const float shifted = multiply_add(x, 1.44269504f, shift);
   const float n = shifted - shift;
@@ -38,7 +40,7 @@ struct Power {
           __builtin_bit_cast(std::uint32_t, shifted) - __builtin_bit_cast(std::uint32_t, shift)};
 }
 
-/// Between these numbers, exp(x) is a normal number in f32.
+/// For an x between these numbers, exp(x) is a normal number in f32.
 inline constexpr float lowest_exponent = -0x1.5d589ep+6f, highest_exponent = 0x1.62e42ep+6f;
 
 /// Returns exp(x) to about one unit in the last place. The result is exactly 0 where f32 has no
@@ -47,14 +49,15 @@ inline constexpr float lowest_exponent = -0x1.5d589ep+6f, highest_exponent = 0x1
 [[gnu::always_inline]] inline float exponential(float x) {
   constexpr float lowest = lowest_exponent, highest = highest_exponent;
   const Power power = exponential_power(x < lowest ? lowest : x > highest ? highest : x);
-  // The power 2^n itself may be too large where exp(r)·2^n is not.
+  // 2^n is multiplied in by adding n to the exponent bits of exp(r), because 2^n itself may be too
+  // large for f32 where exp(r)·2^n is not.
   const float y = __builtin_bit_cast(
       float, __builtin_bit_cast(std::uint32_t, power.factor) + (power.exponent << 23));
-  const float above = x <= highest ? y : x + __builtin_inff();  // This keeps a NaN.
+  const float above = x <= highest ? y : x + __builtin_inff();  // A NaN stays a NaN.
   return x < lowest ? 0.0f : above;
 }
 
-/// Returns exponential(x) for an x that is not above 0, with less work.
+/// Returns the value of exponential(x) for an x that is not above 0, with less work.
 [[gnu::always_inline]] inline float exponential_of_negative(float x) {
   const Power power = exponential_power(x < lowest_exponent ? lowest_exponent : x);
   const float y = power.factor * __builtin_bit_cast(float, (power.exponent + 127u) << 23);
@@ -66,8 +69,8 @@ inline constexpr float lowest_exponent = -0x1.5d589ep+6f, highest_exponent = 0x1
   return 1.0f / (1.0f + exponential(-x));
 }
 
-/// Returns tanh x. Near 0, where 1 - 2/(exp(2x) + 1) would cancel, it is Cephes' polynomial
-/// (Moshier, tanhf).
+/// Returns tanh x. Near 0, where 1 - 2/(exp(2x) + 1) would lose digits, the function computes
+/// Cephes' polynomial (Moshier, tanhf).
 [[gnu::always_inline]] inline float hyperbolic_tangent(float x) {
   const float size = x < 0.0f ? -x : x, square = x * x;
   float p = -5.70498872745e-3f;
@@ -83,7 +86,7 @@ inline constexpr float lowest_exponent = -0x1.5d589ep+6f, highest_exponent = 0x1
 /// Describes the standard normal distribution at one point.
 struct Normal {
   float density;  ///< Is exp(-x²/2)/√(2π).
-  float below;    ///< Is the probability of a number below x.
+  float below;    ///< Is the probability of a number below the point.
 };
 
 /// Returns the standard normal distribution at x. The tail beyond |x| is exp(-x²/2) times a

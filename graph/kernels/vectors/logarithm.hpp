@@ -1,6 +1,6 @@
-// These are log and functions that follow from it, as plain arithmetic, so that loops over them
-// become vectors and their bits depend on no library. They are for kernels that the build compiles
-// once per instruction set.
+// This header has log and functions that follow from it. They are plain arithmetic, so that the
+// compiler makes vectors of loops over them and their bits depend on no library. They are for
+// kernels that the build compiles once per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace penstock::graph::PENSTOCK_ISA {
 /// from √½ to √2 (Moshier, logf).
 [[gnu::always_inline]] inline float logarithm(float x) {
   constexpr std::uint32_t root_half = 0x3f3504f3;
-  // The bits are unsigned, because differences of negative numbers, whose result is not used, wrap
-  // around.
+  // The bits are unsigned, because their differences wrap around if x is negative. The result of
+  // these differences is then not used.
   const auto bits = __builtin_bit_cast(std::uint32_t, x);
   const std::int32_t exponent = static_cast<std::int32_t>(bits - root_half) >> 23;
   const float n = static_cast<float>(exponent);

@@ -1,5 +1,6 @@
-// Kernels of several families see their operands in these ways: a tensor as lines along an axis, or
-// as planes that are pooled, and a row of results by what is read along it.
+// Kernels of several families take their operands in the forms of this header: a tensor as lines
+// along an axis, a tensor as planes that are pooled, and an array or a repeated element along a
+// row.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,7 @@ struct Pooling {
   std::int64_t padding_height, padding_width;
 };
 
-/// Is what a kernel reads along a row of results: an array, or one element that is repeated.
+/// Is what a kernel reads along a row of results: an array, or one element for all results.
 struct RowOperand {
   const float* data;
   bool repeats;  ///< Says whether data[0] stands for every element.

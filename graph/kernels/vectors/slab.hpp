@@ -1,6 +1,6 @@
-// A Slab is a group of lines that are worked on side by side, because the elements of each line do
-// not lie one after the other. This header is for kernels, which the build compiles once per
-// instruction set: nothing here is shared between instruction sets.
+// A Slab is a group of lines that are worked on side by side, because the elements of each line are
+// not neighbours in memory. This header is for kernels that the build compiles once per instruction
+// set; instruction sets share nothing of it.
 #pragma once
 
 #include <cstdint>
@@ -11,23 +11,24 @@
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-// A line whose elements are neighbours is worked on by itself. Lines whose elements are `inner`
-// apart are worked on side by side, this many at a time.
+// Is the largest number of lines that are worked on side by side. Only lines whose elements are
+// `inner` apart are; a line whose elements are neighbours is worked on by itself.
 inline constexpr std::int64_t columns = 64;
 
-/// Is a group of lines side by side: row r has `width` elements and begins at offset first +
-/// r·inner.
+/// Is a group of `width` lines side by side. Row r has element r of each line, and begins at offset
+/// first + r·inner.
 struct Slab {
   std::int64_t first, rows, inner, width;
 
-  /// Calls `work(row offset)` for each row.
+  /// Calls `work(offset)` with the offset at which each row begins.
   template <class Work>
   [[gnu::always_inline]] void for_each_row(Work work) const {
     for (std::int64_t row = 0; row < rows; ++row) work(first + row * inner);
   }
 };
 
-/// Calls `whole(offset)` for each line, or `side_by_side(slab)` for each group of lines.
+/// Calls `whole(offset)` for each line if the elements of a line are neighbours, and otherwise
+/// `side_by_side(slab)` for each group of lines.
 template <class Whole, class SideBySide>
 [[gnu::always_inline]] inline void for_each_group(const Lines& lines, Whole whole,
                                                   SideBySide side_by_side) {
@@ -45,8 +46,9 @@ template <class Whole, class SideBySide>
   }
 }
 
-/// At the end of a row, half a vector of elements is still computed at once. Elements that do not
-/// fill half a vector are computed one by one, and each of them takes as long as a vector.
+/// Is half a vector, the smallest number of elements that are computed at once at the end of a row.
+/// Elements that do not fill half a vector are computed one by one, and each of them takes as long
+/// as a vector.
 inline constexpr std::int64_t together = vector_size / 2;
 
 constexpr std::int64_t rounded_up(std::int64_t count) {
@@ -59,8 +61,8 @@ constexpr std::int64_t rounded_up(std::int64_t count) {
 }
 
 /// Calls `use(row, i, f(element(row, i)))` for each element of a ragged slab; the element is in
-/// column i of the row that begins at offset `row`. `use` may overwrite the element. To compute
-/// whole vectors of f, as many rows as there is room for are first put one after the other.
+/// column i of the row that begins at offset `row`. `use` may overwrite the element. As many rows
+/// as there is room for are first put one after the other, so that f is computed in whole vectors.
 template <class Element, class Function, class Use>
 [[gnu::always_inline]] inline void for_each_joined(const Slab& slab, Element element, Function f,
                                                    Use use) {
@@ -86,15 +88,15 @@ template <class Element, class Function, class Use>
   }
 }
 
-/// Does the work of for_each_joined() out of line, where it does not disturb how the compiler makes
-/// vectors of other loops.
+/// Does the work of for_each_joined() in a function of its own, so that it does not keep the
+/// compiler from making vectors of other loops.
 template <class Element, class Function, class Use>
 [[gnu::noinline]] void for_each_joined_apart(const Slab& slab, Element element, Function f,
                                              Use use) {
   for_each_joined(slab, element, f, use);
 }
 
-/// Does what for_each_joined() does for any slab.
+/// Does for any slab what for_each_joined() does for a ragged one.
 template <class Element, class Function, class Use>
 [[gnu::always_inline]] inline void for_each_mapped(const Slab& slab, Element element, Function f,
                                                    Use use) {

@@ -1,4 +1,5 @@
-// These functions transpose in registers. The build compiles them once per instruction set.
+// These functions transpose Vectors in registers, or sum each of them. The build compiles them once
+// per instruction set.
 #pragma once
 
 #include "graph/kernels/vectors/vector.hpp"
@@ -19,7 +20,8 @@ template <int distance = vector_size / 2>
   if constexpr (distance > 1) transpose<distance / 2>(rows);
 }
 
-/// Returns the sums of the rows, element i for rows[i]: adds halves, quarters, and so on.
+/// Returns the sums of the rows: element i is the sum of rows[i]. The function adds halves,
+/// quarters, and so on, and overwrites the rows.
 template <int distance = vector_size / 2>
 [[gnu::always_inline]] inline Vector sum_of_each(Vector (&rows)[vector_size]) {
   unrolled<distance>([&](auto i) {

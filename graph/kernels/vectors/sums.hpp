@@ -1,6 +1,6 @@
-// These are sums of many floats. Their order is fixed by the count and is the same for every
-// instruction set, and their error does not grow with the count. They are for kernels that the
-// build compiles once per instruction set.
+// This header has sums of many floats. Their order is fixed by the count and is the same for every
+// instruction set, and their error does not grow with the count. The functions are for kernels that
+// the build compiles once per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 namespace penstock::graph::PENSTOCK_ISA {
 
 /// Returns the sum of term(x[i], ...), in f32. `term` takes Vectors as well as floats. Term i is
-/// added to partial sum i%32; then the upper half of the partial sums is added to the lower half
-/// until one is left.
+/// added to partial sum i%32. Then the upper half of the partial sums is added to the lower half,
+/// and so on until one sum is left.
 template <class Term, class... X>
 [[gnu::always_inline]] inline float short_sum_of(std::int64_t count, Term term, const X*... x) {
   constexpr int partial_sums = 32, vectors = partial_sums / vector_size;
@@ -27,8 +27,8 @@ template <class Term, class... X>
   return single[0];
 }
 
-/// Returns the sum of `count` terms, however many they are: short sums in f32, which are added up
-/// in double.
+/// Returns the sum of `count` terms, however many they are. Short sums are computed in f32 and
+/// added up in double.
 template <class Term, class... X>
 [[gnu::always_inline]] inline double long_sum_of(std::int64_t count, Term term, const X*... x) {
   constexpr std::int64_t most = 1024;
@@ -44,7 +44,7 @@ template <class Term, class... X>
       count, [](auto element) { return element; }, x);
 }
 
-/// Returns the largest of x, or -inf if there is none. NaNs are passed over.
+/// Returns the largest element of x, or -inf if there is none. NaNs do not count.
 [[gnu::always_inline]] inline float largest(std::int64_t count, const float* x) {
   Vector peaks = broadcast(-__builtin_inff());
   std::int64_t i = 0;

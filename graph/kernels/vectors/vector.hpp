@@ -10,23 +10,24 @@
 namespace penstock::graph::PENSTOCK_ISA {
 
 using Vector = float __attribute__((vector_size(PENSTOCK_VECTOR_BYTES)));
-/// Is the result of comparing Vectors: -1 where the comparison is true, 0 where it is false.
+/// Is the type of the result of comparing Vectors: -1 where the comparison is true, and 0 where it
+/// is false.
 using Mask = std::int32_t __attribute__((vector_size(PENSTOCK_VECTOR_BYTES)));
 /// Has a byte for each element of a Vector.
 using Bytes = std::uint8_t __attribute__((vector_size(PENSTOCK_VECTOR_BYTES / 4)));
 
-/// Is half a Vector, which is worth having where registers are large: most CPUs work on two halves
-/// at once.
+/// Is half a Vector. It is worth having where registers have 64 bytes, because most CPUs with such
+/// registers can work on two halves at once.
 using HalfVector = float __attribute__((vector_size(PENSTOCK_VECTOR_BYTES / 2)));
 using HalfMask = std::int32_t __attribute__((vector_size(PENSTOCK_VECTOR_BYTES / 2)));
 using HalfBytes = std::uint8_t __attribute__((vector_size(PENSTOCK_VECTOR_BYTES / 8)));
 inline constexpr bool half_vectors_pay = PENSTOCK_VECTOR_BYTES == 64;
 
 inline constexpr int vector_size = PENSTOCK_VECTOR_BYTES / 4;
-/// Says whether there are 32 registers to keep sums in, instead of 16.
+/// Says whether there are 32 registers for sums. Otherwise there are 16.
 inline constexpr bool many_registers = PENSTOCK_VECTOR_BYTES == 64;
 
-/// Is the result of comparing two V.
+/// Is the type of the result of comparing two V.
 template <class V>
 using MaskOf = decltype(V{} < V{});
 
@@ -60,7 +61,7 @@ template <class V>
   return __builtin_convertvector(load<decltype(to_bytes(MaskOf<V>{}))>(p), MaskOf<V>);
 }
 
-/// Returns, as element i, the entry at[i], from 0 to 15, of a table of 16.
+/// Returns a V whose element i is table[at[i]]. The table has 16 entries.
 template <class V>
 [[gnu::always_inline]] inline V lookup(const float* table, MaskOf<V> at) {
 #if PENSTOCK_VECTOR_BYTES == 64 && defined(__clang__)
@@ -82,7 +83,8 @@ template <class V>
 /// Says whether `lookup` is one instruction.
 inline constexpr bool lookup_pays = PENSTOCK_VECTOR_BYTES == 64;
 
-/// Calls `work` with each of 0 to n-1 as a constant, so that arrays of Vectors stay in registers.
+/// Calls `work` with each number from 0 to n-1 as a constant, so that arrays of Vectors stay in
+/// registers.
 template <int... i, class Work>
 [[gnu::always_inline]] inline void unrolled(std::integer_sequence<int, i...>, Work work) {
   (work(std::integral_constant<int, i>()), ...);
@@ -92,7 +94,8 @@ template <int n, class Work>
   unrolled(std::make_integer_sequence<int, n>(), work);
 }
 
-/// Returns, as element i, a[at[i]], or b[at[i] - vector_size] if at[i] is vector_size or more.
+/// Returns a Vector whose element i is a[at[i]] or, if at[i] is vector_size or more, b[at[i] -
+/// vector_size].
 template <int... at>
 [[gnu::always_inline]] inline Vector shuffle(Vector a, Vector b,
                                              std::integer_sequence<int, at...>) {
@@ -112,12 +115,12 @@ constexpr auto high_halves(std::integer_sequence<int, i...>) {
   return std::integer_sequence<int, (i & distance ? vector_size + i : i + distance)...>();
 }
 
-/// Returns the first `distance` of each 2*distance neighbours, alternately from a and b.
+/// Returns the first `distance` of every 2·distance elements, alternately from a and from b.
 template <int distance>
 [[gnu::always_inline]] inline Vector low_halves(Vector a, Vector b) {
   return shuffle(a, b, low_halves<distance>(std::make_integer_sequence<int, vector_size>()));
 }
-/// Returns the last `distance` of each 2*distance neighbours, alternately from a and b.
+/// Returns the last `distance` of every 2·distance elements, alternately from a and from b.
 template <int distance>
 [[gnu::always_inline]] inline Vector high_halves(Vector a, Vector b) {
   return shuffle(a, b, high_halves<distance>(std::make_integer_sequence<int, vector_size>()));

@@ -18,7 +18,8 @@ constexpr RealAttribute p{"p", 0.5};
 }  // namespace attribute
 namespace {
 
-/// Counts the bits of a word of the mask. A word is a unit, together with its elements.
+/// Is the number of bits in a word of the mask. A unit of the work is one word, together with the
+/// elements that its bits stand for.
 constexpr std::size_t word_bits = 64;
 
 double probability(const Attributes& attributes) {
@@ -45,8 +46,9 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   return {in[0], mask_type(in[0].shape)};
 }
 
-/// Returns the bits `first` to `first + count - 1` of the mask. A draw is one of 2^32 numbers;
-/// those below p·2^32 drop their element.
+/// Returns the word of the mask whose bits stand for the elements `first` to `first + count - 1`.
+/// Each element has a random number below 2^32; the element is dropped if its number is below
+/// p·2^32.
 std::uint64_t draw_word(const RandomKey& key, std::size_t first, std::size_t count, double p) {
   const auto dropped = static_cast<std::uint64_t>(std::llround(p * 0x1p32));
   std::uint64_t word = 0;

@@ -22,13 +22,13 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   return out;
 }
 
-/// Counts as a unit the lines that are neighbours because of the axis: they are computed side by
-/// side.
+/// Serves as Op::units. A unit is all lines that share their index before the axis: their elements
+/// are neighbours in memory, and the kernel computes them side by side.
 std::int64_t units(const Attributes& attributes, Types in, Types) {
   return lines_along(in[0].shape, attribute::axis.of(attributes)).outer;
 }
 
-/// Has the lines of a part, and where they begin.
+/// Holds the lines that a part of the work has, and the index of their first element.
 struct LineRange {
   Lines lines;
   std::int64_t first;

@@ -11,7 +11,7 @@ extern const Op softmax;
 /// Maps (y, dy) to dx = y·(dy - sum(dy·y)).
 extern const Op softmax_gradient;
 
-/// Computes the logarithm of softmax, with the same attribute.
+/// Computes the logarithm of softmax, with the attribute `axis` of softmax.
 extern const Op log_softmax;
 /// Maps (y, dy) to dx = dy - exp(y)·sum(dy).
 extern const Op log_softmax_gradient;

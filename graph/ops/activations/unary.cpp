@@ -6,7 +6,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Completes an activation by what all activations of this file have in common.
+/// Completes an activation by the fields that all activations of this file have in common.
 Op activation(Op op) {
   op.infer = infer_unary;
   op.units = element_units;
@@ -23,19 +23,20 @@ Op activation_gradient(Op op) {
   return op;
 }
 
-/// Serves activations whose gradient needs x.
+/// Serves as Op::backward of activations whose gradient needs x.
 template <const Op& gradient>
 void backward_by_input(GradientContext& context) {
   context.set(0, context.emit(gradient, {context.input(0), context.gradient(0)}));
 }
 
-/// Serves activations whose gradient needs y, which is kept for a shorter time than x.
+/// Serves as Op::backward of activations whose gradient needs y, which is kept for a shorter time
+/// than x.
 template <const Op& gradient>
 void backward_by_output(GradientContext& context) {
   context.set(0, context.emit(gradient, {context.output(0), context.gradient(0)}));
 }
 
-/// Draws x from [-bound, bound).
+/// Returns a sample whose x is drawn from [-bound, bound).
 template <int bound>
 std::vector<OpSample> samples() {
   return {{.inputs = {{DType::f32, {3, 7}}}, .low = -bound, .high = bound}};

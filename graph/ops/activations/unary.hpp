@@ -1,5 +1,5 @@
-// These activations are functions of one tensor of any shape, element by element, and have no
-// attributes.
+// These activations are functions of one tensor, which may have any shape, and have no attributes.
+// They work element by element.
 #pragma once
 
 #include "graph/ir/op.hpp"
@@ -14,13 +14,14 @@ inline constexpr FlagAttribute relu{"relu"};
 
 /// Computes y = max(x, 0); a NaN stays a NaN.
 extern const Op relu;
-/// Maps (y, dy) to dx = dy where y > 0 or y is no number, else 0.
+/// Maps (y, dy) to dx, which is dy where y > 0 or y is a NaN, and 0 elsewhere.
 extern const Op relu_gradient;
 
-/// Computes y = x·Φ(x), where Φ is the normal distribution (Hendrycks and Gimpel, 2016), by erf and
-/// not by its approximation by tanh.
+/// Computes y = x·Φ(x), where Φ is the distribution function of the standard normal distribution
+/// (Hendrycks and Gimpel, 2016). The op computes Φ by erf, and not by an approximation by tanh.
 extern const Op gelu;
-/// Maps (x, dy) to dx = dy·(Φ(x) + x·φ(x)).
+/// Maps (x, dy) to dx = dy·(Φ(x) + x·φ(x)), where φ is the density of the standard normal
+/// distribution.
 extern const Op gelu_gradient;
 
 /// Computes y = 1 / (1 + exp(-x)).
@@ -38,8 +39,8 @@ extern const Op tanh;
 /// Maps (y, dy) to dx = dy·(1 - y²).
 extern const Op tanh_gradient;
 
-/// Serves the backward of an op that may end in a ReLU of its own, by the attribute "relu": returns
-/// the gradient of what goes into that ReLU.
+/// Helps the backward of an op that applies a ReLU to its result if its attribute `relu` is set.
+/// Returns the gradient of what goes into the ReLU or, if the attribute is not set, of output 0.
 ValueId gradient_before_relu(GradientContext& context);
 
 }  // namespace penstock::graph

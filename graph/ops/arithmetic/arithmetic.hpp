@@ -15,9 +15,9 @@ extern const Op mul;
 /// Computes y = factor·x. The attribute factor is 1 by default; x may have any shape.
 extern const Op scale;
 
-/// Makes a tensor of one number. The op has no inputs. The attributes are `shape` (integers),
-/// `value` (real) and `loss_scaled` (0 by default), which multiplies the value by the run's loss
-/// scale, as where backward begins.
+/// Makes a tensor whose elements are all one number. The op has no inputs. The attributes are
+/// `shape` (integers), `value` (real) and `loss_scaled` (0 by default). If loss_scaled is 1, the
+/// value is multiplied by the run's loss scale, which the gradient of the loss begins with.
 extern const Op fill;
 
 }  // namespace penstock::graph

@@ -73,7 +73,8 @@ std::vector<OpSample> samples() {
           {.inputs = {x, weight}},
           {.inputs = {x, weight, bias},
            .attributes = {{"relu", 1}},
-           .low = 0.1}};  // With these numbers no sum is near the kink.
+           // The inputs are positive, so that no sum is near 0, where relu has its kink.
+           .low = 0.1}};
 }
 
 std::vector<TensorType> infer_input_gradient(const Attributes&, Types in) {

@@ -18,10 +18,10 @@ constexpr FlagAttribute transpose_b{"transpose_b"};
 }  // namespace attribute
 namespace {
 
-/// Describes one operand of one product, as it is stored.
+/// Describes how the matrices of an operand are stored.
 struct Layout {
   bool transposed;
-  /// Count the rows and columns of the factor, after it was transposed.
+  /// Count the rows and columns of a matrix of the operand after it was transposed if need be.
   std::int64_t rows, columns;
 
   Layout(const Shape& shape, bool is_transposed)
@@ -69,7 +69,8 @@ std::int64_t workspace(const Attributes& attributes, Types in, Types out) {
                                       layout_a(attributes, in[0].shape).columns);
 }
 
-/// Counts the units of the products, which come one after the other.
+/// Counts the units of all products: those of the first product come first, then those of the
+/// second one, and so on.
 std::int64_t units(const Attributes&, Types, Types out) {
   const std::int64_t rows = out[0].shape[-2], columns = out[0].shape[-1];
   return rows * columns > 0
@@ -105,7 +106,9 @@ ValueId emit_product(GradientContext& context, ValueId a, bool transpose_a, Valu
       {{"transpose_a", std::int64_t{transpose_a}}, {"transpose_b", std::int64_t{transpose_b}}});
 }
 
-/// Emits dA = dC·Bᵀ and dB = Aᵀ·dC for A = op(a) and B = op(b), transposed where a or b is.
+/// Emits the gradients of a and b. Let C = A·B, where A is a, or a transposed if transpose_a is
+/// set, and B likewise. Then dA = dC·Bᵀ and dB = Aᵀ·dC; the gradient of an operand that is
+/// transposed is the transposed product.
 void backward(GradientContext& context) {
   const ValueId a = context.input(0), b = context.input(1), dc = context.gradient(0);
   const bool ta = attribute::transpose_a.of(context.attributes());

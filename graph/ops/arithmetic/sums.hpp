@@ -10,19 +10,21 @@ namespace penstock::graph {
 extern const Op channel_sum;
 
 /// Sums x [B,C,H,W,16] over every axis but axis 1, to [C]. This is the gradient of a convolution's
-/// bias, in the order in which conv2d_pool_relu_lanes sums its own.
+/// bias. The order of the sum is the one in which conv2d_pool_relu_lanes_weight_gradient sums
+/// dbias.
 extern const Op channel_sum_lanes;
 
-/// Sums x over what broadcasting from the attribute `shape` to the shape of x repeats, to a tensor
-/// of that shape. This is the gradient of a broadcast operand.
+/// Sums x to a tensor whose shape is the attribute `shape`. The sums are over all dimensions along
+/// which broadcasting repeats a tensor of that shape to make it a tensor of the shape of x. This is
+/// the gradient of an operand that was broadcast.
 extern const Op reduce_to;
 
-/// Returns `gradient` summed to the shape of input i, or `gradient` itself if it has that shape.
+/// Returns `gradient` summed to the shape of input `i`, or `gradient` itself if it has that shape.
 ValueId reduced_to_input(GradientContext& context, ValueId gradient, std::size_t i);
 
-/// Maps (sum, x), of one shape, to sum + x in the place of `sum`. With the attribute running (0 by
-/// default) it computes the running mean instead: sum·k/(k+1) + x/(k+1), where k micro-batches of
-/// the window are in the sum already.
+/// Maps (sum, x), of one shape, to sum + x, which takes the memory of `sum`. If the attribute
+/// running (0 by default) is 1, the op computes a running mean instead: sum·k/(k+1) + x/(k+1),
+/// where `sum` is the mean of the k micro-batches of the window that came before.
 extern const Op accumulate;
 
 }  // namespace penstock::graph

@@ -26,7 +26,8 @@ void backward(GradientContext& context) {
   context.set(0, context.emit(avg_pool2d_gradient, {context.gradient(0)}, std::move(attributes)));
 }
 
-/// Returns the cost of the pooling and of its gradient alike; `pooled` is the small side.
+/// Returns the cost of the pooling, which is also the cost of its gradient. `pooled` is the type of
+/// the pooled image.
 Cost window_cost(const Attributes& attributes, const TensorType& pooled, const TensorType& image) {
   const auto cells = static_cast<double>(pool_window(attributes).cells());
   return {.flops = (cells + 1) * static_cast<double>(pooled.shape.elements()),
@@ -73,7 +74,8 @@ void backward_global(GradientContext& context) {
                               with_input_size({}, context.type(context.input(0)).shape)));
 }
 
-/// In both directions, every pixel is touched once.
+/// Returns the cost of the global pooling, which is also the cost of its gradient: each of them
+/// touches every pixel once.
 Cost global_cost(const Attributes&, Types in, Types out) {
   return {.flops = static_cast<double>(std::max(in[0].shape.elements(), out[0].shape.elements())),
           .bytes = static_cast<double>(in[0].bytes() + out[0].bytes())};

@@ -1,12 +1,12 @@
-// These poolings take the mean: of each window, or of whole planes.
+// These ops pool by computing a mean, either of each window or of whole planes.
 #pragma once
 
 #include "graph/ir/op.hpp"
 
 namespace penstock::graph {
 
-/// Is torch.nn.functional.avg_pool2d: computes the mean over each window, in which padding counts
-/// as zeros. The input is x [N,C,H,W], the output [N,C,OH,OW]. The attributes are those of
+/// Is torch.nn.functional.avg_pool2d. The op computes the mean of each window, in which padding
+/// counts as zeros. The input is x [N,C,H,W], the output [N,C,OH,OW]. The attributes are those of
 /// max_pool2d.
 extern const Op avg_pool2d;
 /// Maps (dy [N,C,OH,OW]) to dx [N,C,H,W]. The attributes are those of avg_pool2d, and input_size

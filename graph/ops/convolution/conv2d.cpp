@@ -95,7 +95,7 @@ std::vector<OpSample> samples() {
       {.inputs = {f32({1, 4, 3, 3}), f32({2, 4, 1, 1})}, .attributes = {{"padding", 2}}},
       {.inputs = {f32({2, 2, 4, 3}), f32({3, 2, 2, 2}), f32({3})},
        .attributes = {{"relu", 1}},
-       .low = 0.1},  // With these numbers no sum is near the kink.
+       .low = 0.1},  // The inputs are positive, so that no sum is near 0, where relu has its kink.
   };
 }
 
@@ -159,8 +159,9 @@ void forward_weight_gradient(const KernelCall& call) {
                            floats(call.workspace));
 }
 
-// Few channels leave a matrix product narrow, but not a vector of samples. With many channels the
-// product is faster, and with few samples most lanes would be padding.
+// If there are few channels, matrix products are narrow and therefore slow, but vectors of samples
+// are as wide as ever. If there are many channels, matrix products are faster. If there are few
+// samples, most lanes would be padding.
 LaneUse lane_use(const Attributes& attributes, Types in) {
   constexpr std::int64_t few_channels = 32;
   const Shape &x = in[0].shape, &weight = in[1].shape;
@@ -168,7 +169,7 @@ LaneUse lane_use(const Attributes& attributes, Types in) {
   const bool plain_window = window.stride == Pair{1, 1} && window.dilation == Pair{1, 1} &&
                             attribute::groups.of(attributes) == 1;
   const bool narrow = x[1] <= few_channels && weight[0] <= few_channels;
-  // The kernels skip that half of a block of lanes in which there is no sample.
+  // The kernels skip half of a block of lanes if that half has no sample.
   constexpr std::int64_t step = lane_count / 2;
   const std::int64_t computed = (x[0] + step - 1) / step * step;
   return plain_window && narrow && 3 * x[0] >= 2 * computed ? LaneUse::prefers : LaneUse::never;

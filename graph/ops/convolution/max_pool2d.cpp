@@ -13,7 +13,7 @@ namespace {
 
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   const TensorType y = infer_pool2d(attributes, in);
-  // A float counts exactly up to this number.
+  // A winner is stored as a float, which represents integers exactly up to this number.
   constexpr std::int64_t most_cells = std::int64_t{1} << 24;
   const std::int64_t cells = pool_window(attributes).cells();
   expect(cells <= most_cells, "expected a kernel of at most " + std::to_string(most_cells) +
@@ -59,7 +59,7 @@ Cost cost_gradient(const Attributes&, Types in, Types out) {
           .bytes = static_cast<double>(in[0].bytes() + in[1].bytes() + out[0].bytes())};
 }
 
-// The winner of a lane is one byte.
+// In the batch-lane layout, a winner is one byte, which can number 256 cells.
 LaneUse lane_use(const Attributes& attributes, Types) {
   return pool_window(attributes).cells() <= 256 ? LaneUse::follows : LaneUse::never;
 }

@@ -4,10 +4,10 @@
 
 namespace penstock::graph {
 
-/// Is torch.nn.functional.max_pool2d. The input is x [N,C,H,W]. The outputs are y [N,C,OH,OW] and,
-/// of the same type, the window position that each maximum came from (kh * kernel width + kw),
-/// which is all that the gradient needs. Of equal pixels the first wins; a NaN wins over every
-/// number.
+/// Is torch.nn.functional.max_pool2d. The input is x [N,C,H,W]. The outputs are y and the winners,
+/// both f32 [N,C,OH,OW]. A winner is the window position that the maximum came from (kh * kernel
+/// width + kw); the gradient needs nothing else. Of equal pixels the first wins; a NaN wins over
+/// every number.
 /// The attributes are kernel, stride (by default the kernel) and padding (0), each one integer or
 /// [height,width].
 extern const Op max_pool2d;

@@ -62,7 +62,7 @@ std::vector<OpSample> samples() {
        .attributes = {{"padding", 2}}},
       {.inputs = {f32({1, 1, 2, 3, 16}), f32({2, 1, 1, 2})},
        .attributes = {{"relu", 1}},
-       .low = 0.1},  // With these numbers no sum is near relu's kink.
+       .low = 0.1},  // The inputs are positive, so that no sum is near 0, where relu has its kink.
   };
 }
 

@@ -13,7 +13,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Returns the sizes before the pooling.
+/// Returns the sizes of the convolution, whose output is then pooled.
 LaneConvolution sizes(const Attributes& attributes, const Shape& x, const Shape& weight) {
   const Window2d window = conv_window(attributes, {weight[2], weight[3]});
   const Pair out = window_counts(window, {DType::f32, x});
@@ -66,7 +66,8 @@ void backward(GradientContext& context) {
   if (biased) context.set(2, gradients[1]);
 }
 
-/// Returns samples without kinks: a kernel of one positive tap never changes which pixel wins.
+/// Returns samples in which a change of the weight never changes which pixel wins: each kernel has
+/// one tap, which is positive.
 std::vector<OpSample> samples() {
   const auto f32 = [](Shape shape) { return TensorType{DType::f32, shape}; };
   return {{.inputs = {f32({2, 1, 4, 7, 16}), f32({3, 1, 1, 1}), f32({3})}, .low = 0.1},
@@ -75,7 +76,8 @@ std::vector<OpSample> samples() {
            .low = 0.1}};
 }
 
-/// Counts a selection like an addition: half of the operations that all pixels would need.
+/// Returns the cost of a gradient through the pooling. Only one of four pixels has a gradient, but
+/// each product first selects its operand: the operations count as half of those for all pixels.
 Cost routed_cost(const LaneConvolution& conv, Types in, Types out) {
   Cost cost = lane_convolution_cost(conv, in, out);
   cost.flops /= 2;

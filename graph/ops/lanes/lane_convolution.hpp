@@ -1,4 +1,5 @@
-// The convolutions with lanes share these: their shape rule, sizes and cost.
+// The convolutions in the batch-lane layout share what is declared here: their shape rule, sizes
+// and cost.
 #pragma once
 
 #include "graph/ir/op.hpp"
@@ -11,15 +12,16 @@ namespace penstock::graph {
 /// Returns the type of the output.
 TensorType infer_lane_convolution(const Attributes& attributes, Types in);
 
-/// Returns the sizes of the convolution of `x`, which has lanes, as `y` has.
+/// Returns the sizes of the convolution from `x` to `y`, which are shapes in the batch-lane layout.
 LaneConvolution lane_convolution(const Attributes& attributes, const Shape& x, const Shape& weight,
                                  const Shape& y);
 
-/// Returns the number of units of the kernels whose parts are rows or channels of each block.
+/// Returns the number of units of a kernel that divides each block of 16 samples into
+/// `of_each_block` units, which are rows or channels.
 std::int64_t units_in_blocks(const LaneConvolution& conv, std::int64_t of_each_block);
 
-/// Returns the cost of the products of a convolution or of either gradient, where every operand is
-/// read or written once.
+/// Returns the cost of a convolution or of one of its gradients, which have equally many products.
+/// Every operand is read or written once.
 Cost lane_convolution_cost(const LaneConvolution& conv, Types in, Types out);
 
 }  // namespace penstock::graph

@@ -16,7 +16,7 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   expect_inputs(in, 1, "x");
   expect_lanes(in[0], 5, "x");
   const TensorType y{DType::f32, pooled_shape(attributes, in[0])};
-  constexpr std::int64_t most_cells = 256;  // A byte can count so many.
+  constexpr std::int64_t most_cells = 256;  // A winner is a byte, which has 256 values.
   const std::int64_t cells = pool_window(attributes).cells();
   expect(cells <= most_cells, "expected a kernel of at most " + std::to_string(most_cells) +
                                   " cells, got " + std::to_string(cells));

@@ -18,7 +18,8 @@ std::int64_t units_of(const TensorType& lanes) {
   return lanes.shape[0];
 }
 
-/// Has the samples of a part, of x [N,...] and its lanes.
+/// Holds the samples of a part of the work: how many there are, how many elements each has, and
+/// where they begin in x [N,...] and in x in the batch-lane layout.
 struct SampleRange {
   std::int64_t count, length;
   float *x, *lanes;

@@ -25,8 +25,8 @@ bool is_probability(float value) {
   return value >= 0 && value <= 1;
 }
 
-/// Checks that x is a probability. Outside of 0 to 1, the loss is no number or its slope has the
-/// wrong sign.
+/// Checks that every element of x is a probability. Outside of 0 to 1, the loss is a NaN or its
+/// slope has the wrong sign.
 void expect_probabilities(const Operand& x) {
   const auto values = x.f32();
   std::size_t improbable = 0;

@@ -1,4 +1,5 @@
-// These losses are the cross-entropy of classes each of which is true or false by itself.
+// These losses are the cross-entropy of classes, each of which is true or false independently of
+// the others.
 #pragma once
 
 #include "graph/ir/op.hpp"
@@ -6,9 +7,10 @@
 namespace penstock::graph {
 
 /// Computes the cross-entropy between probabilities x and targets t, both from 0 to 1: -t·log(x) -
-/// (1-t)·log(1-x), with logarithms of -100 or more (torch.nn.BCELoss). The inputs x and target have
-/// the same shape; the output is [], or of that shape without reduction; the attribute is
-/// reduction. An x outside of 0 to 1 is refused: "x 1.5 at sample 3: expected 0 to 1".
+/// (1-t)·log(1-x), where a logarithm below -100 counts as -100 (torch.nn.BCELoss). The inputs x and
+/// target have the same shape; the output is [], or of that shape without reduction; the attribute
+/// is reduction. The kernel throws Error invalid_data for an x outside of 0 to 1: "x 1.5 at sample
+/// 3: expected 0 to 1".
 extern const Op binary_cross_entropy;
 /// Maps (x, target, dloss) to dx = dloss·(x - t)/max(x·(1-x), 1e-12).
 extern const Op binary_cross_entropy_gradient;

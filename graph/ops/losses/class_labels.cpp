@@ -20,7 +20,8 @@ void fill_labels(const Attributes& attributes, const Operand& labels, std::int64
   const std::int64_t ignored = attribute::ignore_index.of(attributes);
   std::int64_t next = 0;
   for (std::int64_t& label : labels.i64()) {
-    if (next == ignored) next = (next + 1) % classes;  // If it is the only class, it stays.
+    // If the ignored class is the only one, it is used nevertheless.
+    if (next == ignored) next = (next + 1) % classes;
     label = next;
     next = (next + 1) % classes;
   }

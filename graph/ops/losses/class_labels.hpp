@@ -1,5 +1,5 @@
-// Some losses take class labels [N,...] beside scores [N,C,...]. The attribute `ignore_index`, -100
-// by default, is a label that does not count.
+// Some losses take class labels [N,...] beside scores [N,C,...]. Labels that equal the attribute
+// `ignore_index`, which is -100 by default, do not count.
 #pragma once
 
 #include "graph/ir/op.hpp"
@@ -14,15 +14,15 @@ inline constexpr IntegerAttribute ignore_index{"ignore_index", -100};
 
 }  // namespace attribute
 
-/// Checks the inputs (x f32 [N,C,...], labels i64 [N,...]); `name` is what x is called in messages.
+/// Checks the inputs (x f32 [N,C,...], labels i64 [N,...]); messages call x by the name `name`.
 void expect_labelled(Types inputs, std::string_view name);
 
-/// Fills `labels` with every class in turn, but without the class that is ignored.
+/// Fills `labels` with each of the `classes` classes in turn, except the class that is ignored.
 void fill_labels(const Attributes& attributes, const Operand& labels, std::int64_t classes);
 /// Fills the labels of the inputs (scores [N,C,...], labels), and serves as Op::make_valid.
 void fill_labels_of_scores(const Attributes& attributes, std::span<const Operand> inputs);
 
-/// Has the labels of one kernel call. Label i belongs to line i of the scores along axis 1.
+/// Holds the labels of one kernel call. Label i belongs to line i of the scores along axis 1.
 class ClassLabels {
  public:
   /// Takes labels for scores of the shape `scores`, [N,C,...].
@@ -38,11 +38,11 @@ class ClassLabels {
   /// Counts the labels that are not ignored.
   std::int64_t counted() const { return counted_; }
 
-  /// Returns where the score of class c for label i is, in a tensor of the scores' shape.
+  /// Returns the index of the score of class `c` for label `i`, in a tensor of the scores' shape.
   std::int64_t at(std::int64_t i, std::int64_t c) const {
     return (i / lines_.inner * lines_.length + c) * lines_.inner + i % lines_.inner;
   }
-  /// Returns where the score of label i's own class is.
+  /// Returns the index of the score of the class that label `i` names.
   std::int64_t target(std::int64_t i) const { return at(i, labels_[i]); }
 
  private:
@@ -54,8 +54,8 @@ class ClassLabels {
   std::int64_t counted_ = 0;
 };
 
-/// Writes a loss with the terms `term(i)`. Ignored labels have the term 0 and no part in the mean,
-/// which is NaN if all labels are ignored.
+/// Writes a loss whose term for label i is `term(i)`. An ignored label has the term 0 and does not
+/// count in the mean, which is NaN if all labels are ignored.
 template <class Term>
 void write_loss(const Attributes& attributes, const Operand& loss, const ClassLabels& labels,
                 Term term) {

@@ -75,7 +75,7 @@ std::vector<TensorType> infer_cross_entropy(const Attributes& attributes, Types 
   return {loss_type(attributes, in[1].shape), in[0]};
 }
 
-/// Returns minus the log-probability that label i has on average over the classes.
+/// Returns minus the mean of the log-probabilities of all classes at label `i`.
 double uniform_term(const float* log_probabilities, const ClassLabels& labels, std::int64_t i) {
   double sum = 0;
   for (std::int64_t c = 0; c < labels.classes(); ++c) sum -= log_probabilities[labels.at(i, c)];

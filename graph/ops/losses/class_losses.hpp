@@ -21,7 +21,8 @@ extern const Op nll_loss_gradient;
 /// are those of nll_loss, and label_smoothing e (0 by default): the target distribution is 1-e for
 /// the label plus e/C for every class.
 extern const Op cross_entropy;
-/// Maps (log_probabilities, labels, dloss) to dx = dloss·(exp(log_probabilities) - target).
+/// Maps (log_probabilities, labels, dloss) to dx = dloss·(exp(log_probabilities) - t), where t is
+/// the target distribution.
 extern const Op cross_entropy_gradient;
 
 }  // namespace penstock::graph

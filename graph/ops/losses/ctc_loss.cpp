@@ -45,7 +45,7 @@ void expect_sequences(const Attributes& attributes, Types in) {
                                       std::to_string(sample) + ": expected " + expected);
 }
 
-/// Has the sequences of one call.
+/// Holds the sequences of one kernel call.
 class Sequences {
  public:
   explicit Sequences(const KernelCall& call)
@@ -58,7 +58,8 @@ class Sequences {
         counts_(call.inputs[3].i64().data()) {}
 
   std::int64_t size() const { return shape_[0]; }
-  /// Returns the sequence of a sample. @throws Error invalid_data for lengths and labels out of
+  /// Returns the sequence of a sample.
+  /// @throws Error invalid_data if its length, its number of labels or one of its labels is out of
   /// range.
   LabelledSequence operator[](std::int64_t sample) const {
     check_length("length", steps_[sample], sample, shape_[1]);
@@ -78,7 +79,7 @@ class Sequences {
     }
     return sequence;
   }
-  /// Returns where a sample's probabilities begin.
+  /// Returns the index at which the log-probabilities of a sample begin.
   std::int64_t offset(std::int64_t sample) const { return sample * shape_[1] * shape_[2]; }
   std::int64_t steps() const { return shape_[1]; }
 
@@ -94,7 +95,8 @@ class Sequences {
   const std::int64_t *labels_, *steps_, *counts_;
 };
 
-/// Returns what a sample's loss is divided by before the mean is taken.
+/// Returns the number by which a sample's loss is divided before the mean is taken: its number of
+/// labels, but at least 1. Other reductions do not divide, so that it is 1.
 double divisor(const Attributes& attributes, const LabelledSequence& sequence) {
   if (loss_form(attributes) != LossForm::mean) return 1;
   return static_cast<double>(std::max<std::int64_t>(sequence.count, 1));
@@ -183,7 +185,8 @@ void forward_gradient(const KernelCall& call) {
 void fill_sequences(const Attributes& attributes, std::span<const Operand> inputs) {
   const std::int64_t steps = inputs[0].shape()[1], classes = inputs[0].shape()[2];
   const std::int64_t blank = attribute::blank.of(attributes), width = inputs[1].shape()[1];
-  // If one label is repeated, any two of it need a blank between them.
+  // With two classes, one label is repeated, and a blank must stand between any two of its
+  // repetitions.
   const std::int64_t most = classes == 1 ? 0 : classes == 2 ? (steps + 1) / 2 : steps;
   std::ranges::fill(inputs[2].i64(), steps);
   std::ranges::fill(inputs[3].i64(), std::min(width, most));

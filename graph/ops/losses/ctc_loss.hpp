@@ -9,8 +9,9 @@ namespace penstock::graph {
 /// log_probabilities [N,T,C], labels i64 [N,S], steps i64 [N], which are the lengths of the
 /// sequences, 0 to T, and counts i64 [N], which are their numbers of labels, 0 to S. The output is
 /// [], or [N] without reduction. The attributes are reduction, whose "mean" divides each loss by
-/// its number of labels first; blank (0 by default), a class that is no label; and zero_infinity
-/// (0): with it, what cannot be spelled has loss and gradient 0, not infinity and NaN.
+/// its number of labels first; blank (0 by default), a class that is no label; and zero_infinity (0
+/// by default). Labels that a sequence cannot spell have an infinite loss or, if zero_infinity is
+/// 1, a loss and a gradient of 0.
 extern const Op ctc_loss;
 /// Maps (log_probabilities, labels, steps, counts, dloss) to d log_probabilities.
 extern const Op ctc_loss_gradient;

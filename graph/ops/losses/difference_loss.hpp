@@ -4,9 +4,9 @@
 
 namespace penstock::graph {
 
-/// Computes the squared differences (x - target)², and of them what the attribute reduction says
-/// ("mean", "sum" or "none"). The inputs x and target have the same shape; the output is [], or of
-/// that shape without reduction.
+/// Computes the squared differences (x - target)², or their mean or their sum, as the attribute
+/// reduction says ("none", "mean" or "sum"). The inputs x and target have the same shape; the
+/// output is [], or of that shape without reduction.
 extern const Op mse_loss;
 /// Maps (x, target, dloss) to dx; the target's gradient is -dx.
 extern const Op mse_loss_gradient;

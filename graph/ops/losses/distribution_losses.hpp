@@ -1,4 +1,4 @@
-// These losses say, element by element, how unlike two distributions are, or how unlikely counts
+// These losses say, element by element, how much two distributions differ, or how improbable counts
 // are.
 #pragma once
 
@@ -18,11 +18,12 @@ extern const Op kl_div_loss_gradient;
 extern const Op kl_div_loss_target_gradient;
 
 /// Computes minus the log-probability of counts t under Poisson's distribution
-/// (torch.nn.PoissonNLLLoss): exp(x) - t·x if x is the logarithm of the rate, which the attribute
-/// log_input says (1 by default), and else x - t·log(x + eps) with the attribute eps (1e-8). With
-/// the attribute full (0), Stirling's approximation of log(t!) is added where t > 1: t·log(t) - t +
-/// log(2πt)/2. The inputs x and target have the same shape; the output is [], or of that shape
-/// without reduction; the attribute reduction says which.
+/// (torch.nn.PoissonNLLLoss). If the attribute log_input is 1, as by default, x is the logarithm of
+/// the rate, and the loss is exp(x) - t·x. Otherwise x is the rate, and the loss is x - t·log(x +
+/// eps), where the attribute eps is 1e-8 by default. If the attribute full (0 by default) is 1,
+/// Stirling's approximation of log(t!) is added where t > 1: t·log(t) - t + log(2πt)/2. The inputs
+/// x and target have the same shape; the output is [], or of that shape if the attribute reduction
+/// is "none".
 extern const Op poisson_nll_loss;
 /// Maps (x, target, dloss) to dx.
 extern const Op poisson_nll_loss_gradient;

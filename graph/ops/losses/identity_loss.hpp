@@ -4,10 +4,11 @@
 
 namespace penstock::graph {
 
-/// Makes any tensor a loss: the mean or the sum [] of its elements, or the tensor itself, as the
+/// Makes a loss of any tensor: the mean or the sum [] of its elements, or the tensor itself, as the
 /// attribute reduction says ("mean", "sum" or "none").
 extern const Op identity_loss;
-/// Maps (dloss []) to dx of the attribute `shape`, for "mean" and "sum".
+/// Maps (dloss []) to dx, whose shape is the attribute `shape`. The attribute reduction is "mean"
+/// or "sum".
 extern const Op identity_loss_gradient;
 
 }  // namespace penstock::graph

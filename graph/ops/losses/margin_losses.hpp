@@ -1,5 +1,5 @@
-// These losses ask for a margin, element by element: between two scores, or between a score and the
-// other side of 0, for a class of 1 or -1.
+// These losses are computed, element by element, from a target of 1 or -1 and from a score, or from
+// the difference of two scores.
 #pragma once
 
 #include "graph/ir/op.hpp"
@@ -15,9 +15,9 @@ extern const Op margin_ranking_loss;
 extern const Op margin_ranking_loss_gradient;
 
 /// Computes x where the target is 1, and max(0, margin - x) where it is -1
-/// (torch.nn.HingeEmbeddingLoss). A target above 0 counts as 1, any other as -1. The inputs x and
-/// target have the same shape, and the target is a constant; the output is [], or of that shape
-/// without reduction. The attributes are margin (1 by default) and reduction.
+/// (torch.nn.HingeEmbeddingLoss). For any other target the term is the sum of both, as in PyTorch.
+/// The inputs x and target have the same shape, and the target is a constant; the output is [], or
+/// of that shape without reduction. The attributes are margin (1 by default) and reduction.
 extern const Op hinge_embedding_loss;
 /// Maps (x, target, dloss) to dx.
 extern const Op hinge_embedding_loss_gradient;

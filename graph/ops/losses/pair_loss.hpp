@@ -1,5 +1,6 @@
-// Losses with a term for each pair (x, target), tensors of one shape, share these: their shape
-// rules, and how their kernels are called. The attribute `reduction` is that of reduction.hpp.
+// Losses that have a term for each pair (x, target), which are elements of two tensors of one
+// shape, share what is declared here: their shape rules, and how their kernels are called. The
+// attribute `reduction` is the one of reduction.hpp.
 #pragma once
 
 #include <vector>
@@ -20,51 +21,52 @@ using PairLossOf = PairLoss (*)(const Attributes&);
 /// Maps (x, target), of type f32 and the same shape, to the loss: [], or that shape without
 /// reduction.
 std::vector<TensorType> infer_pair_loss(const Attributes&, Types inputs);
-/// Maps (x, target, dloss) to the gradient of x or of the target.
+/// Maps (x, target, dloss) to the type of the gradient of x, which the target's gradient has, too.
 std::vector<TensorType> infer_pair_loss_gradient(const Attributes&, Types inputs);
 
 void run_pair_loss(const PairLoss& loss, const KernelCall& call);
 void run_pair_loss_gradient(const PairLoss& loss, const KernelCall& call);
 void run_pair_loss_target_gradient(const PairLoss& loss, const KernelCall& call);
 
-/// Runs a loss with a term for each pair, and serves as an op's `forward`.
+/// Serves as Op::forward of a loss with a term for each pair.
 template <PairLossOf loss>
 void forward_pair_loss(const KernelCall& call) {
   run_pair_loss(loss(call.attributes), call);
 }
-/// Computes the gradient of x, and serves as the `forward` of a gradient op.
+/// Serves as Op::forward of an op that computes the gradient of x.
 template <PairLossOf loss>
 void forward_pair_loss_gradient(const KernelCall& call) {
   run_pair_loss_gradient(loss(call.attributes), call);
 }
-/// Computes the gradient of the target, and serves as the `forward` of a gradient op.
+/// Serves as Op::forward of an op that computes the gradient of the target.
 template <PairLossOf loss>
 void forward_pair_loss_target_gradient(const KernelCall& call) {
   run_pair_loss_target_gradient(loss(call.attributes), call);
 }
 
-/// Emits `gradient`, an op of (x, target, dloss), as the gradient of input `i`, if it is needed.
+/// Emits `gradient`, an op of (x, target, dloss), as the gradient of input `i` if that is needed.
 void emit_pair_loss_gradient(GradientContext& context, std::size_t i, const Op& gradient);
 
-/// Serves as an op's `backward` if the target is a constant: x alone has a gradient.
+/// Serves as Op::backward of a loss whose target is a constant, so that only x has a gradient.
 template <const Op& gradient>
 void backward_pair_loss(GradientContext& context) {
   emit_pair_loss_gradient(context, 0, gradient);
 }
-/// Serves as an op's `backward` if x and the target have gradients.
+/// Serves as Op::backward of a loss in which both x and the target have gradients.
 template <const Op& gradient, const Op& target_gradient>
 void backward_pair_loss_and_target(GradientContext& context) {
   emit_pair_loss_gradient(context, 0, gradient);
   emit_pair_loss_gradient(context, 1, target_gradient);
 }
-/// Serves a function of x - target: the gradient of the target is -dx.
+/// Serves the backward of a loss that is a function of x - target: `gradient` computes dx, and the
+/// gradient of the target is -dx.
 void backward_difference_loss(GradientContext& context, const Op& gradient);
 template <const Op& gradient>
 void backward_difference_loss(GradientContext& context) {
   backward_difference_loss(context, gradient);
 }
 
-/// Returns samples with every reduction; x and target are drawn from [low, high).
+/// Returns one sample for each reduction; x and target are drawn from [low, high).
 std::vector<OpSample> pair_loss_samples(const Attributes& attributes = {}, double low = -1,
                                         double high = 1);
 

@@ -41,7 +41,7 @@ std::string to_text(const Dims& dims) {
          "]";
 }
 
-/// Puts the dimensions of x in place of the zeros.
+/// Replaces each 0 in `dims` by the dimension of `x` at the same position.
 void keep_dimensions(Dims& dims, const Shape& x) {
   for (std::size_t axis = 0; axis < dims.size(); ++axis) {
     if (dims[axis] != 0) continue;
@@ -51,7 +51,8 @@ void keep_dimensions(Dims& dims, const Shape& x) {
   }
 }
 
-/// Puts what is left of `elements` in place of the one -1, if there is one.
+/// Replaces the -1 in `dims`, if there is one, by the size that gives the shape `elements`
+/// elements, or by 0 if no size does.
 void fill_open_dimension(Dims& dims, std::int64_t elements) {
   const auto open = std::find(dims.begin(), dims.end(), -1);
   if (open == dims.end()) return;

@@ -21,8 +21,8 @@ std::vector<TensorType> infer_slice(const Attributes& attributes, Types in) {
   return {{DType::f32, in[0].shape.with(static_cast<std::ptrdiff_t>(axis), end - begin)}};
 }
 
-/// Has the lines of the whole tensor along the axis, and says where the slice begins in each and
-/// how many floats of it the slice takes.
+/// Describes a slice of a tensor whose rows have row() floats. In each row, the slice begins at
+/// float `begin` and has `length` floats.
 struct SliceLines {
   Lines whole;
   std::int64_t begin, length;

@@ -1,4 +1,4 @@
-// These ops take tensors apart along an axis, and put them together.
+// These ops cut a slice out of a tensor along an axis, or join tensors along an axis.
 #pragma once
 
 #include "graph/ir/op.hpp"
@@ -14,15 +14,15 @@ inline constexpr IntegerAttribute size{"size"};
 
 }  // namespace attribute
 
-/// Takes the elements [begin, end) of x along `axis` (0 by default; a negative axis counts from the
-/// end), which are three attributes.
+/// Takes the elements of x from `begin` up to but without `end` along `axis`. The three are
+/// attributes; a negative axis counts from the end, and each attribute is 0 by default.
 extern const Op slice;
-/// Maps (dy) to dx, which has dy at [begin, begin + its size) of an axis of the attribute `size`,
-/// and zeros elsewhere.
+/// Maps (dy) to dx, which is dy with zeros around it: along the attribute `axis`, dx has `size`
+/// elements, and those of dy begin at element `begin`.
 extern const Op slice_gradient;
 
-/// Puts one or more tensors behind one another along the attribute `axis` (0 by default; a negative
-/// axis counts from the end). Their other dimensions are the same.
+/// Joins one or more tensors in their order along the attribute `axis` (0 by default; a negative
+/// axis counts from the end). Their other dimensions must be the same.
 extern const Op concat;
 
 }  // namespace penstock::graph

@@ -29,7 +29,7 @@ void for_each_channel(const KernelCall& call, const Channels& x, Visit visit) {
   for (std::int64_t channel = channels.begin; channel < channels.end; ++channel) visit(channel);
 }
 
-/// Writes output 0 from the inputs x, weight and bias.
+/// Writes one channel of output 0, which is the normalised x. The inputs are x, weight and bias.
 void normalise(const KernelCall& call, std::int64_t channel, const Moments& moments) {
   const Channels x(call.inputs[0]), y(call.outputs[0]);
   const auto c = static_cast<std::size_t>(channel);
@@ -39,7 +39,8 @@ void normalise(const KernelCall& call, std::int64_t channel, const Moments& mome
   });
 }
 
-/// Maps (dy, x, two statistics) to (dweight, dbias), by the moments that the statistics give.
+/// Maps (dy, x, two statistics) to (dweight, dbias). `moments_of` makes the moments of a channel
+/// from the two statistics.
 template <Moments (*moments_of)(const KernelCall&, std::size_t channel)>
 void forward_weight_gradient(const KernelCall& call) {
   const Channels dy(call.inputs[0]), x(call.inputs[1]);
@@ -129,7 +130,7 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
 
 struct Statistics {
   double mean;
-  double variance;  ///< Is the biased variance.
+  double variance;  ///< Is the biased variance, which divides by the number of elements.
 };
 
 Statistics statistics(const Channels& x, std::int64_t channel) {
@@ -145,7 +146,8 @@ Statistics statistics(const Channels& x, std::int64_t channel) {
   return {mean, squares / count};
 }
 
-/// Moves the running statistic `i` towards `value`.
+/// Moves a channel's running statistic, which is input `i` and output `i`, towards `value` by the
+/// attribute momentum.
 void update(const KernelCall& call, std::size_t i, std::size_t channel, double value) {
   const double momentum = attribute::momentum.of(call.attributes);
   const double old = call.inputs[i].f32()[channel];
@@ -177,7 +179,8 @@ void forward(const KernelCall& call) {
 void backward(GradientContext& context) {
   const ValueId x = context.input(0), weight = context.input(1), dy = context.gradient(0);
   const ValueId mean = context.output(1), inverse_std = context.output(2);
-  // The check is made here, so that what cannot be trained is not compiled.
+  // The forward makes this check, too. It is also made here, so that a model that cannot be trained
+  // is refused when it is compiled.
   expect_variance(context.type(x));
   if (context.needs(0))
     context.set(0, context.emit(batch_norm2d_input_gradient, {dy, x, mean, inverse_std, weight}));

@@ -15,7 +15,7 @@ constexpr IntegerAttribute num_groups{"num_groups", 1};
 }  // namespace attribute
 namespace {
 
-/// Sees x as [samples, groups, channels of a group, inner].
+/// Sees x as [samples, groups, channels of a group, inner]. A row is one group of one sample.
 struct Layout {
   std::int64_t samples, groups, channels, inner;
 
@@ -26,7 +26,8 @@ struct Layout {
   }
   std::int64_t rows() const { return samples * groups; }
   std::int64_t row_length() const { return channels * inner; }
-  /// Returns the number of channel c of row r; begin() says where its elements begin.
+  /// Returns which channel of x is channel `c` of the group of row `r`; begin() returns the index
+  /// of its first element in x.
   std::int64_t channel(std::int64_t r, std::int64_t c) const { return r % groups * channels + c; }
   std::int64_t begin(std::int64_t r, std::int64_t c) const { return (r * channels + c) * inner; }
 };

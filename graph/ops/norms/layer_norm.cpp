@@ -89,12 +89,12 @@ std::vector<TensorType> infer_weight_gradient(const Attributes&, Types in) {
   return {weight, weight};
 }
 
-/// Says where the sums of each result begin in the workspace, and where the last one ends, in
-/// doubles.
+/// Says where the sums for dweight (`scales`) and dbias (`shifts`) begin in the workspace, and
+/// where the last ones end, counted in doubles.
 struct WeightSums {
   std::int64_t scales, shifts, end;
 
-  /// Has room for `count` elements of each result.
+  /// Makes room for `count` elements of dweight and of dbias.
   explicit WeightSums(std::int64_t count) : scales(0), shifts(count), end(2 * count) {}
 };
 
@@ -123,7 +123,8 @@ std::int64_t row_units(const Attributes&, Types, Types out) {
   return out[1].shape.elements();
 }
 
-/// Returns the units of dx, for which the statistics are inputs.
+/// Serves as Op::units of the gradient of x. A unit is a row; input 2, the mean, has an element for
+/// each row.
 std::int64_t gradient_row_units(const Attributes&, Types in, Types) {
   return in[2].shape.elements();
 }

@@ -1,4 +1,4 @@
-// Group, layer and batch norm share these around their kernels: the moments of a run of elements,
+// Group, layer and batch norm share what is declared here: the moments of neighbouring elements,
 // and the arithmetic of gradient sums.
 #pragma once
 
@@ -7,11 +7,11 @@
 
 namespace penstock::graph {
 
-/// Returns the moments number i of those that a forward pass has stored.
+/// Returns the moments whose number is `i` in `mean` and `inverse_std`, which a forward has stored.
 Moments stored_moments(const Operand& mean, const Operand& inverse_std, std::int64_t i);
 
-/// Computes the moments in two passes: the variance is the mean square of what is left when the
-/// mean has been subtracted.
+/// Returns the moments of the `count` elements from `x` on. They are computed in two passes: the
+/// first one finds the mean, and the second one finds the variance as the mean of (x - mean)².
 Moments moments_of(std::int64_t count, const float* x, double eps);
 
 inline void add_to(GradientSums& sums, const GradientSums& other, double factor = 1) {
@@ -34,7 +34,7 @@ class Channels {
   float* run(std::int64_t sample, std::int64_t channel) const {
     return data_ + (sample * channels_ + channel) * length_;
   }
-  /// Calls `visit(sample, run)` for each sample in order.
+  /// Calls `visit(sample, run)` for each sample in order, with the sample's run of `channel`.
   template <class Visit>
   void for_each_run(std::int64_t channel, Visit visit) const {
     for (std::int64_t sample = 0; sample < samples_; ++sample) visit(sample, run(sample, channel));
@@ -45,7 +45,7 @@ class Channels {
   std::int64_t samples_, channels_, length_;
 };
 
-/// Returns the sums over a whole channel.
+/// Returns the gradient sums over all elements of `channel`.
 GradientSums channel_gradient_sums(const Channels& dy, const Channels& x, std::int64_t channel,
                                    const Moments& moments);
 

@@ -1,4 +1,4 @@
-// These functions see a tensor as lines along one axis.
+// These functions serve ops that work along one axis of a tensor.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@ namespace penstock::graph {
 
 /// Returns the lines along `axis` of `shape`; a negative axis counts from the end.
 Lines lines_along(const Shape& shape, std::int64_t axis);
-/// Returns the shape without the dimension `axis`, counted from the first.
+/// Returns `shape` without dimension `axis`, where the first dimension is 0.
 Shape without_axis(const Shape& shape, std::size_t axis);
-/// Returns the shape with a new dimension `axis` of `size`.
+/// Returns `shape` with a new dimension of size `size` at position `axis`.
 Shape with_new_axis(const Shape& shape, std::size_t axis, std::int64_t size);
 
 }  // namespace penstock::graph

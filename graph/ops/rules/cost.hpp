@@ -1,5 +1,5 @@
-// These functions say what ops ask for: the time of those that read and write every operand once,
-// and a workspace of floats or doubles.
+// These functions estimate the time of ops that read and write every operand once, and give kernels
+// their workspace as floats or doubles.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace penstock::graph {
 
-/// Counts `flops_per_element` operations for each element of input 0 or output 0, whichever has
-/// more.
+/// Serves as Op::cost. Counts `flops_per_element` operations for each element of input 0 or output
+/// 0, whichever has more, and the bytes of all inputs and outputs.
 template <int flops_per_element>
 Cost streaming_cost(const Attributes&, Types inputs, Types outputs) {
   const auto elements = std::max(inputs[0].shape.elements(), outputs[0].shape.elements());
@@ -22,11 +22,11 @@ Cost streaming_cost(const Attributes&, Types inputs, Types outputs) {
   return cost;
 }
 
-/// These are the units in which ops say how large a workspace is.
+/// Are the sizes in bytes of one float and of one double. Op::workspace counts in bytes.
 inline constexpr std::int64_t float_bytes = sizeof(float);
 inline constexpr std::int64_t double_bytes = sizeof(double);
 
-/// Returns a workspace of floats as kernels take it; doubles() returns one of doubles.
+/// Returns a workspace as the floats that kernels take; doubles() returns it as doubles.
 inline float* floats(std::span<std::byte> workspace) {
   return reinterpret_cast<float*>(workspace.data());
 }

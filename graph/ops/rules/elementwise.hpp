@@ -1,5 +1,5 @@
-// Functions of one tensor that work element by element share these: their shape rules, and the way
-// in which their kernels are called.
+// Ops that compute a function of one tensor, element by element, share what is declared here: their
+// shape rules, and the way in which their kernels are called.
 #pragma once
 
 #include <vector>
@@ -10,12 +10,13 @@
 
 namespace penstock::graph {
 
-/// Maps x, of any shape, to the same type.
+/// Maps x, which may have any shape, to an output of the same type.
 std::vector<TensorType> infer_unary(const Attributes&, Types inputs);
 /// Maps (x or y, dy), which have the same type, to dx.
 std::vector<TensorType> infer_unary_gradient(const Attributes&, Types inputs);
 
-/// Serves as the `forward` of such a function; its units are `element_units`.
+/// Serves as Op::forward of an op that applies `kernel` to each element; its Op::units are
+/// element_units(). forward_unary_gradient() serves its gradient.
 template <ActivationKernels::Function ActivationKernels::*kernel>
 void forward_unary(const KernelCall& call) {
   const Operand &x = call.inputs[0], &y = call.outputs[0];
@@ -30,11 +31,12 @@ void forward_unary_gradient(const KernelCall& call) {
                                        dx.f32().data() + first);
 }
 
-/// Copies all bytes, for ops that only say something else about the same elements. There is nothing
-/// to do if the memory plan gave both the same memory.
+/// Copies all bytes of `from` to `to`, for ops such as reshape that change no element. Copies
+/// nothing if the memory plan has put both operands into the same memory.
 void copy(const Operand& from, const Operand& to);
 
-/// Says that such a function is the same in every layout and stays in that of its input.
+/// Serves as Op::lane_use of an op that works element by element: the op computes the same in every
+/// layout, and its output has the layout of its input.
 LaneUse follow_lanes(const Attributes&, Types inputs);
 
 }  // namespace penstock::graph

@@ -16,14 +16,14 @@ inline constexpr IntegerAttribute batch{"batch"};
 
 inline constexpr std::int64_t lane_count = 16;
 
-/// Returns the lanes that `samples` take, which is the next multiple of 16.
+/// Returns how many lanes `samples` samples take: the next multiple of 16, padding included.
 constexpr std::int64_t lanes_for(std::int64_t samples) noexcept {
   return (samples + lane_count - 1) / lane_count * lane_count;
 }
 
-/// Maps [N,...] to [ceil(N/16),...,16].
+/// Returns the shape [ceil(N/16),...,16] in the batch-lane layout of a tensor [N,...].
 Shape lane_shape(const Shape& batch_major);
-/// Maps [B,...,16] to [batch,...].
+/// Returns the shape [batch,...] of the tensor that is [B,...,16] in the batch-lane layout.
 Shape batch_shape(const Shape& lanes, std::int64_t batch);
 
 /// Is the number of floats that take the winners of one vector of pooled lanes. A winner says which
@@ -33,13 +33,14 @@ inline std::uint8_t* winners_of(const Operand& operand) {
   return static_cast<std::uint8_t*>(operand.data);
 }
 
-/// Checks that `type` has lanes: "expected x of shape [blocks,C,H,W,16], got f32[3,10,12,12]" for a
-/// rank of 5.
+/// Checks that `type` is f32 with `rank` dimensions, the last of which is 16: "expected x with 16
+/// lanes in the last dimension, got f32[3,10,12,12,8]".
 void expect_lanes(const TensorType& type, std::size_t rank, std::string_view name);
 
-/// Returns how many samples the blocks of the first dimension hold: the attribute `batch`, by
-/// default 16 each.
-/// @throws Error shape_mismatch, such as "expected a batch that fills 2 blocks of 16, got 16".
+/// Returns the number of samples in a tensor of the shape `lanes` [B,...,16]: the attribute
+/// `batch`, or 16·B if the attribute is not set.
+/// @throws Error shape_mismatch if the samples do not take exactly B blocks, such as "expected a
+/// batch that fills 2 blocks of 16, got 16".
 std::int64_t lane_batch(const Attributes& attributes, const Shape& lanes);
 
 }  // namespace penstock::graph

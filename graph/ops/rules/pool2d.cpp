@@ -12,7 +12,8 @@ Shape pooled_shape(const Attributes& attributes, const TensorType& x) {
          "expected x with at least one pixel, got " + to_string(x));
   const Window2d window = pool_window(attributes);
   const Pair counts = window_counts(window, x);
-  for (std::size_t axis = 0; axis < 2; ++axis)  // Otherwise a window would see nothing but padding.
+  // Padding as wide as the kernel gives windows that see padding only. This limit is PyTorch's.
+  for (std::size_t axis = 0; axis < 2; ++axis)
     expect(2 * window.padding[axis] <= window.kernel[axis],
            "expected padding of at most half the kernel, which is " +
                std::to_string(window.kernel[axis]) + ", got " +

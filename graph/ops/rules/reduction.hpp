@@ -15,23 +15,26 @@ inline constexpr TextAttribute reduction{"reduction", "mean"};
 
 enum class LossForm : std::uint8_t { mean, sum, each };
 
-/// Returns the form that the attribute asks for. @throws Error invalid_argument if it is another
-/// text.
+/// Returns the form that the attribute `reduction` asks for.
+/// @throws Error invalid_argument if the attribute is none of the three texts.
 LossForm loss_form(const Attributes& attributes);
-/// Returns a loss that is one number, from the sum of its `count` terms.
+/// Returns a loss that is one number: `sum`, which is the sum of the `count` terms, or their mean.
 float mean_or_sum(LossForm form, double sum, std::int64_t count);
-/// Returns the type of a loss whose single terms have the shape `terms`.
+/// Returns the type of a loss whose terms have the shape `terms`: one number or, without reduction,
+/// all terms.
 TensorType loss_type(const Attributes& attributes, const Shape& terms);
-/// Checks the shape of the gradient of such a loss, which is the input `dloss` of a gradient op.
+/// Checks the type of `dloss`, the gradient of a loss whose terms have the shape `terms`. `dloss`
+/// is an input of a gradient op.
 void expect_loss_gradient(const Attributes& attributes, const TensorType& dloss,
                           const Shape& terms);
 
-/// Has the gradients of a loss's terms, from the gradient of the loss; `count` terms make the mean.
+/// Holds the gradient of each term of a loss, computed from `dloss`, the gradient of the loss. A
+/// mean divides by `count`.
 class TermGradients {
  public:
   TermGradients(const Attributes& attributes, const Operand& dloss, std::int64_t count);
   float operator[](std::int64_t term) const { return each_ ? each_[term] : all_; }
-  /// Returns the gradients for kernels. They live as long as this object.
+  /// Returns the gradients in the form that kernels take. The result may point into this object.
   RowOperand row() const { return {each_ ? each_ : &all_, each_ == nullptr}; }
 
  private:
@@ -39,15 +42,17 @@ class TermGradients {
   float all_ = 0;
 };
 
-/// Checks that the first inputs, called `names`, are f32 [N,D] of one shape.
+/// Checks that the first inputs, which are called `names`, are f32 [N,D] of one shape and not
+/// empty.
 void expect_rows(Types inputs, std::span<const std::string_view> names);
 
-/// Writes a loss from its terms, which are the loss itself without reduction.
+/// Writes the mean or the sum of `terms` to `loss`. Does nothing without reduction, where the terms
+/// are the loss, and terms_of() has returned the place of the loss.
 void reduce_terms(const Attributes& attributes, std::span<const float> terms, const Operand& loss);
-/// Returns the place in which such terms are computed: the loss itself without reduction, and else
-/// the workspace.
+/// Returns the place in which the `count` terms of a loss are to be computed: output 0 without
+/// reduction, and otherwise the workspace.
 std::span<float> terms_of(const KernelCall& call, std::int64_t count);
-/// Serves as an op's `workspace`, with room for a term per row of input 0.
+/// Serves as Op::workspace of a loss that uses terms_of(), with a term for each row of input 0.
 std::int64_t terms_workspace(const Attributes& attributes, Types inputs, Types outputs);
 
 }  // namespace penstock::graph

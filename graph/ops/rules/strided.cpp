@@ -7,7 +7,8 @@
 namespace penstock::graph {
 namespace {
 
-/// Returns the dimension `axis`, counted from the last, or 1 if there is none.
+/// Returns the size of dimension `axis`, where 0 is the last one, or 1 if there is no such
+/// dimension.
 std::int64_t from_end(const Shape& shape, std::size_t axis) {
   return axis < shape.rank() ? shape.begin()[shape.rank() - 1 - axis] : 1;
 }

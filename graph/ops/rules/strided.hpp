@@ -1,6 +1,6 @@
-// These functions walk several tensors of up to eight dimensions in step, each with strides of its
-// own, and know the rules of NumPy's broadcasting: shapes are aligned at their last axes, and a
-// dimension that is 1 or missing is repeated.
+// These functions walk through several tensors of up to eight dimensions at the same time, each
+// with strides of its own. They know the rules of NumPy's broadcasting: shapes are aligned at their
+// last axes, and a dimension that is 1 or missing is repeated.
 #pragma once
 
 #include <array>
@@ -18,14 +18,14 @@ std::vector<TensorType> infer_broadcast(const Attributes&, Types inputs);
 
 using Strides = std::array<std::int64_t, Shape::max_rank>;
 
-/// Returns the strides of a dense row-major tensor of that shape.
+/// Returns the strides of a dense row-major tensor of shape `shape`, counted in elements.
 Strides dense_strides(const Shape& shape);
-/// Returns the strides with which a tensor of shape `from` is read as one of shape `to`, to which
-/// it broadcasts: they are 0 along what is repeated.
+/// Returns the strides with which a tensor of shape `from` is read as if it were repeated to shape
+/// `to`. They are 0 along dimensions that are repeated. `from` must broadcast to `to`.
 Strides broadcast_strides(const Shape& from, const Shape& to);
 
-/// Walks K tensors over one index space, row-major. Dimensions that no tensor tells apart are
-/// merged, so that rows are as long as they can be.
+/// Walks through K tensors over one index space, row-major. Neighbouring dimensions are merged
+/// where every tensor can step through them with one stride, so that rows are as long as possible.
 template <std::size_t K>
 class StridedWalk {
  public:
@@ -40,11 +40,12 @@ class StridedWalk {
     if (rank_ == 0) append_new(1, {});
   }
 
-  /// Returns the number of elements of a row; steps() says how far apart they are in each tensor.
+  /// Returns the number of elements in a row; steps() says how many elements apart they are in each
+  /// tensor.
   std::int64_t length() const { return dims_[rank_ - 1]; }
   const Offsets& steps() const { return steps_[rank_ - 1]; }
 
-  /// Calls `visit(offsets)` for the first elements of each row.
+  /// Calls `visit(offsets)` for each row: in tensor k, the row begins at element offsets[k].
   template <class Visit>
   void for_each_row(Visit visit) const {
     if (empty_) return;
@@ -77,7 +78,7 @@ class StridedWalk {
     return true;
   }
 
-  /// Moves on to the next row; returns false after the last.
+  /// Moves `index` and `offsets` to the next row. Returns false after the last row.
   bool advance(std::array<std::int64_t, Shape::max_rank>& index, Offsets& offsets) const {
     for (std::size_t axis = rank_ - 1; axis-- > 0;) {
       const bool wraps = ++index[axis] == dims_[axis];

@@ -1,5 +1,6 @@
-// Many ops have these units (Op::units): what lies along an axis or, where work goes element by
-// element, one cache line each, so that no two threads write to the same cache line.
+// Many ops divide their work into these units (Op::units): one for each index along an axis of
+// output 0 or, in ops that work element by element, one for each cache line of output 0, so that no
+// two threads write to the same cache line.
 #pragma once
 
 #include "graph/ir/op.hpp"
@@ -12,18 +13,18 @@ inline std::int64_t units_of_elements(std::int64_t count) {
   return (count + line_elements - 1) / line_elements;
 }
 
-/// Counts the cache lines of output 0, for Op::units.
+/// Serves as Op::units: counts the cache lines of output 0.
 inline std::int64_t element_units(const Attributes&, Types, Types outputs) {
   return units_of_elements(outputs[0].shape.elements());
 }
 
-/// Counts what lies along an axis of output 0, for Op::units.
+/// Serves as Op::units: returns the size of output 0 along `axis`.
 template <int axis>
 std::int64_t axis_units(const Attributes&, Types, Types outputs) {
   return outputs[0].shape[axis];
 }
 
-/// Has the neighbouring elements of a part: where they begin, and how many there are.
+/// Holds the elements of a part of the work: `count` neighbours from element `first` on.
 struct ElementRange {
   std::int64_t first, count;
 

@@ -9,7 +9,7 @@
 
 namespace penstock::graph {
 
-/// Has the height first, then the width.
+/// Holds a number for the height, and then one for the width.
 using Pair = std::array<std::int64_t, 2>;
 
 struct Window2d {
@@ -18,24 +18,25 @@ struct Window2d {
   Pair padding = {0, 0};
   Pair dilation = {1, 1};
 
-  /// Returns how far the window reaches along `axis` (0 is the height, 1 the width).
+  /// Returns how many pixels the window reaches over along `axis` (0 is the height, 1 the width).
   std::int64_t extent(std::size_t axis) const noexcept {
     return dilation[axis] * (kernel[axis] - 1) + 1;
   }
-  /// Returns where in the input the window position `k` of output `out` lies. In the padding, that
-  /// is outside of the input.
+  /// Returns the index along `axis` of the input pixel at position `k` of the window of output
+  /// `out`. In the padding, the index is outside of the input.
   std::int64_t position(std::size_t axis, std::int64_t out, std::int64_t k) const noexcept {
     return out * stride[axis] - padding[axis] + k * dilation[axis];
   }
   std::int64_t cells() const noexcept { return kernel[0] * kernel[1]; }
 };
 
-/// Declares an attribute that is one integer for both axes or a list of two.
+/// Declares an attribute that is an integer for both axes, or a list of one or two integers.
 struct PairAttribute : DeclaredAttribute {
   constexpr PairAttribute(std::string_view name, Pair otherwise)
       : DeclaredAttribute{name, AttributeKind::pair}, fallback(otherwise) {}
-  /// Returns the pair. @throws Error shape_mismatch, such as "expected stride of one or two
-  /// integers, got 3".
+  /// Returns the pair, or `fallback` if the attribute is not set; the second form returns
+  /// `otherwise` in that case.
+  /// @throws Error shape_mismatch, such as "expected stride of one or two integers, got 3".
   Pair of(const Attributes& attributes) const { return of(attributes, fallback); }
   Pair of(const Attributes& attributes, Pair otherwise) const;
   Pair fallback;
@@ -52,29 +53,31 @@ inline constexpr IntegerAttribute groups{"groups", 1};
 
 }  // namespace attribute
 
-/// Returns the window of a convolution, with stride, padding and dilation of the attributes.
+/// Returns the window of a convolution with a kernel of size `kernel`. The attributes have its
+/// stride, padding and dilation.
 Window2d conv_window(const Attributes& attributes, Pair kernel);
-/// Returns the window of a pooling, with kernel, stride (by default the kernel) and padding of the
-/// attributes.
+/// Returns the window of a pooling. The attributes have its kernel, stride (by default the kernel)
+/// and padding.
 Window2d pool_window(const Attributes& attributes);
 
-/// Returns how many windows fit into each axis of `x` [N,C,H,W].
+/// Returns how many windows fit along each axis into `x` [N,C,H,W] with its padding.
 /// @throws Error shape_mismatch, which names what is out of range or says that the kernel is too
 /// large.
 Pair window_counts(const Window2d& window, const TensorType& x);
 
-/// Returns the attributes with the image size of `x` as `input_size`, which the inputs of a
-/// gradient do not tell.
+/// Returns `attributes` with the height and width of `x` as the attribute `input_size`. A gradient
+/// op cannot tell them from its inputs.
 Attributes with_input_size(Attributes attributes, const Shape& x);
-/// Returns the shape `pooled` [N,C,OH,OW] with the height and width of `input_size`.
+/// Returns the shape `pooled` [N,C,OH,OW] with the height and width of the attribute `input_size`.
 Shape image_shape(const Attributes& attributes, const Shape& pooled);
 
-/// Has the outputs [begin, end) of `count` whose window position `k` lies inside an input of
-/// `size`.
+/// Is a range of outputs, from `begin` up to but without `end`.
 struct Range {
   std::int64_t begin;
   std::int64_t end;
 };
+/// Returns those of the `count` outputs along `axis` whose window has its position `k` inside an
+/// input of `size` pixels.
 Range inside(const Window2d& window, std::size_t axis, std::int64_t k, std::int64_t size,
              std::int64_t count) noexcept;
 

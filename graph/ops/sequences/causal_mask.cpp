@@ -18,7 +18,7 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   return {in[0]};
 }
 
-/// Copies the first input, with `value` above the diagonals.
+/// Copies input 0 to output 0, with `value` above the diagonal of each matrix.
 void mask(const KernelCall& call, float value) {
   copy(call.inputs[0], call.outputs[0]);
   const auto out = call.outputs[0].f32();

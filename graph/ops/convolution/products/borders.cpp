@@ -10,7 +10,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Returns the places all of whose taps lie within the source.
+/// Returns the places whose taps all lie within the source.
 Part inner_places(const WindowAxis& axis) {
   const std::int64_t room = axis.size - axis.span - axis.low;
   const std::int64_t before = axis.low < 0 ? (-axis.low + axis.step - 1) / axis.step : 0;
@@ -18,7 +18,7 @@ Part inner_places(const WindowAxis& axis) {
   return before < end ? Part{before, end} : Part{0, 0};
 }
 
-/// Returns the taps of a place that lie within the source.
+/// Returns which taps of `place` lie within the source. They are neighbours.
 Part taps_within(const WindowAxis& axis, std::int64_t place) {
   const auto within_source = [&](std::int64_t tap) {
     const std::int64_t pixel = axis.first + place * axis.step + tap * axis.tap_step;
@@ -31,17 +31,21 @@ Part taps_within(const WindowAxis& axis, std::int64_t place) {
   return taps;
 }
 
-/// Returns whether the weights of a result are few beside its places, so that they are read sooner.
-/// That depends on shapes alone: no part of the work finds other sums than the whole.
+/// Returns whether a result has so few weights, compared with its places, that its weights are read
+/// in less time than its sums. The answer depends on shapes alone, so that each part of the work
+/// finds the sums that the whole would find.
 bool has_few_weights(const Windows& w) {
-  constexpr std::int64_t places_per_weight = 4;  // Places are read in vectors.
+  // Weights are read one by one, and sums of places in vectors.
+  constexpr std::int64_t places_per_weight = 4;
   return places_per_weight * w.channels * w.rows.taps * w.columns.taps <=
          w.samples * w.rows.places * w.columns.places;
 }
 
-/// Returns whether all weights of a result are finite. Zeros around the source then leave no NaN.
+/// Returns whether all weights of a result are finite. If they are, no product of a weight with a
+/// zero around the source is a NaN.
 bool has_finite_weights(const Windows& w, const float* weight) {
-  int others = 0;  // An infinity and a NaN are not below or equal to the largest number.
+  // This becomes 1 at an infinity or a NaN, which is not at most the largest number.
+  int others = 0;
   for (std::int64_t channel = 0; channel < w.channels; ++channel)
     for (std::int64_t i = 0; i < w.rows.taps; ++i) {
       const float* const taps = weight + channel * w.weight_channel +
@@ -54,16 +58,17 @@ bool has_finite_weights(const Windows& w, const float* weight) {
   return others == 0;
 }
 
-/// Has a row of places of one result, and where their factors and sums lie.
+/// Is a row of places of one result in one sample.
 struct Row {
   const Windows& w;
   std::int64_t y;
-  const float* source;  ///< Is one sample.
+  const float* source;  ///< Has the pixels of the sample.
   const float* weight;  ///< Has the weights of the result.
-  float* target;        ///< Is the sum of the row's first place.
+  float* target;        ///< Points to the sum of the row's first place.
 };
 
-/// Returns the sum of the products that the place really has. It is NaN for good once it is.
+/// Returns the sum of the place's products over the taps that lie within the source. The loop over
+/// channels stops at a NaN, because the sum would stay a NaN.
 float sum_of_place(const Row& row, std::int64_t x) {
   const WindowAxis &rows = row.w.rows, &columns = row.w.columns;
   const Part row_taps = taps_within(rows, row.y), column_taps = taps_within(columns, x);
@@ -90,22 +95,22 @@ void sum_again(const Row& row, Part places) {
   }
 }
 
-/// Returns whether one of `count` neighbouring numbers is NaN. There is no early end, which would
-/// keep the loop from being made of vectors.
+/// Returns whether one of `count` neighbouring numbers is NaN. The loop has no early end, so that
+/// the compiler can make vectors of it.
 bool has_nan(const float* numbers, std::int64_t count) {
   int found = 0;
   for (std::int64_t i = 0; i < count; ++i) found |= numbers[i] != numbers[i] ? 1 : 0;
   return found != 0;
 }
 
-/// Works on the places of one result in one sample of a band. In the rows of `inner_rows`, the
-/// columns of `inner` are left out.
+/// Sums again what is NaN on the border of one result's plane, in one sample of a band. In the rows
+/// of `inner_rows`, the columns of `inner` are not on the border.
 void sum_plane_again(const Windows& w, const Band& band, Part inner_rows, Part inner,
                      const float* source, const float* weight, float* target) {
   const bool together =
       w.rows.target_step == 1 && w.columns.target_step == 1 && w.target_row == w.columns.places;
   if (together && !has_nan(target + band.first_row * w.target_row, band.rows * w.columns.places))
-    return;  // This is quicker than looking at both ends of each row.
+    return;  // One look at all sums is quicker than a look at both ends of each row.
   for (std::int64_t y = band.first_row; y < band.first_row + band.rows; ++y) {
     const std::int64_t target_row = w.rows.target_first + y * w.rows.target_step;
     const Row row{w, y, source, weight,

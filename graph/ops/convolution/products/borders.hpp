@@ -16,19 +16,22 @@ class Borders {
  public:
   explicit Borders(const Windows& windows);
 
-  /// Sums again, without those zeros, what is NaN on the border of `target`. Results all of whose
-  /// weights are finite may be left out, as no NaN of theirs comes of a zero. `target` holds the
-  /// sums that the products of the windows made of `source` and `weight` for the units `part`. The
-  /// sums of other units are neither read nor written.
+  /// Computes again those sums on the border of `target` that are NaN, this time without the zeros
+  /// outside of the source. Results whose weights are all finite may be left out, because a zero
+  /// never makes a NaN with them. `target` holds the sums that the products of the windows made of
+  /// `source` and `weight` for the units `part`. The sums of other units are neither read nor
+  /// written.
   void sum_again(Part part, const float* source, const float* weight, float* target) const;
 
  private:
   Windows windows_;
-  // These are the places all of whose taps lie within the source.
+  // These are the rows and columns of the places whose taps all lie within the source.
   Part inner_rows_, inner_columns_;
-  Band first_band_;  // Small convolutions have no other band, and it takes divisions to find one.
+  // The first band is kept because it takes divisions to find, and small convolutions have no
+  // other.
+  Band first_band_;
   std::int64_t bands_;
-  bool has_few_weights_;  // Says whether a result's weights are read sooner than its border.
+  bool has_few_weights_;  // Says whether a result's weights are read in less time than its sums.
   // Says whether there is a border in which the products multiply zeros.
   bool meets_zeros_ = false;
 };

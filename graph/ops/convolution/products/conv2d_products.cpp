@@ -11,7 +11,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Says where a group's planes and weights begin.
+/// Says at which elements the planes of x and y, the weights and the biases of a group begin.
 struct Offsets {
   std::int64_t x, y, weight, bias;
 

@@ -14,22 +14,22 @@ std::int64_t convolve_input_gradient_floats(const Conv2dGeometry& conv);
 /// Returns the floats of workspace that convolve_weight_gradient() needs.
 std::int64_t convolve_weight_gradient_floats(const Conv2dGeometry& conv);
 
-/// Returns the number of units of which threads can share convolve().
+/// Returns the number of units into which threads can divide convolve().
 std::int64_t convolve_units(const Conv2dGeometry& conv);
-/// Returns the number of units of which threads can share convolve_input_gradient().
+/// Returns the number of units into which threads can divide convolve_input_gradient().
 std::int64_t convolve_input_gradient_units(const Conv2dGeometry& conv);
-/// Returns the number of units of which threads can share convolve_weight_gradient().
+/// Returns the number of units into which threads can divide convolve_weight_gradient().
 std::int64_t convolve_weight_gradient_units(const Conv2dGeometry& conv);
 
-/// Computes y = conv(x, weight) + bias, and of that, with `relu`, what is above zero. `bias` may be
-/// null.
+/// Computes y = conv(x, weight) + bias, and with `relu` replaces results below zero by zero. `bias`
+/// may be null, which stands for zeros.
 void convolve(const Conv2dGeometry& conv, Part part, const float* x, const float* weight,
               const float* bias, bool relu, float* y, float* workspace);
-/// Computes dx, which is what each output pixel sends back to the pixels that it saw. Weights that
-/// are infinities or NaNs reach no other pixels.
+/// Computes dx: each output pixel adds its gradient times a weight to every pixel in its window. A
+/// weight that is an infinity or a NaN changes no pixel outside of the window.
 void convolve_input_gradient(const Conv2dGeometry& conv, Part part, const float* dy,
                              const float* weight, float* dx, float* workspace);
-/// Computes dweight, summed over the samples in order.
+/// Computes dweight, the sum over the samples in their order.
 void convolve_weight_gradient(const Conv2dGeometry& conv, Part part, const float* x,
                               const float* dy, float* dweight, float* workspace);
 

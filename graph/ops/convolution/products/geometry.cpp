@@ -9,9 +9,10 @@
 namespace penstock::graph {
 namespace {
 
-/// Says how many places are computed at once: enough to make use of packed weights, in either pass,
-/// and of a packed gradient. With images as they lie, there are so many that their sums stay in
-/// near caches.
+/// Says how many places are computed at once. `places_per_band` places, in the forward and in the
+/// gradient of the input, make good use of packed weights, and `gradients_per_band` places of a
+/// packed gradient. Where images are read as they lie in memory, `direct_places` places are so few
+/// that their sums stay in near caches.
 constexpr std::int64_t places_per_band = 512;
 constexpr std::int64_t gradients_per_band = 256;
 constexpr std::int64_t direct_places = 256;

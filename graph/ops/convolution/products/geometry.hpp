@@ -1,5 +1,5 @@
-// Conv2dGeometry has the sizes of a convolution. Its windows describe the convolution and its
-// gradients as kernels take them, by the pixels that each place sees.
+// Conv2dGeometry holds the sizes of a convolution. Functions describe the convolution and its
+// gradients as windows, in the form that kernels take: by the pixels that each place sees.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace penstock::graph {
 
-/// Has the sizes of x [N,C,H,W], weight [O,C/groups,kh,kw] and y [N,O,OH,OW].
+/// Holds the sizes of x [N,C,H,W], weight [O,C/groups,kh,kw] and y [N,O,OH,OW].
 struct Conv2dGeometry {
   std::int64_t n, c, h, w;
   std::int64_t o, oh, ow;
@@ -28,13 +28,14 @@ struct Conv2dGeometry {
   Cost cost() const noexcept;
 };
 
-/// Returns the windows from one group of x to one group of y.
+/// Returns the windows of the convolution from one group of x to one group of y.
 Windows forward_windows(const Conv2dGeometry& conv);
-/// Returns the same places in the smaller bands by which the gradient of the weights is summed.
+/// Returns the windows of forward_windows(), but in the bands by which the gradient of the weights
+/// is summed.
 Windows weight_gradient_windows(const Conv2dGeometry& conv);
 /// Returns the windows from one group of dy to one group of dx. Pixels of dx that are a stride
-/// apart are seen by the same taps of the kernel: they are the result of a convolution of its own
-/// with those taps, the last of which sees the first pixel. Together these convolutions write every
+/// apart are seen by the same taps of the kernel. They are therefore the results of one
+/// convolution, which has these taps in reverse order. Together these convolutions write every
 /// pixel of dx.
 std::vector<Windows> input_gradient_windows(const Conv2dGeometry& conv);
 
