@@ -1,5 +1,5 @@
 // read_json_text() reads JSON (RFC 8259) piece by piece, in time and memory in proportion to the
-// text, whatever the process's locale is. It is pure, and the text may come from anybody.
+// text, whatever the process's locale is. It is pure, and the text may be damaged or hostile.
 #pragma once
 
 #include <cstddef>

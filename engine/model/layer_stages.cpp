@@ -28,7 +28,8 @@ class PostOrder {
   const std::vector<NodeId>& nodes() const { return nodes_; }
 
  private:
-  /// This does not recurse, because a network may be deeper than a thread's stack.
+  /// Lists `last` behind all nodes that it depends on, unless they are listed already. The function
+  /// does not recurse, because a network may be deeper than a thread's stack.
   void add(NodeId last) {
     if (last == graph::none || seen_[graph::index(last)]) return;
     std::vector<NodeId> open{last};
