@@ -16,7 +16,7 @@ struct ShownIpu {
   std::int64_t ipu = 0;
   std::int64_t replica = 0;
   std::vector<std::int64_t> stages = {};
-  std::int64_t bytes = 0;  ///< Is the memory that the plan takes of it.
+  std::int64_t bytes = 0;  ///< Is the memory that the plan takes on the IPU.
 };
 
 struct ShownPipeline {
@@ -26,8 +26,8 @@ struct ShownPipeline {
   const actors::PipelineRuntime* runtime = nullptr;
 };
 
-/// Returns the IPUs of a plan whose actors have this setup. `bytes` has what the plan takes of
-/// each.
+/// Returns the IPUs of a plan whose actors have `setup`. `bytes` has, by the number of an IPU, the
+/// bytes of memory that the plan takes there.
 std::vector<ShownIpu> shown_ipus(const actors::PipelineSetup& setup,
                                  const std::map<std::int64_t, std::int64_t>& bytes);
 
