@@ -30,7 +30,8 @@ std::int64_t samples_per_step(const Options& model) {
   return model.samples_per_step();
 }
 
-/// Returns, for the end of a refusal, how the size of a step comes about, and what to do about it.
+/// Returns the end of a refusal's text, which says how the size of a step is computed, and which
+/// options to change.
 std::string origin_of(const Options& model) {
   const int group = model.topology.input_group_size;
   return ": a step takes batch_size " + std::to_string(model.batch_size) +
@@ -233,7 +234,7 @@ class DataLoader::Impl {
                                                loader_limits(options_));
   }
 
-  /// Returns what a sampler says about an epoch.
+  /// Asks the sampler for epoch `number`, and checks and returns what it says.
   SampledEpoch sampled_epoch(std::uint64_t number) const {
     EpochPlan plan = plan_(number);
     const auto samples = static_cast<std::int64_t>(plan.order.size());
@@ -270,7 +271,7 @@ class DataLoader::Impl {
   CallGate gate_;
   const DataLoaderOptions options_;
   const bool streams_ = false;
-  // Counts the rows of the only batch that the streams' size makes, if it is one.
+  // Counts the rows of the only batch if the streams' size makes just one; 0 otherwise.
   std::int64_t only_rows_ = 0;
   const std::int64_t samples_ = 0;  // Counts the samples of a dataset whose samples have numbers.
   std::vector<Field> fields_;
@@ -318,7 +319,8 @@ DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, BatchSampler samp
       })) {}
 
 DataLoader::~DataLoader() {
-  // Another thread of the parent may have been changing it when this process was forked.
+  // In a forked process, the loader is not freed: another thread of the parent may have been
+  // changing it at the time of the fork.
   if (impl_ && !impl_->in_own_process()) static_cast<void>(impl_.release());
 }
 

@@ -1,5 +1,5 @@
-// idle_options() finds the options that change nothing beside the others, and says so in words for
-// whoever set them. It is pure.
+// idle_options() finds options that were set but change nothing because of other options, and says
+// so in words for the host. It is pure.
 #pragma once
 
 #include <cstdint>

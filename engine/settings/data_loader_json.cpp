@@ -6,7 +6,8 @@
 
 namespace penstock {
 
-// The bindings name all fields: a new one must be listed here, or this does not compile.
+// Each structured binding below names all fields of a struct, so that a field that is added to the
+// struct does not compile until it is listed here.
 
 void each_field(MaybeConst<Partition> auto& partition, const auto& visit) {
   auto& [index, count] = partition;
