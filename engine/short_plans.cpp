@@ -127,7 +127,8 @@ bool ShortPlans::runs(const RunningModel& plan, const MicroBatches& remainder) c
 }
 
 std::vector<TraceEvent> ShortPlans::take_trace() {
-  for (const auto& plan : kept_) plan->stage_reports();  // This brings their events along.
+  for (const auto& plan : kept_)
+    plan->stage_reports();  // This adds the plan's events to the trace.
   return full_.take_trace();
 }
 
@@ -143,7 +144,7 @@ std::string ShortPlans::to_text(std::int64_t samples, const MicroBatches& remain
 void ShortPlans::forget_oldest() {
   RunningModel& oldest = *kept_.back();
   if (oldest.plan().training && oldest.holds_optimizer_state()) full_.fetch_optimizer_state();
-  if (oldest.attached()) oldest.detach();  // Its destructor could not refuse that.
+  if (oldest.attached()) oldest.detach();  // The destructor could not throw a failure.
   kept_.pop_back();
 }
 

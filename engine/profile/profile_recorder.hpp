@@ -37,7 +37,7 @@ class ProfileRecorder {
   void note_in_flight(std::span<const StageReport> reports) noexcept;
   /// Returns how many events all added calls had.
   std::uint64_t recorded_events() const noexcept { return recorded_events_; }
-  /// Notes that the host goes on with something else from `now_ns` on.
+  /// Notes that a call has returned to the host at `now_ns`.
   void leave(std::int64_t now_ns) noexcept { left_ns_ = now_ns; }
   /// Adds the times of the timed runs of each stage's programs, stage by stage.
   void add_program_times(std::span<const graph::StageProgramTimes> stages);
@@ -71,7 +71,7 @@ class ProfileRecorder {
   std::int64_t samples_ = 0;
   double call_seconds_ = 0;
   std::int64_t between_ns_ = 0;  // Is the time that the host spent between calls.
-  std::int64_t left_ns_ = 0;     // Says when the host went on after the last call; 0 before it.
+  std::int64_t left_ns_ = 0;     // Is when the last call returned to the host; 0 if none has.
   std::uint64_t recorded_events_ = 0;
   std::uint64_t lost_ = 0;
   actors::EventLog<HostEvent> host_events_;
