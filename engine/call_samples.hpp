@@ -29,9 +29,9 @@ void expect_samples(std::int64_t samples, const Options& options, const CallSize
 /// runs multiples of this number.
 std::int64_t samples_per_iteration(const CallSize& size);
 
-/// Returns in which micro-batches of one replica `remainder` samples run, which are fewer than a
-/// device iteration has. In training they run in micro-batches of equal size, as large as possible,
-/// which make one update; in inference in whole micro-batches and a shorter last one.
+/// Returns the micro-batches of one replica in which `remainder` samples run, which are fewer than
+/// one device iteration has. In training, the micro-batches have one size, as large as possible,
+/// and make one update. In inference, they have the batch size, except for a smaller last one.
 std::vector<MicroBatches> micro_batches_of_remainder(std::int64_t remainder, const CallSize& size);
 
 /// Returns the name of the call in texts: "step" or "run".

@@ -17,7 +17,7 @@
 namespace penstock {
 namespace {
 
-/// Copies the options that are marked for the compiler.
+/// Copies the options that are marked `for_compiler` in their rows.
 template <OptionGroup Group>
 void copy_for_compiler(const Group& from, Group& to);
 

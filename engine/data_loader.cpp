@@ -123,7 +123,7 @@ class DataLoader::Impl {
   }
 
   ~Impl() {
-    // What the host's function throws is dropped, because nobody is left to be told.
+    // An exception of the host's log function is dropped, because a destructor must not throw.
     try {
       tell(runtime_ ? runtime_->close() : actors::LoaderRemains());
     } catch (...) {
@@ -183,7 +183,8 @@ class DataLoader::Impl {
   }
 
  private:
-  /// Is a call of this loader that may not be made beside another one, nor in a forked process.
+  /// Is a call of this loader. A call is refused while another one is under way, and in a forked
+  /// process.
   class Call {
    public:
     Call(Impl& loader, const char* name) : call_(expect_here(loader), "data loader", name) {}
@@ -208,7 +209,7 @@ class DataLoader::Impl {
     if (streams_) counts_.dropped = counts_.short_rows = 0;
   }
 
-  /// Returns why samples are in no batch, and what to do about it.
+  /// Returns a text that says why samples are in no batch and, if an option would help, which one.
   std::string reason() const {
     if (has_batch_sampler()) return "the sampler's last batches are too few for another one";
     if (options_.partition.count > 1) return "all partitions are equally long";
@@ -261,7 +262,8 @@ class DataLoader::Impl {
     if (rows < counts_.rows) counts_.short_rows = rows;
   }
 
-  /// Tells the host's log once what closing the loader has left behind.
+  /// Tells the host's log, at most once, which threads are still in the dataset's code after the
+  /// loader was closed.
   void tell(const actors::LoaderRemains& remains) {
     if (remains.threads == 0 || !options_.log || std::exchange(remains_logged_, true)) return;
     call_host([&] { options_.log(remains.text); });
@@ -273,12 +275,12 @@ class DataLoader::Impl {
   const bool streams_ = false;
   // Counts the rows of the only batch if the streams' size makes just one; 0 otherwise.
   std::int64_t only_rows_ = 0;
-  const std::int64_t samples_ = 0;  // Counts the samples of a dataset whose samples have numbers.
+  const std::int64_t samples_ = 0;  // Counts the dataset's samples; 0 for an iterable dataset.
   std::vector<Field> fields_;
   BatchCounts counts_;
   // Asks the sampler for an epoch's plan; empty without a sampler.
   std::function<EpochPlan(std::uint64_t epoch)> plan_;
-  // Is the next epoch, if the sampler was asked for it already.
+  // Is the sampler's next epoch, or empty if the sampler was not asked for it yet.
   std::optional<SampledEpoch> next_epoch_;
   std::uint64_t epoch_ = 0;  // Is the number of the next epoch.
   bool begun_ = false;
@@ -328,7 +330,7 @@ DataLoader::DataLoader(DataLoader&&) noexcept = default;
 
 DataLoader& DataLoader::operator=(DataLoader&& other) noexcept {
   DataLoader taken(std::move(other));
-  impl_.swap(taken.impl_);  // The loader that was here ends as every loader does.
+  impl_.swap(taken.impl_);  // The destructor of `taken` ends the old loader.
   return *this;
 }
 

@@ -51,12 +51,12 @@ class HostCall {
   [[noreturn]] void fail() const { rethrow_to_host(name_); }
 
  private:
-  /// Releases the host's inputs at both ends, but not at the end in a process that was forked
-  /// inside the call.
+  /// Releases inputs of the host's when a call begins and when it ends. In a process that was
+  /// forked inside the call, nothing is released at the end.
   class ReturnedInputs {
    public:
-    /// @throws Error busy while a layer is being added; closed in a process that a deleter of the
-    /// host's has forked from the model's.
+    /// Releases inputs at the begin of the call `name`. @throws Error busy while a layer is being
+    /// added; closed in a process that a deleter of the host's has forked from the model's.
     ReturnedInputs(ModelBody& model, std::string_view name);
     ~ReturnedInputs();
     ReturnedInputs(const ReturnedInputs&) = delete;
@@ -113,7 +113,7 @@ std::shared_ptr<Impl> made_as_one_call(const Model& model, std::string_view name
     {
       const ModelCall::Undisturbed alone(under_way);
       made = std::shared_ptr<Impl>(new Impl(kept, settings...), FreeModel());
-      // If the host's function forks this process, `made` is left alone in the child.
+      // If the host's function forks this process, `made` is not freed in the child.
       tell_ready(made->options());
     }
     made->running().log().after(*calls, [&] { made->running().log_compilation(); });

@@ -10,8 +10,8 @@
 
 namespace penstock {
 
-/// Returns a line for each option that was set in vain. A call of the model has `micro_batches`
-/// micro-batches per replica.
+/// Returns a line for each option that was set but changes nothing. A call of the model has
+/// `micro_batches` micro-batches per replica.
 std::vector<std::string> idle_options(const Options& options, std::int64_t micro_batches);
 
 }  // namespace penstock

@@ -69,7 +69,7 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
     store_index_.push_back(weights_->position(variable.name));
 
   setup_ = actor_setup(options, plan_);
-  setup_.profile = setup_.trace && !host_of;  // A profile is of full calls.
+  setup_.profile = setup_.trace && !host_of;  // A profile covers full calls only.
   setup_.updates =
       host_of ? host_of->setup_.updates : std::make_shared<std::atomic<std::uint64_t>>(0);
   gauge_ = host_of ? host_of->gauge_

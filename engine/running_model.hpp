@@ -44,8 +44,8 @@ class RunningModel : public WeightSource {
   /// runs on the threads and IPUs of `host`, whether or not `host` is attached. If the IPUs have
   /// not enough memory for both, the one that is not in use is detached.
   RunningModel(RunningModel& host, const Options& options);
-  /// Prepares the calling thread to destroy this model and those that share its threads: memory
-  /// that was kept back for that is there for it.
+  /// Lets the calling thread, which is to destroy this model and those that share its threads, use
+  /// memory that was kept back for that purpose.
   void prepare_to_end() noexcept;
   /// Waits until the IPUs have done what they are working on, however long that takes. Then weights
   /// that are newer than the host's are read; if they cannot be read, they are lost.
@@ -112,7 +112,8 @@ class RunningModel : public WeightSource {
   /// Takes the optimizer's constants from the model whose short steps this model runs.
   /// @throws Error as set_optimizer()
   void take_optimizer_of_host();
-  /// Returns the optimizer whose constants apply, of a model for training. Any thread may call it.
+  /// Returns the optimizer whose constants apply now. The model must be one for training. Any
+  /// thread may call it.
   Optimizer optimizer() const { return *optimizer_.get(); }
   /// Returns whether this model holds the newest state of the optimizer. A model and the models for
   /// its short steps share one state, which the model that has trained last holds.
@@ -121,7 +122,7 @@ class RunningModel : public WeightSource {
   /// run() calls this function first.
   /// @throws Error closed or out_of_memory; the model that held the state then still does.
   void fetch_optimizer_state();
-  /// Returns the newest state of the optimizer under names; see optimizer_state.hpp.
+  /// Returns the newest state of the optimizer as named tensors; see optimizer_state.hpp.
   std::vector<NamedTensor> optimizer_state();
   /// Sets the optimizer's state to what the named tensors hold.
   /// @throws Error as tensors_of(), before anything has changed.
@@ -203,7 +204,8 @@ class RunningModel : public WeightSource {
   const actors::OutputSelection& selection_of(std::size_t output) const;
 
   std::shared_ptr<ParameterStore> weights_;
-  std::shared_ptr<const graph::Graph> graph_;  // Is the network when this was made.
+  // Is the network as it was when this model was made. The host may have added layers since.
+  std::shared_ptr<const graph::Graph> graph_;
   std::shared_ptr<const graph::Plan> plan_;
   std::string title_;  // Is the model's name, as messages show it.
   std::vector<std::string> inputs_;
@@ -213,11 +215,14 @@ class RunningModel : public WeightSource {
   OutputRows rows_;
   CallReport last_run_;
   CompileReport report_;
-  double gradient_parts_ = 1;                      // Is what actors::gradient_parts() returns.
-  actors::UpdateRules rules_;                      // Are empty in inference.
-  std::uint64_t rules_number_ = 0;                 // Counts the optimizers that were set.
-  std::optional<Optimizer> first_optimizer_;       // Says what may change; empty in inference.
-  Published<std::optional<Optimizer>> optimizer_;  // Is the newest; empty in inference.
+  double gradient_parts_ = 1;       // Is what actors::gradient_parts() returns.
+  actors::UpdateRules rules_;       // Are empty in inference.
+  std::uint64_t rules_number_ = 0;  // Counts the optimizers that were set.
+  // Is the optimizer that the constructor was given, which says what may change; empty in
+  // inference.
+  std::optional<Optimizer> first_optimizer_;
+  // Is the optimizer that was set last; empty in inference.
+  Published<std::optional<Optimizer>> optimizer_;
   Log log_;
   actors::PipelineSetup setup_;
   actors::SystemOptions system_options_;
@@ -241,12 +246,13 @@ class RunningModel : public WeightSource {
   // Has the optimizer's state while this model is detached and holds the state.
   std::optional<actors::OptimizerTensors> kept_state_;
   std::string failure_;                  // Is the failure that the log was told; empty if none.
-  std::optional<Error> untold_failure_;  // Was not thrown before detach() ended the actors.
+  std::optional<Error> untold_failure_;  // Is a failure that no call has thrown yet.
   std::vector<Tensor> uploaded_;         // Has the store's values when weights were last uploaded.
-  std::uint64_t held_version_ = 0;       // Is the store's version of the IPUs' weights, or 0.
+  // Is the version, in the store, of the weights on the IPUs; 0 if none are there.
+  std::uint64_t held_version_ = 0;
   ModelTrace trace_;
-  std::shared_ptr<ModelGauge> gauge_;   // Is one for a model and the models for its short calls.
-  std::string not_shown_because_;       // Is empty if the model is shown, or is not to be shown.
+  std::shared_ptr<ModelGauge> gauge_;  // Is one for a model and the models for its short calls.
+  std::string not_shown_because_;      // Says why not; empty if the model is shown, or need not be.
   std::unique_ptr<MonitorStay> shown_;  // Is null while detached, and where there is no monitor.
 };
 

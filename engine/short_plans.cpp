@@ -51,7 +51,7 @@ Options for_remainder(const Options& options, const MicroBatches& remainder, boo
   result.device_iterations = training ? 1 : count;
   if (!training) return result;
   result.training.gradient_accumulation = count;
-  // A turn of many small micro-batches would hold them all at once.
+  // With batch_serial, a turn of so many small micro-batches would hold all of them at once.
   if (count > options.training.gradient_accumulation) result.topology.phased.batch_serial = false;
   return result;
 }

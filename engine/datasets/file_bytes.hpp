@@ -56,8 +56,8 @@ class FileBytes {
   std::string path_;
   InputFile file_;
   std::vector<std::uint8_t> buffer_;
-  // The fields next_in and avail_in say which bytes of buffer_ are left, whether the file is
-  // gzipped or not.
+  // The fields next_in and avail_in say which bytes of buffer_ were not used yet, whether the file
+  // is gzipped or not.
   z_stream zlib_{};
   bool gzipped_ = false;
   bool ended_ = false;

@@ -18,8 +18,8 @@ class TemporaryFile {
     needed,   ///< The file has a name from the start.
   };
 
-  /// Makes a new file in `directory` and opens it for writing. It has the permissions `mode`, less
-  /// the process's umask.
+  /// Makes a new file in `directory` and opens it for writing. It has the permissions `mode`,
+  /// without the bits of the process's umask.
   /// @throws std::system_error
   explicit TemporaryFile(const std::filesystem::path& directory, Name name = Name::avoided,
                          mode_t mode = 0666);

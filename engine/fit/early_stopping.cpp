@@ -43,7 +43,8 @@ void expect_name(const std::string& monitor, const std::vector<std::string>& nam
 }
 
 /// Stopper counts the epochs since the last gain, which is an epoch whose value is better than the
-/// best one before by more than `min_delta`. It keeps the weights of that epoch.
+/// best one before by more than `min_delta`. It keeps the weights of that epoch if they are to be
+/// restored.
 class Stopper {
  public:
   explicit Stopper(const EarlyStopping& rule) : rule_(rule) {}

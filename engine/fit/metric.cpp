@@ -61,7 +61,7 @@ void expect_single_samples(const OutputRows& rows) {
                     std::to_string(rows.copies) + " replicas");
 }
 
-/// Returns labels. Their last rows belong to the rows of the outputs.
+/// Returns labels whose last rows belong to the rows of the outputs.
 Tensor labels_of(const OutputRows& rows, const Tensor& labels) {
   expect_single_samples(rows);
   if (rows.mode != OutputMode::every_n || !labels || labels.shape().rank() != 1) return labels;

@@ -10,9 +10,9 @@
 
 namespace penstock {
 
-/// Is told of the pieces of a JSON text: read_json_text() calls these functions in the order of the
-/// pieces. `at` is the position of a piece's first byte. An exception that a function throws ends
-/// the reading.
+/// Receives the pieces of a JSON text: read_json_text() calls a function of this class for each
+/// piece, in the order of the pieces. `at` is the position of a piece's first byte. An exception
+/// that a function throws ends the reading.
 class JsonEvents {
  public:
   virtual ~JsonEvents() = default;

@@ -13,7 +13,7 @@
 
 namespace penstock {
 
-/// A SampledEpoch is an epoch as a sampler has made it.
+/// A SampledEpoch describes an epoch whose samples or batches a sampler of the host's has chosen.
 struct SampledEpoch {
   std::shared_ptr<const actors::EpochPlan> plan = {};
   std::int64_t rows = 0;     ///< Counts the samples of a batch.

@@ -1,5 +1,5 @@
-// Epoch plans say how an epoch's samples become batches: by numbers alone, or as a sampler of the
-// host's says. They are pure, but for what a sampler does.
+// Epoch plans say how an epoch's samples are divided into batches, either by their number alone or
+// as a sampler of the host's says. The functions are pure, except for what a sampler does.
 #pragma once
 
 #include <cstdint>

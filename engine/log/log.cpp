@@ -166,7 +166,8 @@ void Log::Held::tell_waiting() {
   throw_if_any(thrown);
 }
 
-// If lines still wait, the call has thrown. The caller gets that exception, and none of a log.
+// If lines still wait, the call has thrown. Its caller gets that exception, and none that the
+// function of a log throws.
 Log::Held::~Held() {
   try {
     release();

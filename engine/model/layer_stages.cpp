@@ -16,7 +16,7 @@ namespace {
 using graph::NodeId;
 using graph::ValueId;
 
-/// PostOrder lists the nodes, each after those that it reads.
+/// PostOrder lists the nodes of a graph, each after the nodes whose outputs it reads.
 class PostOrder {
  public:
   explicit PostOrder(const graph::Graph& graph) : graph_(graph), seen_(graph.nodes.size()) {
@@ -45,7 +45,7 @@ class PostOrder {
     }
   }
 
-  /// Returns the first node that `node` reads and that is not in the list, or none.
+  /// Returns the first node whose output `node` reads and that is not in the list, or none.
   NodeId next_input(NodeId node) const {
     for (const ValueId input : graph_.node(node).inputs) {
       const NodeId producer = graph_.value(input).producer;

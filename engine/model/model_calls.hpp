@@ -42,14 +42,14 @@ class ModelCalls : public LogScope {
     Growing(const Growing&) = delete;
     Growing& operator=(const Growing&) = delete;
 
-    /// Lets all who share the growth know that it was taken back.
+    /// Marks the growth, for all that share it, as taken back.
     void take_back() noexcept { growth_->take_back(); }
 
    private:
     ModelCalls& calls_;
     const std::shared_ptr<Growth> growth_;
   };
-  /// Returns the innermost growth under way, or nothing. It is asked inside a call.
+  /// Returns the innermost growth under way, or null. The function is called inside a call.
   std::shared_ptr<const Growth> growth() const noexcept { return growth_; }
   /// Checks, inside the call `name`, that no Growing lives. @throws Error busy if one does.
   void expect_grown(std::string_view name) const;
@@ -69,7 +69,7 @@ class ModelCalls : public LogScope {
   std::condition_variable left_;
   std::thread::id thread_;          // Is the thread of the call under way.
   std::string_view name_;           // Names the outermost call under way.
-  std::shared_ptr<Growth> growth_;  // Is null if no growth is under way; only `thread_` uses it.
+  std::shared_ptr<Growth> growth_;  // Is the innermost growth; null if there is none.
   // Counts the call under way and the calls that it makes itself; 0 says that none is under way.
   int depth_ = 0;
   // Names the call for which an Undisturbed lives; it is empty if there is none.

@@ -52,7 +52,7 @@ class NameIndex {
   }
 
   std::unordered_map<std::string, std::size_t> first_;  // Has the first position of each name.
-  // Points, by position, at each name in `first_`; null if an earlier name is the same.
+  // Has a pointer to each name, by position. It is null if an earlier name is equal.
   std::vector<const std::string*> names_;
 };
 

@@ -45,7 +45,7 @@ class NetworkBuilder {
   /// is not f32.
   void loss(graph::ValueId value);
 
-  /// Lets a stage that recomputes keep the value.
+  /// Marks the value as a checkpoint, which a stage keeps even if it recomputes.
   void checkpoint(graph::ValueId value) { graph_.value(value).checkpoint = true; }
 
   /// Checks that a new layer may be called `name`. @throws Error invalid_model if it must not.

@@ -23,10 +23,10 @@ bool was_given(const Optimizer& optimizer, std::string_view attribute);
 /// rules, if not.
 void expect_rule_kept(const Optimizer& first, const Optimizer& next);
 
-/// Checks that `next` has the values of all attributes that are constant in `first`, for each of a
-/// model's trainable `parameters`. Both optimizers are valid and have the same rule. @throws Error
-/// invalid_argument, which names the first attribute whose value differs, and the parameter for
-/// which it differs.
+/// Checks that `next` has the switches of `first`, and the values of all attributes that are
+/// constant in `first`, for each of a model's trainable `parameters`. Both optimizers are valid and
+/// have the same rule. @throws Error invalid_argument, which names the first switch or attribute
+/// that differs and, if it is one of the rule, the parameter for which it differs.
 void expect_constants_kept(const Optimizer& first, const Optimizer& next,
                            std::span<const std::string> parameters);
 

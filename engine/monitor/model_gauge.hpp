@@ -33,8 +33,8 @@ class ModelGauge {
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
 
-    /// Counts the call, which has done its work on `samples` samples. A loss of
-    /// nan says that there is none.
+    /// Counts the call, which has done its work on `samples` samples. A `loss` of nan says that the
+    /// call has none.
     void count(std::int64_t samples, double loss) noexcept {
       gauge_.last_ns_.store(steady_ns() - begin_ns_, std::memory_order_relaxed);
       gauge_.last_samples_.store(samples, std::memory_order_relaxed);

@@ -73,7 +73,7 @@ class ProcessMonitor {
 /// A MonitorStay shows a plan for as long as it lives.
 class MonitorStay {
  public:
-  /// @throws as ProcessMonitor::show()
+  /// Shows `pipeline`. @throws as ProcessMonitor::show()
   explicit MonitorStay(ShownPipeline pipeline);
   ~MonitorStay();
   MonitorStay(const MonitorStay&) = delete;

@@ -1,5 +1,6 @@
-// A ShownPipeline is what the monitor knows of a plan that is on its IPUs: of which model it is,
-// where its stages run, how much memory they take, and whom to ask what it waits for.
+// A ShownPipeline is what the monitor knows of a plan that is on its IPUs: the plan's model, the
+// IPUs of the stages, the memory that they take, and the runtime whose actors can be asked what
+// they wait for.
 #pragma once
 
 #include <cstdint>

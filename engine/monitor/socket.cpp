@@ -130,7 +130,7 @@ bool is_from_this_user(const Descriptor& connection) noexcept {
          size == sizeof(peer) && peer.uid == ::geteuid();
 #else
   static_cast<void>(connection);
-  return false;  // This system does not tell the user.
+  return false;  // Here, the system does not say whose process it is.
 #endif
 }
 

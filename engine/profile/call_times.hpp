@@ -36,7 +36,8 @@ inline bool is_program(const TraceEvent& event) {
 /// `output`, both counted from 0.
 using Returns = std::function<bool(std::size_t output, std::int64_t micro_batch)>;
 
-/// Returns the report on `call`. `events` has all events of the call, and may have others.
+/// Returns the report on `call`. `events` has all events of the call, and may have events of other
+/// calls.
 CallReport report_on_call(const graph::Plan& plan, const CallSpan& call, const Returns& returns,
                           std::span<const TraceEvent> events);
 

@@ -1,5 +1,6 @@
-// divide_call() divides a call into what each IPU did and what it waited for, without gaps and
-// without overlaps. The figures of a profile and its trace both come from here.
+// divide_call() divides each IPU's time in a call by what the IPU did and what it waited for,
+// without gaps and without overlaps. The figures of a profile and its trace both come from this
+// function.
 #pragma once
 
 #include <algorithm>

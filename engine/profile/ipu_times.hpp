@@ -29,7 +29,7 @@ class IpuTimes {
 
  private:
   std::map<int, TimeSplit> seconds_;
-  std::map<int, std::int64_t> until_ns_;  // Says how far each IPU's call has been divided.
+  std::map<int, std::int64_t> until_ns_;  // Has the time until which each IPU's call is divided.
 };
 
 }  // namespace penstock

@@ -28,7 +28,7 @@ class ProfileRecorder {
   /// Adds a call that took `samples` samples. `events` are all events of the call, in order of
   /// time. If memory runs out, nothing is added. @throws std::bad_alloc
   void add_call(const CallSpan& call, std::int64_t samples, std::span<const TraceEvent> events);
-  /// Counts a call, or a part of one, that had a plan of its own and began at `begin_ns`.
+  /// Counts a call, or a part of one, that a short plan has run and that began at `begin_ns`.
   void count_short_call(std::int64_t begin_ns) noexcept;
   /// Counts events that were lost. The call that they belong to is therefore not added.
   void count_lost(std::uint64_t events) noexcept { lost_ += events; }
@@ -63,7 +63,7 @@ class ProfileRecorder {
   IpuTimes ipus_;
   WindowTimes windows_;
   std::vector<StageProfile> stages_;
-  std::vector<graph::StageProgramTimes> program_times_;  // Has those of each stage.
+  std::vector<graph::StageProgramTimes> program_times_;  // Has the times of each stage's programs.
   std::vector<CallProfile> calls_;  // Has the newest calls, in a ring once it is full.
   std::uint64_t call_count_ = 0;
   std::uint64_t short_calls_ = 0;

@@ -18,7 +18,7 @@ void each_field(MaybeConst<Partition> auto& partition, const auto& visit) {
 void each_field(MaybeConst<DataLoaderOptions> auto& options, const auto& visit) {
   auto& [shuffle, drop_last, mode, workers, buffered, seed, timeout_seconds, stop_seconds, sampler,
          partition, log] = options;
-  // Functions of the host's have no text.
+  // Functions of the host's cannot be written as JSON.
   static_cast<void>(sampler);
   static_cast<void>(log);
   visit("shuffle", shuffle);

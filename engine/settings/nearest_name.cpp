@@ -46,7 +46,8 @@ std::string initials(const std::vector<std::string>& words) {
   return letters;
 }
 
-/// Returns how many letters have to be inserted, removed or replaced (Levenshtein's distance).
+/// Returns how many letters of `from` have to be inserted, removed or replaced to get `to`
+/// (Levenshtein's distance).
 std::size_t edits(const std::string& from, const std::string& to) {
   std::vector<std::size_t> row(to.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
