@@ -46,8 +46,8 @@ class HostCall {
   /// @throws what the log of the called model throws. What logs of other models throw is dropped,
   /// so that the call returns its result.
   void end();
-  /// Ends a call that has failed. Throws the exception that is being handled by rethrow_to_host().
-  /// The destructor tells the logs.
+  /// Ends a call that has failed: rethrow_to_host() throws the exception that is being handled. The
+  /// destructor tells the logs.
   [[noreturn]] void fail() const { rethrow_to_host(name_); }
 
  private:

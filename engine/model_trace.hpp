@@ -74,7 +74,7 @@ class ModelTrace {
   };
 
   ModelTrace* host_ = nullptr;
-  // Is one for the traces of a model and of the models for its short calls.
+  // Is shared by the traces of a model and of the models for its short calls.
   std::shared_ptr<Newest> newest_;
   std::optional<ProfileRecorder> profile_;
   std::int64_t earlier_micro_batches_ = 0;  // Counts the micro-batches of actors that have ended.

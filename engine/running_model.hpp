@@ -192,12 +192,11 @@ class RunningModel : public WeightSource {
   /// Gives the IPUs what they need for a run: the threads, the optimizer's state and the newest
   /// weights.
   void prepare_run();
-  /// Sets in `rows` which micro-batches a run of `micro_batches` per replica returns.
+  /// Sets in `rows` how many micro-batches a run of `micro_batches` per replica returns.
   void count_rows(OutputRows& rows, std::int64_t micro_batches) const;
   void tell_run(std::int64_t micro_batches, double seconds) const;
   void start_actors();
-  /// Shows the model to the monitor, if there is one. If there is none, not_shown_because_ says
-  /// why.
+  /// Shows the model to the monitor, if one is allowed. If that fails, not_shown_because_ says why.
   void show_to_monitor() noexcept;
   actors::PipelineRuntime& runtime();
   StepResult result_of(const actors::StepOutcome& outcome) const;
@@ -251,8 +250,10 @@ class RunningModel : public WeightSource {
   // Is the version, in the store, of the weights on the IPUs; 0 if none are there.
   std::uint64_t held_version_ = 0;
   ModelTrace trace_;
-  std::shared_ptr<ModelGauge> gauge_;  // Is one for a model and the models for its short calls.
-  std::string not_shown_because_;      // Says why not; empty if the model is shown, or need not be.
+  // Is shared by a model and the models for its short calls.
+  std::shared_ptr<ModelGauge> gauge_;
+  // Says why the monitor does not show the model; empty if it does, or if it is not to show it.
+  std::string not_shown_because_;
   std::unique_ptr<MonitorStay> shown_;  // Is null while detached, and where there is no monitor.
 };
 

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::uint64_t most_elements = std::uint64_t{16} << 30;
 constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
-constexpr std::size_t first_reserved_bytes = std::size_t{64} << 20;  // No file of MNIST has more.
+constexpr std::size_t first_reserved_bytes = std::size_t{64}
+                                             << 20;  // No file of MNIST has more bytes.
 
 [[noreturn]] void refuse(const FileBytes& file, const std::string& text) {
   throw Error(Errc::corrupt_file, file.path() + ": " + text);

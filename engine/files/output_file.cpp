@@ -42,8 +42,8 @@ bool is_standard_stream(const struct stat& file) {
 }
 
 /// Returns the absolute path of the file that `target` leads to when links are followed. The file
-/// need not exist. If the system does not tell where a link leads, the path is followed only that
-/// far.
+/// need not exist. If the system does not tell where a link leads, `target` is followed only up to
+/// that link.
 std::filesystem::path followed(const std::filesystem::path& target) {
   constexpr int most_links = 40;  // Linux follows at most 40 links.
   std::error_code error;

@@ -35,7 +35,7 @@ WeightsFile read_weights_file(const std::filesystem::path& path,
                               const HeaderCheck& check = {});
 
 /// Is a function that fills its argument with the next bytes of a file and returns how many bytes
-/// it has read: fewer than its argument has only if there are no more.
+/// it has read. It reads fewer bytes than fit into its argument only if the file has no more.
 using ByteReader = std::function<std::size_t(std::span<std::byte>)>;
 
 /// Reads weights from `bytes` bytes that `read` gives. The function allocates no more than a small

@@ -26,8 +26,8 @@ void check(const EarlyStopping& rule) {
     refuse("patience: expected 0 or more, got " + std::to_string(rule.patience));
 }
 
-/// Returns a hint on how a training gets the value `monitor` if the name is one of an evaluation's
-/// value, and an empty text otherwise.
+/// Returns a hint on how a training gets the value `monitor` if that name begins with "val_", as
+/// names of an evaluation's values do, and an empty text otherwise.
 std::string hint_of(const std::string& monitor) {
   const std::string prefix = "val_";
   if (!monitor.starts_with(prefix)) return "";

@@ -21,7 +21,7 @@ class InferenceFields {
   /// of the training during which `model` is evaluated, and is empty if there is none.
   InferenceFields(const InferenceModel& model, const std::vector<Field>& batch_fields,
                   const std::vector<std::string>& of_step = {});
-  /// Selects fields for those inputs of `model` alone that are called `inputs`.
+  /// Selects fields only for those inputs of `model` whose names are in `inputs`.
   InferenceFields(const InferenceModel& model, const std::vector<Field>& batch_fields,
                   const std::vector<std::string>& inputs, const std::vector<std::string>& of_step);
 

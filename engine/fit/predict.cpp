@@ -64,8 +64,8 @@ class Predictions {
   std::vector<std::vector<Tensor>> parts_;  // Holds the parts of each returned output.
 };
 
-/// Checks that outputs have one row for each sample. If replicas share their inputs, outputs have a
-/// row for each of them.
+/// Checks that outputs have one row for each sample. If several replicas share their inputs,
+/// outputs have as many rows for a sample.
 void expect_own_inputs(const InferenceModel& model) {
   const int group = model.options().topology.input_group_size;
   if (group > 1)

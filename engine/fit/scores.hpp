@@ -13,9 +13,9 @@ namespace penstock {
 /// Checks that every metric has a function, and a name that no other metric has. @throws Error
 /// invalid_argument if a metric has not.
 void check(std::span<const Metric> metrics);
-/// Calls the metrics' own checks until `stop` has a stop requested. A check throws if its metric
-/// cannot be computed from what calls return. @throws Error as the checks, whose text then begins
-/// with `subject`, except for errors of the host's own classes.
+/// Calls the metrics' own checks until a stop is requested through `stop`. A check throws if its
+/// metric cannot be computed from what calls return. @throws Error as the checks, whose text then
+/// begins with `subject`, except for errors of the host's own classes.
 void check(std::span<const Metric> metrics, const StepResult& outline, const std::string& subject,
            const std::stop_token& stop);
 
@@ -32,8 +32,8 @@ class Scores {
   /// is left out. @throws Error as check().
   explicit Scores(std::span<const Metric> metrics, bool of_training = false);
 
-  /// Adds the scores of one call's result. Once `stop` has a stop requested, no further metric is
-  /// computed. Returns whether all metrics were computed.
+  /// Adds the scores of one call's result. Once a stop is requested through `stop`, no further
+  /// metric is computed. Returns whether all metrics were computed.
   bool add(const StepResult& result, const Batch& batch, const std::stop_token& stop = {});
   /// Adds the sums of `other`, which has the same metrics.
   Scores& operator+=(const Scores& other) noexcept;

@@ -176,8 +176,9 @@ std::string text_of(const JsonValue& value) {
   return {};
 }
 
-/// Appends `value` to `out`. The lines of an object are indented by `indentation` columns, and its
-/// items by two more. If `indentation` is empty, as it is inside lists, the value is one line.
+/// Appends `value` to `out`. The last line of an object is indented by `indentation` columns, and
+/// the lines of its items by two more. If `indentation` is empty, as it is inside lists, the value
+/// is one line.
 void write(std::string& out, const JsonValue& value, std::optional<int> indentation) {
   const auto write_items = [&](char begin, char end, std::optional<int> inner) {
     const auto break_line = [&](std::optional<int> columns) {

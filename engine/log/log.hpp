@@ -103,7 +103,7 @@ class Log {
     const bool passes_all_;  // Says whether exceptions of any log pass, or of the call's own only.
     // Tells the lines of the log that the call has; null if it has none.
     const std::shared_ptr<Telling> of_call_;
-    // Tell the lines of the scope's other logs, even if the models of those logs are gone by now.
+    // Tell the lines of other logs in the scope. The models of these logs may be gone by now.
     std::vector<std::shared_ptr<Telling>> others_;
     Held* outer_ = nullptr;  // Is the next Held of the chain.
     bool in_chain_ = false;

@@ -142,7 +142,8 @@ template <class Open>
 BlockScope Model::opened(std::string_view call_name, const Open& open) const {
   const std::shared_ptr<Impl> kept = impl_;
   return or_out_of_memory(call_name, [&] {
-    // What may fail comes before the network has the scope: after a failure nobody would close it.
+    // Everything that may fail comes before the scope is opened, because nothing would close the
+    // scope after a failure.
     auto state = std::make_shared<BlockScope::State>();
     state->calls = {kept, &kept->calls};
     state->network = {kept, &kept->network};

@@ -21,7 +21,7 @@ struct NamedTensor;
 
 struct ModelAccess {
   /// Returns the network, as it is now, for micro-batches of one sample; graph::with_batch() makes
-  /// networks for larger ones of it.
+  /// a network for larger micro-batches of it.
   static const graph::Graph& graph(const Model& model);
   /// Checks that `value` is one of the model's. @throws Error invalid_model, whose text begins with
   /// `subject`, if it is not.

@@ -165,8 +165,9 @@ class NetworkBuilder {
   // Has the block of each node's scope, or `none`. Behind the last node, it may still have the
   // blocks of nodes that were taken back.
   std::vector<graph::BlockId> scope_of_;
-  std::vector<Begun> begun_;                 // Has the begun blocks in the order of the nodes.
-  std::vector<graph::BlockId> assigned_;     // Has each node's block; empty if stages are not set.
+  std::vector<Begun> begun_;  // Has the begun blocks in the order of the nodes.
+  // Has, for each node, the block of the stage that set_stages() has set; empty if none are set.
+  std::vector<graph::BlockId> assigned_;
   std::map<std::string, int> stage_scopes_;  // Has the stages of open_stage(), by block name.
   // Has the IPUs that open_block() was given, by block name.
   std::map<std::string, int> scope_ipus_;

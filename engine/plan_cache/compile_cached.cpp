@@ -58,7 +58,8 @@ CachedCompilation compile(const graph::Graph& model, const graph::CompileRequest
   const std::string key = cache ? graph::compile_key(model, request) : "";
   if (cache)
     if (auto found = find(*cache, key)) return {*std::move(found), {}};
-  // Errors of compile() pass. An exception may also come from the host's listener of the progress.
+  // What graph::compile() throws is passed on. It may be an exception of the host's progress
+  // function.
   graph::Compiled compiled = graph::compile(model, request);
   if (cache) failure = failure_of([&] { cache->write(key, graph::encode(compiled)); });
   return {std::move(compiled), failure.empty() ? "" : "plan cache: " + failure};
