@@ -14,7 +14,7 @@ namespace {
 
 using Block = std::shared_ptr<std::byte>;
 
-constexpr int least_rounds = 3;  // The first round is slow, because caches are cold.
+constexpr int least_rounds = 3;  // The first round only warms up the machine.
 constexpr int most_rounds = 12;
 constexpr double seconds_limit = 0.1;
 

@@ -10,9 +10,9 @@
 namespace penstock {
 
 /// Checks the arguments of a training of `model`. `validation_model` is the model that is
-/// evaluated, or null if there is none. Both are handles that a metric's check cannot destroy, as
-/// it may destroy `options.validation_model`. Once `stop` has a stop requested, no further metric's
-/// check is called.
+/// evaluated, or null if there is none. Both are handles that a metric's check cannot destroy,
+/// whereas it may destroy `options.validation_model`. Once a stop is requested through `stop`, no
+/// further metric's check is called.
 /// @throws Error invalid_argument, which says what was expected and what came; what a metric's
 /// check throws.
 void check_fit(const TrainingModel& model, const InferenceModel* validation_model,
