@@ -1,5 +1,4 @@
-// actor_setup() makes of a host's Options what the actors of a plan are told. It is a pure
-// function.
+// actor_setup() makes the setup of a plan's actors from a host's Options. It is a pure function.
 #pragma once
 
 #include <memory>
@@ -9,7 +8,8 @@
 
 namespace penstock {
 
-/// @throws Error invalid_topology if replicas would be on IPUs with too high numbers.
+/// Returns the setup of the actors that run `plan` with `options`.
+/// @throws Error invalid_topology if a replica would be on an IPU with a number above highest_ipu.
 actors::PipelineSetup actor_setup(const Options& options, std::shared_ptr<const graph::Plan> plan);
 
 }  // namespace penstock

@@ -15,14 +15,16 @@ std::string factors(const CallSize& size) {
          "device iterations x " + (size.input_group_size > 1 ? "input groups" : "replicas");
 }
 
-/// Returns whether outputs of `mode` can be of micro-batches of two sizes. A selection or a sum of
-/// such would be neither, but a step may return `final` of its last update.
+/// Returns whether a call whose outputs have `mode` may have micro-batches of two sizes. It may not
+/// if the mode selects micro-batches or sums them up, except that a step may return `final` of its
+/// last update.
 bool allows_two_sizes(OutputMode mode, bool training) {
   return mode == OutputMode::automatic || mode == OutputMode::all ||
          (training && mode == OutputMode::final);
 }
 
-/// Returns a mode of an output or an anchor that does not allow two sizes, or nothing.
+/// Returns a mode, of the outputs or of an anchor, that does not allow two sizes, or nothing if all
+/// modes allow them.
 std::optional<OutputMode> mode_of_one_size(const OutputOptions& output, bool training) {
   if (!allows_two_sizes(output.mode, training)) return output.mode;
   for (const Anchor& anchor : output.anchors)

@@ -15,21 +15,23 @@
 namespace penstock {
 
 /// Returns how many rows of dimension 0 each of `inputs` has.
-/// @throws Error shape_mismatch naming the input, what was expected and what came, unless `inputs`
-/// are those that `plan` takes, all with the same number of rows.
+/// @throws Error shape_mismatch, which names the input, what was expected and what came, unless
+/// `inputs` have the types that `plan` takes and all have the same number of rows.
 std::int64_t samples_in(std::span<const Tensor> inputs, const graph::Plan& plan);
 
-/// Expects that a model with `options`, whose full call has `size`, takes a call of `samples`.
-/// @throws Error shape_mismatch saying which numbers of samples it takes.
+/// Checks that a model with `options`, whose full call has the size `size`, takes a call of
+/// `samples` samples. @throws Error shape_mismatch, which says which numbers the model takes, if it
+/// does not.
 void expect_samples(std::int64_t samples, const Options& options, const CallSize& size);
 
-/// Returns the samples of one device iteration of all replicas: of an update in training, of a
-/// micro-batch of each input group in inference. A model's own plan runs multiples of them.
+/// Returns the number of samples in one device iteration of all replicas: those of an update in
+/// training, and of a micro-batch of each input group in inference. A model's plan for full calls
+/// runs multiples of this number.
 std::int64_t samples_per_iteration(const CallSize& size);
 
-/// Returns in which micro-batches of one replica `remainder` samples run, which are fewer than a
-/// device iteration has. In training they run in micro-batches of equal size, as large as possible,
-/// which make one update; in inference in whole micro-batches and a shorter last one.
+/// Returns the micro-batches of one replica in which `remainder` samples run, which are fewer than
+/// one device iteration has. In training, the micro-batches have one size, as large as possible,
+/// and make one update. In inference, they have the batch size, except for a smaller last one.
 std::vector<MicroBatches> micro_batches_of_remainder(std::int64_t remainder, const CallSize& size);
 
 /// Returns the name of the call in texts: "step" or "run".

@@ -17,7 +17,7 @@
 namespace penstock {
 namespace {
 
-/// Copies the options that are marked for the compiler.
+/// Copies the options that are marked `for_compiler` in their rows.
 template <OptionGroup Group>
 void copy_for_compiler(const Group& from, Group& to);
 
@@ -39,7 +39,8 @@ void copy_for_compiler(const Group& from, Group& to) {
   copy(rows, option_rows(to), std::make_index_sequence<std::tuple_size_v<decltype(rows)>>());
 }
 
-/// Returns the defaults, but for the options that the compiler gets as they are.
+/// Returns default options in which only the options that are marked for the compiler are those of
+/// `options`.
 Options for_compiler(const Options& options) {
   Options copied;
   copy_for_compiler(options, copied);
@@ -82,7 +83,7 @@ graph::MemoryBudget budget_for(const Options& options, const Optimizer* optimize
 
 std::function<void(const char*, int, int)> progress_listener(const Options& options) {
   if (!options.runtime.compile_progress) return {};
-  // Starting the actors is a phase as well.
+  // The start of the actors, which comes after compiling, counts as one phase more.
   return [tell = options.runtime.compile_progress, process = actors::OwningProcess()](
              const char* phase, int done, int all) {
     const CompileProgress progress{phase, static_cast<double>(done) / (all + 1)};

@@ -1,5 +1,5 @@
-// compile_request() makes a host's options into what the compiler is asked for, and into whom it
-// tells of its progress.
+// compile_request() makes the request to the compiler from a host's options. The request also says
+// to whom the compiler reports its progress.
 #pragma once
 
 #include <string>
@@ -11,15 +11,16 @@
 
 namespace penstock {
 
-/// Returns what is asked for in training, if there is an optimizer, which updates the parameters
-/// called `trainable`; without an optimizer, what is asked for in inference. A model beside another
-/// measures nothing and reports no progress: it is compiled within a call that its user waits for.
+/// Returns the request for training with `optimizer`, which updates the parameters called
+/// `trainable`, or for inference if `optimizer` is null. For a plan that is `beside_another` of its
+/// model, the compiler measures nothing and reports no progress, because the plan is compiled
+/// within a call for which the host waits.
 graph::CompileRequest compile_request(const Options& options, const Optimizer* optimizer,
                                       const std::vector<std::string>& trainable,
                                       bool beside_another);
 
-/// Tells the host's progress function, if it has one, that a model of these options is ready.
-/// @throws what that function throws; Error closed in a process that it has forked.
+/// Tells the host's progress function, if `options` have one, that the model is ready.
+/// @throws what that function throws; Error closed in a process that the function has forked.
 void tell_ready(const Options& options);
 
 }  // namespace penstock

@@ -30,7 +30,8 @@ std::int64_t samples_per_step(const Options& model) {
   return model.samples_per_step();
 }
 
-/// Returns, for the end of a refusal, how the size of a step comes about, and what to do about it.
+/// Returns the end of a refusal's text, which says how the size of a step is computed, and which
+/// options to change.
 std::string origin_of(const Options& model) {
   const int group = model.topology.input_group_size;
   return ": a step takes batch_size " + std::to_string(model.batch_size) +
@@ -122,7 +123,7 @@ class DataLoader::Impl {
   }
 
   ~Impl() {
-    // What the host's function throws is dropped, because nobody is left to be told.
+    // An exception of the host's log function is dropped, because a destructor must not throw.
     try {
       tell(runtime_ ? runtime_->close() : actors::LoaderRemains());
     } catch (...) {
@@ -182,7 +183,8 @@ class DataLoader::Impl {
   }
 
  private:
-  /// Is a call of this loader that may not be made beside another one, nor in a forked process.
+  /// Is a call of this loader. A call is refused while another one is under way, and in a forked
+  /// process.
   class Call {
    public:
     Call(Impl& loader, const char* name) : call_(expect_here(loader), "data loader", name) {}
@@ -207,7 +209,7 @@ class DataLoader::Impl {
     if (streams_) counts_.dropped = counts_.short_rows = 0;
   }
 
-  /// Returns why samples are in no batch, and what to do about it.
+  /// Returns a text that says why samples are in no batch and, if an option would help, which one.
   std::string reason() const {
     if (has_batch_sampler()) return "the sampler's last batches are too few for another one";
     if (options_.partition.count > 1) return "all partitions are equally long";
@@ -233,7 +235,7 @@ class DataLoader::Impl {
                                                loader_limits(options_));
   }
 
-  /// Returns what a sampler says about an epoch.
+  /// Asks the sampler for epoch `number`, and checks and returns what it says.
   SampledEpoch sampled_epoch(std::uint64_t number) const {
     EpochPlan plan = plan_(number);
     const auto samples = static_cast<std::int64_t>(plan.order.size());
@@ -260,7 +262,8 @@ class DataLoader::Impl {
     if (rows < counts_.rows) counts_.short_rows = rows;
   }
 
-  /// Tells the host's log once what closing the loader has left behind.
+  /// Tells the host's log, at most once, which threads are still in the dataset's code after the
+  /// loader was closed.
   void tell(const actors::LoaderRemains& remains) {
     if (remains.threads == 0 || !options_.log || std::exchange(remains_logged_, true)) return;
     call_host([&] { options_.log(remains.text); });
@@ -270,14 +273,14 @@ class DataLoader::Impl {
   CallGate gate_;
   const DataLoaderOptions options_;
   const bool streams_ = false;
-  // Counts the rows of the only batch that the streams' size makes, if it is one.
+  // Counts the rows of the only batch if the streams' size makes just one; 0 otherwise.
   std::int64_t only_rows_ = 0;
-  const std::int64_t samples_ = 0;  // Counts the samples of a dataset whose samples have numbers.
+  const std::int64_t samples_ = 0;  // Counts the dataset's samples; 0 for an iterable dataset.
   std::vector<Field> fields_;
   BatchCounts counts_;
   // Asks the sampler for an epoch's plan; empty without a sampler.
   std::function<EpochPlan(std::uint64_t epoch)> plan_;
-  // Is the next epoch, if the sampler was asked for it already.
+  // Is the sampler's next epoch, or empty if the sampler was not asked for it yet.
   std::optional<SampledEpoch> next_epoch_;
   std::uint64_t epoch_ = 0;  // Is the number of the next epoch.
   bool begun_ = false;
@@ -318,7 +321,8 @@ DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, BatchSampler samp
       })) {}
 
 DataLoader::~DataLoader() {
-  // Another thread of the parent may have been changing it when this process was forked.
+  // In a forked process, the loader is not freed: another thread of the parent may have been
+  // changing it at the time of the fork.
   if (impl_ && !impl_->in_own_process()) static_cast<void>(impl_.release());
 }
 
@@ -326,7 +330,7 @@ DataLoader::DataLoader(DataLoader&&) noexcept = default;
 
 DataLoader& DataLoader::operator=(DataLoader&& other) noexcept {
   DataLoader taken(std::move(other));
-  impl_.swap(taken.impl_);  // The loader that was here ends as every loader does.
+  impl_.swap(taken.impl_);  // The destructor of `taken` ends the old loader.
   return *this;
 }
 

@@ -1,5 +1,5 @@
-// A TrainingModel or an InferenceModel ends in this way: what it runs is freed with the last of
-// those who share it. That is the host's handle, or a call in which the handle was destroyed.
+// These functions end a TrainingModel or an InferenceModel. What the model runs is freed when its
+// last owner drops it: the host's handle, or a call during which the handle was destroyed.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace penstock {
 
-/// Frees what a model runs. In a forked process it is left as it is, for good.
+/// Frees what a model runs. In a forked process, nothing is ever freed.
 struct FreeModel {
   template <class Impl>
   void operator()(Impl* impl) const noexcept {
@@ -17,7 +17,8 @@ struct FreeModel {
   }
 };
 
-/// Drops what a handle's model runs, once the call of another thread has returned.
+/// Drops a handle's share in what its model runs, after waiting until no other thread is in a call
+/// of the model.
 template <class Impl>
 void end_model(std::shared_ptr<Impl>& impl) noexcept {
   if (!impl) return;

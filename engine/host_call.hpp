@@ -1,9 +1,10 @@
-// HostCall is one call of a TrainingModel or an InferenceModel, from its first line to its last. It
-// is the one call of its Model, its arithmetic is canonical, and lines of the log wait for its end.
-// At both ends, inputs of this call and of earlier ones that the engine has done with are released
-// on the thread that calls. Their deleters are the host's, and may destroy the handle whose
-// function makes the call. From the constructor on, that function may use the model, which the call
-// keeps, but not the handle. If the call is the last to keep the model, the model ends inside it.
+// A HostCall lives from the first line to the last of a call of a TrainingModel or an
+// InferenceModel. While it lives, no other thread can call the Model, the calling thread has the
+// floating-point environment of CanonicalFloats, and lines of the log wait. At its begin and at its
+// end, inputs of this call and of earlier ones that the engine no longer needs are released on the
+// calling thread. The inputs' deleters are the host's, and may destroy the handle whose function
+// makes the call. After the constructor, that function may use the model, which the call keeps, but
+// not the handle. If the call is the last to keep the model, the model ends inside the call.
 //
 //   Impl& impl = *impl_;
 //   HostCall call(impl_, "TrainingModel::step");
@@ -39,22 +40,23 @@ class HostCall {
   HostCall(const HostCall&) = delete;
   HostCall& operator=(const HostCall&) = delete;
 
-  /// Ends a call that has done its work. The log of the model, and logs of other models of the same
-  /// `Model` that have lines, are told, and may destroy the handle that the host has of the model.
-  /// @throws what the log of the called model throws. What logs of other models throw is dropped:
-  /// the result is not theirs to take.
+  /// Ends a call that has done its work. Lines that wait are told to the log of the model, and to
+  /// logs of other models of the same `Model`. The logs' functions may destroy the host's handle of
+  /// the model.
+  /// @throws what the log of the called model throws. What logs of other models throw is dropped,
+  /// so that the call returns its result.
   void end();
-  /// Ends a call that is left by the exception that is being handled, which rethrow_to_host()
-  /// throws. The destructor tells the logs.
+  /// Ends a call that has failed: rethrow_to_host() throws the exception that is being handled. The
+  /// destructor tells the logs.
   [[noreturn]] void fail() const { rethrow_to_host(name_); }
 
  private:
-  /// Releases the host's inputs at both ends, but not at the end in a process that was forked
-  /// inside the call.
+  /// Releases inputs of the host's when a call begins and when it ends. In a process that was
+  /// forked inside the call, nothing is released at the end.
   class ReturnedInputs {
    public:
-    /// @throws Error busy while a layer is being added; closed in a process that a deleter of the
-    /// host's has forked from the model's.
+    /// Releases inputs at the begin of the call `name`. @throws Error busy while a layer is being
+    /// added; closed in a process that a deleter of the host's has forked from the model's.
     ReturnedInputs(ModelBody& model, std::string_view name);
     ~ReturnedInputs();
     ReturnedInputs(const ReturnedInputs&) = delete;
@@ -71,10 +73,10 @@ class HostCall {
   const std::shared_ptr<ModelBody> model_;
   const ReturnedInputs inputs_;
   Log::Held lines_;
-  std::optional<ModelCall::Undisturbed> alone_;  // Is there until end().
+  std::optional<ModelCall::Undisturbed> alone_;  // Is empty after end().
 };
 
-/// Makes a HostCall of one expression: returns what `call` returns, whose argument is `*model`.
+/// Makes a HostCall of one expression: calls `call` with `*model`, and returns the result.
 /// @throws Error as the constructor of HostCall and HostCall::end(); what `call` throws, as
 /// rethrow_to_host() does.
 template <class Impl>
@@ -95,9 +97,9 @@ auto as_one_call(const std::shared_ptr<Impl>& model, std::string_view name, cons
   }
 }
 
-/// Returns an `Impl`, made of `model` and `settings`, which is what a TrainingModel or an
-/// InferenceModel runs. Its log is told afterwards how it was compiled. The host's progress
-/// function may destroy the handle `model`, or assign to it.
+/// Makes the `Impl` that a TrainingModel or an InferenceModel runs, of `model` and `settings`. The
+/// log is told afterwards how the model was compiled. The host's progress function may destroy the
+/// handle `model`, or assign to it.
 /// @throws Error as as_one_call() and the constructor of `Impl`.
 template <class Impl>
 std::shared_ptr<Impl> made_as_one_call(const Model& model, std::string_view name,
@@ -111,7 +113,7 @@ std::shared_ptr<Impl> made_as_one_call(const Model& model, std::string_view name
     {
       const ModelCall::Undisturbed alone(under_way);
       made = std::shared_ptr<Impl>(new Impl(kept, settings...), FreeModel());
-      // If the host's function forks this process, `made` is left alone in the child.
+      // If the host's function forks this process, `made` is not freed in the child.
       tell_ready(made->options());
     }
     made->running().log().after(*calls, [&] { made->running().log_compilation(); });

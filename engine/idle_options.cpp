@@ -4,7 +4,8 @@
 namespace penstock {
 namespace {
 
-/// Notes a period in a mode that selects by no period, or a period by which nothing is selected.
+/// Adds a note if `period` is set although `mode` selects by no period, or if it is so long that
+/// nothing is selected.
 void note_period(const std::string& field, OutputMode mode, int period, std::int64_t micro_batches,
                  std::vector<std::string>& notes) {
   if (mode == OutputMode::every_n) {

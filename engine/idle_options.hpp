@@ -1,5 +1,5 @@
-// idle_options() finds the options that change nothing beside the others, and says so in words for
-// whoever set them. It is pure.
+// idle_options() finds options that were set but change nothing because of other options, and says
+// so in words for the host. It is pure.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace penstock {
 
-/// Returns a line for each option that was set in vain. A call of the model has `micro_batches`
-/// micro-batches per replica.
+/// Returns a line for each option that was set but changes nothing. A call of the model has
+/// `micro_batches` micro-batches per replica.
 std::vector<std::string> idle_options(const Options& options, std::int64_t micro_batches);
 
 }  // namespace penstock

@@ -8,7 +8,8 @@
 namespace penstock {
 namespace {
 
-/// Returns the rows of all sections of the tensor that `tensor_of` finds in each.
+/// Returns the rows that a tensor has in all sections, one section after the other. `tensor_of`
+/// returns the tensor of a section's result.
 Tensor all_rows(const std::vector<SectionResult>& sections, const auto& tensor_of) {
   std::vector<Tensor> rows;
   for (const SectionResult& section : sections) rows.push_back(tensor_of(section.result));
@@ -28,8 +29,8 @@ double mean_of_losses(const std::vector<SectionResult>& sections) {
   return sum / static_cast<double>(samples);
 }
 
-/// Counts the micro-batches of all sections. Those of a short last update are counted apart; of a
-/// run, those that are of another size.
+/// Counts the micro-batches of all sections. For a step, those of a short last update are counted
+/// apart, in `shorter`; for a run, those of another size.
 OutputRows rows_of_all(const std::vector<SectionResult>& sections, bool training) {
   OutputRows rows = sections.front().result.rows;
   for (const SectionResult& section : std::span(sections).subspan(1)) {

@@ -12,14 +12,14 @@ namespace penstock {
 /// Holds what one section of a call has returned.
 struct SectionResult {
   std::int64_t samples = 0;  ///< Counts the samples on which the section ran.
-  StepResult result;         ///< This is what its plan has returned.
+  StepResult result;         ///< Is what the section's plan has returned.
 };
 
 /// Returns the result of a call that ran in `sections`, of which there is at least one. If `output`
 /// asks for all of a tensor, the result has the tensor's rows of every section one after the other;
 /// else it has what the last section returned. `training` says whether the sections made updates.
-/// With one section, it takes no memory.
-/// @throws Error shape_mismatch if such rows are of several shapes.
+/// With one section, the function allocates no memory.
+/// @throws Error shape_mismatch if rows that are put together have different shapes.
 StepResult joined(std::vector<SectionResult> sections, const OutputOptions& output, bool training);
 
 }  // namespace penstock

@@ -27,10 +27,10 @@ void LentTensors::release_returned() noexcept {
     const std::lock_guard lock(returned_->mutex);
     loan = std::move(returned_->first);
   }
-  // A long list that ends by itself may take more stack than there is, and a deleter may fork the
-  // process.
+  // The loans end one by one, because the destructor of a long list may need more stack than there
+  // is, and because a deleter may fork the process.
   while (loan && process_.is_current()) loan = std::move(loan->next);
-  static_cast<void>(loan.release());  // In a forked process, what is left is the parent's.
+  static_cast<void>(loan.release());  // In a forked process, the other loans are the parent's.
 }
 
 }  // namespace penstock

@@ -1,6 +1,6 @@
-// LentTensors are tensors of the host's while the engine's threads use them. The host's own handle,
-// and with it perhaps a deleter of the host's, is released on a thread of the host's, when that
-// thread asks for it, whichever thread has dropped the lent tensor last.
+// LentTensors lends tensors of the host's to the engine's threads. Whichever thread drops a lent
+// tensor last, the host's own handle, and with it perhaps a deleter of the host's, is released only
+// by release_returned(), on the thread that calls this function.
 #pragma once
 
 #include <memory>
@@ -16,21 +16,22 @@ namespace penstock {
 class LentTensors {
  public:
   LentTensors() = default;
-  /// Ends when every thread that was lent a tensor has dropped it.
+  /// Releases the host's handles. Every thread that was lent a tensor must have dropped it by then.
   ~LentTensors() { release_returned(); }
   LentTensors(const LentTensors&) = delete;
   LentTensors& operator=(const LentTensors&) = delete;
 
-  /// Returns tensors of the same elements, to be given to other threads.
+  /// Returns tensors with the elements of `tensors`, to be given to other threads.
   std::vector<Tensor> lend(std::span<const Tensor> tensors);
   /// Releases the host's handles of the tensors that no thread of the engine uses any more. Any
-  /// thread may call it. In a process that was forked from the one that made this, perhaps by a
-  /// deleter of the host's, nothing is released, for good.
+  /// thread may call the function. In a process that was forked from the one that made this object,
+  /// perhaps by a deleter of the host's, nothing is ever released.
   void release_returned() noexcept;
 
  private:
   struct Loan;
-  /// Lists the loans that have come back. A loan takes no memory to come back.
+  /// Lists the loans that have come back. They are linked with each other, so that a loan needs no
+  /// memory to come back.
   struct Returned {
     std::mutex mutex;
     std::unique_ptr<Loan> first;

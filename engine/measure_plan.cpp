@@ -14,12 +14,12 @@ namespace {
 
 using Block = std::shared_ptr<std::byte>;
 
-constexpr int least_rounds = 3;  // The first round only warms up.
+constexpr int least_rounds = 3;  // The first round only warms up the machine.
 constexpr int most_rounds = 12;
 constexpr double seconds_limit = 0.1;
 
-/// Fills the memory with numbers of either sign. None is denormal, as those take longer than
-/// others.
+/// Fills the memory with numbers of either sign. None is denormal, because denormals take longer
+/// than other numbers.
 void fill(const graph::TensorType& type, std::byte* data) {
   if (type.dtype != DType::f32) return;
   auto* values = reinterpret_cast<float*>(data);
@@ -46,7 +46,8 @@ class Workbench {
     }
   }
 
-  /// Lowers each instruction's time to what it takes now.
+  /// Runs the program of `direction`, and lowers the time of each instruction in `times` to the
+  /// time that it takes now, if that is less.
   void run(Direction direction, std::vector<double>& times) const {
     const graph::Program& program =
         direction == Direction::forward ? stage_.forward : stage_.backward;

@@ -22,7 +22,8 @@ namespace penstock {
 
 class ModelBody {
  public:
-  /// Compiles `model`, with an optimizer for training, else for inference, and starts it.
+  /// Compiles `model`, for training with `optimizer` or, if that is null, for inference, and starts
+  /// the actors.
   /// @throws Error as the constructor of a TrainingModel.
   ModelBody(const Model& model, const Options& options, const Optimizer* optimizer);
   // Reads what the plans have trained, and then ends their threads.
@@ -38,7 +39,8 @@ class ModelBody {
   const Options& options() const { return options_; }
   /// Returns how many samples a full call takes.
   const CallSize& call_size() const { return running_.compile_report().call; }
-  /// Checks whether a call of so many samples is taken. @throws Error shape_mismatch if it is not.
+  /// Checks that the model takes a call of `samples` samples. @throws Error shape_mismatch if it
+  /// does not.
   void check_samples(std::int64_t samples) const;
   /// Reports on the last run() that returned.
   /// @throws Error closed in a process that was forked from the model's.
@@ -52,13 +54,14 @@ class ModelBody {
   /// Is a section of a call: the samples that one plan runs.
   struct Section {
     RunningModel* plan = nullptr;
-    std::int64_t begin = 0, samples = 0;  ///< The section begins at this sample of the call.
-    std::int64_t micro_batches = 0;  ///< Each replica of the plan runs this many micro-batches.
+    std::int64_t begin = 0, samples = 0;  ///< Are the section's first sample, and how many it has.
+    std::int64_t micro_batches = 0;       ///< Counts the micro-batches that each replica runs.
   };
-  /// Opens a call and divides its samples. What cannot be compiled, or joined, changes nothing.
+  /// Begins a call of `samples` samples and divides them into sections. If a plan cannot be
+  /// compiled, or sections cannot be joined, the function throws, and nothing has changed.
   std::vector<Section> sections_of(std::int64_t samples, const std::stop_token& stop);
-  /// Rethrows the exception that ends a run(); if the host can go on from there, the text says how
-  /// far the call came.
+  /// Rethrows the exception that ends a run(). If the host can go on afterwards, the text says how
+  /// much of the call was done.
   [[noreturn]] void throw_interrupted(std::int64_t samples, std::uint64_t updates_before) const;
 
   std::shared_ptr<ModelCalls> calls_;

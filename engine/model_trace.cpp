@@ -26,7 +26,7 @@ StageNotes ModelTrace::take(std::span<const actors::StageStatus> statuses) {
   try {
     for (const actors::StageStatus& status : statuses) status.trace.append_to(notes.events);
   } catch (...) {
-    // There is no memory to put the events in order of time first.
+    // Without memory to put the events in order of time, they are added stage by stage.
     for (const actors::StageStatus& status : statuses)
       newest_->events.add(status.trace, earlier_micro_batches_);
     newest_->dropped = newest_->events.dropped();
@@ -46,7 +46,7 @@ void ModelTrace::add_call(const CallSpan& call, std::int64_t samples, const Stag
   if (!profile_) return;
   profile_->note_in_flight(notes.reports);
   if (notes.dropped > 0)
-    profile_->count_lost(notes.dropped);  // What is left says nothing of the whole call.
+    profile_->count_lost(notes.dropped);  // The other events do not show the whole call.
   else
     profile_->add_call(call, samples, notes.events);
 }

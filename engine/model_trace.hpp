@@ -1,6 +1,6 @@
-// A ModelTrace keeps what a model and those for its short calls have recorded: the newest events,
-// and what the calls of the model's own plan add up to. It asks nobody: it is given what the actors
-// have noted. The thread that calls the model uses it.
+// A ModelTrace keeps what a model, and the models for its short calls, have recorded: the newest
+// events, and sums over the model's full calls. It does not ask the actors; its functions are given
+// what the actors have noted. The thread that calls the model uses it.
 #pragma once
 
 #include <atomic>
@@ -21,61 +21,63 @@
 
 namespace penstock {
 
-/// Is what the stages have done, and recorded since they were asked last.
+/// Holds the reports of the stages, and what the stages have recorded since they were asked last.
 struct StageNotes {
   std::vector<StageReport> reports = {};
   std::vector<TraceEvent> events = {};  ///< Are in order of time.
-  std::uint64_t dropped = 0;            ///< Counts the events for which they had no room.
+  std::uint64_t dropped = 0;            ///< Counts the events for which stages had no room.
 };
 
 class ModelTrace {
  public:
-  /// Is for no model yet: another one is assigned to it before anything else is done with it.
+  /// Makes a trace of no model. A trace of a model must be assigned to it before it is used.
   ModelTrace() = default;
-  /// Is for a model that runs as `setup` says. `host` has the trace of the model whose short calls
-  /// this one runs; it is null if this model's calls are full ones.
+  /// Makes the trace of a model that runs as `setup` says. If the model runs the short calls of
+  /// another model, `host` is the trace of that model; otherwise it is null.
   ModelTrace(const actors::PipelineSetup& setup, ModelTrace* host);
 
-  /// Adds the events of `statuses` to the trace, even if it throws. @throws std::bad_alloc
+  /// Adds the events of `statuses` to the trace, and returns them with the reports. The events are
+  /// added even if the function throws. @throws std::bad_alloc
   StageNotes take(std::span<const actors::StageStatus> statuses);
-  /// Adds a call that took `samples` samples to the profile, if there is one; a call of which
-  /// events were lost is only counted. @throws std::bad_alloc
+  /// Adds a call that took `samples` samples to the profile, if there is one. If events of the call
+  /// were lost, only their number is added. A short call is only counted. @throws std::bad_alloc
   void add_call(const CallSpan& call, std::int64_t samples, const StageNotes& notes);
   /// Adds what the programs of each stage and the actors without an IPU have measured.
   void add_actors(std::span<const graph::StageProgramTimes> programs,
                   const actors::EventLog<HostEvent>& events);
   /// Notes that a call has returned, and that the host goes on at `now_ns`.
   void leave(std::int64_t now_ns) noexcept;
-  /// Notes that the actors, to which the model has given so many micro-batches, have ended. Others
-  /// will count from 0 again.
+  /// Notes that the actors have ended, after the model has given them `micro_batches`
+  /// micro-batches. New actors will count from 0 again.
   void count_ended(std::int64_t micro_batches) noexcept { earlier_micro_batches_ += micro_batches; }
 
-  /// Returns the number that the model gives to a micro-batch to which the actors that it has now
-  /// give `number`.
+  /// Returns the model's number of the micro-batch that is number `number` of the present actors.
+  /// The model's numbers go on when its actors end and new ones begin.
   std::int64_t numbered(std::int64_t number) const noexcept {
     return earlier_micro_batches_ + number;
   }
-  /// Returns what the model's full calls add up to; null if this model's calls are short ones, or
-  /// if nothing is recorded.
+  /// Returns the sums over the model's full calls, or null if this model runs short calls, or if
+  /// nothing is recorded.
   const ProfileRecorder* profile() const noexcept { return profile_ ? &*profile_ : nullptr; }
   /// Returns the newest events, in order of time.
   std::vector<TraceEvent> events() const;
   /// Returns the newest events, in order of time, and forgets them.
   std::vector<TraceEvent> take_events();
-  /// Returns how many events nobody has seen, for lack of room or memory. Any thread may call it.
+  /// Returns how many events were dropped for lack of room or memory. Any thread may call it.
   std::uint64_t dropped() const noexcept { return newest_->dropped; }
 
  private:
   struct Newest {
     explicit Newest(std::int64_t most) : events(most) {}
-    actors::TraceLog events;                // Has what nobody has taken.
+    actors::TraceLog events;                // Has the events that were not taken yet.
     std::atomic<std::uint64_t> dropped{0};  // Counts events dropped here and by the stages.
   };
 
   ModelTrace* host_ = nullptr;
-  std::shared_ptr<Newest> newest_;  // Is shared with the host, and with others of that host.
+  // Is shared by the traces of a model and of the models for its short calls.
+  std::shared_ptr<Newest> newest_;
   std::optional<ProfileRecorder> profile_;
-  std::int64_t earlier_micro_batches_ = 0;  // Counts those of actors that have ended.
+  std::int64_t earlier_micro_batches_ = 0;  // Counts the micro-batches of actors that have ended.
 };
 
 }  // namespace penstock

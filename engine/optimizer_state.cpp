@@ -28,7 +28,7 @@ std::string name_of(const graph::VariableInfo& variable, const graph::StateTenso
   throw Error(code, subject + ": tensor " + quoted_text(name) + ": " + text);
 }
 
-/// Has types by name, each to be taken once.
+/// Has the types of named tensors, each of which is to be taken once.
 class TypeSupply {
  public:
   TypeSupply(std::span<const NamedType> named, const std::string& subject) : subject_(subject) {
@@ -36,8 +36,8 @@ class TypeSupply {
       if (!types_.emplace(name, type).second) misfit(name, "it is there twice");
   }
 
-  /// Takes the state called `name` from `states`, which is all that the rule keeps of the
-  /// parameter.
+  /// Takes the tensor `name`, and checks that it is there and has the type `type`. `states` are all
+  /// state tensors that the rule keeps of the same parameter.
   void take(const std::string& name, const graph::TensorType& type,
             std::span<const graph::StateTensor> states = {}) {
     const std::string expected = "expected " + graph::to_string(type);

@@ -1,5 +1,5 @@
-// These functions give the optimizer's state names, as hosts and files see it, and take it back
-// from named tensors. They are pure.
+// These pure functions convert the optimizer's state to named tensors, as hosts and files have it,
+// and back.
 #pragma once
 
 #include <span>
@@ -11,8 +11,8 @@
 
 namespace penstock {
 
-/// Returns "step", i64 [], and for each trained parameter "PARAMETER.STATE", such as
-/// "fc.weight.exp_avg".
+/// Returns the tensor "step", i64 [], which counts the updates, and for each state tensor of a
+/// trained parameter a tensor "PARAMETER.STATE", such as "fc.weight.exp_avg".
 std::vector<NamedTensor> named_state(const graph::Plan& plan, const actors::UpdateRules& rules,
                                      const actors::OptimizerTensors& tensors);
 
@@ -21,15 +21,15 @@ struct NamedType {
   graph::TensorType type;
 };
 
-/// Checks names and types alone, before the tensors are there.
+/// Checks the names and types of a state's tensors, before the tensors themselves are there.
 /// @throws Error shape_mismatch as tensors_of() does.
 void expect_state_types(const graph::Plan& plan, const actors::UpdateRules& rules,
                         std::span<const NamedType> named, const std::string& subject);
 
-/// Turns tensors under names back into the state.
-/// @throws Error shape_mismatch that names, after `subject`, the tensor that is missing, has
-/// another type, is there twice or belongs to no state; invalid_data if the step is negative or
-/// more than 2^53, a number is not finite, or a mean of squares is negative.
+/// Returns the state that the named tensors hold.
+/// @throws Error shape_mismatch, which names, after `subject`, the tensor that is missing, has
+/// another type, is there twice or belongs to no state; invalid_data if "step" is negative or more
+/// than 2^53, a number is not finite, or a mean of squares is negative.
 actors::OptimizerTensors tensors_of(const graph::Plan& plan, const actors::UpdateRules& rules,
                                     std::span<const NamedTensor> named, const std::string& subject);
 

@@ -50,7 +50,7 @@ std::string_view option_name(graph::Option option) {
     case Option::least_sharded_optimizer_state:
       return "options.training.sharding.optimizer_state.minimum_elements";
   }
-  return {};  // A damaged file may have any number here.
+  return {};  // A damaged plan may have any number as its option.
 }
 
 }  // namespace penstock

@@ -1,4 +1,5 @@
-// option_name() spells the options that the compiler's advice is about as hosts set them.
+// option_name() returns the names by which hosts set the options that the compiler's advice is
+// about.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
-// A Published value is changed by one thread, inside a call of its model, while other threads may
-// read it beside that call.
+// A Published value is changed by one thread, inside a call of its model. Other threads may read it
+// during that call.
 #pragma once
 
 #include <mutex>

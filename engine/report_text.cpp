@@ -11,7 +11,7 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-/// Columns that are shown if any stage has something there.
+/// Says which columns are shown, of those that are left out if no stage has something in them.
 struct Shown {
   bool phases = false;
   bool recomputed = false;
@@ -51,7 +51,7 @@ Row row_of(const StagePlanReport& stage, const Shown& shown) {
   return row;
 }
 
-/// Columns as wide as their widest cell, numbers to the right.
+/// Returns a table with columns as wide as their widest cell. All cells are aligned to the right.
 std::string table(const std::vector<Row>& rows) {
   std::vector<std::size_t> widths(rows[0].size());
   for (const Row& row : rows)
@@ -84,7 +84,8 @@ std::string phases(const CompileReport& report) {
   return parts.empty() ? "" : ":" + joined(parts, {}, ",");
 }
 
-/// Returns what stages send each other, edge by edge, and nothing for a single stage.
+/// Returns how many kilobytes stages send each other, edge by edge, or an empty text for a single
+/// stage.
 std::string traffic_text(const CompileReport& report) {
   std::vector<std::string> parts;
   for (const EdgePlanReport& edge : report.edges)
@@ -107,7 +108,7 @@ std::string outputs_text(const CompileReport& report) {
          std::to_string(report.output_bytes()) + " in all\n";
 }
 
-/// Returns the text of the lanes, and nothing for a model without lanes.
+/// Returns how many lanes padding wastes, or an empty text for a model without lanes.
 std::string lanes_text(const CompileReport& report) {
   if (report.lanes == 0) return "";
   return ", lanes wasted by padding " + std::to_string(report.wasted_lanes) + " of " +

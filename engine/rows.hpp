@@ -9,13 +9,13 @@
 
 namespace penstock {
 
-/// Returns rows `begin` to `end` of each of `tensors`.
+/// Returns rows `begin` to `end` - 1 of each of `tensors`.
 std::vector<Tensor> rows_of(std::span<const Tensor> tensors, std::int64_t begin, std::int64_t end);
 
-/// Returns the rows of `parts`, which is not empty, one after the other: in a new tensor, or in
-/// `parts[0]` itself if it is alone. Scalars count as one row each.
-/// @throws Error shape_mismatch unless all are of one dtype and of the same shape but for
-/// dimension 0.
+/// Returns the rows of `parts`, which is not empty, one after the other: in a new tensor or, if
+/// there is only one part, in `parts[0]` itself. Scalars count as one row each.
+/// @throws Error shape_mismatch unless all parts have the same dtype and, except for dimension 0,
+/// the same shape.
 Tensor join_rows(std::span<const Tensor> parts);
 
 }  // namespace penstock

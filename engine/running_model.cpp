@@ -55,7 +55,7 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
   report_ = std::move(compiled.report);
   report_.call = optimizer ? size_of_step(options) : size_of_run(options);
   const std::int64_t micro_batches = report_.call.micro_batches_per_replica();
-  if (host_of) report_.warnings.clear();  // They are about options that nobody has set.
+  if (host_of) report_.warnings.clear();  // The host has not set these options.
   if (!host_of)
     for (std::string& note : idle_options(options, micro_batches))
       report_.warnings.push_back(std::move(note));
@@ -69,7 +69,7 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
     store_index_.push_back(weights_->position(variable.name));
 
   setup_ = actor_setup(options, plan_);
-  setup_.profile = setup_.trace && !host_of;  // A profile is of full calls.
+  setup_.profile = setup_.trace && !host_of;  // A profile covers full calls only.
   setup_.updates =
       host_of ? host_of->setup_.updates : std::make_shared<std::atomic<std::uint64_t>>(0);
   gauge_ = host_of ? host_of->gauge_
@@ -110,7 +110,7 @@ void RunningModel::log_compilation() const {
 
 void RunningModel::start_actors() {
   std::weak_ptr<actors::ActorSystem>& shared = host_of_ ? host_of_->system_ : system_;
-  // It is that of whoever has to leave, too.
+  // The system must live until make_room_for() has returned, which may detach its only model.
   const std::shared_ptr<actors::ActorSystem> system = shared.lock();
   occupants_->make_room_for(ipu_bytes_, ipu_limit_);
   auto runtime = system
@@ -131,7 +131,7 @@ void RunningModel::show_to_monitor() noexcept {
     try {
       not_shown_because_ = error.what();
     } catch (const std::bad_alloc&) {
-      // The log is not told then.
+      // Without memory for the text, the log is not told.
     }
   }
 }
@@ -159,7 +159,7 @@ void RunningModel::note_failure() {
 void RunningModel::note_failure_if_possible() noexcept {
   try {
     note_failure();
-  } catch (...) {  // the actors keep what they failed of for the next call
+  } catch (...) {  // The actors keep the failure for the next call.
   }
 }
 
@@ -168,11 +168,11 @@ void RunningModel::detach() {
     throw Error(Errc::invalid_argument, "detach: model " + title_ + " is not attached to its IPUs");
   note_failure();
   std::optional<actors::OptimizerTensors> state;
-  // After a failure nobody can have the state, and a plan for short steps leaves without it.
+  // After a failure the state cannot be read. A plan for short steps is then detached without it.
   const bool leaves_state = host_of_ && !failure_.empty();
   if (plan_->training && holds_optimizer_state() && !leaves_state)
     state = ask([](auto& actors) { return actors.read_optimizer(); });
-  if (setup_.trace) {  // What the stages have recorded would end with them.
+  if (setup_.trace) {  // What the stages have recorded would be lost with them.
     ask_stages();
     note_program_times();
   }
@@ -181,7 +181,7 @@ void RunningModel::detach() {
   untold_failure_ = runtime_->untold_failure();
   kept_state_ = std::move(state);
   trace_.count_ended(runtime_->micro_batches_begun());
-  const bool is_free = runtime_->end();  // It says whether their memory is free for whoever comes.
+  const bool is_free = runtime_->end();  // Says whether the memory on the IPUs is free already.
   shown_.reset();
   runtime_.reset();
   stay_.reset();
@@ -220,8 +220,8 @@ void RunningModel::prepare_to_end() noexcept {
   if (const auto system = system_.lock()) actors::prepare_to_end(*system);
 }
 
-// The model's threads are waited for in any case. They come first, so that no weights are lost only
-// because an IPU is still in the middle of something.
+// The model's threads are waited for in any case. They end before the weights are read, so that no
+// weights are lost only because an IPU is still at work.
 RunningModel::~RunningModel() {
   if (runtime_) runtime_->end_for_good();
   weights_->detach(*this);
@@ -312,7 +312,7 @@ StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_
     const std::int64_t samples = inputs.empty() ? 0 : inputs.front().shape()[0];
     if (setup_.trace) note_run({begin_ns, prepared_ns, end_ns, micro_batches, samples});
   } catch (const std::exception&) {
-    // What the call is about has been done. If the model has failed since, the next call says so.
+    // The run itself has succeeded. If the model has failed since, the next call says so.
   }
   trace_.leave(steady_ns());
   return result;
@@ -350,7 +350,7 @@ void RunningModel::note_run(const RunSpan& run) {
       .begin_ns = run.prepared_ns,
       .end_ns = run.end_ns};
   trace_.add_call(call, run.samples, notes);
-  if (notes.dropped > 0) return;  // What is left says nothing of the whole call.
+  if (notes.dropped > 0) return;  // The other events do not show the whole call.
   call.begin_ns = run.begin_ns;
   const auto returns = [&](std::size_t output, std::int64_t micro_batch) {
     return actors::is_returned(selection_of(output), micro_batch, micro_batches);
@@ -407,7 +407,8 @@ Tensor RunningModel::read_buffer(const std::string& name, int replica, int repli
 }
 
 std::vector<Tensor> RunningModel::read_weights() {
-  // A failure is told when this model is called, not in the middle of reading the user's.
+  // ask() is not used, because a failure is to be told when this model is called, and not while the
+  // host's Model reads weights.
   const auto values = runtime().read_variables();
   std::vector<Tensor> newest = uploaded_;
   for (std::size_t i = 0; i < values.size(); ++i) newest[store_index_[i]] = values[i];

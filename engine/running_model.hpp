@@ -1,6 +1,6 @@
-// RunningModel is a model that was compiled and runs, for training or for inference: it has the
-// plan and the actors that execute it, and brings weights in and out. It is used inside a
-// ModelCall, but for the functions that say that any thread may call them.
+// RunningModel is a compiled model that runs, for training or for inference: it has the plan and
+// the actors that execute the plan, and copies weights to the IPUs and back. It is used inside a
+// ModelCall, except for the functions that say that any thread may call them.
 #pragma once
 
 #include <atomic>
@@ -37,102 +37,112 @@ struct NamedType;
 
 class RunningModel : public WeightSource {
  public:
-  /// Makes it of the model as it is now. With an optimizer it is for training, else for inference.
+  /// Compiles `model` as it is now, for training with `optimizer` or, if that is null, for
+  /// inference, and starts the actors.
   RunningModel(const Model& model, const Options& options, const Optimizer* optimizer);
-  /// Makes it of the model as `host` was made of it, on its threads and IPUs, whether or not that
-  /// is attached. If these have not enough memory for both, the one that is not in use is detached.
+  /// Makes a model for short calls of the model `host`. It has the network that `host` has, and
+  /// runs on the threads and IPUs of `host`, whether or not `host` is attached. If the IPUs have
+  /// not enough memory for both, the one that is not in use is detached.
   RunningModel(RunningModel& host, const Options& options);
-  /// Lets the calling thread, which is to destroy this model and those that share its threads, do
-  /// so with memory that was kept back for it.
+  /// Lets the calling thread, which is to destroy this model and those that share its threads, use
+  /// memory that was kept back for that purpose.
   void prepare_to_end() noexcept;
-  /// Waits for what the IPUs are in the middle of, however long that takes. Newer weights than the
-  /// host's are read then; they are lost if they cannot be.
+  /// Waits until the IPUs have done what they are working on, however long that takes. Then weights
+  /// that are newer than the host's are read; if they cannot be read, they are lost.
   ~RunningModel();
   RunningModel(const RunningModel&) = delete;
   RunningModel& operator=(const RunningModel&) = delete;
 
-  /// Tells the log how the model was compiled, if it is no model of another one's short calls: that
-  /// is told by its constructor.
+  /// Tells the log how the model was compiled. The constructor calls this function itself if the
+  /// model is for short calls of another one.
   void log_compilation() const;
 
   const graph::Plan& plan() const { return *plan_; }
   std::int64_t gradient_accumulation() const { return setup_.gradient_accumulation; }
   const CompileReport& compile_report() const { return report_; }
-  /// Returns the log of this model and of those on its threads.
+  /// Returns the log of this model, which the models for its short calls share.
   const Log& log() const { return log_; }
   /// Returns the names of the inputs that the plan needs, in the model's order.
   const std::vector<std::string>& inputs() const { return inputs_; }
-  /// Returns what run() returns, with empty tensors.
+  /// Returns a result such as run() returns, but with empty tensors.
   StepResult outline() const;
 
-  /// Checks whether what `remainder`, a model of other micro-batches, returns can follow what this
-  /// one returns, if all of it is returned.
-  /// @throws Error shape_mismatch that names the output if its dimensions other than 0 depend on
-  /// the micro-batch, too.
+  /// Checks that the rows of outputs that `remainder`, a model with micro-batches of another size,
+  /// returns can be put behind the rows that this model returns. Only outputs of which all rows are
+  /// returned are checked.
+  /// @throws Error shape_mismatch, which names the output, if its dimensions other than 0 depend on
+  /// the size of the micro-batch, too.
   void expect_same_rows(const RunningModel& remainder) const;
 
-  /// @throws Error if it has failed, be it before it was detached: the failure itself if no call
-  /// has thrown it yet, else closed.
+  /// Checks that the model has not failed, not even before it was detached.
+  /// @throws Error if it has failed: the failure itself if no call has thrown it yet, and closed
+  /// otherwise.
   void expect_open();
-  /// Ends the actors and their threads, and frees their memory. Weights, the optimizer's state and
-  /// the number of updates stay, and with these the random numbers to come; and what it failed of.
-  /// @throws Error invalid_argument if it is detached; closed after a failure in training, where
-  /// the state cannot be read.
+  /// Ends the actors and their threads, and frees their memory. The weights, the optimizer's state
+  /// and the number of updates are kept, so that later random numbers do not change. A failure is
+  /// kept, too.
+  /// @throws Error invalid_argument if the model is detached already; closed after a failure in
+  /// training, because the state cannot be read then.
   void detach();
-  /// Starts the actors and their threads again, without compiling again. Every function that needs
-  /// the IPUs does so first, if the model is detached.
-  /// @throws Error out_of_memory; closed if it had failed.
+  /// Starts the actors and their threads again if the model is detached, without compiling again.
+  /// Every function that needs the IPUs calls attach() first.
+  /// @throws Error out_of_memory; as expect_open() if the model has failed.
   void attach();
   bool attached() const noexcept { return runtime_ != nullptr; }
   /// Returns whether this model is attached, or one of those that share its IPUs. Any thread may
   /// call it.
   bool any_attached() const noexcept { return occupants_->any(); }
 
-  /// Sends newer weights to the IPUs first, if there are any; then runs `micro_batches` per
-  /// replica. @throws Error as PipelineRuntime::step().
+  /// Sends newer weights to the IPUs first, if there are any, and then runs `micro_batches`
+  /// micro-batches per replica. @throws Error as PipelineRuntime::step().
   StepResult run(std::span<const Tensor> inputs, std::int64_t micro_batches,
                  const std::stop_token& stop);
   /// Releases the host's inputs that no thread of the engine uses any more.
   void release_inputs() noexcept { lent_->release_returned(); }
 
-  /// Hands over the report on the last run() that returned. Where memory was missing for the rest
-  /// of it, it tells the time alone.
+  /// Hands over the report on the last run() that returned. If memory was missing for the whole
+  /// report, it has nothing but the time.
   CallReport take_last_run() noexcept { return std::move(last_run_); }
 
-  /// Takes the constants of an optimizer that the host sets. If the model is detached, these rules
-  /// and any state that is set wait for the next attach().
+  /// Takes the constants of an optimizer that the host sets. If the model is detached, the actors
+  /// get the constants, and any state that is set, at the next attach().
   /// @throws Error invalid_argument, before anything has changed, if a parameter's rule, the state
-  /// that it keeps or a constant attribute would be another.
+  /// that the rule keeps or a constant attribute would change.
   void set_optimizer(const Optimizer& optimizer) { set_rules(optimizer, rules_number_ + 1); }
-  /// Takes the constants that the model has whose short steps this one runs.
+  /// Takes the optimizer's constants from the model whose short steps this model runs.
   /// @throws Error as set_optimizer()
   void take_optimizer_of_host();
-  /// Returns the optimizer whose constants apply, of a model for training. Any thread may call it.
+  /// Returns the optimizer whose constants apply now. The model must be one for training. Any
+  /// thread may call it.
   Optimizer optimizer() const { return *optimizer_.get(); }
-  /// Returns whether the newest state of the optimizer is here. A model and those for its short
-  /// steps share one: the model that has trained last holds it.
+  /// Returns whether this model holds the newest state of the optimizer. A model and the models for
+  /// its short steps share one state, which the model that has trained last holds.
   bool holds_optimizer_state() noexcept { return state_holder() == this; }
-  /// Copies the newest state of the optimizer here, where it is not here yet. run() does so first.
-  /// @throws Error closed or out_of_memory; the model that held the state still does.
+  /// Copies the newest state of the optimizer to this model, unless this model holds it already.
+  /// run() calls this function first.
+  /// @throws Error closed or out_of_memory; the model that held the state then still does.
   void fetch_optimizer_state();
-  /// Returns the newest state of the optimizer under names; see optimizer_state.hpp.
+  /// Returns the newest state of the optimizer as named tensors; see optimizer_state.hpp.
   std::vector<NamedTensor> optimizer_state();
-  /// @throws as tensors_of(), before anything has changed.
+  /// Sets the optimizer's state to what the named tensors hold.
+  /// @throws Error as tensors_of(), before anything has changed.
   void set_optimizer_state(std::span<const NamedTensor> named, const std::string& subject);
-  /// Checks whether a state of these types could be set. @throws Error as set_optimizer_state()
+  /// Checks that a state with the names and types `types` could be set. @throws Error as
+  /// set_optimizer_state()
   void expect_optimizer_state(std::span<const NamedType> types, const std::string& subject) const;
-  /// Returns reports since it was attached, or none while it is not.
+  /// Returns the reports of the stages, which count since the model was attached, or none while it
+  /// is detached.
   std::vector<StageReport> stage_reports();
-  /// Returns what this model and those for its short calls have recorded since the last time, in
-  /// order of time.
+  /// Returns, in order of time, the events that this model and those for its short calls have
+  /// recorded since the last call of this function.
   std::vector<TraceEvent> take_trace();
-  /// Returns what the calls of this model's own plan have measured since it was built.
+  /// Returns the profile of this model's full calls since it was built.
   /// @throws Error invalid_argument if nothing is recorded.
   Profile profile();
   /// Returns how many events were dropped of this model and of those for its short calls, since it
   /// was built. Any thread may call it.
   std::uint64_t dropped_events() const noexcept { return trace_.dropped(); }
-  /// Returns the updates that the weights have seen, those of the models for short steps included.
+  /// Returns how many updates the weights have had, including those of the models for short steps.
   /// Any thread may call it.
   std::uint64_t updates() const noexcept { return *setup_.updates; }
   /// Returns what the monitor shows of this model and those for its short calls.
@@ -141,7 +151,7 @@ class RunningModel : public WeightSource {
   /// Any thread may call it.
   std::uint64_t weight_uploads() const noexcept { return *uploads_; }
 
-  /// Returns the same as TrainingModel::buffer(), where there are `replicas` replicas.
+  /// Returns what TrainingModel::buffer() returns for a model with `replicas` replicas.
   Tensor read_buffer(const std::string& name, int replica, int replicas);
   std::vector<Tensor> read_weights() override;
   void weights_taken() override;
@@ -150,88 +160,100 @@ class RunningModel : public WeightSource {
   RunningModel(std::shared_ptr<ParameterStore> weights, std::shared_ptr<const graph::Graph> graph,
                const Options& options, const Optimizer* optimizer, const LogScope* scope,
                RunningModel* host_of);
-  /// Returns what `call` returns, which asks the actors. What they fail of is told to the log here,
-  /// by the thread that asks, as no other one may call the host.
+  /// Runs `call`, which asks the actors, and returns its result. If the actors have failed, the log
+  /// is told so here, on the thread that asks, because no other thread may call the host.
   auto ask(const auto& call);
   void note_failure();
-  /// Notes it while an error is on its way to the host, which a lack of memory must not replace.
+  /// Calls note_failure() while an error is on its way to the host. What note_failure() throws,
+  /// such as for a lack of memory, is ignored, so that it does not replace that error.
   void note_failure_if_possible() noexcept;
   RunningModel*& state_holder() noexcept {
     return host_of_ ? host_of_->state_holder_ : state_holder_;
   }
   actors::OptimizerTensors optimizer_tensors();
-  /// Makes `state` the newest one, held here.
+  /// Makes `state` the newest state of the optimizer, which this model then holds.
   void write_optimizer(actors::OptimizerTensors state);
   std::vector<std::string> trainable_names() const;
   void upload_weights();
-  /// Reads what the stages have noted; the events become part of the trace, even if it throws.
+  /// Reads what the stages have noted. The events become part of the trace even if the function
+  /// throws.
   StageNotes ask_stages();
-  /// Says when a run was asked for, when the IPUs had what it needs, and when it ended.
+  /// Says, by the steady clock, when a run was asked for, when the IPUs had all that the run needs,
+  /// and when the run ended; and how large it was.
   struct RunSpan {
     std::int64_t begin_ns, prepared_ns, end_ns;
     std::int64_t micro_batches, samples;
   };
   /// Makes the report on the run that has just ended, and adds the run to the profile.
   void note_run(const RunSpan& run);
-  /// Adds to the profile what the programs of the actors have measured.
+  /// Adds to the profile what the actors have measured of their programs.
   void note_program_times();
   void set_rules(const Optimizer& optimizer, std::uint64_t number);
-  /// Brings what the IPUs need for a run: the threads, the optimizer's state, the newest weights.
+  /// Gives the IPUs what they need for a run: the threads, the optimizer's state and the newest
+  /// weights.
   void prepare_run();
-  /// Counts in `rows` the micro-batches that a run of so many returns.
+  /// Sets in `rows` how many micro-batches a run of `micro_batches` per replica returns.
   void count_rows(OutputRows& rows, std::int64_t micro_batches) const;
   void tell_run(std::int64_t micro_batches, double seconds) const;
   void start_actors();
-  /// Shows the model to the monitor, if there is one. That there is none is no failure.
+  /// Shows the model to the monitor, if one is allowed. If that fails, not_shown_because_ says why.
   void show_to_monitor() noexcept;
   actors::PipelineRuntime& runtime();
   StepResult result_of(const actors::StepOutcome& outcome) const;
   const actors::OutputSelection& selection_of(std::size_t output) const;
 
   std::shared_ptr<ParameterStore> weights_;
-  std::shared_ptr<const graph::Graph> graph_;  // The user's model may have outgrown it.
+  // Is the network as it was when this model was made. The host may have added layers since.
+  std::shared_ptr<const graph::Graph> graph_;
   std::shared_ptr<const graph::Plan> plan_;
   std::string title_;  // Is the model's name, as messages show it.
   std::vector<std::string> inputs_;
-  std::vector<std::string> anchors_;  // Are names, in the order of Plan::anchors.
-  // Is the index in the store, by position in Plan::variables.
+  std::vector<std::string> anchors_;  // Are the names of Plan::anchors.
+  // Has the index in the store of each of Plan::variables.
   std::vector<std::size_t> store_index_;
   OutputRows rows_;
   CallReport last_run_;
   CompileReport report_;
-  double gradient_parts_ = 1;                 // Is what actors::gradient_parts() returns.
-  actors::UpdateRules rules_;                 // Are empty in inference.
-  std::uint64_t rules_number_ = 0;            // Counts the optimizers that were set.
-  std::optional<Optimizer> first_optimizer_;  // Says what may change; there is none in inference.
-  Published<std::optional<Optimizer>> optimizer_;  // Is the newest; there is none in inference.
+  double gradient_parts_ = 1;       // Is what actors::gradient_parts() returns.
+  actors::UpdateRules rules_;       // Are empty in inference.
+  std::uint64_t rules_number_ = 0;  // Counts the optimizers that were set.
+  // Is the optimizer that the constructor was given, which says what may change; empty in
+  // inference.
+  std::optional<Optimizer> first_optimizer_;
+  // Is the optimizer that was set last; empty in inference.
+  Published<std::optional<Optimizer>> optimizer_;
   Log log_;
   actors::PipelineSetup setup_;
   actors::SystemOptions system_options_;
-  bool may_be_shown_;  // Says whether the host lets the monitor see it.
-  RunningModel* host_of_;
-  // Is the host's: it has the threads of all that are attached.
+  bool may_be_shown_;      // Says whether the host allows the monitor to show the model.
+  RunningModel* host_of_;  // Is the model whose short calls this model runs, or null.
+  // Has the threads of a model and of the models for its short calls; the latter use the former's.
   std::weak_ptr<actors::ActorSystem> system_;
-  // Are the models on its IPUs: it, its host, and others of that host.
+  // Are the plans on the IPUs that a model and the models for its short calls share.
   std::shared_ptr<IpuOccupants> occupants_;
-  // Is shared with its host and with others of that host.
+  // Counts how often a model and the models for its short calls have copied weights to the IPUs.
   std::shared_ptr<std::atomic<std::uint64_t>> uploads_;
-  // Are inputs of this model, of its host and of others of that host.
+  // Has the inputs of a model and of the models for its short calls.
   std::shared_ptr<LentTensors> lent_;
-  IpuBytes ipu_bytes_;          // Are the bytes that it takes of them.
-  std::int64_t ipu_limit_ = 0;  // Counts the bytes of each; 0 says that there is no limit.
+  IpuBytes ipu_bytes_;          // Has the bytes that this model takes of each IPU.
+  std::int64_t ipu_limit_ = 0;  // Counts the bytes of each IPU; 0 says that there is no limit.
   std::unique_ptr<actors::PipelineRuntime> runtime_;  // Is null while detached.
   std::unique_ptr<IpuStay> stay_;                     // Is null while detached.
-  // Is the holder of the state in a host; see holds_optimizer_state().
+  // Is the model that holds the optimizer's newest state. A model for short calls does not use this
+  // member, but that of host_of_.
   RunningModel* state_holder_ = this;
-  // Is there while detached, if the state is held here.
+  // Has the optimizer's state while this model is detached and holds the state.
   std::optional<actors::OptimizerTensors> kept_state_;
-  std::string failure_;                  // Is what the log was told of; empty if nothing was.
-  std::optional<Error> untold_failure_;  // Is the failure of the actors that a detach has ended.
+  std::string failure_;                  // Is the failure that the log was told; empty if none.
+  std::optional<Error> untold_failure_;  // Is a failure that no call has thrown yet.
   std::vector<Tensor> uploaded_;         // Has the store's values when weights were last uploaded.
-  std::uint64_t held_version_ = 0;       // Is a version of the store.
+  // Is the version, in the store, of the weights on the IPUs; 0 if none are there.
+  std::uint64_t held_version_ = 0;
   ModelTrace trace_;
-  std::shared_ptr<ModelGauge> gauge_;   // Is shared with its host and with others of that host.
-  std::string not_shown_because_;       // Is empty if the monitor shows it, or was not asked to.
+  // Is shared by a model and the models for its short calls.
+  std::shared_ptr<ModelGauge> gauge_;
+  // Says why the monitor does not show the model; empty if it does, or if it is not to show it.
+  std::string not_shown_because_;
   std::unique_ptr<MonitorStay> shown_;  // Is null while detached, and where there is no monitor.
 };
 

@@ -51,7 +51,7 @@ Options for_remainder(const Options& options, const MicroBatches& remainder, boo
   result.device_iterations = training ? 1 : count;
   if (!training) return result;
   result.training.gradient_accumulation = count;
-  // A turn of many small micro-batches would hold them all at once.
+  // With batch_serial, a turn of so many small micro-batches would hold all of them at once.
   if (count > options.training.gradient_accumulation) result.topology.phased.batch_serial = false;
   return result;
 }
@@ -127,7 +127,8 @@ bool ShortPlans::runs(const RunningModel& plan, const MicroBatches& remainder) c
 }
 
 std::vector<TraceEvent> ShortPlans::take_trace() {
-  for (const auto& plan : kept_) plan->stage_reports();  // This brings their events along.
+  for (const auto& plan : kept_)
+    plan->stage_reports();  // This adds the plan's events to the trace.
   return full_.take_trace();
 }
 
@@ -143,7 +144,7 @@ std::string ShortPlans::to_text(std::int64_t samples, const MicroBatches& remain
 void ShortPlans::forget_oldest() {
   RunningModel& oldest = *kept_.back();
   if (oldest.plan().training && oldest.holds_optimizer_state()) full_.fetch_optimizer_state();
-  if (oldest.attached()) oldest.detach();  // Its destructor could not refuse that.
+  if (oldest.attached()) oldest.detach();  // The destructor could not throw a failure.
   kept_.pop_back();
 }
 

@@ -1,6 +1,6 @@
-// ShortPlans has a model's plans for the last samples of a call, if these are too few for the
-// model's own plan. They run on the threads and IPUs of that plan, and the few that were used last
-// are kept. A ModelBody owns ShortPlans and uses it inside its calls.
+// ShortPlans has a model's plans for the last samples of a call, if these samples are too few for
+// the plan for full calls. Short plans run on the threads and IPUs of that plan. The few short
+// plans that were used last are kept. A ModelBody owns ShortPlans and uses it inside its calls.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,8 @@ namespace penstock {
 Options for_fewer_samples(Options options, std::int64_t batch);
 
 /// Returns the options of a plan for `remainder`, which are the last micro-batches of a call of a
-/// model with `options`: one update in training, and so many micro-batches in inference.
+/// model with `options`. The plan runs them as one update in training, and as device iterations in
+/// inference.
 Options for_remainder(const Options& options, const MicroBatches& remainder, bool training);
 
 /// Returns variants of `options` that compute the same bits with less memory of the IPUs, the last
@@ -54,31 +55,32 @@ auto make_fit(const Options& options, bool training, const Log& log, const auto&
   }
 }
 
-/// Expects that `stop` was not requested. @throws Error cancelled if it was; whoever catches the
-/// error adds what was cancelled.
+/// Checks that no stop was requested through `stop`. @throws Error cancelled if one was; the caller
+/// that catches the error says what was cancelled.
 void expect_not_stopped(const std::stop_token& stop);
 
 class ShortPlans {
  public:
-  /// Makes plans for short calls of the model `full`, which has these `options`. Both outlive this
+  /// Makes plans for short calls of the model `full`, which has `options`. Both outlive this
   /// object.
   ShortPlans(RunningModel& full, const Options& options) : full_(full), options_(options) {}
 
-  /// Returns the model's own plan.
-  /// @throws Error closed each time once that plan or a short one has failed.
+  /// Returns the model for full calls.
+  /// @throws Error as RunningModel::expect_open() if that model or a short plan has failed.
   RunningModel& open() const;
 
-  /// Forgets the short plans. @throws Error as open(), and as RunningModel::detach() where none is
-  /// attached.
+  /// Forgets the short plans, and detaches the model for full calls. @throws Error as open(), and
+  /// as RunningModel::detach() if no plan is attached.
   void detach();
 
-  /// Returns the plan for `remainder`, the last micro-batches of a call of `samples`: one that is
-  /// kept or else a new one, which is kept from then on.
-  /// @throws Error as the constructor of RunningModel and RunningModel::expect_same_rows(), with a
-  /// text that opens with which samples of the call the plan is for.
+  /// Returns the plan for `remainder`, the last micro-batches of a call of `samples` samples: one
+  /// that is kept or else a new one, which is kept from then on.
+  /// @throws Error as the constructor of RunningModel and RunningModel::expect_same_rows(). The
+  /// text begins with the samples of the call that the plan is for.
   RunningModel& take(std::int64_t samples, const MicroBatches& remainder);
 
-  /// Returns the events of the model's own plan and of all short ones that there have been.
+  /// Returns the events of full calls and of all short plans, even of those that were forgotten,
+  /// since the last call of this function.
   std::vector<TraceEvent> take_trace();
 
  private:

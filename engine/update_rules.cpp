@@ -12,8 +12,8 @@
 namespace penstock {
 namespace {
 
-// A gradient is multiplied by the inverse of both, which must not be one of f32's denormals: the
-// engine takes those for 0.
+// Checks the loss scaling. A gradient is multiplied by 1 / (loss scaling x `gradient_parts`), which
+// must not be a denormal of f32, because the engine takes denormals for 0.
 void expect_scale_in_f32(const Optimizer& optimizer, double gradient_parts) {
   const double most = 1 / static_cast<double>(std::numeric_limits<float>::min()) / gradient_parts;
   if (optimizer.loss_scaling <= most) return;

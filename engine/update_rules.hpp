@@ -1,5 +1,5 @@
-// These functions lead from a host's Optimizer to the rules of a plan's parameters, and say which
-// rules may follow others. They are pure.
+// These pure functions make the rules of a plan's parameters from a host's Optimizer, and check
+// whether new rules may replace them.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace penstock {
 
-/// Returns the rules. `trainable` has the names of all trainable parameters, and `gradient_parts`
-/// is what a gradient's sum is divided by, see actors::gradient_parts().
+/// Returns the rules of the plan's variables. `trainable` has the names of all trainable
+/// parameters, and a gradient's sum is divided by `gradient_parts`, see actors::gradient_parts().
 /// @throws Error as parameter_rules(); invalid_argument for a loss scaling that is too large.
 actors::UpdateRules update_rules(const Optimizer& optimizer, const graph::Plan& plan,
                                  const std::vector<std::string>& trainable, double gradient_parts);
 
-/// Expects that the rules `next` keep the same state of each parameter as the rules `now`.
-/// @throws Error invalid_argument naming a parameter of which they do not.
+/// Checks that the rules `next` keep the same state of each parameter as the rules `now`.
+/// @throws Error invalid_argument, which names a parameter for which they do not.
 void expect_same_state(const graph::Plan& plan, const actors::UpdateRules& now,
                        const actors::UpdateRules& next);
 

@@ -1,5 +1,5 @@
 // byte_images() makes a dataset that keeps images with labels as bytes and normalizes them when
-// they are read. The readers of files make such datasets.
+// they are read. read_idx() and read_cifar10() use it.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,14 @@ namespace penstock {
 
 /// Returns a dataset with the fields image, f32 [channels,rows,columns], and label, i64 [].
 /// `pixels` has the pixels of one image after the other, of as many images as there are labels.
-/// @throws Error invalid_argument for a normalization that makes no sense.
+/// @throws Error invalid_argument if check_normalization() refuses `normalization`.
 std::shared_ptr<const Dataset> byte_images(const Shape& image, std::vector<std::uint8_t> pixels,
                                            std::vector<std::uint8_t> labels,
                                            const Normalization& normalization);
 
 /// Checks that every label of the file at `path` is below `classes`.
-/// @throws Error invalid_data naming the file and the first sample in it whose label is not.
+/// @throws Error invalid_data, which names the file and the first sample whose label is `classes`
+/// or more.
 void check_labels(const std::string& path, std::span<const std::uint8_t> labels, int classes);
 
 }  // namespace penstock

@@ -12,8 +12,8 @@ namespace {
 constexpr int cifar10_classes = 10;
 constexpr int training_files = 5;
 constexpr std::size_t record_bytes = 1 + 3 * 32 * 32;
-// The original files have a tenth of this. A limit is needed, for a gzip stream could go on for
-// ever.
+// An original file of CIFAR-10 has a tenth of this number of records. There is a limit because a
+// gzip stream could go on for ever.
 constexpr std::size_t most_records = 100'000;
 
 struct Records {
@@ -25,7 +25,8 @@ struct Records {
   throw Error(Errc::corrupt_file, file.path() + ": " + text);
 }
 
-/// Appends the records of the file at `path`. Memory grows with what really arrives.
+/// Appends the records of the file at `path`. Memory is allocated for records that were read, and
+/// never in advance.
 void append_records(const std::string& path, Records& records) {
   FileBytes file(path);
   std::array<std::uint8_t, record_bytes> record;

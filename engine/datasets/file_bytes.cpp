@@ -13,7 +13,8 @@ namespace penstock {
 namespace {
 
 constexpr std::size_t read_bytes = 64 << 10;
-// Deflate spends at least one bit on the length of every 258 bytes, and one on their distance.
+// A byte of a deflate stream inflates to at most 1032 bytes: a match, which has up to 258 bytes,
+// takes at least one bit for its length and one for its distance.
 constexpr std::uint64_t most_inflation = 1032;
 
 }  // namespace
@@ -102,7 +103,8 @@ void FileBytes::inflate_some() {
 }
 
 void FileBytes::end_member() {
-  // A gzip file may have several members, one after the other; anything else is damage.
+  // A gzip file may have several members, one after the other. Bytes behind a member that are no
+  // further member are damage, which inflate() reports.
   if (zlib_.avail_in == 0) refill();
   ended_ = zlib_.avail_in == 0;
   if (!ended_) inflateReset(&zlib_);

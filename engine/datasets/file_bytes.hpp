@@ -1,6 +1,5 @@
-// FileBytes gives a file's content as one stream of bytes, inflated on the way if the file is
-// gzipped, which its first bytes tell, never its name. It is made for files that may be damaged or
-// hostile.
+// FileBytes gives a file's content as one stream of bytes. A gzipped file is inflated; it is
+// recognized by its first bytes and not by its name. The file may be damaged or hostile.
 #pragma once
 
 #include <zlib.h>
@@ -16,12 +15,12 @@
 
 namespace penstock {
 
-/// Returns the path of the file `name` in `directory`, plain or with .gz behind it, or nothing if
-/// there is none. @throws Error io_error if that cannot be told, as in a directory that may not be
-/// searched.
+/// Returns the path of the file `name` in `directory` or, if there is none, of the file `name`.gz
+/// there, or nothing if neither exists. @throws Error io_error if the system does not tell whether
+/// a file exists, for instance because the directory may not be searched.
 std::optional<std::string> find_file(const std::string& directory, const std::string& name);
-/// Returns what find_file() returns. @throws Error as find_file(); io_error, naming `what`, if
-/// there is no such file.
+/// Returns the path that find_file() returns. @throws Error as find_file(); io_error, which says
+/// that `what` was expected, if find_file() returns nothing.
 std::string expect_file(const std::string& directory, const std::string& name,
                         const std::string& what);
 
@@ -37,11 +36,11 @@ class FileBytes {
   /// @throws Error io_error, corrupt_file naming the file.
   std::size_t read(std::span<std::uint8_t> destination);
 
-  /// Returns a length that no stream from this file exceeds: the file's size, or what a gzipped
-  /// file of that size can inflate to.
+  /// Returns the largest number of bytes that the stream can have: the file's size, or the size to
+  /// which a gzipped file of that size can inflate.
   std::uint64_t most_bytes() const noexcept;
-  /// Returns how long the stream is, which is as long as the file was when it was opened, or
-  /// nothing if the file is gzipped.
+  /// Returns the number of bytes in the stream, which is the size that the file had when it was
+  /// opened, or nothing if the file is gzipped.
   std::optional<std::uint64_t> exact_bytes() const noexcept {
     return gzipped_ ? std::nullopt : std::optional(file_.bytes());
   }
@@ -57,8 +56,8 @@ class FileBytes {
   std::string path_;
   InputFile file_;
   std::vector<std::uint8_t> buffer_;
-  // The fields next_in and avail_in say which bytes of buffer_ are left, whether the file is
-  // gzipped or not.
+  // The fields next_in and avail_in say which bytes of buffer_ were not used yet, whether the file
+  // is gzipped or not.
   z_stream zlib_{};
   bool gzipped_ = false;
   bool ended_ = false;

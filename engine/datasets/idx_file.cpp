@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::uint64_t most_elements = std::uint64_t{16} << 30;
 constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
-constexpr std::size_t first_reserved_bytes = std::size_t{64} << 20;  // MNIST has less.
+constexpr std::size_t first_reserved_bytes = std::size_t{64}
+                                             << 20;  // No file of MNIST has more bytes.
 
 [[noreturn]] void refuse_idx(const FileBytes& file, const std::string& text) {
   throw Error(Errc::corrupt_file, file.path() + ": " + text);
@@ -41,7 +42,7 @@ std::string claim_of(const std::vector<std::int64_t>& dims) {
   return text + " elements";
 }
 
-/// Returns how many elements the dimensions make, and refuses more than the file can hold.
+/// Returns the number of elements that `dims` have. Refuses a number that the file cannot hold.
 std::size_t element_count(const FileBytes& file, const std::vector<std::int64_t>& dims) {
   const std::uint64_t limit = std::min(file.most_bytes(), most_elements);
   std::uint64_t count = 1;

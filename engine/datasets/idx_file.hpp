@@ -15,8 +15,8 @@ namespace penstock {
 class IdxFile {
  public:
   /// Reads the header of the file at `path`, which is gzipped or plain and must have `rank`
-  /// dimensions. A plain file has to be exactly as long as its header says; whether a gzipped file
-  /// is, read_elements() finds out.
+  /// dimensions. A plain file has to be exactly as long as its header says; read_elements() checks
+  /// the length of a gzipped file.
   /// @throws Error io_error or corrupt_file, whose text is one line that opens with the file's
   /// name; std::bad_alloc.
   IdxFile(const std::string& path, int rank);
@@ -25,8 +25,9 @@ class IdxFile {
   const std::string& path() const noexcept { return file_.path(); }
   const std::vector<std::int64_t>& dims() const noexcept { return dims_; }
 
-  /// Returns the elements, which follow the header. It is called once. Memory is allocated for
-  /// elements that are there, and not for as many as the header claims.
+  /// Returns the elements, which follow the header. The function may be called once. Beyond 64 MiB,
+  /// it allocates at most twice the memory of the elements that it has read already, whatever the
+  /// header claims.
   /// @throws Error as the constructor does.
   std::vector<std::uint8_t> read_elements();
 

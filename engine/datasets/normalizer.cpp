@@ -13,7 +13,8 @@ void check_normalization(const std::string& subject, const Normalization& normal
 }
 
 Normalizer::Normalizer(const Normalization& normalization) {
-  const CanonicalFloats floats;  // This runs on the host's thread.
+  // The host's thread, which calls this, may have another floating-point environment.
+  const CanonicalFloats floats;
   check_normalization("normalization", normalization);
   const auto [mean, std] = normalization;
   // All is computed in single precision, as torchvision does it.

@@ -1,4 +1,5 @@
-// A Normalizer leads from a byte of an image to the number that a network sees, by a table.
+// A Normalizer converts a byte of an image to the number that a network is given. It has a table
+// with the numbers of all 256 bytes.
 #pragma once
 
 #include <array>
@@ -10,8 +11,8 @@
 
 namespace penstock {
 
-/// Checks a normalization. @throws Error invalid_argument, its text opening with `subject`, unless
-/// mean and std are finite and std is positive, also when rounded to f32.
+/// Checks that mean and std are finite and std is positive, and that they still are so when they
+/// are rounded to f32. @throws Error invalid_argument, whose text begins with `subject`, if not.
 void check_normalization(const std::string& subject, const Normalization& normalization);
 
 class Normalizer {
@@ -20,7 +21,8 @@ class Normalizer {
   explicit Normalizer(const Normalization& normalization);
 
   float operator()(std::uint8_t byte) const noexcept { return table_[byte]; }
-  /// Writes the number of each byte to `destination`, which has room for as many floats.
+  /// Writes the number of each of the bytes to `destination`, which has room for one float per
+  /// byte.
   void apply(std::span<const std::uint8_t> bytes, float* destination) const noexcept;
 
  private:

@@ -1,5 +1,6 @@
-// Each sample is drawn from (seed, index) alone, whenever it is read: a digit's strokes, their ends
-// displaced, the whole slanted, scaled and shifted, drawn with a pen of random width and noise.
+// Each sample is computed from the seed and its index alone, whenever it is read. The points of a
+// digit's strokes are displaced at random. Then the digit is slanted, scaled and shifted, and drawn
+// with a pen of random width. In the end, noise is added.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,7 +21,7 @@ constexpr int digits = 10;
 
 using Pixels = std::array<std::uint8_t, side * side>;
 
-/// Draws returns one number after the other out of a sample's own sequence.
+/// Returns the numbers of a sample's own random sequence one after the other.
 class SampleDraws {
  public:
   SampleDraws(std::uint64_t seed, std::int64_t index)
@@ -44,7 +45,7 @@ class SampleDraws {
   std::size_t next_ = block_.size();
 };
 
-/// A Placement maps the unit square to pixels.
+/// A Placement maps points of the unit square to positions in the image, in pixels.
 struct Placement {
   float width, height, slant, left, top;
 

@@ -32,7 +32,7 @@ class TensorDataset : public Dataset {
   std::vector<Field> fields_;
 };
 
-/// Expects that tensor number `number` has as many rows as the first one.
+/// Checks that tensor number `number` has a dimension 0, and as many rows there as tensor 0.
 void check_rows(const std::vector<Tensor>& tensors, std::size_t number) {
   const Tensor& tensor = tensors[number];
   const auto refuse = [&](const std::string& expected, const std::string& got) {

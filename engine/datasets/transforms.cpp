@@ -37,7 +37,7 @@ ImageSize image_size(const std::string& subject, const std::shared_ptr<const Dat
   return {field.shape[0], field.shape[1], field.shape[2]};
 }
 
-/// Reads another dataset's sample and then changes its image.
+/// Is a dataset that reads a sample of another dataset and then changes the sample's image.
 class Transformed : public Dataset {
  public:
   Transformed(const std::string& subject, std::shared_ptr<const Dataset> dataset)
@@ -122,7 +122,8 @@ class Flipped : public Transformed {
   RandomFlip flip_;
 };
 
-/// This is not a Transformed dataset, as its images have another size.
+/// Is no Transformed dataset, because its images have another size than those of the dataset that
+/// it reads.
 class Cropped : public Dataset {
  public:
   Cropped(std::shared_ptr<const Dataset> dataset, const RandomCrop& crop)
@@ -153,8 +154,9 @@ class Cropped : public Dataset {
                  {1, static_cast<double>(has + 2 * crop_.padding)});
   }
 
-  /// Returns where a window of `wanted` pixels begins, in the image without padding. With 64 random
-  /// bits the bias of the remainder vanishes.
+  /// Returns the row or column in which a window of `wanted` pixels begins. It counts from the
+  /// image without padding, so that it is negative in the padding before the image. The 64 random
+  /// bits are so many that the remainder has no noticeable bias.
   std::int64_t offset(std::uint64_t bits, std::int64_t has, std::int64_t wanted) const {
     const auto places = static_cast<std::uint64_t>(has + 2 * crop_.padding - wanted + 1);
     return static_cast<std::int64_t>(bits % places) - crop_.padding;

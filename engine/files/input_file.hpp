@@ -15,14 +15,14 @@ class InputFile {
  public:
   enum class Links : std::uint8_t { followed, refused };
 
-  /// Opens the file at `path`, which errors call `name`. @throws Error io_error if the file cannot
-  /// be opened, or is no regular file.
+  /// Opens the file at `path`; the texts of errors call it `name`. @throws Error io_error if the
+  /// file cannot be opened, is no regular file, or is a link although `links` refuses links.
   InputFile(const std::filesystem::path& path, std::string name, Links links = Links::followed);
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
-  /// Returns the size that the file had when it was opened.
+  /// Returns the size in bytes that the file had when it was opened.
   std::uint64_t bytes() const noexcept { return bytes_; }
   int descriptor() const noexcept { return descriptor_; }
 

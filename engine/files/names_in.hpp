@@ -7,9 +7,9 @@
 
 namespace penstock {
 
-/// Returns the names of all that is in `directory`, or none if it cannot be read. It does not use
-/// the standard library's iterator, which ends the process if there is no memory. @throws
-/// std::bad_alloc
+/// Returns the names of all files and directories in `directory`, or none if `directory` cannot be
+/// read. The function does not use the standard library's iterator, which ends the process if there
+/// is no memory. @throws std::bad_alloc
 std::vector<std::string> names_in(const std::filesystem::path& directory);
 
 }  // namespace penstock

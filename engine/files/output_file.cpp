@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::size_t write_bytes = 1 << 16;
 
-/// Writes to disk what a rename has changed in a directory. A failure is ignored, for some file
-/// systems cannot do this.
+/// Writes to disk what a rename has changed in a directory. A failure is ignored, because some file
+/// systems cannot sync a directory.
 void sync_directory(const std::filesystem::path& directory) noexcept {
   const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return;
@@ -30,8 +30,9 @@ void sync_directory(const std::filesystem::path& directory) noexcept {
   ::close(descriptor);
 }
 
-/// Returns whether the process's standard output or error goes to the file: if the file were
-/// replaced, it would get neither what they wrote before nor what they write after.
+/// Returns whether the process's standard output or error goes to `file`, which must not be
+/// replaced then: the new file would have neither what the process wrote there before nor what it
+/// writes afterwards.
 bool is_standard_stream(const struct stat& file) {
   for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
     struct stat stream = {};
@@ -40,16 +41,17 @@ bool is_standard_stream(const struct stat& file) {
   return false;
 }
 
-/// Returns the file that a path leads to, over links, whether or not it exists; where that cannot
-/// be told, it returns the path as far as it was followed, made absolute.
+/// Returns the absolute path of the file that `target` leads to when links are followed. The file
+/// need not exist. If the system does not tell where a link leads, `target` is followed only up to
+/// that link.
 std::filesystem::path followed(const std::filesystem::path& target) {
-  constexpr int most_links = 40;  // The system follows so many.
+  constexpr int most_links = 40;  // Linux follows at most 40 links.
   std::error_code error;
   std::filesystem::path path = std::filesystem::absolute(target, error);
   for (int links = 0; links < most_links; ++links) {
     const auto resolved = std::filesystem::canonical(path, error);
     if (!error) return resolved;
-    // It may be a pipe, which has no path of its own.
+    // The path may lead to a pipe, which has no canonical path.
     if (std::filesystem::exists(path, error)) return path;
     const auto link = std::filesystem::read_symlink(path, error);
     if (error) return path;
@@ -58,8 +60,8 @@ std::filesystem::path followed(const std::filesystem::path& target) {
   return path;
 }
 
-/// Gives a new file the owner, group and permissions of the one that it will replace, as far as
-/// this user may.
+/// Gives the new file at `descriptor` the owner, group and permissions of the file `replaced`, as
+/// far as this user may.
 void keep_access(int descriptor, const struct stat& replaced) noexcept {
   const bool keeps_group = ::fchown(descriptor, replaced.st_uid, replaced.st_gid) == 0 ||
                            ::fchown(descriptor, static_cast<uid_t>(-1), replaced.st_gid) == 0;
@@ -73,9 +75,9 @@ std::string text_of(int error_number) {
   return std::generic_category().message(error_number);
 }
 
-/// Returns why what is at `target` cannot be replaced, or nothing if it can, or if somebody else
-/// has removed it since `existing` was read. `existing` describes a link itself, not where it
-/// leads.
+/// Returns why the file at `target` cannot be replaced, or an empty text if it can, or if it was
+/// removed since `existing` was read. If `target` is a link, `existing` describes the link, and not
+/// the file that the link leads to.
 std::string obstacle(const std::filesystem::path& target, const std::filesystem::path& directory,
                      const struct stat& existing) {
   struct stat linked = existing;
@@ -111,7 +113,7 @@ void OutputFile::reporting(const Action& action) const {
 OutputFile::OutputFile(const std::filesystem::path& target, Links links)
     : name_(or_out_of_memory("cannot write a file", [&] { return printable(target.native()); })) {
   reporting([&] {
-    const CanonicalFloats floats;  // A path computes in double.
+    const CanonicalFloats floats;  // std::filesystem::path computes in double.
     open(target, links);
   });
 }
@@ -143,7 +145,7 @@ void OutputFile::write(std::span<const std::byte> bytes) {
   assert(temporary_);
   reporting([&] {
     expect_whole();
-    has_gap_ = true;  // This is set back once all bytes are written.
+    has_gap_ = true;  // It stays true if the loop below throws.
     while (!bytes.empty()) {
       const auto part = bytes.first(std::min(bytes.size(), write_bytes - buffer_.size()));
       buffer_.append(reinterpret_cast<const char*>(part.data()), part.size());
@@ -177,7 +179,8 @@ void OutputFile::expect_whole() const {
   if (has_gap_) refuse("an earlier write to it has failed; write it again from the beginning");
 }
 
-// What has been written leaves the buffer at once, so that the same call can be made again.
+// Bytes that were written leave the buffer at once, so that sync() and commit() can be called again
+// after a failure.
 void OutputFile::flush() {
   while (!buffer_.empty()) {
     const ssize_t written = ::write(temporary_->descriptor(), buffer_.data(), buffer_.size());

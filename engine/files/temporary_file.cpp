@@ -22,16 +22,16 @@ namespace {
 constexpr std::string_view prefix = ".penstock-";
 constexpr std::string_view temporary_suffix = ".tmp";
 
-/// Returns a name that is short, whatever the target is called, for a name may have 255 bytes and
-/// no more.
+/// Returns a new name for a temporary file. The name does not contain the target's name, because it
+/// may have at most 255 bytes.
 std::string unique_name() {
   static std::atomic<unsigned> count{0};
   return std::string(prefix) + std::to_string(::getpid()) + '-' + std::to_string(count++) +
          std::string(temporary_suffix);
 }
 
-/// Takes the number that a text begins with, and returns it, or nothing if there are no digits or
-/// too many.
+/// Removes the number that `text` begins with, and returns it. Returns nothing if `text` does not
+/// begin with a number from 0 to the largest `Number`.
 template <class Number>
 std::optional<Number> take_number(std::string_view& text) {
   Number number{};
@@ -41,7 +41,8 @@ std::optional<Number> take_number(std::string_view& text) {
   return number;
 }
 
-/// Returns the process that gave a file this name, or nothing if none did.
+/// Returns the id of the process that made the temporary file `name`, or nothing if `name` is not
+/// the name of a temporary file.
 std::optional<pid_t> owner_of(std::string_view name) {
   if (!name.starts_with(prefix)) return std::nullopt;
   name.remove_prefix(prefix.size());
@@ -56,7 +57,8 @@ bool runs(pid_t process) {
   return ::getpgid(process) >= 0 || errno != ESRCH;
 }
 
-/// Returns where Linux shows an open file to linkat, without the heap, which may have nothing left.
+/// Returns the path in /proc by which linkat() finds an open file. The function does not use the
+/// heap, because there may be no memory left.
 std::array<char, 32> link_source(int descriptor) noexcept {
   constexpr std::string_view folder = "/proc/self/fd/";
   std::array<char, 32> path{};
@@ -106,7 +108,7 @@ void TemporaryFile::remove_abandoned(const std::filesystem::path& directory,
 void TemporaryFile::open_nameless(mode_t mode) {
   do descriptor_ = ::open(directory_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
   while (descriptor_ < 0 && errno == EINTR);
-  // The file could never get a name without /proc.
+  // Without /proc, the file could never get a name. The constructor then makes a file with a name.
   if (descriptor_ < 0 || ::access(link_source(descriptor_).data(), F_OK) == 0) return;
   ::close(descriptor_);
   descriptor_ = -1;
@@ -131,7 +133,7 @@ void TemporaryFile::take_name() {
     if (errno != EEXIST) fail();
     name = directory_ / unique_name();
   }
-  name_.swap(name);  // This allocates nothing: the file has its name already.
+  name_.swap(name);  // A swap cannot throw, so the destructor removes the new name.
 }
 
 }  // namespace penstock

@@ -1,6 +1,6 @@
-// TemporaryFile is a file that becomes another one or vanishes. If the file system allows it, the
-// file has no name until then, so that not even a killed process leaves it behind. One thread at a
-// time uses it.
+// TemporaryFile is a new file that either gets a path, where it replaces another file, or is
+// removed. If the file system allows it, the new file has no name until then, so that not even a
+// killed process leaves it behind. One thread at a time uses it.
 #pragma once
 
 #include <sys/types.h>
@@ -14,12 +14,12 @@ namespace penstock {
 class TemporaryFile {
  public:
   enum class Name : std::uint8_t {
-    avoided,  ///< The file has a name only if the file system insists.
+    avoided,  ///< The file has a name only if the file system needs one.
     needed,   ///< The file has a name from the start.
   };
 
-  /// Makes a new file in `directory` and opens it for writing. It has the permissions `mode`, less
-  /// the process's umask.
+  /// Makes a new file in `directory` and opens it for writing. It has the permissions `mode`,
+  /// without the bits of the process's umask.
   /// @throws std::system_error
   explicit TemporaryFile(const std::filesystem::path& directory, Name name = Name::avoided,
                          mode_t mode = 0666);
@@ -29,13 +29,15 @@ class TemporaryFile {
 
   int descriptor() const noexcept { return descriptor_; }
 
-  /// Becomes `target`, a path in the same directory, in place of what was there. It may be called
-  /// once. If `target` is a link, the link itself is replaced.
-  /// @throws std::system_error; the target is then as it was.
+  /// Gives the file the path `target`, which is in the file's directory, and replaces a file that
+  /// was there. The function may be called once. If `target` is a link, the link itself is
+  /// replaced.
+  /// @throws std::system_error; a file at `target` is then unchanged.
   void become(const std::filesystem::path& target);
 
   /// Removes from `directory` the temporary files with names that were last written longer than
-  /// `age` ago and belong to no process that this one can see. What cannot be removed stays.
+  /// `age` ago and were made by processes that have ended or that this process cannot see. A file
+  /// that cannot be removed stays.
   static void remove_abandoned(const std::filesystem::path& directory, std::chrono::seconds age);
 
  private:

@@ -30,8 +30,9 @@ void read_bytes(const ByteReader& read, std::span<std::byte> bytes) {
     refuse(Errc::io_error, "the file ended, or could not be read, while it was read");
 }
 
-/// Returns the header's text. It is read piece by piece: a file with a hole in it may claim more
-/// bytes than it has, and a hole reads as NUL, which no JSON has.
+/// Returns the header's text. It is read in pieces, and the first NUL byte is refused, because a
+/// file with holes may seem to have far more bytes than are on the disk: a hole is read as NUL
+/// bytes, and JSON has none.
 std::string read_header_text(const ByteReader& read, std::uint64_t file_bytes) {
   std::uint64_t size = 0;
   if (file_bytes < sizeof size)
@@ -60,7 +61,8 @@ Tensor read_tensor(const ByteReader& read, const WeightsEntry& entry) {
   return Tensor::wrap(entry.dtype, entry.shape, block);
 }
 
-/// Returns the header for tensors that lie without gaps, its entries in the order they are written.
+/// Returns the header of a file in which the tensors lie without gaps. Its entries are in the order
+/// in which the tensors are written.
 WeightsHeader layout(const WeightsFile& weights) {
   WeightsHeader header{.metadata = weights.metadata};
   for (const auto& [name, tensor] : weights.tensors) {

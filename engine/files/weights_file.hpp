@@ -1,6 +1,6 @@
 // These functions read and write weights in the safetensors format: the size of the header as u64
-// little-endian, the header in JSON, and the elements raw and little-endian. Reading trusts nothing
-// in the file; writing is whole or not at all.
+// little-endian, the header in JSON, and the elements raw and little-endian. A reader trusts
+// nothing in the file. A file is written whole or not at all.
 #pragma once
 
 #include <cstdint>
@@ -22,32 +22,35 @@ struct WeightsFile {
   std::map<std::string, std::string> metadata = {};
 };
 
-/// Throws an Error if a file with this header is not what was expected.
+/// Is a function that throws an Error if the file with this header is not what its reader expects.
 using HeaderCheck = std::function<void(const WeightsHeader&)>;
 
-/// Reads the file's header, asks `check`, and only then makes room for the tensors and reads them.
+/// Reads the file's header, calls `check` with it, and only then allocates the tensors and reads
+/// them.
 /// @throws Error io_error if the file cannot be read, corrupt_file if it breaks the format,
-/// unsupported for other types than F32 and I64, out_of_memory, and what `check` throws; the text
-/// names the file, after what it is, and the tensor.
+/// unsupported for other types than F32 and I64, out_of_memory, and what `check` throws. The text
+/// begins with `what` and the file's path, and names the tensor.
 WeightsFile read_weights_file(const std::filesystem::path& path,
                               const std::string& what = "weights file",
                               const HeaderCheck& check = {});
 
-/// Fills its argument with the bytes that come next, and returns how many there were.
+/// Is a function that fills its argument with the next bytes of a file and returns how many bytes
+/// it has read. It reads fewer bytes than fit into its argument only if the file has no more.
 using ByteReader = std::function<std::size_t(std::span<std::byte>)>;
 
-/// Reads weights from `bytes` bytes that `read` gives. It allocates no more than a small multiple
-/// of `bytes`, whatever the bytes say.
+/// Reads weights from `bytes` bytes that `read` gives. The function allocates no more than a small
+/// multiple of `bytes`, whatever the header claims.
 WeightsFile read_weights(const ByteReader& read, std::uint64_t bytes,
                          const HeaderCheck& check = {});
 
-/// Writes tensors of larger elements first, then by name, so that the same weights give the same
-/// bytes.
+/// Writes the weights. Tensors with larger elements come first, and tensors with elements of one
+/// size are ordered by name, so that equal weights give equal bytes.
 /// @throws Error invalid_argument if a name or the metadata cannot be written; io_error;
 /// out_of_memory.
 void write_weights(OutputFile& file, const WeightsFile& weights);
 
-/// Writes and commits. @throws Error as OutputFile and write_weights(); the path is then as it was.
+/// Writes the weights to a file at `path`. @throws Error as OutputFile and write_weights(); a file
+/// that was at `path` is then unchanged.
 void write_weights_file(const std::filesystem::path& path, const WeightsFile& weights);
 
 }  // namespace penstock

@@ -26,13 +26,13 @@ void require(bool condition, std::string_view name, const char* what) {
   if (!condition) corrupt("tensor " + quoted_name(name) + ": " + what);
 }
 
-/// Is a tensor's entry as the header has it.
+/// Is a tensor's entry as the header has it, before it is checked.
 struct RawEntry {
   std::string name = {};
   std::optional<std::string> dtype = {};
   std::optional<std::vector<std::uint64_t>> shape = {};
   std::optional<std::vector<std::uint64_t>> offsets = {};
-  bool has_more = false;  ///< Says whether another field follows.
+  bool has_more = false;  ///< Says whether there is an unknown field.
 };
 
 DType dtype_of(const RawEntry& entry) {
@@ -75,8 +75,8 @@ WeightsEntry checked(const RawEntry& entry, std::uint64_t data_bytes) {
   return {name, dtype, shape, begin, end};
 }
 
-/// Takes each tensor's entry as soon as it has been read, so that there never is more of the header
-/// than one entry beside what it says.
+/// Checks and converts each tensor's entry as soon as it has been read, so that memory never holds
+/// more than one RawEntry.
 class HeaderBuilder : public JsonEvents {
  public:
   explicit HeaderBuilder(std::uint64_t data_bytes) : data_bytes_(data_bytes) {}
@@ -155,7 +155,7 @@ class HeaderBuilder : public JsonEvents {
     field = std::forward<Value>(value);
   }
 
-  /// Refuses a value where none of its kind belongs.
+  /// Refuses the value that was read last, because no value of its kind belongs there.
   [[noreturn]] void refuse_value() const {
     if (depth_ == 0) corrupt("header: not a JSON object");
     if (depth_ == 1 && key_ == metadata_key) corrupt("header: __metadata__ is not an object");

@@ -1,5 +1,6 @@
-// WeightsHeader is the checked JSON header of a safetensors file. It says which bytes of the data
-// behind it are which tensor. All functions are pure; the text may come from anybody.
+// WeightsHeader is the checked JSON header of a safetensors file. It says for each tensor which
+// bytes of the data behind the header are the tensor's. All functions are pure. The text may be
+// damaged or hostile.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ struct WeightsEntry {
   std::string name;
   DType dtype = DType::f32;
   Shape shape = {};
-  std::uint64_t begin = 0;  ///< Is the first byte, counted from the start of the data.
-  std::uint64_t end = 0;    ///< Is the byte behind the last one.
+  std::uint64_t begin = 0;  ///< Is the place of the first byte, counted from the start of the data.
+  std::uint64_t end = 0;    ///< Is the place behind the last byte.
 };
 
 struct WeightsHeader {
@@ -26,7 +27,8 @@ struct WeightsHeader {
   std::map<std::string, std::string> metadata = {};
 };
 
-/// Returns the header in `text`, of `data_bytes` bytes of data. Time and memory grow as `text`.
+/// Returns the header that `text` has in JSON, for a file with `data_bytes` bytes of data. Time and
+/// memory grow with the length of `text`.
 /// @throws Error corrupt_file naming the tensor if the text breaks the format or the entries do not
 /// cover the data exactly once; unsupported if a tensor is of another type than F32 or I64.
 WeightsHeader parse_weights_header(std::string_view text, std::uint64_t data_bytes);

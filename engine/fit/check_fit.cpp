@@ -34,8 +34,9 @@ void check(const FitOptions& options) {
            std::string(options.validation_model ? "model" : "data"));
 }
 
-/// Checks that there are whole steps, but for an epoch's last one: fewer samples would be cut to
-/// other micro-batches. A batch sampler decides on the size itself.
+/// Checks that each batch, except for an epoch's last one, has the samples of a whole step: fewer
+/// samples would be divided into other micro-batches. A batch sampler may make smaller batches,
+/// too.
 void check_batches(const Options& model, const DataLoader& data) {
   const std::int64_t expected = model.samples_per_step(), got = data.samples_per_batch();
   if (got == expected || (data.has_batch_sampler() && got < expected)) return;
@@ -52,9 +53,9 @@ struct ShortStep {
 
 constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
 
-/// Counts the steps that are certain to come, as far as it is not `max_updates` that ends them: a
-/// callback may stop after the first step or the first epoch. The number is 0 if nothing says how
-/// many steps an epoch has.
+/// Counts the steps that certainly run unless `max_updates` ends the training. If a callback may
+/// stop the training, these are only the first step or the steps of the first epoch. The number is
+/// 0 if it is unknown how many steps an epoch has.
 std::int64_t certain_steps(const DataLoader& data, const FitOptions& options) {
   const std::int64_t epoch = options.steps_per_epoch.value_or(data.batches());
   const auto any = [&](auto hook) {
@@ -67,8 +68,8 @@ std::int64_t certain_steps(const DataLoader& data, const FitOptions& options) {
   return epoch > no_end / options.epochs ? no_end : epoch * options.epochs;
 }
 
-/// Returns the first step of which it is known that it will have fewer samples than a full one, or
-/// nothing if none is known.
+/// Returns the first step that is known to have fewer samples than a full step, or nothing if there
+/// is none.
 std::optional<ShortStep> first_short_step(const Options& model, const DataLoader& data,
                                           const FitOptions& options) {
   if (data.has_batch_sampler()) return std::nullopt;
@@ -96,13 +97,14 @@ void check_short_step(const TrainingModel& model, const DataLoader& data,
   try {
     model.check_samples(step->samples);
   } catch (const Error& error) {
-    if (error.code() != Errc::shape_mismatch) throw;  // It may be a lack of memory.
+    if (error.code() != Errc::shape_mismatch) throw;  // The error may be a lack of memory.
     refuse("data: a step will have " + count_text(step->samples, "sample") + ", " + step->why +
            ": " + error.what());
   }
 }
 
-/// Returns the metrics that count in the training.
+/// Returns the metrics that are computed of training steps: all but "loss", which every step
+/// returns.
 std::vector<Metric> metrics_of_steps(const FitOptions& options) {
   std::vector<Metric> metrics;
   std::ranges::copy_if(options.metrics, std::back_inserter(metrics),

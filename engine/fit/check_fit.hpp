@@ -1,5 +1,4 @@
-// These checks find what fit() can tell to be wrong before it begins, when nothing has changed.
-// They are pure.
+// These checks find errors in the arguments of fit() before it has changed anything. They are pure.
 #pragma once
 
 #include <stop_token>
@@ -10,11 +9,12 @@
 
 namespace penstock {
 
-/// Checks a training of `model`, of which `validation_model` is evaluated if it is not null. Both
-/// are handles that a metric's check cannot destroy, other than `options.validation_model`. Once
-/// `stop` is asked to stop, no metric's check is called any more.
-/// @throws Error invalid_argument saying what was expected and what came, and what a metric's check
-/// throws.
+/// Checks the arguments of a training of `model`. `validation_model` is the model that is
+/// evaluated, or null if there is none. Both are handles that a metric's check cannot destroy,
+/// whereas it may destroy `options.validation_model`. Once a stop is requested through `stop`, no
+/// further metric's check is called.
+/// @throws Error invalid_argument, which says what was expected and what came; what a metric's
+/// check throws.
 void check_fit(const TrainingModel& model, const InferenceModel* validation_model,
                const DataLoader& data, const FitOptions& options, const std::stop_token& stop);
 

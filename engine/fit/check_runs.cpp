@@ -14,7 +14,7 @@ void check_last_run(const InferenceModel& model, std::int64_t samples, const std
   try {
     model.check_samples(remainder);
   } catch (const Error& error) {
-    if (error.code() != Errc::shape_mismatch) throw;  // It may be a lack of memory.
+    if (error.code() != Errc::shape_mismatch) throw;  // The error may be a lack of memory.
     throw Error(Errc::invalid_argument, subject + ": a batch of " + count_text(samples, "sample") +
                                             " ends in a run of " + std::to_string(remainder) +
                                             ": " + error.what());
@@ -26,8 +26,7 @@ void check_last_run(const InferenceModel& model, std::int64_t samples, const std
 void check_runs(const InferenceModel& model, const DataLoader& data, const InferenceFields& fields,
                 const std::string& subject) {
   fields.check(data.fields().size(), subject);
-  // A batch sampler does not say how large its batches will be, and nor does a stream without a
-  // size.
+  // It is unknown how large the batches of a batch sampler, or of a stream without a size, will be.
   if (data.has_batch_sampler() || data.batches() == 0) return;
   if (data.batches() != 1) check_last_run(model, data.samples_per_batch(), subject);
   check_last_run(model, data.last_batch_samples(), subject);

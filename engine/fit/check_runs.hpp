@@ -1,4 +1,4 @@
-// These checks find what evaluate() and predict() can tell to be wrong before their first run. They
+// These checks find errors in the arguments of evaluate() and predict() before the first run. They
 // are pure.
 #pragma once
 
@@ -10,9 +10,9 @@
 
 namespace penstock {
 
-/// Checks the batches of `data`. @throws Error invalid_argument, opening with `subject`, if the
-/// model does not take batches of these fields, or of as many samples as it is known that they will
-/// have.
+/// Checks the batches of `data`. @throws Error invalid_argument, whose text begins with `subject`,
+/// if `model` does not take batches with the fields of `data`, or with a number of samples that a
+/// batch is known to have.
 void check_runs(const InferenceModel& model, const DataLoader& data, const InferenceFields& fields,
                 const std::string& subject);
 

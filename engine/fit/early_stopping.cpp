@@ -26,7 +26,8 @@ void check(const EarlyStopping& rule) {
     refuse("patience: expected 0 or more, got " + std::to_string(rule.patience));
 }
 
-/// Returns how a training gets a value of its evaluation, if `monitor` is to be one.
+/// Returns a hint on how a training gets the value `monitor` if that name begins with "val_", as
+/// names of an evaluation's values do, and an empty text otherwise.
 std::string hint_of(const std::string& monitor) {
   const std::string prefix = "val_";
   if (!monitor.starts_with(prefix)) return "";
@@ -41,7 +42,9 @@ void expect_name(const std::string& monitor, const std::vector<std::string>& nam
                   printable(joined(names)) + ", got " + quoted_text(monitor) + hint_of(monitor));
 }
 
-/// Stopper counts the epochs without a gain, and keeps the weights of the last one that was a gain.
+/// Stopper counts the epochs since the last gain, which is an epoch whose value is better than the
+/// best one before by more than `min_delta`. It keeps the weights of that epoch if they are to be
+/// restored.
 class Stopper {
  public:
   explicit Stopper(const EarlyStopping& rule) : rule_(rule) {}

@@ -1,5 +1,5 @@
-// evaluate_once() serves a training that evaluates at the end of each epoch: what there is to say
-// of the loader is said once.
+// evaluate_once() is for a training that evaluates at the end of each epoch. All its calls in a
+// training share a LoaderNote, so that the log has the loader's note only once.
 #pragma once
 
 #include <functional>

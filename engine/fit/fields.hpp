@@ -15,14 +15,14 @@
 
 namespace penstock {
 
-/// Returns the first fields of a batch, or all of them if there are too few: the model says what is
-/// missing.
+/// Returns as many of the batch's first fields as there are `inputs`. If the batch has fewer
+/// fields, all of them are returned, and the model's call reports what is missing.
 inline std::span<const Tensor> first_fields(const Batch& batch,
                                             const std::vector<std::string>& inputs) {
   return std::span<const Tensor>(batch).first(std::min(batch.size(), inputs.size()));
 }
 
-/// Calls `run` with all of `samples` rows, `most` at a time, in their order.
+/// Calls `run` with the `samples` rows of `tensors` in their order, at most `most` rows at a time.
 void in_runs(const std::vector<Tensor>& tensors, std::int64_t samples, std::int64_t most,
              const auto& run) {
   std::int64_t begin = 0;

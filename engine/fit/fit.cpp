@@ -24,7 +24,8 @@ Batch first_rows(Batch batch, std::int64_t count) {
   return batch;
 }
 
-/// FitModels holds handles of fit()'s own, for the host's functions may destroy the host's handles.
+/// FitModels holds handles of fit()'s own, because the host's functions may destroy the host's
+/// handles.
 struct FitModels {
   FitModels(const TrainingModel& model, const InferenceModel* validation_model)
       : training(ModelAccess::handle(model)) {
@@ -73,13 +74,13 @@ class Fitting {
     return options_.max_updates.value_or(std::numeric_limits<std::int64_t>::max()) -
            static_cast<std::int64_t>(updates());
   }
-  /// Returns whether the host has asked for a stop. From then on nothing of the host's is called.
+  /// Returns whether the host has asked for a stop. Once it has, none of its functions is called.
   bool cancelled() {
     history_.cancelled |= stop_.stop_requested();
     return history_.cancelled;
   }
-  /// Returns whether the training is over. A stop that is asked for when all is done cancels
-  /// nothing.
+  /// Returns whether the training is over. A stop that is requested when all updates are done
+  /// cancels nothing.
   bool finished() { return stopped_ || updates_left() <= 0 || cancelled(); }
 
   /// Calls `tell` with one callback after the other until the host asks for a stop.
@@ -88,14 +89,16 @@ class Fitting {
       if (!cancelled()) call_host([&] { tell(callback); });
   }
 
-  /// Tells every callback that the training has ended, for a stop that comes now cancels nothing.
+  /// Tells every callback that the training has ended, unless it was cancelled. A stop that is
+  /// requested meanwhile cancels nothing.
   void end_fit() {
     if (history_.cancelled) return;
     for (const FitCallback& callback : options_.callbacks)
       if (callback.on_fit_end) call_host([&] { callback.on_fit_end(history_); });
   }
 
-  /// Returns what `call`, which takes the token, returns, or nothing if that was cancelled.
+  /// Returns what `call` returns, or nothing if the host's stop token has cancelled the call.
+  /// `call` is to pass that token on.
   auto unless_cancelled(const auto& call) -> std::optional<decltype(call())> {
     try {
       if (!cancelled()) return call();
@@ -128,7 +131,7 @@ class Fitting {
     end_epoch(std::move(record), scores);
   }
 
-  /// Counts the steps that the epoch will have if no callback ends it; 0 if the data do not say.
+  /// Counts the steps that the epoch will have if no callback ends it; 0 if that is unknown.
   std::int64_t announced_steps() const {
     const std::int64_t most = options_.steps_per_epoch.value_or(data_.batches());
     if (!options_.max_updates) return most;
@@ -141,7 +144,8 @@ class Fitting {
     return samples / per_update_ + (samples % per_update_ != 0);
   }
 
-  /// Returns whether there was a batch for the step.
+  /// Takes a step. Returns false if the data have no batch for it, or if the host has asked for a
+  /// stop.
   bool run_step(EpochRecord& epoch, Scores& scores) {
     const Stopwatch asking;
     std::optional<std::optional<Batch>> batch = unless_cancelled([&] { return next_batch(); });
@@ -239,12 +243,12 @@ class Fitting {
   const std::stop_token stop_;
   LoaderNote note_, validation_note_;
   std::optional<InferenceFields> validation_fields_;
-  const std::int64_t per_update_;  // Counts samples.
-  std::int64_t taken_ = 0;         // Counts the batches of the data's epoch.
+  const std::int64_t per_update_;  // Counts the samples of an update.
+  std::int64_t taken_ = 0;         // Counts the batches that were taken in the data's epoch.
   std::int64_t samples_ = 0;
   bool stopped_ = false;
   std::optional<Stopwatch> first_step_;
-  // Counts from the call of the first step to the return of the last one, without evaluations.
+  // Is the time from the call of the first step to the return of the last one, without evaluations.
   double seconds_ = 0;
   double evaluating_seconds_ = 0;
   History history_;

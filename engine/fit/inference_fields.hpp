@@ -12,32 +12,33 @@
 namespace penstock {
 
 /// If a loader's fields have the names of all inputs, inference takes these fields by name.
-/// Otherwise a batch with at least as many fields as a step of training takes is one of training,
-/// and its first fields are the inputs of that step. Any other batch has inference's inputs in
-/// their order.
+/// Otherwise a batch with at least as many fields as a step of training takes is a batch of
+/// training, and its first fields are the inputs of that step. Any other batch has inference's
+/// inputs in their order.
 class InferenceFields {
  public:
-  /// Selects fields for `model`. `batch_fields` are the loader's fields, and `of_step` the inputs
-  /// of the training beside which `model` is evaluated, if there is one.
+  /// Selects fields for `model`. `batch_fields` are the loader's fields. `of_step` has the inputs
+  /// of the training during which `model` is evaluated, and is empty if there is none.
   InferenceFields(const InferenceModel& model, const std::vector<Field>& batch_fields,
                   const std::vector<std::string>& of_step = {});
-  /// Selects fields for a caller of `model` who asks for the inputs called `inputs` alone.
+  /// Selects fields only for those inputs of `model` whose names are in `inputs`.
   InferenceFields(const InferenceModel& model, const std::vector<Field>& batch_fields,
                   const std::vector<std::string>& inputs, const std::vector<std::string>& of_step);
 
-  /// Checks that batches with so many fields can be taken. @throws Error invalid_argument, opening
-  /// with `subject`, if they are neither batches of inference nor of training.
+  /// Checks that batches with `fields` fields can be taken. @throws Error invalid_argument, whose
+  /// text begins with `subject`, if they are neither batches of inference nor of training.
   void check(std::size_t fields, const std::string& subject) const;
-  /// Returns the fields of a batch that check() lets through; they live until the next call. It
-  /// returns all fields if there are too few: the model says what is missing.
+  /// Returns the fields of a batch that are the inputs, and are valid until the next call. check()
+  /// must have accepted the batch's number of fields. If the batch has too few fields, all of them
+  /// are returned, and the model's call reports what is missing.
   std::span<const Tensor> of(const Batch& batch);
 
  private:
   bool place_among(const std::vector<std::string>& names);
 
   std::vector<std::string> inputs_;
-  std::vector<std::string> whole_;      // Has the fields of a batch that has more than the inputs.
-  std::vector<std::size_t> positions_;  // Has the inputs' positions among these fields.
+  std::vector<std::string> whole_;      // Has the names of all fields of a batch.
+  std::vector<std::size_t> positions_;  // Has the positions of the inputs in `whole_`.
   bool in_front_ = false;
   Batch chosen_;
 };

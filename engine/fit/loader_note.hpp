@@ -1,5 +1,5 @@
-// A LoaderNote is what a loop over a loader's batches tells the host's log about samples that it
-// never sees. One thread uses it.
+// A LoaderNote tells the host's log, at most once, which samples of a loader fill no batch. A loop
+// over the loader's batches makes it. One thread uses it.
 #pragma once
 
 #include "engine/log/log.hpp"
@@ -14,9 +14,9 @@ class LoaderNote {
   explicit LoaderNote(const auto& model)
       : log_(model.options().runtime, *ModelAccess::calls(model)) {}
 
-  /// Writes the loader's note, if it has one and none was written: a warning of samples left out.
-  /// For an iterable dataset the note is known at an epoch's end only, so this function is to be
-  /// called there, too.
+  /// Writes the loader's note to the log, if there is one and none was written before. The note is
+  /// a warning if samples are left out. For an iterable dataset, the note is known only at the end
+  /// of an epoch, so this function is to be called there, too.
   void tell(const DataLoader& data) {
     const bool dropped = data.dropped_samples() > 0;
     const LogLevel level = dropped ? LogLevel::warning : LogLevel::info;

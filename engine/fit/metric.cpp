@@ -32,13 +32,15 @@ void check_scores(const Tensor& scores, const Tensor& labels) {
     refuse_scores(scores, labels);
 }
 
-/// Returns the rows of every N-th round of `labels`, or all rows if that selects none.
+/// Returns the last round of each `rows.period` rounds of `labels`, or all of `labels` if they have
+/// fewer rounds.
 Tensor every_nth(const OutputRows& rows, const Tensor& labels) {
   if (rows.round < 1 || rows.period < 1)
     throw Error(Errc::invalid_argument,
                 "accuracy: expected rounds of 1 row or more and a period of 1 or more, got " +
                     std::to_string(rows.round) + " and " + std::to_string(rows.period));
-  // Rounds are counted, for a host may ask for so many rows that their number overflows.
+  // The loop counts rounds and not rows, because the product of a round and a period that the host
+  // has chosen may overflow.
   const std::int64_t round = rows.round, rounds = labels.shape()[0] / round;
   std::vector<Tensor> parts;
   for (std::int64_t left = rounds, end = 0; left >= rows.period; left -= rows.period) {
@@ -59,7 +61,7 @@ void expect_single_samples(const OutputRows& rows) {
                     std::to_string(rows.copies) + " replicas");
 }
 
-/// Returns labels of which the last ones are those of the outputs' rows.
+/// Returns labels whose last rows belong to the rows of the outputs.
 Tensor labels_of(const OutputRows& rows, const Tensor& labels) {
   expect_single_samples(rows);
   if (rows.mode != OutputMode::every_n || !labels || labels.shape().rank() != 1) return labels;
@@ -80,7 +82,7 @@ std::int64_t counted_correct(const Tensor& scores, const Tensor& labels) {
   return correct;
 }
 
-/// Returns a metric whose functions a host may call itself.
+/// Returns a metric with functions that the host may call directly, too.
 Metric metric_of(std::string_view name, const auto& score, const auto& check) {
   return {.name = std::string(name),
           .score =
@@ -96,7 +98,7 @@ Metric metric_of(std::string_view name, const auto& score, const auto& check) {
 }  // namespace
 
 Score& Score::operator+=(const Score& other) noexcept {
-  const CanonicalFloats floats;  // Here and below, this runs on the host's thread.
+  const CanonicalFloats floats;  // The host's thread may have another floating-point environment.
   sum += other.sum;
   count += other.count;
   return *this;

@@ -64,7 +64,8 @@ class Predictions {
   std::vector<std::vector<Tensor>> parts_;  // Holds the parts of each returned output.
 };
 
-/// Expects that outputs have one row for each sample, rather than one for each replica.
+/// Checks that outputs have one row for each sample. If several replicas share their inputs,
+/// outputs have as many rows for a sample.
 void expect_own_inputs(const InferenceModel& model) {
   const int group = model.options().topology.input_group_size;
   if (group > 1)
@@ -75,8 +76,8 @@ void expect_own_inputs(const InferenceModel& model) {
                     "InferenceModel::run(), which returns them all");
 }
 
-/// Returns the number of rows of all tensors, or 0 where they disagree: the model says what is
-/// wrong with them as they are.
+/// Returns the number of rows that all tensors have, or 0 if they have different numbers: then the
+/// model's call reports what is wrong.
 std::int64_t samples_in(const std::vector<Tensor>& inputs) {
   std::int64_t samples = -1;
   for (const Tensor& tensor : inputs) {
@@ -86,8 +87,9 @@ std::int64_t samples_in(const std::vector<Tensor>& inputs) {
   return std::max<std::int64_t>(samples, 0);
 }
 
-/// Returns what `run` has added to the predictions in one call of the model. It is given the model,
-/// the inputs that its caller, who has `count` of them, gives, and the predictions.
+/// Calls `run` with the model, the PredictionInputs of a caller who has `count` inputs, and empty
+/// Predictions. Returns what `run` has added to the predictions. All this counts as one call of the
+/// model.
 std::vector<NamedTensor> predicting(InferenceModel& model, std::size_t count, const auto& run) {
   return or_out_of_memory("predict", [&] {
     const auto calls = ModelAccess::calls(model);

@@ -18,7 +18,7 @@ const graph::TensorType* PredictionInputs::target(const std::string& name) const
   return nullptr;
 }
 
-// Zeros are legal labels and targets of every loss, and nobody sees what the losses come to.
+// Zeros are legal labels and targets of every loss, and the losses of these zeros are not returned.
 std::span<const Tensor> PredictionInputs::completed(std::span<const Tensor> callers_inputs,
                                                     std::int64_t samples) {
   if (!targets_missing_ || callers_inputs.size() != names_.size()) return callers_inputs;

@@ -21,9 +21,9 @@ class PredictionInputs {
 
   /// Returns the names of the inputs that the caller gives, in the order of the model's.
   const std::vector<std::string>& names() const { return names_; }
-  /// Returns the model's inputs for `samples` samples: those `callers_inputs`, and zeros for the
-  /// targets that are missing. The span is valid until the next call, and is `callers_inputs`
-  /// itself if none is missing.
+  /// Returns the model's inputs for `samples` samples: `callers_inputs`, and zeros for the targets
+  /// that are missing. The span is valid until the next call, and is `callers_inputs` itself if no
+  /// target is missing.
   std::span<const Tensor> completed(std::span<const Tensor> callers_inputs, std::int64_t samples);
   /// Returns whether the model's output number `output` is part of the prediction.
   bool returns(std::size_t output) const;

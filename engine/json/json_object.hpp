@@ -14,7 +14,7 @@
 
 namespace penstock {
 
-/// Returns a number. JSON has no word for nan and infinity, which become null.
+/// Returns `number` as JSON. JSON has no word for nan and infinity, which become null.
 inline JsonValue json_of(double number) {
   if (!std::isfinite(number)) return {};
   return {.kind = JsonValue::Kind::number, .text = number_text(number)};
@@ -25,7 +25,7 @@ inline JsonValue json_of(std::integral auto number) {
 inline JsonValue json_of(bool truth) {
   return {.kind = JsonValue::Kind::boolean, .truth = truth};
 }
-/// Returns a text in which control characters have become "?".
+/// Returns at most 4000 bytes of `text`, in which control characters have become "?".
 inline JsonValue json_of(std::string_view text) {
   return {.kind = JsonValue::Kind::text, .text = printable(text)};
 }

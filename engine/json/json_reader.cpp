@@ -28,14 +28,14 @@ class JsonReader {
  private:
   [[noreturn]] void fail(const char* reason) const { throw events_.failure(at_, reason); }
 
-  /// Returns the next character, or at the end NUL, which nothing but a damaged text has.
+  /// Returns the next character, or NUL at the end of the text. JSON has no NUL within the text.
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
   void skip_space() {
     while (peek() == ' ' || peek() == '\t' || peek() == '\n' || peek() == '\r') ++at_;
   }
 
-  /// Reads a value, or the beginning of one that has values inside, up to the first of those.
+  /// Reads a whole value or, if the value is an object or a list, its opening bracket only.
   void read_value() {
     skip_space();
     const std::size_t begin = at_;
@@ -70,7 +70,8 @@ class JsonReader {
     ++at_;
   }
 
-  /// Returns whether another value follows a value, or the beginning of an object or a list.
+  /// Reads on behind a value or an opening bracket. Returns whether another value follows in the
+  /// innermost open object or list; if none does, that object or list is closed.
   bool go_on() {
     skip_space();
     const bool in_object = open_.back() == '}';
@@ -146,7 +147,7 @@ class JsonReader {
   JsonEvents& events_;
   std::size_t at_ = 0;
   std::string open_;  // Has the ends of the objects and lists that are open, the innermost last.
-  bool is_empty_ = false;  // Says whether nothing was read yet in the innermost one.
+  bool is_empty_ = false;  // Says whether the innermost open object or list has no value yet.
 };
 
 }  // namespace

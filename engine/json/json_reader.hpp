@@ -1,5 +1,5 @@
 // read_json_text() reads JSON (RFC 8259) piece by piece, in time and memory in proportion to the
-// text, whatever the process's locale is. It is pure, and the text may come from anybody.
+// text, whatever the process's locale is. It is pure, and the text may be damaged or hostile.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@
 
 namespace penstock {
 
-/// Is told of the pieces of a JSON text: read_json_text() calls these functions in the order of the
-/// pieces. `at` is the position of a piece's first byte. An exception that a function throws ends
-/// the reading.
+/// Receives the pieces of a JSON text: read_json_text() calls a function of this class for each
+/// piece, in the order of the pieces. `at` is the position of a piece's first byte. An exception
+/// that a function throws ends the reading.
 class JsonEvents {
  public:
   virtual ~JsonEvents() = default;

@@ -14,17 +14,19 @@ namespace {
 constexpr std::uint32_t first_surrogate = 0xD800, first_low_surrogate = 0xDC00,
                         behind_surrogates = 0xE000, last_character = 0x10FFFF;
 
-/// Returns how many bytes a character of UTF-8 has that begins with `byte`, or 0 if none begins so.
+/// Returns how many bytes a character of UTF-8 has whose first byte is `byte`, or 0 if `byte` is
+/// the first byte of no character.
 std::size_t bytes_of_character(unsigned char byte) {
   if (byte < 0x80) return 1;
-  if (byte < 0xC2) return 0;  // It continues a character, or is a longer form of an ASCII one.
+  if (byte < 0xC2)
+    return 0;  // The byte continues a character, or begins a longer form of an ASCII character.
   if (byte < 0xE0) return 2;
   if (byte < 0xF0) return 3;
   return byte < 0xF5 ? 4 : 0;
 }
 
-/// Returns how many bytes the character of UTF-8 has that `text` begins with, or 0 if it begins
-/// with none.
+/// Returns how many bytes the first character of `text` has in UTF-8, or 0 if `text` does not begin
+/// with a character.
 std::size_t utf8_character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const std::size_t size = bytes_of_character(byte(0));
@@ -56,7 +58,7 @@ void append_character(std::string& value, std::uint32_t character) {
   }
 }
 
-/// Returns the number of the four hexadecimal digits at `at`.
+/// Returns the number of the four hexadecimal digits at `at`, or nothing if there are no four.
 std::optional<std::uint32_t> hexadecimal(std::string_view text, std::size_t at) {
   const std::string_view digits = text.substr(std::min(at, text.size()), 4);
   std::uint32_t number = 0;
@@ -74,7 +76,8 @@ bool is_low_surrogate(std::uint32_t unit) {
   return unit >= first_low_surrogate && unit < behind_surrogates;
 }
 
-/// Reads what follows "\u" at `at`: a character's number, or those of its two halves.
+/// Reads the number at `at`, in front of which "\u" stands. If the number is the first half of a
+/// character (a high surrogate), a further "\u" with the second half must follow.
 JsonStringEnd read_numbered(std::string_view text, std::size_t at, std::string& value) {
   constexpr const char* no_number = "expected four hexadecimal digits behind \\u";
   constexpr const char* half = "expected both halves of a character behind \\u";

@@ -8,7 +8,7 @@
 namespace penstock {
 
 struct JsonStringEnd {
-  std::size_t at = 0;            ///< Points behind the closing quote, or at what does not fit.
+  std::size_t at = 0;  ///< Is the position behind the closing quote, or of what does not fit.
   const char* reason = nullptr;  ///< Says what does not fit; null if everything fits.
 };
 

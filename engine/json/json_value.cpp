@@ -19,7 +19,7 @@ namespace {
 
 using JsonKind = JsonValue::Kind;
 
-constexpr std::size_t deepest = 32;  // Trees are destroyed recursively.
+constexpr std::size_t deepest = 32;  // There is a limit because trees are destroyed recursively.
 constexpr std::size_t longest_number = 40;
 
 Error error_in(int line, const std::string& what) {
@@ -30,7 +30,8 @@ Error error_in(int line, const std::string& what) {
   throw error_in(line, what);
 }
 
-/// Returns whether a number that no double holds is too large for one, rather than too close to 0.
+/// Returns whether a number that no double can hold is too large for a double. If it is not, it is
+/// too close to 0.
 bool is_too_large(std::string_view spelling) {
   const auto exponent_at = std::min(spelling.find_first_of("eE"), spelling.size());
   const std::string_view digits = spelling.substr(0, exponent_at);
@@ -48,7 +49,8 @@ bool is_too_large(std::string_view spelling) {
   return exponent > static_cast<std::int64_t>(first) - point;
 }
 
-/// Returns whether the number is one that a double can hold, or is too close to 0 for one.
+/// Returns whether a double can hold the number. A number that is too close to 0 counts as one that
+/// it can hold.
 bool fits_a_double(std::string_view spelling) {
   double number = 0;
   const auto [end, error] =
@@ -98,7 +100,7 @@ class TreeBuilder : public JsonEvents {
  private:
   struct OpenValue {
     JsonValue* value;
-    std::map<std::string, int> names = {};  ///< Has the names of an object, with their lines.
+    std::map<std::string, int> names = {};  ///< Has the lines of the names in an object.
   };
 
   void add(JsonValue value, std::size_t at) { insert(std::move(value), at); }
@@ -129,8 +131,8 @@ class TreeBuilder : public JsonEvents {
     return printable(path) + ": ";
   }
 
-  /// Adds a value to the innermost open one. Pointers to open values stay good, for no other one
-  /// grows.
+  /// Adds a value to the innermost open value, or as the root if no value is open. Pointers to open
+  /// values stay valid, because only the innermost of them grows.
   JsonValue& insert(JsonValue value, std::size_t at) {
     value.line = line_of(at);
     if (open_.empty()) return root_ = std::move(value);
@@ -139,7 +141,7 @@ class TreeBuilder : public JsonEvents {
     return parent.items.emplace_back(std::move(value));
   }
 
-  /// Returns the line of the byte at `at`, or the last line returned if that is further on.
+  /// Returns the line of the byte at `at`, or the line that was returned last if that is greater.
   int line_of(std::size_t at) {
     const auto counted = text_.begin() + static_cast<std::ptrdiff_t>(std::min(counted_, at));
     line_ += static_cast<int>(
@@ -149,7 +151,7 @@ class TreeBuilder : public JsonEvents {
   }
 
   std::string_view text_;
-  std::size_t counted_ = 0;  ///< Counts the bytes whose lines are in line_.
+  std::size_t counted_ = 0;  ///< Counts the bytes whose line ends are counted in `line_`.
   int line_ = 1;
   std::string name_;
   JsonValue root_;
@@ -174,7 +176,9 @@ std::string text_of(const JsonValue& value) {
   return {};
 }
 
-/// Appends `value`. Without an indentation, as in lists, it is one line.
+/// Appends `value` to `out`. The last line of an object is indented by `indentation` columns, and
+/// the lines of its items by two more. If `indentation` is empty, as it is inside lists, the value
+/// is one line.
 void write(std::string& out, const JsonValue& value, std::optional<int> indentation) {
   const auto write_items = [&](char begin, char end, std::optional<int> inner) {
     const auto break_line = [&](std::optional<int> columns) {

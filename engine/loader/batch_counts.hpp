@@ -1,5 +1,6 @@
-// BatchCounts say how many batches a loader's epoch has, of how many samples, and what it leaves
-// out. One thread at a time writes them; any thread may read them meanwhile.
+// BatchCounts say how many batches a loader's epoch has, how many samples a batch has, and how many
+// samples the epoch leaves out. One thread at a time writes them; any thread may read them
+// meanwhile.
 #pragma once
 
 #include <atomic>
@@ -12,12 +13,12 @@
 
 namespace penstock {
 
-/// A SampledEpoch is an epoch as a sampler has made it.
+/// A SampledEpoch describes an epoch whose samples or batches a sampler of the host's has chosen.
 struct SampledEpoch {
   std::shared_ptr<const actors::EpochPlan> plan = {};
   std::int64_t rows = 0;     ///< Counts the samples of a batch.
   std::int64_t dropped = 0;  ///< Counts the samples in no batch.
-  /// Counts the samples of a last batch that is not full; it is 0 if that is full.
+  /// Counts the samples of the last batch if it is not full; it is 0 if the last batch is full.
   std::int64_t short_rows = 0;
 };
 
@@ -25,14 +26,14 @@ struct BatchCounts {
   std::atomic<std::int64_t> rows{1};     ///< Counts the samples of a batch.
   std::atomic<std::int64_t> batches{0};  ///< Counts the batches of an epoch; 0 says "unknown".
   std::atomic<std::int64_t> dropped{0};  ///< Counts the samples in no batch.
-  /// Counts the samples of a last batch that is not full.
+  /// Counts the samples of the last batch if it is not full; it is 0 if the last batch is full.
   std::atomic<std::int64_t> short_rows{0};
 
   void set(const EpochSize& size) noexcept;
   void set(const SampledEpoch& epoch) noexcept;
 
-  /// Returns one line that says which samples are in no full batch, or an empty text if all are in
-  /// one. `reason` says why some samples are in no batch.
+  /// Returns one line that says how many samples are in no full batch, or an empty text if every
+  /// sample is in one. `reason` says why some samples are in no batch.
   std::string note(const std::string& reason) const;
 };
 

@@ -1,5 +1,5 @@
-// A CallGate lets one call of an object pass at a time. Any other call is refused meanwhile, from
-// whatever thread, also from a function that the first call has called.
+// A CallGate lets one call of an object pass at a time. While that call is under way, any other
+// call is refused, even if a function that the first call has called makes it.
 #pragma once
 
 #include <atomic>

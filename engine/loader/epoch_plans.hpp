@@ -1,5 +1,5 @@
-// Epoch plans say how an epoch's samples become batches: by numbers alone, or as a sampler of the
-// host's says. They are pure, but for what a sampler does.
+// Epoch plans say how an epoch's samples are divided into batches, either by their number alone or
+// as a sampler of the host's says. The functions are pure, except for what a sampler does.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +15,23 @@ struct EpochSize {
   std::int64_t used = 0;  ///< Counts the samples in the batches of each partition.
   std::int64_t batches = 0;
   std::int64_t dropped = 0;  ///< Counts the samples in no batch of any partition.
-  /// Counts the samples of a last batch that is not full; it is 0 if that is full.
+  /// Counts the samples of the last batch if it is not full; it is 0 if the last batch is full.
   std::int64_t short_rows = 0;
 };
 
-/// Returns what becomes of `samples` samples in batches of `rows`.
+/// Returns the size of an epoch of `samples` samples in batches of `rows` samples.
 EpochSize epoch_size(std::int64_t samples, std::int64_t rows, const DataLoaderOptions& options);
 
 /// Returns the plan that `options.sampler` makes of an epoch, in batches of `rows`.
-/// @throws Error invalid_data for a sample that is none of the dataset's `samples`; whatever the
-/// sampler throws.
+/// @throws Error invalid_data for a sample that is not one of the dataset's `samples` samples;
+/// whatever the sampler throws.
 actors::EpochPlan sampled_plan(const DataLoaderOptions& options, std::int64_t rows,
                                std::int64_t samples, std::uint64_t epoch);
 
-/// Returns a plan that joins each `concatenated` consecutive batches of the sampler into one. The
-/// samples of fewer batches at the end are in the plan's order, but in no batch.
-/// @throws Error invalid_data for a sample that is none of the dataset's `samples`, or for an empty
-/// batch; whatever the sampler throws.
+/// Returns a plan that joins each `concatenated` consecutive batches of the sampler into one. If
+/// fewer of them are left at the end, their samples are in the plan's order, but in no batch.
+/// @throws Error invalid_data for a sample that is not one of the dataset's `samples` samples, or
+/// for an empty batch; whatever the sampler throws.
 actors::EpochPlan batch_sampled_plan(const BatchSampler& sampler, std::int64_t concatenated,
                                      std::int64_t samples, std::uint64_t epoch);
 

@@ -40,7 +40,7 @@ void check_fields(const std::vector<Field>& fields) {
 }
 
 void check_rows(std::int64_t rows) {
-  const CanonicalFloats floats;  // Rounding the number may trap.
+  const CanonicalFloats floats;  // A rounding may trap in the host's environment.
   check_number("data_loader.samples_per_batch", static_cast<double>(rows), {.low = 1});
 }
 
@@ -50,7 +50,8 @@ void check_concatenated(std::int64_t count) {
 }
 
 void check_threads(const DataLoaderOptions& options) {
-  const CanonicalFloats floats;  // This runs on the host's thread.
+  // The host's thread may have another floating-point environment.
+  const CanonicalFloats floats;
   check_number("data_loader.workers", options.workers, {0, 1024});
   check_number("data_loader.buffered", options.buffered, {1, 1024});
   check_number("data_loader.timeout_seconds", options.timeout_seconds,

@@ -1,5 +1,5 @@
-// These checks find what a data loader refuses before anything is read. They are pure, but for what
-// a dataset says of itself.
+// These checks find what a data loader refuses before anything is read. They are pure, except that
+// some of them call functions of the dataset.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace penstock {
 
 [[noreturn]] void refuse_empty_dataset();
 
-/// Returns how many samples the dataset says it has. @throws Error invalid_argument if there is no
-/// dataset, invalid_data if it is empty.
+/// Returns how many samples the dataset says it has, or nothing if it does not say. @throws Error
+/// invalid_argument if there is no dataset, invalid_data if it is empty.
 template <class AnyDataset>
 std::optional<std::int64_t> checked_size(const std::shared_ptr<const AnyDataset>& dataset) {
   if (!dataset) throw Error(Errc::invalid_argument, "data loader: expected a dataset, got none");
@@ -27,13 +27,13 @@ std::optional<std::int64_t> checked_size(const std::shared_ptr<const AnyDataset>
   return size;
 }
 
-/// Returns what the dataset says of its fields.
+/// Returns the fields that the dataset says its samples have.
 std::vector<Field> fields_of(const auto& dataset) {
   return call_host([&]() -> std::vector<Field> { return dataset.fields(); });
 }
 
-/// Checks that there are fields, for a batch says by its fields how many samples it has. @throws
-/// Error invalid_data if there are none.
+/// Checks that there are fields, because the number of samples in a batch is read from its fields.
+/// @throws Error invalid_data if there are none.
 void check_fields(const std::vector<Field>& fields);
 
 /// Checks how many samples a batch has. @throws Error invalid_argument
@@ -44,17 +44,19 @@ void check_concatenated(std::int64_t count);
 void check_threads(const DataLoaderOptions& options);
 /// Checks the options that decide on the order of the samples. @throws Error invalid_argument
 void check_order(const DataLoaderOptions& options);
-/// Expects that the options say nothing about the order of the samples, since `why`.
+/// Checks that the options say nothing about the order of the samples. @throws Error
+/// invalid_argument, whose text gives `why` as the reason, if they do.
 void check_no_order(const DataLoaderOptions& options, const std::string& why);
-/// Expects that `option` was not given, since `why`.
+/// Checks that `option` is not set. @throws Error invalid_argument, whose text gives `why` as the
+/// reason, if it is.
 void expect_none(bool is_set, const std::string& option, const std::string& why);
 
-/// Checks a sampler's numbers. @throws Error invalid_data for one that is none of the dataset's
-/// `samples`.
+/// Checks the numbers of the samples that a sampler has returned. @throws Error invalid_data if a
+/// number is not from 0 to `samples` - 1.
 void check_samples(const std::vector<std::int64_t>& order, std::int64_t samples);
 
-/// Checks the tensors of a batch. @throws Error invalid_argument if `rows` samples of a field are
-/// too many for one.
+/// Checks that `rows` samples of each field fit into a tensor. @throws Error invalid_argument if
+/// they do not.
 void check_batch(const std::vector<Field>& fields, std::int64_t rows);
 
 }  // namespace penstock

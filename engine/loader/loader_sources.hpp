@@ -1,4 +1,4 @@
-// A data loader's datasets and options are put here into the form that its actors take.
+// These functions convert a data loader's datasets and options to the form that its actors take.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ actors::LoaderSource source_of(std::shared_ptr<const Dataset> dataset);
 /// Returns a source in which `workers` workers share the dataset.
 actors::StreamSource source_of(std::shared_ptr<const IterableDataset> dataset, int workers);
 
-/// Returns the settings of a loader whose batches have `rows` samples, as many in an epoch as
-/// `size` says.
+/// Returns the settings of a loader whose batches have `rows` samples and whose epochs have the
+/// size `size`.
 actors::LoaderSettings loader_settings(std::int64_t rows, const EpochSize& size,
                                        const DataLoaderOptions& options);
 actors::StreamSettings stream_settings(std::int64_t rows, const DataLoaderOptions& options);

@@ -37,9 +37,9 @@ LogLevel least_of(const RuntimeOptions& options) {
   return asks ? level_of_environment() : options.log_level;
 }
 
-/// Throws `thrown`, which a function of the host's has thrown, if there is any. It is noted once
-/// more as the host's: functions that were called since may have thrown so many that it was
-/// forgotten.
+/// Throws `thrown`, an exception of a function of the host's, unless it is null. call_host() notes
+/// the exception once more as the host's, because functions that were called since may have thrown
+/// so many exceptions that the first note was dropped.
 void throw_if_any(const std::exception_ptr& thrown) {
   if (thrown) call_host([&] { std::rethrow_exception(thrown); });
 }
@@ -52,18 +52,19 @@ class Log::Telling : public std::enable_shared_from_this<Telling> {
       : log_(std::move(log)), scope_(scope) {}
 
   void add(std::string_view line) {
-    if (telling_) return;  // Otherwise a function that steps would have no end.
+    if (telling_) return;  // Otherwise a log function that calls step() would never end.
     Held* const held = Held::of(scope_);
     try {
       if (held) held->add(shared_from_this());
       waiting_.emplace_back(line);
     } catch (const std::bad_alloc&) {
-      return;  // The line is dropped; what it tells of has happened all the same.
+      return;  // The line is dropped, and the call that tells it goes on.
     }
     if (!held) tell_waiting();
   }
 
-  /// Tells every line that waits. @throws the first exception of the host's function, afterwards.
+  /// Tells every line that waits. @throws the first exception of the host's function, once all
+  /// lines have been told.
   void tell_waiting() {
     if (telling_) return;
     telling_ = true;
@@ -133,7 +134,7 @@ Log::Held::Held(const LogScope& scope) : scope_(scope), passes_all_(true) {
 }
 
 void Log::Held::join() {
-  if (of(scope_)) return;  // The call around this one tells the lines.
+  if (of(scope_)) return;  // A call in this scope is around this one, and tells the lines.
   outer_ = std::exchange(innermost(), this);
   in_chain_ = true;
 }
@@ -143,14 +144,14 @@ void Log::Held::add(const std::shared_ptr<Telling>& telling) {
     others_.push_back(telling);
 }
 
-// Calls inside this one have ended, so that this is the innermost of the chain.
+// Calls inside this object's call have ended, so that this object is the innermost of the chain.
 void Log::Held::release() {
   if (!std::exchange(in_chain_, false)) return;
   innermost() = outer_;
   tell_waiting();
 }
 
-// A log that throws keeps no other one from being told.
+// If the function of one log throws, the other logs are told their lines nevertheless.
 void Log::Held::tell_waiting() {
   std::exception_ptr thrown;
   const auto tell = [&](Telling& telling, bool passes) {
@@ -165,7 +166,8 @@ void Log::Held::tell_waiting() {
   throw_if_any(thrown);
 }
 
-// The call has thrown, which is what its caller has to know.
+// If lines still wait, the call has thrown. Its caller gets that exception, and none that the
+// function of a log throws.
 Log::Held::~Held() {
   try {
     release();

@@ -1,6 +1,7 @@
-// Log is what a running model tells its host, line by line, on the thread that calls it. Lines that
-// matter less than the host's level are left out, and so are lines that the host causes while it is
-// told a line. Copies are one log.
+// Log tells the host lines of text: it calls the log function that the host has given to a running
+// model, on the thread that calls the model. Lines below the host's level are left out, and so are
+// lines that the log function causes while it runs. Copies of a Log share one log function and the
+// lines that wait for it.
 #pragma once
 
 #include <functional>
@@ -30,49 +31,51 @@ class Log {
   Log() = default;
   /// Makes the log of a model in `scope`. The scope outlives every line that the log takes.
   /// @throws Error invalid_argument if PENSTOCK_LOG_LEVEL is neither empty nor one of the levels'
-  /// names; it does not matter if the options have no log, or a level of their own.
+  /// names. The variable is not read if the options have no log, or a level of their own.
   Log(const RuntimeOptions& options, const LogScope& scope);
 
-  /// Returns whether anybody would see a line of `level`. Ask before making one.
+  /// Returns whether a line of `level` is told to the host. Callers ask before they make a line.
   bool takes(LogLevel level) const noexcept { return telling_ && level >= least_; }
   void operator()(LogLevel level, std::string_view line) const {
     if (takes(level)) tell(line);
   }
-  /// Tells a line that is put together from `parts`. Without memory for it, no line is told.
+  /// Tells a line that is put together from `parts`. If there is no memory for the line, it is
+  /// dropped.
   void operator()(LogLevel level, std::initializer_list<std::string_view> parts) const;
 
-  /// Returns what `call` returns, a call in `scope` of the running model that has this log. Lines
-  /// of any log of `scope` that come on this thread meanwhile are told once the outermost call in
-  /// `scope` has ended, so that the host's functions find nothing half done and may call the model.
-  /// Calls in other scopes inside it tell their lines at their own ends.
-  /// @throws what `call` throws. The outermost call also throws the first exception of this log;
-  /// what other logs throw is dropped, and every line has been told before anything is thrown.
+  /// Runs `call`, a call in `scope` of the running model that has this log, and returns its result.
+  /// Lines of any log of `scope` that come on this thread meanwhile are told once the outermost
+  /// call in `scope` has ended, so that the host's functions find nothing half done and may call
+  /// the model. A call in another scope that `call` makes tells its lines when it ends itself.
+  /// @throws what `call` throws. The outermost call also throws the first exception of this log's
+  /// function, once every line has been told. Exceptions of other logs' functions are dropped.
   auto after(const LogScope& scope, const auto& call) const {
     Held held(scope, *this);
     return held.around(call);
   }
   /// Does what after() does for a call of the `Model` itself, which has no log of its own.
-  /// @throws what `call` throws, else the first exception of any log.
+  /// @throws what `call` throws, or else the first exception of any log's function.
   static auto after_all(const LogScope& scope, const auto& call) {
     Held held(scope);
     return held.around(call);
   }
 
   /// While a Held lives, lines of any log of its scope that come on its thread wait. The Held
-  /// objects of a thread form a chain with one for each scope, that of the scope's outermost call.
+  /// objects of a thread form a chain. Of each scope, only the Held of the outermost call is in the
+  /// chain.
   class Held {
    public:
     /// Holds the lines of a call in `scope` of the running model that has `log`.
     Held(const LogScope& scope, const Log& log);
     /// Holds the lines of a call of the `Model` itself, which has no log of its own.
     explicit Held(const LogScope& scope);
-    /// Tells the lines that still wait, and drops what logs throw.
+    /// Tells the lines that still wait, and drops the exceptions of the logs' functions.
     ~Held();
     Held(const Held&) = delete;
     Held& operator=(const Held&) = delete;
 
-    /// Tells the lines, unless a call around this one is to tell them.
-    /// @throws the first exception of the log that the call has, or of any log without one.
+    /// Tells the lines that wait, unless a call around this one is to tell them.
+    /// @throws the first exception of the call's own log or, if the call has none, of any log.
     void release();
     auto around(const auto& call) {
       if constexpr (std::is_void_v<decltype(call())>) {
@@ -97,19 +100,20 @@ class Log {
     static Held*& innermost() noexcept;
 
     const LogScope& scope_;
-    const bool passes_all_;  // If it is false, only what the call's own log throws passes.
+    const bool passes_all_;  // Says whether exceptions of any log pass, or of the call's own only.
     // Tells the lines of the log that the call has; null if it has none.
     const std::shared_ptr<Telling> of_call_;
-    std::vector<std::shared_ptr<Telling>> others_;  // Their models may be gone by now.
-    Held* outer_ = nullptr;                         // Is the next Held of the chain.
+    // Tell the lines of other logs in the scope. The models of these logs may be gone by now.
+    std::vector<std::shared_ptr<Telling>> others_;
+    Held* outer_ = nullptr;  // Is the next Held of the chain.
     bool in_chain_ = false;
   };
 
  private:
-  /// Tells the host, who may destroy this log meanwhile.
+  /// Tells the host `line`. The host's function may destroy this log meanwhile.
   void tell(std::string_view line) const;
 
-  std::shared_ptr<Telling> telling_;  // Is null if nobody listens.
+  std::shared_ptr<Telling> telling_;  // Is null if the host has given no log function.
   LogLevel least_ = LogLevel::debug;
 };
 

@@ -1,6 +1,6 @@
 // A Growth stands for the layers that a function of the host's adds to a model during one call of
 // Sequential::add(), and says whether they were taken back. Chains and the model's calls share it.
-// A call makes it and takes it back; any thread may ask it.
+// A call makes it and takes it back; any thread may ask whether it was taken back.
 #pragma once
 
 #include <atomic>

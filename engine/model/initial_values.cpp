@@ -22,7 +22,8 @@ Quad uniform(const Draws& draws, float bound) {
   return quad;
 }
 
-/// Makes two normal numbers of two uniform draws, by the method of Box and Muller.
+/// Makes four normally distributed numbers of four uniform draws: two of every two, by the method
+/// of Box and Muller.
 Quad normal(const Draws& draws, double deviation) {
   Quad quad{};
   for (std::size_t i = 0; i < quad.size(); i += 2) {

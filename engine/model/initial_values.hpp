@@ -1,6 +1,5 @@
-// A parameter starts with numbers that are drawn from its model's seed and its own name, so that
-// neither the order of declaration nor anything else in the model has a say in it. These functions
-// are pure.
+// The initial values of a parameter depend on its model's seed and on its own name, and neither on
+// the order of declaration nor on anything else in the model. These functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +10,7 @@
 
 namespace penstock {
 
-/// Returns an f32 tensor of `shape` for the parameter `name`.
+/// Returns an f32 tensor of `shape` with the initial values of the parameter `name`.
 Tensor initial_values(const graph::Initializer& initializer, const Shape& shape, std::uint64_t seed,
                       std::string_view name);
 

@@ -12,8 +12,8 @@ Layer::Layer(NetworkBuilder& network, const graph::Op& op, const std::string& na
       shape_(network.graph().type(inputs_.front()).shape),
       draft_(network) {
   network.expect_new_layer(op, name);
-  // This is checked here, for a layer's parameters take their shapes and first values from those of
-  // x.
+  // The check comes before the parameters, because their shapes and initial values depend on the
+  // shape of x.
   expect(shape_.elements() > 0, "expected x with at least one element, got " + to_string(shape_));
 }
 

@@ -1,5 +1,5 @@
-// A Layer is a node with parameters of its own, from its first check to its last, inside one call
-// of its model. It is taken back as a whole if it is not finished. One thread uses it.
+// A Layer adds a node with parameters of its own to a network, within one call of the model. If
+// finish() is not reached, all that was added is taken back. One thread uses it.
 #pragma once
 
 #include <cstdint>
@@ -13,29 +13,30 @@ namespace penstock {
 
 class Layer {
  public:
-  /// Begins a node that `op` computes from the value `x` and the parameters to come.
+  /// Begins a node that `op` computes from the value `x` and from parameters that are added later.
   /// @throws Error invalid_model if a layer must not be called `name`; as expect(), if `x` has no
   /// element.
   Layer(NetworkBuilder& network, const graph::Op& op, const std::string& name, graph::ValueId x);
 
   /// Returns the shape of x, for one sample.
   const Shape& shape() const noexcept { return shape_; }
-  /// Expects that `holds` is true. @throws Error shape_mismatch, opening with the op's and the
-  /// layer's name, if it is not.
+  /// Checks that `holds` is true. @throws Error shape_mismatch, whose text is `text` behind the
+  /// op's and the layer's name, if it is not.
   void expect(bool holds, const std::string& text) const;
-  /// Expects that `number`, which is called `what`, is 1 or more. @throws Error as expect().
+  /// Checks that `number`, which is called `what`, is 1 or more. @throws Error as expect().
   void expect_positive(const std::string& what, std::int64_t number) const;
-  /// Expects that x has `rank` dimensions. @throws Error as expect(), its text ending with `remedy`
+  /// Checks that x has `rank` dimensions. @throws Error as expect(), whose text ends with `remedy`
   /// if x has more.
   void expect_rank(std::size_t rank, const std::string& remedy = "") const;
 
-  /// Adds NAME.suffix, of shape `dims`, to the op's inputs. @throws Error as expect().
+  /// Adds a parameter of shape `dims` to the op's inputs. Its name is the layer's name, a dot and
+  /// `suffix`. @throws Error as expect().
   void parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,
                  const graph::Initializer& initializer);
-  /// Adds a parameter that comes before x and not behind the inputs that are there.
+  /// Does what parameter() does, but puts the parameter before all inputs that are there.
   void leading_parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,
                          const graph::Initializer& initializer);
-  /// Adds a tensor that is not trained, and otherwise as parameter() does.
+  /// Does what parameter() does, but for a tensor that is not trained.
   void buffer(const std::string& suffix, const std::vector<std::int64_t>& dims,
               const graph::Initializer& initializer);
 

@@ -16,7 +16,7 @@ namespace {
 using graph::NodeId;
 using graph::ValueId;
 
-/// PostOrder lists the nodes, each after those that it reads.
+/// PostOrder lists the nodes of a graph, each after the nodes whose outputs it reads.
 class PostOrder {
  public:
   explicit PostOrder(const graph::Graph& graph) : graph_(graph), seen_(graph.nodes.size()) {
@@ -28,7 +28,8 @@ class PostOrder {
   const std::vector<NodeId>& nodes() const { return nodes_; }
 
  private:
-  /// This does not recurse, because a network may be deeper than a thread's stack.
+  /// Lists `last` behind all nodes that it depends on, unless they are listed already. The function
+  /// does not recurse, because a network may be deeper than a thread's stack.
   void add(NodeId last) {
     if (last == graph::none || seen_[graph::index(last)]) return;
     std::vector<NodeId> open{last};
@@ -44,7 +45,7 @@ class PostOrder {
     }
   }
 
-  /// Returns the first node that `node` reads and that is not in the list, or none.
+  /// Returns the first node whose output `node` reads and that is not in the list, or none.
   NodeId next_input(NodeId node) const {
     for (const ValueId input : graph_.node(node).inputs) {
       const NodeId producer = graph_.value(input).producer;

@@ -72,7 +72,7 @@ Value Model::Impl::finish(Layer& layer, graph::Attributes attributes) {
                      .trainable = entry.kind == graph::ValueKind::parameter});
     values.push_back(initial_values(variable.initializer, entry.type.shape, seed, entry.name));
   }
-  // Once the node is there, nothing may fail any more.
+  // Memory is reserved now, because nothing may fail once the node is in the network.
   weights.reserve(added.size());
   const Value result = value(layer.finish(std::move(attributes)));
   for (std::size_t i = 0; i < added.size(); ++i)
@@ -142,7 +142,8 @@ template <class Open>
 BlockScope Model::opened(std::string_view call_name, const Open& open) const {
   const std::shared_ptr<Impl> kept = impl_;
   return or_out_of_memory(call_name, [&] {
-    // Once the network has the scope, nothing may fail any more: nobody else would close it.
+    // Everything that may fail comes before the scope is opened, because nothing would close the
+    // scope after a failure.
     auto state = std::make_shared<BlockScope::State>();
     state->calls = {kept, &kept->calls};
     state->network = {kept, &kept->network};

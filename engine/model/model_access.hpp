@@ -1,4 +1,5 @@
-// ModelAccess is what training and inference models see of a Model.
+// ModelAccess gives the engine's other parts, such as training and inference models, access to the
+// inside of a Model.
 #pragma once
 
 #include <functional>
@@ -19,21 +20,21 @@ class TrainingModel;
 struct NamedTensor;
 
 struct ModelAccess {
-  /// Returns the network for micro-batches of one sample, as it is now; graph::with_batch() gives
-  /// others.
+  /// Returns the network, as it is now, for micro-batches of one sample; graph::with_batch() makes
+  /// a network for larger micro-batches of it.
   static const graph::Graph& graph(const Model& model);
-  /// Expects that `value` is one of the model. @throws Error invalid_model, opening with `subject`,
-  /// if it is not.
+  /// Checks that `value` is one of the model's. @throws Error invalid_model, whose text begins with
+  /// `subject`, if it is not.
   static void expect_value(std::string_view subject, const Model& model, Value value);
   /// Calls `change`, and takes back what it has added to the network if it throws.
   static void add(const Model& model, const std::function<void()>& change);
-  /// Returns the calls of whatever shares the model's network and weights, with which every call
-  /// begins.
+  /// Returns the object that every call of the model begins with. All training and inference models
+  /// of a Model have the same one as the Model.
   static std::shared_ptr<ModelCalls> calls(const Model& model);
   static std::shared_ptr<ModelCalls> calls(const TrainingModel& model);
   static std::shared_ptr<ModelCalls> calls(const InferenceModel& model);
-  /// Returns another handle of what `model` runs, for a call whose functions of the host's may
-  /// destroy `model`. The call drops the handle before it ends.
+  /// Returns a further handle of the running model behind `model`. It is for a call during which
+  /// functions of the host's may destroy `model`. The call drops the handle before it ends.
   static TrainingModel handle(const TrainingModel& model);
   static InferenceModel handle(const InferenceModel& model);
   /// Returns a handle of the model whose weights `model` trains.
@@ -41,10 +42,11 @@ struct ModelAccess {
   /// Returns which of the inputs and outputs of `model` are targets and losses.
   static const graph::Targets& targets(const InferenceModel& model);
   /// Sets the parameters and buffers that `weights` names, all of them or none, in the call `name`.
-  /// @throws Error as Model::set_weight(); then nothing has changed. What a log throws comes later.
+  /// @throws Error as Model::set_weight(); then nothing has changed. An exception of a log's
+  /// function is thrown when the weights are set already.
   static void set_weights(const Model& model, std::string_view name,
                           const std::vector<NamedTensor>& weights);
-  /// Returns the model's weights, which outlive every handle if they must.
+  /// Returns the model's weights. They live as long as this pointer, even if no handle is left.
   static std::shared_ptr<ParameterStore> weights(const Model& model);
 };
 

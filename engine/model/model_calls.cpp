@@ -10,7 +10,8 @@ namespace penstock {
 ModelCalls::ModelCalls(const std::string& model) : title_("model " + quoted_text(model)) {}
 
 void ModelCalls::begin(std::string_view name) {
-  // This check comes before the mutex, which nobody may ever release in a forked process.
+  // The process is checked before the mutex is locked: in a forked process, another thread of the
+  // parent may have held the mutex, which nobody then releases.
   expect_own_process();
   const std::lock_guard lock(mutex_);
   if (depth_ > 0 && (!is_inside() || !undisturbed_.empty())) refuse(name);
@@ -30,7 +31,7 @@ bool ModelCalls::begin_end() noexcept {
 }
 
 void ModelCalls::leave() noexcept {
-  if (!in_own_process()) return;  // The call was forked in its middle.
+  if (!in_own_process()) return;  // The process was forked during the call.
   const std::lock_guard lock(mutex_);
   if (--depth_ > 0) return;
   left_.notify_all();

@@ -26,12 +26,12 @@ class ModelCalls : public LogScope {
 
   /// Returns false in a process that was forked from the one that made the model.
   bool in_own_process() const noexcept { return process_.is_current(); }
-  /// Expects the process that made the model. @throws Error closed in a process that was forked
+  /// Checks that this process made the model. @throws Error closed in a process that was forked
   /// from the model's.
   void expect_own_process() const { process_.expect_current(title_); }
 
-  /// While a Growing lives, layers are being added that may be taken back again: nothing may be
-  /// compiled, run or copied that knows these layers. It is made inside a call.
+  /// While a Growing lives, layers are being added that may be taken back again: no model with
+  /// these layers may be compiled, run or copied. A Growing is made inside a call.
   class Growing {
    public:
     explicit Growing(ModelCalls& calls)
@@ -42,14 +42,14 @@ class ModelCalls : public LogScope {
     Growing(const Growing&) = delete;
     Growing& operator=(const Growing&) = delete;
 
-    /// Lets all who share the growth know that it was taken back.
+    /// Marks the growth, for all that share it, as taken back.
     void take_back() noexcept { growth_->take_back(); }
 
    private:
     ModelCalls& calls_;
     const std::shared_ptr<Growth> growth_;
   };
-  /// Returns the innermost growth under way, or nothing. It is asked inside a call.
+  /// Returns the innermost growth under way, or null. The function is called inside a call.
   std::shared_ptr<const Growth> growth() const noexcept { return growth_; }
   /// Checks, inside the call `name`, that no Growing lives. @throws Error busy if one does.
   void expect_grown(std::string_view name) const;
@@ -68,28 +68,28 @@ class ModelCalls : public LogScope {
   std::mutex mutex_;
   std::condition_variable left_;
   std::thread::id thread_;          // Is the thread of the call under way.
-  std::string_view name_;           // Names the call under way, rather than those inside it.
-  std::shared_ptr<Growth> growth_;  // Is made and ended by the thread of the call under way alone.
+  std::string_view name_;           // Names the outermost call under way.
+  std::shared_ptr<Growth> growth_;  // Is the innermost growth; null if there is none.
   // Counts the call under way and the calls that it makes itself; 0 says that none is under way.
   int depth_ = 0;
-  // Names the call that lets its thread make no other one; it is empty if there is none.
+  // Names the call for which an Undisturbed lives; it is empty if there is none.
   std::string_view undisturbed_ = {};
 };
 
-/// A ModelCall is one call, from its first line to its last. Its thread may make other calls
-/// meanwhile. Its arithmetic is canonical.
+/// A ModelCall lives while a call is under way. The call's thread may make other calls meanwhile,
+/// and has the floating-point environment of CanonicalFloats.
 class ModelCall {
  public:
-  /// `name` is a literal such as "TrainingModel::step". The model outlives the call.
-  /// @throws Error busy, naming the call that is under way, if another thread is in one, or the
-  /// same thread in one that is not to be disturbed; closed in a forked process.
+  /// Begins the call `name`, a literal such as "TrainingModel::step". The model outlives the call.
+  /// @throws Error busy, which names the call that is under way, if another thread is in a call, or
+  /// this thread is in a call for which an Undisturbed lives; closed in a forked process.
   ModelCall(ModelCalls& calls, std::string_view name);
   ~ModelCall();
   ModelCall(const ModelCall&) = delete;
   ModelCall& operator=(const ModelCall&) = delete;
 
-  /// While an Undisturbed lives, the call is in the middle of something: its own thread, in a
-  /// function of the host's that the call has called, can make no other call either.
+  /// While an Undisturbed lives, the call must not be disturbed: its own thread, in a function of
+  /// the host's that the call has called, can make no other call either.
   class Undisturbed {
    public:
     explicit Undisturbed(const ModelCall& call);
@@ -108,8 +108,9 @@ class ModelCall {
   std::string_view name_;
 };
 
-/// A ModelEnd is the end of one of the objects that share `calls`. A destructor cannot be refused,
-/// so it waits for the call of another thread. Its arithmetic is canonical, as a call's is.
+/// A ModelEnd lives while the destructor of an object that shares `calls` runs. A destructor cannot
+/// be refused, so a ModelEnd waits until no other thread is in a call. Its thread has the
+/// floating-point environment of CanonicalFloats meanwhile.
 class ModelEnd {
  public:
   explicit ModelEnd(std::shared_ptr<ModelCalls> calls) noexcept;
@@ -117,7 +118,7 @@ class ModelEnd {
   ModelEnd(const ModelEnd&) = delete;
   ModelEnd& operator=(const ModelEnd&) = delete;
 
-  /// Returns false in a forked process, where the object has to be left as it is: the threads that
+  /// Returns false in a forked process, where nothing of the object may be freed: the threads that
   /// would end with it are the parent's, and one of them may have been changing it.
   bool may_free() const noexcept { return may_free_; }
 

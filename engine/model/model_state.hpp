@@ -1,7 +1,7 @@
-// Model::Impl is what a Model handle stands for: its network and its weights. The handle's copies
-// share it, and so do the models that run it; it is used inside a ModelCall, and so by one thread
-// at a time. A call shares it, too, as functions of the host's that run inside the call, such as a
-// log, may destroy the handle or assign to it.
+// Model::Impl holds the network and the weights of a Model, which is a handle. The handle's copies
+// share the Impl, and so do the models that run it. It is used inside a ModelCall, so that one
+// thread at a time uses it. A call shares it, too, because functions of the host's that run inside
+// the call, such as a log, may destroy the handle or assign to it.
 #pragma once
 
 #include <cstdint>
@@ -34,17 +34,17 @@ struct Model::Impl : std::enable_shared_from_this<Model::Impl> {
   NetworkBuilder network;
   ParameterStore weights;
 
-  /// Returns the id of `value`. @throws Error invalid_model, opening with `subject`, if `value` is
-  /// not one of this model.
+  /// Returns the id of `value`. @throws Error invalid_model, whose text begins with `subject`, if
+  /// `value` is not one of this model.
   graph::ValueId id(std::string_view subject, Value value) const;
   Value value(graph::ValueId id) const { return {number, network.serial(id), id}; }
 
-  /// Returns what `action` returns, which is given this Impl: the handle may be of another model by
-  /// then. It is the call of the model that is under way meanwhile, and keeps the model. The logs
-  /// of the models that it asks for weights are told when it, and all calls of this model around
-  /// it, are done.
-  /// @throws Error busy and closed as ModelCall; out_of_memory, opening with `name`, which is a
-  /// literal; what `action` throws, else the first exception of any of the logs.
+  /// Runs `action` as the model's call `name`, which is a literal, and returns its result. `action`
+  /// is given this Impl, which the call keeps alive, because the handle may be of another model by
+  /// then. Lines that models write to their logs when `action` asks them for weights are told when
+  /// this call, and all calls of this model around it, are done.
+  /// @throws Error busy and closed as ModelCall; out_of_memory, whose text begins with `name`; what
+  /// `action` throws, or else the first exception of any log's function.
   auto calling(std::string_view name, const auto& action) {
     const std::shared_ptr<Impl> kept = shared_from_this();
     return or_out_of_memory(name, [&] {
@@ -53,7 +53,8 @@ struct Model::Impl : std::enable_shared_from_this<Model::Impl> {
     });
   }
 
-  /// Appends a node without parameters, as a call. `attributes` returns the op's.
+  /// Appends a node without parameters, as a call of the model. `attributes` returns the op's
+  /// attributes.
   Value add(const graph::Op& op, std::initializer_list<Value> inputs, const auto& attributes) {
     return calling(op.name, [&](Impl& impl) { return impl.apply(op, inputs, attributes()); });
   }
@@ -61,15 +62,15 @@ struct Model::Impl : std::enable_shared_from_this<Model::Impl> {
     return add(op, inputs, [] { return graph::Attributes(); });
   }
 
-  // A call of the model calls these functions. If one throws, it has changed neither the network
-  // nor the weights.
+  // The functions below are called inside a call of the model. If one of them throws, it has
+  // changed neither the network nor the weights.
 
   /// Appends a node without parameters.
   Value apply(const graph::Op& op, const std::vector<Value>& inputs,
               graph::Attributes attributes = {}, const std::string& name = "");
   /// Begins a node with parameters.
   Layer layer(const graph::Op& op, const std::string& name, Value x);
-  /// Appends the node and gives its parameters their first values.
+  /// Appends the node of `layer` and gives its parameters their initial values.
   Value finish(Layer& layer, graph::Attributes attributes = {});
 };
 

@@ -23,7 +23,7 @@ std::string type_text(DType dtype, const Shape& shape) {
   throw Error(Errc::shape_mismatch, "tensor " + tensor + ": " + text);
 }
 
-/// Expects that the header has exactly the model's parameters.
+/// Checks that the header has exactly the model's parameters, with their types.
 void check_fits(const WeightsHeader& header, const std::vector<ParameterInfo>& parameters,
                 const std::string& model) {
   std::map<std::string_view, const WeightsEntry*> entries;

@@ -23,9 +23,9 @@ class NameIndex {
   }
 
   /// Returns the first position below `count` whose name, `name_of(position)`, is `name`; nothing
-  /// if there is none. Since the last call, names may have been added at the end of the list;
-  /// keep() was told of those that were removed. @throws std::bad_alloc; the index can still be
-  /// used.
+  /// if there is none. Since the last call, names may have been added at the end of the list. If
+  /// names were removed, keep() must have been called. @throws std::bad_alloc; the index can still
+  /// be used then.
   std::optional<std::size_t> find(std::size_t count, const auto& name_of, const std::string& name) {
     while (names_.size() < count) learn(name_of(names_.size()));
     const auto found = first_.find(name);
@@ -33,7 +33,7 @@ class NameIndex {
     return found->second;
   }
 
-  /// Forgets the names at `count` and behind it.
+  /// Forgets the names at position `count` and behind it.
   void keep(std::size_t count) noexcept {
     while (names_.size() > count) {
       if (names_.back()) first_.erase(first_.find(*names_.back()));
@@ -52,7 +52,7 @@ class NameIndex {
   }
 
   std::unordered_map<std::string, std::size_t> first_;  // Has the first position of each name.
-  // Has names by position; a name is null if an earlier one is the same.
+  // Has a pointer to each name, by position. It is null if an earlier name is equal.
   std::vector<const std::string*> names_;
 };
 

@@ -11,7 +11,7 @@
 namespace penstock {
 namespace {
 
-/// Names the block of the layers before the first begun block, and its IPU.
+/// Are the name and the IPU of the block of the layers before the first begun block.
 constexpr const char* first_block = "start";
 constexpr int first_block_ipu = 0;
 
@@ -25,7 +25,8 @@ std::string stage_name(int number) {
   return "stage " + std::to_string(number);
 }
 
-/// Is a number that is said of a block. The memory for it is there before anything depends on it.
+/// Holds a number of a block, such as the block's IPU, and the memory for its place in a map, so
+/// that replace_in() cannot fail.
 class Said {
  public:
   Said(const std::string& name, int number) : entry_{{name, number}} {}
@@ -123,7 +124,7 @@ int NetworkBuilder::open_block(const std::string& name, int ipu) {
   const std::string subject = "block " + quoted_text(name);
   expect_stages_not_set(subject);
   if (!open_.empty() && open_.back().is_stage) expect_no_scope(subject);
-  open_.reserve(open_.size() + 1);  // With this room, the scope is open at the end, or not at all.
+  open_.reserve(open_.size() + 1);  // With this room, push_back() below cannot fail.
   Said said(name, ipu);
   const graph::BlockId block = placed_block(name, ipu);
   if (ipu != graph::none) said.replace_in(scope_ipus_);
@@ -226,8 +227,8 @@ graph::NodeId NetworkBuilder::first_node_of(const std::string& layer) const {
   return static_cast<graph::NodeId>(at - graph_.nodes.begin());
 }
 
-/// Returns whether a block that begins at a node would change no node's block, nor drop an idle
-/// one.
+/// Returns whether a block that begins at node `at` would change the block of no node and drop no
+/// idle block.
 bool NetworkBuilder::changes_nothing_before(graph::NodeId at) {
   if (begun_.empty() || begun_.back().at >= at || std::cmp_less(at, graph_.nodes.size()))
     return false;
@@ -297,7 +298,8 @@ void NetworkBuilder::expect_ipu_of_first_block(int ipu) const {
                                      std::to_string(ipu) + " another name");
 }
 
-// The block of the first layers is made where it is needed, and may be on another IPU already.
+// reassign_blocks() adds the block of the first layers if it is needed, and throws if that block is
+// on another IPU already.
 void NetworkBuilder::reassign(const auto& change, std::string_view dropped) {
   State before = state();
   try {

@@ -21,7 +21,7 @@ class NetworkBuilder {
   explicit NetworkBuilder(const std::string& name) { graph_.name = name; }
 
   const graph::Graph& graph() const noexcept { return graph_; }
-  /// Returns the same network, outside of every scope.
+  /// Returns a copy of the network in which no scope is open.
   NetworkBuilder copy() const;
 
   /// Returns a number that no other value of the network has or had; a later value may have the
@@ -36,8 +36,8 @@ class NetworkBuilder {
   /// Adds a parameter or buffer of type f32.
   graph::ValueId variable(const std::string& name, const Shape& shape,
                           const graph::Initializer& initializer, graph::ValueKind kind);
-  /// Adds a node of the innermost open block, and returns its first output. Without a name the node
-  /// gets one.
+  /// Adds a node of the innermost open block, and returns its first output. If `name` is empty, the
+  /// node gets a name that is not in use.
   graph::ValueId node(const graph::Op& op, std::vector<graph::ValueId> inputs,
                       graph::Attributes attributes = {}, const std::string& name = "");
   void output(const std::string& name, graph::ValueId value);
@@ -45,26 +45,30 @@ class NetworkBuilder {
   /// is not f32.
   void loss(graph::ValueId value);
 
-  /// Lets a stage that recomputes keep the value.
+  /// Marks the value as a checkpoint, which a stage keeps even if it recomputes.
   void checkpoint(graph::ValueId value) { graph_.value(value).checkpoint = true; }
 
-  /// Expects that a layer may be called `name`. @throws Error invalid_model if it must not.
+  /// Checks that a new layer may be called `name`. @throws Error invalid_model if it must not.
   void expect_new_layer(const graph::Op& op, const std::string& name);
 
-  /// Opens a block, inside those that are open already, and returns a number to close it by.
-  /// @throws Error invalid_model for an empty name, inside the scope of a stage, and while
-  /// set_stage_assignment() rules the stages; invalid_topology for an `ipu` below -1 or above
-  /// highest_ipu, or if the block was opened before on another IPU.
+  /// Opens the scope of a block, inside the scopes that are open already. Returns the scope's
+  /// number, by which close_block() closes it. An `ipu` of -1 stands for any IPU.
+  /// @throws Error invalid_model for an empty name, inside the scope of a stage, and while stages
+  /// are set by set_stages(); invalid_topology for an `ipu` below -1 or above highest_ipu, or if
+  /// the block was opened before on another IPU.
   int open_block(const std::string& name, int ipu);
-  /// Opens a block as open_block() does, named by the number of blocks that were opened so before.
+  /// Opens a block as open_block() does. Its name is the number of blocks that this function has
+  /// opened before.
   int open_numbered_block();
   void close_block(int scope) noexcept;
-  /// Opens the block of pipeline stage `number`. Scopes of stages and others do not nest.
+  /// Opens the scope of pipeline stage `number`, and returns the scope's number. The scope of a
+  /// stage is inside no other scope, and has none inside.
   /// @throws Error invalid_topology for a negative number, invalid_model inside another scope and
-  /// while set_stage_assignment() rules the stages.
+  /// while stages are set by set_stages().
   int open_stage(int number);
 
-  /// Puts nodes outside of scopes into block `name` from here on, until the next block begins.
+  /// Puts nodes that are added outside of scopes into block `name` from now on, until the next
+  /// block begins.
   /// @throws Error as open_block(), and invalid_model inside a scope.
   void begin_block(const std::string& name, int ipu);
   /// Begins a block as begin_block() does, but at a layer that is there already. remove_marks()
@@ -72,13 +76,14 @@ class NetworkBuilder {
   /// @throws Error as begin_block(), and invalid_argument if there is no such layer, or a block
   /// begins there already.
   void begin_block_at(const std::string& layer, const std::string& name, int ipu);
-  /// Takes all back that begin_block_at() did.
-  /// @throws Error invalid_topology if the first layers then are in their own block, and this is
-  /// on another IPU.
+  /// Takes back the blocks that begin_block_at() has begun.
+  /// @throws Error invalid_topology if the first layers then are in the block "start", and that
+  /// block is not on IPU 0.
   void remove_marks();
 
-  /// Sets the stage of every node, whatever else was said. Until reset_stages() no node can be
-  /// added, and no scope opened.
+  /// Sets the stage of every node to the number that `stages` has at the node's position, whatever
+  /// scopes and blocks say. Until reset_stages() is called, no node can be added, and no scope
+  /// opened.
   void set_stages(const std::vector<int>& stages);
   void reset_stages();
 
@@ -89,8 +94,8 @@ class NetworkBuilder {
   /// closed since then stay closed.
   void restore(State&& before) noexcept;
 
-  /// Takes back the inputs, nodes and variables that were added since this object was made, unless
-  /// they are kept.
+  /// Takes back, when it is destroyed, the inputs, nodes and variables that were added since it was
+  /// made, unless keep() was called.
   class Draft {
    public:
     explicit Draft(NetworkBuilder& builder);
@@ -121,7 +126,7 @@ class NetworkBuilder {
   struct Begun {
     graph::NodeId at;
     graph::BlockId block;
-    std::int32_t ipu;  // Is `none` if no IPU is said for the block here.
+    std::int32_t ipu;  // Is `none` if begin() was given no IPU.
     bool is_mark;
   };
 
@@ -133,19 +138,20 @@ class NetworkBuilder {
   graph::NodeId first_node_of(const std::string& layer) const;
   /// Returns the first node that is in no scope and before every begun block, or `none`.
   graph::NodeId first_unsaid() const;
-  /// Expects that the block of the first layers, if any node is in it, is on no other IPU than its
-  /// own. @throws Error invalid_topology if `ipu` is another one.
+  /// Checks that the block "start" of the first layers, if any node is in it, may be on `ipu`.
+  /// @throws Error invalid_topology if `ipu` is neither `none` nor 0.
   void expect_ipu_of_first_block(int ipu) const;
   bool changes_nothing_before(graph::NodeId at);
   void begin(graph::NodeId at, const std::string& name, int ipu, bool is_mark);
   graph::BlockId block_of(std::size_t node) const;
-  /// Calls `change`, gives nodes their blocks again, and calls drop_idle_blocks(). If anything
-  /// throws, nothing has changed.
+  /// Calls `change`, puts all nodes into their blocks anew, and calls drop_idle_blocks(dropped). If
+  /// anything throws, nothing has changed.
   void reassign(const auto& change, std::string_view dropped = {});
   void reassign_blocks();
   void set_ipus_of_blocks();
   void each_block_number(const auto& visit);
-  /// Drops the blocks that nothing refers to: all of them, or the one called `name`.
+  /// Drops the blocks that nothing refers to: all of them or, if `name` is not empty, only the
+  /// block called `name`.
   void drop_idle_blocks(std::string_view name = {});
   void drop_blocks_but(const std::vector<bool>& kept);
 
@@ -156,21 +162,23 @@ class NetworkBuilder {
   std::vector<Scope> open_;
   int scopes_ = 0;
   int numbered_blocks_ = 0;
-  // Has the block of each node's scope, also for nodes that are gone.
+  // Has the block of each node's scope, or `none`. Behind the last node, it may still have the
+  // blocks of nodes that were taken back.
   std::vector<graph::BlockId> scope_of_;
-  std::vector<Begun> begun_;                 // Has the begun blocks in the order of the nodes.
-  std::vector<graph::BlockId> assigned_;     // Is numbered by node; empty if stages are not set.
-  std::map<std::string, int> stage_scopes_;  // Has the stages of open_stage(), by block.
-  // Has the IPUs that open_block() was told, by block.
+  std::vector<Begun> begun_;  // Has the begun blocks in the order of the nodes.
+  // Has, for each node, the block of the stage that set_stages() has set; empty if none are set.
+  std::vector<graph::BlockId> assigned_;
+  std::map<std::string, int> stage_scopes_;  // Has the stages of open_stage(), by block name.
+  // Has the IPUs that open_block() was given, by block name.
   std::map<std::string, int> scope_ipus_;
 };
 
 struct NetworkBuilder::State {
   std::size_t values, nodes, variables, inputs, outputs;
   graph::ValueId loss;
-  std::vector<bool> checkpoints;  ///< Is numbered by value.
+  std::vector<bool> checkpoints;  ///< Says of each value whether it is a checkpoint.
   std::vector<graph::Block> blocks;
-  std::vector<graph::BlockId> block_of;  ///< Is numbered by node.
+  std::vector<graph::BlockId> block_of;  ///< Has the block of each node.
   int numbered_blocks;
   std::vector<Scope> open;
   std::vector<graph::BlockId> scope_of;

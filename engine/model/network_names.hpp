@@ -16,7 +16,8 @@ namespace penstock {
 
 class NetworkNames {
  public:
-  /// All of these functions are called with the same graph each time.
+  /// Returns whether an input is called `name`. All functions of this class are called with the
+  /// same graph each time.
   bool has_input(const graph::Graph& graph, const std::string& name);
   bool has_variable(const graph::Graph& graph, const std::string& name);
   bool has_node(const graph::Graph& graph, const std::string& name);
@@ -28,8 +29,8 @@ class NetworkNames {
   /// that op, the new one included, or the next higher number that makes an unused name.
   std::string numbered(const graph::Graph& graph, const graph::Op& op);
 
-  /// Forgets all inputs, variables, nodes and outputs of `graph` but the first ones, as many as
-  /// each count says. The graph still has those that are forgotten.
+  /// Forgets the inputs, variables, nodes and outputs of `graph`, except for the first `inputs`,
+  /// `variables`, `nodes` and `outputs` of them. The graph must still have what is forgotten.
   void keep(const graph::Graph& graph, std::size_t inputs, std::size_t variables, std::size_t nodes,
             std::size_t outputs) noexcept;
   /// Forgets the blocks, which are about to change.
@@ -37,7 +38,7 @@ class NetworkNames {
 
  private:
   NameIndex inputs_, variables_, nodes_, outputs_, blocks_;
-  /// Counts the nodes of each op among the first `counted_` ones.
+  /// Counts the nodes of each op among the graph's first `counted_` nodes.
   std::unordered_map<const graph::Op*, std::size_t> nodes_of_;
   std::size_t counted_ = 0;
 };

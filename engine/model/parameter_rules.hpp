@@ -1,5 +1,5 @@
-// These functions lead from a host's Optimizer to the rules that the graph floor has. They are
-// pure.
+// These pure functions find the update rule of each parameter in a host's Optimizer, and the state
+// that a rule keeps.
 #pragma once
 
 #include <span>
@@ -13,15 +13,15 @@ namespace penstock {
 
 using graph::rule_of;
 
-/// Returns the rule of each of a model's trainable `parameters`, in their order: that of the group
-/// which names the parameter, else the optimizer's own.
-/// @throws Error invalid_argument that names a group's parameter that is not among them; and as
+/// Returns the rule of each of a model's trainable `parameters`, in their order: the rule of the
+/// group that names the parameter, or else the optimizer's own.
+/// @throws Error invalid_argument if a group names a parameter that is not in `parameters`; as
 /// Optimizer::validate(), which is called first.
 std::vector<graph::ParameterRule> parameter_rules(const Optimizer& optimizer,
                                                   std::span<const std::string> parameters);
 
-/// Returns what a rule keeps of its parameter. A parameter that is not trained has no rule, and
-/// nothing is kept of it.
+/// Returns the state tensors that a rule keeps for its parameter. A parameter that is not trained
+/// has no rule and no state.
 std::vector<graph::StateTensor> state_of(const graph::ParameterRule& rule);
 
 }  // namespace penstock

@@ -110,7 +110,7 @@ void ParameterStore::fetch() {
   source.weights_taken();
 }
 
-// If this throws, nothing has changed, and the next reader tries again.
+// If the source throws, nothing has changed, and the next call reads the source again.
 void ParameterStore::read_newer() {
   accept(newer_->read_weights());
   ++fetches_;
@@ -122,7 +122,7 @@ void ParameterStore::lose(Errc code, const char* why) noexcept {
   if (!why) return;
   try {
     loss_->why = why;
-  } catch (const std::bad_alloc&) {  // The code says enough.
+  } catch (const std::bad_alloc&) {  // lost_text() names the code then.
   }
 }
 

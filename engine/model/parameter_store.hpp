@@ -17,8 +17,8 @@ namespace penstock {
 /// Holds newer weights than the host, as a training model does after a step.
 class WeightSource {
  public:
-  /// Returns the values of the store's parameters, in its order. A source that was made before the
-  /// model's last layers knows only the first parameters, and returns their values.
+  /// Returns the values of the store's parameters, in the store's order. A source that was made
+  /// before the model's last layers knows only the first parameters, and returns their values.
   virtual std::vector<Tensor> read_weights() = 0;
   /// Is called when the host has the weights that read_weights() has returned.
   virtual void weights_taken() {}
@@ -32,7 +32,8 @@ class ParameterStore {
   /// Makes an empty store. The text of every error begins with `model`.
   explicit ParameterStore(std::string model) : model_(std::move(model)) {}
 
-  /// Appends a parameter with its first value. This does not throw if room was reserved for it.
+  /// Appends a parameter with its initial value. The function does not throw if room was reserved
+  /// for the parameter.
   void add(ParameterInfo info, Tensor value);
   /// Makes room for `count` more parameters.
   void reserve(std::size_t count);
@@ -44,9 +45,10 @@ class ParameterStore {
   /// @throws Error invalid_argument if there is none.
   std::size_t position(const std::string& name);
 
-  /// Returns every parameter's newest value, fetched from the source that holds it, if one does.
-  /// @throws Error each time, until the source can be read or all values are replaced; older values
-  /// are never taken for the newest.
+  /// Returns every parameter's newest value. If a source holds newer values, they are read first.
+  /// @throws Error if the source cannot be read, or if the newest values are lost. Every call
+  /// throws until the source can be read or all values are replaced, so that older values are never
+  /// taken for the newest.
   const std::vector<Tensor>& newest();
   /// Returns the newest value of the parameter `name`.
   /// @throws Error invalid_argument if there is no such parameter, and as newest().
@@ -56,7 +58,8 @@ class ParameterStore {
   /// @throws Error invalid_argument if there is no such parameter, shape_mismatch if `value` does
   /// not fit it, and as newest(); then nothing has changed.
   void set(const std::string& name, const Tensor& value);
-  /// Replaces every parameter at once; what a source holds, or has lost, is then out of date.
+  /// Replaces the values of all parameters at once. Values that a source holds, or that were lost,
+  /// are then out of date.
   /// @throws Error shape_mismatch; then nothing has changed.
   void replace(std::vector<Tensor> values);
 
@@ -72,7 +75,7 @@ class ParameterStore {
   /// @throws what reading `source` throws; then `source` still holds the newest values.
   void take_from(WeightSource& source);
   /// Forgets `source`, after reading it if it holds the newest values. If reading it fails, the
-  /// newest values are lost, and every reader is told so until all values are replaced.
+  /// newest values are lost, and newest() throws until all values are replaced.
   void detach(WeightSource& source) noexcept;
 
  private:
@@ -82,7 +85,7 @@ class ParameterStore {
   void accept(std::vector<Tensor> values);
   struct Loss {
     Errc code = Errc::internal;
-    std::string why = {};  // Is empty if there was no memory to say it.
+    std::string why = {};  // Is empty if there was no memory for the text.
   };
   void lose(Errc code, const char* why) noexcept;
   std::string subject() const;

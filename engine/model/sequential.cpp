@@ -47,8 +47,8 @@ Value activated(Model& model, Value x, Activation activation) {
   return x;
 }
 
-/// Returns what `action` returns. It is the call of `model` that is under way meanwhile, and logs
-/// are told when it is done.
+/// Runs `action` as the call `name` of `model`, and returns its result. Lines for logs are told
+/// when the call is done.
 auto calling(const Model& model, std::string_view name, const auto& action) {
   return or_out_of_memory(name, [&] {
     const auto calls = ModelAccess::calls(model);
@@ -75,12 +75,14 @@ Value Sequential::output() const noexcept {
   return layers == 0 ? begin_ : extents_[layers - 1].output;
 }
 
-// Whatever grows the chain begins with this, so that what was taken back is always at its end.
+// A function that adds layers to the chain calls this one first, so that layers that were taken
+// back are always at the end of the chain.
 void Sequential::drop_layers_taken_back() {
   extents_.resize(size());
 }
 
-// A layer's function may add to the chain itself, and it may throw after that.
+// A layer's function may add to the chain itself, and may throw afterwards; then the chain is made
+// what it was before.
 Sequential& Sequential::add(const Layer& layer) {
   calling(model_, "Sequential::add", [&] {
     drop_layers_taken_back();
@@ -155,7 +157,8 @@ std::vector<int> Sequential::stages() const {
       if (block != graph::none) stages[layer] = graph.blocks[graph::index(block)].stage;
       holds = holds && (layer >= assigned_.size() || stages[layer] == assigned_[layer]);
     }
-    // The stages that were given are the only ones that say where a layer is that computes nothing.
+    // A layer that computes nothing has no node; its stage is known only from the stages that were
+    // given.
     if (holds) std::ranges::copy(assigned_, stages.begin());
     return stages;
   });

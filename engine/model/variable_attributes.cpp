@@ -17,11 +17,11 @@ struct OptimizerAttribute {
   double Optimizer::*value;
 };
 
-/// Has the attributes that belong to no group.
+/// Has the attributes of the optimizer itself, rather than of its rule.
 constexpr OptimizerAttribute optimizer_attributes[] = {{"max_grad_norm", &Optimizer::max_grad_norm},
                                                        {"loss_scaling", &Optimizer::loss_scaling}};
 
-/// Returns the field of the rule's number called `name`, or null if it has none.
+/// Returns the field of the rule's number called `name`, or null if the rule has no such number.
 const graph::HyperNumber* find_number(const Optimizer& optimizer, std::string_view name) {
   for (const auto& [constant, field] : rule_of(optimizer.settings).rule->constants)
     if (name == constant->name) return std::get_if<graph::HyperNumber>(&constant->value);
@@ -42,7 +42,7 @@ constexpr const char* only_anew = "make a new TrainingModel for that";
                                           ", and cannot become " + now + ": " + advice);
 }
 
-/// Returns what the text says about how to change it after all.
+/// Returns the end of the refusal's text, which says how the attribute can be allowed to change.
 std::string advice_for(std::string_view attribute) {
   return "mark_as_variable(\"" + std::string(attribute) +
          "\") on the optimizer that a TrainingModel is made with allows that";

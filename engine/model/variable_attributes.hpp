@@ -1,6 +1,7 @@
-// These functions say which numbers of an optimizer may change while a model trains, and whether
-// only those do. Such a number is called an attribute, as in PopTorch: a constant of the rule that
-// is no switch, the greatest norm of the gradient, or the loss scaling. They are pure.
+// These pure functions deal with the numbers of an optimizer that may change while a model trains,
+// and check that no other number has changed. A number is called an attribute, as in PopTorch, if
+// it is a constant of the rule that is no switch, the greatest norm of the gradient, or the loss
+// scaling.
 #pragma once
 
 #include <span>
@@ -11,20 +12,21 @@
 
 namespace penstock {
 
-/// Expects that the optimizer's rule, or the optimizer, has that attribute. @throws Error
-/// invalid_argument that lists the attributes that there are.
+/// Checks that the optimizer, or its rule, has the attribute `attribute`. @throws Error
+/// invalid_argument, which lists the known attributes, if not.
 void expect_attribute(const Optimizer& optimizer, std::string_view attribute);
 
 /// Returns whether the attribute has another value than its default, or is the learning rate.
 bool was_given(const Optimizer& optimizer, std::string_view attribute);
 
-/// Expects that both have the same rule. @throws Error invalid_argument naming both rules.
+/// Checks that both optimizers have the same rule. @throws Error invalid_argument, which names both
+/// rules, if not.
 void expect_rule_kept(const Optimizer& first, const Optimizer& next);
 
-/// Expects that `next` has the constants of `first`. Both optimizers are valid and of the same
-/// rule. @throws Error invalid_argument naming the first attribute that is constant in `first` and
-/// differs in `next`, and the parameter, one of a model's trainable `parameters`, that it would
-/// differ for.
+/// Checks that `next` has the switches of `first`, and the values of all attributes that are
+/// constant in `first`, for each of a model's trainable `parameters`. Both optimizers are valid and
+/// have the same rule. @throws Error invalid_argument, which names the first switch or attribute
+/// that differs and, if it is one of the rule, the parameter for which it differs.
 void expect_constants_kept(const Optimizer& first, const Optimizer& next,
                            std::span<const std::string> parameters);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int format = 1;
 
-/// An IPU of a model, with all plans of the model that are on it.
+/// Holds what is shown of one IPU of a model, added up over all of the model's plans on that IPU.
 struct IpuRow {
   std::int64_t replica = 0;
   std::vector<std::int64_t> stages = {};

@@ -22,7 +22,7 @@ struct ShownWaits {
   actors::WaitPicture::Content content = {};
 };
 
-/// Returns the answer to "why".
+/// Returns the answer to "why": what the actors of each of `pipelines` wait for.
 std::string waits_answer(const std::vector<ShownWaits>& pipelines);
 
 /// Returns how long `ipu` has worked for the plan, in nanoseconds.

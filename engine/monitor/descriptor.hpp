@@ -1,4 +1,5 @@
-// A Descriptor owns what the system has opened for this process.
+// A Descriptor owns a file descriptor of this process, and closes it in the end. The number -1
+// stands for none.
 #pragma once
 
 #include <unistd.h>

@@ -17,13 +17,13 @@ namespace penstock {
 
 class ModelGauge {
  public:
-  /// Begins with no call. `updates` counts the updates of the weights. Another gauge of this
-  /// process has another number.
+  /// Makes a gauge that has counted no call. `updates` counts the updates of the weights. Each
+  /// gauge of this process gets a number of its own.
   ModelGauge(std::string name, bool training,
              std::shared_ptr<const std::atomic<std::uint64_t>> updates)
       : number(next_number()), name(std::move(name)), training(training), updates_(updates) {}
 
-  /// A call is under way for as long as it lives.
+  /// Stands for a call of the model, which is under way for as long as this object lives.
   class Call {
    public:
     explicit Call(ModelGauge& gauge) noexcept : gauge_(gauge) {
@@ -33,7 +33,8 @@ class ModelGauge {
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
 
-    /// Counts the call, which has done its work on `samples` samples. A loss of nan is none.
+    /// Counts the call, which has done its work on `samples` samples. A `loss` of nan says that the
+    /// call has none.
     void count(std::int64_t samples, double loss) noexcept {
       gauge_.last_ns_.store(steady_ns() - begin_ns_, std::memory_order_relaxed);
       gauge_.last_samples_.store(samples, std::memory_order_relaxed);
@@ -47,13 +48,13 @@ class ModelGauge {
     const std::int64_t begin_ns_ = steady_ns();
   };
 
-  /// Is what the gauge shows at a moment.
+  /// Holds what the gauge shows at one moment.
   struct Reading {
     std::uint64_t updates = 0;
     std::int64_t calls = 0;             ///< Counts the calls that have done their work.
     std::int64_t samples = 0;           ///< Counts the samples of all these calls.
-    std::int64_t in_call_since_ns = 0;  ///< Is 0 if no call is under way.
-    std::int64_t last_ns = 0;           ///< Is how long the last call took.
+    std::int64_t in_call_since_ns = 0;  ///< Is when the call under way began; 0 if none is.
+    std::int64_t last_ns = 0;           ///< Is the time that the last call took.
     std::int64_t last_samples = 0;
     double loss = 0;  ///< Is the mean loss of the last call; nan if it had none.
   };
@@ -70,8 +71,8 @@ class ModelGauge {
   const std::uint64_t number;
   const std::string name;
   const bool training;
-  /// Holds the nanoseconds for which IPUs worked for plans that have left them since, by the number
-  /// of the IPU. It is the monitor's, which guards it.
+  /// Has, by the number of an IPU, the nanoseconds for which the IPU worked for plans of the model
+  /// that are no longer on it. Only the ProcessMonitor uses the map, under a lock of its own.
   std::map<std::int64_t, std::int64_t> past_work_ns = {};
 
  private:

@@ -12,12 +12,13 @@ namespace penstock {
 namespace {
 
 constexpr double most_seconds_of_waits = 1;
-/// Whoever asks for the waits sooner than this gets those of the last time, so that nobody who asks
-/// on and on keeps the actors busy.
+/// Is the time within which a further request for the waits gets the last answer again, so that
+/// frequent requests do not keep the actors busy.
 constexpr std::int64_t fresh_ns = 200'000'000;
 
-/// Points to the monitor of the process that made it. What a fork has copied of a parent's monitor
-/// is left as it is: its locks may be held for ever.
+/// Points to the monitor that was made last, which after a fork is that of the parent process. A
+/// forked process leaves its copy of that monitor alone, because the copied locks may be held for
+/// ever.
 constinit std::atomic<ProcessMonitor*> newest{nullptr};
 
 /// Frees the monitor when the library is unloaded, unless a model of the host's lives longer.
@@ -38,7 +39,7 @@ bool environment_allows_monitor() noexcept {
   return !value || std::string_view(value) != "0";
 }
 
-// No lock guards it, since a fork may come while another thread holds one.
+// No lock guards `newest`, because a fork may come while another thread holds the lock.
 ProcessMonitor& ProcessMonitor::of_this_process() {
   for (;;) {
     ProcessMonitor* there = newest.load();
@@ -89,7 +90,7 @@ void ProcessMonitor::hide(const ShownPipeline& pipeline) noexcept {
       for (const ShownIpu& ipu : pipeline.ipus)
         pipeline.model->past_work_ns[ipu.ipu] += work_of(pipeline, ipu.ipu);
     } catch (const std::bad_alloc&) {
-      // The monitor shows less work than there was.
+      // Without memory for the sum, the monitor shows less work than was done.
     }
   }
   if (is_last) service_.reset();

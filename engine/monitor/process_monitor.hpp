@@ -1,6 +1,6 @@
-// A ProcessMonitor shows the plans of one process that are on their IPUs to whoever of the same
-// user asks on its socket. The socket and its thread are there while there is such a plan. Any
-// thread may use it.
+// A ProcessMonitor shows the plans of one process that are on IPUs to programs of the same user,
+// which ask on its socket. The socket and its thread exist while a plan is on IPUs. Any thread may
+// use a ProcessMonitor.
 #pragma once
 
 #include <atomic>
@@ -33,19 +33,20 @@ class ProcessMonitor {
   /// that of its parent alone. @throws std::bad_alloc
   static ProcessMonitor& of_this_process();
 
-  /// Shows `pipeline`, which stays where it is until it is hidden. Opens the socket first if there
-  /// is none. @throws Error io_error or out_of_memory; std::bad_alloc. Then it is not shown.
+  /// Shows `pipeline`, which must stay in its place until it is hidden. Opens the socket first if
+  /// there is none. @throws Error io_error or out_of_memory; std::bad_alloc. The pipeline is not
+  /// shown then.
   void show(const ShownPipeline& pipeline);
-  /// Waits for nothing but for a question that is being asked of the pipeline, and for the end of
-  /// the thread if it was the last one.
+  /// Shows `pipeline` no longer. Waits only for a request that is using the list of pipelines and,
+  /// if `pipeline` was the last one, for the end of the monitor's thread.
   void hide(const ShownPipeline& pipeline) noexcept;
 
   bool is_of_this_process() const noexcept { return process_.is_current(); }
-  /// Returns whether it shows something.
+  /// Returns whether the monitor has a socket, which it has while it shows a pipeline.
   bool is_open();
 
  private:
-  /// Is what serves while there is something to show.
+  /// Holds the socket and the thread that serves it. It exists while there is a pipeline to show.
   struct Service {
     Service(ProcessMonitor& monitor, const std::string& directory);
     ~Service();
@@ -60,19 +61,19 @@ class ProcessMonitor {
   std::string ask_for_waits(const Service& service);
 
   const actors::OwningProcess process_;
-  std::mutex service_mutex_;  // Is never held by the service's thread.
+  std::mutex service_mutex_;  // Is never locked by the service's thread.
   std::unique_ptr<Service> service_;
   std::mutex list_mutex_;
   std::vector<const ShownPipeline*> pipelines_;
-  // The service's thread alone uses these.
+  // The service's thread alone uses the last answer to "why" and the time of that answer.
   std::string last_waits_;
   std::int64_t last_asked_ns_ = 0;
 };
 
-/// A plan is shown for as long as its stay lives.
+/// A MonitorStay shows a plan for as long as it lives.
 class MonitorStay {
  public:
-  /// @throws as ProcessMonitor::show()
+  /// Shows `pipeline`. @throws as ProcessMonitor::show()
   explicit MonitorStay(ShownPipeline pipeline);
   ~MonitorStay();
   MonitorStay(const MonitorStay&) = delete;

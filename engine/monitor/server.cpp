@@ -117,8 +117,8 @@ bool MonitorServer::send(Connection& connection) noexcept {
   return sent < answer.size();
 }
 
-// A process that was forked from this one meanwhile has the connection, too, so that it has to be
-// ended before it is closed.
+// The connection is shut down before it is closed, because a process that was forked from this one
+// meanwhile holds it open, too.
 void MonitorServer::close(Connection& connection) noexcept {
   ::shutdown(connection.socket.get(), SHUT_RDWR);
   connection.socket = Descriptor();

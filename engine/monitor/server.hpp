@@ -1,6 +1,6 @@
 // A MonitorServer answers on a MonitorSocket. Each connection has a line of text as its request and
-// gets one answer. What strangers and slow readers can take of the process is bounded: connections,
-// bytes and time. One thread runs it; any thread may stop it.
+// gets one answer. The connections, the bytes and the time that strangers and slow readers can take
+// from the process are limited. One thread runs the server; any thread may stop it.
 #pragma once
 
 #include <array>
@@ -21,14 +21,14 @@ class MonitorServer {
   static constexpr std::size_t most_request_bytes = 256;
   static constexpr std::int64_t request_ns = 1'000'000'000;
   static constexpr std::int64_t answer_ns = 2'000'000'000;
-  /// Connections are accepted with such a pause between each two.
+  /// Is the time that the server waits after it has accepted a connection, before the next one.
   static constexpr std::int64_t pause_ns = 5'000'000;
-  /// After the system has refused a connection, for want of descriptors for example, the server
-  /// waits for so long.
+  /// Is the time that the server waits after the system has refused a connection, for example
+  /// because there was no descriptor for it.
   static constexpr std::int64_t refused_ns = 1'000'000'000;
 
-  /// Returns the answer to a request; the connection is closed without one if that is empty or if
-  /// the function throws.
+  /// Is a function that returns the answer to a request. If the answer is empty or the function
+  /// throws, the connection is closed without an answer.
   using Answer = std::function<std::string(std::string_view)>;
 
   /// Serves the socket `listening`, which outlives the server. @throws Error io_error
@@ -45,19 +45,21 @@ class MonitorServer {
     Descriptor socket = Descriptor();
     std::array<char, most_request_bytes> request = {};
     std::size_t received = 0;
-    std::string answer = {};  ///< Is empty until there is one.
+    std::string answer = {};  ///< Is empty until the request is answered.
     std::size_t sent = 0;
-    std::int64_t end_ns = 0;  ///< Is when the server gives it up.
+    std::int64_t end_ns = 0;  ///< Is when the server closes the connection at the latest.
   };
 
   void accept_one() noexcept;
   /// Goes on with a connection that can be read or written. A connection that is done is closed.
   void go_on(Connection& connection) noexcept;
-  /// Returns whether the connection may still need something.
+  /// Receives what has come of the request, and answers it if it is whole. Returns, as send() does,
+  /// whether the connection stays open.
   bool receive(Connection& connection) noexcept;
   bool send(Connection& connection) noexcept;
   static void close(Connection& connection) noexcept;
-  /// Returns how long the server may sleep at most, in milliseconds, or -1 if for ever.
+  /// Returns for how many milliseconds the server may sleep at most, or -1 if there is no limit.
+  /// `full` says whether all connections are in use.
   int sleep_ms(std::int64_t now_ns, bool full) const noexcept;
 
   const int listening_;

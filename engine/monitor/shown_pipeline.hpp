@@ -1,5 +1,6 @@
-// A ShownPipeline is what the monitor knows of a plan that is on its IPUs: of which model it is,
-// where its stages run, how much memory they take, and whom to ask what it waits for.
+// A ShownPipeline is what the monitor knows of a plan that is on its IPUs: the plan's model, the
+// IPUs of the stages, the memory that they take, and the runtime whose actors can be asked what
+// they wait for.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ struct ShownIpu {
   std::int64_t ipu = 0;
   std::int64_t replica = 0;
   std::vector<std::int64_t> stages = {};
-  std::int64_t bytes = 0;  ///< Is the memory that the plan takes of it.
+  std::int64_t bytes = 0;  ///< Is the memory that the plan takes on the IPU.
 };
 
 struct ShownPipeline {
@@ -26,8 +27,8 @@ struct ShownPipeline {
   const actors::PipelineRuntime* runtime = nullptr;
 };
 
-/// Returns the IPUs of a plan whose actors have this setup. `bytes` has what the plan takes of
-/// each.
+/// Returns the IPUs of a plan whose actors have `setup`. `bytes` has, by the number of an IPU, the
+/// bytes of memory that the plan takes there.
 std::vector<ShownIpu> shown_ipus(const actors::PipelineSetup& setup,
                                  const std::map<std::int64_t, std::int64_t>& bytes);
 

@@ -43,15 +43,15 @@ const sockaddr* generic(const sockaddr_un& address) noexcept {
   return reinterpret_cast<const sockaddr*>(&address);
 }
 
-/// Returns whether somebody listens at the address, which may be another copy of this library in
-/// the same process.
+/// Returns whether somebody listens at the address. The listener may be another copy of this
+/// library in this process.
 bool is_in_use(const sockaddr_un& address) noexcept {
   const Descriptor connection = new_socket();
   if (!connection) return true;
   return ::connect(connection.get(), generic(address), sizeof(address)) == 0 || errno == EAGAIN;
 }
 
-/// Returns the process that a socket of this name belongs to, or 0 if it is no socket's name.
+/// Returns the id of the process whose socket is called `name`, or 0 if `name` is no socket's name.
 pid_t process_of(std::string_view name) noexcept {
   constexpr std::string_view suffix = ".sock";
   if (!name.ends_with(suffix)) return 0;
@@ -62,9 +62,9 @@ pid_t process_of(std::string_view name) noexcept {
   return error == std::errc() && at == end && process > 0 ? process : 0;
 }
 
-/// Removes `name` from `directory` if it is the socket of a process that has ended. Without memory
-/// it stays for the next time. A process of another container has a number that means nothing here,
-/// but it listens.
+/// Removes `name` from `directory` if it is the socket of a process that has ended. If there is no
+/// memory, the socket stays until the next time. A socket to which somebody listens stays, too,
+/// because the id of a process in another container says nothing here.
 void remove_if_abandoned(const std::string& directory, std::string_view name) noexcept try {
   const pid_t process = process_of(name);
   if (process == 0 || ::kill(process, 0) == 0 || errno != ESRCH) return;
@@ -100,7 +100,7 @@ MonitorSocket::MonitorSocket(const std::string& directory)
   refuse(path_, error);
 }
 
-// A process that was forked from this one has the socket, too, so that it has to be ended.
+// The socket is shut down, because a process that was forked from this one holds it open, too.
 MonitorSocket::~MonitorSocket() {
   ::shutdown(listening_.get(), SHUT_RDWR);
   struct stat there;
@@ -108,7 +108,8 @@ MonitorSocket::~MonitorSocket() {
     ::unlink(path_.c_str());
 }
 
-// An iterator of std::filesystem would end the process where there is no memory.
+// The function uses no iterator of std::filesystem, which would end the process if there is no
+// memory.
 void remove_abandoned_sockets(const std::string& directory) noexcept {
   constexpr int most = 64;
   DIR* const entries = ::opendir(directory.c_str());
@@ -129,7 +130,7 @@ bool is_from_this_user(const Descriptor& connection) noexcept {
          size == sizeof(peer) && peer.uid == ::geteuid();
 #else
   static_cast<void>(connection);
-  return false;  // Nobody can tell.
+  return false;  // Here, the system does not say whose process it is.
 #endif
 }
 

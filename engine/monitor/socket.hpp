@@ -15,7 +15,7 @@ class MonitorSocket {
   /// Listens under the name of this process in `directory`. A socket of that name that nobody
   /// listens to is removed first. @throws Error io_error
   explicit MonitorSocket(const std::string& directory);
-  /// Removes the socket, unless another one has taken its name.
+  /// Removes the socket's file, unless the file of another socket has taken its place.
   ~MonitorSocket();
   MonitorSocket(const MonitorSocket&) = delete;
   MonitorSocket& operator=(const MonitorSocket&) = delete;
@@ -30,8 +30,8 @@ class MonitorSocket {
   ino_t file_ = 0;
 };
 
-/// Removes sockets from `directory` to which nobody listens because their processes have ended. It
-/// looks at a few of them at a time.
+/// Removes sockets from `directory` to which nobody listens because their processes have ended.
+/// Each call looks at a few files only.
 void remove_abandoned_sockets(const std::string& directory) noexcept;
 
 /// Returns whether the process at the other end of `connection` is of this user.

@@ -21,7 +21,7 @@ std::string directory_of(const RuntimeOptions& options) {
   return named ? named : "";
 }
 
-/// Returns what `action` throws, as a text, which is empty if it throws nothing.
+/// Returns the text of the Error that `action` throws, or an empty text if it throws none.
 std::string failure_of(const auto& action) {
   try {
     or_out_of_memory("a plan", action);
@@ -31,8 +31,8 @@ std::string failure_of(const auto& action) {
   }
 }
 
-/// Returns the plan, or nothing if it is not there, or not a plan after all, or too large for the
-/// memory that there is.
+/// Returns the plan that the cache keeps under `key`. Returns nothing if there is none, if it
+/// cannot be decoded, or if there is no memory for it.
 std::optional<graph::Compiled> find(const PlanCache& cache, const std::string& key) {
   std::optional<graph::Compiled> found;
   failure_of([&] {
@@ -58,7 +58,8 @@ CachedCompilation compile(const graph::Graph& model, const graph::CompileRequest
   const std::string key = cache ? graph::compile_key(model, request) : "";
   if (cache)
     if (auto found = find(*cache, key)) return {*std::move(found), {}};
-  // Compiling is not tried, because what a listener of its progress throws is the host's.
+  // What graph::compile() throws is passed on. It may be an exception of the host's progress
+  // function.
   graph::Compiled compiled = graph::compile(model, request);
   if (cache) failure = failure_of([&] { cache->write(key, graph::encode(compiled)); });
   return {std::move(compiled), failure.empty() ? "" : "plan cache: " + failure};

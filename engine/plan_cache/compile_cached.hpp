@@ -1,4 +1,5 @@
-// compile_cached() compiles, or reads a plan that was kept before. Any thread may call it.
+// compile_cached() compiles a model, or reads a plan of it that a PlanCache has kept. Any thread
+// may call it.
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@ namespace penstock {
 
 struct CachedCompilation {
   graph::Compiled compiled;
-  /// Says why the cache could not be used; it is empty if it could or there is none.
+  /// Says why the cache could not be used. It is empty if the cache was used, or if there is none.
   std::string warning;
 };
 

@@ -36,8 +36,9 @@ std::string hexadecimal(std::uint64_t number) {
   return penstock::hexadecimal(number, name_digits);
 }
 
-/// Returns two hashes of the key and the content together, the second one of the bytes backwards: a
-/// change that deceives one shows in the other. Plans are large, so that nothing is copied.
+/// Returns two hashes of the key and the content together. The second one takes the bytes
+/// backwards, so that a change that leaves one hash as it was shows in the other. Nothing is
+/// copied, because plans are large.
 std::string hashes(std::string_view key, std::string_view content) {
   const std::uint64_t start = graph::fnv_of_nothing;
   const std::uint64_t forwards = graph::fnv_on(graph::fnv_on(start, key), content);
@@ -46,8 +47,8 @@ std::string hashes(std::string_view key, std::string_view content) {
   return hexadecimal(forwards) + hexadecimal(backwards);
 }
 
-/// Returns the beginning of a plan's file: the opening, the hashes of the rest, and the sizes of
-/// the key and of the content, which are 24 + 4 x 16 bytes and a line's end.
+/// Returns the beginning of a plan's file. It has the opening (24 bytes), two hashes of the rest
+/// and the sizes of the key and of the content (16 digits each), and the end of a line.
 std::string header(std::string_view key, std::string_view content) {
   return std::string(opening) + hashes(key, content) + hexadecimal(key.size()) +
          hexadecimal(content.size()) + "\n";
@@ -62,8 +63,8 @@ std::string next_bytes(InputFile& file, std::size_t count) {
   return bytes;
 }
 
-/// Returns what the file keeps under the key. Its size and its key are looked at before there is
-/// room made for the rest.
+/// Returns the content that the file has for `key`, or nothing if the file is damaged or has
+/// another key. The file's size and key are checked before memory for the content is allocated.
 std::optional<std::string> content_of(InputFile& file, std::string_view key) {
   if (file.bytes() < header_bytes + key.size()) return std::nullopt;
   const std::size_t size = file.bytes() - header_bytes - key.size();
@@ -88,16 +89,17 @@ bool opens_as_a_plan(const fs::path& file) {
   return entry && next_bytes(*entry, opening_of_any.size()) == opening_of_any;
 }
 
-/// Returns whether the file is a plan, which may be damaged behind its opening, or ends within what
-/// all plans open with, as a plan does that was cut, for example by a file system that lost its end
-/// with the power.
+/// Returns whether the file is a plan, which may be damaged behind its opening, or has nothing but
+/// a part of the opening of all plans. The latter is what is left of a plan that was cut, for
+/// example by a file system when the power failed.
 bool was_a_plan(InputFile& entry) {
   const bool is_short = entry.bytes() < opening_of_any.size();
   const std::string opening = next_bytes(entry, opening_of_any.size());
   return opening == opening_of_any || (is_short && opening_of_any.starts_with(opening));
 }
 
-/// Returns the status of the file, or of a link itself; nothing if there is none.
+/// Returns the status of `file`, which for a link is that of the link itself, or nothing if there
+/// is no such file.
 /// @throws Error io_error if the system does not say.
 std::optional<struct stat> status_of(const fs::path& file) {
   struct stat status = {};
@@ -108,8 +110,9 @@ std::optional<struct stat> status_of(const fs::path& file) {
                                   std::generic_category().message(errno) + "; no plan is kept");
 }
 
-/// Expects a plan, whole or not, or no file at all. Other processes may remove and replace plans
-/// meanwhile: what cannot be opened and is not there any more is looked at again.
+/// Checks that `file` is a plan, whole or not, or does not exist. Other processes may remove and
+/// replace plans meanwhile: if a file cannot be opened and is no longer there, the check begins
+/// again. @throws Error io_error if `file` is something else.
 void expect_own(const fs::path& file) {
   std::string got, remedy;
   for (int attempt = 0; attempt < 100; ++attempt) {
@@ -140,8 +143,8 @@ struct Kept {
   std::int64_t bytes;
 };
 
-/// Returns whether the file is a plan. Its name does not say so, for other programs use such names
-/// too.
+/// Returns whether the file is a plan. The name alone does not tell, because other programs may use
+/// such a name, too.
 bool is_plan(const fs::path& directory, const std::string& name) {
   constexpr std::string_view digits = "0123456789abcdef";
   return name.size() == name_digits + plan_suffix.size() && name.ends_with(plan_suffix) &&
@@ -183,7 +186,8 @@ std::optional<std::string> PlanCache::read(std::string_view key) const {
   std::optional<InputFile> file = open_entry(file_of(key));
   if (!file || std::cmp_greater(file->bytes(), limit_)) return std::nullopt;
   std::optional<std::string> content = content_of(*file, key);
-  // This notes that the plan was used now. A directory that can only be read is of use as well.
+  // The file's time says when the plan was used last. A failure is ignored, because a cache in a
+  // directory that can only be read is of use, too.
   if (content) ::futimens(file->descriptor(), nullptr);
   return content;
 }

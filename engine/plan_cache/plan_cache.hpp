@@ -1,4 +1,4 @@
-// A PlanCache has compiled plans in a directory, a file each, for other processes and later runs.
+// A PlanCache keeps compiled plans in a directory, a file each, for other processes and later runs.
 // Files appear whole or not at all, so that any number of processes may share the directory. A plan
 // that is damaged, cut (even to nothing), or of another build, is passed over and replaced. Links
 // and other programs' files are left alone, whatever they are called: nothing is read or written
@@ -16,16 +16,17 @@ namespace penstock {
 
 class PlanCache {
  public:
-  /// Makes a cache that keeps at most `limit` bytes in `directory`. @throws Error io_error if the
-  /// directory is missing and cannot be made, or is none.
+  /// Makes a cache that keeps at most `limit` bytes in `directory`. @throws Error io_error if
+  /// `directory` is missing and cannot be made, or is no directory.
   PlanCache(std::filesystem::path directory, std::int64_t limit);
 
-  /// Returns what is kept under `key`, or nothing if there is nothing whole. A plan that is read
-  /// counts as used.
+  /// Returns the plan that is kept under `key`, or nothing if there is none or it is damaged. A
+  /// plan that is read counts as used now.
   std::optional<std::string> read(std::string_view key) const;
 
-  /// Keeps `content` under `key`, and removes the plans that were not used for the longest time
-  /// beyond the limit, and what killed processes left behind. With a limit of 0 nothing is kept.
+  /// Keeps `content` under `key`. If the plans then exceed the limit, those that were not used for
+  /// the longest time are removed. Files that killed processes left behind are removed, too. With a
+  /// limit of 0 nothing is kept.
   /// @throws Error io_error, also if something else has the plan's name; invalid_argument if the
   /// content is larger than the limit; out_of_memory.
   void write(std::string_view key, std::string_view content) const;

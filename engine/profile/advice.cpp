@@ -12,7 +12,7 @@
 namespace penstock {
 namespace {
 
-/// A gain that is smaller than this is not worth a change.
+/// Is the least speedup for which a change is proposed.
 constexpr double least_speedup = 1.05;
 std::string milliseconds(double seconds) {
   return decimal_text(seconds * 1e3, seconds < 1e-3 ? 4 : 2) + " ms";
@@ -49,7 +49,7 @@ class Adviser {
   }
 
  private:
-  /// Returns the time of a weight update: what the busiest IPU spends on it after each window.
+  /// Returns the seconds that the IPU with most work in updates spends on a weight update.
   double update_seconds() const {
     double most = 0;
     for (const IpuProfile& ipu : profile_.ipus)
@@ -71,8 +71,8 @@ class Adviser {
   double per_micro_batch(double window, int micro_batches) const {
     return (window + update_) / micro_batches;
   }
-  /// Returns how many times as fast the run would be with windows of `micro_batches` that take
-  /// `window` seconds.
+  /// Returns how many times as fast the run would be with windows of `micro_batches` micro-batches
+  /// that take `window` seconds.
   double speedup(double window, int micro_batches) const {
     return per_micro_batch(window_, now_.micro_batches) / per_micro_batch(window, micro_batches);
   }
@@ -137,7 +137,8 @@ class Adviser {
   }
 
   void change_schedule() {
-    // With one micro-batch at a time, the strategy may say so, which no schedule changes.
+    // If the pipeline holds one micro-batch at a time, the strategy may be the reason, and another
+    // schedule would change nothing.
     if (now_.stages < 2 || !plan_.phases.none() || plan_.schedule->one_at_a_time) return;
     for (const graph::Schedule* other : graph::all_schedules()) {
       if (other == plan_.schedule || other->one_at_a_time) continue;
@@ -159,8 +160,8 @@ class Adviser {
     }
   }
 
-  /// Compares with a stage that has the whole model, in as many replicas as the IPUs have
-  /// processors. Each replica then does the updates of all stages.
+  /// Compares the run with one in which a single stage has the whole model, in as many replicas as
+  /// there are processors. Each replica then does the updates of all stages.
   void replicate() {
     const int replicas = profile_.processors;
     if (replicas < 2 || (now_.stages == 1 && profile_.replicas >= replicas)) return;

@@ -1,5 +1,5 @@
-// Advice says what would make a profiled run faster or smaller, and by how much the simulator
-// expects it to. The functions are pure.
+// Advice says what would make a profiled run faster or smaller, and how large a gain the simulator
+// expects. The functions are pure.
 #pragma once
 
 #include <vector>

@@ -5,9 +5,9 @@
 namespace penstock {
 namespace {
 
-/// A wait for one reason that takes a smaller share of the time than this is not worth a word.
+/// Is the least share of the time that waits for one reason must take to be mentioned.
 constexpr double least_share = 0.1;
-/// An IPU that uses a smaller share of its memory than this has room.
+/// Is the share of an IPU's memory from which on the memory is nearly used up.
 constexpr double full_share = 0.9;
 
 /// Returns the share of all IPUs' time that one reason for waiting took.

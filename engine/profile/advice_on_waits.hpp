@@ -1,5 +1,5 @@
-// These pure functions say what would take the waits out of a run, and the load off the memory,
-// that a profile has measured.
+// These pure functions say how a run that a profile has measured would wait less and need less
+// memory.
 #pragma once
 
 #include <vector>

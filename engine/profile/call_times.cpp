@@ -14,7 +14,7 @@ Latency latency_of(const std::vector<double>& seconds) {
   const auto [least, most] = std::ranges::minmax(seconds);
   double sum = 0;
   for (const double each : seconds) sum += each;
-  // Rounding must not bring the mean out of what it is the mean of.
+  // A rounded mean could be less than the least number, or more than the greatest.
   const double mean = std::clamp(sum / static_cast<double>(seconds.size()), least, most);
   return {least, mean, most};
 }
@@ -71,8 +71,8 @@ class Times {
     return times;
   }
 
-  /// Returns the times of the micro-batches that the call returns; `ends` gets the latest output of
-  /// each one.
+  /// Returns when output number `output` of each micro-batch that the call returns was computed.
+  /// `ends` has, for each micro-batch, the time of its latest output so far, and is updated.
   std::vector<double> computed_times(std::size_t output, const Returns& returns,
                                      std::vector<double>& ends) const {
     std::vector<double> times;

@@ -1,5 +1,5 @@
-// report_on_call() makes a call's report of what the call's programs recorded. It is a pure
-// function.
+// report_on_call() makes the report on a call from the events that the call's programs have
+// recorded. It is a pure function.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct CallSpan {
   std::int64_t end_ns = 0;
 };
 
-/// Returns the seconds from one moment to another.
+/// Returns the seconds from `begin_ns` to `end_ns`.
 inline double seconds_between(std::int64_t begin_ns, std::int64_t end_ns) {
   return static_cast<double>(end_ns - begin_ns) * 1e-9;
 }
@@ -32,10 +32,12 @@ inline bool is_program(const TraceEvent& event) {
   return event.activity == Activity::forward || event.activity == Activity::backward;
 }
 
-/// Says whether a call returns an output's micro-batch, both counted from 0.
+/// Is a function that says whether a call returns micro-batch number `micro_batch` of output number
+/// `output`, both counted from 0.
 using Returns = std::function<bool(std::size_t output, std::int64_t micro_batch)>;
 
-/// Returns the report on `call`. `events` has all events of the call, and may have others.
+/// Returns the report on `call`. `events` has all events of the call, and may have events of other
+/// calls.
 CallReport report_on_call(const graph::Plan& plan, const CallSpan& call, const Returns& returns,
                           std::span<const TraceEvent> events);
 

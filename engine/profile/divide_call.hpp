@@ -1,5 +1,6 @@
-// divide_call() divides a call into what each IPU did and what it waited for, without gaps and
-// without overlaps. The figures of a profile and its trace both come from here.
+// divide_call() divides each IPU's time in a call by what the IPU did and what it waited for,
+// without gaps and without overlaps. The figures of a profile and its trace both come from this
+// function.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +12,11 @@
 
 namespace penstock {
 
-/// Divides the time of each IPU in a call that ended at `end_ns`. `until_ns` says, by the IPU's
-/// number, from when on it is divided; it is changed. `events` are those of the call, in order of
-/// time; what lies outside is left out.
-/// For each stretch of time it calls either `wait(ipu, reason, from_ns, to_ns)` or
-/// `work(event, from_ns, to_ns)`.
+/// Divides the time of each IPU in a call that ended at `end_ns`. `until_ns` has, by the number of
+/// an IPU, the time until which the IPU's time is divided already, and is updated. IPUs that are
+/// not in it are left out. `events` are those of the call, in order of time; what lies outside the
+/// call is left out. For each stretch of time the function calls either `wait(ipu, reason, from_ns,
+/// to_ns)` or `work(event, from_ns, to_ns)`.
 void divide_call(std::map<int, std::int64_t>& until_ns, std::int64_t end_ns,
                  std::span<const TraceEvent> events, const auto& wait, const auto& work) {
   for (const TraceEvent& event : events) {

@@ -1,5 +1,6 @@
 // IpuTimes divides the time that each IPU spends in calls by what the IPU did and what it waited
-// for. Every nanosecond of a call belongs to exactly one of these. It is a plain value.
+// for. Every nanosecond of a call counts for exactly one activity or one reason for waiting. It is
+// a plain value.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +14,13 @@ namespace penstock {
 
 class IpuTimes {
  public:
-  /// Knows the IPU of that number, also if it never does anything.
+  /// Adds IPU number `ipu`, which of_ipus() then has even if the IPU never does anything.
   void add_ipu(int ipu) {
     seconds_.try_emplace(ipu);
     until_ns_.try_emplace(ipu);
   }
   /// Adds a call that took from `begin_ns` to `end_ns`. `events` are those of the call, in order of
-  /// time; what lies outside the call is left out, and so are IPUs that it does not know.
+  /// time; what lies outside the call is left out, and so are events of IPUs that were not added.
   void add_call(std::int64_t begin_ns, std::int64_t end_ns,
                 std::span<const TraceEvent> events) noexcept;
 
@@ -28,7 +29,7 @@ class IpuTimes {
 
  private:
   std::map<int, TimeSplit> seconds_;
-  std::map<int, std::int64_t> until_ns_;  // Says how far each IPU's call has been divided.
+  std::map<int, std::int64_t> until_ns_;  // Has the time until which each IPU's call is divided.
 };
 
 }  // namespace penstock

@@ -10,7 +10,7 @@
 namespace penstock {
 namespace {
 
-/// Takes the events out of the profile that belong to none of its calls, because they are of a
+/// Removes the events that belong to none of the profile's calls, because they are events of a
 /// short call.
 void leave_out_other_calls(Profile& profile) {
   auto call = profile.window.begin();

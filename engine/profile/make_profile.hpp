@@ -1,5 +1,5 @@
-// make_profile() completes what was measured of a running model by its memory, by what the
-// simulator predicts, and by advice.
+// make_profile() makes the profile of a running model. It adds the use of memory, the simulator's
+// predictions and advice to what was measured.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace penstock {
 
-/// Says what a profile tells besides what was measured.
+/// Has what make_profile() needs besides what was measured.
 struct ProfileContext {
   const graph::Plan& plan;
   const CompileReport& compile;
@@ -20,8 +20,8 @@ struct ProfileContext {
   std::int64_t ipu_memory_bytes = 0;    ///< Is `Topology::ipu_memory_bytes`.
 };
 
-/// Returns the profile of a model of which `recorder` has recorded the calls. `events` are the
-/// newest, in order of time; those of other calls are left out.
+/// Returns the profile of a model whose calls `recorder` has recorded. `events` are the model's
+/// newest events, in order of time; events of calls that were not recorded are left out.
 Profile make_profile(const ProfileRecorder& recorder, std::vector<TraceEvent> events,
                      const ProfileContext& context);
 

@@ -40,7 +40,8 @@ std::int64_t bytes_of(const LiveTensors& live) {
   return bytes;
 }
 
-/// Goes through a program from its end. What the forward leaves in the stash stays in use after it.
+/// Returns the bytes in use at each instruction of a program, going through the program from its
+/// end. What a forward leaves in the stash is in use until after the forward's end.
 std::vector<LivePoint> points_of(const graph::Program& program, bool backward) {
   LiveTensors live;
   if (!backward)
@@ -63,7 +64,8 @@ std::vector<LivePoint> points_of(const graph::Program& program, bool backward) {
   return points;
 }
 
-/// Lists the tensors that one stage keeps in memory, and what its programs work with at most.
+/// Lists the tensors that one stage keeps in memory: weights, gradient sums, the optimizer's state
+/// and the stash.
 class StageTensors {
  public:
   StageTensors(const graph::Plan& plan, const StageReport& report, std::vector<TensorMemory>& rows)

@@ -13,7 +13,8 @@
 namespace penstock {
 
 /// Fills in the memory of the IPUs and of the stages of `profile`. `reports` are those of all
-/// stages, replica by replica, and `budget_bytes` is the memory that each IPU has, or 0.
+/// stages, replica by replica. `budget_bytes` is the memory that each IPU has; 0 says that there is
+/// no limit.
 void add_memory(Profile& profile, const graph::Plan& plan, std::span<const StageReport> reports,
                 std::int64_t budget_bytes);
 

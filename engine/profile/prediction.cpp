@@ -7,7 +7,7 @@
 namespace penstock {
 namespace {
 
-/// A window of more micro-batches than this is simulated as one of so many.
+/// Is the largest number of micro-batches that is simulated, even if a window has more.
 constexpr std::int64_t most_micro_batches = 2000;
 
 }  // namespace

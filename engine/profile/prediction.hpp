@@ -1,5 +1,5 @@
-// A prediction runs the simulator with the costs that a profile has measured, to say how a pipeline
-// should fare and how it would fare with other options. All functions are pure.
+// A prediction runs the simulator with the costs that a profile has measured, to say how long a
+// pipeline should take, and how long it would take with other options. All functions are pure.
 #pragma once
 
 #include "graph/plan/plan.hpp"
@@ -19,7 +19,8 @@ double window_seconds(const graph::Simulation& simulation);
 /// Returns which share of the IPUs' time is idle in the simulation, from 0 to 1.
 double predicted_bubble(const graph::Simulation& simulation);
 
-/// Returns (p-1)/(m+p-1) for p stages and m micro-batches.
+/// Returns the share of the time in which IPUs are idle if all stages take equally long:
+/// (p-1)/(m+p-1) for p stages and m micro-batches.
 double closed_form_bubble(int stages, int micro_batches);
 
 }  // namespace penstock

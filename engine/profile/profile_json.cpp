@@ -7,9 +7,11 @@
 
 namespace penstock {
 
-// These functions are found by the types that they take.
+// The functions below are in no unnamed namespace, because JsonObject::add() has to find json_of()
+// by the type of its argument.
 
-/// Returns an object with a field for each enumerator, in the order of their numbers.
+/// Returns an object with a field for each enumerator of `Enum`. `values` has the fields' values in
+/// the order of the enumerators' numbers.
 template <class Enum>
 static JsonValue by_enumerator(const auto& values) {
   JsonObject object;

@@ -9,7 +9,7 @@
 namespace penstock {
 namespace {
 
-/// This many calls are listed one by one, the newest ones.
+/// Is the number of calls that are listed one by one; these are the newest ones.
 constexpr std::size_t most_calls = 1 << 16;
 
 void add_run(RunTimes& times, double seconds) {
@@ -76,7 +76,7 @@ void ProfileRecorder::add_call(const CallSpan& call, std::int64_t samples,
     calls_.push_back(row);
   else
     calls_[call_count_ % most_calls] = row;
-  // Nothing can fail any more.
+  // Nothing below can fail.
   ipus_.add_call(call.begin_ns, call.end_ns, events);
   windows_.add_call(call, events);
   for (const TraceEvent& event : events) {

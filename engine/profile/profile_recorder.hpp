@@ -21,29 +21,29 @@ namespace penstock {
 class ProfileRecorder {
  public:
   /// Records calls of `plan`, which `replicas` replicas run with windows of `gradient_accumulation`
-  /// micro-batches. It keeps that many events of actors without an IPU, the newest ones.
+  /// micro-batches. Of the events of actors without an IPU, the newest `most_host_events` are kept.
   ProfileRecorder(std::shared_ptr<const graph::Plan> plan, std::int64_t replicas,
                   std::int64_t gradient_accumulation, std::int64_t most_host_events = 0);
 
-  /// Adds a call that took `samples` samples. `events` are all of the call's, in order of time.
-  /// Adds all of it or, if memory runs out, nothing. @throws std::bad_alloc
+  /// Adds a call that took `samples` samples. `events` are all events of the call, in order of
+  /// time. If memory runs out, nothing is added. @throws std::bad_alloc
   void add_call(const CallSpan& call, std::int64_t samples, std::span<const TraceEvent> events);
-  /// Counts a call, or a part of one, that had a plan of its own and began at `begin_ns`.
+  /// Counts a call, or a part of one, that a short plan has run and that began at `begin_ns`.
   void count_short_call(std::int64_t begin_ns) noexcept;
-  /// Counts events of a call that were lost, for which reason the call is not added.
+  /// Counts events that were lost. The call that they belong to is therefore not added.
   void count_lost(std::uint64_t events) noexcept { lost_ += events; }
   /// Notes how many micro-batches each stage has held at most, stage by stage and replica by
   /// replica.
   void note_in_flight(std::span<const StageReport> reports) noexcept;
   /// Returns how many events all added calls had.
   std::uint64_t recorded_events() const noexcept { return recorded_events_; }
-  /// Notes that the host goes on with something else from `now_ns` on.
+  /// Notes that a call has returned to the host at `now_ns`.
   void leave(std::int64_t now_ns) noexcept { left_ns_ = now_ns; }
-  /// Adds what the timed runs of each stage's programs took, stage by stage.
+  /// Adds the times of the timed runs of each stage's programs, stage by stage.
   void add_program_times(std::span<const graph::StageProgramTimes> stages);
 
-  /// Adds what the actors without an IPU did, which have begun to count micro-batches anew after
-  /// `earlier` ones.
+  /// Adds the events of the actors without an IPU. These actors have begun to count micro-batches
+  /// anew after `earlier` micro-batches, so that the numbers in their events grow by `earlier`.
   void add_host_events(const actors::EventLog<HostEvent>& events, std::int64_t earlier) noexcept {
     host_events_.add(events, earlier);
   }
@@ -53,7 +53,7 @@ class ProfileRecorder {
 
  private:
   void add_event(const TraceEvent& event);
-  /// Adds the time that the host has spent until `begin_ns`, where a call begins.
+  /// Adds the time from the end of the last call to `begin_ns`, when the next call began.
   void add_time_between(std::int64_t begin_ns) noexcept;
   std::vector<OpProfile> ops() const;
 
@@ -63,15 +63,15 @@ class ProfileRecorder {
   IpuTimes ipus_;
   WindowTimes windows_;
   std::vector<StageProfile> stages_;
-  std::vector<graph::StageProgramTimes> program_times_;  // Is numbered by stage.
+  std::vector<graph::StageProgramTimes> program_times_;  // Has the times of each stage's programs.
   std::vector<CallProfile> calls_;  // Has the newest calls, in a ring once it is full.
   std::uint64_t call_count_ = 0;
   std::uint64_t short_calls_ = 0;
   std::int64_t micro_batches_ = 0;
   std::int64_t samples_ = 0;
   double call_seconds_ = 0;
-  std::int64_t between_ns_ = 0;  // Adds up what the host did between calls.
-  std::int64_t left_ns_ = 0;     // Says when the host went on after the last call; 0 before it.
+  std::int64_t between_ns_ = 0;  // Is the time that the host spent between calls.
+  std::int64_t left_ns_ = 0;     // Is when the last call returned to the host; 0 if none has.
   std::uint64_t recorded_events_ = 0;
   std::uint64_t lost_ = 0;
   actors::EventLog<HostEvent> host_events_;

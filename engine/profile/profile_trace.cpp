@@ -16,7 +16,7 @@
 namespace penstock {
 namespace {
 
-/// A wait that is shorter than this has no slice of its own.
+/// Is the length of the shortest wait that is shown.
 constexpr std::int64_t shortest_wait_ns = 1000;
 
 class ProfileTrace {
@@ -78,7 +78,7 @@ class ProfileTrace {
 
   void add_calls() {
     for (const CallProfile& call : profile_.window) {
-      if (call.end_ns <= origin_ns_) continue;  // Its events are no longer there.
+      if (call.end_ns <= origin_ns_) continue;  // The call's events are no longer kept.
       add_slice(host_process, 0, profile_.training ? "step" : "run", "call", call.begin_ns,
                 call.end_ns,
                 R"("first_micro_batch":)" + std::to_string(call.first_micro_batch) +
@@ -86,9 +86,9 @@ class ProfileTrace {
     }
   }
 
-  /// Returns whether an event is older than those of the IPUs.
+  /// Returns whether an event began before the time that the trace shows.
   bool is_old(const HostEvent& event) const { return event.begin_ns < origin_ns_; }
-  /// Returns the row of an actor. Each stage has a reducer of its own.
+  /// Returns the row of the event's actor. Each stage has a reducer of its own.
   static int row_of(const HostEvent& event) {
     const int actor = static_cast<int>(event.actor) + 1;
     return event.actor == HostActor::reducer ? static_cast<int>(host_actors) + 1 + event.stage
@@ -113,7 +113,7 @@ class ProfileTrace {
   /// Adds what the IPUs did and what they waited for, call by call.
   void add_events() {
     const std::span<const TraceEvent> events = profile_.events;
-    bool whole = profile_.older_events == 0;  // Older events may be those of the first call.
+    bool whole = profile_.older_events == 0;  // Events that are not kept may be of the first call.
     std::size_t begin = 0;
     for (const CallProfile& call : profile_.window) {
       std::size_t end = begin;
@@ -124,8 +124,8 @@ class ProfileTrace {
     }
   }
 
-  /// Adds the events of a call. Unless the call is whole, its IPUs' waits are known only from the
-  /// first event of each on.
+  /// Adds the events of a call. `whole` says whether all events of the call are there. If not, the
+  /// waits of an IPU are known only from the IPU's first event on.
   void add_call_events(const CallProfile& call, std::span<const TraceEvent> events, bool whole) {
     std::map<int, std::int64_t> until_ns;
     if (whole)

@@ -5,7 +5,8 @@
 namespace penstock {
 namespace {
 
-/// A page with more events would take long to open; the trace has all of them.
+/// Is the largest number of events in the page, because a page with more would take long to open.
+/// The trace has all of them.
 constexpr std::size_t most_events = 20'000;
 
 /// Returns JSON that can stand in a script of a page: nothing in it ends the script.

@@ -37,7 +37,8 @@ class Uses {
                                           ipu.memory.of(MemoryClass::accumulators)};
   }
 
-  /// Returns whether it makes a difference that is known.
+  /// Applies `change`. Returns false, and changes nothing, if a micro-batch leaves a stage that it
+  /// was not seen to enter.
   bool apply(const Change& change) {
     const TraceEvent& event = *change.event;
     const Activity last = profile_.training ? Activity::backward : Activity::forward;
@@ -66,7 +67,7 @@ class Uses {
   }
 
   const Profile& profile_;
-  std::map<int, IpuUse> uses_;  // Is numbered by IPU.
+  std::map<int, IpuUse> uses_;  // Has each IPU by its number.
   // Counts the micro-batches that each stage of an IPU holds.
   std::map<std::pair<int, int>, std::int64_t> in_flight_;
 };

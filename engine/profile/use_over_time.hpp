@@ -14,13 +14,13 @@ struct IpuUse {
   std::int64_t time_ns = 0;  ///< Is the moment, by the steady clock.
   int ipu = 0;
   std::int64_t in_flight = 0;       ///< Counts the micro-batches that its stages hold.
-  std::int64_t resident_bytes = 0;  ///< Is what is in use all the time.
-  std::int64_t stash_bytes = 0;     ///< Is what backwards need of the micro-batches in flight.
-  std::int64_t working_bytes = 0;   ///< Is what the program works with that runs; 0 if none does.
+  std::int64_t resident_bytes = 0;  ///< Is the memory that is in use all the time.
+  std::int64_t stash_bytes = 0;     ///< Is the stash of the micro-batches in flight.
+  std::int64_t working_bytes = 0;   ///< Is the scratch of the running program; 0 if none runs.
 };
 
-/// Returns what each IPU holds whenever that changes, in order of time, as far as the events of
-/// `profile` say so. What was in flight before these is not counted.
+/// Returns, in order of time, what an IPU holds after each begin and end of a program among the
+/// events of `profile`. Micro-batches that were in flight before these events are not counted.
 std::vector<IpuUse> use_over_time(const Profile& profile);
 
 }  // namespace penstock

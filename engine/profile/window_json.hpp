@@ -1,4 +1,5 @@
-// window_json() spells the newest events of a profile for the report's page. It is a pure function.
+// window_json() writes the newest events of a profile as JSON for the report's page. It is a pure
+// function.
 #pragma once
 
 #include <string>

@@ -20,7 +20,8 @@ void WindowTimes::add_call(const CallSpan& call, std::span<const TraceEvent> eve
     of_event.begin_ns = std::min(of_event.begin_ns, event.begin_ns);
     of_event.end_ns = std::max(of_event.end_ns, event.end_ns);
   }
-  // Sums may be exchanged, and weights may come, while other IPUs still run programs.
+  // Not only programs count as work: gradient sums may be exchanged, and weights may be loaded,
+  // while other IPUs still run programs of the window.
   for (const TraceEvent& event : events) {
     const std::int64_t number = event.micro_batch - call.first_micro_batch;
     if (number < 0 || number >= call.micro_batches) continue;

@@ -1,6 +1,6 @@
 // WindowTimes measures how much of the time the IPUs are idle while the pipeline works: in
 // training, from the first program of a window of micro-batches to the last one, and in inference
-// the same of a call. It is a plain value.
+// from the first program of a call to the last one. It is a plain value.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ class WindowTimes {
  private:
   std::int64_t ipus_;
   std::int64_t window_;
-  double busy_ns_ = 0;   // Adds up what IPUs did in all windows.
-  double whole_ns_ = 0;  // Adds up the windows.
+  double busy_ns_ = 0;   // Is the time that all IPUs together worked in all windows.
+  double whole_ns_ = 0;  // Is the length of all windows together.
 };
 
 }  // namespace penstock

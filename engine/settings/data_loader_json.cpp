@@ -6,7 +6,8 @@
 
 namespace penstock {
 
-// The bindings name all fields: a new one must be listed here, or this does not compile.
+// Each structured binding below names all fields of a struct, so that a field that is added to the
+// struct does not compile until it is listed here.
 
 void each_field(MaybeConst<Partition> auto& partition, const auto& visit) {
   auto& [index, count] = partition;
@@ -17,7 +18,7 @@ void each_field(MaybeConst<Partition> auto& partition, const auto& visit) {
 void each_field(MaybeConst<DataLoaderOptions> auto& options, const auto& visit) {
   auto& [shuffle, drop_last, mode, workers, buffered, seed, timeout_seconds, stop_seconds, sampler,
          partition, log] = options;
-  // Functions of the host's have no text.
+  // Functions of the host's cannot be written as JSON.
   static_cast<void>(sampler);
   static_cast<void>(log);
   visit("shuffle", shuffle);

@@ -1,7 +1,8 @@
-// These functions write plain structs as JSON objects, field by field, and read them back, merged
-// into what is there already. A struct takes part by a function each_field(struct, visit), which
-// calls visit(name, field) for each of its fields. A type that is written otherwise has functions
-// written() and read_json() of its own. All functions are pure.
+// These functions write plain structs as JSON objects, field by field, and read them back. A field
+// that the JSON does not name keeps its value. A struct takes part by a function
+// each_field(struct, visit), which calls visit(name, field) for each of the struct's fields. A type
+// that is written otherwise has functions written() and read_json() of its own. All functions are
+// pure.
 #pragma once
 
 #include <algorithm>
@@ -85,7 +86,7 @@ JsonValue written(const std::map<std::string, T>& values) {
   return json;
 }
 
-/// Returns `group` as a JSON text, the same in whatever floating-point environment.
+/// Returns `group` as a JSON text. The caller's floating-point environment makes no difference.
 template <class Group>
 std::string json_text(const Group& group) {
   return on_hosts_thread("writing JSON", [&] { return to_json(written(group)); });
@@ -97,13 +98,13 @@ std::string json_text(const Group& group) {
                                           ": expected " + expected + ", got " + describe(json));
 }
 
-/// Reads values into fields, and remembers where each came from.
+/// Reads values into fields, and remembers the line of each value.
 class FieldReader {
  public:
-  /// Returns "line 3: " for the field that a message calls `path` if it was read, or else for what
-  /// it is a part of; returns nothing if neither was read. Of fields that a message calls the same,
-  /// it means the first by their bytes, for validate() refuses names that are the host's in this
-  /// order.
+  /// Returns "line 3: " for the field that a message calls `path` or, if that was not read, for the
+  /// innermost value around it that was read. Returns an empty text if there is none. If a message
+  /// calls several fields by one name, the first of them in the order of their bytes is meant,
+  /// because validate() checks names that the host has given in this order.
   std::string line_of(std::string path) const {
     for (const auto& [alias, meant] : aliases_)
       if (path.starts_with(alias + '.')) path.replace(0, alias.size(), meant);
@@ -117,7 +118,7 @@ class FieldReader {
     return {};
   }
 
-  /// Notes that error messages call `alias` what is at `path`.
+  /// Notes that messages of errors say `alias` where `path` is meant.
   void add_alias(const std::string& alias, const std::string& path) { aliases_[alias] = path; }
 
   template <class T>
@@ -151,7 +152,8 @@ class FieldReader {
                     (nearest.empty() ? "" : "; did you mean " + quoted_text(nearest) + '?'));
   }
 
-  std::map<std::string, int> lines_;  // Are numbered by path, with names as the host wrote them.
+  std::map<std::string, int>
+      lines_;  // Has the line of each path, with names as the host wrote them.
   std::map<std::string, std::string> aliases_;
 };
 
@@ -204,7 +206,7 @@ void read_json(FieldReader& reader, const std::string& path, const JsonValue& js
   if (json.kind != JsonValue::Kind::null) read_json(reader, path, json, value.emplace());
 }
 
-/// Replaces the list that was there.
+/// Reads a list, which replaces the list in `values`.
 template <class T>
 void read_json(FieldReader& reader, const std::string& path, const JsonValue& json,
                std::vector<T>& values) {
@@ -214,7 +216,7 @@ void read_json(FieldReader& reader, const std::string& path, const JsonValue& js
     reader.read(path + '[' + std::to_string(i) + ']', json.items[i], values[i]);
 }
 
-/// Replaces the object that was there, whose names are the host's.
+/// Reads an object with names that the host has chosen. It replaces what is in `values`.
 template <class T>
 void read_json(FieldReader& reader, const std::string& path, const JsonValue& json,
                std::map<std::string, T>& values) {
@@ -230,8 +232,8 @@ void read_json(FieldReader& reader, const std::string& path, const JsonValue& js
   reader.read_fields(path, json, group);
 }
 
-/// Returns `base` with the fields that `json` names, after its validate() has checked them. A
-/// refusal begins with the line of the field that it names first.
+/// Returns `base` with the fields that `json` names, after validate() has checked the result. The
+/// text of an error begins with the line of the field that it names first.
 template <class Group>
 Group read_checked(const std::string& name, const JsonValue& json, const Group& base) {
   return on_hosts_thread(name, [&] {

@@ -10,8 +10,8 @@
 namespace penstock {
 namespace {
 
-constexpr std::size_t longest_name = 64;  // Longer names are no misspelt option.
-constexpr std::size_t shortest_part = 4;  // So many letters say enough of a name that is longer.
+constexpr std::size_t longest_name = 64;  // A longer name is taken for no misspelt option.
+constexpr std::size_t shortest_part = 4;  // A shorter part does not stand for a whole name.
 constexpr std::size_t far = std::numeric_limits<std::size_t>::max();
 
 bool separates(char c) {
@@ -46,7 +46,8 @@ std::string initials(const std::vector<std::string>& words) {
   return letters;
 }
 
-/// Returns how many letters have to be inserted, removed or replaced (Levenshtein's distance).
+/// Returns how many letters of `from` have to be inserted, removed or replaced to get `to`
+/// (Levenshtein's distance).
 std::size_t edits(const std::string& from, const std::string& to) {
   std::vector<std::size_t> row(to.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -61,14 +62,15 @@ std::size_t edits(const std::string& from, const std::string& to) {
   return row.back();
 }
 
-/// Returns whether `name`, but for a quarter of its letters at its end, begins `known`.
+/// Returns whether `known` begins with at least the first three quarters of `name`.
 bool begins(const std::string& name, const std::string& known) {
   const auto common =
       static_cast<std::size_t>(std::ranges::mismatch(name, known).in1 - name.begin());
   return common >= shortest_part && 4 * common >= 3 * name.size();
 }
 
-/// Returns a smaller number for a nearer name.
+/// Returns how far `name` is from the name with the words `known`: the nearer, the smaller the
+/// number; `far` if the two names are not alike.
 std::size_t distance(const std::string& name, const std::vector<std::string>& known) {
   const std::string whole = written_together(known);
   const std::size_t allowed = std::max<std::size_t>(1, name.size() / 3);

@@ -10,8 +10,8 @@
 
 namespace penstock {
 
-// The bindings name all fields of a struct: a new one must be listed here, or this does not
-// compile.
+// Each structured binding below names all fields of a struct, so that a field that is added to the
+// struct does not compile until it is listed here.
 
 void each_field(MaybeConst<ParameterGroup> auto& group, const auto& visit) {
   auto& [parameters, settings] = group;
@@ -40,7 +40,7 @@ void each_field(MaybeConst<Optimizer> auto& optimizer, const auto& visit) {
   visit("marked", marked);
 }
 
-/// Has the settings of a rule, and the rule's name before them.
+/// Stands for a JSON object that has the name of a rule and, behind it, the rule's settings.
 struct NamedRule {
   std::string& name;
   OptimizerSettings& settings;
@@ -59,7 +59,8 @@ std::string rule_name(const OptimizerSettings& settings) {
   return std::string(rule_of(settings).rule->name);
 }
 
-/// Gives `settings` the defaults of the rule that `json` names, unless they are of that rule.
+/// Gives `settings` the defaults of the rule that `json` names, unless they are settings of that
+/// rule already.
 void choose_rule(const std::string& path, const JsonValue& json, OptimizerSettings& settings) {
   const std::span<const OptimizerSettings> known = graph::default_settings();
   for (const OptimizerSettings& rule : known) {
@@ -86,7 +87,8 @@ void read_json(FieldReader& reader, const std::string& path, const JsonValue& js
   std::string name = rule_name(settings);
   NamedRule named{name, settings};
   reader.read_fields(path, json, named);
-  // Refusals name the rule instead: "adamw.beta1", "optimizer.groups[0].adamw.beta1".
+  // Errors of validate() name the rule instead of "settings", as in "adamw.beta1" or
+  // "optimizer.groups[0].adamw.beta1".
   const std::string owner = path.substr(0, path.rfind("settings"));
   reader.add_alias(owner == "optimizer." ? name : owner + name, path);
 }

@@ -1,5 +1,5 @@
-// These are the layers of Model that have a name, with the shapes of their parameters and how those
-// start.
+// These are the layers of Model that have a name, with the shapes and the initial values of their
+// parameters.
 #include <cmath>
 
 #include "engine/model/model_state.hpp"
@@ -14,8 +14,8 @@ namespace {
 
 using InitializerKind = graph::Initializer::Kind;
 
-/// Returns the start of weights and biases of PyTorch's linear and convolution layers:
-/// kaiming_uniform_ with a = sqrt(5).
+/// Returns the initializer of the weights and biases of linear and convolution layers, as in
+/// PyTorch: kaiming_uniform_ with a = sqrt(5).
 graph::Initializer fan_in_uniform(double fan_in) {
   return {.kind = InitializerKind::uniform, .value = 1 / std::sqrt(fan_in)};
 }
