@@ -31,18 +31,18 @@ record() {
   printf '"starttime": 1.5, "duration": %s, "returncode": 0}\n' "$2"
 }
 
-# expect LAST_LINE STATUS THREAD_STATUS RECORD...: runs it with two tests that pass in every other
-# kind of build, and compares the last line and its status.
+# expect LAST_LINE STATUS KIND KIND_STATUS RECORD...: runs it where the kind's tests are these, and
+# compares the last line and its status. Of every other kind of build, two tests pass.
 expect() {
-  local last=$1 status=$2 found=0
+  local last=$1 status=$2 kind=$3 kind_status=$4 found=0 other
+  shift 4
   mkdir -p "$here/results" "$here/status"
-  for kind in build-test build-sanitize; do
-    { record OK 1.0; record OK 2.0; } >"$here/results/$kind"
-    echo 0 >"$here/status/$kind"
+  for other in build-test build-sanitize build-sanitize-thread; do
+    { record OK 1.0; record OK 2.0; } >"$here/results/$other"
+    echo 0 >"$here/status/$other"
   done
-  echo "$3" >"$here/status/build-sanitize-thread"
-  shift 3
-  printf '%s\n' "$@" >"$here/results/build-sanitize-thread"
+  echo "$kind_status" >"$here/status/$kind"
+  printf '%s\n' "$@" >"$here/results/$kind"
   "$here/.ci/run" >"$here/output" 2>&1 || found=$?
   if [ "$(tail -n 1 "$here/output")" != "$last" ] || [ $found -ne "$status" ]; then
     echo "expected \"$last\" and status $status, got status $found and:" >&2
@@ -51,21 +51,45 @@ expect() {
   fi
 }
 
+# expect_text TEXT: what the last run printed has it.
+expect_text() {
+  grep -qF -- "$1" "$here/output" || {
+    echo "expected the text \"$1\" in:" >&2
+    cat "$here/output" >&2
+    exit 1
+  }
+}
+
 # Four suites run under ThreadSanitizer, and each of them writes the same log here.
-expect "8 passed, 0 failed" 0 0 "$(record OK 1.0)"
-expect "4 passed, 4 failed" 1 1 "$(record FAIL 1.0)"
-expect "4 passed, 4 failed" 1 1 "$(record TIMEOUT 900.0)"
-expect "4 passed, 4 failed" 1 1
+thread=build-sanitize-thread
+expect "8 passed, 0 failed" 0 $thread 0 "$(record OK 1.0)"
+expect_text "What ran: plain, sanitizers, ThreadSanitizer on actors, ThreadSanitizer on thread team,"
+expect_text "here: none."
+expect "4 passed, 4 failed" 1 $thread 1 "$(record FAIL 1.0)"
+expect_text "$thread: x: FAIL after 1 s"
+expect "4 passed, 4 failed" 1 $thread 1 "$(record TIMEOUT 900.0)"
+expect "4 passed, 4 failed" 1 $thread 1
+expect_text "ended with status 1, and 0 tests passed"
 # A machine that cannot run it.
-expect "4 passed, 0 failed" 0 77
+expect "4 passed, 0 failed" 0 $thread 77
 # Cut while it was built; while a test ran; and while one hung.
-expect "4 passed, 0 failed" 0 124
-expect "8 passed, 0 failed" 0 124 "$(record OK 1.0)" "$(record INTERRUPT 59.9)"
-expect "4 passed, 0 failed" 0 137 "$(record INTERRUPT 599.9)"
-expect "8 passed, 4 failed" 1 124 "$(record OK 1.0)" "$(record INTERRUPT 600.1)"
-expect "4 passed, 4 failed" 1 124 "$(record INTERRUPT 1250.0)"
+expect "4 passed, 0 failed" 0 $thread 124
+expect "8 passed, 0 failed" 0 $thread 124 "$(record OK 1.0)" "$(record INTERRUPT 59.9)"
+expect_text "here: ThreadSanitizer on actors after 1 tests,"
+expect "4 passed, 0 failed" 0 $thread 137 "$(record INTERRUPT 599.9)"
+expect "8 passed, 4 failed" 1 $thread 124 "$(record OK 1.0)" "$(record INTERRUPT 600.1)"
+expect "4 passed, 4 failed" 1 $thread 124 "$(record INTERRUPT 1250.0)"
+expect_text "$thread: x: INTERRUPT after 1250 s"
 # Cut behind a test that had failed.
-expect "4 passed, 4 failed" 1 124 "$(record FAIL 1.0)" "$(record INTERRUPT 5.0)"
+expect "4 passed, 4 failed" 1 $thread 124 "$(record FAIL 1.0)" "$(record INTERRUPT 5.0)"
 # Interrupted by somebody else than the clock.
-expect "4 passed, 4 failed" 1 1 "$(record INTERRUPT 5.0)"
-grep -q "ThreadSanitizer ran none" "$here/output"
+expect "4 passed, 4 failed" 1 $thread 1 "$(record INTERRUPT 5.0)"
+# The same of the other sanitizers.
+expect "11 passed, 0 failed" 0 build-sanitize 124 "$(record OK 1.0)" "$(record INTERRUPT 59.9)"
+expect_text "here: sanitizers after 1 tests."
+expect "10 passed, 1 failed" 1 build-sanitize 1 "$(record SKIP 0.1)"
+# Nothing may be missing of the plain run.
+expect "11 passed, 1 failed" 1 build-test 124 "$(record OK 1.0)" "$(record INTERRUPT 59.9)"
+expect "10 passed, 1 failed" 1 build-test 124
+expect_text "plain: scripts/test ended with status 124, and 0 tests passed"
+expect "10 passed, 1 failed" 1 build-test 2
