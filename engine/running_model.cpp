@@ -300,6 +300,7 @@ StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_
     outcome = runtime_->finish_step();
   } catch (...) {
     note_failure_if_possible();
+    trace_.leave(steady_ns());
     throw;
   }
   StepResult result = result_of(outcome);
@@ -462,9 +463,13 @@ Profile RunningModel::profile() {
   attach();
   const std::vector<StageReport> reports = stage_reports();
   note_program_times();
-  return make_profile(
-      *trace_.profile(), trace_.events(),
-      {.plan = *plan_, .compile = report_, .stages = reports, .ipu_memory_bytes = ipu_limit_});
+  const int cores = actors::worker_threads({});
+  return make_profile(*trace_.profile(), trace_.events(),
+                      {.plan = *plan_,
+                       .compile = report_,
+                       .stages = reports,
+                       .processors = report_.threads > 0 ? std::min(report_.threads, cores) : cores,
+                       .ipu_memory_bytes = ipu_limit_});
 }
 
 std::vector<TraceEvent> RunningModel::take_trace() {

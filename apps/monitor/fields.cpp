@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "apps/monitor/process_facts.hpp"
 #include "penstock/error.hpp"
 
 namespace monitor {
@@ -47,7 +48,7 @@ std::int64_t whole_number(const JsonValue& object, const std::string& name) {
 std::string text(const JsonValue& object, const std::string& name) {
   const JsonValue& value = field(object, name);
   if (value.kind != Kind::text) refuse(value, "a text");
-  return value.text;
+  return cleaned(value.text);
 }
 
 bool truth(const JsonValue& object, const std::string& name) {
@@ -66,7 +67,7 @@ std::vector<std::string> texts(const JsonValue& object, const std::string& name)
   std::vector<std::string> texts;
   for (const JsonValue& item : list(object, name)) {
     if (item.kind != Kind::text) refuse(item, "a text");
-    texts.push_back(item.text);
+    texts.push_back(cleaned(item.text));
   }
   return texts;
 }

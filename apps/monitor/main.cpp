@@ -23,7 +23,8 @@
 namespace monitor {
 namespace {
 
-constexpr double status_seconds = 1, waits_seconds = 3;
+// A process may be busy for a second with the waits that somebody else has asked for.
+constexpr double status_seconds = 3, waits_seconds = 3;
 
 /// Says whether stderr names the processes that give no answer, or an answer that cannot be read.
 /// The screen has no place for such lines.
@@ -35,9 +36,11 @@ template <class Read>
 auto answers(const Command& command, const std::string& request, double seconds, Read read,
              Silent silent = Silent::named) {
   std::vector<decltype(read(std::string()))> all;
-  const std::string directory = penstock::monitor_directory();
-  if (directory.empty()) return all;
-  for (const EngineAnswer& answer : ask_engines(directory, request, seconds, command.pid)) {
+  std::vector<EngineAnswer> engines;
+  for (const std::string& directory : penstock::monitor_directories())
+    for (EngineAnswer& answer : ask_engines(directory, request, seconds, command.pid))
+      engines.push_back(std::move(answer));
+  for (const EngineAnswer& answer : engines) {
     try {
       if (answer.text.empty()) throw penstock::Error(penstock::Errc::stalled, "no answer");
       auto process = read(answer.text);

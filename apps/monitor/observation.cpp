@@ -76,9 +76,12 @@ const auto* find_in(const auto& all, auto member, std::int64_t value) {
 
 void add_rates(RunningModel& now, const RunningModel& before, double seconds) {
   const std::int64_t samples = now.samples - before.samples;
-  if (samples > 0)
+  // A call that is longer than the time between the observations has not taken all of its samples
+  // in that time.
+  const bool long_call = now.last_call && now.last_call->seconds > seconds;
+  if (samples > 0 && !long_call)
     now.samples_per_second = static_cast<double>(samples) / seconds;
-  else if (now.in_call_since_ns && now.last_call && now.last_call->seconds > 0)
+  else if ((samples > 0 || now.in_call_since_ns) && now.last_call && now.last_call->seconds > 0)
     now.samples_per_second = static_cast<double>(now.last_call->samples) / now.last_call->seconds;
   for (Ipu& ipu : now.ipus)
     if (const Ipu* earlier = find_in(before.ipus, &Ipu::ipu, ipu.ipu))

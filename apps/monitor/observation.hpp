@@ -63,7 +63,8 @@ Observation read_status(std::string_view answer);
 
 /// Sets the rates of `now`, which are means over the time since the earlier observations `before`.
 /// The rates of a process, a model or an IPU that is not in `before` stay 0. If a model is in a
-/// call and has ended none since `before`, its speed is the speed of its last call.
+/// call and has ended none since `before`, or has ended one that took longer than the time since
+/// `before`, its speed is the speed of its last call.
 void add_rates(std::vector<Observation>& now, const std::vector<Observation>& before);
 
 /// Is what an actor waits for.

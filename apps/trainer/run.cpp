@@ -250,19 +250,24 @@ void Run::execute(const std::function<void()>& on_first_step) {
   if (options_.output.save_weights)
     check_finite(model_, "--save-weights: expected finite weights after training", remedy);
   const penstock::Evaluation evaluation = evaluate();
-  if (options_.output.profile) {
-    const RunProfiles profiles{training_.profile(), inference_.profile()};
-    outputs_.add(profiles);
-    print_profile(profiles.training);
-  }
   outputs_.add_weights(model_);
   outputs_.add_optimizer_state(training_);
   const RunMetrics run = summary(history, evaluation);
   outputs_.add(run);
   outputs_.commit();
+  if (options_.output.profile) write_profiles();
   // The accuracy is printed last: if stdout cannot be written, the files of the finished training
   // are in place nevertheless.
   print("Accuracy on test set: " + percent(run.test_accuracy) + '\n');
+}
+
+// A training that is finished is not lost because its profile cannot be written.
+void Run::write_profiles() try {
+  const RunProfiles profiles{training_.profile(), inference_.profile()};
+  outputs_.commit(profiles);
+  print_profile(profiles.training);
+} catch (const std::exception& error) {
+  print_note(std::string("--profile: ") + error.what() + "; there is no new profile");
 }
 
 penstock::History Run::train(const std::function<void()>& on_first_step) {

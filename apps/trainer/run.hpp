@@ -32,6 +32,7 @@ class Run {
   void go_on_from(const std::string& optimizer_state);
   penstock::History train(const std::function<void()>& on_first_step);
   penstock::Evaluation evaluate();
+  void write_profiles();
   void warn_of_loss(const StepMetrics& step, Progress& progress);
   RunMetrics summary(const penstock::History& history,
                      const penstock::Evaluation& evaluation) const;

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "graph/values/hosts_thread.hpp"
@@ -21,13 +22,17 @@ bool is_directory_of_user(const std::string& path) noexcept {
          found.st_uid == ::geteuid();
 }
 
+std::string name_in_tmp() {
+  return std::string(for_everybody) + "/penstock-" + std::to_string(::geteuid());
+}
+
 }  // namespace
 
 std::string name_of_monitor_directory() {
   const char* const named = std::getenv("XDG_RUNTIME_DIR");
   const std::string runtime = named ? named : "";
   if (runtime.starts_with('/') && is_directory_of_user(runtime)) return runtime + "/penstock";
-  return std::string(for_everybody) + "/penstock-" + std::to_string(::geteuid());
+  return name_in_tmp();
 }
 
 bool is_private_directory(const std::string& path) noexcept {
@@ -44,6 +49,18 @@ std::string made_monitor_directory() {
     throw Error(Errc::io_error,
                 "expected a directory that is closed to others in " + quoted_text(path));
   return path;
+}
+
+std::vector<std::string> monitor_directories() {
+  return on_hosts_thread("monitor_directories", [] {
+    std::vector<std::string> directories;
+    for (const std::string& path :
+         {name_of_monitor_directory(), "/run/user/" + std::to_string(::geteuid()) + "/penstock",
+          name_in_tmp()})
+      if (is_private_directory(path) && std::ranges::count(directories, path) == 0)
+        directories.push_back(path);
+    return directories;
+  });
 }
 
 std::string monitor_directory() {

@@ -53,11 +53,14 @@ void MonitorServer::run() noexcept {
     polled[listening] = {full || now < next_accept_ns_ ? -1 : listening_, POLLIN, 0};
     ::poll(polled.data(), polled.size(), sleep_ms(now, full));
     if (polled[wake].revents != 0) return;
+    // An answer may take long. What has come from others meanwhile is seen in the next round,
+    // before their time is up.
+    const std::int64_t polled_ns = steady_ns();
     for (std::size_t i = 0; i < most_connections; ++i) {
       Connection& connection = connections_[i];
       if (!connection.socket) continue;
       if (polled[i].revents != 0) go_on(connection);
-      if (connection.socket && steady_ns() >= connection.end_ns) close(connection);
+      if (connection.socket && polled_ns >= connection.end_ns) close(connection);
     }
     if (polled[listening].revents != 0) accept_one();
   }

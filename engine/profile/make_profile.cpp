@@ -15,7 +15,7 @@ namespace {
 void leave_out_other_calls(Profile& profile) {
   auto call = profile.window.begin();
   std::erase_if(profile.events, [&](const TraceEvent& event) {
-    while (call != profile.window.end() && call->end_ns <= event.begin_ns) ++call;
+    while (call != profile.window.end() && call->end_ns < event.begin_ns) ++call;
     return call == profile.window.end() || event.begin_ns < call->begin_ns;
   });
 }
@@ -27,11 +27,12 @@ Profile make_profile(const ProfileRecorder& recorder, std::vector<TraceEvent> ev
   Profile profile = recorder.measured();
   profile.events = std::move(events);
   leave_out_other_calls(profile);
-  profile.older_events = recorder.recorded_events() - profile.events.size();
+  profile.older_events = recorder.recorded_events() -
+                         std::min<std::uint64_t>(recorder.recorded_events(), profile.events.size());
   profile.compile = context.compile;
   const int ipus = static_cast<int>(profile.ipus.size());
   profile.processors =
-      std::max(1, context.compile.threads > 0 ? std::min(context.compile.threads, ipus) : ipus);
+      std::max(1, context.processors > 0 ? std::min(context.processors, ipus) : ipus);
   add_memory(profile, context.plan, context.stages, context.ipu_memory_bytes);
   const graph::Simulation pipeline = measured_pipeline(context.plan, profile);
   profile.bubble.predicted = predicted_bubble(pipeline);

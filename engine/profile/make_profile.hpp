@@ -17,7 +17,8 @@ struct ProfileContext {
   const graph::Plan& plan;
   const CompileReport& compile;
   std::span<const StageReport> stages;  ///< Has the reports of all stages, replica by replica.
-  std::int64_t ipu_memory_bytes = 0;    ///< Is `Topology::ipu_memory_bytes`.
+  int processors = 0;  ///< Counts the processors that the IPUs share; 0 if each has its own.
+  std::int64_t ipu_memory_bytes = 0;  ///< Is `Topology::ipu_memory_bytes`.
 };
 
 /// Returns the profile of a model whose calls `recorder` has recorded. `events` are the model's

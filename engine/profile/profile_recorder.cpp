@@ -71,20 +71,26 @@ ProfileRecorder::ProfileRecorder(std::shared_ptr<const graph::Plan> plan, std::i
 
 void ProfileRecorder::add_call(const CallSpan& call, std::int64_t samples,
                                std::span<const TraceEvent> events) {
+  // Before them there may be events of a call that failed, of which there is no report.
+  const auto begin = std::ranges::lower_bound(events, call.begin_ns, {}, &TraceEvent::begin_ns);
+  const auto end = std::ranges::upper_bound(events, call.end_ns, {}, &TraceEvent::begin_ns);
+  const std::span<const TraceEvent> own(begin, end);
   const CallProfile row{call.begin_ns, call.end_ns, call.first_micro_batch, call.micro_batches};
+  if (calls_.size() == calls_.capacity() && calls_.size() < most_calls)
+    calls_.reserve(std::max<std::size_t>(64, 2 * calls_.size()));
+  windows_.add_call(call, own);
   if (calls_.size() < most_calls)
     calls_.push_back(row);
   else
     calls_[call_count_ % most_calls] = row;
   // Nothing below can fail.
-  ipus_.add_call(call.begin_ns, call.end_ns, events);
-  windows_.add_call(call, events);
-  for (const TraceEvent& event : events) {
+  ipus_.add_call(call.begin_ns, call.end_ns, own);
+  for (const TraceEvent& event : own) {
     const std::int64_t number = event.micro_batch - call.first_micro_batch;
     if (number >= 0 && number < call.micro_batches) add_event(event);
   }
   ++call_count_;
-  recorded_events_ += events.size();
+  recorded_events_ += own.size();
   add_time_between(call.begin_ns);
   micro_batches_ += call.micro_batches * replicas_;
   samples_ += samples;

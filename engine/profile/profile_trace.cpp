@@ -1,5 +1,7 @@
 #include "engine/profile/profile_trace.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <map>
 #include <span>
@@ -35,7 +37,9 @@ class ProfileTrace {
     add_events();
     add_flows();
     add_counters();
-    file_.write("\n],\"otherData\":{\"dropped_events\":" +
+    // With the origin, the times of several processes of a machine can be brought together.
+    file_.write("\n],\"otherData\":{\"origin_ns\":" + std::to_string(origin_ns_) +
+                ",\"process\":" + std::to_string(::getpid()) + ",\"dropped_events\":" +
                 std::to_string(profile_.dropped_events + profile_.older_events) + "}}\n");
   }
 
@@ -117,7 +121,7 @@ class ProfileTrace {
     std::size_t begin = 0;
     for (const CallProfile& call : profile_.window) {
       std::size_t end = begin;
-      while (end < events.size() && events[end].begin_ns < call.end_ns) ++end;
+      while (end < events.size() && events[end].begin_ns <= call.end_ns) ++end;
       if (end > begin) add_call_events(call, events.subspan(begin, end - begin), whole);
       if (end > begin) whole = true;
       begin = end;

@@ -38,24 +38,23 @@ class Uses {
   }
 
   /// Applies `change`. Returns false, and changes nothing, if a micro-batch leaves a stage that it
-  /// was not seen to enter.
-  bool apply(const Change& change) {
+  /// Applies a change, and returns what its IPU holds from then on.
+  const IpuUse& apply(const Change& change) {
     const TraceEvent& event = *change.event;
     const Activity last = profile_.training ? Activity::backward : Activity::forward;
     const bool enters = change.begins && event.activity == Activity::forward;
     const bool leaves = !change.begins && event.activity == last;
     std::int64_t& of_stage = in_flight_[{event.ipu, event.stage}];
-    if (leaves && of_stage == 0) return false;
-    const std::int64_t grows_by = enters ? 1 : leaves ? -1 : 0;
+    // What had entered before the first event leaves uncounted.
+    const std::int64_t grows_by = enters ? 1 : leaves && of_stage > 0 ? -1 : 0;
     IpuUse& use = uses_[event.ipu];
     of_stage += grows_by;
     use.in_flight += grows_by;
     use.stash_bytes += grows_by * stage(event).stash_bytes;
     use.working_bytes = change.begins ? working_bytes(event.ipu) : 0;
     use.time_ns = change.time_ns;
-    return true;
+    return use;
   }
-  const IpuUse& of(int ipu) const { return uses_.at(ipu); }
 
  private:
   const StageProfile& stage(const TraceEvent& event) const {
@@ -77,8 +76,7 @@ class Uses {
 std::vector<IpuUse> use_over_time(const Profile& profile) {
   Uses uses(profile);
   std::vector<IpuUse> list;
-  for (const Change& change : changes_of(profile))
-    if (uses.apply(change)) list.push_back(uses.of(change.event->ipu));
+  for (const Change& change : changes_of(profile)) list.push_back(uses.apply(change));
   return list;
 }
 

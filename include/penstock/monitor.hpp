@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "penstock/standard.hpp"
 
@@ -14,5 +15,11 @@ namespace penstock {
 /// locale.
 /// @throws Error out_of_memory
 std::string monitor_directory();
+
+/// Returns every directory that may have such sockets: monitor_directory(), and those of this
+/// user's processes that run in another environment, such as a service without XDG_RUNTIME_DIR.
+/// Directories that do not exist, or that others than the user may use, are left out.
+/// @throws Error out_of_memory
+std::vector<std::string> monitor_directories();
 
 }  // namespace penstock

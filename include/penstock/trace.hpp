@@ -57,7 +57,8 @@ struct TraceEvent {
   Activity activity = Activity::forward;  ///< Says what the IPU did.
   /// Says what the stage waited for last before this work was ready.
   WaitReason waited_for = WaitReason::input;
-  /// Numbers the micro-batch, counted per replica since the model was built. For an update it is
+  /// Numbers the micro-batch, counted per replica since the model was built. Micro-batches of calls
+  /// that are shorter than a full one are counted by themselves. For an update it is
   /// the last micro-batch of the window, and for a load the first one that the load was for.
   std::int64_t micro_batch = 0;
   std::int64_t ready_ns = 0;  ///< The IPU was asked for this work at this time.

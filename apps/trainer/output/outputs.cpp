@@ -86,9 +86,13 @@ void Outputs::add_optimizer_state(const penstock::TrainingModel& training) {
   if (optimizer_state_) training.save_optimizer_state(*optimizer_state_);
 }
 
-void Outputs::add(const RunProfiles& profiles) {
+void Outputs::commit(const RunProfiles& profiles) {
   if (training_profile_) training_profile_->write(profiles.training);
   if (inference_profile_) inference_profile_->write(profiles.inference);
+  for (auto* profile : {&training_profile_, &inference_profile_})
+    if (*profile) (*profile)->sync();
+  for (auto* profile : {&training_profile_, &inference_profile_})
+    if (*profile) (*profile)->commit();
   write_events({{"profile/bubble", profiles.training.bubble.measured}});
 }
 
@@ -96,8 +100,6 @@ void Outputs::commit() {
   const auto each = [this](const auto& action) {
     for (File* file : {&metrics_, &weights_, &optimizer_state_})
       if (*file) action(**file);
-    for (auto* profile : {&training_profile_, &inference_profile_})
-      if (*profile) action(**profile);
   };
   each([](auto& file) { file.sync(); });
   each([](auto& file) { file.commit(); });

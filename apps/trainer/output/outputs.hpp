@@ -42,12 +42,14 @@ class Outputs {
   void add(const RunMetrics& run);
   void add_weights(const penstock::Model& model);
   void add_optimizer_state(const penstock::TrainingModel& training);
-  /// Adds what the models have measured, if a profile is asked for.
-  void add(const RunProfiles& profiles);
 
-  /// Puts all files in place. @throws penstock::Error io_error. If one file could not be written to
-  /// the disk, no file is in place; if one could not be renamed, only the files before it are.
+  /// Puts all files but those of profiles in place. @throws penstock::Error io_error. If one file
+  /// could not be written to the disk, no file is in place; if one could not be renamed, only the
+  /// files before it are.
   void commit();
+  /// Puts the files of the profiles in place, which are apart from all others.
+  /// @throws penstock::Error io_error
+  void commit(const RunProfiles& profiles);
 
  private:
   using File = std::optional<penstock::OutputFile>;

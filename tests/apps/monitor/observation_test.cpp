@@ -42,6 +42,23 @@ TEST(Observation, HasWhatTheProcessAnswers) {
   EXPECT_EQ(model.ipus[0].memory_budget_bytes, std::nullopt);
 }
 
+TEST(Observation, HasNoCharactersThatSteerATerminal) {
+  std::string answer = status(5, 40, 9);
+  answer.replace(answer.find("\"net\""), 5, R"("\u001b[2J\nnet")");
+  EXPECT_EQ(read_status(answer).models[0].name, "?[2J?net");
+  const ProcessWaits waits = read_waits(
+      R"({"penstock_monitor": 1, "version": "0.1.0", "pid": 7, "now_ns": 1, "pipelines": [
+          {"model": 1, "name": "n\u0007", "mode": "training", "in_call": true, "asked": 1,
+           "silent": 0, "cycle": ["a\u001b"], "waits": [{"who": "w\r", "text": "t\u001b[1m",
+           "from": ["f\u0008"], "since_seconds": 1}]}]})");
+  const PipelineWaits& pipeline = waits.pipelines.at(0);
+  EXPECT_EQ(pipeline.name, "n?");
+  EXPECT_EQ(pipeline.cycle, std::vector<std::string>{"a?"});
+  EXPECT_EQ(pipeline.waits.at(0).who, "w?");
+  EXPECT_EQ(pipeline.waits.at(0).text, "t?[1m");
+  EXPECT_EQ(pipeline.waits.at(0).from, std::vector<std::string>{"f?"});
+}
+
 TEST(Observation, IsRefusedIfItIsNone) {
   for (const std::string answer :
        {"", "{", "[]", "{}", R"({"penstock_monitor": 2})", R"({"penstock_monitor": "1"})",
@@ -66,6 +83,17 @@ TEST(Rates, OfALongCallAreThoseOfTheLastOne) {
   now = observed(status(2'000'000'000, 100, 0));
   add_rates(now, observed(status(1'000'000'000, 100, 0)));
   EXPECT_DOUBLE_EQ(now[0].models[0].samples_per_second, 0) << "nobody calls it";
+}
+
+TEST(Rates, OfACallThatIsLongerThanTheTimeBetweenTwoObservationsAreThoseOfTheCall) {
+  const auto after_long_call = [](std::int64_t now_ns, std::int64_t samples) {
+    std::string answer = status(now_ns, samples, 0);
+    const std::string seconds = "\"seconds\": 0.5";
+    return answer.replace(answer.find(seconds), seconds.size(), "\"seconds\": 10");
+  };
+  std::vector<Observation> now = observed(after_long_call(2'000'000'000, 110));
+  add_rates(now, observed(after_long_call(1'000'000'000, 100)));
+  EXPECT_DOUBLE_EQ(now[0].models[0].samples_per_second, 1);
 }
 
 TEST(Rates, AreNoneOfWhatWasNotThereBefore) {

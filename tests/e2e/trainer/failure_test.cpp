@@ -31,6 +31,23 @@ TEST(TrainerFailure, AnInterruptLeavesFilesAsTheyWereAndNothingElse) {
   }
 }
 
+TEST(TrainerFailure, AProfileThatCannotBeWrittenLosesNothingElse) {
+  const TemporaryDirectory directory;
+  // The trace is several times as large as the weights.
+  const CommandResult result =
+      train({"--dataset", "synthetic", "--model", "mlp", "--max-updates", "100", "--profile",
+             "--profile-dir", (directory / "profile").string(), "--save-weights",
+             (directory / "weights").string(), "--metrics", (directory / "metrics").string()},
+            {.file_bytes = 2'000'000});
+  expect_success(result);
+  EXPECT_GE(printed_accuracy(result), 0);
+  EXPECT_NE(result.err.find("note: --profile: "), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("there is no new profile"), std::string::npos) << result.err;
+  EXPECT_EQ(directory.entries(), (std::set<std::string>{"metrics", "profile", "weights"}));
+  EXPECT_GT(std::filesystem::file_size(directory / "weights"), 900'000U);
+  EXPECT_TRUE(std::filesystem::is_empty(directory / "profile" / "training"));
+}
+
 std::string last_line(const std::string& text) {
   return text.size() < 2 ? text : text.substr(text.rfind('\n', text.size() - 2) + 1);
 }

@@ -6,7 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <vector>
 
 #include "penstock/monitor.hpp"
 #include "tests/support/environment_variable.hpp"
@@ -40,6 +42,24 @@ TEST(MonitorDirectory, IsInTmpWhereThereIsNoRuntimeDirectoryOfTheUsers) {
     const EnvironmentVariable variable("XDG_RUNTIME_DIR", value);
     EXPECT_EQ(name_of_monitor_directory(), in_tmp);
   }
+}
+
+TEST(MonitorDirectories, AreAlsoThoseOfProcessesInAnotherEnvironment) {
+  std::string in_tmp;
+  {
+    const EnvironmentVariable variable("XDG_RUNTIME_DIR", std::optional<std::string>());
+    in_tmp = made_monitor_directory();
+    const std::vector<std::string> directories = monitor_directories();
+    EXPECT_EQ(std::ranges::count(directories, in_tmp), 1);
+  }
+  const TemporaryDirectory runtime;
+  const EnvironmentVariable variable("XDG_RUNTIME_DIR", runtime.path().string());
+  EXPECT_EQ(std::ranges::count(monitor_directories(), (runtime / "penstock").string()), 0)
+      << "nobody has made it";
+  const std::string path = made_monitor_directory();
+  const std::vector<std::string> directories = monitor_directories();
+  EXPECT_EQ(std::ranges::count(directories, path), 1);
+  EXPECT_EQ(std::ranges::count(directories, in_tmp), 1);
 }
 
 TEST(MonitorDirectory, IsNotUsedIfOthersMayUseItToo) {

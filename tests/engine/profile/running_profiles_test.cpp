@@ -35,10 +35,10 @@ Profile profile_of(std::string_view schedule, const Costs& costs, int processors
   recorder.add_call({.micro_batches = micro_batches,
                      .end_ns = static_cast<std::int64_t>(timeline.total_time * 1e6)},
                     micro_batches, events);
-  CompileReport compile;
-  compile.threads = processors;
-  return make_profile(recorder, events,
-                      {.plan = *pipeline.plan(), .compile = compile, .stages = {}});
+  const CompileReport compile;
+  return make_profile(
+      recorder, events,
+      {.plan = *pipeline.plan(), .compile = compile, .stages = {}, .processors = processors});
 }
 
 TEST(RunningProfile, H2_MeasuresTheBubbleThatTheSimulatorPredicts) {

@@ -12,10 +12,9 @@ namespace {
 
 Profile profile_of(const graph::Simulation& simulation, int calls, int processors = 0) {
   const auto plan = chain_plan(simulation.stages, simulation.training, simulation.schedule);
-  CompileReport compile;
-  compile.threads = processors;
+  const CompileReport compile;
   return make_profile(recorded(plan, simulation, calls), {},
-                      {.plan = *plan, .compile = compile, .stages = {}});
+                      {.plan = *plan, .compile = compile, .stages = {}, .processors = processors});
 }
 
 const ProfileAdvice* find(const Profile& profile, std::string_view topic) {
