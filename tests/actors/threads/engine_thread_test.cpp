@@ -20,13 +20,13 @@ void on_engine_thread(Body body) {
   const EngineThread thread("engine", body);
 }
 
-/// Runs `body` on a thread of the host's, which `body` may change as it likes.
+/// Runs `body` on a new thread of the host's. `body` may change the thread as it likes.
 template <class Body>
 void on_host_thread(Body body) {
   std::thread(body).join();
 }
 
-/// The signals that a program may block, and that are blocked on this thread.
+/// Returns the numbers of the signals that are blocked on this thread.
 std::vector<int> blocked_signals() {
   sigset_t set;
   EXPECT_EQ(pthread_sigmask(SIG_BLOCK, nullptr, &set), 0);
