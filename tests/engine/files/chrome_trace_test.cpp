@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "penstock/output_file.hpp"
 #include "penstock/chrome_trace.hpp"
+#include "penstock/output_file.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -45,7 +45,7 @@ TEST(ChromeTrace, SaysHowManyEventsWereDroppedBeforeThese) {
   }
 }
 
-// D13: a row for each IPU in whatever reads Chrome's traces.
+// D13: viewers of Chrome's traces show a row for each IPU.
 TEST(ChromeTrace, NamesARowPerIpu) {
   const Json trace = written(events);
   ASSERT_EQ(trace.size(), 4u);

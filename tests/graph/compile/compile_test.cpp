@@ -82,8 +82,8 @@ TEST(Compile, GivesAStageTheSlotsThatItsScheduleAllows) {
 
 TEST(Compile, AddsUpTheBytesOfAStage) {
   const Plan plan = compile(small_network().graph(), training()).plan;
-  // B has the weight 4x4 and the bias 4, each with one sum. B stashes y [3,4]. A may hold five
-  // micro-batches, and B keeps room for the gradient [3,4] that each of them sends back to A.
+  // B has the weight 4x4 and the bias 4, each with one sum. B stashes y [3,4]. B sends one gradient
+  // [3,4] back to A, and has room for it for each of the five micro-batches that A may hold.
   const StagePlan& b = plan.stages[1];
   EXPECT_EQ(b.parameter_bytes, 64 + 64);
   EXPECT_EQ(b.accumulator_bytes, 64 + 64);
