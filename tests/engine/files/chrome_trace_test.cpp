@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "penstock/chrome_trace.hpp"
 #include "penstock/output_file.hpp"
+#include "penstock/chrome_trace.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/temporary_directory.hpp"
 
