@@ -11,7 +11,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// A list of names with an index that counts the names which it learns.
+/// Has a list of names, and an index that counts the names that it learns.
 struct Indexed {
   Names names;
   NameIndex index = {};
