@@ -1,4 +1,5 @@
-// 2.4: tensors within a model, and gradients, that calls return besides the outputs.
+// 2.4: these tests check anchors, which are tensors within a model, and gradients, that calls
+// return besides the outputs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,11 +14,12 @@ namespace {
 
 constexpr std::int64_t classes = 3;
 
-/// Has four blocks; convolutions that work on 16 samples at once, one of which runs as one with its
-/// pooling and relu unless something within is asked for; and a skip connection between blocks.
+/// Has a model of four blocks with a skip connection between two of them. Its convolutions work on
+/// 16 samples at once. The first one is fused with its pooling and relu unless an anchor asks for a
+/// tensor between them.
 struct Network {
   Model model{"anchored", 1};
-  std::vector<std::string> layers = {};  ///< Are all layers on which the loss depends.
+  std::vector<std::string> layers = {};  ///< Has the names of all layers that lead to the loss.
 
   Value note(Value value) {
     layers.push_back(model.tensor_name(value));
@@ -81,7 +83,7 @@ void expect_near(const std::vector<float>& got, const std::vector<float>& expect
     ASSERT_NEAR(got[i], expected[i], 1e-6f + 1e-5f * std::abs(expected[i])) << what << ' ' << i;
 }
 
-/// Returns an anchor on every layer, on every layer's gradient and on every parameter's.
+/// Returns an anchor on every layer, on every layer's gradient and on every parameter's gradient.
 std::vector<Anchor> all_anchors(const Network& network) {
   std::vector<Anchor> anchors;
   for (const std::string& layer : network.layers) {
@@ -93,7 +95,7 @@ std::vector<Anchor> all_anchors(const Network& network) {
   return anchors;
 }
 
-/// Returns the sums over all axes of a tensor [N,C,...] but the second.
+/// Returns the sum of each channel of a tensor [N,C,...], over all other axes.
 std::vector<float> channel_sums(const Tensor& tensor) {
   const auto channels = static_cast<std::size_t>(tensor.shape()[1]);
   const auto all = values(tensor);
@@ -200,7 +202,8 @@ struct Trained {
   StepResult last;
 };
 
-/// Two calls of two updates of four micro-batches each, padded to the 16 samples of a vector.
+/// Trains in two calls of two updates of four micro-batches each. A micro-batch has 12 samples,
+/// which are padded to the 16 of a vector.
 Trained trained(Options options, bool anchored) {
   const Network network;
   options.batch_size = 12;
@@ -313,7 +316,8 @@ TEST(Anchors, R2_4_HaveNoGradientsInInferenceOrWhereTheLossDoesNotReach) {
             (Shape{2, 2}));
 }
 
-// For loss = sum(x·w·w), the gradient in w is 2·w·sum(x), over a node that reads w twice.
+// The loss is sum(x·w·w + 3·x·w), so the gradient in w is 2·w·x + 3·x. A node reads w twice to
+// compute w·w, and another one reads w once.
 TEST(Anchors, R2_4_GradientsOfAParameterAreThoseOfAllItsReadersEvenOfOne) {
   Model model("squares");
   const Value x = model.input("x", {2});

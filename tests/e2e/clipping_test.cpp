@@ -1,5 +1,5 @@
-// 2.3: clipping by the global norm, against the formula of torch.nn.utils.clip_grad_norm_ worked
-// out in double from the gradients of single micro-batches.
+// 2.3: this test compares clipping by the global norm with the formula of
+// torch.nn.utils.clip_grad_norm_, computed in double from the gradients of single micro-batches.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace {
 constexpr double learning_rate = 0.5, loss_scale = 1024;
 constexpr int batch = 8, accumulation = 4, replicas = 2;
 
-/// Returns options for four stages in two replicas, with the gradients of every parameter and
-/// micro-batch.
+/// Returns options for four stages in two replicas, with anchors that return the gradient of every
+/// parameter in every micro-batch.
 Options options_for(const Model& model) {
   Options options{.batch_size = batch};
   options.training.gradient_accumulation = accumulation;
@@ -36,7 +36,8 @@ Numbers numbers(const Tensor& tensor) {
   return {values.begin(), values.end()};
 }
 
-/// The mean over micro-batches of what an anchor returned.
+/// Returns the mean over all micro-batches of the gradients that an anchor returned, divided by
+/// `loss_scaling`.
 Numbers mean_gradient(const Tensor& anchored, double loss_scaling) {
   const Numbers all = numbers(anchored);
   constexpr std::size_t count = accumulation * replicas;
@@ -53,7 +54,8 @@ double norm(const std::map<std::string, Numbers>& gradients) {
   return std::sqrt(squares);
 }
 
-/// One step of plain descent, clipped to `share` of its gradient's norm, against the formula.
+/// Makes one step of plain descent, with the gradient clipped to `share` of its norm, and expects
+/// the weights that the formula gives.
 void expect_formula(double share, double loss_scaling) {
   const Model model = networks::find_network("mnist-cnn").build(3);
   const Options options = options_for(model);

@@ -1,5 +1,5 @@
-// 3.10, E7: how often the tutorials' recipes update, run forward and recompute, and how many bytes
-// their stages exchange.
+// 3.10, E7: these tests check how often the tutorials' recipes update, run forward and recompute,
+// and how many bytes their stages exchange.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -10,7 +10,7 @@
 namespace penstock::testing {
 namespace {
 
-/// A tutorial's numbers, and the updates that it says they make.
+/// Has the settings of a tutorial, and how many updates the tutorial says that they make.
 struct Recipe {
   const char* name;
   std::int64_t samples;
@@ -28,8 +28,8 @@ const Recipe recipes[] = {
     {"fashion", 60'000, 16, 1, 1, 1, 1, 5, 1, 3750, 18'750},
 };
 
-/// So small that a whole tutorial's updates take no time. A stage's backward needs what the stage
-/// does not send.
+/// Returns a network that is so small that a whole tutorial's updates take no time. The backward of
+/// each stage needs a value that the stage does not send, so that recomputation has work to do.
 Model tiny_network(int stages) {
   Model model("tiny", 1);
   Value x = model.input("x", {1});
@@ -87,14 +87,14 @@ TEST_P(Recipes, R3_10_UpdateAndRunAsOftenAsTheTutorialsSay) {
 INSTANTIATE_TEST_SUITE_P(All, Recipes, ::testing::ValuesIn(recipes),
                          [](const auto& test) { return std::to_string(test.index); });
 
-/// Returns what the stages of the tutorial's network exchange of a micro-batch of 40, in f32:
-/// [40,10,12,12], [40,20,4,4] and [40,256]. The first two lie in lanes, of which some may be
-/// padding.
+/// Returns the bytes that pass each boundary between the stages of the tutorial's network for a
+/// micro-batch of 40 samples, in f32: [40,10,12,12], [40,20,4,4] and [40,256]. The first two are in
+/// the batch-lane layout, which pads 40 samples to `lanes`.
 std::vector<std::int64_t> boundaries(std::int64_t lanes) {
   return {4 * lanes * 10 * 12 * 12, 4 * lanes * 20 * 4 * 4, 4 * 40 * 256};
 }
 
-using Boundary = std::pair<int, int>;  ///< Is from stage to stage; -1 is the host.
+using Boundary = std::pair<int, int>;  ///< Has the sending and the receiving stage; -1 is the host.
 
 TEST(Traffic, R3_10_OfAMicroBatchIsItsActivationsForwardAndTheirGradientsBack) {
   Options options{.batch_size = 40};

@@ -1,5 +1,5 @@
-// The cuts of a model into blocks, and what of it a host wants to see, decide which layers are
-// fused, but never with which bits they train.
+// These tests check that the cuts of a model into blocks, and the outputs that a host asks for,
+// decide which layers are fused, but change no bit of a training.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -35,7 +35,8 @@ struct Network {
   std::vector<Layer> layers;
 };
 
-/// Layers that the compiler fuses in each order, in lanes and, with 64 channels, without.
+/// Has networks with convolution, pooling and relu in each order in which the compiler fuses them,
+/// in the batch-lane layout and, with 64 channels, without it.
 const Network networks[] = {
     {"narrow",
      {conv("c1", {.out_channels = 7, .kernel = 3}), pool, relu,
@@ -52,8 +53,8 @@ const Network networks[] = {
       conv("c2", {.out_channels = 64, .kernel = 3}), relu, pool, linear("f1", 4)}},
 };
 
-/// Says how a network is presented: with the first `cut` layers in a block of their own, if there
-/// are such, and with the result of the `seen`-th layer as an output, if that is one.
+/// Says how a model is made of a network: the first `cut` layers are in a block of their own, and
+/// the result of layer number `seen`, counted from 1, is an output. 0 says that there is none.
 struct Form {
   std::size_t cut = 0, seen = 0;
 };

@@ -1,5 +1,5 @@
-// Training and inference models as a host uses them: weights shared between objects, calls of every
-// size, optimizers changed between steps, and what is refused.
+// These tests check training and inference models as a host uses them: weights shared between
+// objects, calls of every size, optimizers changed between steps, and what is refused.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace penstock::testing {
 namespace {
 
-/// Returns four blocks with a skip connection from the first to the third.
+/// Returns a model of four blocks with a skip connection from the first to the third.
 Model small_model(std::uint64_t seed = 1) {
   Model model("small", seed);
   const Value x = model.input("x", {6});
@@ -86,7 +86,7 @@ TEST(SharedWeights, SetByTheHostReachTheRunningTraining) {
   EXPECT_EQ(after, reference.step(batch).loss.item());
 }
 
-// F14: weights are the model's, whoever trained them.
+// F14: weights belong to the model, and not to the object that trained them.
 TEST(SharedWeights, OutliveTheTrainingModel) {
   const Model model = small_model();
   const Tensor initial = model.weight("fc1.weight");
@@ -314,7 +314,8 @@ TEST(TrainingModel, DescendsWhereNoOptimizerIsGiven) {
   EXPECT_TRUE(same_bits(trained(), trained(Optimizer(Sgd{.learning_rate = 0.01}))));
 }
 
-/// The weights after four updates of one call each, by schedule or by hand.
+/// Returns the weights after four calls of one update each. The learning rate follows `schedule`,
+/// either in the engine or, `by_hand`, in this function.
 std::vector<Tensor> scheduled(const LearningRateSchedule& schedule, bool by_hand) {
   const Model model = small_model();
   Optimizer optimizer = Sgd{.learning_rate = 0.5, .momentum = 0.9};
@@ -339,7 +340,7 @@ std::vector<Tensor> scheduled(const LearningRateSchedule& schedule, bool by_hand
   return weights;
 }
 
-// Each update has its own factor, which every group follows.
+// Each update multiplies the learning rates of all groups by its own factor.
 TEST(LearningRateSchedules, AreFollowedUpdateByUpdate) {
   const auto schedule = LearningRateSchedule::exponential(0.5).after_warm_up(2, 0.25);
   const auto by_hand = scheduled(schedule, true), followed = scheduled(schedule, false);
@@ -358,7 +359,7 @@ TEST(ParameterGroups, FollowTheirOwnConstants) {
   EXPECT_FALSE(same_bits(model.weight("fc2.weight"), free));
 }
 
-// F17, 2.6: masks come from the seed, wherever their layer runs.
+// F17, 2.6: a dropout's masks depend on the seed, and not on where its layer runs.
 TEST(Dropout, DrawsTheSameMasksOnEveryTopology) {
   const auto build = [] {
     Model model("dropping", 5);
@@ -386,8 +387,9 @@ TEST(Dropout, DrawsTheSameMasksOnEveryTopology) {
   EXPECT_NE(first_difference(a, train(build(), two, Sgd{}, samples(32), 4)), "");
 }
 
-/// Returns how far one update of learning rate 1 moves weights that were zero, by tiny gradients:
-/// each class is as frequent as the others, so that biases hardly have a gradient.
+/// Returns how far one update with learning rate 1 moves weights that were zero. The gradients are
+/// tiny: the inputs are small, and all classes are equally frequent, so that the biases hardly have
+/// a gradient.
 double length_of_update(double limit, bool exact) {
   Model model("slope");
   const Value logits = model.linear("fc", model.input("x", {6}), 3);

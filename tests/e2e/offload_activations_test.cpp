@@ -1,4 +1,4 @@
-// 4.3, D10: what a stage keeps of a micro-batch may lie in the host store until its backward.
+// 4.3, D10: what a stage keeps of a micro-batch may be in the host store until its backward.
 #include <gtest/gtest.h>
 
 #include "tests/e2e/offload_runs.hpp"
@@ -18,7 +18,8 @@ std::int64_t shared(const StageReport& stage) {
   return stage.shared_bytes;
 }
 
-// In lanes of 16 samples tensors of 1 kB and more are multiples of 64 bytes, as their places are.
+// In lanes of 16 samples, tensors of 1 kB and more have a multiple of 64 bytes, so that their
+// places on the IPU have no padding.
 TEST(OffloadOfActivations, LowersEachPeakByExactlyTheBytesThatMoveLessTheScratchForTheWork) {
   const TrainingRun kept = run_digits(four_stages());
   const TrainingRun moved =
@@ -34,7 +35,8 @@ TEST(OffloadOfActivations, LowersEachPeakByExactlyTheBytesThatMoveLessTheScratch
   EXPECT_EQ(first_difference(kept, moved), "");
 }
 
-// Seven micro-batches are in flight in the first stage: what waits for its backward is off the IPU.
+// Seven micro-batches are in flight in the first stage. With offload, what waits for their
+// backwards is off the IPU.
 TEST(OffloadOfActivations, FreesAnIpuOfMostOfWhatWaits) {
   const auto waiting = [](const TrainingRun& run) {
     const StageReport& stage = run.stages[0];
@@ -54,7 +56,8 @@ TEST(OffloadOfActivations, StoresEveryByteOncePerMicroBatchInEachReplica) {
     ASSERT_EQ(moved.stages.size(), 4u * static_cast<std::size_t>(replicas));
     for (const StageReport& stage : moved.stages) {
       constexpr std::int64_t micro_batches = updates * offload_accumulation;
-      // In flight at most, and two more where the host reads the outputs.
+      // A stage has a slot for each micro-batch that may be in flight. The last stage has two more,
+      // from which the host reads the outputs.
       const int slots = 2 * (3 - stage.stage) + 1 + (stage.stage == 3 ? 2 : 0);
       const OffloadReport& activations = stage.activations;
       EXPECT_GT(activations.bytes, 0) << stage.stage;
@@ -66,8 +69,8 @@ TEST(OffloadOfActivations, StoresEveryByteOncePerMicroBatchInEachReplica) {
   }
 }
 
-// The stages have 7, 5, 3 and 1 micro-batches in flight; this is what their tensors take that have
-// as many bytes. None has 100,000.
+// The stages have 7, 5, 3 and 1 micro-batches in flight. The table has, for each minimum size of a
+// tensor, the bytes of the activations that each stage keeps in the host store.
 TEST(OffloadOfActivations, LeavesSmallTensorsWhereTheyAre) {
   using Bytes = std::vector<std::int64_t>;
   const std::pair<std::int64_t, Bytes> table[] = {
@@ -88,7 +91,8 @@ TEST(OffloadOfActivations, LeavesSmallTensorsWhereTheyAre) {
   }
 }
 
-// A8: to the byte, and the refusal names the class that would make it fit.
+// A8: the plan counts what the run needs, to the byte. The refusal names the class of tensors that
+// would make the run fit if it were offloaded.
 TEST(OffloadOfActivations, MakesAPlanFitThatIsRefusedWithout) {
   const std::string text = refused_without(one_stage(), with_activations(one_stage()));
   EXPECT_NE(text.find("the activations in the host store (options.training.offload.activations), "
@@ -97,7 +101,7 @@ TEST(OffloadOfActivations, MakesAPlanFitThatIsRefusedWithout) {
       << text;
 }
 
-// Each of them alone would not be enough.
+// The offload of either class alone would not be enough.
 TEST(OffloadOfActivations, IsOfferedTogetherWithOthersWhereOneIsNotEnough) {
   Options both = with_activations(one_stage());
   both.training.offload.optimizer_state.on = true;

@@ -21,7 +21,8 @@ const std::vector<Tensor>& digits() {
 Options four_stages() {
   Options options{.batch_size = offload_batch, .device_iterations = 1};
   options.training.gradient_accumulation = offload_accumulation;
-  options.topology.threads_per_ipu = 1;  // With one, a plan's scratch is the same on every machine.
+  // With one thread, a plan's scratch is the same on every machine.
+  options.topology.threads_per_ipu = 1;
   return options;
 }
 

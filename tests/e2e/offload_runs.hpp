@@ -1,5 +1,5 @@
-// Trainings of the tutorials' network on digits, for the tests of offload: the same data, the same
-// number of updates, and what their stages took.
+// The tests of offload train the tutorials' network on digits with these functions, on the same
+// data and for the same number of updates.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,14 @@ Options one_stage();
 TrainingRun run_digits(const Options& options,
                        const Optimizer& optimizer = AdamW{.learning_rate = 0.01});
 
-/// The refusal of a run that has as much memory as another one needs with more offload, each with
-/// all stages on one IPU. Expects of both that they need what they take, to the byte.
+/// Returns the error of a run with `kept` that has only as much memory as a run with `moved` needs,
+/// which offloads more. All stages are on one IPU. Checks that both runs need exactly the memory
+/// that they take, to the byte.
 std::string refused_without(Options kept, Options moved);
 
 std::int64_t sum(const TrainingRun& run, std::int64_t (*of)(const StageReport&));
-/// Returns the sum over all stages, in which what they share is counted for each.
+/// Returns the sum of the peaks of all stages. Memory that stages share is counted for each of
+/// them.
 std::int64_t peaks(const TrainingRun& run);
 /// Returns the peak of stages that are all on one IPU.
 std::int64_t ipu_peak(const TrainingRun& run);

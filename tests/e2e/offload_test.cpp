@@ -1,4 +1,4 @@
-// 4.3, D10: what is kept in the host store is not on the IPUs, costs traffic, and changes no bit.
+// 4.3, D10: tensors in the host store are not on the IPUs, cost traffic, and change no bit.
 #include <gtest/gtest.h>
 
 #include "apps/networks/networks.hpp"
@@ -15,7 +15,7 @@ Options with_state(Options options, const Offload& offload) {
   return options;
 }
 
-// H6: what the tutorial promises of its optimizer state: 720,208 bytes.
+// H6: offload frees the 720,208 bytes of optimizer state that the tutorial promises.
 TEST(OffloadOfOptimizerState, LowersThePeaksByExactlyTheBytesThatMove) {
   const TrainingRun kept = run_digits(four_stages());
   const TrainingRun moved = run_digits(with_state(four_stages(), {.on = true}));
@@ -36,7 +36,7 @@ TEST(OffloadOfOptimizerState, LowersThePeaksByExactlyTheBytesThatMove) {
   EXPECT_EQ(first_difference(kept, moved), "");
 }
 
-// H6: what updates take longer for.
+// H6: these copies are the reason why updates take longer.
 TEST(OffloadOfOptimizerState, MovesEveryByteOnceEachWayPerUpdateInEachReplica) {
   Options options = with_state(four_stages(), {.on = true});
   options.topology.replication_factor = 2;
@@ -78,7 +78,7 @@ TEST(OffloadOfOptimizerState, HasNothingToMoveWhereARuleKeepsNothing) {
   }
 }
 
-// A8: the plan counts what the run then needs, to the byte.
+// A8: the plan counts what the run needs, to the byte.
 TEST(OffloadOfOptimizerState, MakesAPlanFitThatIsRefusedWithout) {
   const std::string text = refused_without(one_stage(), with_state(one_stage(), {.on = true}));
   EXPECT_NE(text.find("720.2 kB for the optimizer's state"), std::string::npos) << text;
@@ -96,8 +96,9 @@ std::int64_t sums_in_store(const TrainingRun& run) {
   return sum(run, [](const StageReport& stage) { return stage.accumulators.bytes; });
 }
 
-// The sums of 90,026 parameters, by stage, whose places on the IPU are multiples of 64 bytes. Where
-// sums are in the host store, the update of stage 2 needs 1,024 bytes more of scratch.
+// `places` has the bytes of each stage's gradient sums on the IPU, where their places are multiples
+// of 64 bytes. With sums in the host store, the update of stage 2 needs 1,024 bytes more of
+// scratch.
 TEST(OffloadOfAccumulators, LowersThePeaksByTheBytesThatMove) {
   const std::int64_t places[] = {1'088, 20'160, 328'704, 10'304}, scratch[] = {0, 0, 1'024, 0};
   const TrainingRun kept = run_digits(four_stages());
@@ -143,7 +144,8 @@ TEST(OffloadOfAccumulators, LeavesSmallTensorsWhereTheyAre) {
   }
 }
 
-// A8: to the byte, and the refusal names the class that would make it fit.
+// A8: the plan counts what the run needs, to the byte. The refusal names the class of tensors that
+// would make the run fit if it were offloaded.
 TEST(OffloadOfAccumulators, MakesAPlanFitThatIsRefusedWithout) {
   const std::string text =
       refused_without(one_stage(), with_accumulators(one_stage(), {.on = true}));
@@ -167,8 +169,8 @@ TEST(Offload, ChangesNoBitInStagesThatTheCompilerCuts) {
   }
 }
 
-// Classes x strategies x replicas x recomputation x threads per IPU x cuts: every nineteenth of
-// them, in which each value of each meets the values of the others.
+// The combinations are those of classes, strategies, replicas, recomputation, threads per IPU and
+// cuts. Every nineteenth is tested: among these, each value of a setting meets each of another.
 TEST(Offload, ChangesNoBitWhateverItIsCombinedWith) {
   const auto options = [](int replicas) {
     Options result = four_stages();

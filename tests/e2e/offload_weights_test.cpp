@@ -21,7 +21,8 @@ Options on_one_ipu(Options options) {
   return options;
 }
 
-/// Counts the bytes of parameters whose places are multiples of 64 bytes.
+/// Returns the bytes of the places of all parameters whose names begin with `block`. A place is a
+/// multiple of 64 bytes.
 std::int64_t placed_bytes(const std::string& block) {
   std::int64_t bytes = 0;
   const Model model = networks::find_network("mnist-cnn").build(3);
@@ -30,7 +31,7 @@ std::int64_t placed_bytes(const std::string& block) {
   return bytes;
 }
 
-// An IPU has room for the weights of its largest stage, layer3's.
+// An IPU has room for the weights of its largest stage, which are those of layer3.
 TEST(OffloadOfWeights, LowersThePeakOfAnIpuByExactlyTheWeightsOfItsSmallerStages) {
   const TrainingRun kept = run_digits(on_one_ipu(four_stages()));
   const TrainingRun moved = run_digits(on_one_ipu(with_weights(four_stages())));
@@ -39,7 +40,7 @@ TEST(OffloadOfWeights, LowersThePeakOfAnIpuByExactlyTheWeightsOfItsSmallerStages
   EXPECT_EQ(sum(moved, [](const StageReport& stage) { return stage.weights.bytes; }), 4 * 90'026);
   EXPECT_EQ(sum(kept, [](const StageReport& stage) { return stage.weights.bytes; }), 0);
   const std::int64_t scratch =
-      // That is for the update.
+      // The offload of weights adds this much scratch, for the update.
       moved.stages[0].shared_bytes - largest - kept.stages[0].shared_bytes;
   EXPECT_EQ(ipu_peak(kept) - ipu_peak(moved), all - largest - scratch);
   EXPECT_EQ(scratch, 0) << "pieces of the update fit into what programs need";
@@ -59,8 +60,10 @@ TEST(OffloadOfWeights, BringsThemOncePerUpdateToAStageThatIsAloneOnItsIpu) {
     }
 }
 
-// One micro-batch at a time goes forward through stages 0 to 3 and back: those in the middle come
-// twice, the last one's weights are there still, the first one's are for the next micro-batch.
+// One micro-batch at a time goes forward through stages 0 to 3 and back. The weights of the stages
+// in the middle come twice for it. Those of the last stage come once, as they are still there when
+// its backward begins, and those of the first stage are still there for the next micro-batch's
+// forward.
 TEST(OffloadOfWeights, BringsThemAnewWhereAnotherStageTookTheRoom) {
   Options options = on_one_ipu(with_weights(four_stages()));
   options.topology.strategy = Strategy::sharded;
@@ -89,7 +92,8 @@ TEST(OffloadOfWeights, LeavesSmallTensorsWhereTheyAre) {
   }
 }
 
-// A8: to the byte, and the refusal names the class that would make it fit.
+// A8: the plan counts what the run needs, to the byte. The refusal names the class of tensors that
+// would make the run fit if it were offloaded.
 TEST(OffloadOfWeights, MakesAPlanFitThatIsRefusedWithout) {
   const std::string text =
       refused_without(on_one_ipu(four_stages()), on_one_ipu(with_weights(four_stages())));
@@ -104,7 +108,7 @@ Tensor pixels(std::int64_t samples) {
   return Tensor(Shape({samples, 1, 28, 28}), std::span<const float>(values));
 }
 
-// Written between calls, read between calls, in the order of a host that fine-tunes and serves.
+// Weights are written and read between calls, as a host does that fine-tunes and serves.
 TEST(OffloadOfWeights, GivesInferenceTheSameBitsAndReadsAndWritesThem) {
   const auto serve = [](const Options& options) {
     Options few = options;

@@ -1,4 +1,4 @@
-// 2.4, 2.5: what calls return under each output mode, in which shape and order.
+// 2.4, 2.5: these tests check what calls return under each output mode, in which shape and order.
 #include <gtest/gtest.h>
 
 #include "penstock/penstock.hpp"
@@ -9,14 +9,14 @@ namespace {
 constexpr std::int64_t batch = 2;
 
 struct Call {
-  std::int64_t d, g, r;  ///< Are D, G and R.
+  std::int64_t d, g, r;  ///< Are D, G and R of the options.
 };
 
-/// Is a row of the table.
+/// Is an output mode, with the number of micro-batches that it returns.
 struct Mode {
   OutputMode mode;
   int period;
-  /// Returns by what dimension 0 of a micro-batch's output is multiplied.
+  /// Returns the factor by which dimension 0 of a call's output is larger than a micro-batch's.
   std::int64_t (*multiplier)(const Call& call);
 };
 
@@ -34,12 +34,13 @@ const Mode& automatic(bool training) {
   return training ? modes[4] : modes[0];
 }
 
-/// A model whose output is the number of each sample, less the number of updates before it: the
-/// loss is the mean, so that the gradient of its only weight is 1 in every micro-batch; or, if it
-/// is not reduced, the numbers themselves, and the gradient is that of their sum.
+/// Has a model whose output is the number of each sample minus the number of updates before it. If
+/// the loss is the mean of these numbers, the gradient of the only weight is 1 in every
+/// micro-batch. A loss that is not reduced has the numbers themselves, and the gradient is that of
+/// their sum.
 struct Numbering {
   Model model{"numbering"};
-  std::string samples, mean;  ///< Are names of tensors.
+  std::string samples, mean;  ///< Are the names of the output's and of the loss's tensor.
 
   explicit Numbering(LossReduction reduction = LossReduction::mean) {
     const Value number = model.input("number", {1}), one = model.input("one", {1});
@@ -63,7 +64,7 @@ struct Numbering {
     model.set_weight("updates.weight", Tensor({1, 1}, {0}));
   }
 
-  /// Anchors of which each has one of the modes: "samples0", "mean0", ...
+  /// Returns anchors on all tensors under each of the modes: "samples0" and "mean0" have modes[0].
   std::vector<Anchor> anchors(bool training) const {
     std::vector<Anchor> all;
     for (std::size_t i = 0; i < std::size(modes); ++i) {
@@ -90,14 +91,16 @@ std::vector<Tensor> numbers(std::int64_t count) {
   return {Tensor({count, 1}, number), Tensor({count, 1}, one)};
 }
 
-/// Has what the micro-batches of a call compute: of each round, those of the replicas side by side.
+/// Has the numbers that a call computes, round by round. A round has one micro-batch of each
+/// replica, in the order of the replicas.
 using Rounds = std::vector<std::vector<float>>;
 
 struct Computed {
   Rounds samples, mean, gradient;
 };
 
-/// Numbers run by device iteration, accumulation step, replica and sample.
+/// Returns what a call has to compute. Samples are numbered by device iteration, then by
+/// accumulation step, then by replica, then within the micro-batch.
 Computed computed(const Call& call, bool training) {
   Computed all;
   float number = 0;
@@ -146,7 +149,7 @@ void expect(const Mode& mode, const Call& call, const Tensor& got, const Shape& 
   EXPECT_EQ(std::vector<float>(values.begin(), values.end()), selected(mode, rounds)) << of;
 }
 
-/// Expects everything of outputs by `mode`, and of the anchors each by its own.
+/// Expects that the outputs and the loss are returned under `mode`, and each anchor under its own.
 void expect_all(const Mode& mode, const Call& call, bool training, const StepResult& result) {
   const Computed all = computed(call, training);
   const Shape per_sample{batch, 1}, scalar{}, weight{1, 1};
@@ -178,7 +181,8 @@ constexpr Call largest{3, 4, 2};
 constexpr Call calls[] = {{1, 1, 1}, {3, 1, 1}, {1, 4, 1}, {3, 4, 1},
                           {1, 1, 2}, {3, 1, 2}, {1, 4, 2}, largest};
 
-/// The report has told before the call which tensors it would return, and how large they would be.
+/// Expects that the report has said before the call which tensors the call returns, and how large
+/// they are.
 void expect_foretold(const CompileReport& report, const StepResult& result) {
   std::vector<NamedTensor> returned;
   if (result.loss) returned.push_back({"loss", result.loss});

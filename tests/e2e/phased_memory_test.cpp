@@ -1,4 +1,4 @@
-// 3.7, 3.8, 4.3: phases that have turns on one IPU train a model that is larger than it.
+// 3.7, 3.8, 4.3: phases that have turns on one IPU train a model that is larger than the IPU.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t updates = 2, width = 128, blocks = 12, classes = 10;
 constexpr int batch = 2, accumulation = 4;
 
-/// Returns blocks of one layer each, all but the last of the same size.
+/// Returns a model with blocks of one layer each. All layers but the last have the same size.
 Model tower() {
   Model model("tower", 3);
   Value x = model.input("x", {width});
@@ -47,7 +47,7 @@ TrainingRun run(const Options& options) {
 Options on_one_ipu() {
   Options options{.batch_size = batch};
   options.training.gradient_accumulation = accumulation;
-  options.topology.threads_per_ipu = 1;  // With one, scratch is the same on every machine.
+  options.topology.threads_per_ipu = 1;  // With one thread, scratch is the same on every machine.
   options.topology.ipus = std::vector<int>(blocks, 0);
   return options;
 }
@@ -71,7 +71,7 @@ Options in_one_stage() {
   return options;
 }
 
-/// Returns what each stage takes of its IPU apart from what they share.
+/// Returns the bytes that each stage takes of its IPU, without the memory that stages share.
 std::vector<std::int64_t> own_bytes(const TrainingRun& run) {
   std::vector<std::int64_t> bytes;
   for (const StageReport& stage : run.stages)
@@ -91,9 +91,9 @@ std::int64_t parameter_bytes(const TrainingRun& run) {
   return bytes;
 }
 
-// The weights alone are more than twice the IPU; gradient sums and moments are three times as much
-// again. All four classes in the host store are not enough without phases: the room for weights is
-// as large as the largest stage.
+// The weights alone are more than twice as large as the IPU, and gradient sums and moments take
+// three times as much again. Without phases, all four classes in the host store are not enough,
+// because the room for weights is as large as the largest stage.
 TEST(Phases, R3_7_TrainOnOneIpuWhatIsLargerThanIt) {
   const TrainingRun unlimited = run(on_one_ipu());
   Options phased = in_phases();
@@ -117,8 +117,8 @@ TEST(Phases, R3_7_TrainOnOneIpuWhatIsLargerThanIt) {
       << text;
 }
 
-// Between the turns of a phase, nothing of it stays on the IPU but what waits for others: gradients
-// for the phase before, all of a turn, and losses for the host.
+// Between the turns of a phase, only results that others have not taken yet stay on the IPU: all
+// gradients of a turn, for the phase before, and losses, for the host.
 TEST(Phases, R3_7_LeaveNothingOnTheIpuBetweenTheirTurnsButWhatWaitsForOthers) {
   const std::int64_t gradients = accumulation * batch * width * std::int64_t{sizeof(float)};
   const std::int64_t losses = (accumulation + 2) * std::int64_t{64};
@@ -128,7 +128,8 @@ TEST(Phases, R3_7_LeaveNothingOnTheIpuBetweenTheirTurnsButWhatWaitsForOthers) {
   EXPECT_EQ(own_bytes(run(in_phases())), expected);
 }
 
-// A phase computes with its weights in one room, while those of the next come to the other.
+// A phase computes with its weights in one room, while the weights of the next phase come to the
+// other room.
 TEST(Phases, R3_7_HaveTwoRoomsForWeightsUnlessCopiesMayNotOverlapPrograms) {
   const std::int64_t largest = (width * width + width) * std::int64_t{sizeof(float)};
   Options options = in_phases();

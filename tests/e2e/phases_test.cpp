@@ -1,4 +1,4 @@
-// A12, 3.7, 3.8: phased execution has the bits of everybody else's, one phase at a time.
+// A12, 3.7, 3.8: phased execution runs one phase at a time, and gives the bits of a pipeline.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -101,7 +101,8 @@ TEST(Phases, GiveTheBitsOfAPipelineWhateverTheyAreCombinedWith) {
       }
 }
 
-/// Trains on all of an accumulation window, on two micro-batches of it, and on less than one.
+/// Trains in steps of a whole accumulation window, of two micro-batches, of a whole window again,
+/// and of 7 samples, which are less than one micro-batch.
 TrainingRun run_short_steps(Options options) {
   options.output.mode = OutputMode::all;
   const Model model = four_blocks();
@@ -120,7 +121,7 @@ TrainingRun run_short_steps(Options options) {
   return run;
 }
 
-// Whose turns have fewer micro-batches.
+// In a short step, a turn has fewer micro-batches.
 TEST(Phases, GiveTheBitsOfAPipelineInShortStepsToo) {
   const TrainingRun plain = run_short_steps(options_for(Strategy::pipelined));
   for (const Strategy strategy : strategies)
@@ -168,7 +169,7 @@ TEST(Phases, A12_AreShownWithTheirNumbers) {
   EXPECT_NE(text.find("0 | 16"), text.npos) << text;
 }
 
-/// Returns which programs ran, in the order of time: "F0.1" is the forward of stage 0 and
+/// Returns which programs ran, in the order of time: "F0.1" is the forward of stage 0 for
 /// micro-batch 1.
 std::vector<std::string> programs(TrainingModel& training) {
   std::vector<std::string> runs;
@@ -180,7 +181,7 @@ std::vector<std::string> programs(TrainingModel& training) {
   return runs;
 }
 
-// 3.8: the loops are swapped.
+// 3.8: with batch_serial, a phase loops over all micro-batches before the next phase begins.
 TEST(BatchSerialPhases, DoAllMicroBatchesOfAWindowInATurn) {
   Options options = options_for(Strategy::parallel_phased, {.phases = parse_phases("B1,B2;B3,B4"),
                                                             .separate_backward_phase = true,
@@ -200,11 +201,11 @@ TEST(BatchSerialPhases, DoAllMicroBatchesOfAWindowInATurn) {
 
 struct Loads {
   PhaseLiveness liveness;
-  std::vector<std::uint64_t> forward, backward;  // Count those of a turn, by stage.
+  std::vector<std::uint64_t> forward, backward;  // Count the loads of weights in a turn, by stage.
 };
 
-// Weights that are used again within two steps stay; those that leave come once more for their
-// backward, and for the update.
+// Weights stay on the IPU if one of the next two phase numbers uses them again. Weights that leave
+// are loaded once more for their backward. All weights are loaded once for the update.
 TEST(BatchSerialPhases, BringTheWeightsOfAPhaseToTheIpuOncePerTurn) {
   const Loads table[] = {{PhaseLiveness::always_live, {1, 1, 1, 1}, {1, 1, 0, 0}},
                          {PhaseLiveness::off_ipu_after_forward, {1, 1, 1, 1}, {1, 1, 1, 1}}};
@@ -225,7 +226,8 @@ TEST(BatchSerialPhases, BringTheWeightsOfAPhaseToTheIpuOncePerTurn) {
     }
 }
 
-// Everything of a window waits for its backward: on the IPU, or in the host store.
+// The activations of all micro-batches of a window wait for the backward, either on the IPU or in
+// the host store.
 TEST(BatchSerialPhases, TakeNoMoreOfAnIpuIfTheirActivationsWaitInTheHostStore) {
   const auto first_stage = [](bool batch_serial, bool offload) {
     return run(options_for(Strategy::serial_phased,
@@ -272,7 +274,8 @@ TEST(Phases, RunInferenceToo) {
   }
 }
 
-/// A and B, and in between two blocks of losses that no output needs.
+/// Returns a model of blocks A and B with two blocks between them. Those two compute losses, which
+/// no output needs.
 Model with_auxiliary_losses() {
   Model model("m", 5);
   const auto loss = [&](const char* block, const char* name, Value x) {
@@ -323,8 +326,8 @@ TEST(Phases, A12_OfInferenceAreWhereTheyAreInTrainingIfOneIsLeftOut) {
       Strategy::serial_phased, "A@0 L1@0 L2@1 B@1 ", "A@0 B@1 ");
 }
 
-// Nothing comes for a backward that has nothing to run; otherwise the host could set weights
-// meanwhile.
+// No weights are loaded for the backward numbers of phases, which run nothing in inference. If such
+// a load went on after the call, the host could set weights meanwhile.
 TEST(Phases, BringWeightsForForwardAloneInInference) {
   const Model model = four_blocks();
   Options options{.batch_size = batch, .device_iterations = 3};
@@ -347,7 +350,7 @@ TEST(Phases, BringWeightsForForwardAloneInInference) {
   }
 }
 
-// D10, 3.7.
+// D10, 3.7: in phases, every class of tensors is in the host store unless `on_ipu` says otherwise.
 TEST(Phases, KeepEveryClassInTheHostStoreThatIsNotToldToStay) {
   const auto offloaded = [](const OnIpu& on_ipu) {
     const TrainingRun trained = run(options_for(Strategy::serial_phased, {.on_ipu = on_ipu}));

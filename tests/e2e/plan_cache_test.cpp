@@ -1,4 +1,4 @@
-// D15: plans are kept in a directory, and read by whoever compiles the same again.
+// D15: plans are kept in a directory, and are read from there if the same is compiled again.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ TEST(PlanCacheOfEngines, D15_KeepsAPlanForEachThatDiffers) {
   report_of(options);
   options.training.gradient_accumulation = 5;
   EXPECT_FALSE(report_of(options).from_cache);
-  options.device_iterations = 7;  // No plan depends on it.
+  options.device_iterations = 7;  // No plan depends on the device iterations or the seed.
   options.seed = 3;
   const CompileReport read = report_of(options);
   EXPECT_TRUE(read.from_cache);
@@ -135,7 +135,8 @@ TEST(PlanCacheOfEngines, D15_LeaveAloneWhatIsNoPlanAndWarn) {
   }
 }
 
-// The plan for what is left of a call has a report that no host sees, but the log.
+// A short call needs a plan of its own. No host sees the report of that plan, so its warnings go to
+// the log.
 TEST(PlanCacheOfEngines, D15_TellTheLogOfAPlanForAShortCallThatIsNotKept) {
   const TemporaryDirectory directory;
   Options options = four_stages(directory / "cache");

@@ -17,9 +17,11 @@ namespace {
 
 using nlohmann::json;
 
-/// The largest part of a tensor's largest magnitude, or of a loss, by which rounding may change it.
+/// Is the largest change that rounding may make, relative to a tensor's largest magnitude or to a
+/// loss.
 constexpr double tolerance = 2e-6;
-/// A run without one of its settings is away by this at least.
+/// Is the least difference, relative to a tensor's largest magnitude, that a run shows if one of
+/// its settings is left out.
 constexpr double noticed = 5e-4;
 
 const ReferenceFile& reference() {
@@ -27,7 +29,7 @@ const ReferenceFile& reference() {
   return file;
 }
 
-/// Returns the cases, to each of which a tensor "CASE.losses" belongs.
+/// Returns the names of the cases. The reference has a tensor "CASE.losses" for each case.
 std::vector<std::string> cases() {
   std::vector<std::string> names;
   for (const auto& [name, tensor] : reference().tensors)
@@ -35,8 +37,8 @@ std::vector<std::string> cases() {
   return names;
 }
 
-/// Returns the network of the script, in four blocks. It is smooth, and no parameter has a gradient
-/// that is zero but for rounding, so that two runs part by rounding alone.
+/// Returns the network of the script, in four blocks. The network is smooth, and no parameter's
+/// gradient is so near zero that rounding decides over it, so that rounding stays small.
 Model network() {
   Model model("small");
   Value x = model.input("image", {2, 6, 6});
@@ -76,8 +78,8 @@ TrainingRun run(const json& setting, const json& optimizer, int device_iteration
                {tensors.at("images"), tensors.at("labels")}, number("updates"));
 }
 
-/// Returns the difference in parts of the expected tensor's largest magnitude; it is infinite for
-/// what is no number.
+/// Returns the largest difference of an element, relative to the largest magnitude in `expected`.
+/// The result is infinite if an element is nan.
 double difference(const Tensor& actual, const Tensor& expected) {
   double largest = 0, most = 0;
   for (std::size_t i = 0; i < expected.as<float>().size(); ++i) {
@@ -89,7 +91,8 @@ double difference(const Tensor& actual, const Tensor& expected) {
   return most / largest;
 }
 
-/// The largest difference of any weight or running statistic, from those that the case ends with.
+/// Returns the largest difference of any weight or running statistic from PyTorch's final one in
+/// case `name`.
 double difference(const TrainingRun& run, const std::string& name) {
   double most = 0;
   for (const auto& [parameter, tensor] : run.weights)
@@ -103,8 +106,8 @@ json setting_of(const std::string& name) {
 
 class SmallTrajectories : public ::testing::TestWithParam<std::string> {};
 
-// F10, F11, F13, 2.1, 2.3: the number of updates in a call, as everything else that leaves the
-// samples of an update alone, makes no difference.
+// F10, F11, F13, 2.1, 2.3: the number of updates in a call makes no difference, because it does not
+// change the samples of an update.
 TEST_P(SmallTrajectories, FollowPyTorchInLossesWeightsAndRunningStatistics) {
   const json setting = setting_of(GetParam());
   const auto losses = reference().tensors.at(GetParam() + ".losses").as<float>();
@@ -124,7 +127,8 @@ TEST_P(SmallTrajectories, FollowPyTorchInLossesWeightsAndRunningStatistics) {
 INSTANTIATE_TEST_SUITE_P(PyTorch, SmallTrajectories, ::testing::ValuesIn(cases()),
                          [](const auto& info) { return info.param; });
 
-// So that a decay, a momentum or a limit that does nothing cannot pass for one that does.
+// Each setting must make a difference, so that a decay, a momentum or a limit that does nothing is
+// noticed.
 TEST(SmallTrajectoriesFile, NeedsEverySettingOfEveryCase) {
   int settings = 0;
   for (const std::string& name : cases()) {

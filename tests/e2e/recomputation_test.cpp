@@ -1,5 +1,5 @@
-// These tests show what recomputation does to a network's memory and work, beside what the
-// tutorials say of theirs. That it changes no bit is proven in topologies_test.
+// These tests compare what recomputation does to a network's memory and work with what the
+// tutorials say. topologies_test checks that recomputation changes no bit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ CompileReport report_of(const Options& options) {
 Bytes stash_of(const CompileReport& report) {
   Bytes stash;
   for (const StagePlanReport& stage : report.stages) stash.push_back(stage.stash_bytes);
-  stash.pop_back();  // It is that of the last stage, which never recomputes.
+  stash.pop_back();  // The last stage never recomputes.
   return stash;
 }
 
@@ -46,8 +46,9 @@ std::vector<int> slots_of(const CompileReport& report) {
   return slots;
 }
 
-// A stage's input is kept by the stage that computes it, and the images by the host: of the four
-// stage inputs of 125,440, 230,400, 51,200 and 40,960 bytes (40 images) each stage keeps the next.
+// The inputs of the four stages have 125,440, 230,400, 51,200 and 40,960 bytes for 40 images. The
+// stage that computes an input of the next stage keeps it, and the host keeps the images. So stages
+// 0, 1 and 2 keep the last three of these numbers.
 TEST(Recomputation, KeepsOfTheTutorialsNetworkWhatTheNextStageReceives) {
   EXPECT_EQ(stash_of(report_of(options_of(true, PipelineSchedule::grouped, 48))),
             (Bytes{230'400 * 48 / 40, 51'200 * 48 / 40, 40'960 * 48 / 40}));
@@ -71,7 +72,8 @@ TEST(Recomputation, RepeatsWhatIsNotKept) {
     EXPECT_EQ(after.backward_flops, before.backward_flops + after.recomputed_flops);
     EXPECT_EQ(after.stash_bytes < before.stash_bytes, stage < 3) << stage;
     EXPECT_EQ(after.bytes < before.bytes, stage < 3) << stage;
-    // A fused convolution is repeated for its pooling's winners; the dense layer's result is kept.
+    // A fused convolution runs again to find the maxima that its pooling chose. The result of the
+    // dense layer is kept.
     EXPECT_EQ(after.recomputed_flops, stage < 2 ? after.forward_flops : 0) << stage;
   }
 }
@@ -81,7 +83,7 @@ std::vector<Tensor> images(std::int64_t count) {
       read_idx(data_path("mnist"), Split::train, {.mean = 0.1307, .std = 0.3081}), count));
 }
 
-// 3.6: stages but the last run forward twice, for a peak that is as much lower as planned.
+// 3.6: all stages but the last run forward twice, and their peaks are as much lower as planned.
 TEST(Recomputation, RepeatsSomethingInEveryStageButTheLastAndLowersThePeakAsPlanned) {
   const Options with = options_of(true), without = options_of(false);
   TrainingModel recomputed = training_with(with), kept = training_with(without);

@@ -1,5 +1,5 @@
-// 4.4, §7.10: replicas divide the optimizer's state of large tensors; nothing but memory and
-// traffic tells that they do.
+// 4.4, §7.10: replicas divide the optimizer's state of large tensors. That changes memory and
+// traffic, but no bit of a training.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,8 @@ Options replicated(int replicas) {
   Options options{.batch_size = batch, .device_iterations = 1};
   options.training.gradient_accumulation = accumulation;
   options.topology.replication_factor = replicas;
-  options.topology.threads_per_ipu = 1;  // With one, a plan's scratch is the same on every machine.
+  // With one thread, a plan's scratch is the same on every machine.
+  options.topology.threads_per_ipu = 1;
   return options;
 }
 
@@ -48,7 +49,7 @@ std::int64_t shard(std::int64_t elements, int replicas) {
 }
 
 struct Sizes {
-  std::int64_t state = 0;    ///< Counts the bytes of two tensors of each parameter, of one replica.
+  std::int64_t state = 0;    ///< Counts the bytes of a replica's two state tensors per parameter.
   std::int64_t divided = 0;  ///< Counts the elements of parameters that are divided.
   std::int64_t whole = 0;
   std::uint64_t divided_tensors = 0;
@@ -84,7 +85,8 @@ std::int64_t peak(const StageReport& stage) {
   return stage.peak_bytes;
 }
 
-// The minimums are the default and some that divide small tensors, too, most of them unevenly.
+// The first minimum is the default. The others divide small tensors, too, most of them into shards
+// of different sizes.
 TEST(ShardedState, OfEachReplicaHasCeilOfNByRElements) {
   for (const int replicas : {2, 3, 4}) {
     const TrainingRun whole = run(replicated(replicas));
@@ -124,7 +126,8 @@ TEST(ShardedState, InTheHostStoreIsTheShardOnly) {
   }
 }
 
-// An all-reduce is a reduce-scatter and an all-gather: sharding moves as many bytes.
+// An all-reduce moves as many bytes as a reduce-scatter and an all-gather, so sharding moves as
+// many bytes as whole state.
 TEST(ShardedState, ExchangesAsManyBytesAsWholeState) {
   for (const int replicas : {2, 3, 4}) {
     const auto total = [&](const TrainingRun& of) {
@@ -183,7 +186,7 @@ TEST(ShardedState, OfASingleReplicaIsWholeAndSaysSo) {
   EXPECT_EQ(first_difference(single, run(replicated(1))), "");
 }
 
-// A8: the plan counts what the run then needs, to the byte.
+// A8: the plan counts what the run needs, to the byte.
 TEST(ShardedState, MakesAPlanFitThatIsRefusedWithout) {
   Options whole = replicated(2), shards = divided(replicated(2));
   for (Options* options : {&whole, &shards}) {
@@ -232,8 +235,8 @@ TEST(ShardedState, ChangesNoBitUnderAnyRule) {
     }
 }
 
-// It is every seventh of all combinations, in which each value of each meets the values of the
-// others.
+// Every seventh of all combinations is tested. Among these, each value of a setting meets each
+// value of another.
 TEST(ShardedState, ChangesNoBitWhateverItIsCombinedWith) {
   Optimizer clipped = Lamb{.learning_rate = 0.01};
   clipped.max_grad_norm = 0.5;

@@ -1,4 +1,5 @@
-// A parameter that layers of several stages share has one owner: the bits are those of one stage.
+// A parameter that layers of several stages share has one owner, and a training has the bits of a
+// single stage.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,7 +16,8 @@ namespace {
 constexpr std::int64_t updates = 4;
 constexpr int batch = 3, accumulation = 4;
 
-/// The embedding's weight is also the classifier's, and the hidden layer's is used twice over.
+/// Returns a model in which the embedding and the classifier share a weight, and two hidden layers
+/// share another one.
 Model word_model() {
   Model model("words", 5);
   const Value ids = model.input("ids", {4}, DType::i64), labels = model.labels();
@@ -40,7 +42,7 @@ Model word_model() {
   return model;
 }
 
-/// Returns the numbers of words.
+/// Returns a tensor of `shape` with the numbers of words, from 0 to 10.
 Tensor words(const Shape& shape, std::int64_t stride) {
   std::vector<std::int64_t> numbers;
   for (std::int64_t i = 0; i < shape.elements(); ++i) numbers.push_back(i * i * stride % 11);
@@ -71,7 +73,7 @@ const Placement placements[] = {{"B1,B2|B3,B4", {0, 1}},
                                 {"B1|B2|B3|B4", {0, 1, 2, 3}},
                                 {"B1|B2|B3|B4", {0, 0, 0, 0}}};
 
-/// Another way to train, which must not matter to what is shared.
+/// Is a way to train. The result must not depend on how the model is cut under it.
 struct Condition {
   const char* name;
   void (*set)(Options&, Optimizer&);
@@ -108,7 +110,7 @@ TrainingRun run(const Placement& placement, const Condition& condition,
                updates);
 }
 
-// A8.
+// A8: under every condition, every cut and schedule gives the bits of one stage.
 TEST(TiedWeights, GiveTheBitsOfOneStage) {
   for (const Condition& condition : conditions) {
     const TrainingRun reference = run(one_stage, condition);
@@ -120,7 +122,7 @@ TEST(TiedWeights, GiveTheBitsOfOneStage) {
   }
 }
 
-/// Returns the rows of update `number`.
+/// Returns the samples of update number `number`.
 std::vector<Tensor> update_of(std::int64_t number) {
   constexpr std::int64_t rows = batch * accumulation;
   std::vector<Tensor> some;
@@ -136,8 +138,8 @@ std::map<std::string, Tensor> weights_of(const Model& model) {
   return weights;
 }
 
-// A clipped gradient has the norm that was asked for; one that counts a weight per use, or per
-// stage, has less.
+// A clipped gradient has exactly the norm that was asked for. If a shared weight counted in the
+// norm once per use or per stage, the clipped gradient would have less.
 TEST(TiedWeights, CountOnceInTheNorm) {
   constexpr double max_grad_norm = 0.01;
   const Model model = word_model();

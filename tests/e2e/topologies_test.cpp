@@ -1,4 +1,4 @@
-// Every topology gives the same bits: this is the strongest test there is.
+// These tests check that every topology gives the same bits. They are the strongest of all tests.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace penstock::testing {
 namespace {
 
 constexpr std::int64_t updates = 5;
-/// Enough for the convolutions to work on 16 samples at once, four of which are padding.
+/// Is enough for the convolutions to work on 16 samples at once, of which four are padding.
 constexpr int batch = 12;
 
 /// Maps blocks to stages, and stages to IPUs.
@@ -63,7 +63,7 @@ TrainingRun run(const Options& options, const Optimizer& optimizer = AdamW{.lear
   return train(networks::find_network("mnist-cnn").build(3), options, optimizer, digits(), updates);
 }
 
-/// Returns the same options with recomputation.
+/// Returns `options` with recomputation.
 Options recomputed(Options options) {
   options.training.recompute = true;
   return options;
@@ -84,7 +84,7 @@ void expect_near(const TrainingRun& a, const TrainingRun& b, float limit) {
 class Topologies
     : public ::testing::TestWithParam<std::tuple<Execution, Placement, bool, int, int>> {};
 
-// A7, G3, I9: b and G mean the same wherever stages run, on one IPU and sharded too.
+// A7, G3, I9: b and G mean the same wherever stages run, also on one IPU and in sharded execution.
 TEST_P(Topologies, GiveTheBitsOfASingleDevice) {
   const auto& [execution, placement, offload, threads, iterations] = GetParam();
   Options options = options_for(placement, execution);
@@ -144,7 +144,8 @@ Options replicated(const Placement& placement, const Execution& execution) {
   return options;
 }
 
-// D3, 4.1: replicas end with one set of weights, whatever each of them is spread over.
+// D3, 4.1: the weights after a training with two replicas do not depend on the topology of a
+// replica.
 TEST(Replication, GivesTheSameBitsForEveryTopology) {
   const TrainingRun reference = run(replicated(placements[0], executions[0]));
   for (const Execution& execution : executions)
@@ -153,8 +154,8 @@ TEST(Replication, GivesTheSameBitsForEveryTopology) {
           << execution.name << " " << placement.stages;
 }
 
-// This is plain descent: Adam's first steps would turn the rounding of a gradient near 0 into its
-// sign.
+// The optimizer is SGD: Adam's first steps depend on a gradient's sign alone, so that the rounding
+// of a gradient near 0 would change them.
 TEST(Replication, DiffersFromLongerAccumulationOnlyByRounding) {
   const Optimizer descent = Sgd{.learning_rate = 0.05, .momentum = 0.9};
   Options longer = options_for(placements[5], executions[0]);
@@ -175,7 +176,7 @@ TEST(Replication, CountsTheRunsOfEachReplica) {
   }
 }
 
-// A11, 3.4: one busy IPU, and all of them in turns.
+// A11, 3.4: in each replica only one IPU is busy at a time, and all IPUs have their turns.
 TEST(Replication, KeepsOneIpuOfEachReplicaBusyAtATimeWhereStagesTakeTurns) {
   for (const Execution& execution : {executions[2], executions[3]}) {
     Options options = replicated(placements[5], execution);
@@ -243,7 +244,8 @@ TEST(Schedules, CountUpdatesTheSameEverywhere) {
           << execution.name << iterations;
 }
 
-// 2.3: powers of two cancel exactly, others to rounding, and clipping sees what is left.
+// 2.3: a loss scaling that is a power of two changes no bit, and any other one changes the weights
+// by rounding only. Clipping works on the gradient without the scaling.
 TEST(LossScaling, LeavesNoTrace) {
   const auto scaled = [](double loss_scaling, double max_grad_norm, const Options& options) {
     Optimizer optimizer = Sgd{.learning_rate = 0.1, .momentum = 0.9};
@@ -264,13 +266,13 @@ TEST(LossScaling, LeavesNoTrace) {
   }
 }
 
-/// A mean of micro-batches that is kept running.
+/// Returns `options` with a running mean of the micro-batches' gradients.
 Options running(Options options) {
   options.training.reduction_strategy = ReductionStrategy::running;
   return options;
 }
 
-// 2.1: the same mean as a division at the end, but for rounding.
+// 2.1: a running mean and a sum that is divided at the end differ by rounding only.
 TEST(RunningMeans, AreTheSameBitsForEveryTopology) {
   const Optimizer descent = Sgd{.learning_rate = 0.05, .momentum = 0.9};
   for (const bool two : {false, true}) {
@@ -290,7 +292,7 @@ TEST(RunningMeans, AreTheSameBitsForEveryTopology) {
   }
 }
 
-/// Trains one update on the same 48 samples, cut in another way.
+/// Trains one update on b·G·R samples, the first ones of the digits.
 TrainingRun one_update(int b, int g, int r, Reduction reduction, double learning_rate) {
   Options options = options_for(placements[5], executions[0]);
   options.batch_size = b;
@@ -301,7 +303,8 @@ TrainingRun one_update(int b, int g, int r, Reduction reduction, double learning
                digits(), 1);
 }
 
-// D8, 2.1: with a mean loss and a mean of gradients only b·G·R counts.
+// D8, 2.1: with a mean loss and a mean of gradients, an update depends on b·G·R only, and not on b,
+// G and R themselves.
 TEST(Reductions, OfMeansDependOnTheNumberOfSamplesAlone) {
   const TrainingRun whole = one_update(48, 1, 1, Reduction::mean, 0.1);
   const int cuts[][3] = {{12, 4, 1}, {12, 2, 2}, {24, 1, 2}, {6, 8, 1}, {4, 4, 3}};
@@ -309,7 +312,7 @@ TEST(Reductions, OfMeansDependOnTheNumberOfSamplesAlone) {
     expect_near(one_update(b, g, r, Reduction::mean, 0.1), whole, 1e-6);
 }
 
-// 2.1: to move along the sum of n gradients at a rate is to move along their mean at n times that
+// 2.1: an update by the sum of n gradients equals an update by their mean with n times the learning
 // rate.
 TEST(Reductions, OfSumsAreThoseOfMeansWithScaledRates) {
   const TrainingRun mean = one_update(12, 4, 1, Reduction::mean, 0.5);
@@ -319,9 +322,9 @@ TEST(Reductions, OfSumsAreThoseOfMeansWithScaledRates) {
               one_update(8, 3, 2, Reduction::mean, 0.5), 1e-6);
 }
 
-/// Has what the tutorials' networks lack: statistics that every micro-batch changes, random
-/// numbers, a stage's value that two others read, and labels that travel past every stage. The
-/// results of `checkpoints` are marked.
+/// Returns a network with what the tutorials' networks lack: statistics that every micro-batch
+/// changes, random numbers, a value that two later stages read, and labels that only the last stage
+/// reads. The results of the layers that `checkpoints` names are marked for recomputation.
 Model residual_network(const std::set<std::string>& checkpoints = {}) {
   Model model("residual", 5);
   const Value images = model.input("image", {1, 28, 28});
@@ -355,7 +358,7 @@ Model residual_network(const std::set<std::string>& checkpoints = {}) {
   return model;
 }
 
-// A15: a residual network with batch norm, alone and in two replicas.
+// A15: a residual network with batch norm is trained in one replica and in two.
 TEST(Topologies, GiveTheSameStatisticsAndRandomNumbers) {
   const auto residual = [](const Options& options) {
     return train(residual_network(), options, Sgd{.learning_rate = 0.05, .momentum = 0.9}, digits(),
@@ -409,7 +412,7 @@ TEST(Recomputation, CanBeTurnedOnForSomeStages) {
     EXPECT_EQ(stage.recomputed_runs, stage.stage == 1 ? 4u * updates : 0) << stage.stage;
 }
 
-// A15: each replica has statistics of its own.
+// A15: each replica has batch norm statistics of its own, and the compiler warns of that.
 TEST(Replication, WarnsOfStatisticsThatAreNotShared) {
   const TrainingModel training(residual_network(), replicated(placements[5], executions[0]), Sgd{});
   const auto& warnings = training.compile_report().warnings;

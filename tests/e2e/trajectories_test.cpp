@@ -1,4 +1,5 @@
-// Training runs against PyTorch's, micro-batch by micro-batch. D12: in f32, up to rounding.
+// D12: these tests compare training runs with PyTorch's, micro-batch by micro-batch. The two agree
+// in f32, up to rounding.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,7 +16,7 @@ namespace {
 
 struct Trajectory {
   const char* file;
-  const char* data;  ///< Is a folder under tests/data.
+  const char* data;  ///< Is the name of a folder under tests/data.
   Optimizer optimizer;
 };
 
@@ -31,8 +32,8 @@ double largest(const Tensor& tensor) {
   return most;
 }
 
-/// Says how many elements differ by more than the tolerance, which is a part of their tensor's
-/// largest magnitude, and by how much.
+/// Counts the elements that differ by more than `tolerance` times the largest magnitude of their
+/// tensor, and has the largest of these differences.
 struct Parted {
   double tolerance;
   std::size_t of = 0;
@@ -52,17 +53,18 @@ struct Parted {
   }
 };
 
-/// PyTorch's runs multiply and add in one rounding, as every instruction set but the portable one
-/// does. There a sum near a ReLU's kink, or a gradient near zero, can fall to the other side, and
-/// Adam, which divides a gradient by its size, makes steps of another size of it.
+/// Returns whether a run by `optimizer` rounds as PyTorch's does. PyTorch multiplies and adds with
+/// one rounding, as every instruction set but the portable one does. On the portable one, a sum
+/// near a ReLU's kink, or a gradient near zero, can have the other sign. Adam divides a gradient by
+/// its size, so that its steps then differ much.
 bool rounds_as_pytorch(const Optimizer& optimizer) {
   const char* isa = std::getenv("PENSTOCK_ISA");
   return !isa || std::string_view(isa) != "portable" ||
          !std::holds_alternative<AdamW>(optimizer.settings);
 }
 
-/// The part of a tensor's largest magnitude, or of a loss, by which rounding may change it. Adam's
-/// division makes more of it.
+/// Returns the largest change that rounding may make, relative to a tensor's largest magnitude or
+/// to a loss. Adam's division makes it larger.
 double tolerance_of(const Optimizer& optimizer) {
   if (!std::holds_alternative<AdamW>(optimizer.settings)) return 2e-5;
   return rounds_as_pytorch(optimizer) ? 5e-5 : 2e-4;
@@ -81,7 +83,7 @@ void expect_close(const TrainingRun& run, const ReferenceFile& reference,
   }
 }
 
-// F1, F6, F7, F10, F11: each network, under AdamW or under SGD with momentum.
+// F1, F6, F7, F10, F11: each network is trained by AdamW or by SGD with momentum.
 TEST_P(Trajectories, FollowsPyTorchInLossesAndWeights) {
   const ReferenceFile reference =
       read_reference(data_path(std::string("trajectories/") + GetParam().file));

@@ -1,5 +1,5 @@
-// Whichever allocation of a call fails on the host's thread: the call says that there is no memory,
-// nothing is lost, and the same call works once there is.
+// In these tests any one allocation of a call fails on the host's thread. The call then says that
+// there is no memory, nothing is lost, and the same call works once there is memory.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -39,7 +39,8 @@ TensorsByName all_of(Trained& trained) {
   return everything_trained(trained.model, trained.training);
 }
 
-/// Makes `call` of a newly trained model with each of its allocations failing, and again with none.
+/// Makes `call` of newly trained models, each with another allocation of the call failing, and then
+/// again with none failing.
 void expect_nothing_lost(const std::string& name, const std::function<void(Trained&)>& call,
                          bool after_a_short_step) {
   SCOPED_TRACE(name + (after_a_short_step ? " after a short step" : ""));
@@ -120,7 +121,7 @@ TEST(AllocationFailures, OfLeavingTheIpusLoseNothing) {
 }
 
 TEST(AllocationFailures, OfReadingABufferLoseNothing) {
-  const std::string name = "norm.running_mean";  // The test itself allocates its text.
+  const std::string name = "norm.running_mean";  // The name is allocated before allocations fail.
   expect_nothing_lost("buffer", [&](Trained& t) { t.training.buffer(name, 0); });
 }
 
@@ -133,8 +134,9 @@ std::string block_of(const Model& model, const std::string& name) {
   return "none";
 }
 
-/// Opens a block with its allocation number `number` failing. If that is refused, a layer that
-/// comes next is in no block, and the next attempt opens `block`. Returns whether it was refused.
+/// Opens a block while allocation number `number` fails. If the block is refused for that, a layer
+/// that is added next must be in no block, and the next attempt must open `block`. Returns whether
+/// the block was refused.
 bool is_closed_if_refused(const std::function<BlockScope(Model&)>& open, const std::string& block,
                           std::int64_t number) {
   Model model;

@@ -1,4 +1,4 @@
-// 2.6, 4.1: every replica has buffers of its own, which can be read.
+// 2.6, 4.1: every replica has buffers of its own, and a host can read them.
 #include <gtest/gtest.h>
 
 #include "penstock/penstock.hpp"
@@ -39,7 +39,7 @@ std::vector<Tensor> window() {
   return {uniform({rows, 2, 4, 4}, 1), labels({rows}, 2, 5)};
 }
 
-/// Returns what one of the replicas sees of `tensor`: every `replicas`th micro-batch.
+/// Returns what replica `replica` gets of `tensor`: every `replicas`th micro-batch.
 template <class T>
 Tensor share_of(int replica, const Tensor& tensor) {
   std::vector<T> elements;
@@ -51,8 +51,8 @@ Tensor share_of(int replica, const Tensor& tensor) {
   return {tensor.shape().with(0, batch * accumulation), std::span<const T>(elements)};
 }
 
-// In the first window all weights are still the same, and so are the statistics of a model that
-// sees a replica's samples only.
+// In the first window all replicas have the same weights. So a model that sees the samples of one
+// replica only has the statistics of that replica.
 TEST(Buffers, AreWhatAReplicasOwnMicroBatchesMakeOfThem) {
   const Model model = network();
   TrainingModel training(model, options_for(replicas), Sgd{});

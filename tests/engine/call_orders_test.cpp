@@ -1,6 +1,6 @@
-// Calls in random order, against models of every size of micro-batch that hand the optimizer's
-// state on by themselves: whatever is detached, asked or short of memory between steps, the bits
-// are the same.
+// These tests make calls in random order, and compare the results with those of models of every
+// size of micro-batch, to which the test hands the optimizer's state on. Whatever is detached,
+// asked or short of memory between steps, the bits are the same.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace {
 
 using State = std::vector<NamedTensor>;
 
-constexpr int batch = 8;  // Counts the samples of an update, of which a full call has two.
+constexpr int batch = 8;  // Counts the samples of an update. A full call has two updates.
 constexpr std::int64_t of_full = 2 * batch;
 
 Options options_of(int size, int updates, std::int64_t limit) {
@@ -38,11 +38,11 @@ Options options_of(int size, int updates, std::int64_t limit) {
 
 Optimizer optimizer_of(double learning_rate) {
   Optimizer optimizer = AdamW{.learning_rate = learning_rate};
-  optimizer.loss_scaling = 3;  // It is no power of two, so that it leaves its trace.
+  optimizer.loss_scaling = 3;  // The number is no power of two, so that it changes the rounding.
   return optimizer;
 }
 
-/// Models of one network with full calls of 1 to 8 samples, none of which knows of the others.
+/// Has models of one network whose full calls have 1 to 8 samples, each independent of the others.
 class Undisturbed {
  public:
   const Model model = network();
@@ -78,13 +78,13 @@ class Undisturbed {
         .first->second;
   }
 
-  Model model_ = model;  // This is a handle that changes weights.
+  Model model_ = model;  // This handle is not const, so that it can set weights.
   std::map<int, TrainingModel> models_;
   std::vector<Tensor> first_weights_;
   State first_state_;
 };
 
-/// A model under test, and the state that it must have.
+/// Has a model under test, and the state that it must have.
 struct Trained {
   Trained(const Model& model, std::int64_t limit, const State& first)
       : training(model, options_of(batch, 2, limit), optimizer), state(first), saved(first) {}
@@ -211,7 +211,7 @@ class Sequence {
   std::string calls_so_far_;
 };
 
-/// Returns the bytes of the IPU that the plan for steps of `size` samples takes.
+/// Returns how many bytes of the IPU the plan for steps of `size` samples takes.
 std::int64_t bytes_of(int size) {
   const TrainingModel training(network(), options_of(size, 1, 0), optimizer_of(0.1));
   return training.stage_reports().at(0).peak_bytes;

@@ -1,4 +1,4 @@
-// These tests show what models tell of their last call.
+// These tests check what models report of their last call.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -35,7 +35,7 @@ TEST(CallReports, R2_6_HaveAMomentForEachMicroBatchThatComesAndGoes) {
       for (const TensorTimes& input : report.inputs) EXPECT_EQ(input.seconds.size(), 8U);
       for (const TensorTimes& output : report.outputs)
         EXPECT_EQ(output.seconds.size(), returned) << to_string(mode);
-      // Labels are read by the second stage.
+      // The labels come later than the other input, because the second stage reads them.
       for (std::size_t i = 0; i < 8; ++i)
         EXPECT_LT(report.inputs[0].seconds[i], report.inputs[1].seconds[i]);
       for (const Latency& latency : {report.to_ipus, report.on_ipus, report.from_ipus})
@@ -47,7 +47,7 @@ TEST(CallReports, R2_6_HaveAMomentForEachMicroBatchThatComesAndGoes) {
   }
 }
 
-// The weights of a phase come before its first program.
+// The weights of a phase are loaded before its first program runs.
 TEST(CallReports, R2_6_TellProgramsFromLoads) {
   Options options = options_for(2, 2, 1);
   options.topology.strategy = Strategy::serial_phased;

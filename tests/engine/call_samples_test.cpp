@@ -14,8 +14,8 @@ namespace {
 
 using testing::refusal;
 
-/// Returns options for two samples, three micro-batches for an update, and two iterations of two
-/// replicas.
+/// Returns options for micro-batches of two samples, three of them for each update, two updates in
+/// each call, and two replicas.
 Options options() {
   Options options{.batch_size = 2, .device_iterations = 2};
   options.training.gradient_accumulation = 3;

@@ -1,4 +1,5 @@
-// D6: what a full call takes, by the factors that are easily taken for one another.
+// D6: these tests check how many samples and micro-batches a full call takes, as factors of it are
+// easily mistaken for one another.
 #include "penstock/call_size.hpp"
 
 #include <gtest/gtest.h>
@@ -11,11 +12,12 @@ namespace {
 
 struct CallCase {
   int b, g, d, r, group;
-  std::int64_t step_samples, step_micro_batches;  // Are those of all replicas.
+  std::int64_t step_samples, step_micro_batches;  // Count what a step takes in all replicas.
   std::int64_t run_samples, run_micro_batches;
 };
 
-/// Factors without a common divisor, so that none can stand for another.
+/// Has cases with factors that are 1 or have no common divisor, so that no factor can be mistaken
+/// for another.
 constexpr CallCase call_cases[] = {
     {1, 1, 1, 1, 1, 1, 1, 1, 1},
     {7, 1, 1, 1, 1, 7, 1, 7, 1},
@@ -23,7 +25,7 @@ constexpr CallCase call_cases[] = {
     {1, 1, 3, 1, 1, 3, 3, 3, 3},
     {1, 1, 1, 2, 1, 2, 2, 2, 2},
     {7, 5, 3, 2, 1, 210, 30, 42, 6},
-    {7, 5, 3, 4, 2, 210, 60, 42, 12},  // Pairs of replicas get the same samples.
+    {7, 5, 3, 4, 2, 210, 60, 42, 12},  // Each pair of replicas gets the same samples.
     {40, 10, 10, 1, 1, 4000, 100, 400, 10},
 };
 

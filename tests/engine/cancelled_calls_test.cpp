@@ -1,5 +1,5 @@
-// A host may ask its calls to stop at any time: they say what they have done, and the model goes on
-// from there.
+// A host may ask a call to stop at any time. These tests check that the call says what it has done,
+// and that the model goes on from there.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -22,8 +22,8 @@ namespace {
 constexpr int updates = 6;
 constexpr std::int64_t per_update = 4;
 
-/// A training with dropout and batch statistics, whose numbers depend on which micro-batches came
-/// before. Its dropout's kernel is held in the run that the constructor is told.
+/// Has a training with dropout and batch statistics, so that its numbers depend on the
+/// micro-batches that came before. The kernel of the dropout is held in run number `held_run`.
 struct Trainee {
   explicit Trainee(int held_run = -1) : kernel(model, "dropout", held_run) {}
 
@@ -65,8 +65,8 @@ TEST(CancelledCalls, DoNothingIfTheyWereAskedToStopBefore) {
   expect_same(cut, untouched);
 }
 
-/// Makes `call` on another thread, asks it to stop while it is held in `kernel`, and returns the
-/// text of its refusal, or "accepted".
+/// Makes `call` on another thread, and asks it to stop while it is held in `kernel`. Returns the
+/// text of the error with which the call ends, or "accepted".
 std::string stopped_inside(const HeldKernel& kernel,
                            const std::function<void(const std::stop_token&)>& call) {
   std::stop_source stop;
@@ -82,7 +82,7 @@ TEST(CancelledCalls, GoOnFromTheUpdatesThatWereDoneWhicheverMicroBatchTheStopCom
   constexpr std::int64_t all = updates * per_update;
   Trainee whole;
   whole.step(0, all);
-  whole.step(0, all - 2);  // Its last update is short.
+  whole.step(0, all - 2);  // The last update of this step is short.
   std::set<std::uint64_t> seen;
   for (int micro_batch = 0; micro_batch < 2 * updates; ++micro_batch) {
     Trainee cut(micro_batch);
@@ -132,8 +132,8 @@ TEST(CancelledCalls, OfInferenceReturnNothingIfTheStopComesWhileAKernelRuns) {
   }
 }
 
-/// A training of 8 samples a step, for fit(). The kernel of its tanh is held in the run that the
-/// constructor is told.
+/// Has what fit() needs to train in steps of 8 samples. The kernel of the tanh is held in run
+/// number `held_run`.
 struct Fitted {
   explicit Fitted(int held_run = -1) : kernel(model, "tanh", held_run) {}
 

@@ -1,5 +1,5 @@
-// 2.6: a model that has failed is closed for good, whichever of its plans it was, and whichever has
-// the IPUs since then.
+// 2.6: a model that has failed is closed for good, whichever of its plans has failed, and whichever
+// plan is on the IPUs afterwards.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,7 +21,8 @@ std::vector<Tensor> bad_samples(std::int64_t count) {
   return samples(count, 9);
 }
 
-/// None, and so much that the plan for full calls is on the IPU alone.
+/// Returns 0, which means no limit, and a limit with which the plan for full calls is on the IPU
+/// alone.
 template <class AModel>
 std::vector<std::int64_t> limits() {
   return {0, AModel(network(), with_limit(0)).stage_reports().at(0).peak_bytes};
@@ -77,7 +78,7 @@ TEST(ClosedModels, R2_6_OfTrainingAreReadAndNeverTrainAgain) {
         expect_all_closed(failure, calls);
         EXPECT_EQ(model.updates(), 2U);
         EXPECT_TRUE(same_bits(weights.weight("fc.weight"), weight));
-        // With a limit, this takes the IPU from the short plan.
+        // With a limit, reading the buffer brings the plan for full calls back to the IPU.
         EXPECT_TRUE(same_bits(model.buffer("norm.running_mean", 0), mean));
       }
     }
@@ -110,8 +111,8 @@ TEST(ClosedModels, R2_6_StillAnswerAndLeaveTheirModelUsable) {
   EXPECT_EQ(next.updates(), 1U);
 }
 
-// A short step of five micro-batches divides by more than a full one's four, here by more than f32
-// holds.
+// A short step of five micro-batches divides gradients by more than a full step of four does. Here
+// the inverse of the divisor is 0 in f32, so that the short step is refused.
 TEST(ClosedModels, R2_6_AreThoseThatFailedNotThoseWhoseShortStepIsRefused) {
   const Model weights = network();
   Options options = with_limit(0);

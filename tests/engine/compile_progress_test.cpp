@@ -1,4 +1,4 @@
-// These tests show what a model tells while it is compiled.
+// These tests check what a model tells its host while it is compiled.
 #include <gtest/gtest.h>
 
 #include <stdexcept>

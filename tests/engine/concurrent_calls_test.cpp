@@ -1,4 +1,5 @@
-// A host finds this that calls one Model, and the models made of it, from several threads.
+// These tests check what a host finds that calls one Model, and models made of it, from several
+// threads.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -26,7 +27,7 @@ namespace {
 
 using Calls = std::map<std::string, std::function<void()>>;
 
-/// A model whose log, once armed, holds the call that tells it something until it is let go.
+/// Has options with a log that holds a call until hold() lets the call go.
 class HeldHost {
  public:
   Options options() {
@@ -41,7 +42,8 @@ class HeldHost {
     return options;
   }
 
-  /// Makes `call` on another thread, and `beside` once that call is under way.
+  /// Makes `call` on another thread, and calls `beside` once the log holds `call`. Then lets `call`
+  /// go on.
   void hold(const std::function<void()>& call, const std::function<void()>& beside) {
     armed_ = true;
     auto held = std::async(std::launch::async, call);
@@ -63,7 +65,7 @@ DataLoader loader_of(std::int64_t count) {
   return {tensor_dataset(samples(count)), full};
 }
 
-/// Returns every call that there is, of a Model, a copy of it and models of it.
+/// Returns all calls of a Model and of a training and an inference model that are made of it.
 Calls all_calls(Model& model, TrainingModel& training, InferenceModel& serving,
                 const std::string& path) {
   Calls calls{{"step", [&] { training.step(samples(full)); }},
@@ -134,7 +136,7 @@ TEST(ConcurrentCalls, AreRefusedWhateverTheyAreAndWhateverIsUnderWay) {
                      {names[3], [&] { training.detach(); }},
                      {names[4], [&] { made.emplace(model, host.options()); }}};
     host.hold(held.at(name), [&] { expect_busy(all_calls(copy, training, serving, path), name); });
-    // Nothing was changed, and everything goes on.
+    // The refused calls have changed nothing, and all models go on.
     EXPECT_EQ(training.updates(), name == names[0] ? 2U : 1U);
     training.step(samples(full));
     serving.run(samples(full));
@@ -162,8 +164,8 @@ TEST(ConcurrentCalls, LeaveWhatNeedsNoCallToBeAskedBesideOne) {
             });
 }
 
-/// Has `end` destroy or assign models on another thread while a step of another model of the same
-/// `Model` is under way, and expects that it waits until the step has returned.
+/// Calls `end`, which destroys a model or assigns to one, on another thread while a step of another
+/// model of the same `Model` is under way. Expects that `end` waits until the step has returned.
 void expect_to_wait_for_a_step(const Model& model, const std::function<void()>& end) {
   HeldHost host;
   TrainingModel training(model, host.options());
@@ -177,7 +179,7 @@ void expect_to_wait_for_a_step(const Model& model, const std::function<void()>& 
                 return host.is_released();
               });
               EXPECT_TRUE(comes_to_wait(thread.get_future().get()));
-              // It waits for threads of the engine, too, but these end in less time.
+              // `end` waits for threads of the engine, too, but these end in less time.
               EXPECT_EQ(was_released.wait_for(std::chrono::milliseconds(200)),
                         std::future_status::timeout);
             });
@@ -203,7 +205,7 @@ TEST(ConcurrentCalls, AreWaitedForByAssignments) {
   expect_to_wait_for_a_step(model, [&] { training = std::move(other_training); });
 }
 
-// A Model's handle is one of many; the call keeps what it stands for.
+// A Model is one of many handles of the same content. A call keeps that content itself.
 TEST(ConcurrentCalls, AreNotWaitedForByAnotherHandleOfTheModel) {
   const Model model = network();
   std::optional<Model> copy = model, assigned = model;
@@ -218,7 +220,7 @@ TEST(ConcurrentCalls, AreNotWaitedForByAnotherHandleOfTheModel) {
   training.step(samples(full));
 }
 
-// A progress function runs in the middle of its model's construction, a log at its end.
+// A progress function runs in the middle of the construction of a model, and a log at its end.
 TEST(ConcurrentCalls, OfTheSameThreadAreRefusedInTheMiddleOfAnotherAndTakenAtItsEnd) {
   Model model = network();
   std::string text;
@@ -256,7 +258,7 @@ TEST(ConcurrentCalls, OfFitsCallbacksAreTakenAndThoseOfOtherThreadsRefusedBetwee
   EXPECT_NE(other.find("another thread is in fit;"), other.npos) << other;
 }
 
-/// Calls until it has been let in `count` times.
+/// Makes `call` again and again until it has been accepted `count` times.
 void insist(int count, const std::function<void()>& call) {
   for (int done = 0; done < count;) {
     try {

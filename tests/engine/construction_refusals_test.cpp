@@ -1,5 +1,5 @@
-// What is refused when a model is put to work leaves nothing behind, neither threads nor memory,
-// and the Model trains as if it had not been tried.
+// If the construction of a training or an inference model is refused, no threads and no memory are
+// left behind, and the Model trains as if nobody had tried.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace {
 constexpr const char* weights[] = {"fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"};
 
 struct Form {
-  bool by_number = false;  ///< Has stages 0 and 1 by number instead of blocks B1 and B2.
+  bool by_number = false;  ///< Says whether there are stages 0 and 1 instead of blocks B1 and B2.
   int losses = 1;
 };
 
@@ -45,11 +45,11 @@ Options good() {
   return options;
 }
 
-/// Says what is wrong, and what is said of it.
+/// Says what is wrong with the options or the optimizer, and how it is refused.
 struct Refused {
   Errc code;
   std::function<void(Options& options, Optimizer& optimizer)> spoil;
-  std::string text;  // Is the text, or what it begins with.
+  std::string text;  // Is the text of the refusal, or its beginning.
   bool in_inference = true;
   Form form = {};
 };
@@ -165,7 +165,7 @@ void expect_same(const std::vector<Tensor>& values, const std::vector<Tensor>& o
     EXPECT_TRUE(testing::same_bits(values[i], others[i])) << weights[i];
 }
 
-/// Returns the weights after a step on `model`.
+/// Trains `model` for a step, and returns its weights.
 std::vector<Tensor> trained(const Model& model) {
   TrainingModel training(model, good(), AdamW{});
   training.step({testing::uniform({6, 3}, 1), testing::uniform({6, 2}, 2)});

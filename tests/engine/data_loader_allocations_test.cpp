@@ -1,5 +1,5 @@
-// Each allocation of a loader's life fails in turn: the host is told out_of_memory and nothing
-// else, nothing hangs, and what is read afterwards is right.
+// In these tests each allocation of a loader's life fails in turn. The host gets Error
+// out_of_memory and no other exception, nothing hangs, and what is read afterwards is right.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -22,17 +22,18 @@ using testing::all_eight;
 using testing::all_loader_kinds;
 using testing::LoaderKind;
 
-/// Says what an attempt has come to. It allocates nothing, as that might fail.
+/// Says how an attempt has ended. An Outcome allocates nothing, because that might fail.
 struct Outcome {
   int whole_epochs = 0;
-  int broken_epochs = 0;  // Counts those in which the same refusal came again and again.
-  bool is_right = true;   // Says that there were the right batches, whatever came.
+  int broken_epochs = 0;  // Counts the epochs in which the same refusal came again and again.
+  bool is_right = true;   // Says whether all batches that came were right.
   Errc refusal = Errc::internal;
   bool refused = false;
   bool other_exception = false;
 };
 
-/// Calls `call` until it is not refused for want of memory, 20 times at the most.
+/// Calls `call` until it is not refused for want of memory, 20 times at most. Returns whether it
+/// was accepted.
 bool insist(const auto& call) {
   for (int attempt = 0; attempt < 20; ++attempt) try {
       call();
@@ -52,9 +53,8 @@ class Attempt {
     options_.timeout_seconds = 30;
   }
 
-  /// Three epochs of a loader, of which the second is begun in the middle of the first. All of its
-  /// life is in this call, and the first allocation that fails is number `first`. Returns whether
-  /// any has failed.
+  /// Makes a loader, reads three epochs of it, beginning the second one in the middle of the first,
+  /// and destroys it. Allocation number `first` of all that fails. Returns whether it was reached.
   bool live_while_failing(std::int64_t first) {
     outcome_ = {};
     const testing::AllocationFailures failures(first);
@@ -65,8 +65,9 @@ class Attempt {
     return failures.reached();
   }
 
-  /// The same, while `count` allocations fail from the first one on that the loader's calls ask
-  /// for.
+  /// Makes a loader, and reads three epochs of it as live_while_failing() does. Here `count`
+  /// allocations fail, beginning with number `first` of the loader's calls. Returns whether one was
+  /// reached.
   bool call_while_failing(std::int64_t first, std::int64_t count) {
     outcome_ = {};
     DataLoader loader = made();
@@ -131,12 +132,12 @@ void expect_well(const Outcome& outcome, const std::string& where) {
   EXPECT_EQ(outcome.refusal, Errc::out_of_memory) << where;
 }
 
-/// Has the positions of one kind of loader for each way to allocate.
+/// Has the positions in all_loader_kinds of one kind of loader for each way to allocate.
 const std::vector<std::size_t> kinds{1, 3, 5, 8};
 
-/// Calls `fails(attempt, first)` for each kind, with failures that begin at allocation 1, then
-/// `stride` allocations later each time, until it returns that none has failed. Expects that
-/// failures reach beyond allocation `least`, and that every attempt goes well.
+/// Calls `fails(attempt, first)` for each kind, with `first` from 1 on in steps of `stride`, until
+/// it returns false because no allocation has failed. Expects that `first` comes beyond `least`,
+/// and that every attempt goes well.
 void expect_well_from_each(std::int64_t stride, std::int64_t least,
                            const std::function<bool(Attempt&, std::int64_t)>& fails) {
   for (const std::size_t number : kinds) {
@@ -168,7 +169,7 @@ TEST(DataLoaderAllocations, ThatFailInARowDuringCallsAreOutOfMemoryAndLoseNothin
   });
 }
 
-/// Returns the text of `call`, whose first allocation fails.
+/// Returns the text of the error that `call` throws if its first allocation fails, or "accepted".
 std::string text_without_memory(const auto& call) {
   std::string text = "accepted";
   try {

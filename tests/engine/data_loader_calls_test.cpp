@@ -1,4 +1,4 @@
-// Calls of a loader beside other calls, inside of others, and after its end.
+// These tests make calls of a loader beside other calls, inside of others, and after its end.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -32,7 +32,7 @@ TEST(DataLoaderCalls, AreRefusedWhileAnotherThreadsIsUnderWayWhichGoesOn) {
     DataLoader loader = eight_samples(kind, held.before(false));
     std::vector<std::int64_t> numbers;
     std::thread other([&] {
-      // Until it has begun, this thread's call may meet the one below.
+      // Until a read has begun, the call of this thread may meet skip_epochs() below.
       while (refusal(Errc::busy, [&] { numbers = rest_of_eight(loader); }) != "accepted") continue;
     });
     held.await_begin();
@@ -90,7 +90,7 @@ TEST(DataLoaderCalls, AreRefusedAfterItsEndAndBatchesThatAreHeldStay) {
   }
 }
 
-/// Has samples that another loader reads.
+/// Is a dataset that reads its samples from another loader.
 class Nested : public Dataset {
  public:
   std::int64_t size() const override { return 4; }

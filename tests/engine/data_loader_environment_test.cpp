@@ -1,4 +1,5 @@
-// Whatever floating-point environment a host has set, the samples that it gets are the same.
+// These tests check that the samples that a host gets do not depend on the floating-point
+// environment that the host has set.
 #include <fenv.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +14,7 @@
 namespace penstock {
 namespace {
 
-/// Sets a rounding mode and which exceptions trap, and takes both back.
+/// Sets a rounding mode, and which floating-point exceptions trap. The destructor restores both.
 class Environment {
  public:
   Environment(int rounding, int traps) {
@@ -27,7 +28,7 @@ class Environment {
   fenv_t before_;
 };
 
-/// A division that must be rounded, for each sample.
+/// Is a dataset in which each sample is a division that must be rounded.
 class Thirds : public Dataset {
  public:
   std::int64_t size() const override { return 8; }
@@ -43,7 +44,7 @@ class Thirds : public Dataset {
   std::vector<Field> fields_{{"x", DType::f32, {2}}};
 };
 
-/// Has the same samples as a stream.
+/// Has the samples of Thirds as a stream.
 class StreamOfThirds : public IterableDataset {
  public:
   const std::vector<Field>& fields() const override { return thirds_.fields(); }
@@ -74,7 +75,7 @@ void append(std::string& bytes, DataLoader loader) {
       bytes.append(reinterpret_cast<const char*>(tensor.raw()), tensor.bytes());
 }
 
-/// The bytes of what loaders give that are made and read here.
+/// Makes loaders of several kinds, and returns the bytes of all their batches.
 std::string all_bytes() {
   std::string bytes;
   for (const int workers : {0, 2}) {

@@ -1,4 +1,4 @@
-// These tests show what becomes of exceptions that the code of a dataset throws.
+// These tests check what a loader makes of exceptions that the code of a dataset throws.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -43,7 +43,7 @@ const std::vector<ThrownInTheMiddle> exceptions{
     {[] { throw Error(Errc::out_of_memory, "no room for a page"); }, Errc::out_of_memory,
      "no room for a page"}};
 
-/// Returns the Error that ends the epoch, or an empty text if none does.
+/// Returns the Error that ends the epoch, or an Error with an empty text if none does.
 Error end_of_epoch(DataLoader& loader) try {
   rest_of_eight(loader);
   return {Errc::internal, ""};

@@ -1,5 +1,5 @@
-// A process that is forked from one with loaders: the child's calls are refused, its destructors
-// return, and the parent's loaders go on.
+// In these tests a process with loaders is forked. The child's calls of the loaders are refused,
+// its destructors return, and the parent's loaders go on.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ using testing::LoaderKind;
 using testing::rest_of_eight;
 using testing::thread_sanitized;
 
-/// Returns whether `claim` holds in a process that is forked here, where it has a minute.
+/// Forks the process, and returns whether `claim` returns true in the child within a minute.
 bool holds_in_a_child(const std::function<bool()>& claim) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -53,8 +53,9 @@ bool is_refused(const std::function<void()>& call) {
   return false;
 }
 
-/// Returns whether a child refuses all calls, ends the loader, and has others of its own where the
-/// sanitizer starts their threads.
+/// Returns in the child whether the loader refuses all calls, can be destroyed, and is no obstacle
+/// to a new loader. No new loader is made under the thread sanitizer, which does not start its
+/// threads.
 bool is_left_alone(std::optional<DataLoader>& loader, const LoaderKind& kind) {
   const bool refuses =
       is_refused([&] { loader->next(); }) && is_refused([&] { loader->start_epoch(); }) &&
@@ -76,7 +77,7 @@ TEST(DataLoaderForks, LeaveTheLoaderToTheParentBeforeInAndAfterAnEpoch) {
     EXPECT_TRUE(holds_in_a_child(child)) << kind.name;
     auto batch = loader->next();
     EXPECT_TRUE(holds_in_a_child([&] {
-      batch.reset();  // Its memory has no loader to which it could go back.
+      batch.reset();  // The batch's memory has no loader in the child to which it could go back.
       return child();
     })) << kind.name;
     batch.reset();
@@ -101,7 +102,7 @@ TEST(DataLoaderForks, LeaveTheLoaderToTheParentWhileAnotherThreadIsInACall) {
   }
 }
 
-/// Returns loaders of each constructor, all of whose functions hold `kept`.
+/// Returns a loader of each constructor. Their functions of the host's hold `kept`.
 std::vector<DataLoader> loaders_that_hold(const std::shared_ptr<int>& kept) {
   const auto samples = std::make_shared<testing::NumberedSamples>(2);
   const std::vector<std::int64_t> order{1, 0};

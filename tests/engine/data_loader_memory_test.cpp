@@ -1,5 +1,5 @@
-// Loaders of samples so large, or so many, that no machine has memory for a batch or an order of
-// them.
+// These tests make loaders of samples that are so large, or so many, that no machine has memory for
+// a batch of them or for their order.
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "tests/support/allocation_counter.hpp"
 #include "tests/support/refusal.hpp"
 
-// AddressSanitizer would end the process where new (nothrow) has to return null.
+// Without this option, AddressSanitizer would end the process if new (nothrow) has to return null.
 extern "C" const char* __asan_default_options() {
   return "allocator_may_return_null=1";
 }
@@ -34,7 +34,8 @@ struct HugeStreams : IterableDataset {
   }
 };
 
-/// Expects the same again and again, and in the next epoch, too: the loader itself is well.
+/// Expects that every call of next() is refused for want of memory, also in the next epoch. The
+/// loader itself stays usable.
 void expect_refused(DataLoader loader) {
   for (int time = 0; time < 4; ++time) {
     if (time == 2) loader.start_epoch();
@@ -55,8 +56,8 @@ TEST(DataLoaderMemory, ThatIsNotThereIsRefusedInEveryMode) {
 
 TEST(DataLoaderMemory, IsNotTakenForAnOrderThatNothingShuffles) {
   constexpr std::int64_t many = std::int64_t{1} << 56;
-  // Asking for this number makes the counter's `operator new` that of the program. It throws where
-  // there is no memory; AddressSanitizer's would end the process.
+  // Because of this call, the program is linked with the `operator new` of the allocation counter,
+  // which throws if there is no memory. AddressSanitizer's would end the process.
   const std::uint64_t allocations_before = testing::heap_allocations();
   const auto dataset = std::make_shared<testing::NumberedSamples>(many);
   const auto first_of = [](DataLoader loader) { return testing::numbers_of(*loader.next()).at(0); };

@@ -1,4 +1,4 @@
-// Rows E1, E6 and E7 and section 2.5: samplers, batch samplers, partitions and steps per epoch.
+// E1, E6, E7, 2.5: these tests check samplers, batch samplers, partitions and steps per epoch.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -143,7 +143,7 @@ TEST(DataLoaderOrder, R2_5_WhatASamplerSaysIsCheckedAndNothingIsLostByIt) {
     order = bad;
     return refusal(Errc::invalid_data, [&] {
       loader.start_epoch();
-      loader.start_epoch();  // The constructor has asked for the first one.
+      loader.start_epoch();  // The constructor has asked the sampler for the first epoch already.
     });
   };
   EXPECT_EQ(refused({0, 2}), "data loader: the sampler's sample 1 is 2, expected 0 to 1");

@@ -1,5 +1,5 @@
-// Code of a dataset that blocks is asked to stop, waited for within bounds, and at worst left
-// behind with all that it uses.
+// These tests check that a dataset whose code blocks is asked to stop, is waited for within bounds,
+// and at worst is left behind with all that it uses.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -31,9 +31,9 @@ using testing::LoaderKind;
 using testing::refusal;
 using testing::rest_of_eight;
 
-/// Lets the loader begin to read, which in some modes takes a call of next() that does not wait.
-/// Returns once the wait for a batch was cancelled, or the epoch is over: where an earlier epoch's
-/// read is the one that is held, a slow stopper comes too late for this one.
+/// Begins an epoch and calls next() until a read is held, and then cancels the wait for a batch.
+/// Returns once the wait was cancelled, or the epoch is over. The epoch may be over if the read
+/// that is held belongs to an earlier epoch.
 void begin_reading(DataLoader& loader, const HeldRead& held) {
   loader.start_epoch();
   std::stop_source source;
@@ -95,7 +95,7 @@ TEST(DataLoaderStops, LeaveBehindWhatDoesNotStopAndItFreesAllThatItUsesWhenItRet
       });
       begin_reading(loader, held);
       const ClosedLoader closed = loader.close();
-      // Another worker's thread may be slow to end, and then counts until it has.
+      // A thread of another worker counts, too, if it is slow to end.
       EXPECT_GE(closed.threads_left, 1) << kind.name;
       EXPECT_LE(closed.threads_left, std::max(1, kind.workers)) << kind.name;
       EXPECT_NE(closed.note.find(" has not finished reading sample "), std::string::npos)
@@ -134,7 +134,7 @@ TEST(DataLoaderStops, OfADestructorTellTheLogWhatIsLeftBehindWhateverThatThrows)
   EXPECT_TRUE(gone.wait());
 }
 
-/// A stream that ends only when it is let go, and what it is read from.
+/// Is a dataset whose streams end only when `held` is let go.
 class SlowEnd : public IterableDataset {
  public:
   SlowEnd(const HeldRead& held, const Latch& gone) : held_(held), gone_(gone) {}
@@ -174,7 +174,7 @@ TEST(DataLoaderStops, LeaveBehindAStreamThatDoesNotEnd) {
   EXPECT_TRUE(gone.wait());
 }
 
-// In a process of its own, which has a minute for it.
+// The thread is left behind in a process of its own, which has a minute to end.
 TEST(DataLoaderStops, LetTheProcessEndWhileAThreadIsLeftBehind) {
   const auto leave_and_exit = [] {
     ::alarm(60);
@@ -202,7 +202,7 @@ TEST(DataLoaderStops, OfTheLastEpochsReadsLetTheNextOneBegin) {
 
 TEST(DataLoaderStops, ThatTheLastEpochsReadsIgnoreAreAStallAndNoMore) {
   for (const LoaderKind& kind : all_loader_kinds) {
-    if (kind.workers > 1) continue;  // Others may read on.
+    if (kind.workers > 1) continue;  // Other workers could read on.
     HeldRead held;
     DataLoader loader = eight_samples(kind, held.before(false), {.timeout_seconds = 0.02});
     begin_reading(loader, held);
@@ -228,7 +228,7 @@ TEST(DataLoaderStops, OfAWaitLoseNoBatchAndChangeNone) {
               "for it again");
     begin_reading(loader, held);
     held.let_go();
-    // It is asked again for a while: some of these waits are cancelled, some are not.
+    // The loop asks for batches until the epoch ends, and cancels two of three waits.
     std::vector<std::int64_t> numbers;
     for (int attempt = 0;; ++attempt) try {
         std::stop_source later;

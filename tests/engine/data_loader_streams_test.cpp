@@ -1,4 +1,5 @@
-// Rows E1 to E3 and section 2.5's table of leftovers: loaders of iterable datasets.
+// E1, E2, E3, 2.5: these tests check loaders of iterable datasets, and what becomes of leftover
+// samples.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -54,7 +55,7 @@ Numbers sorted(const std::vector<Numbers>& batches) {
   return all;
 }
 
-/// `count` full batches of `rows`, then those of the other sizes.
+/// Returns the sizes of `count` full batches of `rows` samples, and then `others`.
 Numbers full(std::size_t count, std::int64_t rows, const Numbers& others = {}) {
   Numbers result(count, rows);
   result.insert(result.end(), others.begin(), others.end());
@@ -218,8 +219,8 @@ TEST(DataLoaderStreams, R2_5_ReportWhatAStreamThrowsNamingTheSampleAndStayUsable
   }
 }
 
-// The only worker begins with sample 4 when it has told of those before. Rebatched, they are put
-// together when they are asked for, which takes time.
+// The only worker begins with sample 4 once it has handed over the samples before. In rebatched
+// mode, a batch is put together when it is asked for, which takes time.
 TEST(DataLoaderStreams, E2_CountNoWaitForABatchThatIsThereUnlessItIsPutTogether) {
   for (const LoaderMode mode : {LoaderMode::async, LoaderMode::rebatched, LoaderMode::sync}) {
     std::latch begun{1}, release{1};
@@ -266,7 +267,8 @@ TEST(DataLoaderStreams, R2_5_EndWhileBlockedAsSoonAsTheSampleBeingReadHasBeen) {
   EXPECT_EQ(reads, 1);
 }
 
-/// The samples 0 to 3 in one stream, which in some epochs cannot be opened.
+/// Has the samples 0 to 3 in one stream. In epoch `throws_in` the stream cannot be opened, and in
+/// epoch `none_in` there is none.
 class FailingStreams : public NumberedStreams {
  public:
   FailingStreams(std::uint64_t throws_in, std::uint64_t none_in)

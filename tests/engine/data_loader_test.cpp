@@ -73,7 +73,7 @@ TEST(DataLoader, EndsAnEpochOnceAndForAll) {
   EXPECT_TRUE(loader.next());
 }
 
-// F17: the seed of the order of samples.
+// F17: the seed decides the order of the samples.
 TEST(DataLoader, ShufflesEveryEpochAnewFromItsSeed) {
   const auto two_epochs = [](std::uint64_t seed) {
     DataLoader loader(numbered(100), 10, {.shuffle = true, .seed = seed});
@@ -110,7 +110,7 @@ TEST(DataLoader, LeavesOutEpochsAsIfTheyHadBeen) {
   EXPECT_EQ(numbers_of(*batch)[0], epochs[4][0]);
 }
 
-// E2: reading ahead decides when samples are read, never which, nor their order.
+// E2: reading ahead decides when samples are read, but neither which samples nor their order.
 TEST(DataLoader, GivesTheSameWhateverItsModeWorkersAndBuffers) {
   for (const bool drop_last : {true, false}) {
     std::vector<std::vector<Numbers>> epochs;
@@ -192,7 +192,7 @@ TEST(DataLoader, GivesItsMemoryBack) {
   EXPECT_EQ(memory_counters().bytes_live, before);
 }
 
-/// Says what a dataset may throw, and what becomes of it.
+/// Has something that a dataset may throw, and the text that the host gets.
 struct Thrown {
   std::function<void()> action;
   std::string text;
@@ -221,7 +221,7 @@ TEST(DataLoader, ReportsWhatADatasetThrowsNamingTheSampleAndStaysUsable) {
 }
 
 TEST(DataLoader, TwoHundredOfThemComeAndGoWithoutLeavingAThread) {
-  { DataLoader first(numbered(4), 4); }  // This makes whatever the process starts once for all.
+  { DataLoader first(numbered(4), 4); }  // The first loader starts what the process starts once.
   const std::size_t threads = testing::thread_count();
   for (int i = 0; i < 200; ++i) {
     DataLoader loader(numbered(40), 4, {.workers = i % 4, .buffered = 1 + i % 3});
@@ -298,7 +298,7 @@ TEST(DataLoader, RefusesWhatCannotMakeABatch) {
       "data loader: expected a dataset, got none");
 }
 
-/// Fields that nobody can have a batch of.
+/// Has a field that is so large that no machine has memory for a batch.
 class Vast : public NumberedSamples {
  public:
   explicit Vast(const Shape& shape) : NumberedSamples(1'000'000), vast_{{"x", DType::f32, shape}} {}

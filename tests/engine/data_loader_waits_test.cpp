@@ -1,5 +1,5 @@
-// While a loader waits for data, the time is counted, a stall is explained, and whatever ends
-// meanwhile reads no more.
+// These tests check what happens while a loader waits for data: the time is counted, a stall is
+// explained, and a loader that is destroyed reads no more.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -24,7 +24,7 @@ using testing::Numbers;
 using testing::numbers_of;
 using testing::refusal;
 
-/// A dataset whose sample 0, or another one, is not read before `release` says so.
+/// Has a dataset that does not return sample number `held` before `release` is counted down.
 struct HeldUp {
   explicit HeldUp(std::int64_t count, std::int64_t held = 0) : dataset(numbered(count)) {
     dataset->before_read = [this, held](std::int64_t sample) {
@@ -63,7 +63,8 @@ TEST(DataLoaderWaits, SaysWhichWorkerAndSampleAStallIsAboutAndLosesNothing) {
   EXPECT_EQ(numbers_of(*next_patiently(loader)), (Numbers{4, 5, 6, 7}));
 }
 
-// The only worker begins with sample 4 when it has told of those before, which make a batch.
+// The only worker begins with sample 4 once it has handed over the samples before, which make a
+// batch.
 TEST(DataLoaderWaits, E2_CountsNoWaitForABatchThatIsThere) {
   HeldUp held_up(8, 4);
   DataLoader loader(held_up.dataset, 4, {.workers = 1});

@@ -1,4 +1,4 @@
-// Numbers below f32's smallest normal one, in calls of models.
+// These tests check what calls of models make of numbers below f32's smallest normal one.
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -1,5 +1,5 @@
-// A host may destroy a model inside a call of that model: the call goes on to its end, and the
-// model ends with the call.
+// A host may destroy a model inside a call of that model. These tests check that the call goes on
+// to its end, and that the model ends with the call.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -22,7 +22,7 @@
 namespace penstock::testing {
 namespace {
 
-/// A host whose log calls `end` once, when it is armed and told a line.
+/// Is a host with models. Its log calls `end` once, at the next line after `armed` was set.
 struct Host {
   explicit Host(std::function<void(Host&)> end = {}) : end_(std::move(end)) {}
 
@@ -43,7 +43,7 @@ struct Host {
 
   bool armed = false;
   std::optional<Model> model{network()};
-  const Model weights = *model;  // This is another handle.
+  const Model weights = *model;  // This is another handle, which outlives `model`.
   std::optional<TrainingModel> training{std::in_place, *model, options(),
                                         AdamW{.learning_rate = 0.1}};
   std::optional<InferenceModel> serving{std::in_place, *model, options()};
@@ -52,8 +52,8 @@ struct Host {
   std::function<void(Host&)> end_;
 };
 
-/// Makes `call` of a host that ends everything inside it, and of one that does not: the weights are
-/// the same afterwards, and there are no threads left.
+/// Makes `call` of a host that destroys its models inside the call, and of a host that does not.
+/// Expects the same weights afterwards, and that no threads are left.
 void expect_to_end_with(const std::function<void(Host&)>& call) {
   const std::size_t threads = thread_count();
   Host undisturbed, disturbed([](Host&host) { host.end(); });
@@ -144,8 +144,9 @@ TEST(DestroyedModels, AreReplacedInsideTheirOwnCallsByOthersThatGoOnFromTheirWei
   expect_same_weights(replaced(true), replaced(false));
 }
 
-/// Makes a step whose log drops the samples and makes `call`, which therefore releases them. Their
-/// deleter destroys the model. Returns whether the engine had given them back by then.
+/// Makes a step whose log drops the samples and makes `call`. The deleter of the samples destroys
+/// the model. Returns whether the deleter ran inside `call`, which it does if the engine has given
+/// the samples back by then.
 bool is_destroyed_inside(const std::function<void(TrainingModel&)>& call) {
   std::vector<Tensor> inputs = samples(full);
   bool is_calling = false, is_destroyed_inside = false;
@@ -179,7 +180,7 @@ TEST(DestroyedModels, EndWithTheCallThatReleasesSamplesWhoseDeleterDestroysThem)
   }
 }
 
-/// Returns samples that make a call fail, the release of which calls `released`.
+/// Returns samples that make a call fail. `released` is called when they are released.
 std::vector<Tensor> failing_samples(const std::function<void()>& released) {
   std::vector<Tensor> inputs = samples(full, 9);
   const auto release = [released, x = inputs[0]](const std::byte*) { released(); };
@@ -188,7 +189,7 @@ std::vector<Tensor> failing_samples(const std::function<void()>& released) {
   return inputs;
 }
 
-// A model that has failed holds its samples until it ends.
+// A model that has failed keeps its samples until it is destroyed.
 TEST(DestroyedModels, AreReplacedThoughADeleterOfTheirSamplesDestroysTheHandle) {
   const std::size_t threads = thread_count();
   {
@@ -214,9 +215,9 @@ void call_when_free(const std::function<void()>& call) {
     }
 }
 
-/// Has the log of a step destroy the step's model while another thread waits for its turn to begin
-/// a call of the same Model. That call does not end before the step has returned, or a minute is
-/// over. Returns whether the step has returned in that minute.
+/// Makes a step whose log destroys the step's model while another thread waits to begin a call of
+/// the same Model. The other call ends only once the step has returned, or after a minute. Returns
+/// whether the step has returned within that minute.
 bool returns_before_the_next_call_ends() {
   std::atomic<bool> is_destroyed = false;
   const Latch inside, returned;

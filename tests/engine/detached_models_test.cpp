@@ -1,5 +1,5 @@
-// F15: models that are detached keep what they are told without a thread, and have one set of
-// threads whichever of their plans comes first.
+// F15: detached models have no threads, and yet keep the optimizer and the state that they are
+// given. Attached models have one set of threads, whichever of their plans is attached first.
 #include <gtest/gtest.h>
 
 #include "penstock/inference_model.hpp"
@@ -12,15 +12,15 @@
 namespace penstock::testing {
 namespace {
 
-/// No power of two, so that it leaves its trace.
+/// Returns an AdamW optimizer. A loss scaling that is no power of two changes the rounding.
 Optimizer scaled(double learning_rate, double loss_scaling) {
   Optimizer optimizer = AdamW{.learning_rate = learning_rate};
   optimizer.loss_scaling = loss_scaling;
   return optimizer;
 }
 
-/// Returns the model after a step: the state of the first one and other numbers, then a full and a
-/// short step.
+/// Trains for two steps, and sets another optimizer and the state after the first step, perhaps
+/// while the model is `detached`. Then trains for a full and a short step, and returns the model.
 Model trained(bool detached) {
   const std::size_t threads = thread_count();
   const Model model = network();
@@ -46,7 +46,8 @@ TEST(DetachedModels, F15_KeepANewOptimizerAndItsStateForTheirNextStep) {
   expect_same_weights(detached, attached);
 }
 
-/// `call` passes so many samples; `without` is the number of threads without the model.
+/// Expects that plans for full and for short calls share one set of threads. `call(count)` makes a
+/// call with `count` samples, and `without` is the number of threads without the model.
 void expect_one_set_of_threads(auto& model, const auto& call, std::size_t without) {
   call(full);
   const std::size_t of_full = thread_count() - without;
@@ -65,7 +66,7 @@ void expect_one_set_of_threads(auto& model, const auto& call, std::size_t withou
 }
 
 TEST(DetachedModels, F15_ShareTheirThreadsWhicheverPlanComesFirst) {
-  constexpr std::int64_t enough = 1'000'000;  // It is enough for all plans.
+  constexpr std::int64_t enough = 1'000'000;  // All plans together need less than this.
   const std::size_t threads = thread_count();
   for (const std::int64_t limit : {std::int64_t{0}, enough}) {
     SCOPED_TRACE(limit);

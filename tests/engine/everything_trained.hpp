@@ -1,5 +1,5 @@
-// Everything that a training has made of a model: its weights and buffers, and the optimizer's
-// state.
+// everything_trained() returns all that a training has made of a model: its weights and buffers,
+// and the optimizer's state.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// In a process that was forked from the one that made a model, its calls are refused, its
-// destructors return, and new models work.
+// These tests fork a process that has models. In the child, calls of these models are refused,
+// their destructors return, and new models work.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -21,7 +21,7 @@
 namespace penstock::testing {
 namespace {
 
-/// A Model and what runs it, whichever way its life has gone.
+/// Has a Model and what runs it, whatever has happened to them.
 struct Host {
   std::optional<Model> model{network()};
   std::optional<TrainingModel> training{std::in_place, *model, with_limit(0), Sgd{}};
@@ -56,14 +56,16 @@ bool all_closed(Host& host) {
   return all;
 }
 
-/// Returns in the child what is wrong with it, or 0 if nothing is. New models are made where the
-/// sanitizer starts their threads.
+/// Checks in the child that the host's models are closed, can be destroyed, and are no obstacle to
+/// new ones. Returns 0, or the number of what is wrong. No new models are made under the thread
+/// sanitizer, which does not start their threads.
 int child_of(Host& host, const Tensor& expected) {
   if (!all_closed(host)) return 1;
   host.training->updates();
   host.training->attached();
   if (!thread_sanitized)
-    *host.training = TrainingModel(network(), with_limit(0));  // This ends the one before.
+    // This destroys the model that was there before.
+    *host.training = TrainingModel(network(), with_limit(0));
   host.training.reset();
   host.serving.reset();
   host.model.reset();
@@ -89,7 +91,8 @@ TEST(ForkedHosts, LeaveModelsAloneThatHaveCalls) {
     host.serving->run(samples(count));
   }
   expect_left_alone(host);
-  EXPECT_FALSE(same_bits(host.model->weight("fc.weight"), before));  // They are still to be read.
+  // The newest weights can still be read.
+  EXPECT_FALSE(same_bits(host.model->weight("fc.weight"), before));
 }
 
 TEST(ForkedHosts, LeaveModelsAloneThatAreDetached) {
@@ -108,8 +111,8 @@ TEST(ForkedHosts, LeaveModelsAloneThatHaveFailed) {
   expect_left_alone(host);
 }
 
-// The fork finds locks held, and lists half changed. Under AddressSanitizer one of these locks may
-// be the allocator's, for which the child would wait for ever.
+// The fork may happen while locks are held and lists are half changed. Under AddressSanitizer one
+// of the locks may be the allocator's, for which the child would wait for ever.
 TEST(ForkedHosts, LeaveModelsAloneThatAreInACallOfAnotherThread) {
   if (address_sanitized) return;
   Host host;
@@ -130,7 +133,7 @@ TEST(ForkedHosts, LeaveModelsAloneThatAreInACallOfAnotherThread) {
   EXPECT_EQ(host.training->updates(), training.get());
 }
 
-/// Makes and destroys models on other threads while the test forks. Returns how many there were.
+/// Forks while another thread makes and destroys models by `make`. Returns how many were made.
 int made_while_forking(const std::function<void()>& make, const Tensor& expected) {
   Host host;
   std::atomic<bool> end{false};
@@ -154,7 +157,7 @@ TEST(ForkedHosts, LeaveModelsAloneThatAnotherThreadConstructsOrDestroys) {
   TrainingModel(model, with_limit(0), Sgd{}).step(samples(full));
 }
 
-// A function of the host's that the engine calls may do this.
+// A function of the host's that the engine calls may fork the process.
 TEST(ForkedHosts, MayForkInsideACall) {
   const Tensor expected = trained_anew();
   Host host;
@@ -188,17 +191,18 @@ TEST(ForkedHosts, MayForkInsideAConstructor) {
 
 struct Left {};
 
-/// In the child, leaves the call in which it was forked by an exception. In the parent, returns the
-/// child's exit code.
+/// Forks the process. The child leaves the call by an exception, and the parent returns the child's
+/// exit code.
 int code_of_a_child_that_leaves() {
   const pid_t id = forked();
   if (id == 0) throw Left();
   return exit_code_of(id);
 }
 
-/// Constructs a model whose progress function forks at the phase of this number, and calls `leave`
-/// in the child. Returns the child's code, which is what `code` of the constructor's end says; or
-/// nothing if there are not so many phases.
+/// Constructs a model whose progress function forks in phase number `phase`, counted from 0, and
+/// calls `leave` in the child. Returns the child's exit code, or nothing if there are not so many
+/// phases. The code is 7 if the exception of `leave` leaves the constructor, and 8 if the
+/// constructor is refused in the child.
 std::optional<int> code_of_a_constructor_left(int phase, const std::function<void()>& leave) {
   Host host;
   std::optional<int> result;
@@ -238,7 +242,8 @@ TEST(ForkedHosts, AreRefusedAModelInWhoseConstructionTheyForked) {
   EXPECT_GT(phases, 1);
 }
 
-// The engine's threads may hold what the inputs come back through.
+// In the child, an input must not come back through locks that threads of the parent's engine may
+// hold.
 TEST(ForkedHosts, ReleaseNoInputWhenTheyLeaveACallInTheChild) {
   Host host;
   bool armed = false;
@@ -263,8 +268,8 @@ TEST(ForkedHosts, ReleaseNoInputWhenTheyLeaveACallInTheChild) {
   EXPECT_EQ(deleted, 1);
 }
 
-/// Makes a step whose log drops the samples and makes another step, at whose beginning they are
-/// released. The first deleter that runs forks the process.
+/// Makes a step whose log drops the samples and makes another step. The samples are released when
+/// that step begins, and the first deleter that runs forks the process.
 struct ForkingDeleters {
   int deleted = 0, deleted_inside = 0;
   bool is_child = false;
@@ -332,7 +337,7 @@ TEST(ForkedHosts, LeaveAnOpenBlockAlone) {
             }),
             0);
   block.reset();
-  model.begin_block("c");  // No open block lets it begin.
+  model.begin_block("c");  // No block is open any more, so that this one can begin.
 }
 
 }  // namespace

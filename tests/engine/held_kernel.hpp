@@ -15,16 +15,16 @@
 
 namespace penstock::testing {
 
-/// It outlives the training and inference models that are made of its model after it.
+/// A HeldKernel outlives the training and inference models that are made of its model after it.
 class HeldKernel {
  public:
-  /// Holds the forward kernel of the node of op `op` in `model`, which has one such node, in its
-  /// run number `run`, counted from 0. A negative number holds none.
+  /// Holds the forward kernel of the only node of op `op` in `model`, in run number `run` of the
+  /// kernel, counted from 0. A negative number holds no run.
   HeldKernel(const Model& model, std::string_view op, int run) : runs_before_(run) {
     const auto free = std::ranges::find(all_, nullptr);
     if (free == all_.end()) throw std::logic_error("too many kernels are held at a time");
     *free = this;
-    // A model has no function that takes an op of a test's.
+    // A model has no public function that takes an op of a test.
     auto& graph = const_cast<graph::Graph&>(ModelAccess::graph(model));
     for (graph::Node& node : graph.nodes)
       if (node.op->name == op) {
@@ -40,12 +40,12 @@ class HeldKernel {
 
   /// Waits until the kernel is inside the run that is held. Returns false after a minute.
   bool await() const { return inside_.wait(); }
-  /// Lets that run go on.
+  /// Lets the run that is held go on.
   void let_go() const { go_on_.open(); }
 
  private:
-  /// Runs the kernel of the object that has this place among all that there are: a kernel is a
-  /// plain function, and finds its object by nothing else.
+  /// Runs the kernel of the object at `place` in all_. A kernel is a plain function, so that it can
+  /// find its object only by its own number.
   template <std::size_t place>
   static void run_of(const graph::KernelCall& call) {
     all_[place]->run(call);

@@ -1,5 +1,6 @@
-// A host may round as it likes, let exceptions of its arithmetic trap and block signals: models
-// train, infer, save and load with the same bits, and leave all of that as the host has set it.
+// A host may round as it likes, let floating-point exceptions trap, and block signals. These tests
+// check that models train, infer, save and load with the same bits, and leave the host's settings
+// as they are.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -20,12 +21,14 @@
 namespace penstock::testing {
 namespace {
 
-/// Has what a host may set for its thread, and the exceptions that its arithmetic has raised there.
+/// Has what a host may set for its thread, and the floating-point exceptions that were raised
+/// there.
 struct Environment {
   int rounding = 0;
   int traps = 0;
   int raised = 0;
-  unsigned vector_control = 0;  ///< Is that of the vector units: rounding, traps, and denormals.
+  /// Is the control word of the vector units: rounding, traps, and denormals.
+  unsigned vector_control = 0;
   std::vector<bool> blocked_signals = {};
 
   static Environment now() {
@@ -42,13 +45,14 @@ struct Environment {
   bool operator==(const Environment&) const = default;
 };
 
-/// Does what a host does with models, and has the bytes of all that it gets from them.
+/// Does with models what a host does, and collects the bytes of everything that it gets from them.
 class Host {
  public:
   explicit Host(const TemporaryDirectory& directory)
       : weights_(directory / "weights"), state_(directory / "state") {}
 
-  /// Makes every call. The samples and options were made in the usual environment.
+  /// Makes every call, and returns the bytes. The samples and options were made in the usual
+  /// environment.
   const std::string& run() {
     std::optional<Model> model;
     std::optional<TrainingModel> training;
@@ -146,8 +150,8 @@ class Host {
 
 using SetUp = std::function<void()>;
 
-/// Expects that a host gets the bytes `expected` on a thread that has called `set_up`. A trap ends
-/// the test's process.
+/// Expects that a host gets the bytes `expected` on a thread that has called `set_up`. If a
+/// floating-point exception traps, the test's process ends.
 void expect_bytes(const std::string& expected, const SetUp& set_up) {
   std::thread([&] {
     const TemporaryDirectory directory;

@@ -1,5 +1,5 @@
-// All that the engine reads, writes and checks on its host's thread is independent of the
-// floating-point environment that the host has set there.
+// These tests check that what the engine reads, writes and checks on its host's thread does not
+// depend on the floating-point environment that the host has set there.
 #include <gtest/gtest.h>
 
 #include <cfenv>
@@ -18,7 +18,8 @@
 namespace penstock {
 namespace {
 
-/// Returns all that comes of the decimal `spelling` of a number below 1, to the last bit.
+/// Reads the decimal `spelling` of a number below 1 in several ways, and returns all results as
+/// text, exact to the last bit.
 std::string read_and_written(const std::string& spelling) {
   const Optimizer optimizer =
       optimizer_from_json(R"({"settings": {"learning_rate": )" + spelling + "}}");
@@ -54,8 +55,8 @@ TEST(HostFloats, ChangeNoNumberByTheirRoundingMode) {
 
 #if defined(__GLIBC__) && defined(__x86_64__)
 
-/// Returns whether `call` returns, too, where each kind of floating-point exception traps, and
-/// leaves the traps as they are.
+/// Returns whether `call` returns although every kind of floating-point exception traps, and leaves
+/// the traps as they are.
 bool survives_traps(const auto& call) {
   return testing::exit_code_of_fork([&] {
            feenableexcept(FE_ALL_EXCEPT);

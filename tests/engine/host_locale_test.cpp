@@ -1,4 +1,5 @@
-// All that the engine writes and reads is independent of the locale that its host has set.
+// These tests check that what the engine writes and reads does not depend on the locale that its
+// host has set.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -26,8 +27,7 @@ namespace {
 using testing::CommaLocale;
 using testing::refusal;
 
-/// Returns what `text_of` returns under a locale with commas, which has to be what it returns
-/// otherwise.
+/// Returns what `text_of` returns, and expects the same text under a locale with decimal commas.
 template <class TextOf>
 std::string same_under_commas(const TextOf& text_of) {
   const std::string expected = text_of();
@@ -105,7 +105,8 @@ TEST(HostLocale, ChangesNoByteOfFiles) {
   });
 }
 
-/// Returns what a training in `cache` tells of a step: "done in 0.000012 s".
+/// Returns what the log of a training, whose plan is kept in `cache`, says of a step: "done in
+/// 0.000012 s".
 std::string duration_line_of_a_step(const std::string& cache) {
   std::string duration_line;
   Options options = testing::options_for(2, 1, 1);

@@ -1,6 +1,6 @@
-// Exceptions that functions of the host's throw reach the host as they are, even a
-// std::length_error, which the engine takes for a lack of memory if it is its own. A std::bad_alloc
-// becomes Error out_of_memory, whoever has thrown it.
+// Exceptions that functions of the host's throw reach the host as they are. That holds even for a
+// std::length_error, although the engine takes one of its own for a lack of memory. A
+// std::bad_alloc always becomes Error out_of_memory.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -26,22 +26,22 @@ using testing::numbers;
 using testing::per_step;
 using testing::Scaling;
 
-/// An exception that nobody but this host knows.
+/// Is an exception of a class that only this host knows.
 struct HostsOwn : std::length_error {
   using std::length_error::length_error;
 };
 
-/// This error is of a class that nobody but this host knows. It holds more than a code and a text,
-/// so that the host can tell it from an Error of the engine.
+/// Is an Error of a class that only this host knows. It has more than a code and a text, so that
+/// the host can tell it from an Error of the engine.
 struct HostsError : Error {
   HostsError() : Error(Errc::cancelled, "mine") {}
   int number = 7;
 };
 
-/// A call in which the engine calls `thrower`, which is a function of the host's.
+/// Makes a call in which the engine calls `thrower`, which is a function of the host's.
 using Call = std::function<void(const std::function<void()>& thrower)>;
 
-/// A dataset that throws where it says how large it is, or what its fields are.
+/// Is a dataset that throws when it is asked for its size or for its fields.
 class Speechless : public testing::NumberedSamples {
  public:
   Speechless(std::function<void()> on_size, std::function<void()> on_fields)
@@ -172,7 +172,8 @@ TEST(HostsExceptions, OfAClassDerivedFromErrorAreNotCutDownToThat) {
   }
 }
 
-// An Error of the engine's that says cancelled would be what the host has asked for.
+// The host's Error has the code cancelled. An Error of the engine with that code would only mean
+// the stop that the host has asked for.
 TEST(HostsExceptions, ArePassedOnByAFitThatIsAskedToStop) {
   const Scaling scaling;
   TrainingModel training(scaling.model, testing::options());

@@ -1,11 +1,11 @@
-// A model for which the machine has no memory is refused when it is made.
+// A model is refused when it is made if the machine has no memory for it.
 
 #include <gtest/gtest.h>
 
 #include "penstock/inference_model.hpp"
 #include "tests/support/refusal.hpp"
 
-// AddressSanitizer would end the process where new (nothrow) has to return null.
+// Without this option, AddressSanitizer would end the process if new (nothrow) has to return null.
 extern "C" const char* __asan_default_options() {
   return "allocator_may_return_null=1";
 }

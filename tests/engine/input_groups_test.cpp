@@ -1,4 +1,4 @@
-// Replicas that share their inputs.
+// These tests check replicas that share their inputs.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace penstock::testing {
 namespace {
 
-// Replicas 0 and 1 share their rows, and so do 2 and 3.
+// Replicas 0 and 1 share their rows, and replicas 2 and 3 share theirs.
 TEST(InputGroups, D6_GetTheSameRows) {
   Options options = options_for(1, 1, 2);
   options.topology.replication_factor = 4;

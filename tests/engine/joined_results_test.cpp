@@ -10,8 +10,8 @@
 namespace penstock {
 namespace {
 
-/// Returns what a plan returns under `mode` that ran `count` micro-batches of `samples`: numbers
-/// from `first` on, one for each sample.
+/// Returns what a plan returns under `mode` after `count` micro-batches of `samples` samples: one
+/// number for each sample, from `first` on.
 SectionResult section(OutputMode mode, std::int64_t count, std::int64_t samples, float first,
                       double mean_loss) {
   std::vector<float> numbers;

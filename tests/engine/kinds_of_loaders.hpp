@@ -1,4 +1,5 @@
-// Loaders of every kind over the same eight samples, whose reads a test holds up or makes fail.
+// These are loaders of every kind over the same eight samples. A test can hold up their reads or
+// make them fail.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -39,11 +40,11 @@ inline const std::vector<LoaderKind> all_loader_kinds{
     {"streams, sync, no workers", true, LoaderMode::sync, 0},
     {"streams, rebatched, two workers", true, LoaderMode::rebatched, 2}};
 
-/// Is what a dataset does before it writes a sample.
+/// Is called by a dataset before it writes a sample.
 using BeforeRead = std::function<void(std::int64_t sample, const std::stop_token& stop)>;
 
-/// Batches of two of the samples 0 to 7, each of which is preceded by `before`. `gone` is called
-/// when nobody has the dataset any more.
+/// Returns a loader of batches of two of the samples 0 to 7. `before` is called before each sample
+/// is read, and `gone` when the dataset is destroyed.
 inline DataLoader eight_samples(
     const LoaderKind& kind, const BeforeRead& before, DataLoaderOptions options = {},
     const std::function<void()>& gone = [] {}) {
@@ -75,7 +76,8 @@ inline std::vector<std::int64_t> rest_of_eight(DataLoader& loader) {
   return numbers;
 }
 
-/// Returns the same for a slow loader, whose stalls it waits out.
+/// Returns the numbers of the samples that the epoch still has, from a loader that may be slow: a
+/// stall is no failure.
 inline std::vector<std::int64_t> patient_rest_of_eight(DataLoader& loader) {
   std::vector<std::int64_t> numbers;
   for (;;) try {
@@ -95,12 +97,12 @@ inline std::vector<std::int64_t> all_eight(const LoaderKind& kind) {
   return {0, 1, 4, 5, 2, 3, 6, 7};
 }
 
-/// Reads whose first one does not end before it is let go. All others end at once. The dataset
-/// shares what they wait for, and so may outlive the test.
+/// Holds the first read of a dataset until it is let go. All other reads end at once. The dataset
+/// shares the state, and so may outlive the test.
 class HeldRead {
  public:
-  /// Returns what the dataset has to call. If `stops`, a read that is asked to stop ends too, with
-  /// an exception.
+  /// Returns the function that the dataset has to call before each read. If `stops` is true, the
+  /// read that is held also ends, with an exception, when it is asked to stop.
   BeforeRead before(bool stops) const {
     return [state = state_, stops](std::int64_t, const std::stop_token& stop) {
       std::unique_lock lock(state->mutex);

@@ -11,7 +11,7 @@
 namespace penstock {
 namespace {
 
-/// Memory of a host's whose deleter notes the thread that it runs on.
+/// Has memory of a host's. Its deleter notes the thread that the deleter runs on.
 struct Watched {
   std::thread::id deleted_on;
   std::byte elements[8] = {};
@@ -53,8 +53,8 @@ TEST(LentTensors, AreReleasedByTheLendersEndAtTheLatest) {
   for (const Watched& one : watched) EXPECT_EQ(one.deleted_on, std::this_thread::get_id());
 }
 
-// The host's other deleters are none of the child's business, nor are locks that a thread of the
-// parent may hold.
+// Once a deleter has forked the process, the child must not call the host's other deleters, nor
+// take locks that a thread of the parent may hold.
 TEST(LentTensors, AreLeftToTheParentOnceADeleterHasForked) {
   std::optional<int> code_of_child;
   int deleted = 0;

@@ -1,6 +1,7 @@
-// Whichever allocation fails in the life of a training and an inference of one model, on whatever
-// thread: their host is told of a lack of memory, perhaps of models that this has closed, and of
-// nothing else; and the weights that it reads are those of the updates that were done.
+// In these tests any one allocation fails in the life of a training and an inference of one model,
+// on any thread. The host gets errors for a lack of memory, perhaps also errors of models that this
+// has closed, and no others. The weights that the host reads are those of the updates that were
+// done.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -24,7 +25,7 @@
 namespace penstock::testing {
 namespace {
 
-constexpr std::int64_t per_update = 8, remainder = 6;  // These count samples.
+constexpr std::int64_t per_update = 8, remainder = 6;  // Both count samples.
 
 Options two_stages_two_replicas() {
   Options options = options_for(2, 2, 2);
@@ -36,13 +37,13 @@ Options two_stages_two_replicas() {
   return options;
 }
 
-/// One step of a life, and how many updates are done after it.
+/// Has the samples of one step of a life, and the number of updates that are done after the step.
 struct Step {
   std::vector<Tensor> samples;
   std::uint64_t updates;
 };
 
-/// Has what the host has before any life, so that lives allocate nothing but what the engine does.
+/// Has what a host needs before any life begins, so that in a life only the engine allocates.
 struct Host {
   Host() {
     serving_options.training.gradient_accumulation = 1;
@@ -60,15 +61,15 @@ struct Host {
                                 {samples(remainder, true, 2), 2},
                                 {samples(per_update + remainder, true, 3), 4}};
   const std::vector<Tensor> questions{samples(4, true)[0]};
-  std::vector<std::string> names;  // Are those of the parameters.
-  std::vector<Tensor> read;        // Are the parameters as they were read last.
-  /// The parameters by the number of updates, once a life has been undisturbed.
+  std::vector<std::string> names;  // Has the parameters' names.
+  std::vector<Tensor> read;        // Has the parameters as they were read last.
+  /// Has the parameters after 0, 1, ... updates of an undisturbed life.
   std::vector<std::vector<Tensor>> expected;
 };
 
 class Life {
  public:
-  /// Allocation number `failing` fails in it, or none does if that is 0.
+  /// Begins a life in which allocation number `failing` fails. If `failing` is 0, none fails.
   Life(Host& host, std::int64_t failing) : host_(host), failing_(failing) {}
 
   void live() {
@@ -86,7 +87,8 @@ class Life {
     call([&] { training_->attach(); });
     train(host_.steps[2]);
     read_weights_again_if_refused();
-    // Read here, for an update may have been under way when an earlier call failed.
+    // The updates are counted here, because one may still have been under way when an earlier call
+    // failed.
     const std::uint64_t updates = training_->updates();
     expect_weights_of(updates);
     training_.reset();
@@ -97,8 +99,8 @@ class Life {
   bool refused() const { return lack_thrown_; }
 
  private:
-  /// Makes a call, which may be refused for want of memory, or because an earlier one was. Returns
-  /// whether it was made.
+  /// Makes a call. The call may be refused for want of memory, or because an earlier call was
+  /// refused. Returns whether it was accepted.
   template <class Call>
   bool call(Call call) {
     try {
@@ -115,8 +117,8 @@ class Life {
     return false;
   }
 
-  /// Does what is missing of the updates of a step, unless an earlier step has missed some for
-  /// good.
+  /// Makes a step and, if it is refused, does the updates that are missing. Does nothing if an
+  /// earlier step has missed updates for good.
   void train(const Step& step) {
     const std::uint64_t before = training_->updates();
     const auto count = (step.samples[0].shape()[0] + per_update - 1) / per_update;
@@ -137,7 +139,7 @@ class Life {
     });
   }
 
-  /// Changes nothing: what is read is what was written.
+  /// Writes weights and state to files and reads them again, which changes nothing.
   void write_and_read() {
     if (call([&] { model_->save_weights(host_.weights_file); }))
       call([&] { model_->load_weights(host_.weights_file); });
@@ -150,7 +152,8 @@ class Life {
       host_.read[i] = model_->weight(host_.names[i]);
   }
 
-  /// One allocation fails in a life, so weights that a call cannot read can be read by the next.
+  /// Reads the weights, and again if that is refused. Only one allocation fails in a life, so that
+  /// the second attempt must succeed.
   void read_weights_again_if_refused() {
     for (Tensor& weight : host_.read) weight = {};
     if (call([&] { read_weights(); })) return;
@@ -171,7 +174,7 @@ class Life {
   std::optional<TrainingModel> training_;
 };
 
-/// Returns the parameters after each update of the steps of `host`.
+/// Returns the parameters after 0, 1, ... updates of the steps of `host`.
 std::vector<std::vector<Tensor>> after_each_update(const Host& host) {
   const Model model = host.untrained.clone();
   TrainingModel training(model, host.options, host.optimizer);
@@ -190,12 +193,13 @@ std::vector<std::vector<Tensor>> after_each_update(const Host& host) {
   return result;
 }
 
-// As many allocations as this are between two that fail in lives of one offset.
+// Is the distance between two allocations that fail in lives of one offset.
 constexpr std::int64_t stride = 23;
 
-/// Returns the offsets whose lives are tried: three of all, unless the environment asks for all of
-/// them, which takes some minutes. The three change with the hour, and so with the day, too, which
-/// has one hour more than there are offsets. In eight hours or days, each has had its turn.
+/// Returns the offsets whose lives are tried. These are three of all offsets, unless the
+/// environment asks for all of them, which takes some minutes. The three change every hour. They
+/// also change from day to day at the same hour, because a day has one hour more than there are
+/// offsets. In eight hours or days, each offset has its turn.
 std::vector<std::int64_t> offsets() {
   const char* const wanted = std::getenv("PENSTOCK_TEST_ALL_ALLOCATIONS");
   if (!wanted || wanted != std::string_view("1")) {
@@ -210,7 +214,7 @@ std::vector<std::int64_t> offsets() {
 
 class LivesWithoutMemory : public ::testing::TestWithParam<std::int64_t> {};
 
-// The name says which offset it was that failed.
+// The name of a test says which offset has failed.
 INSTANTIATE_TEST_SUITE_P(Offsets, LivesWithoutMemory, ::testing::ValuesIn(offsets()),
                          [](const auto& info) { return "Offset" + std::to_string(info.param); });
 

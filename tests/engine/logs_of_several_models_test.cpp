@@ -1,5 +1,5 @@
-// One call may have to do with several models. These tests check which calls the lines of a log
-// wait for then, and which calls the exceptions of a log leave.
+// One call may have to do with several models. These tests check for which calls the lines of a log
+// then wait, and from which calls the exceptions of a log come.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace penstock::testing {
 namespace {
 
-/// Notes what a log is told, and on which thread. It throws then, once it is told to.
+/// Keeps the lines that a log is told, and the thread of each. The log throws if `throws` is true.
 struct Notes {
   Options options() {
     Options options = with_limit(0);
@@ -31,7 +31,7 @@ struct Notes {
     };
     return options;
   }
-  /// Returns whether a line has told that weights were read back.
+  /// Returns whether a line has said that weights were read back.
   bool has_read_back() const {
     return std::ranges::any_of(lines, [](const std::string& line) {
       return line.find("weights read back") != std::string::npos;
@@ -43,7 +43,7 @@ struct Notes {
   bool throws = false;
 };
 
-/// Does `act` inside a call of `model`, which adds a layer.
+/// Calls `act` inside a call of `model` that adds a layer.
 void inside_a_call_of(const Model& model, const std::function<void()>& act) {
   Model same = model;
   Sequential chain(same, same.input("of chain", {2}));
@@ -115,7 +115,7 @@ TEST(LogsOfSeveralModels, D14_AreToldOfModelsThatEndInsideACallOfTheSameModel) {
   }
 }
 
-// A run reads the weights from the model that has trained, which has lines of its own then.
+// A run of inference reads the weights from the training model, whose log is told so.
 TEST(LogsOfSeveralModels, D14_TakeNoResultFromACallOfAnotherModel) {
   for (const bool logs : {false, true}) {
     Notes of_training, of_serving;

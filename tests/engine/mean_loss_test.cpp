@@ -1,4 +1,4 @@
-// StepResult::mean_loss: the mean over all samples of a step, whatever the output mode returns.
+// StepResult::mean_loss is the mean over all samples of a step, whatever the output mode returns.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t classes = 4;
 
-/// Returns a linear layer in one block and the loss in another.
+/// Returns a model with a linear layer in one block and the loss in another.
 Model classifier(LossReduction reduction) {
   Model model("classifier", 5);
   Value x = model.input("x", {4});
@@ -30,7 +30,7 @@ Model classifier(LossReduction reduction) {
   return model;
 }
 
-/// Minus the logarithm of the softmax at each sample's label, in double.
+/// Returns the loss of each sample in double: minus the logarithm of the softmax at its label.
 std::vector<double> losses_by_hand(const Tensor& scores, const Tensor& labels) {
   const auto score = scores.as<float>();
   const auto label = labels.as<std::int64_t>();
@@ -50,7 +50,8 @@ double mean(const std::vector<double>& losses) {
   return sum / static_cast<double>(losses.size());
 }
 
-/// The mean over samples of the sum that each one's micro-batch comes to.
+/// Returns the mean over samples, where each sample counts with the sum of its micro-batch's
+/// losses.
 double mean_of_sums(const std::vector<double>& losses, std::size_t batch) {
   std::vector<double> of_samples;
   for (std::size_t begin = 0; begin < losses.size(); begin += batch) {
@@ -61,8 +62,8 @@ double mean_of_sums(const std::vector<double>& losses, std::size_t batch) {
   return mean(of_samples);
 }
 
-/// Returns options for micro-batches of four, G of two, D of three, and two replicas, which is 48
-/// samples a step.
+/// Returns options for micro-batches of four samples, with a G of two, a D of three and two
+/// replicas. A step has 48 samples.
 Options replicated(OutputMode mode) {
   Options options = options_for(4, 2, 3);
   options.topology.replication_factor = 2;
@@ -89,7 +90,7 @@ TEST(MeanLoss, F16_IsThatOfAllSamplesWhateverTheOutputModeReturns) {
   }
 }
 
-// There are 43 samples: two updates of 16, and a last one of 11 in micro-batches of one.
+// 43 samples are two updates of 16 samples, and a last one of 11 in micro-batches of one.
 TEST(MeanLoss, F16_WeighsEverySampleOfAShortUpdateTheSame) {
   for (const std::int64_t count : {43, 35, 11, 1})
     for (const OutputMode mode : {OutputMode::automatic, OutputMode::all}) {
@@ -129,7 +130,7 @@ TEST(MeanLoss, F16_OfAnIdentityLossIsTheNumberThatItMakes) {
   EXPECT_EQ(training.step({Tensor({3, 1}, {1, 2, 3})}).mean_loss, 4 * 14 / 3.0);
 }
 
-// While weights change: of each micro-batch with the weights that it was run with.
+// The weights change within a step. Each micro-batch counts with the weights with which it ran.
 TEST(MeanLoss, F16_IsTheMeanOfTheLossesThatOutputModeAllReturns) {
   const Model model = classifier(LossReduction::mean);
   TrainingModel training(model, replicated(OutputMode::all), AdamW{.learning_rate = 0.1});

@@ -49,7 +49,8 @@ TEST(MeasurePlan, TimesEveryInstructionOfAPlanForTrainingOrInference) {
   }
 }
 
-/// `sample` of a loss behind a layer whose results lie far outside of 0 to 1.
+/// Returns a model with the loss of `sample` behind a layer whose results are far outside of 0 to
+/// 1.
 ModelBuilder far_from_probabilities(const graph::Op& loss, const graph::OpSample& sample) {
   ModelBuilder model;
   std::vector<graph::ValueId> inputs;
@@ -65,7 +66,8 @@ ModelBuilder far_from_probabilities(const graph::Op& loss, const graph::OpSample
   return model;
 }
 
-// A trained model may give probabilities where made-up data give anything.
+// A loss may refuse numbers that are no probabilities. A trained model may give probabilities
+// although made-up data give other numbers, so that measuring must not be refused.
 TEST(MeasurePlan, RefusesNoLossForDataThatNobodySupplied) {
   int losses = 0;
   for (const graph::Op* op : graph::all_ops()) {
@@ -81,7 +83,7 @@ TEST(MeasurePlan, RefusesNoLossForDataThatNobodySupplied) {
   EXPECT_GT(losses, 15);
 }
 
-// Contents that are valid for one reader of an input need not be for another.
+// Contents of an input that are valid for one of its readers may be invalid for another.
 TEST(MeasurePlan, MeasuresOpsThatShareAnInputWithEachOther) {
   ModelBuilder model;
   const auto labels = model.input("labels", {}, DType::i64);

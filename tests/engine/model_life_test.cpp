@@ -1,4 +1,4 @@
-// A model is detached and attached, saved and gone on with, and copied.
+// In these tests a model is detached and attached, saved and continued, and copied.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -49,7 +49,7 @@ TEST(Detaching, F15_EndsItsThreads) {
   EXPECT_TRUE(same_bits(training.buffer("norm.running_mean", 0), mean));
   EXPECT_GT(thread_count(), threads);
   EXPECT_TRUE(training.attached());
-  training.attach();  // There is nothing more to do.
+  training.attach();  // The model is attached already, so that this call does nothing.
   EXPECT_EQ(training.updates(), 1U);
 }
 
@@ -86,7 +86,8 @@ TEST(RandomNumbers, R2_6_GoOnWhereASavedTrainingEnded) {
   expect_same_weights(whole, loaded);
 
   TrainingModel other_masks(first, options, Sgd{.learning_rate = 0.1});
-  other_masks.step(samples(4, true, 2));  // It draws the masks of update 0 again.
+  // A new training begins with update 0, and so draws the masks of update 0 again.
+  other_masks.step(samples(4, true, 2));
   EXPECT_FALSE(same_bits(first.weight("fc.weight"), whole.weight("fc.weight")));
 }
 

@@ -1,4 +1,4 @@
-// These tests show what a model tells its log.
+// These tests check what a model tells its log.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -18,10 +18,11 @@
 namespace penstock::testing {
 namespace {
 
-/// Lines that a training of one step and its end leave at a level.
+/// Returns the number of lines that a training of one step, and its end, leave at a level.
 std::size_t lines_at(LogLevel level) {
   std::size_t lines = 0;
-  Options options = options_for(2, 1, 1);  // That is too little for two stages, which is warned of.
+  // The window is too small for two stages, of which a line warns.
+  Options options = options_for(2, 1, 1);
   options.runtime.log_level = level;
   options.runtime.log = [&](std::string_view) { ++lines; };
   TrainingModel training(plain_model(), options);
@@ -67,7 +68,7 @@ TEST(LoggedModel, D14_IsToldAllOfItsConstructionThoughTheFirstLineThrows) {
   EXPECT_EQ(lines, all);
 }
 
-// The weights are read back for the first line of the step, which is a line as well.
+// At the first line of the step, the log reads the weights back, which is another line.
 TEST(LoggedModel, D14_MayBeCalledByItsLog) {
   const Model model = plain_model();
   const std::string weight = model.parameters()[0].name;
@@ -87,7 +88,7 @@ TEST(LoggedModel, D14_MayBeCalledByItsLog) {
   EXPECT_TRUE(same_bits(seen, newest));
 }
 
-// The other model's run reads the weights back from the one that has the log.
+// The run of the other model reads the weights back from the model that has the log.
 TEST(LoggedModel, D14_MayBeCalledByItsLogAtTheEndOfAnotherModelsCall) {
   const Model model = plain_model();
   std::vector<std::string> lines;

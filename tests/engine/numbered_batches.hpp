@@ -1,4 +1,4 @@
-// Batches of NumberedSamples, as the numbers of their samples.
+// These functions return batches of NumberedSamples as the numbers of their samples.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,10 +12,10 @@
 
 namespace penstock::testing {
 
-/// Has the samples of one batch after the other.
+/// Has the numbers of samples, in their order.
 using Numbers = std::vector<std::int64_t>;
 
-/// Returns the numbers of a batch, after checking that both fields agree.
+/// Checks that both fields of a batch agree, and returns the numbers of its samples.
 inline Numbers numbers_of(const Batch& batch) {
   const auto labels = batch.at(1).as<std::int64_t>();
   const auto values = batch.at(0).as<float>();

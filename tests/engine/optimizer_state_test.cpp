@@ -1,4 +1,4 @@
-// The optimizer's state is saved and restored (2.3): training goes on as if it had not stopped.
+// 2.3: the optimizer's state is saved and restored, and training goes on as if it had not stopped.
 #include "engine/optimizer_state.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ using testing::TemporaryDirectory;
 
 constexpr int batch = 3, accumulation = 2;
 
-/// Two blocks and a dropout, whose masks depend on the number of the update.
+/// Returns a model of two blocks with a dropout, whose masks depend on the number of the update.
 Model network() {
   Model model("m", 4);
   Value x = model.input("x", {5});
@@ -44,7 +44,7 @@ Options options_for(int replicas = 1, bool offload = false, const char* stages =
   return options;
 }
 
-/// Returns what updates [begin, end) train on.
+/// Returns the samples of updates [begin, end).
 std::vector<Tensor> samples(std::int64_t begin, std::int64_t end, int replicas) {
   const std::int64_t rows = batch * accumulation * replicas;
   return {testing::uniform({8 * rows, 5}, 1).rows(begin * rows, end * rows),
@@ -73,7 +73,7 @@ const Optimizer rules[] = {AdamW{.learning_rate = 0.05}, Lamb{.learning_rate = 0
                            Sgd{.learning_rate = 0.1, .momentum = 0.9, .dampening = 0.5},
                            RmsProp{.momentum = 0.5, .centered = true}, Sgd{}};
 
-/// Six updates, the last three after `move` has taken weights and state to another model.
+/// Moves weights and state to another model, after three of six updates.
 using Move =
     std::function<void(const Model& from, TrainingModel& trained, Model& to, TrainingModel& fresh)>;
 
@@ -85,7 +85,7 @@ std::vector<float> continued(const Optimizer& optimizer, const Options& first,
   trained.step(samples(0, 3, replicas));
   Model after = network();
   TrainingModel fresh(after, second, optimizer);
-  // It has trained itself, which must leave no trace.
+  // The other model has trained before, which must leave no trace.
   fresh.step(samples(6, 8, replicas));
   move(before, trained, after, fresh);
   EXPECT_EQ(fresh.updates(), 3u);
@@ -141,8 +141,8 @@ TEST(OptimizerState, BelongsToNoTopology) {
             << replicas << offload << stages;
 }
 
-// 4.4: what sharded replicas save, others load, however many they are and whether or not they
-// divide it.
+// 4.4: replicas can load a state that sharded replicas have saved, however many they are, and
+// whether or not they divide the state.
 TEST(OptimizerState, OfShardsIsWholeInFiles) {
   const TemporaryDirectory directory;
   const std::string path = (directory / "o").string();
@@ -252,7 +252,7 @@ TEST(OptimizerState, R2_3_OfAMissingTensorNamesNoneThatIsExpectedOrOfAnotherPara
   EXPECT_EQ(said(), text + ", but \"fc1.weight.momentum\"");
 }
 
-/// Returns what is said about `state` with another step.
+/// Returns how `state` with another `step` is refused, or "accepted".
 std::string verdict_on_step(TrainingModel& training, std::vector<NamedTensor> state,
                             std::int64_t step) {
   state[0].tensor = Tensor({}, std::span(&step, 1));
@@ -270,7 +270,8 @@ TEST(OptimizerState, OfAStepThatCannotBeCountedOnIsRefused) {
   EXPECT_EQ(verdict_on_step(training, state, std::int64_t{1} << 53), "accepted");
 }
 
-/// Returns what is said about `state` with `number` as the last element of the tensor of that name.
+/// Returns how `state` is refused with `number` as the last element of the tensor called `name`, or
+/// "accepted".
 std::string verdict_on_number(TrainingModel& training, std::vector<NamedTensor> state,
                               const std::string& name, float number) {
   for (auto& [tensor_name, tensor] : state) {
@@ -321,7 +322,7 @@ TEST(OptimizerState, OfAnotherRuleIsRefused) {
                 "\": expected the state of adam, got a file of no optimizer");
 }
 
-/// Returns what `to` says of a state that `from` has had, in memory and from a file.
+/// Returns how `to` refuses a state that `from` has had, in memory and from a file.
 std::pair<std::string, std::string> verdicts(const Optimizer& from, const Optimizer& to) {
   const TemporaryDirectory directory;
   const std::string path = (directory / "o").string();

@@ -1,5 +1,5 @@
-// A Model may be changed while training and inference models of it are in use: these stay what they
-// were made of, in calls of every size.
+// A Model may be changed while training and inference models of it are in use. These tests check
+// that such models stay what they were made of, in calls of every size.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -67,7 +67,7 @@ struct Results {
   std::vector<Tensor> weights;
 };
 
-/// Calls of whole and of short steps, with `change` before them.
+/// Makes whole and short calls after `change` has changed the Model, and returns their results.
 Results after(void (*change)(Net&)) {
   Net net = two_blocks();
   TrainingModel training(net.model, options(), AdamW{.learning_rate = 0.1});

@@ -1,4 +1,4 @@
-// 2.4: how large outputs will be, by their modes and D, G and R.
+// 2.4: these tests check how large outputs will be, by their modes and D, G and R.
 #include "engine/output_sizes.hpp"
 
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@ namespace {
 
 using actors::OutputSelection;
 
-constexpr std::int64_t rows_bytes = 2 * 3 * 4;  // It is f32 [2,3] of each micro-batch.
-constexpr std::int64_t classes_bytes = 2 * 8;   // It is i64 [2].
-constexpr std::int64_t weight_bytes = 5 * 4;    // It is f32 [5], a gradient.
+constexpr std::int64_t rows_bytes = 2 * 3 * 4;  // A micro-batch has f32 [2,3].
+constexpr std::int64_t classes_bytes = 2 * 8;   // A micro-batch has i64 [2].
+constexpr std::int64_t weight_bytes = 5 * 4;    // The gradient is f32 [5].
 
 struct OutputCase {
   OutputSelection selection;
@@ -43,8 +43,8 @@ std::string words(const OutputCase& c) {
          std::to_string(c.replicas) + " replicas";
 }
 
-/// Returns a setup with outputs "rows" and "classes", and two anchors in between, with or without a
-/// loss.
+/// Returns a setup with outputs "rows" and "classes" and with two anchors between them. In training
+/// it has a loss, too.
 actors::PipelineSetup setup_of(bool training) {
   graph::Plan plan;
   plan.outputs = {{"rows", {DType::f32, {2, 3}}},

@@ -1,5 +1,5 @@
-// Whatever names a host or a file gives to models, layers, parameters, values and tensors: an Error
-// that repeats one is a line that a terminal can show, and is no longer than a message may be.
+// Hosts and files may give any names to models, layers, parameters, values and tensors. An Error
+// that repeats a name is one line that a terminal can show, and is no longer than a message may be.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,12 +20,12 @@
 namespace penstock {
 namespace {
 
-/// A name with the end of a line, an escape character and 10,000 characters more.
+/// Is a name with the end of a line, an escape character and 10,000 further characters.
 const std::string name = "a\nb\x1b[1mc" + std::string(10'000, 'x');
 const std::string other = name + ".other";
 
-/// Expects of each call that it is refused by a text that names `name` fit for a terminal. A list
-/// of all names there are has its own limit of 4000 bytes.
+/// Expects of each call that it is refused by a text that shows `name` in a form fit for a
+/// terminal. A list of all names has its own limit of 4,000 bytes.
 void expect_printable(
     const std::vector<std::pair<std::string, std::function<void()>>>& refused_calls) {
   for (const auto& [title, call] : refused_calls) {
@@ -44,7 +44,7 @@ void expect_printable(
   }
 }
 
-/// A model called `name` in which everything is.
+/// Has a model called `name` in which every part is called `name`.
 struct Named {
   Model model{name};
   Value x = model.input(name, {4});
@@ -172,7 +172,7 @@ TEST(PrintableNames, AreThoseOfTheOptimizersState) {
                     {"renamed", [&] { set(renamed); }}});
 }
 
-/// A dataset whose only field has a name, and is no image.
+/// Is a dataset whose only field has the given name, and is no image.
 class OneField : public Dataset {
  public:
   std::int64_t size() const override { return 1; }

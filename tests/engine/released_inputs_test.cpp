@@ -1,4 +1,4 @@
-// On which thread the tensors that a host gives to a call are deleted.
+// These tests check on which thread the tensors that a host gives to a call are deleted.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -16,11 +16,12 @@
 namespace penstock::testing {
 namespace {
 
-/// Counts the tensors that it hands out, and on which threads they are deleted.
+/// Counts the tensors that it hands out, and how many are deleted on the host's thread and
+/// elsewhere.
 class Deletions {
  public:
-  /// Handles of the same numbers, in memory whose deletion is counted; `misaligned` ones begin
-  /// where no kernel may read.
+  /// Returns tensors with the same numbers, in memory whose deletion is counted. `misaligned` ones
+  /// begin at addresses from which kernels may not read.
   std::vector<Tensor> watched(const std::vector<Tensor>& tensors, bool misaligned) {
     std::vector<Tensor> result;
     for (const Tensor& tensor : tensors) {
@@ -65,7 +66,7 @@ TEST(ReleasedInputs, AreDeletedOnTheHostsThreadInEveryTopology) {
         TrainingModel training(model, options);
         for (int step = 0; step < 5; ++step)
           training.step(deletions.watched(samples(options.samples_per_step(), false), misaligned));
-        // It runs by a plan of its own.
+        // A shorter step runs by a plan of its own.
         training.step(deletions.watched(samples(3, false), misaligned));
         Options serve = options;
         serve.training.gradient_accumulation = 1;

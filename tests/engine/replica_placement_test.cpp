@@ -1,4 +1,4 @@
-// A training model's reports tell which IPUs its replicas are on.
+// These tests check which IPUs a training model reports for its replicas.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -11,7 +11,7 @@
 namespace penstock {
 namespace {
 
-/// Returns, by replica, the IPU of each stage.
+/// Returns the IPUs of the stages of each replica, in the order of the stages.
 std::map<int, std::vector<int>> ipus_of(const std::vector<int>& placement, int replicas) {
   Options options = testing::options_for(2, 2, 1);
   options.topology.stages = {{.blocks = {"B1"}}, {.blocks = {"B2"}}};

@@ -1,4 +1,5 @@
-// A model with batch statistics whose loss is an output too, and full and short calls of it.
+// This is a model with batch statistics whose loss is an output, too, with samples for full and
+// short calls.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace penstock::testing {
 
-inline constexpr std::int64_t full = 4, remainder = 3;  // These count the samples of a call.
+inline constexpr std::int64_t full = 4, remainder = 3;  // Both count the samples of a call.
 
 inline Model network() {
   Model model("network", 3);
@@ -21,13 +22,14 @@ inline Model network() {
   return model;
 }
 
-/// Labels of 3 or more make a call fail.
+/// Returns `count` samples. A label of 3 or more makes a call fail.
 inline std::vector<Tensor> samples(std::int64_t count, std::int64_t label = 1) {
   const std::vector<std::int64_t> labels(static_cast<std::size_t>(count), label);
   return {uniform({count, 4, 1, 1}, 1), Tensor({count}, labels)};
 }
 
-/// Full calls of one micro-batch, on IPUs of so many bytes; 0: as many as it takes.
+/// Returns options for full calls of one micro-batch, on IPUs of `bytes` bytes, or without a limit
+/// if `bytes` is 0.
 inline Options with_limit(std::int64_t bytes) {
   Options options{.batch_size = static_cast<int>(full)};
   options.runtime.threads = 2;

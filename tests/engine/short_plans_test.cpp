@@ -1,4 +1,4 @@
-// These tests show what the options of a plan for fewer samples say.
+// These tests check the options of plans for fewer samples.
 #include "engine/short_plans.hpp"
 
 #include <gtest/gtest.h>
@@ -42,13 +42,13 @@ TEST(ShortPlans, KeepNoActivationInTheHostStoreWhereTheMinimumIsTheLargestNumber
   EXPECT_GE(minimum, largest - (largest >> 29));
 }
 
-/// Has what making a plan leaves, where `make` is asked for it.
+/// Has the number of attempts to make a plan, and the lines of the log.
 struct Made {
   int attempts = 0;
   std::vector<std::string> lines = {};
 };
 
-/// Makes a plan that is refused for want of the IPUs' memory `refusals` times.
+/// Makes a plan. The first `refusals` attempts are refused for want of the IPUs' memory.
 Made made_after(int refusals, bool training, Options options = {.batch_size = 3}) {
   Made made;
   options.runtime.log_level = LogLevel::info;

@@ -1,4 +1,4 @@
-// 2.6, 4.3: plans for short calls are on the same IPUs as the one for full calls, and within their
+// 2.6, 4.3: plans for short calls are on the same IPUs as the plan for full calls, and within their
 // memory.
 #include <gtest/gtest.h>
 
@@ -18,10 +18,11 @@ namespace penstock::testing {
 namespace {
 
 constexpr std::int64_t full = 512,
-                       // They count the samples of a call; micro-batches have 256 and 128.
+                       // Both count the samples of a call. Micro-batches have 256 and 128 samples.
     remainder = 128;
 
-/// Its memory is mostly activations, so that what the host keeps beside them is small.
+/// Returns a model whose memory is mostly activations, so that what the host keeps beside them is
+/// small.
 Model network() {
   Model model("wide", 5);
   Value x = model.input("x", {32});
@@ -53,8 +54,10 @@ std::int64_t peak(const AModel& model) {
 
 struct Trained {
   std::vector<Tensor> weights;
-  std::int64_t most_bytes = 0;  // Counts those that are alive at a time, but for the samples.
-  bool has_both_after_a_short = false;  // Says that the plan for full steps is attached then.
+  // Counts the most bytes that were alive at a time, without the samples.
+  std::int64_t most_bytes = 0;
+  // Says whether the plan for full steps is attached after a short step.
+  bool has_both_after_a_short = false;
 };
 
 Trained train(std::int64_t limit) {
@@ -90,7 +93,7 @@ void expect_same(const Trained& a, const Trained& b) {
 TEST(ShortStepMemory, R2_6_IsWithinTheLimitOfTheIpusAndChangesNoBit) {
   const std::int64_t of_full = peak(TrainingModel(network(), options_for(0), AdamW{}));
   const std::int64_t of_rest = peak(TrainingModel(network(), options_for(0, 128), AdamW{}));
-  // The host's memory that is alive beside the plans is less than half of the smaller one.
+  // Beside the plans, the host has less memory alive than half of the smaller plan.
   const Trained free = train(0), limited = train(of_full), roomy = train(of_full + of_rest);
   EXPECT_GT(free.most_bytes, of_full + of_rest);
   EXPECT_TRUE(free.has_both_after_a_short);
@@ -117,7 +120,7 @@ TEST(ShortStepMemory, R2_6_OfInferenceIsWithinTheLimitToo) {
   EXPECT_FALSE(limited.attached());
 }
 
-// It goes on with the plans that it has used last.
+// The model goes on with the plans that it has used last.
 TEST(ShortStepMemory, R2_6_OfAPlanThatLeavesIsFreeForTheOneThatComes) {
   constexpr std::int64_t shorter = 96;
   const std::int64_t of_full = peak(TrainingModel(network(), options_for(0), AdamW{}));
@@ -151,7 +154,7 @@ TEST(ShortStepMemory, R2_6_OfSamplesForSomeReplicasIsThatOfMicroBatches) {
   }
 }
 
-/// Trains on a whole step and a shorter one; returns the weights.
+/// Trains on a whole step and a shorter one, and returns the weights.
 std::vector<Tensor> trained(const Model& model, const Options& options, const Shape& sample,
                             std::int64_t shorter) {
   TrainingModel training(model, options, AdamW{.learning_rate = 0.01});
@@ -167,15 +170,16 @@ std::vector<Tensor> trained(const Model& model, const Options& options, const Sh
   return weights;
 }
 
-/// Returns what the IPU that has most in use needs of a model that nothing limits.
+/// Returns the bytes that the fullest IPU of a model uses.
 std::int64_t fullest(const TrainingModel& training) {
   std::int64_t most = 0;
   for (const StageReport& stage : training.stage_reports()) most = std::max(most, stage.peak_bytes);
   return most;
 }
 
-/// Expects that a model that just fits trains on `shorter` samples as one does that nothing limits,
-/// although a model of micro-batches of so many, on one replica, needs more.
+/// Expects that a model with just enough memory for full calls trains on `shorter` samples with the
+/// bits of a model without a limit. A model with micro-batches of `shorter` samples, in one
+/// replica, would need more memory.
 void expect_room(const auto& network, Options options, const Shape& sample, std::int64_t shorter) {
   const std::vector<Tensor> free = trained(network(), options, sample, shorter);
   const std::int64_t limit = fullest(TrainingModel(network(), options, AdamW{}));
@@ -200,7 +204,8 @@ Model images() {
   return model;
 }
 
-// With 16 samples a vector is full, by which convolution and pooling become one; with 10 it is not.
+// With 16 samples a vector is full, and convolution and pooling are fused. With 10 samples they are
+// not.
 TEST(ShortStepMemory, R2_6_IsWithinTheLimitWhereFewerSamplesAreLaidOutInAnotherWay) {
   expect_room(images, {.batch_size = 16}, {16, 1, 20, 20}, 10);
 }

@@ -1,4 +1,4 @@
-// Calls of fewer samples than a full one.
+// These tests make calls of fewer samples than a full one.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace penstock::testing {
 namespace {
 
 TEST(ShortSteps, R2_6_TrainAsAModelOfThatSizeWould) {
-  const std::int64_t remainder = 6;  // They are two micro-batches of three samples.
+  const std::int64_t remainder = 6;  // Six samples are two micro-batches of three.
   const Optimizer optimizer = AdamW{.learning_rate = 0.1};
   const Model model = plain_model(), twin = plain_model();
   Options options = options_for(4, 2, 2);
@@ -64,7 +64,7 @@ TEST(ShortSteps, R2_6_TakeOverTheOptimizersStateWhereverItIsKept) {
   expect_same_weights(trained(true), trained(false));
 }
 
-// Their plans have one replica and one update, which nobody has asked for.
+// The plans for short steps have one replica and one update, for which nobody has asked.
 TEST(ShortSteps, R2_6_WarnOfNothingThatWasNotSaidOfWholeOnes) {
   Options options = options_for(2, 4, 1);
   options.topology.replication_factor = 2;
@@ -113,7 +113,8 @@ TEST(ShortSteps, R2_6_AreRefusedWhereOutputsWouldMixSizes) {
   }
 }
 
-// Similarities of the samples of a micro-batch with each other: as many columns as it has samples.
+// The output has the similarities of the samples of a micro-batch with each other. So it has as
+// many columns as the micro-batch has samples.
 TEST(ShortSteps, R2_6_AreRefusedBeforeAnythingRanWhereOutputsCannotBeJoined) {
   Model model("similar", 3);
   const Value x = model.linear("fc", model.input("x", {4}), 4);
@@ -143,7 +144,7 @@ TEST(ShortSteps, R2_6_ThatCannotBeTrainedAreRefusedAndLeaveTheModelAsItWas) {
   model.loss(model.cross_entropy(model.flatten(model.batch_norm2d("norm", x)), model.labels()));
   TrainingModel training(model, options_for(4, 2, 1));
   training.step(samples(8, false));
-  // Seven samples are micro-batches of one.
+  // Seven samples are seven micro-batches of one.
   EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { training.step(samples(7, false)); }),
             "step of 7 samples, of which 7 fill no update (one takes 8): batch_norm2d \"norm\": "
             "expected more than one value per channel to train on, got f32[1,4,1,1]");

@@ -10,7 +10,7 @@
 
 namespace penstock::testing {
 
-/// Two blocks, with dropout and batch statistics, and a weight that both use.
+/// Returns a model of two blocks with dropout, batch statistics, and a weight that both blocks use.
 inline Model tied_model() {
   Model model("tied", 3);
   Value x = model.input("x", {4, 1, 1});
@@ -27,7 +27,7 @@ inline Model tied_model() {
   return model;
 }
 
-/// Two blocks without anything that depends on the micro-batch's size.
+/// Returns a model of two blocks in which nothing depends on the size of the micro-batch.
 inline Model plain_model() {
   Model model("plain", 5);
   Value x = model.input("x", {4});

@@ -1,5 +1,5 @@
-// Whichever allocation of a step fails on the host's thread: the error and updates() say how many
-// updates were done, and the model goes on from there.
+// In these tests any one allocation of a step fails on the host's thread. The error and updates()
+// then say how many updates were done, and the model goes on from there.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace penstock::testing {
 namespace {
 
-constexpr std::int64_t per_update = 8, remainder = 6;  // These count samples.
+constexpr std::int64_t per_update = 8, remainder = 6;  // Both count samples.
 
 std::vector<Tensor> rows(const std::vector<Tensor>& tensors, std::int64_t begin) {
   std::vector<Tensor> result;
@@ -25,7 +25,7 @@ std::vector<Tensor> rows(const std::vector<Tensor>& tensors, std::int64_t begin)
   return result;
 }
 
-/// Takes steps of two whole updates at most.
+/// Has a training whose steps have two whole updates at most.
 struct Training {
   explicit Training(std::int64_t ipu_memory_bytes = 0, bool trace = false)
       : training(model, options(ipu_memory_bytes, trace), AdamW{.learning_rate = 0.1}) {}
@@ -37,7 +37,8 @@ struct Training {
     return options;
   }
 
-  /// A whole and a short step, so that another failure of the optimizer's state would show.
+  /// Makes a whole and a short step more, so that a wrong optimizer's state would show, and returns
+  /// everything that was trained.
   TensorsByName after_more() {
     training.step(samples(2 * per_update, true, 2));
     training.step(samples(remainder, true, 3));
@@ -48,11 +49,11 @@ struct Training {
   TrainingModel training;
 };
 
-/// Says with what the step of a test begins.
+/// Says how a training begins before the step of a test.
 struct Start {
-  std::int64_t ipu_memory_bytes = 0;  // Is 0 for enough for all plans.
+  std::int64_t ipu_memory_bytes = 0;  // Is 0 if there is enough for all plans.
   bool trace = false;
-  std::vector<std::int64_t> steps = {};  // Counts the samples of those before.
+  std::vector<std::int64_t> steps = {};  // Has the numbers of samples of the steps before.
 
   Training training() const {
     Training result(ipu_memory_bytes, trace);
@@ -61,7 +62,7 @@ struct Start {
   }
 };
 
-/// Expects that the text of `error` says how many of two updates were done. There may have been no
+/// Expects that the text of `error` says how many of two updates were done, unless there was no
 /// memory for that text.
 void expect_told(const Error& error, std::uint64_t done) {
   const std::string text = error.what();
@@ -71,8 +72,8 @@ void expect_told(const Error& error, std::uint64_t done) {
   EXPECT_TRUE(text.ends_with(expected)) << text;
 }
 
-/// Makes a step of a whole and a short update with its allocation number `failing` failing, and
-/// does the updates that are left. Returns what the step has come to.
+/// Makes a step of a whole and a short update while allocation number `failing` fails, and then
+/// does the updates that are left. Returns how the step has ended.
 CallOutcome goes_on(Training& disturbed, const std::vector<Tensor>& data, std::int64_t failing) {
   TrainingModel& training = disturbed.training;
   const std::uint64_t before = training.updates();

@@ -1,5 +1,6 @@
-// A Model's own calls read the weights of the training model that has the newest ones. The log of
-// that model is told so when the call is done, and may do whatever a host may do after it.
+// A Model's own calls read the weights from the training model that has the newest ones. The log of
+// that model is told so when the call is done, and may then do whatever a host may do after the
+// call.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -17,15 +18,15 @@
 namespace penstock::testing {
 namespace {
 
-/// A host with a model that has trained, whose log does something once.
+/// Is a host with a model that has trained. The log of the model calls `at_log` once.
 class Host {
  public:
   Host() { training.step(samples(full)); }
 
   Model model = network();
-  Tensor read;                   // Was read by a call.
-  Model copy;                    // Was made by a call.
-  std::function<void()> at_log;  // Is what the log does when it is told something next.
+  Tensor read;                   // Is the tensor that a call has read.
+  Model copy;                    // Is the model that a call has made.
+  std::function<void()> at_log;  // Is what the log does at its next line.
 
  private:
   Options logging_options() {
@@ -45,7 +46,7 @@ class Host {
 
 using Acts = std::map<std::string, std::function<void(Host&)>>;
 
-/// Returns every call of a Model that reads its weights from whoever has them.
+/// Returns every call of a Model that reads weights from a training model.
 Acts calls() {
   return {
       {"weight", [](Host& host) { host.read = host.model.weight("fc.weight"); }},
@@ -72,7 +73,7 @@ Acts calls() {
   };
 }
 
-/// Returns what a host may do after such a call.
+/// Returns what a host may do after a call of a Model.
 Acts acts() {
   return {
       {"weight", [](Host& host) { host.model.weight("fc.weight"); }},
@@ -102,7 +103,7 @@ void expect_same(Host& a, Host& b) {
   ASSERT_EQ(a.copy.parameters().size(), b.copy.parameters().size());
   expect_same_weights(a.copy, b.copy);
   if (a.copy.parameters().empty()) return;
-  // Its weights are those of its network.
+  // The run shows that the copy's weights fit its network.
   InferenceModel(a.copy, with_limit(0)).run(samples(full));
 }
 

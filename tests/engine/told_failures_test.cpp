@@ -1,4 +1,4 @@
-// A model's failure reaches its host under its own code, whatever memory is missing on the way.
+// A model's failure reaches its host with its own code, whatever memory is missing on the way.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -20,7 +20,7 @@ StepResult call(InferenceModel& model, const std::vector<Tensor>& inputs) {
   return model.run(inputs);
 }
 
-/// Returns the code of the Error that a call on these inputs throws.
+/// Returns the code of the Error that a call with `inputs` throws.
 template <class AModel>
 Errc code_of_call(AModel& model, const std::vector<Tensor>& inputs) {
   try {
@@ -32,8 +32,9 @@ Errc code_of_call(AModel& model, const std::vector<Tensor>& inputs) {
   return Errc::internal;
 }
 
-/// Makes a call that fails, with each of the host's allocations failing. Every host is told of the
-/// failure once, by that call or by the next, before it is told that the model is closed.
+/// Makes a call that fails, with each of the host's allocations failing in turn. Expects that the
+/// host is told of the failure once, by that call or by the next one, before it is told that the
+/// model is closed.
 template <class AModel>
 void expect_told_once() {
   const auto unusable = samples(full, 9), usable = samples(full);

@@ -1,5 +1,5 @@
-// D14: what a host's log finds when it is told something, and what becomes of the model if it
-// throws.
+// D14: these tests check what the log of a host may do when it is told a line, and what becomes of
+// the model if the log throws.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -57,12 +57,12 @@ std::string refusal_of_any(const auto& call) {
   return "accepted";
 }
 
-/// So much that the plan for full calls is on the IPU alone.
+/// Returns a limit with which the plan for full calls is on the IPU alone.
 std::int64_t enough_for_one() {
   return TrainingModel(network(), told_to({}), AdamW{}).stage_reports().at(0).peak_bytes;
 }
 
-/// Trains full and short steps, and calls `at_log`, if there is one, at every line of them.
+/// Trains full and short steps, and calls `at_log`, if it is set, at every line of them.
 Model trained(const std::function<void(TrainingModel&)>& at_log) {
   TrainingModel* model = nullptr;
   Options options = told_to([&](std::string_view) {
@@ -113,7 +113,7 @@ TEST(ToldHosts, D14_FindTheNewestWeights) {
                          }));
   training.step(samples(full));
   armed = true;
-  const Tensor newest = model.weight("fc.weight");  // The log is told that it is read.
+  const Tensor newest = model.weight("fc.weight");  // The log is told that the weights are read.
   ASSERT_EQ(seen.size(), 1U);
   EXPECT_TRUE(same_bits(seen[0], newest));
 }

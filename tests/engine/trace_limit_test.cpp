@@ -1,4 +1,5 @@
-// A model that records what runs keeps a limited number of events, however long nobody takes them.
+// These tests check that a model that records what runs keeps a limited number of events, however
+// long nobody takes them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 namespace penstock::testing {
 namespace {
 
-/// Two stages, G of 2, one update per call: ten events.
+/// Counts the events of a call: two stages with a G of 2 and one update have ten.
 constexpr std::size_t per_call = 2 * (2 + 2 + 1);
 
 Options recording(std::int64_t events) {
@@ -32,7 +33,7 @@ TEST(TraceLimit, KeepsTheNewestEventsAndCountsTheOthers) {
   EXPECT_EQ(events.size(), limit);
   EXPECT_EQ(training.dropped_events(), calls * per_call - limit);
   EXPECT_TRUE(std::ranges::is_sorted(events, {}, &TraceEvent::begin_ns));
-  // Two calls and a half: of micro-batches 6 to 11.
+  // The last two calls and a half have micro-batches 6 to 11.
   for (const TraceEvent& event : events) EXPECT_GE(event.micro_batch, 6);
   EXPECT_EQ(std::ranges::max(events, {}, &TraceEvent::micro_batch).micro_batch, 11);
   EXPECT_TRUE(training.take_trace().empty());
@@ -55,7 +56,7 @@ TEST(TraceLimit, CountsShortUpdatesAndThoseOfForgottenPlansToo) {
   TrainingModel unlimited(plain_model(), options);
   options.runtime.trace_events = limit;
   TrainingModel limited(plain_model(), options);
-  // There are more sizes than plans are kept.
+  // There are more sizes of calls than plans that a model keeps.
   for (const std::int64_t count : {3, 5, 7, 9, 11, 13, 17, 37, 40, 39}) {
     unlimited.step(samples(count, false));
     limited.step(samples(count, false));

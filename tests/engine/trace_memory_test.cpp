@@ -1,5 +1,5 @@
-// Memory that is missing for reports and traces costs at most these: no step fails because of them,
-// no model closes, and no event is lost that is not counted.
+// Memory that is missing for reports and traces costs at most reports and traces. No step fails
+// because of that, no model closes, and every event that is lost is counted.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -14,7 +14,7 @@
 namespace penstock::testing {
 namespace {
 
-/// Two stages, G of 2, one update per call: ten events.
+/// Counts the events of a call: two stages with a G of 2 and one update have ten.
 constexpr std::size_t per_call = 2 * (2 + 2 + 1);
 
 Options with_trace(bool trace) {
@@ -23,8 +23,8 @@ Options with_trace(bool trace) {
   return options;
 }
 
-/// Calls `call` with its allocation number `number` on this thread failing, and says whether it was
-/// refused for want of memory. `reached` becomes whether there was such an allocation.
+/// Calls `call` while allocation number `number` on this thread fails, and returns whether the call
+/// was refused for want of memory. Sets `reached` to whether there was such an allocation.
 bool refused(std::int64_t number, bool& reached, const std::function<void()>& call) {
   const AllocationFailures failures(number, 1, FailsOn::this_thread);
   bool was_refused = false;
@@ -42,7 +42,7 @@ void expect_every_event_kept_or_counted(TrainingModel& training, std::size_t eve
   EXPECT_EQ(training.take_trace().size() + training.dropped_events(), events);
 }
 
-/// Returns how many of the allocations of a model's second step make that fail.
+/// Returns how many of the allocations of a model's second step make the step fail.
 std::int64_t allocations_that_a_step_needs(bool trace) {
   std::int64_t needed = 0;
   const std::vector<Tensor> batch = samples(4, false);

@@ -1,4 +1,4 @@
-// These tests show what a host sees of a model that fails in the middle of training.
+// These tests check what a host sees of a model that fails in the middle of training.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ using testing::same_bits;
 constexpr int batch = 2, accumulation = 2, updates = 3;
 constexpr std::int64_t samples = batch * accumulation * updates;
 
-/// Returns two stages; the first one has a tanh if asked for, which can be held, and otherwise a
+/// Returns a model of two stages. The first one has a tanh, which a test can hold, or otherwise a
 /// relu.
 Model classifier(bool tanh = false) {
   Model model("classifier");
@@ -55,7 +55,7 @@ std::vector<Tensor> inputs(std::int64_t rows) {
           testing::labels({samples}, 2, 4).rows(0, rows)};
 }
 
-/// Returns the same samples, but the label at `row` does not exist.
+/// Returns the samples with a label at `row` that does not exist.
 std::vector<Tensor> inputs_with_label_12_at(std::size_t row) {
   auto tensors = inputs(samples);
   const auto labels = tensors[1].as<std::int64_t>();
@@ -94,8 +94,9 @@ TEST(TrainingFailure, LeavesTheWeightsOfTheLastUpdateToTheModelAndCountsThem) {
   }
 }
 
-// Stage 1 fails of micro-batch 0 while stage 0 is in the middle of micro-batch 1, longer than calls
-// may stand still, and by far not as long as an IPU may be in the middle of something.
+// Stage 1 fails at micro-batch 0 while stage 0 is in the middle of micro-batch 1. That takes longer
+// than a call may stand still, and far less time than an IPU may be in the middle of a piece of
+// work.
 TEST(TrainingFailure, LosesNoWeightsIfTheModelEndsWhileAnIpuIsSlow) {
   constexpr double stall_seconds = 0.3;
   Options impatient = options();
@@ -118,9 +119,9 @@ TEST(TrainingFailure, LosesNoWeightsIfTheModelEndsWhileAnIpuIsSlow) {
   EXPECT_TRUE(same_bits(model.weight("fc2.weight"), before));
 }
 
-/// Has a step on the last `rows` samples stall in run number `run` of the first stage's tanh, after
-/// another step on all. The model ends while the tanh still runs, for much longer than an IPU may
-/// be in the middle of it. The weights of `done` updates are kept.
+/// Makes a step on all samples, and then a step on `rows` samples that stalls in run number `run`
+/// of the first stage's tanh. The model ends while the tanh still runs, for much longer than an IPU
+/// may be in the middle of it. Expects that the weights of `done` updates are kept.
 void expect_to_keep_weights_of(int done, std::int64_t rows, int run) {
   constexpr double stall_seconds = 0.2;
   Options impatient = options();
@@ -154,11 +155,12 @@ void expect_to_keep_weights_of(int done, std::int64_t rows, int run) {
 TEST(TrainingFailure, LosesNoWeightsIfTheModelEndsWhileAnIpuIsBusyForLongerThanItMayBe) {
   constexpr int runs_of_a_step = updates * accumulation;
   expect_to_keep_weights_of(updates + 2, samples, runs_of_a_step + 2 * accumulation);
-  // A short step has a plan of its own, which ends before that of whole steps.
+  // A short step has a plan of its own, which ends before the plan of whole steps.
   expect_to_keep_weights_of(updates, batch * accumulation - 1, runs_of_a_step + 1);
 }
 
-// 3.7: all is in the host store when one of two phases fails, and none of it concerns others.
+// 3.7: all tensors are in the host store when one of two phases fails, and other trainings are not
+// affected.
 TEST(TrainingFailure, InPhasesLeavesTheWeightsOfTheLastUpdateAndOtherTrainingsAlone) {
   Options phased = options();
   phased.topology.strategy = Strategy::serial_phased;
@@ -191,7 +193,8 @@ TEST(TrainingFailure, LeavesTheTraceToReadOnce) {
   traced.runtime.trace = true;
   TrainingModel training(model, traced, Sgd{.learning_rate = 0.1});
   training.step(inputs(samples));
-  // There are forward and backward of each micro-batch and the updates, of two stages.
+  // Each of two stages has a forward and a backward for every micro-batch, and an event for every
+  // update.
   EXPECT_EQ(training.take_trace().size(), 2u * updates * (2 * accumulation + 1));
   EXPECT_TRUE(training.take_trace().empty());
   EXPECT_NE(refusal(Errc::stage_failed, [&] { training.step(inputs_with_label_12_at(7)); }),

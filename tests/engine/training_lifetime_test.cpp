@@ -1,4 +1,4 @@
-// Training models are made, moved, dropped, and used for long, without growing.
+// In these tests training models are made, moved, dropped, and used for long, without growing.
 
 #include <gtest/gtest.h>
 
@@ -136,7 +136,8 @@ TEST(TrainingModel, KeepsItsWeightsBeyondItsEnd) {
 TEST(InferenceModel, LeavesNoThreadOfThePlansThatItForgets) {
   InferenceModel inference(regression(), {.batch_size = 100});
   const auto run = [&](std::int64_t rows) { inference.run({testing::uniform({rows, 5}, 1)}); };
-  for (std::int64_t rows = 1; rows <= 10; ++rows) run(rows);  // There are more than are kept.
+  // There are more sizes than plans that are kept.
+  for (std::int64_t rows = 1; rows <= 10; ++rows) run(rows);
   const std::size_t threads = testing::thread_count();
   for (std::int64_t rows = 11; rows <= 60; ++rows) run(rows);
   EXPECT_TRUE(testing::threads_fall_to(threads))

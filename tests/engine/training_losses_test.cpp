@@ -1,5 +1,5 @@
-// These tests show what a loss's form does to training, through the library that a host gets (2.2,
-// F4).
+// 2.2, F4: these tests check what the form of a loss does to training, through the library as a
+// host gets it.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -29,7 +29,7 @@ Tensor signs() {
   return testing::signs_of(testing::spread({rows, classes}, 4));
 }
 
-/// Returns how one plain step changes the layer's weight.
+/// Returns how one step of plain descent changes the layer's weight.
 std::vector<double> change(const MakeLoss& make_loss, int batch = rows,
                            const Tensor& targets = between()) {
   Model model("m", 3);
@@ -37,7 +37,7 @@ std::vector<double> change(const MakeLoss& make_loss, int batch = rows,
   const Value target = model.input("target", {classes}), labels = model.labels();
   const Value y = model.linear("fc", x, classes);
   const Value loss = make_loss(model, y, labels, target);
-  // Keeps every input in use, whatever the loss reads.
+  // This output keeps every input in use, whatever the loss reads.
   model.output("used", model.cross_entropy(target, labels));
   model.loss(loss);
   const Tensor before = model.weight("fc.weight");
@@ -69,7 +69,7 @@ Value difference(Model& m, Value y, Value, Value target) {
   return m.mse_loss(y, target);
 }
 
-// F4: losses upstream of the final one are plain reductions.
+// F4: losses before the final one are plain reductions.
 TEST(UpstreamLosses, HaveTheGradientsOfWhatWasMadeOfThem) {
   const auto a = change(cross_entropy), b = change(difference);
   std::vector<double> expected;
@@ -81,7 +81,7 @@ TEST(UpstreamLosses, HaveTheGradientsOfWhatWasMadeOfThem) {
               expected);
 }
 
-// 2.2: the gradient of identity_loss is 1/numel for "mean", 1 for "sum" and "none".
+// 2.2: the gradient of identity_loss is 1/numel for "mean", and 1 for "sum" and "none".
 TEST(IdentityLoss, DividesByTheNumberOfElementsForTheMeanOnly) {
   const auto reduced = [](LossReduction reduction) {
     return change([=](Model& m, Value y, Value, Value target) {
@@ -95,7 +95,7 @@ TEST(IdentityLoss, DividesByTheNumberOfElementsForTheMeanOnly) {
   expect_near(reduced(LossReduction::mean), mean);
 }
 
-// 2.2: without reduction every term's gradient is seeded with 1.
+// 2.2: without reduction, the gradient of every term begins with 1.
 TEST(Losses, WithoutReductionTrainOnTheSum) {
   const auto reduced = [](LossReduction reduction) {
     return change([=](Model& m, Value y, Value, Value target) {
@@ -105,8 +105,8 @@ TEST(Losses, WithoutReductionTrainOnTheSum) {
   expect_near(reduced(LossReduction::none), reduced(LossReduction::sum));
 }
 
-// 2.1: the loss's reduction is of a micro-batch, that of the gradients of the window's
-// micro-batches.
+// 2.1: the loss's reduction is over a micro-batch. The reduction of the gradients is over the
+// micro-batches of a window.
 TEST(Losses, R2_1_OfSumsGiveTheMeanOfTheSumsOfMicroBatches) {
   const auto summed = [](int batch) {
     return change(
@@ -120,7 +120,7 @@ TEST(Losses, R2_1_OfSumsGiveTheMeanOfTheSumsOfMicroBatches) {
   expect_near(summed(rows / 4), quarter);
 }
 
-// F4: a loss needs not be named where there is just one.
+// F4: a loss need not be named if there is only one.
 TEST(Losses, AreFoundWhereThereIsOne) {
   const auto step = [](bool named) {
     Model model("m", 3);
@@ -185,7 +185,7 @@ const Named losses[] = {
 
 class EveryLoss : public ::testing::TestWithParam<Named> {};
 
-// 2.2: the means over micro-batches of one size are the mean over the batch.
+// 2.2: the mean over micro-batches of equal size is the mean over the batch.
 TEST_P(EveryLoss, TrainsAlikeOnAnyNumberOfMicroBatches) {
   const auto& [name, make_loss, targets] = GetParam();
   expect_near(change(make_loss, 2, targets()), change(make_loss, rows, targets()));

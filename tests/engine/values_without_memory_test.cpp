@@ -1,5 +1,5 @@
-// Whichever allocation of a public function fails that needs no model: the host is told by Error
-// out_of_memory, or by the Error that it would be told with memory, and by nothing else.
+// In these tests any one allocation fails of a public function that needs no model. The host gets
+// Error out_of_memory, or the Error that it would get with memory, and no other exception.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -23,7 +23,7 @@ void expect_no_raw_exception_of(const Calls& calls) {
   for (const auto& [name, call] : calls) expect_no_raw_exception(name, call);
 }
 
-/// A name that is too long for a string without memory of its own.
+/// Is a name that is too long for a string without memory of its own.
 const std::string long_name = "a name that is too long for a string without memory of its own";
 const Tensor three({3}, {1, 2, 3});
 
@@ -124,7 +124,7 @@ TEST(ValuesWithoutMemory, JsonThrowsNoRawException) {
   const std::string optimizer = R"({"settings": {"rule": "adamw", "beta1": 0.5}})";
   const std::string loader = R"({"workers": 3})";
   const JsonValue json = parse_json(options);
-  const Optimizer base(Sgd{});  // The host allocates its schedule.
+  const Optimizer base(Sgd{});  // The optimizer's schedule is allocated before allocations fail.
   std::ostream nowhere(nullptr);
   expect_no_raw_exception_of(
       {{"parse_json", [&] { parse_json(options); }},
@@ -204,7 +204,7 @@ TEST(ValuesWithoutMemory, DatasetsThrowNoRawException) {
        {"read_idx of no class", [] { read_idx(long_name, long_name, {}, 0); }},
        {"read_cifar10", [] { read_cifar10(long_name, Split::train); }},
        {"read_cifar10 of no files", [] { read_cifar10({}); }}});
-  // The vector of tensors is the test's own allocation.
+  // The test's own vector of tensors is allocated before allocations fail.
   std::vector<Tensor> tensors{rows};
   const CallOutcome refused = call_without_memory(1, [&] { tensor_dataset(std::move(tensors)); });
   EXPECT_EQ(refused.refusal, Errc::out_of_memory);

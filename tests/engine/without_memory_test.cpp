@@ -11,9 +11,11 @@
 namespace penstock::testing {
 namespace {
 
-/// Allocates twice, and tells a failure of the second allocation as `refusal`, or not at all.
+/// Allocates twice. If the second allocation fails, throws `refusal` or, if there is none, the
+/// std::bad_alloc itself.
 void allocate_twice(std::optional<Errc> refusal) {
-  static std::unique_ptr<std::int64_t> kept;  // With it, no compiler leaves the allocation out.
+  // A static pointer keeps compilers from leaving the allocation out.
+  static std::unique_ptr<std::int64_t> kept;
   const auto allocate = [] { kept = std::make_unique<std::int64_t>(1); };
   try {
     allocate();
@@ -32,7 +34,7 @@ TEST(WithoutMemory, AcceptsCallsThatSayIt) {
   expect_no_raw_exception("accepted", [] { allocate_twice(Errc::out_of_memory); });
 }
 
-/// Refuses a call, or says that there is no memory for the text that does.
+/// Refuses a call, or throws out_of_memory if there is no memory for the refusal's text.
 void refuse() {
   try {
     throw Error(Errc::invalid_argument, "refused");
@@ -57,7 +59,7 @@ TEST(WithoutMemory, FindsARawException) {
   EXPECT_FATAL_FAILURE(expect_no_raw_exception("raw", [] { allocate_twice({}); }), "allocation 2");
 }
 
-/// Is accepted where it lacks memory, and refused where it does not.
+/// Returns normally if memory is lacking, and refuses otherwise.
 void hide_a_refusal() {
   try {
     allocate_twice(Errc::internal);

@@ -1,4 +1,4 @@
-// Errors as a host meets them: each of these calls is refused, and says why.
+// This program makes calls that the engine refuses, and shows the errors that a host then catches.
 #include <functional>
 #include <iostream>
 #include <penstock/penstock.hpp>
@@ -74,7 +74,8 @@ int main() {
   std::stop_source stop;
   stop.request_stop();
   all &= step(training, {x, labels}, stop.get_token()) == Outcome::stopped;
-  all &= step(training, {x, labels}, {}) == Outcome::train_anew;  // There is no class 7.
+  // The labels have a class 7, which the model does not have.
+  all &= step(training, {x, labels}, {}) == Outcome::train_anew;
   all &= refused(Errc::closed, [&] { training.step({x, labels}); });
   return all ? 0 : 1;
 }

@@ -10,7 +10,7 @@ int main() {
   Model model("four blocks");
   Value x = model.input("x", {5});
   {
-    const auto block = model.block("B1", 0);  // The second number is the IPU.
+    const auto block = model.block("B1", 0);  // The second argument is the number of the IPU.
     x = model.relu(model.linear("layer1", x, 10));
   }
   {
@@ -31,7 +31,7 @@ int main() {
   std::vector<float> numbers(16 * 5);
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = std::sin(static_cast<float>(i));
   const Tensor classes = inference.run({Tensor({16, 5}, numbers)}).output("classes");
-  // A14: each block is on an IPU of its own, and every IPU has every micro-batch.
+  // A14: each block is on an IPU of its own, and every IPU sees every micro-batch.
   bool on_its_ipu = true;
   int next = 0;
   for (const StageReport& stage : inference.stage_reports()) {

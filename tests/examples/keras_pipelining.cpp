@@ -22,7 +22,7 @@ void finish(Model& model, Value x, Value labels) {
   model.loss(model.cross_entropy(x, labels));
 }
 
-/// Each layer is called on the one before.
+/// Returns a model in which each layer is called on the value of the layer before it.
 Model functional() {
   Model model("functional");
   Value x = model.input("image", {1, 28, 28});
@@ -35,7 +35,7 @@ Model functional() {
   return model;
 }
 
-/// Returns the same model with the stages of its layers.
+/// Returns the model of functional() with its layers in two stages.
 Model functional_in_stages() {
   Model model("functional in stages");
   Value x = model.input("image", {1, 28, 28});
@@ -51,7 +51,7 @@ Model functional_in_stages() {
   return model;
 }
 
-/// Layers one after the other.
+/// Returns a model that is written down as a list of layers.
 Sequential sequential() {
   Model model("sequential");
   const Value x = model.input("image", {1, 28, 28});
@@ -66,7 +66,7 @@ Sequential sequential() {
   return layers;
 }
 
-/// Returns the same model with the stage of each layer.
+/// Returns the model of sequential() with a stage for each layer.
 Sequential sequential_in_stages() {
   Sequential layers = sequential();
   layers.set_stages({0, 0, 1, 1, 1, 1});
@@ -75,15 +75,16 @@ Sequential sequential_in_stages() {
 
 struct Data {
   std::shared_ptr<const Dataset> digits, test_digits;
-  int steps_per_execution = 0;  ///< Counts the micro-batches of a call, which is an epoch here.
+  int steps_per_execution = 0;  ///< Counts the micro-batches of a call. A call is an epoch here.
 };
 
 struct Made {
   Model model;
-  std::size_t stages = 0;  ///< Counts them, each on an IPU of its own.
+  std::size_t stages = 0;  ///< Counts the model's stages, each of which has its own IPU.
 };
 
-/// Trains, and says whether as many stages as there should be have worked.
+/// Trains the model, and returns whether it had the expected number of stages and each of them
+/// worked on all micro-batches.
 bool train(const Made& made, const Data& data, PipelineSchedule schedule) {
   Options options{.batch_size = batch_size,
                   .device_iterations = data.steps_per_execution / gradient_accumulation};
@@ -121,7 +122,7 @@ bool test(const Model& model, const Data& data) {
          found == static_cast<double>(correct) / static_cast<double>(row);
 }
 
-// G1, F7: four models under three schedules each, which have the same bits at their end.
+// G1, F7: four models are trained under each of three schedules, and all end with the same bits.
 int main(int argc, char** argv) {
   const Data data =
       argc > 1 ? Data{read_idx(argv[1], Split::train, {}), read_idx(argv[1], Split::test, {}), 500}
@@ -145,7 +146,7 @@ int main(int argc, char** argv) {
          {PipelineSchedule::grouped, PipelineSchedule::interleaved, PipelineSchedule::sequential}) {
       const Made made = make();
       worked = train(made, data, schedule) && worked;
-      // These are of the first layer, on which those of all others depend.
+      // The weights of the first layer stand for all: the gradients of all other layers reach them.
       const Tensor weights = made.model.weight("dense256.weight");
       if (!expected) expected = weights;
       same = same && std::memcmp(weights.raw(), expected.raw(), expected.bytes()) == 0;

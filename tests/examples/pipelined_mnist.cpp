@@ -40,14 +40,15 @@ Options training_options(bool real) {
   options.training.gradient_accumulation = 10;
   options.topology.stages = {Stage{"B1"}.on(0), Stage{"B2"}.on(1), Stage{"B3"}.on(2),
                              Stage{"B4"}.on(3)};
-  // It is in the host's memory between updates.
+  // The optimizer's state is in the host's memory between updates.
   options.training.offload.optimizer_state.on = true;
-  options.output.mode = OutputMode::all;  // Otherwise only the last micro-batch's are returned.
+  // Without this mode, a step returns only the outputs of the last micro-batch.
+  options.output.mode = OutputMode::all;
   return options;
 }
 
-/// Returns options for the same training with one micro-batch at a time, for debugging: it ends
-/// with the same bits.
+/// Returns options for the same training with one micro-batch at a time, for debugging. That
+/// training ends with the same bits.
 Options sharded(Options options) {
   options.topology.strategy = Strategy::sharded;
   return options;
@@ -65,7 +66,7 @@ void train(TrainingModel& training, const std::shared_ptr<const Dataset>& digits
   }
 }
 
-// H8: the walkthrough, from training to a test on the weights that it ended with.
+// H8: this is the walkthrough, from training to a test on the weights that the training ended with.
 int main(int argc, char** argv) {
   const bool real = argc > 1;
   const Normalization pixels{.mean = 0.1307, .std = 0.3081};
@@ -86,10 +87,10 @@ int main(int argc, char** argv) {
   const bool same = std::memcmp(one.raw(), other.raw(), one.bytes()) == 0;
   std::cout << "sharded: " << (same ? "the same bits" : "other weights") << '\n';
 
-  Options inference_options = options;  // Options are values: copy them and change the copy.
+  Options inference_options = options;  // Options are values, so a copy can be changed.
   inference_options.batch_size = 8;
   inference_options.device_iterations = 100;
-  InferenceModel inference(model, inference_options);  // It has the same weights at every moment.
+  InferenceModel inference(model, inference_options);  // This model always has the newest weights.
   DataLoader test_loader(digits(Split::test, 1000), inference_options, {.drop_last = false});
   const Evaluation test = evaluate(inference, test_loader, {accuracy("logits")});
   std::cout << "test: accuracy " << 100 * test.values[0].value << " %\n";

@@ -1,6 +1,6 @@
-// One line cuts a finished network in two: a residual network, whose fourth group of layers begins
-// a block on IPU 1, in two replicas. Usage: residual_network [CIFAR10_DIRECTORY [EPOCHS]]; without
-// files it trains on a few made-up images.
+// One line of this program cuts a finished residual network in two: the fourth group of layers
+// begins a block on IPU 1. The program trains the network in two replicas. Usage: residual_network
+// [CIFAR10_DIRECTORY [EPOCHS]]; without files it trains on a few made-up images.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -9,7 +9,8 @@
 
 using namespace penstock;
 
-/// Two convolutions, and what came in added to what comes out.
+/// Returns the output of two convolutions with their input added. With a `stride` of more than 1, a
+/// third convolution brings the input to the size of the output.
 Value residual(Model& model, const std::string& name, Value x, std::int64_t channels,
                std::int64_t stride) {
   const auto conv = [&](const std::string& layer, Value in, Conv2dOptions options) {
@@ -23,7 +24,7 @@ Value residual(Model& model, const std::string& name, Value x, std::int64_t chan
   return model.relu(model.add(x, y));
 }
 
-/// Images [3,32,32] in ten classes. Nothing here knows of IPUs.
+/// Returns a network that classifies images [3,32,32] into ten classes. No line of it names an IPU.
 Model residual_network() {
   Model model("residual network", 1);
   Value x = model.input("image", {3, 32, 32});
@@ -49,8 +50,9 @@ std::shared_ptr<const Dataset> made_up_images(std::int64_t count) {
   return tensor_dataset({Tensor({count, 3, 32, 32}, pixels), Tensor({count}, labels)});
 }
 
-/// A15: two stages in each of two replicas, on IPUs 0 to 3, each with three micro-batches an
-/// update; and a warning that each replica has statistics of its own.
+/// Returns whether A15 holds: each of two replicas had two stages, on IPUs 0 to 3 in all, each
+/// stage had three micro-batches for each update, and the compiler warned that each replica has
+/// statistics of batch norm of its own.
 bool worked_as_asked(const TrainingModel& training, std::uint64_t updates) {
   const std::vector<StageReport> stages = training.stage_reports();
   bool as_asked = stages.size() == 4;
@@ -70,7 +72,7 @@ bool worked_as_asked(const TrainingModel& training, std::uint64_t updates) {
 
 int main(int argc, char** argv) {
   Model model = residual_network();
-  model.begin_block_at("layer4", "layer4 to the loss", 1);  // The layers before stay on IPU 0.
+  model.begin_block_at("layer4", "layer4 to the loss", 1);  // The earlier layers stay on IPU 0.
   std::cout << to_string(model.stage_assignment());
 
   Options options{.batch_size = 8};

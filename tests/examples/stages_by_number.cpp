@@ -1,12 +1,12 @@
-// Stages have numbers here, as Keras for IPU assigns them: in scopes while the model is written, or
-// afterwards, layer by layer, and after the layer where it should be cut.
+// Layers are assigned to stages by number here, as in Keras for IPU: in scopes while the model is
+// written, or afterwards by naming the layer after which the finished model is cut.
 #include <iostream>
 #include <penstock/penstock.hpp>
 
 using namespace penstock;
 
-/// Adds a dense layer over the last axis of [N,rows,columns], held as [N,columns,rows,1]: it has
-/// the same weights for every row, which is a convolution of one cell.
+/// Adds a dense layer over the last axis of [N,rows,columns], which is held as [N,columns,rows,1].
+/// The layer has the same weights for every row, so it is a convolution with a kernel of one cell.
 Value dense(Model& model, const char* name, Value x, std::int64_t units) {
   return model.conv2d(name, x, {.out_channels = units, .kernel = 1});
 }
@@ -39,7 +39,7 @@ Model without_scopes() {
   return model;
 }
 
-// F8: two stages, by scopes and by splitting a finished model, which compute the same.
+// F8: two stages by scopes compute the same as two stages by splitting a finished model.
 int main() {
   Model first = with_scopes(), second = without_scopes();
   second.set_stage_assignment(split_after(second.stage_assignment(), "dense16"));

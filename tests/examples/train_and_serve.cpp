@@ -1,5 +1,5 @@
-// A host application does this, in about forty lines: blocks, stages and their placement, its own
-// arrays, training, and inference on the same weights from another object.
+// This host application shows in about forty lines: blocks, stages and their placement, arrays of
+// its own, training, and inference on the same weights from another object.
 #include <cmath>
 #include <iostream>
 #include <penstock/penstock.hpp>

@@ -1,5 +1,5 @@
-// A host application that sees the installed headers and library only: what the library throws is
-// caught as its own type, with its code.
+// This is a host application that sees the installed headers and library only. It catches what the
+// library throws as a penstock::Error, and checks the error's code.
 #include <iostream>
 #include <penstock/penstock.hpp>
 

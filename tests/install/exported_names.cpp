@@ -1,5 +1,6 @@
-// These are names on either side of what libpenstock's map exports. They are linked with that map,
-// and exported_names_test.py looks at them. What is to be hidden is called so.
+// Some of these names match what libpenstock's linker map exports, and others nearly do. They are
+// linked with that map, and exported_names_test.py checks which of them are exported. A name that
+// has to stay hidden contains the word "hidden".
 namespace other {
 void hidden() {}
 }  // namespace other

@@ -1,4 +1,5 @@
-// Usage: version VERSION. Fails unless the headers say in each of their ways that this is theirs.
+// Usage: version VERSION. The program fails unless each of the constants in version.hpp says that
+// the headers have this version.
 #include <iostream>
 #include <penstock/version.hpp>
 #include <string>

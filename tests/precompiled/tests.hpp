@@ -1,5 +1,5 @@
-// Nearly all tests include this, compiled once for each program. Tests include what they use all
-// the same, as sanitizer builds do without this header.
+// Nearly all tests include this header, which is compiled once for each test program. A test still
+// includes every header that it uses, because sanitizer builds do not use this one.
 
 #include <gtest/gtest.h>
 

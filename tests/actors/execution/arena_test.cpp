@@ -13,10 +13,10 @@ using graph::EdgeKind;
 using graph::Space;
 using testing::refusal;
 
-const graph::TensorType type{DType::f32, {16}};  // It has 64 bytes.
+const graph::TensorType type{DType::f32, {16}};  // A tensor of this type has 64 bytes.
 constexpr std::int64_t live = 7;
 
-/// Returns a plan of which stage 1 of two gets an activation, sends a gradient back, and has two
+/// Returns a plan of two stages. Stage 1 gets an activation, sends a gradient back, and has two
 /// outputs in its stash.
 std::shared_ptr<const graph::Plan> two_stages() {
   graph::Plan plan;

@@ -17,7 +17,7 @@ using testing::SmallEngine;
 
 constexpr float smallest_normal = std::numeric_limits<float>::min();
 
-/// Returns what a kernel makes of `factor` times `x` on this thread.
+/// Returns `factor` times `x` as a kernel computes it on this thread.
 float product(float factor, float x) {
   float y = 1;
   graph::kernel_table().arithmetic.scale(1, factor, &x, &y);

@@ -27,7 +27,7 @@ std::shared_ptr<PipelineSetup> setup_for(OutputMode mode, std::int64_t period,
   return setup;
 }
 
-/// Returns outputs of a micro-batch, every element of which is its number in data order.
+/// Returns the outputs of micro-batch number `number` in data order. Every element is that number.
 std::vector<Tensor> outputs_of(std::int64_t number) {
   const std::vector<float> rows(batch * 3, static_cast<float>(number));
   const std::vector<std::int64_t> classes(batch, number);
@@ -35,7 +35,7 @@ std::vector<Tensor> outputs_of(std::int64_t number) {
           Tensor({batch}, std::span(classes))};
 }
 
-/// Adds all micro-batches of a call, the replicas' interleaved by a seed.
+/// Adds all micro-batches of a call. The seed decides how those of the replicas are interleaved.
 void add_all(OutputCollector& collector, std::int64_t micro_batches, std::int64_t replicas,
              unsigned seed) {
   std::vector<std::int64_t> order;
@@ -54,12 +54,13 @@ void add_all(OutputCollector& collector, std::int64_t micro_batches, std::int64_
 struct Case {
   OutputMode mode;
   std::int64_t period;
-  std::int64_t micro_batches;          // Is D·G.
-  std::int64_t replicas;               // Is R.
-  std::vector<std::int64_t> selected;  // Has numbers in data order, or for `sum` the sums.
+  std::int64_t micro_batches;  // Is D·G, the number of micro-batches of each replica in a call.
+  std::int64_t replicas;       // Is R.
+  // Has the numbers of the micro-batches that are returned or, for mode `sum`, the sums.
+  std::vector<std::int64_t> selected;
 };
 
-/// Numbers are in data order: micro-batch m of replica r is m·R + r.
+/// Micro-batch m of replica r has the number m·R + r, its place in data order.
 const Case cases[] = {
     {OutputMode::all, 1, 1, 1, {0}},
     {OutputMode::all, 1, 4, 1, {0, 1, 2, 3}},
@@ -71,7 +72,8 @@ const Case cases[] = {
     {OutputMode::every_n, 1, 3, 1, {0, 1, 2}},
     {OutputMode::every_n, 3, 6, 2, {4, 5, 10, 11}},
     {OutputMode::every_n, 4, 4, 1, {3}},
-    {OutputMode::every_n, 4, 6, 1, {3}},  // This is a shortened call: the last two are no period.
+    // The call is shortened, and its last two micro-batches are not a whole period.
+    {OutputMode::every_n, 4, 6, 1, {3}},
     {OutputMode::every_n, 4, 3, 2, {}},
     {OutputMode::sum, 1, 1, 1, {0}},
     {OutputMode::sum, 1, 4, 1, {6}},
@@ -106,7 +108,7 @@ TEST(OutputCollector, ReturnsWhatTheOutputModeSelectsInDataOrder) {
     SCOPED_TRACE(std::string(to_string(c.mode)) + " of " + std::to_string(c.micro_batches) +
                  " micro-batches, " + std::to_string(c.replicas) + " replicas");
     OutputCollector collector(setup_for(c.mode, c.period, c.replicas));
-    for (unsigned call = 0; call < 3; ++call) {  // The second call is in the memory of the first.
+    for (unsigned call = 0; call < 3; ++call) {  // Later calls use the memory of the first one.
       collector.begin(c.micro_batches);
       add_all(collector, c.micro_batches, c.replicas, call);
       ASSERT_TRUE(collector.complete());
@@ -159,7 +161,9 @@ TEST(OutputCollector, GivesBackTheMemoryOfResultsThatTheHostHeldAllAtOnce) {
   EXPECT_EQ(memory_counters().bytes_live, before + of_one_call);
 }
 
-/// The mean loss of a call, which selects nothing if `period` is long.
+/// Returns the mean loss of a call whose micro-batches have `losses`. With a `period` that is
+/// longer than the call, mode every_n returns no outputs. The seed decides which replicas come
+/// first.
 double mean_loss(OutputMode mode, std::int64_t period, std::int64_t replicas, unsigned seed,
                  const std::vector<Tensor>& losses) {
   auto setup = setup_for(mode, period, replicas);
@@ -187,7 +191,7 @@ double mean_loss(OutputMode mode, std::int64_t period, std::int64_t replicas, un
 }
 
 TEST(OutputCollector, HasTheMeanLossOfEveryMicroBatchWhateverItReturns) {
-  // Numbers whose sum in double depends on the order of addition.
+  // The losses are numbers whose sum in double depends on the order of addition.
   std::vector<Tensor> losses;
   double sum = 0;
   for (int i = 0; i < 12; ++i) {

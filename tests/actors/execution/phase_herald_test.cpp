@@ -8,7 +8,7 @@ namespace {
 using graph::Plan;
 using StageList = std::vector<std::size_t>;
 
-/// Three phases of two, one and two stages, with turns of four micro-batches.
+/// Returns a plan of three phases of two, one and two stages, with turns of four micro-batches.
 Plan plan_of_three_phases(bool training = true) {
   Plan plan;
   plan.training = training;

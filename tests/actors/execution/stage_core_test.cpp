@@ -16,11 +16,12 @@ namespace {
 using graph::EdgeKind;
 using testing::refusal;
 
-constexpr std::size_t activation = 0, labels = 1, gradient = 2, turn = 3;  // These are positions.
+// A position is the place of an edge among those that stage 1 receives in plan_with().
+constexpr std::size_t activation = 0, labels = 1, gradient = 2, turn = 3;
 constexpr std::size_t positions = 4;
 
-/// Returns a plan of which stage 1 of three gets an activation from stage 0, labels from the host,
-/// and a gradient and an order edge from stage 2. It may hold three micro-batches.
+/// Returns a plan of three stages. Stage 1 gets an activation from stage 0, labels from the host,
+/// and a gradient and an order edge from stage 2. Stage 1 may hold three micro-batches.
 graph::Plan plan_with(std::string_view schedule = "grouped") {
   graph::Plan plan;
   plan.training = true;
@@ -39,7 +40,7 @@ graph::Plan plan_with(std::string_view schedule = "grouped") {
 
 constexpr std::int64_t window = 4, live_micro_batches = 7;
 
-/// A core that lives as long as its plan.
+/// Has a core of stage 1, and the plan that the core needs as long as it lives.
 struct Stage {
   explicit Stage(graph::Plan stage_plan = plan_with(), std::int64_t updates_after = window)
       : plan(std::move(stage_plan)), core(plan, 1, updates_after, live_micro_batches) {}
@@ -52,7 +53,7 @@ struct Stage {
     core.received(gradient, micro_batch);
     core.received(turn, micro_batch);
   }
-  /// Does the next piece of work, which must be this one.
+  /// Does the next piece of work, and checks that it is this program of `micro_batch`.
   void does(Direction direction, std::int64_t micro_batch) {
     const Work work{direction, micro_batch};
     ASSERT_EQ(core.next(), work);
@@ -169,7 +170,7 @@ TEST(StageCore, BeginsNoForwardOfTheNextWindowBeforeTheUpdate) {
   stage.forward(3);
   stage.backward_arrives(1);
   stage.backward(1);
-  EXPECT_EQ(stage.core.in_flight(), 2);  // One more would fit.
+  EXPECT_EQ(stage.core.in_flight(), 2);  // The stage could hold one more micro-batch.
   EXPECT_FALSE(stage.core.next());
 }
 
@@ -202,7 +203,7 @@ TEST(StageCore, OverwritesNoOutputsThatTheHostHasNotRead) {
   stage.forward(3);
 }
 
-/// Each stage a phase, which does all of a window in a turn.
+/// Returns a plan in which each stage is a phase, and a turn is a whole window.
 graph::Plan batch_serial(bool separate_backward) {
   graph::Plan plan = plan_with("sequential");
   plan.phases = {.of_stage = {0, 1, 2},
@@ -212,7 +213,7 @@ graph::Plan batch_serial(bool separate_backward) {
   return plan;
 }
 
-// 3.8.
+// 3.8: a turn begins only once all inputs of all its micro-batches have come.
 TEST(StageCore, BeginsATurnWhenAllOfItHasCome) {
   Stage stage(batch_serial(false));
   for (std::int64_t m = 0; m < window; ++m) {
@@ -252,7 +253,7 @@ TEST(StageCore, BeginsTheNextTurnLikeTheFirst) {
   }
 }
 
-/// These are the stages of the last phase: stage 1 with stage 2.
+/// Stages 1 and 2 are the last phase here.
 TEST(StageCore, TurnsRoundBeforeTheTurnIsOverUnlessBackwardIsSeparate) {
   for (const bool separate : {false, true}) {
     graph::Plan plan = batch_serial(separate);

@@ -7,10 +7,10 @@
 namespace penstock::actors {
 namespace {
 
-const graph::TensorType weight_type{DType::f32, {16}};  // It has 64 bytes.
+const graph::TensorType weight_type{DType::f32, {16}};  // A tensor of this type has 64 bytes.
 
-/// Returns a plan of two stages with a weight each in the host store, and one with a weight on its
-/// IPU.
+/// Returns a plan of three stages. Stages 0 and 1 have a weight in the host store, stage 2 has a
+/// weight on its IPU.
 std::shared_ptr<const graph::Plan> stages_with_weights() {
   graph::Plan plan;
   plan.stages.resize(3);

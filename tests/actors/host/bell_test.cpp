@@ -19,7 +19,8 @@ TEST(Bell, WakesWhoeverWaitsFromAnotherThread) {
   other.join();
 }
 
-// The ring comes between the look and the wait, where it would be lost if nobody counted it.
+// The bell rings between the look and the wait. A bell that did not count its rings would lose that
+// ring.
 TEST(Bell, LosesNoRingThatComesWhileSomebodyLooks) {
   Bell bell;
   int looks = 0;

@@ -15,12 +15,12 @@ using testing::TestClock;
 
 constexpr double patience_seconds = 1;
 
-/// Its time passes only while somebody waits.
+/// Has a host that waits with EndPatience. Time passes on the host's clock only during a wait.
 struct PatientHost {
   PatientHost() { pulse.watch({ipu}); }
 
-  /// Waits for something that never comes, or comes after `most` waits. `meanwhile` happens before
-  /// each of them, and is given its number. Returns whether it has come.
+  /// Waits for an event that happens at wait number `most`. Before each wait, `meanwhile` is called
+  /// with the number of the wait, which counts from 1. Returns whether the event has happened.
   bool wait(
       int most, const std::function<void(int)>& meanwhile = [](int) {}) {
     waits = 0;
@@ -92,7 +92,8 @@ TEST(EndPatience, LastsForAnIpuAtWorkHoweverLongWhereItsTimeIsUnlimited) {
   EXPECT_EQ(patient.waits, 1);
 }
 
-// Each wait is for `stall_seconds` at least, and no IPU is given its time twice.
+// The first call of wait() gives the IPU all its time. The second call waits for one time of
+// `stall_seconds` only, because no IPU is given its time twice.
 TEST(EndPatience, BeginsAnewOnlyForAMoment) {
   PatientHost patient;
   patient.ipu->begin({IpuTask::update});

@@ -44,7 +44,7 @@ TEST(HostCalls, ReportsAFailureRatherThanAnAnswer) {
 const std::function<void(HostCalls&)> ways_to_meet_a_failure[] = {
     [](HostCalls& host) { host.begin(); }, [](HostCalls& host) { host.expect_idle(); }};
 
-/// Long enough to need memory of its own.
+/// Is long enough that a std::string allocates memory for it.
 const std::string gate_failure = "the gate: no gradient has come, and none will come any more";
 
 TEST(HostCalls, ThrowAFailureBetweenThemAsItselfOnceAndThenAsClosed) {
@@ -116,7 +116,7 @@ TEST(HostCalls, WaitForAPipelineThatMovesLongerThanTheirLimit) {
   HostCalls host;
   host.begin();
   std::thread engine([&] {
-    // That is far more than one limit, but never a quiet one.
+    // The call takes three times the limit of 0.5 s, but something moves all the time.
     const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500);
     while (std::chrono::steady_clock::now() < end) host.pulse.beat();
     host.call.answer(Done{});
@@ -186,7 +186,7 @@ TEST(HostCalls, WaitAsLongAsTheWatchdogExcusesTheCall) {
 TEST(HostCalls, TakeNoExcuseForAnotherSilence) {
   HostCalls host;
   host.begin();
-  host.pulse.excuse(host.pulse.beats());  // Nobody has asked before.
+  host.pulse.excuse(host.pulse.beats());  // This excuse comes before anybody has asked for one.
   host.pulse.beat();
   int calls = 0;
   const auto watchdog = [&](std::uint64_t beats, double) {

@@ -26,7 +26,7 @@ TEST(UpdateCount, BeginsWithoutAnyWhereNobodyReadsIt) {
   EXPECT_EQ(count.total(), 1U);
 }
 
-// What a pipeline has left undone belongs to no other one.
+// The stages that a failed pipeline has counted do not count for an update of another pipeline.
 TEST(UpdateCount, CountsNoStagesOfAnotherPipeline) {
   const auto shared = std::make_shared<std::atomic<std::uint64_t>>(0);
   UpdateCount failed(2, shared);

@@ -1,4 +1,4 @@
-// What actors wait for, as text, and whether their waits form a cycle.
+// These tests check the texts of what actors wait for, and whether the waits form a cycle.
 
 #include "actors/host/wait.hpp"
 

@@ -13,11 +13,11 @@
 
 namespace penstock::testing {
 
-/// `Number` is what a sample's only field consists of.
+/// Takes batches of samples that have one field with one `Number`.
 template <class Number>
 class BatchConsumer {
  public:
-  /// Takes up to `count` batches of each epoch, and asks for each by `send`.
+  /// Takes up to `count` batches of each epoch from `port`, and asks for each of them by `send`.
   BatchConsumer(actors::BatchPort& port, std::int64_t count,
                 std::function<void(const actors::TakeBatch&)> send)
       : port_(port), count_(count), send_(std::move(send)) {}
@@ -29,7 +29,7 @@ class BatchConsumer {
     ask();
   }
 
-  /// Takes what there is, if there is anything, and asks for the next batch.
+  /// Takes the batch that is at the port, if there is one, and asks for the next batch.
   void look() {
     std::optional<actors::LoadedBatch> loaded = port_.take();
     if (!loaded) return;
@@ -41,9 +41,9 @@ class BatchConsumer {
     ask();
   }
 
-  // These belong to the last epoch that has begun.
+  // The public members belong to the epoch that has begun last.
   std::vector<std::vector<Number>> batches = {};
-  std::int64_t dropped = -1;  // It is set at the end of the epoch.
+  std::int64_t dropped = -1;  // Counts the dropped samples, and is -1 before the epoch has ended.
   std::optional<actors::LoadFailure> failure = {};
 
  private:

@@ -32,7 +32,7 @@ TEST(LoaderBuffers, LeaveWhatIsLentToItsHolder) {
   {
     LoaderBuffers buffers({100});
     lent = buffers.allocate();
-    buffers.allocate();  // It is given back at once.
+    buffers.allocate();  // This buffer is given back at once.
     EXPECT_EQ(memory_counters().bytes_live, before + 256);
   }
   EXPECT_EQ(memory_counters().bytes_live, before + 128);

@@ -8,7 +8,7 @@
 namespace penstock::actors {
 namespace {
 
-/// Returns ten samples with one number each, in batches of 4, 4 and 2 unless said otherwise.
+/// Returns a source of ten samples with one number each.
 LoaderSource ten_numbers() {
   return {.samples = 10, .fields = {{DType::f32, {}}}};
 }
@@ -23,7 +23,7 @@ std::vector<ReadTask> all_tasks(LoaderCore& core) {
   return tasks;
 }
 
-/// A worker does so, too: it lets go of the memory before the answer leaves.
+/// Finishes a task as a worker does, which lets go of the buffer before its answer leaves.
 void finish(LoaderCore& core, ReadTask& task, std::optional<ReadFailure> failure = {}) {
   task.buffer.reset();
   core.finish({task.epoch, task.batch, std::move(failure)});
@@ -33,7 +33,7 @@ void finish_all(LoaderCore& core, std::vector<ReadTask> tasks) {
   for (ReadTask& task : tasks) finish(core, task);
 }
 
-/// Assembles and takes one batch as a consumer does.
+/// Asks for a batch, finishes all tasks, and returns the batch, or no tensors if there is none.
 std::vector<Tensor> take(LoaderCore& core, std::int64_t batch) {
   core.ask(batch);
   finish_all(core, all_tasks(core));
@@ -60,7 +60,7 @@ TEST(LoaderCore, SharesEachBatchAmongTheWorkersInOrder) {
   }
 }
 
-// E2: as many batches are read ahead as were asked for.
+// E2: the loader reads as many batches ahead as its settings say.
 TEST(LoaderCore, IsNeverFurtherAheadThanItsSettingsSay) {
   LoaderCore core(ten_numbers(), {.batch_rows = 1, .batches = 10, .buffered = 3});
   core.start_epoch(0);
@@ -179,7 +179,7 @@ TEST(LoaderCore, WaitsForTheMemoryOfAnAbandonedEpochRatherThanAllocate) {
 struct Consumer {
   bool ahead;
   int buffered;
-  std::size_t holds;  // Counts batches, besides the one that it takes.
+  std::size_t holds;  // Counts the batches that the consumer keeps while it takes another one.
   std::uint64_t buffers;
 };
 
@@ -208,8 +208,8 @@ TEST(LoaderCore, AllocatesWhatItsConsumerHoldsAndNoMore) {
   }
 }
 
-/// Begins an epoch with its allocation number `number` failing. If that leaves the epoch without a
-/// plan, the first question after it is answered by a batch. Returns whether any allocation failed.
+/// Begins an epoch while allocation number `number` fails. Even if that leaves the epoch without a
+/// plan, the first request afterwards has to get a batch. Returns whether any allocation failed.
 bool recovers_in_the_epoch(const std::shared_ptr<const EpochPlan>& plan, std::int64_t number) {
   LoaderSettings settings = three_batches();
   settings.shuffle = true;
@@ -233,7 +233,7 @@ bool recovers_in_the_epoch(const std::shared_ptr<const EpochPlan>& plan, std::in
 }
 
 TEST(LoaderCore, MakesAPlanThatMemoryWasShortForWhenItIsAskedAgain) {
-  EpochPlan larger;  // Its batches need other buffers.
+  EpochPlan larger;  // The batches of this plan need larger buffers than those of the settings.
   larger.order = {9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
   larger.ends = {8, 10};
   for (const auto& plan :

@@ -15,7 +15,7 @@ namespace {
 
 using Order = std::vector<std::int64_t>;
 
-/// Returns the samples of a plan's batch.
+/// Returns the numbers of the samples in batch number `batch` of `plan`.
 Order samples_of(const EpochPlan& plan, std::int64_t batch) {
   Order samples;
   for (std::int64_t row = 0; row < plan.rows_of(batch); ++row)
@@ -46,7 +46,7 @@ TEST(ShuffledOrder, HasEveryPermutationEquallyOften) {
   std::map<Order, int> counts;
   for (std::uint64_t epoch = 0; epoch < 24'000; ++epoch) ++counts[shuffled_order(4, 3, epoch)];
   ASSERT_EQ(counts.size(), 24u);
-  // There are 1000 of each, with a standard deviation of 31.
+  // Each order comes 1000 times on average, with a standard deviation of 31.
   for (const auto& [order, count] : counts) EXPECT_NEAR(count, 1000, 150);
 }
 

@@ -17,12 +17,13 @@
 
 namespace penstock::testing {
 
-/// `Actor` is the loader's handle, and `Number` what a sample's only field consists of. A class
-/// that derives from this one spawns the loader, and calls end() in its destructor.
+/// `Actor` is the type of the loader's handle, and `Number` the type of the one number that a
+/// sample has. A class that derives from this one spawns the loader, and calls end() in its
+/// destructor.
 template <class Actor, class Number>
 class LoaderRig {
  public:
-  /// Returns how many actors are left once all of them have been told to end.
+  /// Tells all actors to end. Returns how many are left afterwards.
   std::size_t end() {
     watch_->end();
     mail_->close();
@@ -37,7 +38,7 @@ class LoaderRig {
     caf::anon_send(loader_, actors::StartEpoch{epoch, plan});
     consumer.begin_epoch();
   }
-  /// Lets one actor handle one message. Returns false if none has any.
+  /// Lets one actor handle one message. Returns false if no actor has a message.
   bool step() {
     const bool stepped = run_.step();
     consumer.look();
@@ -47,10 +48,10 @@ class LoaderRig {
     while (step()) continue;
   }
 
-  std::shared_ptr<const actors::EpochPlan> plan;  // Is that of the epochs that begin.
+  std::shared_ptr<const actors::EpochPlan> plan;  // Is the plan of the next epoch, or null.
 
  protected:
-  /// `takes` is how many batches of each epoch the consumer takes at most.
+  /// The consumer takes at most `takes` batches of each epoch.
   LoaderRig(int workers, std::uint64_t seed, std::int64_t takes)
       : watch_(std::make_shared<actors::LoaderWatch>(workers)),
         system_({.deterministic = true}),

@@ -1,5 +1,5 @@
 // ReaderActors is a pool of readers that are actors, so that a deterministic run decides when each
-// of them does its jobs.
+// reader does its jobs.
 #pragma once
 
 #include <caf/event_based_actor.hpp>

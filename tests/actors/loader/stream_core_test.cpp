@@ -1,4 +1,4 @@
-// Section 2.5 has the rules of the loader of streams, here without actors and threads.
+// 2.5: these tests check the rules of the loader of streams, without actors and threads.
 #include "actors/loader/stream_core.hpp"
 
 #include <gtest/gtest.h>

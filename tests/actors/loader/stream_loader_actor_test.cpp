@@ -1,4 +1,4 @@
-// Section 2.5 describes the loader of streams, here under any message order.
+// 2.5: these tests check the loader of streams under many orders of messages.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -13,8 +13,8 @@ using testing::LoaderRig;
 
 using Values = std::vector<std::int64_t>;
 
-/// A deterministic system with a loader whose worker w has the numbers 100*w, 100*w+1, ...: as many
-/// as `lengths` says; and with a consumer.
+/// Is a deterministic system with a consumer and with a loader of streams. The stream of worker w
+/// has the `lengths[w]` numbers from 100*w on.
 class StreamFixture : public LoaderRig<StreamLoaderActor, std::int64_t> {
  public:
   StreamFixture(StreamSettings settings, const Values& lengths, std::uint64_t seed,

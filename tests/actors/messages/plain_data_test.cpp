@@ -34,7 +34,7 @@ TEST(PlainData, IsMadeOfNumbersTextTensorsAndListsOfThese) {
   EXPECT_TRUE(is_plain_data<OutputsTaken>()) << "a message may say nothing but that it has come";
 }
 
-/// Has a `Member` among its members.
+/// Is a type that has a `Member` beside plain data.
 template <class Member>
 struct With {
   int number = 0;
@@ -62,7 +62,7 @@ TEST(PlainData, HoldsNoPointerHandleOrCodeHoweverDeepWithin) {
   EXPECT_TRUE(refuses_everywhere<std::shared_ptr<Arena>>());
 }
 
-// If one of these were plain data, it would belong among the others.
+// A message of local_messages.hpp that is plain data would belong among the messages of plain data.
 TEST(PlainData, IsNotWhatTheMessagesOfOneProcessHold) {
   EXPECT_FALSE(is_plain_data<RunProgram>());
   EXPECT_FALSE(is_plain_data<RunUpdate>());

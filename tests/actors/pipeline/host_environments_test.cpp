@@ -1,5 +1,5 @@
-// Hosts that have set their threads up in some way: the engine's threads do not inherit it, and a
-// training has the same bits.
+// A host may have set up its threads in some way, such as with blocked signals. The engine's
+// threads do not inherit that, and a training has the same bits.
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -62,7 +62,7 @@ std::vector<Environment> environments() {
   return all;
 }
 
-/// The lines of a thread's status that tell its signal mask and its CPUs.
+/// Returns the lines of a thread's status that tell its signal mask and its CPUs.
 std::string surroundings_of(const std::filesystem::path& task) {
   std::ifstream status(task / "status");
   std::string lines, line;
@@ -80,7 +80,7 @@ std::set<std::string> tasks() {
 
 struct TrainedInHost {
   Variables weights;
-  std::set<std::string> threads;  // Says what the surroundings of the engine's threads are.
+  std::set<std::string> threads;  // Has what surroundings_of() says of each thread of the engine.
 };
 
 /// Trains on a thread of its own, which is set up as `environment` says.

@@ -1,5 +1,5 @@
-// A call that is asked to stop, at every point of its life: it has done whole windows, the same in
-// every replica, and the model goes on from there as if it had been asked for no others.
+// These tests ask a call to stop at many points of its life. The call has then done whole windows,
+// equally many in every replica, and the model goes on from there as if no more had been asked for.
 
 #include <gtest/gtest.h>
 
@@ -22,14 +22,15 @@ using testing::SmallEngineOptions;
 
 constexpr std::int64_t cancelled_windows = 4;
 
-/// Calls of one engine on consecutive windows of the same samples.
+/// Makes calls of one engine on consecutive windows of the same samples.
 class CancelledCalls {
  public:
   explicit CancelledCalls(const SmallEngineOptions& options)
       : engine_(options), samples_(engine_.inputs(cancelled_windows)) {}
 
-  /// Steps on windows [begin, end), asked to stop once so many messages have been handled.
-  /// @returns whether all of them were done.
+  /// Steps on windows [begin, end), and asks the step to stop once `stop_after` messages have been
+  /// handled.
+  /// @returns whether all of the windows were done.
   bool step(std::int64_t begin, std::int64_t end, std::size_t stop_after, std::uint64_t seed) {
     std::stop_source stop;
     PipelineRuntime& runtime = engine_.runtime();
@@ -78,7 +79,7 @@ class CancelledCalls {
   std::vector<Tensor> samples_;
 };
 
-/// Returns what a training has after each number of windows.
+/// Returns a training's variables after 0, 1, ..., `windows` windows.
 std::vector<std::vector<Tensor>> variables_after_each(const SmallEngineOptions& options) {
   std::vector<std::vector<Tensor>> result;
   for (std::int64_t done = 0; done <= cancelled_windows; ++done) {
@@ -89,7 +90,8 @@ std::vector<std::vector<Tensor>> variables_after_each(const SmallEngineOptions& 
   return result;
 }
 
-/// Stops a call after every `stride`th message, until one is done before it is asked to.
+/// Stops calls after 0, `stride`, 2 * `stride`, ... messages, until a call is done before it is
+/// asked to stop. Checks that each call has done whole windows, and that the rest can follow.
 void expect_whole_windows(const SmallEngineOptions& options, std::size_t stride) {
   const auto expected = variables_after_each(options);
   std::vector<bool> stopped_at(cancelled_windows + 1);

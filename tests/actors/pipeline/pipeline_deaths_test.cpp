@@ -1,5 +1,5 @@
-// Actors that die, messages that nobody should have sent, blocks that are gone: the host's call
-// fails, says why, and the weights of the last update are still there.
+// In these tests actors die, messages come that nobody should have sent, and blocks are gone. The
+// host's call then fails and says why, and the weights of the last update are still there.
 
 #include <gtest/gtest.h>
 
@@ -43,7 +43,8 @@ TEST(PipelineFailure, BetweenCallsIsThrownByTheNextCallAsItself) {
   }
 }
 
-/// Runs a call in which `disturb` happens after some messages; where the call then stands.
+/// Runs a call in which `disturb` is called after a number of messages that the seed decides. If
+/// the call has been answered by then, `disturb` is not called.
 template <class Disturb>
 void run_disturbed(SmallCast& cast, std::uint64_t seed, Disturb disturb) {
   cast.begin_windows(windows);
@@ -55,7 +56,7 @@ void run_disturbed(SmallCast& cast, std::uint64_t seed, Disturb disturb) {
   ASSERT_TRUE(cast.host().answered()) << "it hangs";
 }
 
-/// Returns options with as many actors as `everybody`, whose stages have turns.
+/// Returns options with as many actors as `everybody` has, and with stages that have turns.
 SmallEngineOptions everybody_in_phases() {
   SmallEngineOptions options = everybody;
   options.schedule = "sequential";
@@ -63,12 +64,14 @@ SmallEngineOptions everybody_in_phases() {
   return options;
 }
 
-/// Nobody has told the actors to end, so that neither reason is one.
+/// Returns one of two reasons for an actor to end. Both count as a failure, because the supervisor
+/// has not told the actor to end.
 caf::exit_reason reason_of_end(std::uint64_t seed) {
   return seed / 7 % 2 ? caf::exit_reason::unknown : caf::exit_reason::user_shutdown;
 }
 
-/// Ends one actor after another, at any time of a call.
+/// Ends one actor in each of many calls, every actor at several times of a call, and checks that
+/// the call's failure names the actor.
 void expect_each_is_named(const SmallEngineOptions& options, std::uint64_t seeds) {
   std::map<std::string, int> failures;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
@@ -109,8 +112,8 @@ std::vector<std::vector<Tensor>> history(const SmallEngineOptions& options) {
   return all;
 }
 
-/// Ends one actor after another, at any time of a call; how often weights could still be read,
-/// which have to be those of `weights` after one of the updates.
+/// Ends one actor in each of many calls, every actor at several times of a call. Returns how often
+/// the weights could still be read. They have to be an element of `weights`.
 int read_after_ends(const SmallEngineOptions& options, std::uint64_t seeds,
                     const std::vector<std::vector<Tensor>>& weights) {
   int read = 0;
@@ -166,7 +169,7 @@ TEST(PipelineFailure, OfTheHostStoreNamesTheStageThatNeedsIt) {
   run_disturbed(cast, 3, [&] {
     caf::scoped_actor thief{cast.system().caf()};
     thief->request(store, caf::infinite,
-                   // It is sent at once; the answer is dropped.
+                   // The request is sent at once, and the answer is dropped.
                    FetchBlock{{HostClass::optimizer_state, 0, 2}});
     cast.system().run_pending();
   });
@@ -196,7 +199,8 @@ TEST(PipelineFailure, OfTheHostStoreNamesTheStageThatNeedsItsBlock) {
   }
 }
 
-// Somebody asks for it again and again, until it is there; the weights can still be read.
+// A thief asks for a stash again and again until it is there, and so takes it away from the stage.
+// The weights can still be read afterwards.
 TEST(PipelineFailure, OfTheHostStoreNamesTheMicroBatchWhoseStashIsGone) {
   SmallCast cast({.offload = true});
   const auto store = cast.actor<HostStoreHandle>("host store");

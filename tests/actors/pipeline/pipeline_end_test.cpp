@@ -1,5 +1,5 @@
-// The end of a pipeline that is slow, or dead: weights that can still be read are read, and nobody
-// waits for ever.
+// These tests end pipelines that are slow or dead. Weights that can still be read are read, and
+// nobody waits for ever.
 
 #include "actors/pipeline/pipeline_end.hpp"
 
@@ -42,15 +42,15 @@ std::vector<Tensor> weights_after_one_update() {
 
 constexpr double stall_seconds = 0.3;
 
-/// Longer than calls may stand still, and by far not as long as an IPU may be in the middle of
-/// something.
+/// Takes longer than a call may stand still, and far less time than an IPU may be in the middle of
+/// a piece of work.
 void take_long() {
   std::this_thread::sleep_for(std::chrono::duration<double>(3 * stall_seconds));
 }
 
-/// Takes hours by the test's clock, on which an hour passes with each reading meanwhile. Returns
-/// once the clock has been read six times: by then, whoever waits has waited in vain and, if
-/// impatient, gone on to something else.
+/// Takes hours by the test's clock: meanwhile, an hour passes with each reading of the clock.
+/// Returns once the clock has been read six times. A thread that limits its wait has given up by
+/// then, and has gone on.
 void take_hours() {
   const std::int64_t enough = TestClock::readings() + 6;
   TestClock::pass_with_each_reading(std::chrono::hours(1));
@@ -120,8 +120,8 @@ TEST(PipelineEnd, GivesUpAnUpdateThatDoesNotEnd) {
   EXPECT_TRUE(ended);
 }
 
-// Stages update one after another: if the update of the second were given up, the others would not
-// begin theirs.
+// Stages update one after another: if the end did not wait for the second stage's update, the
+// stages after it would not begin their updates.
 TEST(PipelineEnd, WaitsForAnUpdateForAsLongAsAnIpuTakesWhereItsTimeIsUnlimited) {
   const auto after_one_update = weights_after_one_update();
   Latch updating;
@@ -154,7 +154,8 @@ TEST(PipelineEnd, WaitsForAKernelForAsLongAsItTakesWhereItsTimeIsUnlimited) {
   EXPECT_TRUE(end(cast, IpuTime::unlimited));
 }
 
-// Were the update waited for, whose gate has ended, this would take an hour.
+// The update never ends, because its gate has ended. If the end waited for the update, this test
+// would take an hour.
 TEST(PipelineEnd, WaitsForNothingOnceAllActorsHaveEnded) {
   Latch updating, release;
   const UpdateHook hook([&](double stage) {
@@ -172,7 +173,7 @@ TEST(PipelineEnd, WaitsForNothingOnceAllActorsHaveEnded) {
   EXPECT_TRUE(end(cast));
 }
 
-/// Fails of stage 2 while stage 0 is in the middle of a kernel.
+/// Lets stage 2 fail while stage 0 is in the middle of `kernel`.
 void fail_beside(const ProbeRun& run, Latch& running, const std::function<void()>& kernel) {
   if (run.direction != Direction::forward) return;
   if (run.stage == 0 && run.key.micro_batch == 3) {
@@ -192,7 +193,7 @@ TEST(PipelineEnd, LeavesWeightsToReadAfterAKernelThatTakesLongerThanStallSeconds
 
 TEST(PipelineEnd, CountsAnUpdateOfWhoseEndTheGateNeverHears) {
   const auto after_one_update = weights_after_one_update();
-  // Stages update one after another: the gate ends while the last one updates its last parameter.
+  // Stages update one after another. The gate ends while the last stage updates its last parameter.
   SmallCast cast({.schedule = "sequential", .own_rule = &hooked});
   int last_stage = 0;
   const UpdateHook hook([&](double stage) {
@@ -206,9 +207,9 @@ TEST(PipelineEnd, CountsAnUpdateOfWhoseEndTheGateNeverHears) {
   EXPECT_TRUE(same_bits(cast.variables(), after_one_update));
 }
 
-/// Does one update, of whose allocations one fails: number `failing` of those that come after the
-/// first stage has begun to change its weights. The update is whole nevertheless, and counted as
-/// soon as the call has ended. Returns whether there were so many allocations.
+/// Does one update in which one allocation fails: number `failing` after the first stage has begun
+/// to change its weights. The update is whole nevertheless, and counted as soon as the call has
+/// ended. Returns whether there were so many allocations.
 bool update_without_memory(std::int64_t failing, const std::vector<Tensor>& after_one_update) {
   std::optional<AllocationFailures> failures;
   const UpdateHook hook([&](double stage) {

@@ -1,5 +1,5 @@
-// Ops and rules that throw: the host's call fails, says why, and the weights of the last update are
-// still there.
+// In these tests ops and optimizer rules throw. The host's call then fails and says why, and the
+// weights of the last update are still there.
 
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ struct Fault {
   std::int64_t stage;
   Direction direction;
   std::uint64_t update;
-  std::uint32_t micro_batch;  // Is that of the window.
+  std::uint32_t micro_batch;  // Is its number within the window.
   std::uint32_t replica;
 };
 
@@ -55,7 +55,7 @@ std::string text_of(const Fault& fault, const SmallEngine& engine) {
          ": " + (forward ? "probe \"probe" + stage + "\"" : "probe_gradient \"");
 }
 
-/// Trains until the fault; the weights that the failed model still gives.
+/// Trains until `fault` fails the call, and checks that the model still gives `weights`.
 void expect_failure(const SmallEngineOptions& options, const Fault& fault, std::uint64_t seed,
                     const std::vector<Tensor>& weights) {
   const ProbeHook hook([&](const ProbeRun& run) { throw_at(fault, run); });
@@ -106,7 +106,8 @@ const graph::PhaseRequest phases[] = {{},
                                       {.stages = {2, 2}, .turn = 8},
                                       {.parallel = true, .turn = 8}};
 
-// 3.7: with turns of a micro-batch or a window, and every class of tensors in the host store.
+// 3.7: the turns of the phases are a micro-batch or a window, and every class of tensors is in the
+// host store.
 TEST(PipelineFailure, OfAnOpInPhasesLeavesTheWeightsOfTheLastUpdateToo) {
   for (std::uint64_t update = 0; update < windows; ++update) {
     const auto weights = weights_after(static_cast<std::int64_t>(update), 1, 0);
@@ -140,8 +141,8 @@ TEST(PipelineFailure, LetsAnUpdateEndThatHasBegun) {
   undisturbed.step(1);
   const auto after_one_update = undisturbed.runtime().read_variables();
 
-  // Stages update one after another: when stage 1 begins the update, stages 2 and 3 have still to
-  // do it.
+  // Stages update one after another: when stage 1 begins its update, stages 2 and 3 have not yet
+  // begun theirs.
   SmallCast cast({.schedule = "sequential", .own_rule = &hooked});
   {
     const UpdateHook hook([&](double stage) {
@@ -156,7 +157,7 @@ TEST(PipelineFailure, LetsAnUpdateEndThatHasBegun) {
 
 TEST(PipelineFailure, OfOneEngineLeavesOthersAlone) {
   const ProbeHook hook([](const ProbeRun& run) {
-    if (run.key.seed == 13) throw 13;  // That is not even a std::exception.
+    if (run.key.seed == 13) throw 13;  // An int is not even a std::exception.
   });
   SmallEngine well({.threads = 1, .deterministic = false});
   {
@@ -172,7 +173,7 @@ TEST(PipelineFailure, OfOneEngineLeavesOthersAlone) {
   EXPECT_EQ(next.step(1).size(), 2u);
 }
 
-/// A rule that throws when it is asked for one more update of a shard.
+/// Counts the updates of shards that still succeed: the rule throws at the update after them.
 int shards_left = 0;
 const graph::OptimizerRule throws_at_a_shard{
     .name = "throws",
@@ -184,7 +185,7 @@ const graph::OptimizerRule throws_at_a_shard{
           for (std::size_t i = 0; i < weight.size(); ++i) weight[i] -= gradient.sum[i];
         }};
 
-// 4.4: no replica has all weights of an update in which one shard is missing.
+// 4.4: if one shard is missing in an update, no replica has all weights of that update.
 TEST(PipelineFailure, OfAShardLeavesNoWeightsToBeRead) {
   constexpr int parameters = 8, replicas = 2;
   for (int fault = 0; fault < parameters * replicas; ++fault) {
@@ -200,9 +201,9 @@ TEST(PipelineFailure, OfAShardLeavesNoWeightsToBeRead) {
   }
 }
 
-std::int64_t last_stage = 0;  // Its rules throw.
+std::int64_t last_stage = 0;  // Is the number of the stage in which the rule throws.
 
-/// A rule that throws in the last stage, when that has updated a weight.
+/// Is a rule that throws in the last stage once the stage has updated a weight.
 const graph::OptimizerRule throws_halfway{
     .name = "throws",
     .state = [](const graph::Hyper&) { return std::vector<graph::StateTensor>{}; },
@@ -213,7 +214,7 @@ const graph::OptimizerRule throws_halfway{
             throw std::runtime_error("no luck");
         }};
 
-// Were the update's end awaited, this would take ten minutes.
+// If the call waited for the end of the update, this test would take ten minutes.
 TEST(PipelineFailure, OfAnUpdateIsKnownAtOnce) {
   for (const std::int64_t stages : {1, 4}) {
     last_stage = stages - 1;

@@ -1,4 +1,4 @@
-// Engines come and go in a process that lives on.
+// In these tests, engines come and go in a process that lives on.
 
 #include <gtest/gtest.h>
 
@@ -31,8 +31,8 @@ using testing::threads_fall_to;
 
 const SmallEngineOptions threaded{.replicas = 2, .offload = true, .deterministic = false};
 
-// A hundred are drawn, the others are small: fewer of them under sanitizers, where an engine takes
-// ten times as long.
+// The options of a hundred engines are drawn, and the other engines are small. There are fewer
+// small ones under sanitizers, where an engine takes ten times as long.
 constexpr int engines = testing::sanitized ? 200 : 1000;
 constexpr int draw_each = testing::sanitized ? 2 : 10;
 
@@ -59,7 +59,7 @@ void run_and_end(const SmallEngineOptions& options, std::mt19937& random) {
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 2500));
 }
 
-// 4.5: IPUs come and go with their engine: nothing is attached, waited for or kept.
+// 4.5: IPUs come and go with their engine, and leave no thread, no memory and no output behind.
 TEST(PipelineLifetime, AThousandEnginesLeaveNothingBehind) {
   ::testing::internal::CaptureStdout();
   ::testing::internal::CaptureStderr();
@@ -76,7 +76,7 @@ TEST(PipelineLifetime, AThousandEnginesLeaveNothingBehind) {
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }
 
-// B6: several live at once, and no state of the process is between them.
+// B6: several engines live at once, and share no state of the process.
 TEST(PipelineLifetime, SeveralEnginesOfOneProcessComputeTheSame) {
   std::vector<std::unique_ptr<SmallEngine>> engines;
   for (int i = 0; i < 4; ++i) engines.push_back(std::make_unique<SmallEngine>(threaded));

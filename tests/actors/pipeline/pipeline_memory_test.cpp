@@ -1,5 +1,6 @@
-// Memory that runs out anywhere in the life of a running model, on any thread: calls are refused,
-// actors end, nobody waits for ever, and the weights are always those of a whole number of updates.
+// In these tests memory runs out anywhere in the life of a running model, on any thread. Calls are
+// then refused and actors end, but nobody waits for ever, and the weights are always those of a
+// whole number of updates.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +32,7 @@ using testing::SmallCast;
 using testing::SmallEngineOptions;
 using testing::SmallNetwork;
 
-constexpr std::size_t updates = 2;  // Counts those of a life.
+constexpr std::size_t updates = 2;  // Counts the updates of one Life.
 
 const SmallEngineOptions trained{.stages = 2,
                                  .replicas = 2,
@@ -49,14 +50,14 @@ SmallEngineOptions trained_in_shards() {
   return options;
 }
 
-/// One stage after another does its part of an update.
+/// Returns options with which one stage after another does its part of an update.
 SmallEngineOptions trained_sequentially() {
   SmallEngineOptions options = trained;
   options.schedule = "sequential";
   return options;
 }
 
-/// The second stage's optimizer adds its sums to the first one's.
+/// Returns options with which the second stage's optimizer adds its sums to the first one's.
 SmallEngineOptions trained_with_a_tied_weight() {
   SmallEngineOptions options = trained;
   options.tied = true;
@@ -69,10 +70,10 @@ SmallEngineOptions served() {
   return options;
 }
 
-std::int64_t failing = 0;  // Is the first allocation that fails in this attempt.
+std::int64_t failing = 0;  // Is the number of the first allocation that fails in this attempt.
 
-/// The calls of one model, which may be refused for want of memory, and then because an earlier one
-/// was.
+/// Makes the calls of one model. A call may be refused for want of memory, or because an earlier
+/// call was refused.
 class Calls {
  public:
   /// Returns whether `call` was not refused.
@@ -93,10 +94,10 @@ class Calls {
   bool refused_ = false;
 };
 
-/// Is what is left of a life.
+/// Is what Life::live() leaves behind.
 struct Left {
   std::unique_ptr<PipelineRuntime> trainer;  ///< Is null if there was no memory for it.
-  bool has_weights = false;                  ///< Says that the first ones were written.
+  bool has_weights = false;                  ///< Says whether the first weights were written.
 };
 
 /// Has a training and an inference on the same threads, with the numbers from which they start.
@@ -112,7 +113,8 @@ class Life {
     }
   }
 
-  /// On the threads of `system`, or of its own if there is none.
+  /// Makes all calls of a training and of an inference, on the threads of `system` or, if `system`
+  /// is null, of a new one.
   Left live(std::shared_ptr<ActorSystem> system) const {
     Left left;
     Calls calls;
@@ -132,7 +134,8 @@ class Life {
     return left;
   }
 
-  /// There is memory again: what has been trained can be read, and is what it has to be.
+  /// Checks, once there is memory again, that the weights can be read and are those after a whole
+  /// number of updates: after all of them if the life was `undisturbed`.
   void expect_whole(const Left& left, bool undisturbed) const {
     if (!left.trainer) return;
     const std::uint64_t done = left.trainer->updates();
@@ -166,7 +169,7 @@ class Life {
   const std::vector<Tensor> first_ = training_.first_variables();
   const std::vector<Tensor> served_first_ = inference_.first_variables();
   const std::vector<Tensor> inputs_ = training_.inputs(updates), samples_ = inference_.inputs(2);
-  std::array<Variables, updates + 1> after_;  // Is numbered by updates.
+  std::array<Variables, updates + 1> after_;  // Has the variables after 0, 1, ... updates.
 };
 
 void expect_each_failure_is_survived(const Life& life, const FailureSteps& steps,
@@ -196,8 +199,9 @@ TEST(PipelineMemory, ThatIsMissingOnceLeavesTheWeightsOfAWholeNumberOfUpdates) {
     expect_each_failure_is_survived(Life(options), {}, nullptr);
 }
 
-// On threads that are there: CAF's constructor of a system may end the process if memory is missing
-// for long, which ActorSystem prevents only by making sure of memory beforehand.
+// The system and its threads exist before memory is missing: CAF's constructor of a system may end
+// the process if memory is missing for long. ActorSystem prevents that only by making sure of
+// memory beforehand.
 TEST(PipelineMemory, ThatIsMissingForAWhileDoesSoToo) {
   const auto system = std::make_shared<ActorSystem>(SystemOptions{.threads = 2});
   const Life life(trained);
@@ -206,13 +210,15 @@ TEST(PipelineMemory, ThatIsMissingForAWhileDoesSoToo) {
                                     system);
 }
 
-/// Is what an IPU that holds a round of an update keeps of it.
+/// Names the round of an update that an IPU holds back, and keeps the IPU's work of that round once
+/// the round has been reached.
 struct HeldRound {
   UpdateRound round = UpdateRound::apply;
   std::optional<RunUpdate> work = {};
 };
 
-/// An IPU as an optimizer sees it, which keeps the work of the held round.
+/// Is an IPU as an optimizer sees it. It keeps the work of the held round, and passes all other
+/// work on to `ipu`.
 DeviceHandle::behavior_type device_that_holds(DeviceHandle::pointer self, const DeviceHandle& ipu,
                                               HeldRound* held) {
   return {[](RunProgram&) {}, [](BringWeights&) {},
@@ -224,8 +230,8 @@ DeviceHandle::behavior_type device_that_holds(DeviceHandle::pointer self, const 
           }};
 }
 
-/// An update in which nothing moves any more, because the last stage has reached a round that its
-/// IPU holds.
+/// Is an update in which nothing moves any more, because the last stage has reached a round that
+/// its IPU holds back.
 class HeldUpdate {
  public:
   HeldUpdate(const SmallEngineOptions& options, UpdateRound round) : cast_(options), held_{round} {
@@ -242,12 +248,12 @@ class HeldUpdate {
   HeldUpdate(const HeldUpdate&) = delete;
   HeldUpdate& operator=(const HeldUpdate&) = delete;
 
-  /// Returns whether the update has the round.
+  /// Returns whether the update has the round that is held back.
   bool holds() const { return held_.work.has_value(); }
   HostCalls& host() { return cast_.host(); }
   Variables first_variables() const { return cast_.first_variables(); }
-  /// Lets the watchdog look once, while allocations fail from number `first` on. Returns whether
-  /// one did.
+  /// Lets the watchdog look once, while all allocations from number `first` on fail. Returns
+  /// whether any allocation failed.
   bool look(std::int64_t first) {
     DeterministicRun order(cast_.system());
     order.make_room();
@@ -270,8 +276,8 @@ class HeldUpdate {
 };
 
 /// Calls `look_at(held, first)` for every round of every kind of update, with `first` counting up
-/// until it returns false. Whatever the look has come to, an update that has begun has to end
-/// whole.
+/// from 1 until `look_at` returns false. Whatever the watchdog has found, an update that has begun
+/// has to end whole.
 void for_each_allocation_of_a_look(const auto& look_at) {
   std::set<UpdateRound> seen;
   for (const SmallEngineOptions& options :
@@ -306,7 +312,8 @@ TEST(PipelineMemory, ThatIsMissingForWordsOfAWaitCutsNoUpdate) {
   });
 }
 
-// The first look asks all that have an answer, the second reports what it knows by then.
+// At its first look, the watchdog asks the actors what they wait for. At its second look, it
+// reports the answers that it has by then.
 TEST(PipelineMemory, ThatIsMissingForWordsOfAStallLeavesItAStall) {
   for_each_allocation_of_a_look([](HeldUpdate& held, std::int64_t first) {
     EXPECT_TRUE(held.look(2));

@@ -21,16 +21,16 @@ using testing::SmallEngine;
 using testing::SmallEngineOptions;
 
 constexpr int calls = 2;
-constexpr std::int64_t ordered_windows = 2;  // Counts those of a call.
+constexpr std::int64_t ordered_windows = 2;  // Counts the windows of a call.
 
 struct Result {
-  std::vector<Tensor> tensors;     // Are the outputs of all calls, then the variables.
-  std::vector<int> max_in_flight;  // Is the largest of any replica, by stage.
-  std::size_t events = 0;          // Counts those that were traced.
+  std::vector<Tensor> tensors;     // Has the outputs of all calls, then the variables.
+  std::vector<int> max_in_flight;  // Has, for each stage, the most micro-batches of any replica.
+  std::size_t events = 0;          // Counts the events that were traced.
 };
 
-/// What is read after a call is read as soon as the call is answered, while other messages may
-/// still be on their way.
+/// Runs all calls of one engine. The results of a call are read as soon as the call is answered,
+/// while other messages may still be on their way.
 class Training {
  public:
   Training(const SmallEngineOptions& options, std::optional<std::uint64_t> seed)
@@ -59,7 +59,8 @@ class Training {
   }
 
  private:
-  /// 7.5: what is trained is the same in every replica, bit for bit; buffers are each one's own.
+  /// 7.5: checks that `replica` has the same trained weights as the first replica, bit for bit.
+  /// Buffers are not compared, as each replica has its own.
   void expect_weights_of(std::int32_t replica, const Variables& of_first) {
     const Variables of_replica = cast_.variables(static_cast<std::size_t>(replica));
     for (std::size_t i = 0; i < of_replica.size(); ++i) {
@@ -84,7 +85,8 @@ Result train(const SmallEngineOptions& options, std::optional<std::uint64_t> see
   return Training(options, seed).run();
 }
 
-/// Counts what a run of all calls leaves in the trace: every program and every part of an update.
+/// Returns the number of events that all calls leave in the trace: one for every program and one
+/// for every part of an update.
 std::size_t all_events(const SmallEngineOptions& options) {
   const std::int64_t parts_of_update =
       1 + (options.max_grad_norm > 0) + (options.replicas > 1 ? 1 + options.shards : 0);
@@ -104,7 +106,7 @@ const std::map<std::string, std::vector<int>> limits = {
 std::vector<SmallEngineOptions> variants() {
   std::vector<SmallEngineOptions> all;
   for (const auto& [schedule, limit] : limits)
-    for (const std::int64_t replicas : {1, 2, 3})  // With three, the order of addition shows.
+    for (const std::int64_t replicas : {1, 2, 3})  // Three show in which order sums are added.
       for (const double max_grad_norm : {0.0, 0.05})
         for (const bool offload : {false, true})
           for (const bool tied : {false, true})
@@ -119,7 +121,7 @@ std::vector<SmallEngineOptions> variants() {
   return all;
 }
 
-/// Returns what a single stage computes: the same bits as any other cut, schedule or order.
+/// Returns the result of a single stage. Every other cut, schedule and order has to give its bits.
 const Result& reference(std::int64_t replicas, double max_grad_norm, bool tied = false) {
   static std::map<std::tuple<std::int64_t, double, bool>, Result> results;
   auto [at, is_new] = results.try_emplace({replicas, max_grad_norm, tied});
@@ -160,7 +162,8 @@ TEST(PipelineOrders, R2_4_ReturnTheSameAnchorsAndLeaveTheRestAsItWas) {
     const Result result =
         train({.schedule = schedule->first, .replicas = 2, .anchors = true}, seed);
     ASSERT_TRUE(same_bits(result.tensors, single.tensors));
-    // They are behind output and loss.
+    // The variables are at the end, and in `plain` only an output and a loss of each call are
+    // before them.
     const auto variables = std::ssize(plain.tensors) - 2 * calls;
     ASSERT_TRUE(same_bits({result.tensors.end() - variables, result.tensors.end()},
                           {plain.tensors.end() - variables, plain.tensors.end()}));
@@ -169,7 +172,7 @@ TEST(PipelineOrders, R2_4_ReturnTheSameAnchorsAndLeaveTheRestAsItWas) {
   }
 }
 
-// 4.4: of five replicas the last one's shard of a bias is empty.
+// 4.4: with five replicas, the last replica's shard of a bias is empty.
 TEST(PipelineOrders, NeverChangeABitOfShardsWhoseRuleHasNorms) {
   std::uint64_t seed = 0;
   for (const std::int64_t replicas : {2, 3, 5})
@@ -200,7 +203,8 @@ TEST(PipelineOrders, ClippingAndReplicasDoChangeBits) {
   EXPECT_FALSE(same_bits(reference(1, 0).tensors, reference(2, 0).tensors));
 }
 
-// C2, 3.1, 3.3: as many micro-batches in flight as each schedule allows, not just no more.
+// C2, 3.1, 3.3: a stage does not only keep to its schedule's limit of micro-batches in flight, but
+// reaches it.
 TEST(PipelineOrders, ReachEveryLimitWhereStagesCostTheSame) {
   for (const auto& [schedule, limit] : limits)
     for (const std::int64_t accumulation : {7, 16}) {
@@ -216,7 +220,8 @@ TEST(PipelineOrders, ReachNoMoreThanTheWindowHolds) {
             (std::vector<int>{2, 2, 2, 1}));
 }
 
-/// Windows computed by hand: the same weights for all of a window's micro-batches, then one update.
+/// Computes windows by hand: all micro-batches of a window see the same weights, and then comes one
+/// update.
 class HandComputation {
  public:
   explicit HandComputation(const SmallEngine& engine)
@@ -226,7 +231,7 @@ class HandComputation {
         variables_(engine.first_variables()),
         states_(variables_.size()) {}
 
-  /// Returns the losses of the window's micro-batches.
+  /// Computes window number `number` of `inputs`. Returns the losses of its micro-batches.
   std::vector<float> window(const std::vector<Tensor>& inputs, std::int64_t number) {
     set_variables();
     const std::int64_t accumulation = engine_.options().gradient_accumulation;
@@ -286,7 +291,7 @@ class HandComputation {
   UpdateRules rules_;
   testing::PlanRunner runner_;
   std::vector<Tensor> variables_;
-  // Is numbered by variable, then tensor, then element.
+  // Has the optimizer's state, indexed by variable, then by tensor, then by element.
   std::vector<std::vector<std::vector<float>>> states_;
   std::int64_t step_ = 0;
 };

@@ -26,8 +26,8 @@ using testing::SmallEngine;
 using testing::SmallEngineOptions;
 using testing::SmallNetwork;
 
-/// Returns what one step of two windows of 16 micro-batches does on the IPUs, in the order of
-/// beginning.
+/// Returns the trace of one step of two windows of 16 micro-batches, in the order in which the
+/// events began.
 std::vector<TraceEvent> trace_of(SmallEngineOptions options) {
   constexpr std::int64_t windows = 2;
   options.gradient_accumulation = 16;
@@ -44,7 +44,7 @@ std::vector<TraceEvent> trace_of(SmallEngineOptions options) {
   return events;
 }
 
-/// Pairs of runs of one replica that overlap in time on different IPUs.
+/// Returns how many pairs of runs of one replica overlap in time.
 int overlaps(const std::vector<TraceEvent>& events) {
   int count = 0;
   for (std::size_t i = 0; i < events.size(); ++i)
@@ -53,7 +53,7 @@ int overlaps(const std::vector<TraceEvent>& events) {
   return count;
 }
 
-/// The most runs that ever went on at the same time.
+/// Returns the largest number of runs that went on at the same time.
 std::ptrdiff_t most_at_once(const std::vector<TraceEvent>& events) {
   std::ptrdiff_t most = 0;
   for (const TraceEvent& now : events)
@@ -65,7 +65,7 @@ std::ptrdiff_t most_at_once(const std::vector<TraceEvent>& events) {
 
 TEST(PipelineOverlap, IsRealBetweenStagesThatWorkOnDifferentMicroBatches) {
   for (const std::string schedule : {"grouped", "interleaved"}) {
-    // Each of the two runs ends only once the other has begun.
+    // Micro-batch 1 in stage 0 and micro-batch 0 in stage 1 end only once both have begun.
     Latch first, second;
     const ProbeHook hook([&](const ProbeRun& run) {
       if (run.direction == Direction::backward) return;
@@ -82,11 +82,11 @@ TEST(PipelineOverlap, IsRealBetweenStagesThatWorkOnDifferentMicroBatches) {
   }
 }
 
-/// Lets those who come go on once `count_` of them are there.
+/// Is a point at which threads wait until `count_` threads have come.
 class Meeting {
  public:
   explicit Meeting(int count) : count_(count) {}
-  /// False if not all of them come within a minute.
+  /// Waits for the other threads. Returns false if not all of them come within a minute.
   bool wait() {
     if (++here_ == count_) complete_.open();
     return complete_.wait();
@@ -119,7 +119,7 @@ TEST(PipelineOverlap, KeepsFourIpusOfOnePipelineBusyAtTheSameTime) {
     }
 }
 
-// C3, 3.4: one micro-batch at a time, so no two stages of a replica work at once.
+// C3, 3.4: a replica has one micro-batch at a time, so no two of its stages work at once.
 TEST(PipelineOverlap, DoesNotHappenInsideAReplicaWhereOneMicroBatchIsAllowed) {
   for (const std::int64_t replicas : {1, 2})
     for (const double max_grad_norm : {0.0, 0.5}) {
@@ -151,7 +151,7 @@ TEST(PipelineOverlap, HasAThreadForEachIpuIfAskedAndTheSameBitsHoweverActorsAreS
   EXPECT_TRUE(same_bits(train({.threads = 2, .max_throughput = 1}), expected));
 }
 
-/// Is what becomes of loads of weights that are held open.
+/// Tells that a load of weights has begun and has ended, and says when it may end.
 struct HeldLoad {
   Latch begun, may_end, ended;
 };
@@ -169,7 +169,8 @@ DeviceHandle::behavior_type device_of_held_loads(DeviceHandle::stateful_pointer<
           [=](RunUpdate& request) { self->state.on_run_update(request); }};
 }
 
-/// While it lives, stage 1 is alone on an IPU, with a thread of its own, that holds loads open.
+/// Puts stage 1 on an IPU that has a thread of its own, no other stage, and loads of weights that
+/// end only when `load` allows it. This holds as long as the object lives.
 class IpuOfHeldLoads {
  public:
   IpuOfHeldLoads(SmallCast& cast, HeldLoad& load) {
@@ -194,7 +195,7 @@ class IpuOfHeldLoads {
   DeviceHandle device_;
 };
 
-/// Returns the weights after an update.
+/// Trains for one update, and returns the weights after it.
 Variables train(SmallCast& cast) {
   cast.begin_windows(1);
   cast.finish();
@@ -222,7 +223,8 @@ TEST(PipelineOverlap, IsRealBetweenAPhaseAndLoadsOfTheNextOnTheOtherIpu) {
   EXPECT_TRUE(same_bits(train(cast), expected));
 }
 
-/// An IPU as an optimizer sees it, which tells when it is asked to reduce.
+/// Is an IPU as an optimizer sees it. It opens `reduces` when it is asked to add up the replicas'
+/// sums, and passes all work on to `ipu`.
 DeviceHandle::behavior_type device_that_tells(DeviceHandle::pointer self, const DeviceHandle& ipu,
                                               Latch* reduces) {
   return {[](RunProgram&) {}, [](BringWeights&) {},
@@ -232,8 +234,8 @@ DeviceHandle::behavior_type device_that_tells(DeviceHandle::pointer self, const 
           }};
 }
 
-// The replicas' sums of the last stage are added up while the first stage still runs backward,
-// which does not end before.
+// The replicas' sums of the last stage are added up while the first stage still runs a backward.
+// That backward ends only once the last stage has been asked for the addition.
 TEST(PipelineOverlap, IsRealBetweenTheReductionOfOneStageAndTheBackwardOfAnother) {
   const SmallEngineOptions options{.replicas = 2, .gradient_accumulation = 2};
   SmallCast undisturbed(options);
@@ -256,7 +258,7 @@ TEST(PipelineOverlap, IsRealBetweenTheReductionOfOneStageAndTheBackwardOfAnother
 }
 
 TEST(PipelineOverlap, IsRealBetweenReplicasThatAllowOneMicroBatchEach) {
-  // Each replica's first run ends only once the other's has begun.
+  // Each replica's first run ends only once the first run of the other replica has begun.
   Latch begun[2];
   const ProbeHook hook([&](const ProbeRun& run) {
     if (run.stage != 0 || run.direction == Direction::backward || run.key.micro_batch != 0) return;

@@ -1,5 +1,5 @@
-// 3.7, 3.8: turns of phases, as they emerge from the messages of a whole small engine, under many
-// orders of these.
+// 3.7, 3.8: these tests check the turns of phases in a whole small engine, under many orders of its
+// messages.
 
 #include <gtest/gtest.h>
 
@@ -28,9 +28,9 @@ using testing::SmallEngineOptions;
 constexpr std::int64_t phased_windows = 2;
 
 struct PhasedResult {
-  std::vector<ProbeRun> runs;   // Are in the order of work.
-  std::vector<Tensor> tensors;  // Are outputs, then variables.
-  std::vector<int> in_flight;   // Is the largest number by stage.
+  std::vector<ProbeRun> runs;   // Has the runs in the order in which they began.
+  std::vector<Tensor> tensors;  // Has the outputs, then the variables.
+  std::vector<int> in_flight;   // Has the most micro-batches in flight of each stage.
 };
 
 PhasedResult train(const SmallEngineOptions& options, std::uint64_t seed) {
@@ -62,7 +62,7 @@ std::vector<Tensor> bits_of_a_pipeline() {
   return train(options, 0).tensors;
 }
 
-/// "F0.1" is the forward of stage 0 and micro-batch 1 of its window.
+/// Returns the runs as text: "F0.1" is the forward of stage 0 for micro-batch 1 of its window.
 std::string order(const std::vector<ProbeRun>& runs) {
   std::string text;
   for (const ProbeRun& run : runs)
@@ -130,7 +130,7 @@ TEST(PipelinePhases, NeverBeginBeforeThePhaseBeforeHasEnded) {
   }
 }
 
-/// If a stage has to wait for what it needs, its turn waits with it.
+/// If a stage has to wait for tensors from the host store, its phase's turn waits, too.
 TEST(PipelinePhases, KeepTheirOrderWithAllThatMayBeInTheHostStore) {
   const auto expected = bits_of_a_pipeline();
   for (std::uint64_t seed = 0; seed < 50; ++seed)
@@ -152,7 +152,7 @@ TEST(PipelinePhases, PassMicroBatchesOfInferenceOnAlone) {
 }
 
 struct Traced {
-  std::vector<TraceEvent> events;  // Are in the order of time.
+  std::vector<TraceEvent> events;  // Has the events in the order in which they began.
   std::vector<StageReport> reports;
   std::vector<Tensor> tensors;
   graph::Phases phases;
@@ -180,7 +180,8 @@ Traced train_offloaded(const graph::PhaseRequest& request, std::optional<std::ui
   return traced;
 }
 
-/// Returns how often weights come in one passage of all turns, forward and backward.
+/// Returns how often the weights of `phase` are loaded while every phase has its turns once: for
+/// forward, and for backward.
 std::pair<std::uint64_t, std::uint64_t> loads_of(const graph::Phases& phases, std::int32_t phase) {
   const auto stays = graph::stays_of(phases, true);
   const auto all = std::ranges::count(stays, phase, &graph::Stay::phase);
@@ -200,7 +201,8 @@ const graph::PhaseRequest residencies[] = {
     {.liveness = PhaseLiveness::off_ipu_after_each_phase, .turn = 3},
 };
 
-// 3.8: once per window and direction if a turn is a window; as often as it has micro-batches else.
+// 3.8: weights come once for each direction of a window if a turn is a window, else once for each
+// direction of a micro-batch.
 TEST(PipelinePhases, BringWeightsOnceForATurnUnlessTheyAreStillThere) {
   const auto expected = bits_of_a_pipeline();
   for (const graph::PhaseRequest& request : residencies)
@@ -217,7 +219,7 @@ TEST(PipelinePhases, BringWeightsOnceForATurnUnlessTheyAreStillThere) {
     }
 }
 
-/// Returns what an IPU does, in the order of time: "L1" is the load of stage 1's weights.
+/// Returns what the IPUs do, in the order of time, as text: "L1" is the load of stage 1's weights.
 std::string order(const Traced& traced) {
   std::string text;
   for (const TraceEvent& event : traced.events) {
@@ -234,12 +236,14 @@ std::string order(const Traced& traced) {
 
 struct TurnOrder {
   graph::PhaseRequest request;
-  // Are those of a window: forward, in the last phase, backward.
+  // Have the events of a window: forward until the last phase begins, in the last phase, and
+  // backward after the last phase.
   std::string begin, turn_round, end;
 };
 
-// 3.7: whose weights come ahead, stay and leave, by the order of events in a system that does one
-// thing at a time. In parallel phases they come to the other IPU.
+// 3.7: the phases' numbers decide whose weights come ahead, stay and leave. The table has the order
+// of events in a system that does one thing at a time. In parallel phases, weights that come ahead
+// come to the other IPU.
 TEST(PipelinePhases, BringAndDropWeightsByTheirNumbers) {
   using enum PhaseLiveness;
   const std::string ahead = "L0 F0.0 L1 F0.1 F0.2 F1.0 F1.1 L2 F1.2 F2.0 F2.1 L3 F2.2 ",
@@ -284,7 +288,7 @@ std::int64_t loads_within_turns(const Traced& traced) {
   return within;
 }
 
-// This holds under any order of messages.
+// Under any order of messages, no weights come while a turn is under way.
 TEST(PipelinePhases, BringWeightsBetweenTurnsWhereCopiesMayNotOverlap) {
   for (const auto liveness :
        {PhaseLiveness::off_ipu_after_forward_no_overlap, PhaseLiveness::off_ipu_after_each_phase})
@@ -293,7 +297,7 @@ TEST(PipelinePhases, BringWeightsBetweenTurnsWhereCopiesMayNotOverlap) {
           << seed;
 }
 
-/// An IPU that all phases are on has room for the two with the most weights next to each other.
+/// An IPU that runs all phases has room for the weights of any two phases that follow each other.
 TEST(PipelinePhases, HaveRoomForTwoPhasesOnAnIpuAtMost) {
   const std::int64_t one = train_offloaded({}, 0).reports[0].shared_bytes;
   const std::int64_t alone =

@@ -1,4 +1,4 @@
-// These tests show what stages tell of themselves.
+// These tests check what stages report of themselves.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ std::int64_t trained_bytes(const graph::StagePlan& stage) {
   return bytes;
 }
 
-// H2: a peak is what the plan says and what the optimizer keeps there, to the byte.
+// H2: a stage's peak is the bytes that the plan says and those that the optimizer keeps on the IPU.
 TEST(StageReports, CountEveryByteOnTheIpu) {
   for (const bool offload : {false, true}) {
     SmallEngine engine({.replicas = 2, .offload = offload});
@@ -31,7 +31,7 @@ TEST(StageReports, CountEveryByteOnTheIpu) {
     for (const auto& [report, trace] : statuses) {
       const auto number = static_cast<std::size_t>(report.stage);
       const graph::StagePlan& stage = engine.plan().stages[number];
-      const std::int64_t state = 2 * trained_bytes(stage);  // These are AdamW's two moments.
+      const std::int64_t state = 2 * trained_bytes(stage);  // AdamW keeps two moments.
       EXPECT_EQ(report.optimizer_bytes_on_ipu, offload ? 0 : state);
       EXPECT_EQ(report.optimizer_state.bytes, offload ? state : 0);
       EXPECT_EQ(report.optimizer_state.loaded_bytes, offload ? state : 0) << "for one update";
@@ -43,11 +43,11 @@ TEST(StageReports, CountEveryByteOnTheIpu) {
   }
 }
 
-/// Returns the bytes of all blocks of which the stages tell, wherever these are. What the stages of
-/// an IPU share counts once, and so does what replicas share.
+/// Returns the bytes of all blocks that the stages report, on IPUs or elsewhere. A block that the
+/// stages of an IPU share counts once, and so does a block that replicas share.
 std::int64_t told_bytes(const std::vector<StageStatus>& statuses) {
   std::int64_t bytes = 0;
-  std::map<int, std::int64_t> shared, reducers;  // Are numbered by IPU and by stage.
+  std::map<int, std::int64_t> shared, reducers;  // `shared` is by IPU, `reducers` by stage.
   for (const auto& [report, trace] : statuses) {
     bytes += report.peak_bytes - report.shared_bytes + report.padding_bytes;
     for (const OffloadReport* of :
@@ -61,13 +61,14 @@ std::int64_t told_bytes(const std::vector<StageStatus>& statuses) {
   return bytes;
 }
 
-/// Tensor memory that came since `before`.
+/// Returns how many bytes of tensor memory there are more than `before`.
 std::int64_t bytes_since(std::uint64_t before) {
   return static_cast<std::int64_t>(memory_counters().bytes_live - before);
 }
 
-/// An engine's outputs belong to the host and are there from its first step on. The rest is told
-/// from the start, and steps add nothing to it.
+/// Checks that an engine reports from the start all bytes that it has allocated, and that steps add
+/// only the outputs, which belong to the host and exist from the first step on. Returns the bytes
+/// of the outputs.
 std::int64_t bytes_of_outputs(const SmallEngineOptions& options) {
   const std::uint64_t before = memory_counters().bytes_live;
   SmallEngine engine(options);
@@ -80,7 +81,7 @@ std::int64_t bytes_of_outputs(const SmallEngineOptions& options) {
   return outputs;
 }
 
-/// Checks it with every means to keep less on the IPUs, and without.
+/// Checks that every byte is reported, with and without each means to keep less on the IPUs.
 void expect_every_byte_told(SmallEngineOptions options) {
   const std::int64_t outputs = bytes_of_outputs(options);
   for (const bool offload : {false, true})
@@ -95,8 +96,8 @@ void expect_every_byte_told(SmallEngineOptions options) {
       }
 }
 
-// 7.9, 7.10: neither more nor less is allocated than what they tell, and what is kept elsewhere
-// does not come to the IPUs later.
+// 7.9, 7.10: the engine allocates neither more nor less than what the stages report, and tensors
+// that are kept elsewhere do not take memory on the IPUs later.
 TEST(StageReports, TogetherTellOfEveryByteThatTheEngineAllocates) {
   for (const bool training : {true, false})
     for (const std::int64_t replicas : {1, 2, 3})
@@ -128,8 +129,8 @@ TEST(StageReports, TellOfTotalsWhereReplicasAddUpWhatTheyDoNotDivide) {
     }
 }
 
-// The replicas' sums are added up on their IPUs, half of them by each, and each is told of. Shards
-// of the new weights are gathered, too.
+// The sums of two replicas are added up on their IPUs, half of them by each, and each IPU reports
+// its half as an exchange. With shards, the gathering of the new weights is a second exchange.
 TEST(StageReports, TellOfTheAdditionOfTheReplicasSumsAsAnExchangeOfEachIpu) {
   for (const bool shards : {false, true}) {
     SmallEngine engine({.replicas = 2, .shards = shards, .trace = true});
@@ -150,7 +151,7 @@ TEST(StageReports, TellOfTheAdditionOfTheReplicasSumsAsAnExchangeOfEachIpu) {
 }
 
 struct Executions {
-  // Count kernels of the probes, by stage.
+  // Count how often the kernels of each stage's probe ran, by stage.
   std::map<std::int64_t, std::uint64_t> forward, backward;
   std::vector<StageStatus> statuses;
   Variables variables;
@@ -168,8 +169,8 @@ Executions executions(bool recompute) {
   return result;
 }
 
-// 7.6: two windows of eight micro-batches. What a probe computes is needed by backward and not
-// kept.
+// 7.6: there are two windows of eight micro-batches. The backward needs what a probe computes. With
+// recomputation, every stage but the last computes that a second time instead of keeping it.
 TEST(StageReports, OfRecomputationAgreeWithTheKernelsThatHaveRun) {
   constexpr std::uint64_t micro_batches = 16;
   const Executions once = executions(false), twice = executions(true);
@@ -186,8 +187,8 @@ TEST(StageReports, OfRecomputationAgreeWithTheKernelsThatHaveRun) {
   EXPECT_TRUE(testing::same_bits(twice.variables, once.variables));
 }
 
-// 4.3: of a layer's output [3,8], which the next stage reads in its forward and its backward, and
-// the last one's loss in its own backward.
+// 4.3: each stage stores the output of its layer, [3,8], once for each micro-batch. The next stage
+// loads it for its forward and for its backward, and the last stage for the backward of the loss.
 TEST(StageReports, CountEveryCopyOfAnActivation) {
   constexpr std::int64_t micro_batches = 8, bytes = 3 * 8 * 4;
   SmallEngine engine({.offload = true});
@@ -206,7 +207,7 @@ TEST(StageReports, CountEveryCopyOfAnActivation) {
   }
 }
 
-// 4.3: once for the programs of a window, once for its update.
+// 4.3: weights are loaded once for the programs of a window, and once for its update.
 TEST(StageReports, CountEveryCopyOfAWeight) {
   SmallEngine engine({.offload = true});
   for (const std::int64_t updates : {1, 2, 3}) {
@@ -222,7 +223,7 @@ TEST(StageReports, CountEveryCopyOfAWeight) {
   }
 }
 
-// In inference nothing changes them: they come once.
+// In inference nothing changes the weights, so they are loaded once.
 TEST(StageReports, CountTheWeightsOfInferenceOnce) {
   SmallEngine engine({.training = false, .offload = true});
   for (int call = 0; call < 3; ++call) engine.step(4);
@@ -257,7 +258,7 @@ TEST(StageReports, HandATraceOverOnce) {
   }
 }
 
-// With four stages, each has a quarter of the limit.
+// Each of the four stages keeps a quarter of the events that the limit allows.
 TEST(StageReports, HandOverTheNewestEventsOfATraceThatIsTooShortAndCountTheOthers) {
   SmallEngine engine({.trace = true, .trace_events = 4 * 5});
   for (int call = 0; call < 2; ++call) {

@@ -1,4 +1,5 @@
-// A call in which nothing moves fails and says who waits for what; one that moves does not.
+// These tests check that a call in which nothing moves fails and says who waits for what, and that
+// a call in which something moves does not fail.
 
 #include <gtest/gtest.h>
 
@@ -31,12 +32,13 @@ using testing::SmallCast;
 using testing::SmallEngine;
 using testing::SmallEngineOptions;
 
-/// Leaves out since when each actor waits.
+/// Returns `text` without the times for which each actor has waited.
 std::string without_times(const std::string& text) {
   return std::regex_replace(text, std::regex(", for [0-9.e-]+ s(?=;|$)"), "");
 }
 
-/// Returns what the watchdog says of a window in which nothing moves any more, but for the times.
+/// Begins a window in which nothing moves in the end. Returns what the watchdog says of it, without
+/// the times.
 std::string stall(SmallCast& cast) {
   cast.begin_windows(1);
   DeterministicRun order(cast.system(), 7);
@@ -52,7 +54,7 @@ caf::behavior swallow(caf::event_based_actor*, int) {
   return {[](const EdgeTensor&) {}, [](const TiedSumsComplete&) {}};
 }
 
-/// While it lives, stage 1 talks to an actor that never does anything instead of stage 2.
+/// While a CutOff lives, stage 1 sends to an actor that never does anything instead of stage 2.
 class CutOff {
  public:
   explicit CutOff(SmallCast& cast) : nobody_(cast.system().spawn(RunsOn::workers, swallow, 0)) {
@@ -84,7 +86,7 @@ TEST(PipelineStall, FailsTheCallAndSaysWhoWaitsForWhat) {
   EXPECT_TRUE(same_bits(cast.variables_after_end(), cast.first_variables()));
 }
 
-/// An IPU and a reducer that take everything and do nothing.
+/// idle_device() is an IPU, and idle_reducer() a reducer, that takes all messages and does nothing.
 DeviceHandle::behavior_type idle_device(DeviceHandle::pointer, int) {
   return {[](RunProgram&) {}, [](BringWeights&) {}, [](RunUpdate&) {}};
 }
@@ -96,7 +98,7 @@ void expect_part(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find("; " + part), std::string::npos) << part << "\nis missing in\n" << text;
 }
 
-/// A host store that takes and never gives.
+/// Is a host store that takes blocks and never gives one back.
 HostStoreHandle::behavior_type keep(HostStoreHandle::pointer self, int) {
   const auto promises = std::make_shared<std::vector<caf::typed_response_promise<FetchedBlock>>>();
   return {[](StoreBlock&) {},
@@ -106,7 +108,7 @@ HostStoreHandle::behavior_type keep(HostStoreHandle::pointer self, int) {
           }};
 }
 
-/// A host store that gives all but one class, which it takes.
+/// Describes a host store that works as `store` does, but never gives a block of class `of`.
 struct KeptClass {
   HostStoreHandle store;
   HostClass of;
@@ -199,7 +201,7 @@ TEST(PipelineStall, OfSumsOfATiedParameterNamesTheOptimizerThatLacksThem) {
   caf::anon_send_exit(nobody, caf::exit_reason::user_shutdown);
 }
 
-/// Returns what the watchdog says of a call in which stage 3 does not get one class of blocks.
+/// Returns what the watchdog says of a call in which stage 3 gets no blocks of class `missing`.
 std::string stalled_without(HostClass missing, const SmallEngineOptions& options) {
   SmallCast cast(options);
   const auto store = cast.actor<HostStoreHandle>("host store");
@@ -225,7 +227,8 @@ TEST(PipelineStall, OfTheHostStoreNamesTheStageThatWaitsForItsBlocks) {
   }
 }
 
-// 3.7: blocks that are fetched ahead of a turn, and for one, are waited for by name too.
+// 3.7: a stall names the blocks that a stage waits for, too, if they are fetched for a turn or
+// ahead of one.
 TEST(PipelineStall, OfTheHostStoreInPhasesNamesTheStageThatWaitsForItsBlocks) {
   for (const bool separate_backward : {false, true})
     for (const auto& [missing, waits] : waits_for_blocks) {
@@ -253,7 +256,7 @@ TEST(PipelineStall, SaysSinceWhenEachActorWaits) {
       << text;
 }
 
-// The drill: an IPU takes a program and never answers.
+// An IPU takes a program and never answers.
 TEST(PipelineStall, OfADeviceThatNeverAnswersNamesItAtTheFirstCallOfTheWatchdog) {
   SmallCast cast;
   const auto device = cast.system().spawn(RunsOn::workers, idle_device, 0);
@@ -275,7 +278,7 @@ TEST(PipelineStall, IsNotSeenInACallThatHasJustBegun) {
     for (int call = 0; call < 4; ++call) {
       const std::uint64_t before = cast.host().pulse.beats();
       cast.begin(SetRules{std::make_shared<const UpdateRules>(cast.rules())});
-      cast.call_watchdog(before);  // It is the last call's, which comes too late.
+      cast.call_watchdog(before);  // The previous call has asked for this look, which is late.
       order.run();
       ASSERT_EQ(refusal(Errc::stalled, [&] { cast.host().wait(0); }), "accepted")
           << "seed " << seed;
@@ -290,14 +293,14 @@ TEST(PipelineStall, IsNotReportedIfSomethingMovesWhileTheWatchdogAsks) {
   for (int step = 0; step < 50; ++step) order.step();
   for (int interval = 0; interval < 20; ++interval) {
     cast.call_watchdog(cast.host().pulse.beats());
-    for (int step = 0; step < 5; ++step) order.step();  // It is slow, but it moves.
+    for (int step = 0; step < 5; ++step) order.step();  // The call is slow, but something moves.
     ASSERT_FALSE(cast.host().failure.failed());
   }
   order.run();
   EXPECT_TRUE(cast.host().answered());
 }
 
-/// An IPU that says that it is inside a stage's probe, and does nothing.
+/// Is an IPU that says that it is inside the probe of its stage, and does nothing.
 class BusyIpu {
  public:
   BusyIpu(SmallCast& cast, std::size_t ipu)
@@ -344,8 +347,8 @@ TEST(PipelineStall, IsNotReportedWhileAnIpuIsKnownToBeAtWork) {
       << text;
 }
 
-// Whoever beats is alive: one part may be held for as long as others of its kernel move. After the
-// last of them the held part has the kernel's time, like any other instruction.
+// One part of a kernel may be held for as long as another part of the kernel beats. After the last
+// beat, the held part has the time that any instruction has.
 TEST(PipelineStall, OfOnePartOfAKernelIsReportedOnceNoOtherPartMoves) {
   constexpr std::size_t pieces = 3;
   SmallCast cast;
@@ -406,7 +409,7 @@ TEST(PipelineStall, IsReportedAtOnceWhenTheIpuThatWasAtWorkIsNot) {
   EXPECT_EQ(text.find("nothing has moved for 60 s; feed has sent"), 0u) << text;
 }
 
-// A kernel that takes longer than calls may stand still changes no bit and closes nothing.
+// A kernel that takes longer than a call may stand still changes no bit and closes no model.
 TEST(PipelineStall, IsNotSeenInAKernelThatTakesLongerThanStallSeconds) {
   SmallCast undisturbed({}, {.threads = 2});
   undisturbed.begin_windows(1);

@@ -1,5 +1,4 @@
-// These tests show what the running engine does when, program by program, if every program takes a
-// known time.
+// These tests check when the running engine runs each program, if every program takes a known time.
 
 #include <gtest/gtest.h>
 
@@ -42,8 +41,8 @@ Costs equal(int stages) {
 
 class EngineTimeline : public ::testing::TestWithParam<GoldenTimeline> {};
 
-// C1, C2, 3.1, 3.2, 3.3: cycles, steps and slots are meeting points that the engine does without;
-// what each stage does after what is the same.
+// C1, C2, 3.1, 3.2, 3.3: in the reference system, all stages meet at the end of a cycle, a step or
+// a slot. The engine has no such meetings, but each stage runs its programs in the same order.
 TEST_P(EngineTimeline, HasTheOrderOfTheReferenceSystemInEveryStage) {
   const GoldenTimeline& golden = GetParam();
   const Timeline timeline =
@@ -150,8 +149,9 @@ cyc | IPU0     | IPU1     | IPU2     | IPU3
 INSTANTIATE_TEST_SUITE_P(EqualStages, EngineSchedule, ::testing::ValuesIn(equal_stages),
                          [](const auto& info) { return std::string(info.param.schedule); });
 
-/// Stages of equal cost never have both directions to choose from: credits alone decide. Behind a
-/// stage that is slower than the others, forwards and backwards pile up.
+/// Has the time of a forward and of a backward of each stage. Stages of equal cost never could run
+/// both directions at the same moment, so credits alone decide. Where one stage is slower than the
+/// others, forwards and backwards pile up, and the schedule has to choose.
 const Costs slow_second_stage{{5, 5}, {16, 16}, {6, 6}, {7, 7}};
 
 const std::pair<const char*, Orders> preferences[] = {
@@ -207,7 +207,8 @@ TEST(EngineTimelines, AreThoseOfTheFreeRunningSimulation) {
       }
 }
 
-// The share of the time in which the engine's four IPUs work, with backwards twice as long.
+// The percentages are the share of the time in which the engine's four IPUs work if a backward
+// takes twice as long as a forward.
 TEST(EngineTimelines, KeepFourEqualStagesAsBusyAsTheClosedFormSays) {
   const Costs costs(4, {1, 2});
   for (const char* schedule : {"grouped", "interleaved"})

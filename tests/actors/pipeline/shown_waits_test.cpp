@@ -1,4 +1,5 @@
-// Whoever asks learns at any time what every actor waits for, and disturbs nothing by asking.
+// These tests check that every actor says at any time what it waits for, and that asking disturbs
+// nothing.
 
 #include <gtest/gtest.h>
 
@@ -29,7 +30,8 @@ const Wait* wait_of(const WaitPicture::Content& content, const std::string& who)
   return found == content.waits.end() ? nullptr : &*found;
 }
 
-/// Asks in the middle of a window, after `steps` of the actors' steps.
+/// Asks the actors what they wait for in the middle of a window, after they have handled `steps`
+/// messages. Returns their answers.
 WaitPicture::Content shown_after(int steps) {
   SmallCast cast;
   DeterministicRun order(cast.system(), 7);

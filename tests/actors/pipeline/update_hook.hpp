@@ -1,5 +1,5 @@
-// By an UpdateHook, a test does something in the middle of weight updates: an optimizer rule calls
-// it.
+// With an UpdateHook, a test does something in the middle of weight updates: the optimizer rule
+// `hooked` calls the hook's function.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace penstock::testing {
 
 inline std::function<void(double stage)> before_update;
 
-/// Plain descent, with the hook's call before each parameter.
+/// Is plain gradient descent, with a call of the hook's function before each parameter.
 inline const graph::OptimizerRule hooked{
     .name = "hooked",
     .state = [](const graph::Hyper&) -> std::vector<graph::StateTensor> { return {}; },
@@ -28,7 +28,7 @@ inline const graph::OptimizerRule hooked{
           }
         }};
 
-/// While it lives, every update of `hooked` calls `hook` before each parameter.
+/// While an UpdateHook lives, every update by `hooked` calls `hook` before each parameter.
 struct UpdateHook {
   explicit UpdateHook(std::function<void(double stage)> hook) { before_update = std::move(hook); }
   ~UpdateHook() { before_update = nullptr; }

@@ -20,7 +20,8 @@ namespace {
 
 using testing::DeterministicRun;
 
-/// Answers an int with where it ran; throws what the text says.
+/// Is an actor that answers an int with a hash of the thread that it runs on. If it gets a text, it
+/// throws: a number for "number", else an Error with that text.
 caf::behavior probe(caf::event_based_actor*, int) {
   return {[](int) { return std::hash<std::thread::id>()(std::this_thread::get_id()); },
           [](const std::string& text) {
@@ -36,7 +37,8 @@ std::size_t thread_of(const caf::scoped_actor& asker, const caf::actor& probe) {
   return result;
 }
 
-/// Returns what a monitor learns of an actor that is sent `message`.
+/// Sends `message` to an actor, and returns the reason of its end, as an actor that monitors it
+/// learns the reason.
 template <class Message>
 Error reason_after(ActorSystem& system, const Message& message) {
   caf::scoped_actor watcher{system.caf()};
@@ -58,7 +60,8 @@ TEST(ActorSystem, GivesAnActorAThreadOfItsOwnIfAsked) {
   EXPECT_NE(thread_of(asker, scheduled), thread_of(asker, detached));
 }
 
-/// Hands a question on, so that it is asked on this actor's thread.
+/// Is an actor that passes each question on to `probe`, so that the question is asked on a thread
+/// of this actor.
 caf::behavior go_between(caf::event_based_actor* self, const caf::actor& probe) {
   return {[=](int question) { return self->delegate(probe, question); }};
 }
@@ -78,7 +81,7 @@ TEST(ActorSystem, RunsEachActorOnItsOwnThreadsWhoeverSendsToIt) {
   EXPECT_EQ(threads.size(), 2u);
 }
 
-/// Remembers what it is told.
+/// Keeps what the system tells it of the beginnings and ends of actors.
 struct Memory final : EndWatch {
   void actor_begins() noexcept override { ++begun; }
   void actor_ended(const std::string& name, bool told_to_end,
@@ -121,7 +124,7 @@ TEST(ActorSystem, TellsAWatchOfTheOneEndOfAnActorWhateverItsReason) {
   }
 }
 
-/// Holds on to another actor, as neighbours do.
+/// Is an actor that keeps a handle of another actor, as neighbouring stages do.
 caf::behavior neighbour(caf::event_based_actor*, int) {
   return {[held = std::make_shared<caf::actor>()](const caf::actor& other) { *held = other; }};
 }
@@ -214,7 +217,7 @@ TEST(Errors, KeepTheirCodeAndTextOnTheWay) {
   EXPECT_EQ(to_error(caf::sec::unexpected_message).code(), Errc::internal);
 }
 
-/// The order in which messages of three senders arrive.
+/// Returns the order in which messages of three senders arrive, as text.
 std::string arrivals(std::uint64_t seed) {
   ActorSystem system({.deterministic = true});
   std::string order;
@@ -243,7 +246,7 @@ TEST(DeterministicRun, DrawsEveryInterleavingFromTheSeedAndRepeatsIt) {
     orders.insert(arrivals(seed));
     ASSERT_EQ(arrivals(seed), arrivals(seed));
   }
-  EXPECT_EQ(orders.size(), 90u);  // This is 6! / (2! 2! 2!).
+  EXPECT_EQ(orders.size(), 90u);  // Six messages of three senders have 6! / (2! 2! 2!) orders.
 }
 
 TEST(DeterministicRun, MovesTheClockOnlyWhenTold) {

@@ -1,7 +1,8 @@
-// Threads of the engine that are there when the host loads many libraries with variables of threads
-// throw afterwards although memory has run out. In between they have begun something, for which
-// there was memory. A thread that has not prepared ends the process then. This is a program of its
-// own, as libraries stay loaded, and memory stays gone.
+// These tests check that a thread of the engine can throw without memory, even if the host has
+// loaded many libraries with thread-local variables since the thread began. After the loading,
+// while there is still memory, the thread begins new work and so prepares itself. A thread that has
+// not prepared itself would end the process. The tests are a program of their own, because
+// libraries stay loaded and memory stays gone.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -88,7 +89,8 @@ TEST(CrowdedThreads, ThrowInTheirNextPartOfATeamsWork) {
             testing::worked);
 }
 
-/// Is in a queue as an actor would be, but does not use CAF's own variables of the thread.
+/// Is a job that can be queued like an actor, but does not use the variables that CAF keeps for
+/// each thread.
 class ThrowingJob : public caf::resumable {
  public:
   subtype_t subtype() const override { return function_object; }
@@ -111,7 +113,8 @@ class ThrowingJob : public caf::resumable {
 
 TEST(CrowdedThreads, ThrowInTheirNextJob) {
   EXPECT_EQ(exit_code_of_fork([] {
-              // They are never destroyed, as there is no memory for that.
+              // The system, the workers and the job are never destroyed, as there is no memory for
+              // that.
               auto* const system = new caf::actor_system(*new caf::actor_system_config());
               auto* const workers = new Workers(*system, 10);
               auto* const job = new ThrowingJob();

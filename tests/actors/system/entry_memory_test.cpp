@@ -1,5 +1,6 @@
-// The memory that is kept for a thread which destroys an actor system, with the C library's own
-// allocator. A program of its own, for a thread that has ended would leave its memory to the next.
+// These tests check the memory that is kept for a thread which destroys an actor system, with the C
+// library's own allocator. They are a program of their own: in a larger program, a thread could get
+// the memory that an earlier thread has left behind.
 
 #include "actors/system/actor_system.hpp"
 

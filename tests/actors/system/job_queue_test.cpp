@@ -25,7 +25,7 @@ TEST(JobQueue, GivesJobsInTheirOrderHoweverItGrows) {
   for (std::size_t seats = 1; seats <= jobs.size(); ++seats) {
     queue.add_seat();
     queue.push(&jobs[seats - 1]);
-    // Every third time, one leaves and is the last again, so that the ring's ends meet anywhere.
+    // The first job leaves every third time, so that the queue's ring begins at different places.
     if (seats % 3 == 0) {
       caf::resumable* const first = queue.pop();
       EXPECT_EQ(first, &jobs[popped++]);

@@ -1,5 +1,5 @@
-// These tests construct an actor system while there is no memory. If that ended the process, it
-// would be that of a forked child, whose exit code tells.
+// These tests construct an actor system while there is no memory. They do so in a forked child
+// process, whose exit code says whether the construction has ended the process.
 
 #include <gtest/gtest.h>
 
@@ -28,8 +28,8 @@ Outcome outcome_of_a_system() {
   return worked;
 }
 
-/// Returns the outcome of constructing a system while `count` allocations fail, of which the first
-/// is allocation number `first` of the constructor.
+/// Returns the outcome of constructing a system while `count` allocations fail, beginning with
+/// allocation number `first` of the constructor.
 int outcome_with_failures(std::int64_t first, std::int64_t count) {
   const auto attempt = [&]() -> int {
     const testing::AllocationFailures failures(first, count);

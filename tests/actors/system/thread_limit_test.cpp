@@ -1,4 +1,5 @@
-// A machine that has no more threads: whoever asks is refused, and nothing is left behind.
+// In these tests the machine has no more threads. Whatever needs one is refused, and leaves nothing
+// behind.
 
 #include <gtest/gtest.h>
 
@@ -29,7 +30,8 @@ LoaderSource zeros() {
           }};
 }
 
-/// Tries `start` with ever more threads until it is not refused; how many it then had.
+/// Tries `start` with a limit of 0, 1, 2, ... further threads until it is not refused. Returns that
+/// limit, or -1 if 39 threads are too few.
 template <class Start>
 int threads_needed(Start start) {
   for (int more = 0; more < 40; ++more) {
@@ -61,7 +63,8 @@ TEST(ThreadLimit, IsRefusedByAnEngineWhereverItIsMet) {
   const auto start = [](int threads) {
     return [=] { SmallEngine({.threads = threads, .deterministic = false}).step(1); };
   };
-  // None is started to try, and none serves CAF itself: there are the workers and the supervisor.
+  // The engine needs a thread for each worker and one for the supervisor. It starts none for CAF
+  // itself, and none only to try whether that is possible.
   EXPECT_EQ(threads_needed(start(2)), 3);
   EXPECT_EQ(threads_needed(start(6)), 7);
 }

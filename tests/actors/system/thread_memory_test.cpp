@@ -1,6 +1,6 @@
-// CAF keeps something for each thread, and here is a thread that has no memory for it. If the C
-// library ended the process, a forked one would end. Its own functions are replaced here, as it
-// asks them.
+// CAF keeps variables for each thread, and these tests check threads that have no memory for them.
+// They run in forked processes, because the C library might end the process. They replace malloc()
+// and calloc(), because the C library itself allocates with these functions.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@
 namespace {
 
 std::atomic<bool> memory_is_out{false};
-thread_local bool has_memory = false;  // Says that a thread gets memory nevertheless.
+thread_local bool has_memory = false;  // Says that this thread gets memory nevertheless.
 
 }  // namespace
 
@@ -53,7 +53,7 @@ Outcome outcome_of(const std::function<void()>& action) {
   return worked;
 }
 
-/// Lets no thread but this one have memory while it lives.
+/// While the object lives, no thread gets memory but the one that constructed the object.
 struct MemoryOfThisThreadAlone {
   MemoryOfThisThreadAlone() {
     has_memory = true;
@@ -66,7 +66,7 @@ caf::behavior idle(caf::event_based_actor*, int) {
   return {[](int) {}};
 }
 
-/// Lets an actor handle a message, and so uses what CAF keeps for the thread on which it does.
+/// Lets an actor handle a message, so that a thread uses the variables that CAF keeps for it.
 void use(ActorSystem& system, RunsOn where) {
   const caf::actor actor = system.spawn(where, idle, 0);
   caf::anon_send(actor, 1);

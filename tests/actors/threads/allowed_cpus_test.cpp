@@ -49,7 +49,7 @@ TEST(AllowedCpus, AreAllThoughTheHostsThreadIsBoundToOne) {
   EXPECT_EQ(AllowedCpus::now().count(), static_cast<int>(all.size()));
 }
 
-/// While it lives, the calling thread is bound to one CPU.
+/// While a Bound lives, the thread that constructed it is bound to one CPU.
 class Bound {
  public:
   explicit Bound(int cpu) {
@@ -64,7 +64,8 @@ class Bound {
   cpu_set_t before_;
 };
 
-/// A thread that may use all CPUs that the main thread may use when it begins.
+/// Is a thread that may use all CPUs that the main thread could use when the object was
+/// constructed.
 class OtherThread {
  public:
   OtherThread() { EXPECT_TRUE(runs_.wait()); }
@@ -83,7 +84,8 @@ class OtherThread {
   }};
 };
 
-/// While it lives, the environment tells OpenMP nothing about CPUs but what the test sets.
+/// While an OpenMpSettings lives, the environment tells OpenMP nothing about CPUs but what the test
+/// sets.
 class OpenMpSettings {
  public:
   OpenMpSettings() {
@@ -106,7 +108,7 @@ class OpenMpSettings {
   void clear() {
     for (const char* const name : names) unsetenv(name);
   }
-  /// Sets one variable, as NAME=value, and no other.
+  /// Sets the variable that `setting` names, as NAME=value, and clears all others.
   void set_only(const std::string& setting) {
     clear();
     const std::size_t equals = setting.find('=');
@@ -171,8 +173,8 @@ TEST(AllowedCpus, AreThoseOfTheStartingThreadBesideThoseOfTheMainThread) {
   });
 }
 
-/// Returns what the host that uses OpenMP prints: the numbers of CPUs of its main thread and of the
-/// engine's.
+/// Runs the program bound_host with `setting` in its environment. Returns what it prints: how many
+/// CPUs its main thread may use, and how many a thread of the engine.
 std::string cpus_of_bound_host(const std::string& setting) {
   const auto result = run_command({"/usr/bin/env", setting, PENSTOCK_BOUND_HOST});
   EXPECT_EQ(result.code, 0) << result.err;
@@ -194,7 +196,7 @@ TEST(AllowedCpus, AreAmongThoseThatTheProcessWasStartedWith) {
   const OpenMpSettings none;
   for (const int cpu : cpus_of_this_thread())
     on_host_thread([&] {
-      bind_this_thread(cpu);  // A program that is started from here may use this one only.
+      bind_this_thread(cpu);  // A program that this thread starts may use this CPU only.
       EXPECT_EQ(cpus_of_bound_host("OMP_PROC_BIND=false"), line(1, 1));
       EXPECT_EQ(cpus_of_bound_host("OMP_PROC_BIND=true"), line(1, 1));
     });

@@ -1,5 +1,5 @@
-// A host that uses OpenMP, which may bind its threads to CPUs. Prints on how many CPUs its main
-// thread may run, and on how many a thread of the engine may.
+// This host uses OpenMP, which may bind the host's threads to CPUs. The program prints on how many
+// CPUs its main thread may run, and on how many a thread of the engine may run.
 
 #include <sched.h>
 

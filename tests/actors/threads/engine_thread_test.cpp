@@ -15,7 +15,7 @@
 namespace penstock::actors {
 namespace {
 
-/// The signals that a program may block, and that are blocked on this thread.
+/// Returns the numbers of the signals that are blocked on this thread.
 std::vector<int> blocked_signals() {
   sigset_t set;
   EXPECT_EQ(pthread_sigmask(SIG_BLOCK, nullptr, &set), 0);

@@ -17,10 +17,12 @@ namespace {
 using graph::in_host_store;
 using graph::Location;
 using graph::Space;
-using Ranges = std::vector<std::pair<std::int64_t, std::int64_t>>;  // Has offset and place.
+// Has the offset and the place of each range, in bytes.
+using Ranges = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
-/// Returns a setup of one stage with sums of 40, `large` and 30 elements, and one of 50 elements in
-/// the host store.
+/// Returns a setup of one stage that has sums of 40, `large` and 30 elements on its IPU, and a sum
+/// of 50 elements in the host store. Replicas divide parameters of `least_divided` elements or
+/// more.
 PipelineSetup setup(std::int64_t least_divided, std::int64_t large = 64) {
   graph::Plan plan;
   graph::StagePlan& stage = plan.stages.emplace_back();
@@ -73,7 +75,7 @@ TEST(ReducedSums, LeaveOutWhatReplicasDivide) {
   EXPECT_EQ(reduced_layout(pipeline, rules(), 0, Space::host_accumulators).bytes, 256);
 }
 
-/// Replicas of a stage with sums of large elements, of which the totals are not made yet.
+/// Has replicas of a stage with a sum of many elements. The totals have not been added up yet.
 struct Replicas {
   explicit Replicas(std::int64_t replicas, std::int64_t least_divided) {
     const PipelineSetup pipeline = setup(least_divided, large);
@@ -89,7 +91,8 @@ struct Replicas {
     }
   }
 
-  /// Numbers of which the sum depends on the order of addition.
+  /// Fills a replica's `block` with numbers. Their sum over the replicas depends on the order of
+  /// addition.
   static void fill(std::span<std::byte> block, std::int64_t replica) {
     auto* const element = reinterpret_cast<float*>(block.data());
     for (std::size_t i = 0; i < block.size() / sizeof(float); ++i)
@@ -105,7 +108,7 @@ struct Replicas {
     return all;
   }
 
-  /// Returns what the totals are to be, element by element in the order of the replicas.
+  /// Returns what the totals have to be: each element is added up in the order of the replicas.
   std::vector<std::byte> by_hand() const {
     std::vector<std::byte> all;
     for (const bool on_host : {false, true})

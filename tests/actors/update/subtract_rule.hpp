@@ -1,4 +1,5 @@
-// An optimizer's rule of which a test can tell by a look at the weights what it was given.
+// The optimizer rule `subtract` changes weights so that a test can tell by them which gradient and
+// which step the rule was given.
 #pragma once
 
 #include <cstdint>

@@ -24,15 +24,16 @@ using Vector = std::vector<float>;
 struct Updated {
   Tensor weight;
   std::vector<Tensor> state;
-  std::int32_t parts = 0;  ///< Counts those that were run by themselves.
+  std::int32_t parts = 0;  ///< Counts the parts into which updates were divided.
   OffloadReport moves;
   OffloadReport weight_moves;
   std::uint64_t beats = 0;
-  std::uint64_t allocations = 0;  ///< Counts those while an update ran.
+  std::uint64_t allocations = 0;  ///< Counts the allocations while updates ran.
 };
 
-/// Returns one parameter after two updates by a rule, with its state on the IPU or, with scratch,
-/// off it, and the parameter itself off it, too, if asked for.
+/// Returns one parameter of `size` elements after two updates by `rule`. Its state is on the IPU if
+/// `scratch_bytes` is 0, else in the host store. The parameter itself is in the host store if
+/// `weight_on_host` is true.
 Updated updated(const char* rule, std::int64_t size, std::int32_t threads,
                 std::int64_t scratch_bytes = 0, bool weight_on_host = false) {
   const graph::TensorType type{DType::f32, {size}};
@@ -104,7 +105,7 @@ TEST(WeightUpdate, WorksOnVeryLargeParametersInPiecesThatBeat) {
   EXPECT_GE(moved.beats, moved.moves.loads + moved.moves.stores) << "with each copy";
 }
 
-/// Returns a parameter of `updated()` after two updates of the whole of it by the rule itself.
+/// Returns the parameter of `updated()` after two direct calls of `rule` for all of its elements.
 Vector updated_at_once(const graph::OptimizerRule& rule, std::int64_t size) {
   const graph::Hyper hyper{.weight_decay = 0.01};
   const auto elements = static_cast<std::size_t>(size);
@@ -121,8 +122,8 @@ Vector updated_at_once(const graph::OptimizerRule& rule, std::int64_t size) {
   return weight;
 }
 
-// There is a beat for each block and each pass of two updates, and the rule's bits are those of the
-// whole.
+// Each update beats for every block when it measures and again when it applies. The weights have
+// the bits that the rule computes if it gets all elements at once.
 TEST(WeightUpdate, ByARuleWithNormsBeatsWithEachBlockAndChangesNoBit) {
   const graph::OptimizerRule& lamb = graph::find_optimizer_rule("lamb");
   for (const std::int64_t blocks : {1, 2, 13})
@@ -137,7 +138,7 @@ TEST(WeightUpdate, ByARuleWithNormsBeatsWithEachBlockAndChangesNoBit) {
     }
 }
 
-// There must be nothing that an update could lack once it has begun.
+// An update that has begun must end, so it must not need memory that may be missing.
 TEST(WeightUpdate, AllocatesNothing) {
   for (const char* rule : {"sgd", "adamw", "rmsprop", "lamb"})
     for (const std::int32_t threads : {1, 3})
@@ -149,14 +150,14 @@ TEST(WeightUpdate, AllocatesNothing) {
         }
 }
 
-// 4.3: what comes and goes is counted, and changes no bit.
+// 4.3: loads and stores of the state are counted, and change no bit.
 TEST(WeightUpdate, WorksOnOffloadedStateInPiecesThatFitIntoScratch) {
   struct Row {
     const char* rule;
     std::int64_t size;
     std::int64_t scratch;
     std::int32_t threads;
-    std::uint64_t pieces;  ///< Counts those of each tensor and update.
+    std::uint64_t pieces;  ///< Counts the pieces of each state tensor in each update.
   };
   constexpr std::int64_t large = 100'003;
   const Row rows[] = {
@@ -186,13 +187,14 @@ TEST(WeightUpdate, WorksOnOffloadedStateInPiecesThatFitIntoScratch) {
   }
 }
 
-// 4.3: beside the state that comes with them, in as large pieces as all of them leave room for.
+// 4.3: a piece of the weight and pieces of its state tensors are in scratch together, and are as
+// large as the room allows.
 TEST(WeightUpdate, WorksOnOffloadedWeightsInPiecesThatFitIntoScratch) {
   struct Row {
     const char* rule;
     std::int64_t scratch;
     std::int32_t threads;
-    std::uint64_t pieces;  ///< Counts those of each update.
+    std::uint64_t pieces;  ///< Counts the pieces of the weight in each update.
   };
   constexpr std::int64_t size = 100'003;
   const Row rows[] = {{"sgd", 4096, 1, 98},

@@ -1,4 +1,4 @@
-// These are weight updates of parameters that replicas divide among each other.
+// These tests check weight updates of parameters that replicas divide among each other.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,8 @@ namespace {
 using testing::heap_allocations;
 using testing::subtract;
 
-/// A parameter of seven elements, of which each of three replicas keeps three: 0 to 2, 3 to 5, 6.
+/// Has a parameter of seven elements that three replicas divide: the first keeps elements 0 to 2,
+/// the second 3 to 5, and the third 6, with room for three.
 struct ShardFixture {
   static constexpr std::int64_t size = 7, room = 3, replicas = 3;
 
@@ -50,7 +51,8 @@ struct ShardFixture {
     }
   }
 
-  /// Returns the sum of all replicas' gradients, in the order of their numbers: in f32 that shows.
+  /// Returns the sum of all replicas' gradients of element `i`, added in the order of the replicas.
+  /// In f32, another order gives another sum.
   static float sum(std::int64_t i) { return (1e8f + static_cast<float>(2 * i)) - 1e8f; }
 
   void scatter() {
@@ -68,8 +70,8 @@ struct ShardFixture {
     }
   }
 
-  /// Applies the update replica by replica; of the sums of each, only its own shard is of numbers
-  /// by then.
+  /// Applies the update replica by replica. Before that, each replica's sums outside its own shard
+  /// become NaN, so that they show if an update reads them.
   void apply() {
     scatter();
     for (std::int64_t replica = 0; replica < replicas; ++replica) {
@@ -120,7 +122,7 @@ TEST(WeightUpdate, ReadsAndWritesItsShardOnlyUntilTheOthersAreGathered) {
 
 TEST(WeightUpdate, AllocatesNothingBetweenReplicas) {
   ShardFixture f;
-  f.scatter();  // Its own reduced sums are new.
+  f.scatter();  // This allocates the reduced sums before the count begins.
   const std::uint64_t before = heap_allocations();
   for (const UpdateRound round :
        {UpdateRound::reduce, UpdateRound::measure, UpdateRound::apply, UpdateRound::gather})
@@ -144,7 +146,7 @@ TEST(WeightUpdate, ExchangesNormsForRoomForTheNextOnesWithoutAllocating) {
   EXPECT_EQ(norms.shards[0].part.tail, update.norms().shards[0].part.tail);
 }
 
-// 7.10: of 7 elements the replicas have 3, 3 and 1.
+// 7.10: the shards of the three replicas have 3, 3 and 1 of the 7 elements.
 TEST(WeightUpdate, AddsUpItsShardOfAllReplicasInTheirOrderAndCountsWhatItReads) {
   ShardFixture f;
   f.scatter();
@@ -172,7 +174,7 @@ TEST(WeightUpdate, KeepsStateOfItsShardAndCountsItsPadding) {
   ASSERT_EQ(states.size(), 3u);
   EXPECT_EQ(states[2].first_element, 6);
   EXPECT_EQ(states[2].tensors.at(0).shape(), Shape{1});
-  std::ranges::reverse(states);  // Answers may arrive in this order.
+  std::ranges::reverse(states);  // The answers of the replicas may arrive in any order.
   const auto whole = whole_state(*f.plan, states);
   ASSERT_EQ(whole.at(0).size(), 1u);
   EXPECT_EQ(whole[0][0].shape(), Shape{ShardFixture::size});

@@ -22,7 +22,8 @@ constexpr graph::Location sum_at(std::int64_t offset) {
   return {.space = graph::Space::accumulators, .offset = offset};
 }
 
-/// One stage with a buffer, a parameter with three uses and one with a single use.
+/// Returns a plan of one stage with a buffer, a parameter with three uses and a parameter with one
+/// use.
 std::shared_ptr<const graph::Plan> trained_plan() {
   const graph::TensorType type{DType::f32, {elements}};
   graph::Plan plan;
@@ -90,7 +91,7 @@ TEST(WeightUpdate, AddsTheUsesOfATiedParameterInModelOrder) {
   f.sum(0, 1);       // This is use 1.
   f.sum(64, -1e8f);  // This is use 2.
   f.update->run({UpdateRound::apply}, {});
-  EXPECT_EQ(f.weight(1), -1);  // In f32, (1e8 + 1) - 1e8 is 0; then comes the step's 1.
+  EXPECT_EQ(f.weight(1), -1);  // In f32, (1e8 + 1) - 1e8 is 0. The rule also subtracts the step, 1.
 }
 
 TEST(WeightUpdate, BeginsEveryWindowWithSumsOfZeroAndTheNextStep) {
@@ -145,7 +146,8 @@ TEST(WeightUpdate, ReadsTheReplicasTotalAndNotItsOwnSums) {
   f.update->set_sums(0, {f.arena, std::make_shared<ReducedSums>(ReducedSums{of_all})});
   f.update->run({UpdateRound::apply}, {});
   EXPECT_EQ(f.weight(2), -6);
-  EXPECT_EQ(reinterpret_cast<const float*>(total.get() + 192)[0], 5);  // Others read it, too.
+  // The update leaves the total as it is, because other replicas read it, too.
+  EXPECT_EQ(reinterpret_cast<const float*>(total.get() + 192)[0], 5);
 }
 
 TEST(WeightUpdate, KeepsStateInTheBlockItIsGiven) {

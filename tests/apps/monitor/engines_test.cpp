@@ -1,4 +1,5 @@
-// The monitor finds the processes that answer, and is held up by none that does not.
+// These tests check that the monitor finds the processes that answer, and that a process that does
+// not answer does not hold up the monitor.
 
 #include "apps/monitor/engines.hpp"
 
@@ -19,7 +20,8 @@ namespace {
 using penstock::testing::TemporaryDirectory;
 using penstock::testing::write_file;
 
-/// A socket of the name that process `pid` has, to which this process listens while it lives.
+/// Is a socket at which this process listens while the object lives, under the name that a socket
+/// of process `pid` has.
 class Listening {
  public:
   Listening(const TemporaryDirectory& directory, std::int64_t pid)
@@ -35,7 +37,7 @@ class Listening {
   Listening(const Listening&) = delete;
   Listening& operator=(const Listening&) = delete;
 
-  /// Answers one request, and returns it.
+  /// Answers one request with `text`, and returns the request.
   std::string answer(const std::string& text) const {
     const int connection = ::accept(socket_, nullptr, nullptr);
     char request[256] = {};
@@ -103,7 +105,7 @@ TEST(Engines, ThatHaveEndedLoseTheirSockets) {
   EXPECT_EQ(directory.entries(), std::set<std::string>{std::to_string(::getpid()) + ".sock"});
 }
 
-// There, the number means another process, or none.
+// In another container, the same number belongs to another process, or to none.
 TEST(Engines, OfAnotherContainerKeepTheirSockets) {
   const TemporaryDirectory directory;
   const std::int64_t ended = ended_process();

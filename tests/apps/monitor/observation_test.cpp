@@ -1,4 +1,5 @@
-// What a process answers becomes numbers, and two of its answers become rates.
+// These tests check the numbers that the monitor reads from an answer of a process, and the rates
+// that it computes from two answers.
 
 #include "apps/monitor/observation.hpp"
 

@@ -1,4 +1,4 @@
-// The monitor's pictures as text.
+// These tests check the tables that the monitor shows, as text.
 
 #include "apps/monitor/tables.hpp"
 

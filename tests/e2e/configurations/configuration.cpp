@@ -35,7 +35,7 @@ const std::vector<NamedOptimizer>& optimizers() {
   return list;
 }
 
-/// Draws another learning rate and decay for one parameter.
+/// Gives `parameter` another learning rate and decay in one of three draws.
 void draw_group(Draws& draws, const std::string& parameter, Optimizer& optimizer) {
   if (draws.below(3) != 0) return;
   ParameterGroup group{.parameters = {parameter}, .settings = optimizer.settings};
@@ -48,7 +48,7 @@ void draw_group(Draws& draws, const std::string& parameter, Optimizer& optimizer
   optimizer.groups = {group};
 }
 
-/// The classes of tensors that may be kept in the host store.
+/// Has the classes of tensors that may be kept in the host store.
 constexpr Offload OffloadOptions::*offload_classes[] = {
     &OffloadOptions::optimizer_state, &OffloadOptions::accumulators, &OffloadOptions::activations,
     &OffloadOptions::weights};
@@ -71,7 +71,8 @@ void draw_schedule(Draws& draws, Topology& topology) {
       {PipelineSchedule::grouped, PipelineSchedule::interleaved, PipelineSchedule::sequential});
 }
 
-/// Each of the blocks "A" to "D" begins a stage or goes on with one.
+/// Draws for each of the blocks "B" to "D" whether it begins a stage or belongs to the stage
+/// before.
 void cut_between_blocks(Draws& draws, Configuration& configuration) {
   std::vector<Stage>& stages = configuration.options.topology.stages;
   stages = {Stage{"A"}};
@@ -97,7 +98,8 @@ void cut_between_layers(Draws& draws, const Experiment& experiment, Configuratio
   configuration.stages = stages.back() + 1;
 }
 
-/// Draws a cut by rule. As `same_as_ipu` asks for, blocks go to no earlier IPU.
+/// Draws a cut by rule, and the IPUs of the blocks. For the rule `same_as_ipu` the IPUs never
+/// decrease from block to block, because that rule asks for it.
 void cut_by_rule(Draws& draws, Configuration& configuration) {
   const StageRule rule = configuration.options.topology.stage_rule =
       draws.one_of({StageRule::by_block, StageRule::same_as_ipu, StageRule::auto_increment});
@@ -126,20 +128,22 @@ void draw_cut(Draws& draws, const Experiment& experiment, Configuration& configu
   }
 }
 
-/// Returns whether stages may be placed, and have turns: they may not if something else says where
-/// they are.
+/// Returns whether the options may place the stages and put them into phases. They may not if the
+/// compiler or the blocks say where the stages are.
 bool is_placed_freely(const Configuration& configuration) {
   return configuration.cut != Cut::by_the_compiler && configuration.cut != Cut::by_rule;
 }
 
-/// Puts any stage on any IPU: several on one, one that is visited again; or as they are numbered.
+/// Draws an IPU for each stage, so that stages may share an IPU or come back to one. In one of
+/// three draws, each stage stays on the IPU of its own number.
 void draw_placement(Draws& draws, Configuration& configuration) {
   if (!is_placed_freely(configuration) || draws.below(3) == 0) return;
   for (int i = 0; i < configuration.stages; ++i)
     configuration.options.topology.ipus.push_back(draws.below(configuration.stages));
 }
 
-/// Draws one or two stages a phase, or each one, on the IPUs of the strategy.
+/// Draws a phased strategy, with phases of one or two stages, or with each stage as a phase. The
+/// strategy decides over the IPUs.
 void draw_phases(Draws& draws, Configuration& configuration) {
   if (!is_placed_freely(configuration) || draws.below(3) != 0) return;
   Topology& topology = configuration.options.topology;
@@ -157,7 +161,7 @@ void draw_phases(Draws& draws, Configuration& configuration) {
   topology.stages.clear();
 }
 
-/// Draws what leaves the IPUs of phases.
+/// Draws which tensors of phases leave the IPUs, and when.
 void draw_residency(Draws& draws, Options& options) {
   if (!is_phased(options.topology.strategy)) return;
   using enum PhaseLiveness;
@@ -183,7 +187,8 @@ void draw_recomputation(Draws& draws, const Configuration& configuration,
     if (draws.coin()) training.recompute_stages.push_back(stage);
 }
 
-/// Draws an output mode; if an update is shorter, one of those that need no others.
+/// Draws an output mode. If the last update is shorter, modes that count or add up micro-batches
+/// are left out.
 void draw_output(Draws& draws, const Experiment& experiment, OutputMode& mode, int& period) {
   using enum OutputMode;
   mode = experiment.last_samples > 0 ? draws.one_of({automatic, final, all})
@@ -209,16 +214,17 @@ void draw_threads(Draws& draws, Options& options) {
   options.runtime.trace = draws.below(4) == 0;
 }
 
-/// Not where another try may be cut elsewhere, by other times, nor where a shorter update has whole
-/// state in the one replica that does it.
+/// Draws whether the memory of the IPUs is limited. It is not if the compiler cuts the model, since
+/// it may cut by other measured times the next time, and not if a shorter last update needs the
+/// whole optimizer's state in the one replica that runs it.
 bool draw_limit(Draws& draws, const Experiment& experiment, const Configuration& configuration) {
   const bool grows =
       experiment.last_samples > 0 && configuration.options.training.sharding.optimizer_state.on;
   return draws.below(3) == 0 && configuration.cut != Cut::by_the_compiler && !grows;
 }
 
-/// Draws a last update of any number of samples; replicas that share their inputs need whole
-/// updates.
+/// Draws a last update with fewer samples in one of three draws. Replicas that share their inputs
+/// need whole updates.
 void draw_last_update(Draws& draws, Experiment& experiment) {
   const std::int64_t whole = per_update(experiment.options);
   if (draws.below(3) != 0 || whole == 1 || experiment.options.topology.input_group_size > 1) return;

@@ -1,5 +1,6 @@
-// Configurations drawn from a seed: an experiment is what decides over the bits of a training, a
-// configuration how it is run, which must not.
+// Experiments and configurations are drawn from a seed. An experiment has everything that decides
+// over the bits of a training. A configuration says how the training is run, which must not change
+// any bit.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +13,11 @@
 
 namespace penstock::testing {
 
-/// There are this many experiments, one of each seed from 0, with so many configurations of each
-/// and so many updates of each of these.
+/// Count the experiments, one of each seed from 0, the configurations of each experiment, and the
+/// updates in each configuration.
 inline constexpr int experiments = 50, configurations_each = 10, updates = 3;
 
-/// Draws that are the same on every machine.
+/// Draws numbers that are the same on every machine.
 class Draws {
  public:
   explicit Draws(std::uint32_t seed) : generator_(seed) {}
@@ -38,20 +39,20 @@ struct NamedOptimizer {
 };
 
 /// Has the model, the data, the optimizer, b, G, R, the seed, the reduction, the input groups and
-/// the samples of the last update.
+/// the number of samples of the last update.
 struct Experiment {
   const SmallNetwork* network = nullptr;
   NamedOptimizer optimizer = {};  ///< Has one of the network's parameters in a group, or none.
   Options options = {};
-  /// Counts those of the last update, which are fewer than any other's; 0 says that they are as
-  /// many.
+  /// Counts the samples of the last update if they are fewer than those of the other updates. 0
+  /// says that the last update has as many as the others.
   std::int64_t last_samples = 0;
 };
 
-/// Counts the samples of a whole update.
+/// Returns the number of samples of a whole update.
 std::int64_t per_update(const Options& options);
-/// Counts the micro-batches of an update, numbered from 0. A shorter one has equal ones, as large
-/// as they can be.
+/// Returns the number of micro-batches of each replica in update number `update`, counted from 0. A
+/// shorter last update has equal micro-batches that are as large as possible.
 std::size_t micro_batches_of(const Experiment& experiment, std::size_t update);
 
 /// Draws one of the small networks, or the large one.
@@ -62,16 +63,16 @@ Experiment draw_experiment(Draws& draws, const SmallNetwork& network, bool large
 /// Says where a model is cut into stages.
 enum class Cut : std::uint8_t {
   between_blocks,   ///< Cuts as `Topology::stages` says.
-  between_layers,   ///< Cuts anywhere, as `Model::set_stage_assignment` was told.
+  between_layers,   ///< Cuts anywhere, as `Model::set_stage_assignment()` was told.
   by_the_compiler,  ///< Cuts as `Topology::automatic_stages` asks.
-  by_rule           ///< `Topology::stage_rule`, of blocks that say their IPUs
+  by_rule           ///< Cuts as `Topology::stage_rule` says, with blocks that name their IPUs.
 };
 
 struct Configuration {
-  Options options = {};  ///< Has those of the experiment, and all others drawn.
+  Options options = {};  ///< Has the options of the experiment, and all others as drawn.
   Marks marks = {};
-  bool cached = false;  ///< Says that the plan is read from a cache.
-  /// Says that the IPUs have what the fullest of them needs, and no byte more.
+  bool cached = false;  ///< Says whether the plan is read from a cache.
+  /// Says whether each IPU has as much memory as the fullest IPU needs, and no byte more.
   bool limited = false;
   Cut cut = Cut::between_blocks;
   int stages = 1;
@@ -79,13 +80,13 @@ struct Configuration {
   std::vector<int> layer_stages = {};
 };
 
-/// Draws how to train `experiment` for all its updates.
+/// Draws a configuration that trains `experiment` for all its updates.
 Configuration draw_configuration(Draws& draws, const Experiment& experiment);
 
 /// Returns the model of `experiment` as `configuration` cuts it.
 Model build_model(const Experiment& experiment, const Configuration& configuration);
 
-/// Everything that was drawn, as JSON.
+/// Returns everything that was drawn, as JSON.
 std::string to_json(const Experiment& experiment, const Configuration& configuration);
 
 }  // namespace penstock::testing

@@ -1,5 +1,6 @@
-// The way in which a training is run changes no bit of it: configurations are drawn from a seed,
-// every setting at once, and compared with one stage on one IPU.
+// The way in which a training is run changes no bit of its results: every setting of a
+// configuration is drawn from a seed, and the results are compared with those of one stage on one
+// IPU.
 #include <gtest/gtest.h>
 
 #include "tests/e2e/configurations/trained.hpp"
@@ -8,7 +9,8 @@
 namespace penstock::testing {
 namespace {
 
-/// Sanitizers, under which each takes some twenty times as long, see one of each experiment's.
+/// Counts the configurations that run of each experiment. Under sanitizers there is only one,
+/// because each takes some twenty times as long.
 constexpr int sampled = sanitized ? 1 : configurations_each;
 
 class Configurations : public ::testing::TestWithParam<int> {};

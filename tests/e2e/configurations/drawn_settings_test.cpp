@@ -1,5 +1,4 @@
-// These tests show what the drawn configurations are worth: together they have every setting, and
-// it has an effect.
+// These tests check that the drawn configurations together have every setting, each with an effect.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +23,7 @@ bool revisits_an_ipu(const Configuration& configuration) {
   return std::set(ipus.begin(), ipus.end()).size() < ipus.size();
 }
 
-/// Notes as words which classes of tensors are off the IPUs, and that they are so in phases.
+/// Inserts words that say which classes of tensors are off the IPUs, and whether that is in phases.
 void note_offload(const Options& options, std::set<std::string>& words) {
   const OffloadOptions offload = offload_of(options);
   const Topology& topology = options.topology;
@@ -43,7 +42,7 @@ void note_offload(const Options& options, std::set<std::string>& words) {
   }
 }
 
-/// Notes as words what a shorter last update comes with.
+/// Inserts words that say with which other settings a shorter last update comes.
 void note_last_update(const Experiment& experiment, const Configuration& configuration,
                       std::set<std::string>& words) {
   if (experiment.last_samples == 0) return;
@@ -79,8 +78,8 @@ bool shares_kernels(const graph::Plan& plan) {
   });
 }
 
-/// Notes as words what the large network is there for: kernels that threads share, and all that
-/// works on tensors piece by piece, a piece of which has 32,768 elements at most.
+/// Inserts words for the settings that only the large network can test: kernels that threads share,
+/// and all work on tensors piece by piece. A piece has 32,768 elements at most.
 void note_large(const Experiment& experiment, const Configuration& configuration,
                 std::set<std::string>& words) {
   if (experiment.network != &large_network()) return;
@@ -155,7 +154,7 @@ std::set<std::string> settings(const Experiment& experiment, const Configuration
   return words;
 }
 
-// So that a change of the draws cannot quietly leave something out.
+// If a change of the draws leaves a setting out, this test notices it.
 TEST(DrawnConfigurations, HaveEverySetting) {
   std::map<std::string, int> counts;
   for (int seed = 0; seed < experiments; ++seed) {

@@ -12,11 +12,12 @@ namespace {
 constexpr int classes = 3;
 constexpr const char* blocks[] = {"A", "B", "C", "D"};
 
-/// Says what a network is made for: images or rows, and a loss.
+/// Says what a network is made for: its input is images or rows, and its loss needs labels or a
+/// target.
 struct Task {
   bool has_images;
-  std::vector<std::int64_t> sample;  ///< Is that of the input.
-  bool has_labels;  ///< Otherwise it has a target of as many numbers as there are classes.
+  std::vector<std::int64_t> sample;  ///< Is the shape of one sample of the input.
+  bool has_labels;  ///< If false, there is a target of as many numbers as there are classes.
 };
 
 Task draw_task(Draws& draws) {
@@ -28,7 +29,8 @@ Task draw_task(Draws& draws) {
   return task;
 }
 
-/// Draws a network while it builds it, so that each shape is known when the next layer is drawn.
+/// Draws a network layer by layer while building it, so that each shape is known when the next
+/// layer is drawn.
 class RandomGraph {
  public:
   RandomGraph(std::uint32_t seed, const Marks& marks)
@@ -66,7 +68,8 @@ class RandomGraph {
   bool is_image(Value value) const { return model_.shape(value).rank() == 4; }
   std::string next_name() { return "layer" + std::to_string(++names_); }
 
-  /// Sometimes a checkpoint; and in any case something that a later layer may go back to.
+  /// Keeps `value` for later layers to read. If its bit in the marks is set, it becomes a
+  /// checkpoint.
   Value note(Value value) {
     if (marks_.checkpoints >> (earlier_.size() % 4) & 1)
       value = model_.recomputation_checkpoint(value);
@@ -179,7 +182,8 @@ class RandomGraph {
     }
   }
 
-  /// A layer with the weight of one before it that takes as many features, if there is any.
+  /// Returns a layer that shares the weight of an earlier layer with as many features, or no more
+  /// than a tanh if there is no such layer.
   Value tied() {
     for (const std::string& name : linear_)
       if (const Value weight = model_.parameter(name + ".weight"); size(weight, 1) == size(x_, 1))
@@ -187,7 +191,7 @@ class RandomGraph {
     return model_.tanh(x_);
   }
 
-  /// Two values that become one. What is multiplied stays between -1 and 1.
+  /// Joins `x_` and an earlier value. The factors of a product are between -1 and 1.
   Value joined() {
     const Value other = earlier_alike();
     switch (draws_.below(4)) {

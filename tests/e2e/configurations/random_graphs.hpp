@@ -1,5 +1,6 @@
-// Networks drawn from a seed: layers of every kind in a random order over four blocks, with skips
-// from anywhere before, weights that several layers share, and one of several losses.
+// Random networks are drawn from a seed. They have layers of every kind in a random order over four
+// blocks, skip connections from any earlier layer, weights that several layers share, and one of
+// several losses.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 namespace penstock::testing {
 
-/// Returns the same network for the same seed, whatever marks it is built with.
+/// Returns the network of `seed`. Its layers do not depend on the marks that it is built with.
 SmallNetwork random_graph(std::uint32_t seed);
 
 }  // namespace penstock::testing

@@ -17,7 +17,8 @@
 namespace penstock::testing {
 namespace {
 
-/// A number from the environment, for longer runs than the suite's.
+/// Returns the number in an environment variable, which allows longer runs than the suite's, or
+/// `otherwise` if the variable is not set.
 std::uint32_t wanted(const char* variable, std::uint32_t otherwise) {
   const char* text = std::getenv(variable);
   return text ? static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10)) : otherwise;
@@ -25,7 +26,7 @@ std::uint32_t wanted(const char* variable, std::uint32_t otherwise) {
 
 constexpr int ways = 2;
 
-/// The first tensor that has an element which is no finite number; empty if there is none.
+/// Returns the name of the first tensor with an element that is not finite, or an empty text.
 std::string first_infinite(const Trained& trained) {
   for (const auto& [name, tensor] : trained.tensors)
     if (tensor.dtype() == DType::f32 &&
@@ -56,7 +57,7 @@ TEST(RandomGraphs, GiveFiniteNumbersAndTheBitsOfASingleStage) {
   }
 }
 
-// So that a change of the draws cannot quietly leave something out.
+// If a change of the draws leaves out a kind of layer, this test notices it.
 TEST(RandomGraphs, HaveLayersOfEveryKindAndAreAllDifferent) {
   constexpr std::uint32_t count = 150;
   std::set<std::string_view> kinds;

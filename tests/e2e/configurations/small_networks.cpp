@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::int64_t classes = 3;
 
-/// Is called with one value after the other, and marks those as checkpoints whose bit is set in
-/// `bits`; the lowest bit is for the first value.
+/// Is called with one value after the other, and marks a value as a checkpoint if its bit is set in
+/// `bits`. The lowest bit is for the first value.
 class Checkpoints {
  public:
   Checkpoints(Model& model, std::uint32_t bits) : model_(&model), bits_(bits) {}
@@ -68,7 +68,7 @@ Model convolutions(const Marks& marks) {
   return model;
 }
 
-/// Statistics, random numbers, and a value that two later stages read.
+/// Builds a network with batch statistics, random numbers, and a value that two later blocks read.
 Model residual(const Marks& marks) {
   Model model("residual", 2);
   Checkpoints offer(model, marks.checkpoints);
@@ -99,7 +99,7 @@ Model residual(const Marks& marks) {
   return model;
 }
 
-/// Dense layers, three of which share their weights in three blocks.
+/// Builds dense layers. Three of them, in three blocks, share their weights.
 Model tied(const Marks& marks) {
   Model model("tied", 3);
   Checkpoints offer(model, marks.checkpoints);
@@ -130,7 +130,7 @@ std::vector<Tensor> rows(std::int64_t count) {
 
 constexpr std::int64_t length = 5, vocabulary = 7, width = 8;
 
-/// Attention, and an embedding that the last block uses a second time.
+/// Builds attention, and an embedding whose weight the last block uses a second time.
 Model sequences(const Marks& marks) {
   Model model("sequences", 4);
   Checkpoints offer(model, marks.checkpoints);
@@ -169,8 +169,8 @@ const SmallNetwork networks[] = {
     {"sequences", sequences, sentences, "norm1", "tokens.weight", 2},
 };
 
-/// Layers whose work the threads of an IPU share, and parameters of more than a piece of any kind
-/// and no multiple of it; two uses of the larger of them are in different blocks.
+/// Builds layers whose work the threads of an IPU share. The parameters are larger than a piece of
+/// any kind, and no multiple of one. The largest parameter is used in two blocks.
 Model wide(const Marks& marks) {
   Model model("wide", 5);
   Checkpoints offer(model, marks.checkpoints);

@@ -1,5 +1,5 @@
-// Tiny networks of several kinds, one that is larger, and data for them: what the property test
-// over configurations trains.
+// These are the networks that the property test over configurations trains: tiny ones of several
+// kinds, and one that is larger, with data for them.
 #pragma once
 
 #include <array>
@@ -13,32 +13,34 @@
 
 namespace penstock::testing {
 
-/// Has what a model says of how it is run.
+/// Has what a model itself says of how it is run.
 struct Marks {
-  std::uint32_t checkpoints = 0;  ///< Has bits that say which values are marked for recomputation.
-  std::array<int, 4> ipus = {-1, -1, -1, -1};  ///< Are those of the blocks.
+  std::uint32_t checkpoints = 0;  ///< Has bits that say which values become checkpoints.
+  std::array<int, 4> ipus = {-1, -1, -1, -1};  ///< Has the IPU of each block; -1 says "none".
 };
 
 struct SmallNetwork {
   std::string name;
   /// Builds blocks "A" to "D" with one output "out".
   std::function<Model(const Marks& marks)> build;
-  /// Returns one tensor per input, of `count` samples.
+  /// Returns `count` samples as one tensor per input.
   std::function<std::vector<Tensor>(std::int64_t count)> samples;
-  std::string layer;      ///< Is the name of a layer within.
+  std::string layer;      ///< Is the name of a layer in the middle.
   std::string parameter;  ///< Is the name of a parameter.
-  /// Counts the stages into which the compiler can cut it; it leaves together what shares a
-  /// parameter.
+  /// Counts the stages into which the compiler can cut the network. The compiler keeps layers that
+  /// share a parameter in one stage.
   int automatic_stages;
 };
 
-/// Returns floats and whole numbers below `limit`, which are the same for the same shape.
+/// numbers() returns floats, and integers() whole numbers from 0 to `limit` - 1. Both depend on
+/// their arguments only.
 Tensor numbers(const Shape& shape);
 Tensor integers(const Shape& shape, std::int64_t limit);
 
 std::span<const SmallNetwork> small_networks();
 
-/// One whose kernels threads share, and whose tensors are moved and updated in several pieces.
+/// Returns a network whose kernels are shared by threads, and whose tensors are moved and updated
+/// in several pieces.
 const SmallNetwork& large_network();
 
 }  // namespace penstock::testing

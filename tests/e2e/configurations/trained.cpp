@@ -12,8 +12,8 @@
 namespace penstock::testing {
 namespace {
 
-/// Returns a training model that the directory has had since the same model was compiled before.
-/// The directory has to live as long, for what is compiled later is kept there, too.
+/// Compiles a model, which keeps its plan in `directory`, and returns a second one that reads the
+/// plan there. The directory has to live as long as the model, which keeps later plans there, too.
 TrainingModel from_cache(const Model& model, Options options, const Optimizer& optimizer,
                          const TemporaryDirectory& directory) {
   options.runtime.cache_directory = directory.path().string();
@@ -23,9 +23,9 @@ TrainingModel from_cache(const Model& model, Options options, const Optimizer& o
   return training;
 }
 
-/// Returns what the fullest IPU of a model has in use.
+/// Returns how many bytes the fullest IPU of a model uses.
 std::int64_t fullest_ipu(const std::vector<StageReport>& stages) {
-  std::map<int, std::int64_t> used;  // Is numbered by IPU.
+  std::map<int, std::int64_t> used;  // Has the bytes that each IPU uses, by IPU.
   for (const StageReport& stage : stages) {
     const auto [ipu, first] = used.emplace(stage.ipu, stage.shared_bytes);
     ipu->second += stage.peak_bytes - stage.shared_bytes;
@@ -33,9 +33,10 @@ std::int64_t fullest_ipu(const std::vector<StageReport>& stages) {
   return std::ranges::max(used | std::views::values);
 }
 
-/// The least memory of an IPU that what `make` makes of options fits into: what it takes where
-/// there is no limit. With less it is refused; but where nobody has said how many threads an IPU
-/// has, fewer may do.
+/// Returns the least memory of an IPU, in bytes, that the model fits into which `make` makes of
+/// options. That is what the fullest IPU uses without a limit. The function checks that one byte
+/// less is refused, unless the engine chooses the threads of an IPU: then fewer threads may need
+/// less.
 template <class Make>
 std::int64_t least_memory(Options options, const Make& make) {
   options.topology.ipu_memory_bytes = 0;
@@ -47,8 +48,8 @@ std::int64_t least_memory(Options options, const Make& make) {
   return least;
 }
 
-/// Returns what inference on the same IPUs computes with the newest weights, of two rounds of
-/// micro-batches, the second of which is shorter if the last update was.
+/// Returns what inference on the same IPUs computes with the newest weights. There are two rounds
+/// of micro-batches, and the second one is shorter if the last update was shorter.
 StepResult infer(const Experiment& experiment, const Model& model, Options options) {
   options.device_iterations = 2;
   options.output = {.mode = OutputMode::all,
@@ -61,11 +62,11 @@ StepResult infer(const Experiment& experiment, const Model& model, Options optio
   const std::int64_t all = serving.samples_per_run();
   std::vector<Tensor> inputs =
       experiment.network->samples(all - experiment.last_samples % (all / 2));
-  inputs.resize(serving.inputs().size());  // There are no labels.
+  inputs.resize(serving.inputs().size());  // Inference takes no labels, which are the last input.
   return serving.run(inputs);
 }
 
-/// Is an output mode, and says of what.
+/// Is an output mode with its period, and the number of micro-batches of the call.
 struct Selection {
   OutputMode mode = OutputMode::all;
   std::size_t period = 1, micro_batches = 1;
@@ -77,7 +78,7 @@ struct Selection {
   }
 };
 
-/// Returns what a call returns of `all`, which has a value for each of its micro-batches and
+/// Returns what a call returns of `all`, which has the values of all its micro-batches and
 /// replicas.
 std::vector<float> select(const Selection& selection, std::span<const float> all) {
   if (selection.mode == OutputMode::all) return {all.begin(), all.end()};
@@ -109,8 +110,8 @@ bool same_bits(std::span<const float> a, std::span<const float> b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
 }
 
-/// Returns whether `calls` returned under `name` what they had to, given one call per update of
-/// all.
+/// Returns whether `calls` returned under `name` what they had to. `reference` has one call per
+/// update, with the values of all micro-batches.
 bool returned_as_expected(const std::string& name, const Calls& calls, const Calls& reference,
                           const Experiment& experiment, const Options& options) {
   std::size_t update = 0;

@@ -1,5 +1,5 @@
-// Trained is what a training leaves behind that is run as a configuration says; difference() says
-// whether it is what another one leaves behind.
+// Trained is what a training leaves behind that is run as a configuration says. difference()
+// compares it with what the reference training leaves behind.
 #pragma once
 
 #include <map>
@@ -10,22 +10,22 @@
 
 namespace penstock::testing {
 
-/// Has what each call returned under a name, as numbers.
+/// Has the numbers that each call returned under one name.
 using Calls = std::vector<std::vector<float>>;
 
 struct Trained {
-  /// Weights, buffers, the optimizer's state, and what inference makes of them.
+  /// Has weights, buffers, the optimizer's state, and results of inference with these weights.
   std::map<std::string, Tensor> tensors;
-  std::map<std::string, Calls> returned;  ///< Has losses, outputs and anchors.
+  std::map<std::string, Calls> returned;  ///< Has losses, outputs and anchors, by name.
 };
 
 Trained train(const Experiment& experiment, const Configuration& configuration);
 
-/// One stage, one update a call, and all outputs and anchors that another configuration may ask
-/// for.
+/// Returns a configuration with one stage, one update in each call, and all outputs and anchors
+/// that another configuration may ask for.
 Configuration reference_configuration(const Experiment& experiment);
 
-/// Names the first thing that is not as in the reference; the text is empty if everything is.
+/// Returns the name of the first thing that differs from the reference, or an empty text.
 std::string difference(const Trained& trained, const Trained& reference,
                        const Experiment& experiment, const Options& options);
 

@@ -1,4 +1,5 @@
-// The built monitor as a user runs it, beside trainers that know nothing of it.
+// These tests run the built monitor as a user does, beside trainers that know nothing of the
+// monitor.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -26,7 +27,7 @@ CommandResult monitor(Arguments arguments) {
   return run_command(arguments);
 }
 
-/// Trains for longer than any test takes.
+/// Are the arguments of a training that takes longer than any test.
 const Arguments long_training{PENSTOCK_TRAIN, "--dataset",    "synthetic", "--model",
                               "mlp",          "--epochs",     "1000000",   "--ipu-memory",
                               "1GB",          "--no-progress"};
@@ -36,7 +37,8 @@ class Monitor : public ::testing::Test {
   std::string socket_of(const BackgroundProgram& program) const {
     return (runtime_ / "penstock").string() + "/" + std::to_string(program.id()) + ".sock";
   }
-  /// Asks for JSON until `holds` of it, for two minutes at most.
+  /// Runs the monitor until `holds` is true of the JSON that it prints, 600 times at most. Returns
+  /// that JSON.
   Json seen(const std::function<bool(const Json&)>& holds, const Arguments& more = {}) const {
     Json seen;
     for (int attempts = 0; attempts < 600; ++attempts) {
@@ -63,7 +65,8 @@ class Monitor : public ::testing::Test {
   const EnvironmentVariable variable_{"XDG_RUNTIME_DIR", runtime_.path().string()};
 };
 
-/// Expects the fields of an object, and nothing else: a name and the types that JSON may give it.
+/// Expects exactly these fields of an object. Each has a name, and a text with the names of the
+/// JSON types that are allowed.
 void expect_fields(const Json& object,
                    const std::vector<std::pair<std::string, std::string>>& types) {
   EXPECT_EQ(object.size(), types.size()) << object.dump(2);

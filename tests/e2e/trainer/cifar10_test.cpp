@@ -1,4 +1,4 @@
-// E6: the trainer on images in CIFAR-10's binary format.
+// E6: these tests run the trainer on images in CIFAR-10's binary format.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,8 @@ Arguments on_files_in(const TemporaryDirectory& directory) {
           "5"};
 }
 
-// Colours are of no use here, see textured_images.hpp. Four seeds get all images right.
+// The colours of these images say nothing of their class, see textured_images.hpp. Trainings with
+// four seeds got all images right.
 TEST(TrainerOnCifar10, E6_LearnsClassesThatDifferByTheirStructureOnly) {
   const TemporaryDirectory directory;
   const CommandResult result =

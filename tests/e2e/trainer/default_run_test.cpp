@@ -1,5 +1,5 @@
-// A user who starts the trainer without a word gets this: the default network, on the whole of the
-// default data set, for as many epochs as the trainer chooses.
+// A user who starts the trainer without options trains the default network on the whole default
+// data set, for as many epochs as the trainer chooses.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,8 @@ struct DefaultRun {
   Arguments arguments;
 };
 
-/// The default command takes seconds, but under sanitizers minutes: there it gets one epoch.
+/// Returns the run to test. The default command takes seconds, but minutes under sanitizers, where
+/// it gets one epoch.
 DefaultRun default_run() {
   if (sanitized) return {.epochs = 1, .least_accuracy = 78, .arguments = {"--epochs", "1"}};
   return {.epochs = 3, .least_accuracy = 84, .arguments = {}};  // The seeds gave 85.5 % to 86.6 %.

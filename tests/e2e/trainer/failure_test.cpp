@@ -1,4 +1,4 @@
-// Runs of the trainer that begin well and end otherwise, and what they leave.
+// These tests check runs of the trainer that begin well and then fail, and what they leave behind.
 
 #include <gtest/gtest.h>
 
@@ -52,7 +52,8 @@ std::string last_line(const std::string& text) {
   return text.size() < 2 ? text : text.substr(text.rfind('\n', text.size() - 2) + 1);
 }
 
-/// A run that trains and then cannot finish; its files go to `directory`.
+/// Runs the trainer with files in `directory`, and expects that it trains, then fails to write, and
+/// names `reason`.
 void expect_failure_after_training(const TemporaryDirectory& directory,
                                    const CommandOptions& options, const std::string& reason) {
   const CommandResult result =
@@ -118,7 +119,7 @@ TEST(TrainerFailure, WeightsThatAreNoNumbersFailTheRunInsteadOfReplacingAnything
   EXPECT_EQ(directory.entries(), (std::set<std::string>{"metrics", "weights"}));
 }
 
-/// Checks that the run left all its files, and nothing else in them.
+/// Checks that the run has left its files and no others, and that they are whole.
 void expect_files(const TemporaryDirectory& directory) {
   EXPECT_EQ(directory.entries(), (std::set<std::string>{"metrics", "weights"}));
   EXPECT_EQ(metrics_lines(directory / "metrics").size(), 4U);

@@ -1,4 +1,4 @@
-// The trainer refuses these because two of its files are one.
+// The trainer refuses these runs because two of its options name the same file.
 
 #include <gtest/gtest.h>
 

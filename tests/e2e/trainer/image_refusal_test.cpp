@@ -1,4 +1,4 @@
-// The trainer refuses these for its images.
+// The trainer refuses these runs because something is wrong with its images.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// These tests show what the trainer takes of the machine's memory. They are not for sanitizers,
-// which take more themselves.
+// These tests check how much of the machine's memory the trainer takes. They do not run under
+// sanitizers, which take memory themselves.
 
 #include <gtest/gtest.h>
 

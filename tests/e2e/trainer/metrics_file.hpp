@@ -1,4 +1,4 @@
-// This reads what --metrics wrote, line by line.
+// metrics_lines() reads the file that the trainer's option --metrics wrote, line by line.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace penstock::testing {
 
-/// Returns a step per line, and then the summary.
+/// Returns the lines of the file: one for each step, and then the summary.
 inline std::vector<nlohmann::json> metrics_lines(const std::filesystem::path& path) {
   std::vector<nlohmann::json> lines;
   std::istringstream text(file_content(path));

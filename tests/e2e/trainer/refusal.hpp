@@ -1,5 +1,5 @@
-// Runs that the trainer must refuse: before the first step, with one line that names what is wrong,
-// and without a trace in any file.
+// A TrainerRefusal is a run that the trainer must refuse before the first step, with one line that
+// names what is wrong, and without a change of any file.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,13 +12,13 @@
 
 namespace penstock::testing {
 
-/// The arguments of a run; may put the files that it reads into the directory.
+/// Returns the arguments of a run, and may put the files that the run reads into the directory.
 using BadRun = std::function<Arguments(const TemporaryDirectory& inputs)>;
 
 struct Refusal {
   const char* name;
   BadRun run;
-  std::string text;  ///< Is what the refusal names.
+  std::string text;  ///< Is a text that the refusal must contain.
 };
 
 class TrainerRefusal : public ::testing::TestWithParam<Refusal> {};

@@ -1,4 +1,4 @@
-// The trainer refuses these for its options, its topology and its outputs.
+// The trainer refuses these runs because of their options, their topology or their output files.
 #include "tests/e2e/trainer/refusal.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace penstock::testing {
 namespace {
 
-/// Returns every file below, by its path.
+/// Returns the content of every file below `directory`, by its path.
 std::map<std::string, std::string> contents(const TemporaryDirectory& directory) {
   std::map<std::string, std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(directory.path()))
@@ -36,12 +36,12 @@ TEST_P(TrainerRefusal, IsOneLineAndCode2AndTouchesNoFile) {
   EXPECT_TRUE(contents(inputs) == before);
 }
 
-/// A run on synthetic images.
+/// Returns a run on synthetic images with the arguments `more`.
 BadRun with(const Arguments& more) {
   return [=](const TemporaryDirectory&) { return Arguments{"--dataset", "synthetic"} + more; };
 }
 
-/// A run whose options are in a file of this content.
+/// Returns a run whose options are in a configuration file with `content`.
 BadRun configured(const std::string& content) {
   return [=](const TemporaryDirectory& inputs) {
     write_file(inputs / "run.json", content);

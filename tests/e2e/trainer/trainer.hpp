@@ -1,4 +1,5 @@
-// Runs the trainer that this build has made, on synthetic images where it matters little which.
+// train() runs the trainer that this build has made. The arguments `quick` train on synthetic
+// images, for tests to which the images matter little.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -39,7 +40,7 @@ inline void expect_success(const CommandResult& result) {
   EXPECT_EQ(result.code, 0) << result.err;
 }
 
-/// The accuracy in percent that the run printed as its only result; -1 if it did not.
+/// Returns the accuracy in percent if the run printed nothing else, and -1 otherwise.
 inline double printed_accuracy(const CommandResult& result) {
   const std::regex only_line("Accuracy on test set: ([0-9]+\\.[0-9]{2})%\n");
   std::smatch match;

@@ -1,4 +1,4 @@
-// The trainer runs from its command line to its files, on synthetic images.
+// These tests run the trainer on synthetic images, from its command line to its files.
 
 #include <gtest/gtest.h>
 
@@ -66,7 +66,7 @@ void expect_step(const json& line, int step, int updates, std::size_t micro_batc
   ASSERT_EQ(losses.size(), micro_batches);
   const double sum = std::accumulate(losses.begin(), losses.end(), 0.0);
   EXPECT_DOUBLE_EQ(line.at("loss"), sum / static_cast<double>(losses.size()));
-  // The number of images that a step recognises is whole.
+  // A step recognises a whole number of images.
   const double recognised =
       line.at("accuracy").get<double>() * 8 * static_cast<double>(micro_batches);
   EXPECT_NEAR(recognised, std::round(recognised), 1e-6);
@@ -96,8 +96,8 @@ int plans_from_cache(const std::filesystem::path& metrics) {
   return metrics_lines(metrics).back().at("summary").at("plans_from_cache").get<int>();
 }
 
-// Of processes that start at once, each reads a plan that is there and makes one that is not. Each
-// of the two plans, for training and inference, is therefore made by one process at least.
+// Several processes start at once. Each reads a plan if it is in the cache, and makes it otherwise.
+// Therefore at least one process makes each of the two plans, for training and for inference.
 TEST(Trainer, D15_ReadsThePlansThatOthersMade) {
   const TemporaryDirectory directory;
   const Arguments cached{"--cache-dir", (directory / "plans").string()};
@@ -171,7 +171,8 @@ TEST(Trainer, MetricsCountTheRunsThatWereRecomputed) {
   EXPECT_EQ(recomputed, (std::vector<int>{24, 24, 0, 0}));
 }
 
-// D13: one trace of training and one of inference, each of every program run.
+// D13: a profile has a trace of training and one of inference, with an event for every program that
+// ran.
 TEST(Trainer, ProfileHasAnEventPerProgramRun) {
   const TemporaryDirectory directory;
   const auto profile = directory / "new" / "profile";
@@ -185,8 +186,8 @@ TEST(Trainer, ProfileHasAnEventPerProgramRun) {
   };
   EXPECT_EQ(runs("training", "forward"), 4 * 24);
   EXPECT_EQ(runs("training", "backward"), 4 * 24);
-  // These are the whole runs of 2000 images in micro-batches of 7; the last one is short, and has a
-  // plan of its own.
+  // The 2,000 test images are 285 whole micro-batches of 7, in each of four stages. The short last
+  // micro-batch runs by another plan and is not in the trace.
   EXPECT_EQ(runs("inference", "forward"), 4 * 285);
   const json figures = json::parse(file_content(profile / "inference" / "profile.json"));
   EXPECT_EQ(figures.at("micro_batches"), 285);
@@ -199,7 +200,7 @@ TEST(Trainer, StartsFromSavedWeights) {
   const std::string weights = (directory / "weights").string();
   const CommandResult first = train(quick_mlp + Arguments{"--save-weights", weights});
   const std::string saved = file_content(weights);
-  // The learning rate moves no weight, so that accuracy and bytes stay as they are.
+  // The learning rate is too small to move a weight, so that accuracy and bytes stay as they are.
   const CommandResult second =
       train(quick_mlp + Arguments{"--init-weights", weights, "--save-weights", weights,
                                   "--optimizer", "sgd", "--learning-rate", "1e-30"});
@@ -234,7 +235,8 @@ TEST(Trainer, GoesOnFromSavedWeightsAndOptimizerState) {
   EXPECT_TRUE(file_content(weights) == file_content(whole));
 }
 
-// A cosine that ended after the updates of the second run alone would be at its end already.
+// The cosine ends after the 24 updates of both runs. If it ended after 12, the number of updates of
+// one run, it would be at its end when the second run begins.
 TEST(Trainer, GoesOnAlongACosineToTheRunsEnd) {
   const TemporaryDirectory directory;
   const std::string state = (directory / "state").string();
@@ -291,7 +293,7 @@ TEST(Trainer, RefusesTheOptimizerStateOfAnotherRule) {
       << result.err;
 }
 
-/// The weights file of a quick run with these arguments more.
+/// Returns the weights file of a quick run with the further arguments `more`.
 std::string trained_weights(const Arguments& more) {
   const TemporaryDirectory directory;
   const std::string path = (directory / "weights").string();
@@ -299,7 +301,7 @@ std::string trained_weights(const Arguments& more) {
   return file_content(path);
 }
 
-// F17: another seed is another training, the same one is the same.
+// F17: another seed gives other weights, and the same seed gives the same weights.
 TEST(Trainer, TheSeedDecidesTheWeights) {
   const std::string zero = trained_weights({"--seed", "0"});
   EXPECT_TRUE(trained_weights({"--seed", "1"}) != zero);
@@ -350,7 +352,7 @@ TEST(Trainer, D16_ShowsNoProgressIfToldSo) {
   EXPECT_EQ(silent.code, 0);
 }
 
-/// Returns the lines of a text that open with `opening`.
+/// Returns the lines of `text` that begin with `opening`.
 std::vector<std::string> lines_that_open_with(const std::string& opening, const std::string& text) {
   std::vector<std::string> found;
   std::istringstream lines(text);
@@ -359,8 +361,8 @@ std::vector<std::string> lines_that_open_with(const std::string& opening, const 
   return found;
 }
 
-// These are the plans of a training and of an inference; a file of somebody else's has the name of
-// each.
+// There are two plans, of a training and of an inference. Files that are no plans have taken their
+// names in the cache.
 TEST(Trainer, SaysOfEachPlanThatItIsNotKept) {
   const TemporaryDirectory directory;
   const Arguments cached = quick_mlp + Arguments{"--cache-dir", directory.path().string()};
@@ -391,9 +393,10 @@ TEST(Trainer, DebugTellsWhatTheEngineDoes) {
                                  debugging.err)
                 .size(),
             models.size());
-  // They go to training, before its first step, and to inference, after its last.
+  // Weights are copied to training before its first step, and to inference after the last step.
   EXPECT_EQ(lines_that_open_with("\"mlp\": weights copied to the IPUs", debugging.err).size(), 2U);
-  // Two whole steps and 25 calls for the test's 2,000 images, then the shorter third step.
+  // Two whole steps and 25 calls for the 2,000 test images have 10 micro-batches each. The shorter
+  // third step has 4.
   EXPECT_EQ(
       lines_that_open_with("\"mlp\": 10 micro-batches per replica done in ", debugging.err).size(),
       2U + 25U);

@@ -1,5 +1,5 @@
-// The trainer is compared with PyTorch, in runs of a few updates from the same weights on the same
-// images.
+// These tests compare the trainer with PyTorch, in runs of a few updates from the same weights on
+// the same images.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ class TrainerTrajectory : public ::testing::TestWithParam<const char*> {
 
   const std::string& metadata(const std::string& key) const { return reference_.metadata.at(key); }
 
-  /// Returns the tensors whose name opens with `prefix`, without it.
+  /// Returns the tensors whose names begin with `prefix`, by the rest of their names.
   std::map<std::string, Tensor> tensors(const std::string& prefix) const {
     std::map<std::string, Tensor> found;
     for (const auto& [name, tensor] : reference_.tensors)
@@ -33,7 +33,7 @@ class TrainerTrajectory : public ::testing::TestWithParam<const char*> {
     return found;
   }
 
-  /// Returns the images that PyTorch saw; those of the test do not matter.
+  /// Returns a directory with the training images that PyTorch saw. The test images do not matter.
   std::filesystem::path images() const {
     const auto images = directory_ / "images";
     std::filesystem::create_directory(images);

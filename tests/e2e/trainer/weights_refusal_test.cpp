@@ -1,4 +1,4 @@
-// The trainer refuses these for the weights and the optimizer state from which it should start.
+// The trainer refuses these runs because of the weights or the optimizer state to start from.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ Arguments starting_from(const std::filesystem::path& weights) {
           weights.string(), "--batch-size", "8",       "--max-updates", "1"};
 }
 
-/// Weights of the network, as the trainer itself writes them.
+/// Writes weights of the network, as the trainer itself writes them.
 void write_good_weights(const std::filesystem::path& path) {
   const CommandResult result = train({"--dataset", "synthetic", "--model", "mlp", "--batch-size",
                                       "8", "--max-updates", "1", "--save-weights", path.string()});
@@ -31,7 +31,7 @@ TEST(TrainerWeights, AreAcceptedIfNothingIsWrongWithThem) {
   EXPECT_EQ(result.code, 0) << result.err;
 }
 
-/// Weights that were right until `change`.
+/// Returns a run from a weights file that was right until `change` changed it.
 BadRun changed(const std::function<void(std::map<std::string, Tensor>&)>& change) {
   return [=](const TemporaryDirectory& inputs) {
     const auto path = inputs / "weights";
@@ -43,7 +43,7 @@ BadRun changed(const std::function<void(std::map<std::string, Tensor>&)>& change
   };
 }
 
-/// Has good weights but for `number` in one place of one tensor.
+/// Returns a run from weights with `number` at one position of one tensor.
 BadRun with_number(const char* name, std::size_t position, float number) {
   return changed([=](auto& tensors) {
     Tensor& tensor = tensors.at(name);
@@ -65,7 +65,7 @@ Arguments no_file(const TemporaryDirectory&) {
   return starting_from("/nowhere/weights");
 }
 
-/// Returns u64, little-endian.
+/// Returns `size` as eight bytes, the lowest one first.
 std::string size_bytes(std::uint64_t size) {
   std::string bytes;
   for (int shift = 0; shift < 64; shift += 8) bytes += static_cast<char>(size >> shift & 0xFF);
@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(Weights, TrainerRefusal, ::testing::ValuesIn(weights_re
 const Arguments one_update{"--dataset",    "synthetic", "--model",       "mlp",
                            "--batch-size", "8",         "--max-updates", "1"};
 
-/// A run that goes on from an optimizer's state which was right until `change`.
+/// Returns a run from an optimizer's state that was right until `change` changed its file.
 BadRun with_state(const std::function<void(const std::filesystem::path&)>& change) {
   return [=](const TemporaryDirectory& inputs) {
     const auto path = inputs / "state";

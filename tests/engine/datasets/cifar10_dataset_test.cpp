@@ -1,4 +1,4 @@
-// Row E6: CIFAR-10 in its binary format.
+// E6: these tests read CIFAR-10's binary format.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -17,7 +17,8 @@ using testing::gzipped;
 using testing::read_image;
 using testing::refusal;
 
-/// Returns a label, then red, green and blue planes, each all of one byte.
+/// Returns a record: a label, then a red, a green and a blue plane. Each plane has the same byte
+/// everywhere.
 std::string record(char label, char red, char green, char blue) {
   constexpr std::size_t plane = 32 * 32;
   return label + std::string(plane, red) + std::string(plane, green) + std::string(plane, blue);
@@ -90,7 +91,7 @@ struct Damage {
   std::string name;
   std::string bytes;
   Errc code;
-  std::string text;  // Is what stands after the path.
+  std::string text;  // Is the part of the error's text after the path.
 };
 
 std::vector<Damage> damages() {

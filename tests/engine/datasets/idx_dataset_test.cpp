@@ -84,7 +84,7 @@ struct IdxDamage {
   std::string images;
   std::string labels;
   Errc code;
-  // Is what stands after the images' path, where "{labels}" stands for the other one.
+  // Is the error's text after the path of the images. "{labels}" stands for the path of the labels.
   std::string text;
 };
 
@@ -93,7 +93,8 @@ std::string without_end(std::string bytes, std::size_t count) {
   return bytes;
 }
 
-/// Turns all bits of one byte: some bits of a gzip file are mere padding.
+/// Returns `bytes` with all bits of one byte flipped, since some single bits of a gzip file are
+/// mere padding.
 std::string flipped(std::string bytes, std::size_t position) {
   bytes.at(position) = static_cast<char>(~bytes.at(position));
   return bytes;
@@ -155,7 +156,7 @@ TEST_F(IdxFiles, DamagedAreRefusedInOneLineThatNamesThem) {
   }
 }
 
-/// Makes a file of a header and a hole behind it, as large as the header claims.
+/// Makes a file of a header and a hole behind it. The file is as large as the header claims.
 void write_claim(const std::filesystem::path& path, std::initializer_list<std::uint32_t> dims) {
   std::uintmax_t elements = 1;
   for (const std::uint32_t dim : dims) elements *= dim;
@@ -164,7 +165,7 @@ void write_claim(const std::filesystem::path& path, std::initializer_list<std::u
   std::filesystem::resize_file(path, header.size() + elements);
 }
 
-// Both files are nothing but holes: to read the images first takes 15 GB.
+// Behind their headers, both files are holes. Reading the images would take 15 GB.
 TEST_F(IdxFiles, AreComparedBeforeTheyAreRead) {
   write_claim(directory_ / "images", {15'000'000, 32, 32});
   write_claim(directory_ / "labels", {15'000'001});
@@ -178,7 +179,7 @@ TEST_F(IdxFiles, AreComparedBeforeTheyAreRead) {
             images_path() + ": expected images of [1,28,28], got [1,32,32]");
 }
 
-// The images are a hole: to read them takes 15 GB.
+// The images are a hole in the file. Reading them would take 15 GB.
 TEST_F(IdxFiles, OfAnotherSizeThanTheirHeadersSayAreRefusedBeforeTheyAreRead) {
   constexpr std::uintmax_t header = 16, elements = 15'000'000 * std::uintmax_t{32 * 32};
   const std::string claim = "the IDX header claims 15000000x32x32 elements";

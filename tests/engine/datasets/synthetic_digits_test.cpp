@@ -47,7 +47,7 @@ TEST(SyntheticDigits, AreNormalised) {
   }
 }
 
-/// The image of each class's mean over the first samples of a seed.
+/// Returns the mean image of each class.
 std::array<std::vector<float>, 10> class_means(const Dataset& digits) {
   std::array<std::vector<float>, 10> means;
   std::array<float, 10> counts{};
@@ -84,7 +84,7 @@ TEST(SyntheticDigits, OfAnotherSeedAreRecognisedByTheirClassMeans) {
     const LabelledImage sample = read_image(*unseen, i);
     right += nearest(means, sample.image) == sample.label;
   }
-  EXPECT_GT(right, 350);  // By chance there would be 50.
+  EXPECT_GT(right, 350);  // A random guess would be right 50 times.
 }
 
 TEST(SyntheticDigits, RefuseANegativeCount) {

@@ -1,4 +1,4 @@
-// Row E6: the transforms that go with CIFAR-10, for any images.
+// E6: these tests check the transforms that are usual for CIFAR-10, on other images.
 #include "penstock/transforms.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,8 @@ using testing::refusal;
 
 using Pixels = std::vector<float>;
 
-/// `count` times two channels of 2x3 pixels, 1 to 12, with the sample's number as label.
+/// Returns `count` equal images of two channels of 2x3 pixels, which are 1 to 12. The label of an
+/// image is its number.
 std::shared_ptr<const Dataset> images(std::int64_t count) {
   Pixels pixels;
   std::vector<std::int64_t> labels;
@@ -58,7 +59,7 @@ TEST(RandomHorizontalFlip, E6_ExchangesLeftAndRightOfAboutHalfTheImages) {
   std::map<Pixels, int> counts;
   for (std::int64_t i = 0; i < 1000; ++i) ++counts[read_image(*some, i).image];
   ASSERT_EQ(counts.size(), 2u);
-  EXPECT_NEAR(counts[mirrored], 500, 80);  // These are five standard deviations.
+  EXPECT_NEAR(counts[mirrored], 500, 80);  // Five standard deviations are allowed.
   EXPECT_EQ(counts[mirrored] + counts[as_they_are], 1000);
 }
 
@@ -69,10 +70,10 @@ TEST(RandomCrop, E6_TakesEveryWindowOfThePaddedImageEquallyOften) {
   std::map<Pixels, int> counts;
   for (std::int64_t i = 0; i < 1800; ++i) ++counts[read_image(*cropped, i).image];
   ASSERT_EQ(counts.size(), 9u);
-  // These are five deviations.
+  // Five standard deviations are allowed.
   for (const auto& [pixels, count] : counts) EXPECT_NEAR(count, 200, 70);
   EXPECT_TRUE(counts.contains(as_they_are));
-  // It moved one up and one left.
+  // This window is one row higher and one column further left than the image.
   EXPECT_TRUE(counts.contains({0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 7, 8}));
   EXPECT_TRUE(counts.contains({5, 6, 0, 0, 0, 0, 11, 12, 0, 0, 0, 0}));
 }
@@ -124,7 +125,7 @@ TEST(Transforms, E6_DependOnSeedEpochAndSampleAloneNeverOnWorkersOrOrder) {
   EXPECT_LT(same, 50);
 }
 
-/// Has an image of four pixels, and the last request for one.
+/// Has images of four pixels, and keeps the last request for one.
 struct LastRequest : Dataset {
   std::int64_t size() const override { return 20; }
   const std::vector<Field>& fields() const override { return fields_; }

@@ -35,7 +35,7 @@ TEST(InputFile, IsReadToItsEnd) {
   EXPECT_EQ(read_all(file, 1), "");
 }
 
-// A pipe without a writer would never be opened, and a device might never end.
+// Opening a pipe without a writer would never return, and reading a device might never end.
 TEST(InputFile, RefusesWhatIsNoFile) {
   const TemporaryDirectory directory;
   ASSERT_EQ(::mkfifo((directory / "fifo").c_str(), 0600), 0);

@@ -1,5 +1,5 @@
-// Each allocation fails in turn while something is read or written: that is Error out_of_memory,
-// files are whole, the old ones or the new ones, and nothing is left behind.
+// In these tests each allocation fails in turn while something is read or written. The host gets
+// Error out_of_memory, each file is whole, either old or new, and nothing is left behind.
 #include "graph/values/out_of_memory.hpp"
 
 #include <gtest/gtest.h>
@@ -39,12 +39,12 @@ std::ptrdiff_t open_files() {
 }
 
 struct Attempt {
-  bool reached = false;  ///< Says that an allocation failed.
+  bool reached = false;  ///< Says whether an allocation failed.
   bool refused = false;
-  std::string raw = {};  ///< Is what it threw that is no Error out_of_memory.
+  std::string raw = {};  ///< Is the text of an exception that is no Error out_of_memory.
 };
 
-/// Calls `action` while the allocations from number `first` on fail, `count` of them.
+/// Calls `action` while `count` allocations fail, beginning with number `first`.
 Attempt attempt(const std::function<void()>& action, std::int64_t first, std::int64_t count) {
   Attempt result;
   std::exception_ptr thrown;
@@ -69,11 +69,12 @@ Attempt attempt(const std::function<void()>& action, std::int64_t first, std::in
 }
 
 /// Calls `action` with each `stride`-th of its allocations failing in turn, alone and with all that
-/// follow; returns how often it was refused. `check` looks at what is left each time.
+/// follow, and calls `check` each time to check what is left. Returns how often `action` was
+/// refused.
 int refusals_of(
     const std::function<void()>& action, const std::function<void()>& check = [] {},
     std::int64_t stride = 1) {
-  action();  // Afterwards, whatever is made once is there.
+  action();  // The first call allocates what is allocated only once.
   int refusals = 0;
   const auto files_before = open_files();
   for (const std::int64_t count : {std::int64_t{1}, std::int64_t{1} << 40})
@@ -133,7 +134,7 @@ TEST(OutOfMemory, LeavesAnOutputFileWholeAndNothingElse) {
   EXPECT_GT(refusals_of(replace, check), 5);
 }
 
-// Whoever is told that a file could not be replaced finds the old one.
+// If a host is told that a file could not be replaced, the old file is still there.
 TEST(OutOfMemory, ReplacesNoFileAndThenSaysThatItCouldNot) {
   const TemporaryDirectory directory;
   const std::filesystem::path target = directory / "out";
@@ -190,7 +191,7 @@ TEST(OutOfMemory, CostsAPlanAtMostItsPlaceInTheCache) {
   const auto compile = [&] { compile_cached(model, request, options); };
   EXPECT_GT(refusals_of(
                 compile, [] {}, 3),
-            3);  // It is read from the cache.
+            3);  // The plan is read from the cache.
   const auto forget = [&] {
     EXPECT_LE(directory.entries().size(), 1U);
     for (const std::string& name : directory.entries()) std::filesystem::remove(directory / name);

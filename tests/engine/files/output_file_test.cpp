@@ -126,7 +126,7 @@ TEST(OutputFile, WritesThroughNoLinkIfItIsToldSo) {
               "cannot write \"" + (directory / name).string() + "\": it is a link");
   OutputFile file(directory / "real", OutputFile::Links::refused);
   file.write("after");
-  // A link that comes meanwhile is replaced itself.
+  // A link that has been made in the meantime is replaced itself, and not the file that it names.
   write_file(directory / "other", "another's");
   std::filesystem::remove(directory / "real");
   std::filesystem::create_symlink("other", directory / "real");
@@ -142,7 +142,7 @@ struct stat status_of(const std::filesystem::path& path) {
   return status;
 }
 
-// Root may give files away; whoever else runs this test has them already.
+// Only root may give a file to another owner. For any other user, the test's file keeps its owner.
 TEST(OutputFile, GivesTheNewFileTheOwnerAndGroupOfTheOld) {
   TemporaryDirectory directory;
   const bool is_root = ::geteuid() == 0;
@@ -173,7 +173,8 @@ TEST(OutputFile, ReplacesAFileOfAnotherOwnerWithoutTakingMoreThanItMay) {
     return status.st_uid == ::geteuid() && status.st_gid == ::getegid();
   }));
   EXPECT_EQ(file_content(directory / "out"), "after");
-  const mode_t expected = ::geteuid() == 0 ? 0666 : 0676;  // The group is another one, or the same.
+  // If root runs the test, the new file has another group, whose rights are those of all others.
+  const mode_t expected = ::geteuid() == 0 ? 0666 : 0676;
   EXPECT_EQ(status_of(directory / "out").st_mode & 07777, expected);
 }
 
@@ -248,7 +249,8 @@ TEST(OutputFile, LeavesNothingBehindInAProcessThatIsKilled) {
   EXPECT_EQ(directory.entries(), Names{"out"});
 }
 
-/// Lets this process write files of at most so many bytes, as a full disk would.
+/// While the object lives, this process cannot write files of more than `bytes` bytes, as if the
+/// disk were full.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {

@@ -17,7 +17,7 @@ using testing::TemporaryDirectory;
 using testing::write_file;
 using Names = std::set<std::string>;
 
-/// Makes files with a name and, if the file system can, without one.
+/// Runs tests with temporary files that have a name and, if the file system can, that have none.
 class TemporaryFileNames : public ::testing::TestWithParam<TemporaryFile::Name> {
  protected:
   void write(const TemporaryFile& file, const std::string& text) {

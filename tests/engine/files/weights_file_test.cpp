@@ -31,7 +31,8 @@ std::string file_of(const std::string& header, std::size_t data_bytes) {
   return bytes;
 }
 
-/// Gives the bytes of `bytes`, of which `taken` are told, which both must outlive it.
+/// Returns a reader of `bytes`, which adds the bytes that it has given to `taken`. Both arguments
+/// must outlive the reader.
 ByteReader reader_of(const std::string& bytes, std::size_t& taken) {
   return [&](std::span<std::byte> destination) {
     const std::size_t count = std::min(destination.size(), bytes.size() - taken);
@@ -106,7 +107,7 @@ TEST(WeightsFile, AlignsTheDataAndEveryTensor) {
   std::memcpy(&header_size, bytes.data(), sizeof header_size);
   EXPECT_EQ(header_size % 8, 0u);
   const std::string header = bytes.substr(8, header_size);
-  // Elements of i64 come first: behind three floats they would be misaligned.
+  // Elements of i64 come first, because behind three floats they would be misaligned.
   EXPECT_NE(header.find(R"("z.steps":{"dtype":"I64","shape":[2],"data_offsets":[0,16]})"),
             std::string::npos);
   EXPECT_NE(header.find(R"("a.bias":{"dtype":"F32","shape":[3],"data_offsets":[16,28]})"),
@@ -234,7 +235,7 @@ TEST(WeightsFile, RefusesABrokenFileByFileTensorAndReason) {
 }
 
 TEST(WeightsFile, RefusesAHeaderLargerThanTheFileBeforeItAllocates) {
-  const std::string eight_bytes("\x00\x00\x64\xa7\xb3\xb6\xe0\x0d", 8);  // This is 10^18.
+  const std::string eight_bytes("\x00\x00\x64\xa7\xb3\xb6\xe0\x0d", 8);  // The number is 10^18.
   for (const std::string& bytes : {eight_bytes, eight_bytes + std::string(100, ' '),
                                    std::string(8, '\xff'), std::string("\x01") + std::string(7, 0)})
     try {
@@ -264,7 +265,7 @@ TEST(WeightsFile, RefusesAFileThatShrankWhileItWasRead) {
   EXPECT_THROW(read_as(bytes.substr(0, bytes.size() - 1), bytes.size()), Error);
 }
 
-// The file has 8 bytes and a hole: what it claims to hold is more than any machine has.
+// The file has a header and a hole. The header claims more bytes than any machine has.
 TEST(WeightsFile, LooksAtTheHeaderBeforeItMakesRoomForTensors) {
   TemporaryDirectory directory;
   const std::uint64_t elements = std::uint64_t{1} << 38;
@@ -323,7 +324,8 @@ TEST(WeightsFile, RefusesEveryTruncation) {
     EXPECT_THROW(read(bytes.substr(0, size)), Error) << size;
 }
 
-/// Makes up to four changes: bytes replaced, inserted, removed, or copied over others.
+/// Returns `bytes` with up to four random changes: bytes are replaced, inserted, removed, or copied
+/// over others.
 std::string mutated(std::string bytes, std::mt19937& random) {
   for (unsigned changes = 1 + random() % 4; changes > 0 && !bytes.empty(); --changes) {
     const std::size_t at = random() % bytes.size(), from = random() % bytes.size();
@@ -356,7 +358,7 @@ TEST(WeightsFile, EitherReadsOrRefusesWhateverTheBytes) {
     try {
       const WeightsFile weights = read(bytes);
       ++accepted;
-      // Only some are written again: that syncs a file each time.
+      // Only some are written again, because writing syncs a file each time.
       EXPECT_TRUE(accepted % 50 != 0 || same(read(written(weights)), weights));
     } catch (const Error& error) {
       ++refused;

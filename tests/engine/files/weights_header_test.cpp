@@ -23,8 +23,7 @@ WeightsHeader many_tensors(int count, std::int64_t elements) {
   return header;
 }
 
-// If a tensor cost as much as all those before it, this would take half an hour, which the suite
-// does not have.
+// If each tensor took as long as all tensors before it together, this test would take half an hour.
 TEST(WeightsHeader, OfManyTensorsIsWrittenAndReadInNoTime) {
   constexpr int count = 250'000;
   for (const std::int64_t elements : {0, 2}) {

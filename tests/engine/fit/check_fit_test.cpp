@@ -1,4 +1,4 @@
-// fit() and evaluate() refuse these before they begin.
+// These tests check what fit() and evaluate() refuse before they begin.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -64,7 +64,7 @@ TEST(Fit, D2_TakesABatchSamplersBatchesIfNoneIsTooLarge) {
     return DataLoader(dataset, sampler, concatenated, {.mode = LoaderMode::sync, .workers = 0});
   };
   DataLoader some = batches(2), many = batches(6);
-  EXPECT_EQ(fit(training, some).updates, 4U);  // The updates have 4 and 2, 2, and 2 samples.
+  EXPECT_EQ(fit(training, some).updates, 4U);  // The four updates have 4, 2, 2 and 2 samples.
   EXPECT_NE(refusal(Errc::invalid_argument, [&] { fit(training, many); }).find("batches of 10"),
             std::string::npos);
   EXPECT_EQ(training.updates(), 4U);
@@ -86,7 +86,8 @@ TEST(Fit, RefusesAnEpochWithoutABatch) {
             "fit: expected at least one batch in an epoch of the data");
 }
 
-/// Returns what fit() and evaluate() say about a metric under an output mode before the first call.
+/// Returns the texts with which fit() and evaluate() refuse a metric under an output mode, before
+/// their first call of a model.
 std::pair<std::string, std::string> refusals(const Metric& metric, OutputMode mode,
                                              int replicas_of_a_group = 1) {
   Scaling scaling;

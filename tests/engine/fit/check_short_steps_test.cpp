@@ -1,4 +1,4 @@
-// These tests show what fit() and evaluate() know beforehand about steps and runs that are shorter
+// These tests check what fit() and evaluate() know beforehand about steps and runs that are shorter
 // than others.
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ Options returning(OutputMode mode) {
   return result;
 }
 
-/// Holds as many samples as there are numbers from `samples` down to 1.
+/// Has a stream of the numbers from `samples` down to 1.
 class Counting : public IterableDataset {
  public:
   Counting(std::int64_t samples, bool says_size) : samples_(samples), says_size_(says_size) {}
@@ -71,7 +71,7 @@ DataLoader streamed(std::int64_t samples, std::int64_t per_batch, bool says_size
           {.drop_last = false, .mode = LoaderMode::sync, .workers = 0}};
 }
 
-/// Returns what fit() says, when nothing has been trained, or "accepted" after all updates.
+/// Returns the text with which fit() refuses before it trains, or "accepted" after all updates.
 std::string said(const Options& options, DataLoader data, const FitOptions& fitting) {
   Scaling scaling;
   TrainingModel training(scaling.model, options, Sgd{.learning_rate = 0});

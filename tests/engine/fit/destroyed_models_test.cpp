@@ -1,4 +1,5 @@
-// A host may destroy models inside the loop around them: that goes on to its end with them.
+// A host may destroy models inside the loop that uses them. These tests check that the loop goes on
+// to its end with the models.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -13,7 +14,7 @@
 namespace penstock::testing {
 namespace {
 
-/// A scaling that is trained and evaluated.
+/// Has a Scaling with models to train and to evaluate it.
 struct Host {
   Scaling scaling;
   std::optional<TrainingModel> training{std::in_place, scaling.model, options(),
@@ -40,7 +41,7 @@ struct Host {
   }
 };
 
-/// Callbacks of each kind that call `end`.
+/// Returns callbacks with one function each, which calls `end`: one callback for each function.
 std::vector<FitCallback> callbacks(const std::function<void()>& end) {
   const auto and_go_on = [end](const auto&...) {
     end();
@@ -69,7 +70,8 @@ TEST(DestroyedModels, EndWithTheFitWhoseCallbackDestroysThem) {
   EXPECT_TRUE(threads_fall_to(threads));
 }
 
-/// Metrics of which one function, the check or the score, calls `end` first.
+/// Returns two metrics. The check of the first one, and the score of the second one, call `end`
+/// first.
 std::vector<Metric> metrics(const std::function<void()>& end) {
   const Metric plain = mean_of("y");
   Metric checking = plain, scoring = plain;

@@ -20,7 +20,8 @@ using testing::options;
 using testing::refusal;
 using testing::Scaling;
 
-/// Counts the epochs of a training whose epochs end with such values of "loss".
+/// Returns the number of epochs of a training that end with `losses` as their values of "loss",
+/// until `rule` stops it.
 std::size_t epochs_until_stopped(const EarlyStopping& rule, const std::vector<double>& losses) {
   const FitCallback callback = early_stopping(rule);
   for (std::size_t i = 0; i < losses.size(); ++i)
@@ -56,10 +57,10 @@ TEST(EarlyStopping, G4_EndsATrainingWithTheEpochThatGainsNothing) {
   EXPECT_EQ(history.epochs.size(), 3U);
 }
 
-/// Says what a training comes to whose loss falls, so that a rule by which it should grow finds the
-/// first epoch to be the best one.
+/// Has the results of a training whose loss falls. The rule wants the loss to grow, so that the
+/// first epoch is the best one.
 struct Fallen {
-  std::vector<float> weights;  // Are those after each epoch.
+  std::vector<float> weights;  // Has the weight after each epoch.
   float last = 0;              // Is the weight after fit().
   History history;
 
@@ -136,7 +137,8 @@ TEST(EarlyStopping, RestoresBuffersToo) {
   EXPECT_EQ(model.weight("bn.running_mean").item(), means[0]);
 }
 
-/// A product of two weights, which fall with its loss.
+/// Returns a model whose loss is a product of two weights and the input. The weights fall with the
+/// loss.
 Model product() {
   Model model("product");
   const Value first = model.linear("first", model.input("x", {1}), 1, false);
@@ -163,7 +165,7 @@ TEST(EarlyStopping, RestoresAllWeightsThoughALogThrowsThatHearsOfIt) {
   FitCallback watch;
   watch.on_epoch_end = [&](const EpochRecord& epoch) {
     if (epoch.epoch == 1) best = weights();
-    armed = epoch.epoch == 2;  // The log hears next that the newest weights are read.
+    armed = epoch.epoch == 2;  // The log is told next that the newest weights are read.
     return Next::go_on;
   };
   const FitCallback stopping =

@@ -24,7 +24,7 @@ TEST(Evaluate, G5_WeighsEverySampleTheSameInAShorterLastBatchToo) {
   EXPECT_GT(evaluation.samples_per_second, 0);
 }
 
-/// Batches are of 24 samples, as a step of training takes them; a run takes 8.
+/// A batch has 24 samples, as many as a step of training takes. A run takes 8 samples.
 TEST(Evaluate, D4_TakesTheBatchesOfATrainingInRunsOfItsOwn) {
   Scaling scaling;
   Options options{.batch_size = 2, .device_iterations = 2, .topology = {.replication_factor = 2}};

@@ -1,4 +1,4 @@
-// Training and inference take these fields of a loader's batches.
+// These tests check which fields of a loader's batches training and inference take.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -24,7 +24,7 @@ DataLoader loader(const std::vector<Tensor>& fields) {
   return {tensor_dataset(fields), 4, {.mode = LoaderMode::sync, .workers = 0}};
 }
 
-/// Returns y = a + b, of which the loss needs two inputs that are declared between them.
+/// Returns a model of y = a + b. Its loss needs two inputs that are declared between a and b.
 Model sums() {
   Model model("sums");
   const Value a = model.input("a", {1}), target = model.input("target", {1});
@@ -77,7 +77,7 @@ TEST(Fields, G5_ThatAreNeitherAreRefusedBeforeAnythingRan) {
   EXPECT_EQ(inference.weight_uploads(), 0U);
 }
 
-/// Has tensors under names.
+/// Is a dataset of tensors whose fields have the given names.
 class Named : public Dataset {
  public:
   Named(const std::vector<std::string>& names, const std::vector<Tensor>& tensors)

@@ -1,4 +1,4 @@
-// fit: B7, G2, G4 and the loop's own rules.
+// B7, G2, G4: these tests check fit(), and the rules of its loop.
 #include "penstock/fit.hpp"
 
 #include <gtest/gtest.h>
@@ -16,12 +16,12 @@ using testing::per_step;
 using testing::per_update;
 using testing::Scaling;
 
-/// Says what a callback was told.
+/// Keeps what a callback was told.
 struct Log {
   std::vector<std::int64_t> announced;
   std::vector<StepRecord> steps;
   std::vector<EpochRecord> epochs;
-  std::vector<float> first_samples;  // Are those of each step.
+  std::vector<float> first_samples;  // Has the first sample of each step.
   int stop_after_steps = -1;
 
   FitCallback callback() {
@@ -41,7 +41,7 @@ struct Log {
   }
 };
 
-/// Trains on 20 samples with a rate of 0, so that y = x.
+/// Trains on 20 samples with a learning rate of 0, so that y = x.
 Log fitted(FitOptions fit_options, Log log = {}) {
   Scaling scaling;
   TrainingModel training(scaling.model, options(), Sgd{.learning_rate = 0});
@@ -80,7 +80,7 @@ TEST(Fit, TellsTheMeansOfAStepAndOfAnEpoch) {
   EXPECT_EQ(value_of(log.epochs[0].values, "y"), 7.5);
 }
 
-// The data are read when they are asked for.
+// The data are read only when they are asked for, so that every batch is waited for.
 TEST(Fit, G4_TellsHowLongEachOfItsEpochsWaitedForData) {
   Scaling scaling;
   TrainingModel training(scaling.model, options(), Sgd{.learning_rate = 0});
@@ -105,11 +105,11 @@ TEST(Fit, TrainsTheModelThatItIsGiven) {
   TrainingModel training(scaling.model, options(), Sgd{.learning_rate = 0.5});
   DataLoader data = numbers(8);
   fit(training, data);
-  // These are the means of 0..3 and of 4..7.
+  // The gradients are the means of 0..3 and of 4..7.
   EXPECT_EQ(scaling.weight(), 1 - 0.5f * (1.5f + 5.5f));
 }
 
-// There are 22 samples: two steps of two updates, and one of an update and a half.
+// There are 22 samples, which are two steps of two updates, and one of an update and a half.
 TEST(Fit, R2_6_TrainsOnAShorterLastBatchToo) {
   Scaling scaling;
   TrainingModel training(scaling.model, options(), Sgd{.learning_rate = 0});
@@ -128,7 +128,7 @@ TEST(Fit, TheLastStepIsShortenedToTheLastUpdate) {
   const Log log = fitted({.epochs = 100, .max_updates = 7});
   ASSERT_EQ(log.steps.size(), 4U);
   EXPECT_EQ(log.steps.back().updates, 7U);
-  EXPECT_EQ(value_of(log.steps.back().values, "loss"), 9.5);  // These are samples 8 to 11.
+  EXPECT_EQ(value_of(log.steps.back().values, "loss"), 9.5);  // The step has samples 8 to 11.
   EXPECT_EQ(log.steps.back().epoch, 2);
 }
 
@@ -149,7 +149,7 @@ TEST(Fit, AnnouncesHowManyStepsAnEpochWillHave) {
   EXPECT_EQ(fitted({.epochs = 2, .steps_per_epoch = 3}).announced, (Steps{3, 3}));
 }
 
-// There are 20 samples: two steps of two updates, and one of one.
+// There are 20 samples, which are two steps of two updates, and one of one update.
 TEST(Fit, AnnouncesStepsThatHaveFewerUpdates) {
   Scaling scaling;
   TrainingModel training(scaling.model, options(), Sgd{.learning_rate = 0});
@@ -203,7 +203,8 @@ TEST(Fit, EvaluatesAtTheEndOfEachEpochOnTheWeightsOfThen) {
                                .metrics = {mean_of("y")},
                                .validation_model = &inference,
                                .validation_data = &validation});
-  // Each epoch is one update by -0.5 * 1.5; the mean of 0, 1, 2 is 1.
+  // Each epoch is one update, which changes the weight by -0.5 * 1.5. The mean of the validation
+  // samples 0, 1, 2 is 1, so that val_y is the weight.
   EXPECT_EQ(value_of(history.epochs[0].values, "val_y"), 0.25);
   EXPECT_EQ(value_of(history.epochs[1].values, "val_y"), -0.5);
 }

@@ -1,4 +1,4 @@
-// These tests show what fit(), evaluate() and predict() log of their loaders.
+// These tests check what fit(), evaluate() and predict() log of their loaders.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using testing::options;
 using testing::per_step;
 using testing::Scaling;
 
-/// Zeros as f32 [1], which do not say how many they are.
+/// Is a dataset of `count` zeros as f32 [1], which does not say how many samples it has.
 class Zeros : public IterableDataset {
  public:
   explicit Zeros(std::int64_t count) : count_(count) {}
@@ -40,8 +40,8 @@ class Zeros : public IterableDataset {
   std::vector<Field> fields_{{"x", DType::f32, {1}}};
 };
 
-/// Returns what a training of two epochs, each with a validation, and a prediction log of their
-/// loaders.
+/// Trains for two epochs, each with a validation, and predicts. Returns what these calls log of
+/// their loaders.
 std::vector<std::string> noted(DataLoader data, DataLoader validation,
                                LogLevel level = LogLevel::warning) {
   std::vector<std::string> lines;

@@ -1,5 +1,5 @@
-// Whichever allocation of fit(), evaluate(), predict() and of the functions fails that a model is
-// asked by: the host is told by an Error, and by nothing else.
+// In these tests any one allocation fails of fit(), evaluate(), predict() or a function that asks a
+// model something. The host gets an Error, and no other exception.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -21,7 +21,7 @@ using testing::CallOutcome;
 using testing::per_step;
 using testing::Scaling;
 
-/// A model of which all loops can be called.
+/// Has models and data with which all loops can be called.
 struct Looped {
   Scaling scaling;
   TrainingModel training{scaling.model, testing::options()};
@@ -31,7 +31,8 @@ struct Looped {
   const std::vector<Tensor> inputs{Tensor({3, 1}, {1, 2, 3})};
 };
 
-/// Makes `call` of new models each time.
+/// Makes `call` of new models for each allocation of it, which fails, and expects that it throws no
+/// other exception than an Error.
 void expect_no_raw_exception(const std::string& name, const std::function<void(Looped&)>& call) {
   SCOPED_TRACE(name);
   testing::expect_only_lack_of_memory([&](std::int64_t number) {
@@ -63,8 +64,9 @@ TEST(LoopsWithoutMemory, AreTheSameForWhatAModelIsAsked) {
   for (const auto& [name, call] : calls) testing::expect_no_raw_exception(name, call);
 }
 
-/// Returns the text with which `call` is refused whose allocation number `number` fails, or nothing
-/// once it makes no such allocation. A lack of memory is refused with a code of its own.
+/// Makes `call` while allocation number `number` fails. Returns the text of an Error of another
+/// code than out_of_memory, or an empty text if there was none, and nothing if `call` has no
+/// allocation of that number.
 std::optional<std::string> refusal_without_memory(std::int64_t number,
                                                   const std::function<void()>& call) {
   std::string text;
@@ -97,7 +99,7 @@ TEST(LoopsWithoutMemory, CallALackOfMemoryNoFaultOfTheData) {
   }
 }
 
-/// A log of which every line is wanted.
+/// Returns options with a log that takes every line.
 Options options_with_log() {
   Options options = testing::options();
   options.runtime.log = [](std::string_view) {};

@@ -42,7 +42,7 @@ TEST(Accuracy, TakesTheBatchsLastFieldForLabels) {
   EXPECT_EQ(score.count, 2);
 }
 
-// There are five micro-batches of two replicas with a sample each: the second and the fourth are
+// Each of two replicas has five micro-batches of one sample. The second and the fourth ones are
 // returned.
 TEST(Accuracy, F16_IsThatOfTheSamplesThatTheOutputModeReturns) {
   StepResult result{.rows = {.mode = OutputMode::every_n, .period = 2, .round = 2}};
@@ -59,7 +59,7 @@ TEST(Accuracy, F16_IsThatOfTheSamplesThatTheOutputModeReturns) {
             "returns them, got sum");
 }
 
-// A period of so many rows would take more steps through the labels than there are numbers.
+// A period may have more rows than the largest number, so that its product with others overflows.
 TEST(Accuracy, CountsPeriodsThatAreLongerThanAnyNumber) {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
   constexpr int longest = std::numeric_limits<int>::max();
@@ -83,7 +83,7 @@ TEST(Accuracy, RefusesWhatAreNoScoresOrLabels) {
     EXPECT_THROW(count_correct(wrong_scores, wrong_labels), Error);
 }
 
-// Whatever a host hands over as scores and labels is counted or refused.
+// Tensors of any kind that a host passes as scores and labels are either counted or refused.
 TEST(Accuracy, TakesTensorsOfEveryKind) {
   std::vector<Tensor> tensors{Tensor()};
   for (const Shape& shape : {Shape{}, Shape{0}, Shape{1}, Shape{2}, Shape{0, 0}, Shape{0, 2},

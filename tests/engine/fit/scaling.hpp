@@ -1,5 +1,6 @@
-// Tests of fit(), evaluate() and predict() train this: y = w·x, of which the loss is the mean of y,
-// so that its gradient is the mean of x. It is small enough to do by hand. Its data are numbers.
+// Tests of fit(), evaluate() and predict() train a Scaling: y = w·x, with the mean of y as the
+// loss, so that the gradient is the mean of x. It is so small that results can be computed by hand.
+// Its data are numbers.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@
 
 namespace penstock::testing {
 
-inline constexpr std::int64_t per_update = 4;  // Counts samples: micro-batches of 2, G of 2.
-inline constexpr std::int64_t per_step = 8;    // There is a D of 2.
+inline constexpr std::int64_t per_update = 4;  // Counts samples: G is 2, and a micro-batch has 2.
+inline constexpr std::int64_t per_step = 8;    // Counts samples: D is 2.
 
 struct Scaling {
   Model model{"scaling"};
@@ -35,7 +36,7 @@ inline Options options() {
   return options;
 }
 
-/// Sample i is the number i, and has the label i.
+/// Returns a loader of `samples` samples. Sample i is the number i, and has the label i.
 inline DataLoader numbers(std::int64_t samples, std::int64_t per_batch = per_step,
                           bool drop_last = true) {
   std::vector<float> x(static_cast<std::size_t>(samples));

@@ -1,4 +1,5 @@
-// Accuracy of what two replicas return under output modes that select micro-batches.
+// These tests check the accuracy of what two replicas return under output modes that select
+// micro-batches.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -8,8 +9,8 @@
 namespace penstock {
 namespace {
 
-/// Scores are inputs: of class 1 in samples 3, 7, ... and of class 0 elsewhere. A call has four
-/// micro-batches of a sample in each of two replicas.
+/// Has a model whose scores are its inputs. They predict class 1 for samples 3 and 7, and class 0
+/// for all others. A call has four micro-batches of one sample in each of two replicas.
 struct Scored {
   Model model{"scored"};
   Options options{.batch_size = 1, .topology = {.replication_factor = 2}};
@@ -28,7 +29,7 @@ struct Scored {
             {.mode = LoaderMode::sync, .workers = 0}};
   }
 
-  /// Returns the accuracies in training, and in inference.
+  /// Returns the accuracy in training, and then that in inference.
   std::vector<double> accuracies(const std::vector<std::int64_t>& labels) const {
     Options training = options, inference = options;
     training.training.gradient_accumulation = 4;

@@ -1,5 +1,5 @@
 // F16: the loss, and an output that is a mean over each micro-batch, weigh every sample the same
-// where the last micro-batches are shorter. The model is y = x, of which the loss is the mean.
+// even if the last micro-batches are shorter. The model is y = x, and its loss is the mean of y.
 #include <gtest/gtest.h>
 
 #include "penstock/fit.hpp"
@@ -18,8 +18,8 @@ Model identity() {
   return model;
 }
 
-/// Returns options for updates of four samples, in micro-batches of two, for one replica or two,
-/// and calls of eight.
+/// Returns options for micro-batches of two samples, updates of four and calls of eight, in one
+/// replica or two.
 Options returning(OutputMode mode, int replicas) {
   Options changed = options();
   changed.topology.replication_factor = replicas;
@@ -31,11 +31,12 @@ Options returning(OutputMode mode, int replicas) {
 struct Case {
   OutputMode mode;
   std::int64_t samples;
-  double loss;  ///< Is over all samples.
-  double mean;  ///< Is over those that the output mode returns.
+  double loss;  ///< Is the mean over all samples.
+  double mean;  ///< Is the mean over the samples that the output mode returns.
 };
 
-// Of 21 samples the last one is a micro-batch of its own; of 19 the last three are.
+// With 21 samples, the last one is a micro-batch of its own. With 19 samples, the last three are
+// shorter micro-batches.
 TEST(ShortBatches, F16_WeighEverySampleOfTheLossTheSameInATraining) {
   const Case cases[] = {{OutputMode::all, 21, 10, 10},
                         {OutputMode::all, 19, 9, 9},

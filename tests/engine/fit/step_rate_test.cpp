@@ -1,5 +1,5 @@
-// These tests show what a step's samples per second count. Sleeps are only ever left out, so that a
-// slow machine makes the test no stricter.
+// These tests check what the samples per second of a step count. The time of sleeps is only
+// subtracted, so that a slow machine does not make the tests fail.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// fit() calls nothing of the host's any more once the host has asked it to stop, wherever the host
-// asks.
+// Once the host has asked fit() to stop, fit() calls none of the host's functions any more. The
+// tests ask in each of these functions.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,10 +21,11 @@ using testing::per_step;
 using testing::per_update;
 using testing::Scaling;
 
-/// A host that counts the calls of its functions, and asks for a stop in the one of a given number.
+/// Is a host that counts the calls of its functions, and asks for a stop in one of them.
 class CountingHost {
  public:
-  /// In call `stop_in`, counted from 1; before fit() if it is 0, and never if it is -1.
+  /// Makes a host that asks for a stop in call number `stop_in`, counted from 1. If `stop_in` is 0,
+  /// the host asks before fit(); if it is -1, the host never asks.
   explicit CountingHost(int stop_in) : stop_in_(stop_in) {
     if (stop_in == 0) stop_.request_stop();
   }
@@ -39,7 +40,7 @@ class CountingHost {
     TrainingModel training(scaling.model, testing::options(), Sgd{.learning_rate = 0});
     InferenceModel inference(scaling.model, testing::options());
     DataLoader data = sampled(), validation = sampled();
-    calls_ = 0;  // The loaders have asked the sampler for their first epoch.
+    calls_ = 0;  // Until here, the loaders have asked the sampler for their first epoch.
     return penstock::fit(training, data,
                          {.epochs = 2,
                           .steps_per_epoch = steps_per_epoch,
@@ -158,7 +159,7 @@ TEST(StoppedFit, TellsOfAnEpochThatWasWholeWhenTheStopCame) {
 }
 
 TEST(StoppedFit, TellsNothingOfAnEpochWhoseEvaluationWasStopped) {
-  // It stops in the first of two metrics, or in the second in the first run.
+  // The stop is asked for in the first run, in the first of two metrics or in the second one.
   for (const int stop_in : {1, 2}) {
     Scaling scaling;
     TrainingModel training(scaling.model, testing::options());
@@ -167,7 +168,7 @@ TEST(StoppedFit, TellsNothingOfAnEpochWhoseEvaluationWasStopped) {
     std::stop_source stop;
     int scores = 0, epochs_told = 0;
     const auto score = [&](const StepResult& result, const Batch&) {
-      // Inference has no loss.
+      // A run of inference has no loss, and so tells the evaluation from the training.
       if (std::isnan(result.mean_loss) && ++scores == stop_in) stop.request_stop();
       return Score{1, 1};
     };
@@ -187,7 +188,7 @@ TEST(StoppedFit, TellsNothingOfAnEpochWhoseEvaluationWasStopped) {
     EXPECT_TRUE(history.cancelled);
     EXPECT_TRUE(history.epochs.empty());
     EXPECT_EQ(epochs_told, 0);
-    EXPECT_EQ(history.updates, 4U);  // They are those of the epoch whose evaluation was stopped.
+    EXPECT_EQ(history.updates, 4U);  // The epoch whose evaluation was stopped has 4 updates.
     EXPECT_EQ(training.updates(), 4U);
     EXPECT_GT(history.samples_per_second, 0);
   }

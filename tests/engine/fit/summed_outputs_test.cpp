@@ -1,4 +1,4 @@
-// These tests show what fit() and evaluate() make of sums over micro-batches.
+// These tests check what fit() and evaluate() make of sums over micro-batches.
 #include <gtest/gtest.h>
 
 #include "penstock/fit.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using testing::numbers;
 
-/// The names and means of two steps, and of as many runs in inference.
+/// Trains for an epoch and evaluates, and returns the means of all values with their names.
 std::vector<NamedValue> means(OutputMode mode, int replicas, std::int64_t samples) {
   testing::Scaling scaling;
   Options options = testing::options();
@@ -24,7 +24,7 @@ std::vector<NamedValue> means(OutputMode mode, int replicas, std::int64_t sample
   return history.epochs[0].values;
 }
 
-// The second step of twelve samples is one update, where there is one replica.
+// With twelve samples and one replica, the second step is one update.
 TEST(SummedOutputs, F16_HaveTheMeanThatTheyAreTheSumOf) {
   for (const int replicas : {1, 2})
     for (const std::int64_t samples : {16, 12, 32}) {

@@ -1,4 +1,5 @@
-// These tests show what fit() tells of a loss, and of outputs, of which no call returns anything.
+// These tests check what fit() reports of a loss and of outputs if no call returns any of their
+// values.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -29,7 +30,8 @@ TEST(UnreturnedLoss, F16_IsToldAllTheSameAndAnOutputThatIsNotReturnedIsNoGain) {
   EXPECT_TRUE(std::isnan(value_of(history.epochs[0].values, "y")));
 }
 
-// A call of eight samples has a third micro-batch, which would be returned; one of four has not.
+// A call of eight samples has a third micro-batch, which is returned. A call of four samples has
+// none.
 TEST(UnreturnedLoss, F16_IsOfAllSamplesOfAShorterCallToo) {
   testing::Scaling scaling;
   Options options = testing::options();

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Builds another library's tree.
+/// Builds a tree of another JSON library from the events of a reader.
 class Builder : public JsonEvents {
  public:
   Json root;
@@ -58,8 +58,8 @@ std::string reading_refusal(std::string_view text) {
   return "accepted";
 }
 
-/// Returns the value in which another library's reader and this one agree; it fails where they do
-/// not.
+/// Expects that another library's reader and this one read the same value from `text`, or that both
+/// refuse it.
 void expect_agreement(const std::string& text) {
   const Json expected = Json::parse(text, nullptr, false);
   Builder builder;
@@ -84,7 +84,7 @@ TEST(JsonReader, ReadsWhatAnotherReaderReads) {
   EXPECT_EQ(reading_refusal(sample), "accepted");
 }
 
-/// Makes up to three changes, most of them by characters that mean something in JSON.
+/// Returns `text` with up to three changes, most of them by characters that mean something in JSON.
 std::string mutated_json(std::string text, std::mt19937& random) {
   constexpr std::string_view meaningful = "{}[]\":,\\u0123456789abcdefEe+-.tn \xC3\xA9\xED\xA0\xF4";
   for (unsigned changes = 1 + random() % 3; changes > 0; --changes) {
@@ -139,7 +139,8 @@ TEST(JsonReader, SaysWhereWhatDoesNotFit) {
   for (const auto& [text, expected] : cases) EXPECT_EQ(reading_refusal(text), expected) << text;
 }
 
-/// Counts, so that nothing grows but the reader's own state.
+/// Counts the objects and lists that open and keeps nothing else, so that only the reader's own
+/// state grows.
 class Counter : public JsonEvents {
  public:
   std::size_t opened = 0;

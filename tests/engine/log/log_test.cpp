@@ -154,7 +154,7 @@ TEST(Log, TakesNoResultFromTheCallOfAnotherOne) {
   EXPECT_EQ(lines.size(), 9U);
 }
 
-// More exceptions are thrown than the engine remembers to be the host's.
+// The call throws more exceptions than the engine can remember as the host's.
 TEST(Log, ThrowsTheFirstExceptionOfManyAsItIs) {
   const Log log(told_to([](std::string_view line) { throw std::length_error(std::string(line)); }),
                 scope);

@@ -1,5 +1,6 @@
-// A call of a Model works on the model with which it has begun, although a function of the host's
-// assigns to the handle inside it. Such a function is a new-handler, which may be called anywhere.
+// A call of a Model works on the model with which it has begun, even if a function of the host's
+// assigns to the handle inside the call. Such a function is a new-handler, which may be called at
+// any allocation.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -30,7 +31,7 @@ std::string bytes_of(const Tensor& tensor) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Returns the text of the Error that `call` throws.
+/// Returns the text of the Error that `call` throws, or "accepted".
 std::string refusal_of(const auto& call) {
   try {
     call();
@@ -40,11 +41,11 @@ std::string refusal_of(const auto& call) {
   return "accepted";
 }
 
-/// Says what a call of a model has come to.
+/// Makes a call of a model, and returns its result as text.
 using Call = std::function<std::string(Model&)>;
 
-/// Expects that `call` comes to the same at whichever of its allocations the handle is assigned to.
-/// Nothing else keeps the model that the handle had before.
+/// Expects the same result of `call`, whichever of its allocations assigns another model to the
+/// handle. No other handle keeps the model that the handle had before.
 void expect_the_model_of_its_beginning(const std::string& title, const Call& call) {
   SCOPED_TRACE(title);
   const Model another = named("another model, of other weights and another name", 2);

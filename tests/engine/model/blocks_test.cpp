@@ -1,4 +1,5 @@
-// The ways to say which block a layer belongs to, by the rows of docs/reference.md.
+// These tests check the ways to say which block a layer belongs to, by the rows of
+// docs/reference.md.
 #include <gtest/gtest.h>
 
 #include "engine/model/model_access.hpp"
@@ -64,7 +65,7 @@ TEST(Blocks, A3_WithoutAScopeLastUntilTheNext) {
   EXPECT_EQ(blocks_of(model), "a:B1@3 b:B1@3 c:B2 identity_loss_1:B1@3");
 }
 
-/// A4: what decorates a function elsewhere is its first line here.
+/// A4: a decorator of a function elsewhere is the first line of the function here.
 Value dense(Model& model, const std::string& block, const std::string& name, Value x,
             int ipu = -1) {
   const auto scope = model.block(block, ipu);
@@ -77,7 +78,7 @@ TEST(Blocks, A4_OfAFunctionAreAScopeInIt) {
   EXPECT_EQ(blocks_of(model), "a:B1 relu_1:B1 b:B2 relu_2:B2");
 }
 
-/// Layers as an imported network names them, and a loss.
+/// Returns a model with layers that are named as in an imported network, and a loss.
 Model stock() {
   Model model("stock", 2);
   Value x = model.input("x", {4});
@@ -211,7 +212,7 @@ TEST(Blocks, RefusedForTheFirstLayersBlockLeaveEverythingAsItWas) {
   EXPECT_EQ(refusal(Errc::invalid_topology, [&] { model.begin_block("B", 0); }), text);
   EXPECT_EQ(refusal(Errc::invalid_topology, [&] { model.begin_block_at("b", "B", 0); }), text);
   EXPECT_EQ(blocks_of(model), before);
-  model.begin_block_at("a", "B", 2);  // It is on the IPU that the refused ones did not keep.
+  model.begin_block_at("a", "B", 2);  // The refused calls have not put block "B" on IPU 0.
   model.begin_block("C");
   const std::string marked = blocks_of(model);
   EXPECT_EQ(marked, "a:B@2 b:start@1");
@@ -250,7 +251,7 @@ TEST(Blocks, A5_CutAFinishedModelIntoStagesOfTheSameBits) {
   EXPECT_TRUE(testing::same_bits(cut, whole));
 }
 
-/// Layers on IPUs 0, 1, 2 and, in the block of the second, 1 again.
+/// Returns layers on IPUs 0, 1 and 2, and another layer on IPU 1 in the block of the second layer.
 Model to_and_fro() {
   Model model("m", 3);
   Value x = model.input("x", {4});
@@ -295,7 +296,8 @@ TEST(Blocks, A10_AnIpuRevisitedMakesFourStagesOfTheBitsOfOne) {
             std::string::npos);
 }
 
-// Layers that only the loss needs have no work in inference, and move nothing else.
+// Layers that only the loss needs have no work in inference. The other stages keep the IPUs that
+// they have in training.
 TEST(Blocks, A10_ThatComeBackAreTheStagesOfTrainingInInferenceToo) {
   Model model("m");
   Value x = model.input("x", {4});

@@ -1,7 +1,7 @@
-// Whichever allocation of a function fails that builds or changes a model: the host is told by
-// Error out_of_memory, the model is as before, and the same call works once there is memory. And
-// wherever inside such a function the host assigns to the model's handle, as its new-handler may,
-// the function changes the model with which it has begun.
+// In these tests any one allocation fails of a function that builds or changes a model. The host
+// gets Error out_of_memory, the model is as before, and the same call works once there is memory.
+// The host may also assign to the model's handle inside such a function, as its new-handler may.
+// The function then changes the model with which it has begun.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -19,12 +19,12 @@
 namespace penstock::testing {
 namespace {
 
-/// Names like this are too long for strings without memory of their own.
+/// Is a name that is too long for a string without memory of its own.
 const std::string name = "a name that is too long for a string without memory of its own";
 const std::string other = "another name that is too long for a string without its own memory";
 const std::string first_layer = "the first layer, which is there already";
 
-/// A model with values of all the shapes that layers take.
+/// Has a model with values of all the shapes that layers take.
 struct Built {
   Model model{"built"};
   Value image = model.input("image", {4, 6, 6}), row = model.input("row", {6});
@@ -44,7 +44,7 @@ std::string bytes_of(const Tensor& tensor) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Returns all that a model consists of, the values of its parameters included.
+/// Returns all that a model consists of, including the values of its parameters, as text.
 std::string content(const Built& built) {
   const graph::Graph& graph = ModelAccess::graph(built.model);
   std::string text = graph::dump(graph) + "loss " + std::to_string(graph.loss) + '\n';
@@ -61,8 +61,8 @@ std::string content(const Built& built) {
 using Call = std::function<void(Built&)>;
 using Calls = std::vector<std::pair<std::string, Call>>;
 
-/// Expects that `call` makes the model's content `after`, at whichever allocation of the call the
-/// handle becomes that of another model.
+/// Expects that `call` gives the model the content `after`, whichever allocation of the call
+/// assigns another model to the handle.
 void expect_to_keep_the_model(const Call& prepare, const Call& call, const std::string& after) {
   for (std::int64_t number = 1;; ++number) {
     SCOPED_TRACE("assigned at allocation " + std::to_string(number));

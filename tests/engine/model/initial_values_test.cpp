@@ -21,7 +21,7 @@ std::vector<float> draw(const graph::Initializer& initializer, const Shape& shap
   return {values.begin(), values.end()};
 }
 
-/// The mean of the elements' powers.
+/// Returns the mean of the elements, each raised to `power`.
 double moment(const std::vector<float>& values, int power) {
   double sum = 0;
   for (const float value : values) sum += std::pow(double{value}, power);

@@ -1,4 +1,4 @@
-// Layers to add to a model, and what the network has of them then.
+// A LayerCase is a layer to add to a model, with what the model then has of it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 namespace penstock::testing {
 
-/// Has what every case may take its inputs from.
+/// Has the inputs that a case may use.
 struct LayerInputs {
   explicit LayerInputs(Model& model)
       : image(model.input("image", {4, 9, 8})),
@@ -43,7 +43,7 @@ inline std::vector<std::string_view> ops_of(const Model& model) {
   return ops;
 }
 
-/// Its cases are in several files.
+/// Tests a LayerCase. The cases are in several files.
 class ModelLayers : public ::testing::TestWithParam<LayerCase> {};
 
 }  // namespace penstock::testing

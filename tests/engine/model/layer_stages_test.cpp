@@ -1,4 +1,4 @@
-// Pipeline stages by number, by the rows of docs/reference.md.
+// These tests check pipeline stages by number, by the rows of docs/reference.md.
 #include "penstock/layer_stages.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 
 using testing::refusal;
 
-/// Two branches, the second of which is written down first, and their sum.
+/// Returns a model of two branches and their sum. The second branch is written down first.
 Model branches() {
   Model model("m", 7);
   const Value x = model.input("x", {4});
@@ -76,7 +76,7 @@ TEST(LayerStages, B1_StagesGoByTheirNumberNotByWhatCameFirst) {
   EXPECT_EQ(training.compile_report().stages[0].first_layer, "left");
 }
 
-/// Layers a and b, each in a scope of the stage that is named, or in none for -1.
+/// Returns layers a and b, each in a scope of the given stage, or in no scope for -1.
 Model with_stages(int a, int b) {
   Model model;
   Value x = model.input("x", {4});
@@ -135,7 +135,7 @@ TEST(LayerStages, B3_AreSetReplacedAndReset) {
   EXPECT_EQ(TrainingModel(model, {}).compile_report().stages.size(), 1u);
 }
 
-/// Layers a, b and c, each with a scope of its own; the loss is in the last one's.
+/// Returns layers a, b and c, each in a scope of its own. The loss is in the last scope.
 Model three_scopes() {
   Model model("m");
   Value x = model.input("x", {4});
@@ -199,7 +199,7 @@ TEST(LayerStages, B1_AreNotOverriddenByAutomaticStages) {
               "pipeline stages by number, got 2");
 }
 
-// A scope that is opened in between would be there after a reset, without a layer.
+// A scope that was opened while stages are set would remain after a reset, without a layer.
 TEST(LayerStages, B3_LetNoScopeBeOpenedWhileTheyAreSet) {
   Model model = three_scopes();
   model.set_stage_assignment(model.stage_assignment());
@@ -229,7 +229,8 @@ TEST(LayerStages, B1_ABlockIsNotOpenedInAStageAfterAnAssignmentEither) {
             "model \"m\": block \"B\": block \"stage 0\" is open; its scope has to end first");
 }
 
-// The scope's block goes with the assignment that took its only layers.
+// An assignment removes the block of a scope that has no layers any more, so that a later block of
+// that name is no stage.
 TEST(LayerStages, B1_ABlockIsNoStageThatOnceWasOneOfItsName) {
   Model model("m");
   Value x = model.input("x", {4});

@@ -1,4 +1,4 @@
-// Schedules against the closed forms of PyTorch's (torch.optim.lr_scheduler).
+// These tests compare schedules with the closed forms of PyTorch's (torch.optim.lr_scheduler).
 #include "penstock/learning_rate_schedule.hpp"
 
 #include <gtest/gtest.h>

@@ -18,7 +18,7 @@ using testing::exit_code_of_fork;
 using testing::Latch;
 using testing::refusal;
 
-/// A call of another thread, from its constructor's return until it is told to end.
+/// Is a call of another thread. It begins in the constructor, and ends when it is told to.
 class CallElsewhere {
  public:
   CallElsewhere(ModelCalls& calls, std::string_view name)
@@ -101,7 +101,7 @@ TEST(ModelCalls, LetADestructorInsideACallOfItsOwnThreadGoOn) {
   EXPECT_TRUE(ModelEnd(calls).may_free());
 }
 
-// In a forked process, the thread that is in a call never comes back to release anything.
+// In a forked process, the thread that is in a call does not exist, and so releases nothing.
 TEST(ModelCalls, AreRefusedInAForkedProcessWhoeverWasInOne) {
   const auto calls = std::make_shared<ModelCalls>("m");
   const auto refused = [&] {

@@ -1,4 +1,5 @@
-// These are names of a model's parts while the parts come and go, and while there are very many.
+// These tests check the names of a model's parts while parts come and go, and if there are very
+// many.
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -68,7 +69,7 @@ TEST(ModelNames, OfLayersThatHaveNoneCountTheLayersOfTheirOp) {
                                                         "relu_4", "relu_5"}));
 }
 
-// It would take minutes if each name was compared with all others.
+// The test would take minutes if each name was compared with all others.
 TEST(ModelNames, TakeLittleTimeHoweverManyThereAre) {
   constexpr int many = 100'000;
   Model model("m");

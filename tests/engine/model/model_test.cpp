@@ -20,7 +20,7 @@ std::vector<std::string> parameter_names(const Model& model) {
   return names;
 }
 
-/// Returns each node's block, "" for none.
+/// Returns the name of each node's block, or "" if it has none.
 std::vector<std::string> blocks_of_nodes(const Model& model) {
   const graph::Graph& graph = ModelAccess::graph(model);
   std::vector<std::string> names;
@@ -46,7 +46,7 @@ TEST(Model, CopiesShareNetworkAndWeights) {
   EXPECT_EQ(model.weight("fc.bias").as<float>()[2], 3);
 }
 
-// F17: the seed of weights.
+// F17: the seed decides the weights.
 TEST(Model, ALayersWeightsComeFromItsNameAndTheSeedAlone) {
   const auto weight = [](std::uint64_t seed, bool another_first) {
     Model model("m", seed);

@@ -13,7 +13,7 @@ namespace {
 using testing::refusal;
 using testing::TemporaryDirectory;
 
-/// Parameters "fc.weight" [2,3] and "fc.bias" [2].
+/// Returns a model with parameters "fc.weight" [2,3] and "fc.bias" [2].
 Model small_model(std::uint64_t seed) {
   Model model("m", seed);
   model.linear("fc", model.input("x", {3}), 2);
@@ -40,7 +40,7 @@ TEST(ModelWeights, ComeBackFromTheirFileBitForBit) {
   EXPECT_EQ(all_weights(saved), all_weights(loaded));
 }
 
-/// Plays a training model's part.
+/// Stands for a training model that has newer weights.
 class FakeSource : public WeightSource {
  public:
   std::vector<Tensor> read_weights() override {
@@ -70,7 +70,7 @@ TEST(ModelWeights, IntoAnOpenFileAppearWhenThatIsCommitted) {
 }
 
 struct Refused {
-  const char* text;  ///< Stands after `weights file "PATH": `.
+  const char* text;  ///< Is the part of the text after `weights file "PATH": `.
   std::map<std::string, Tensor> tensors;
 };
 
@@ -96,7 +96,7 @@ TEST(ModelWeights, AFileThatDoesNotFitTheModelChangesNothing) {
   }
 }
 
-// The file is a header and a hole, and claims more elements than any machine has room for.
+// The file has a header and a hole. The header claims more elements than any machine has room for.
 TEST(ModelWeights, AreNotReadFromAFileThatIsTooLarge) {
   constexpr std::uint64_t elements = std::uint64_t{1} << 38;
   const std::string header =

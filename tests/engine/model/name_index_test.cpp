@@ -11,7 +11,7 @@ namespace {
 
 using NameList = std::vector<std::string>;
 
-/// A list of names with an index that counts the names which it learns.
+/// Has a list of names, and an index that counts the names that it learns.
 struct Indexed {
   NameList names;
   NameIndex index = {};

@@ -41,8 +41,8 @@ TEST(Optimizer, DefaultsOfEveryRuleAreValid) {
 
 using Numbers = std::map<std::string_view, double>;
 
-/// Expects the rule called `name`, all of whose numbers are `numbers`, and of whose switches those
-/// in `switches` are on.
+/// Expects that the rule is called `name`, that its numbers are `numbers`, and that of its switches
+/// those in `switches` are on.
 void expect_constants(const OptimizerSettings& settings, std::string_view name,
                       const Numbers& numbers, const std::set<std::string_view>& switches) {
   const auto [rule, hyper] = rule_of(settings);
@@ -108,7 +108,7 @@ TEST(Optimizer, EachSettingReachesItsRule) {
                    {"centered", "tf_variant"});
 }
 
-/// Checks a rule with moments.
+/// Returns settings of a rule with moments, none of which is the default.
 template <class Rule>
 Rule settings_of_its_own() {
   return {.learning_rate = 0.1,
@@ -185,7 +185,8 @@ TEST(Optimizer, WhatIsWrongIsNamed) {
         refused.text);
 }
 
-// 2.3: what is given may change, and so may the learning rate; defaults are constant until marked.
+// 2.3: constants that are given may vary, and so may the learning rate. Defaults are constant until
+// they are marked.
 TEST(Optimizer, AttributesAreVariableWhereTheyWereGivenOrMarked) {
   Optimizer optimizer = Sgd{.momentum = 0.9};
   EXPECT_TRUE(optimizer.is_variable("learning_rate"));

@@ -1,4 +1,5 @@
-// Layers one after the other: the tutorial's dense network as a chain, as a graph, and in stages.
+// These tests check layers one after the other: the tutorial's dense network as a chain, as a
+// graph, and in stages.
 #include "penstock/sequential.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ namespace {
 
 using testing::refusal;
 
-/// Leads 784 → 256 → 128 → 64 → 32 → 10, in six layers.
+/// Has a chain of six layers: 784 → 256 → 128 → 64 → 32 → 10.
 struct Chain {
   Model model{"multipleIPUsequential", 4};
   Value x = model.input("x", {28, 28});
@@ -183,7 +184,8 @@ identity_loss_1 (identity_loss)  add_1   0      -    -
   EXPECT_EQ(model.parameters().size(), 4U);
 }
 
-/// Adds a layer to `chain` that adds two to it itself, and then perhaps fails.
+/// Adds a layer to `chain` whose function adds two layers to `chain` itself, and then perhaps
+/// fails.
 void add_nested(Sequential& chain, bool fails) {
   chain.add([&](Model& m, Value x) {
     chain.dense("inner", 3).dropout("drop", 0.5);
@@ -200,11 +202,11 @@ TEST(Sequential, IsAsItWasWhereALayerThatAddsToItThrows) {
   EXPECT_EQ(refusal(Errc::invalid_argument, [&] { add_nested(chain, true); }), "no");
   EXPECT_EQ(to_json(chain), before);
   EXPECT_EQ(chain.size(), 1U);
-  chain.dense("next", 2);  // It takes a value that is still there.
+  chain.dense("next", 2);  // The value that this layer takes still exists.
   EXPECT_EQ(chain.stages(), (std::vector<int>{-1, -1}));
 }
 
-// Stages set there could be for other layers than the chain has in the end.
+// Stages that are set inside the function could be for other layers than the chain has in the end.
 TEST(Sequential, RefusesStagesInsideTheFunctionOfALayer) {
   Model model("m");
   const Value x = model.input("x", {4});
@@ -227,7 +229,7 @@ TEST(Sequential, RefusesStagesInsideTheFunctionOfALayer) {
   EXPECT_EQ(chain.stages(), (std::vector<int>{0})) << "the layer is there, and stages can be set";
 }
 
-/// Adds a layer to `chain`, which calls `inside` and then fails.
+/// Adds a layer to `chain` whose function calls `inside` and then fails.
 void add_failing(Sequential& chain, const std::function<void()>& inside) {
   EXPECT_THROW(chain.add([&](Model&, Value) -> Value {
     inside();
@@ -291,7 +293,7 @@ TEST(Sequential, LosesWhatWasTakenBackInItsCopiesToo) {
   });
   EXPECT_EQ(to_json(copy), before);
   EXPECT_EQ(to_json(chain), before);
-  model.linear("other", x, 7);  // It is in the place of what was taken back.
+  model.linear("other", x, 7);  // This layer takes the place of the layer that was taken back.
   EXPECT_EQ(to_json(copy), before);
   EXPECT_EQ(model.shape(copy.output()), (Shape{1, 3}));
   copy.dense("next", 2);
@@ -445,8 +447,9 @@ TEST(Sequential, LetsNobodyCompileRunOrCopyALayerThatMayYetBeTakenBack) {
   EXPECT_EQ(training.updates(), 1U + std::size(calls));
 }
 
-/// Makes a step whose log drops the samples and then makes a call that is refused, as a layer is
-/// being added. Returns whether the samples were there to be released, which the call must not do.
+/// Makes a step inside the function of a layer. The step's log drops the samples and then makes a
+/// call that is refused. Returns whether the samples could have been released by then, which the
+/// call must not do.
 bool releases_nothing_when_refused() {
   Model model("m");
   const Value x = model.input("x", {4});

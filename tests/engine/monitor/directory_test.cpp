@@ -1,4 +1,5 @@
-// The directory of the sockets is closed to all other users, or there is none.
+// These tests check that the directory of the sockets is closed to all other users, and is not used
+// otherwise.
 
 #include "engine/monitor/directory.hpp"
 
@@ -87,7 +88,7 @@ TEST(MonitorDirectory, IsNotUsedIfOthersMayUseItToo) {
 }
 
 TEST(MonitorDirectory, OfAnotherUserIsNotUsed) {
-  if (::geteuid() != 0) return;  // Nobody else can give a directory away.
+  if (::geteuid() != 0) return;  // Only root can give a directory to another user.
   const TemporaryDirectory runtime;
   const EnvironmentVariable variable("XDG_RUNTIME_DIR", runtime.path().string());
   const std::string path = (runtime / "penstock").string();

@@ -1,5 +1,5 @@
-// Whoever of the same user asks sees the models of a process that are on their IPUs, and what their
-// actors wait for. Nobody else does, and no model notices.
+// These tests check that any process of the same user can see the models of a process that are on
+// their IPUs, and what their actors wait for. No other user can, and no model is disturbed.
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -171,11 +171,11 @@ TEST_F(MonitoredModels, SayWhatTheyWaitForInTheMiddleOfACall) {
 }
 
 TEST_F(MonitoredModels, AreHiddenFromOtherUsers) {
-  if (::geteuid() != 0) return;  // There is nobody else to be.
+  if (::geteuid() != 0) return;  // Only root can become another user.
   const TrainingModel training(plain_model(), options_for(2, 2, 1), AdamW{});
-  const std::string socket = this->socket();  // It is that of this process, in others too.
+  const std::string socket = this->socket();  // Children, too, use the socket of this process.
   EXPECT_TRUE(succeeds_as_other_user([&] { return !UnixClient(socket).connected(); }));
-  // Even where the file system lets others in, the process does not.
+  // Even if the file system lets other users in, the process does not.
   std::filesystem::path path = socket;
   ASSERT_EQ(::chmod(path.c_str(), 0777), 0);
   for (path = path.parent_path(); path != runtime_.path().parent_path(); path = path.parent_path())
@@ -201,7 +201,7 @@ TEST_F(MonitoredModels, OfAForkedProcessHaveASocketOfTheirOwn) {
       if (socket() == parents || status.at("models").size() != 1) return 1;
     }
     if (is_open()) return 2;
-    training.reset();  // It is the parent's, which the child leaves as it is.
+    training.reset();  // The model is the parent's, so that the child leaves its socket as it is.
     return std::filesystem::exists(parents) ? 0 : 3;
   });
   EXPECT_EQ(code, 0);

@@ -1,4 +1,5 @@
-// What strangers send, and how slowly they read, takes bounded memory, time and descriptors.
+// These tests check that whatever strangers send, and however slowly they read, takes bounded
+// memory, time and descriptors.
 
 #include "engine/monitor/server.hpp"
 
@@ -19,7 +20,7 @@
 namespace penstock::testing {
 namespace {
 
-/// Serves in a thread of its own while it lives.
+/// Runs a server in a thread of its own while the object lives.
 class Served {
  public:
   explicit Served(MonitorServer::Answer answer)

@@ -1,4 +1,5 @@
-// The socket of a process is there while it listens, and never in anybody's way.
+// These tests check that the socket of a process exists while the process listens, and never gets
+// in anybody's way.
 
 #include "engine/monitor/socket.hpp"
 
@@ -35,7 +36,7 @@ TEST(MonitorSocket, IsThereWhileItListensAndForItsUserAlone) {
 TEST(MonitorSocket, ReplacesOneToWhichNobodyListens) {
   const TemporaryDirectory directory;
   std::optional<MonitorSocket> first(directory.path().string());
-  // The name outlives the process that listened, as after kill -9.
+  // The name of the socket outlives the process that listened, as after kill -9.
   ASSERT_EQ(::link(first->path().c_str(), (directory / "kept").c_str()), 0);
   first.reset();
   ASSERT_EQ(::rename((directory / "kept").c_str(),

@@ -91,7 +91,7 @@ TEST(PlanCache, ReplacesAPlanWhereverItWasCut) {
   }
 }
 
-// Keys whose hashes collide share a file: each sees only its own.
+// Keys with the same hash share a file. Each key sees only its own plan.
 TEST(PlanCache, PassesOverWhatBelongsToAnotherKey) {
   const TemporaryDirectory directory;
   const PlanCache cache(directory.path(), plenty);
@@ -105,7 +105,7 @@ TEST(PlanCache, PassesOverWhatBelongsToAnotherKey) {
   EXPECT_EQ(cache.read("one"), "content");
 }
 
-/// The only plan's file, which has been removed.
+/// Writes a plan, removes its file, and returns the file's path.
 fs::path removed_plan(const TemporaryDirectory& directory, const PlanCache& cache) {
   cache.write("key", "content");
   const fs::path file = only_file(directory);
@@ -138,7 +138,7 @@ TEST(PlanCache, NeitherReadsNorWritesThroughALink) {
   EXPECT_EQ(cache.read("key"), "content");
 }
 
-/// While it lives, this process may open one file more than it has opened already.
+/// While the object lives, this process can open only one file more than it has opened already.
 class OneFileLeft {
  public:
   OneFileLeft() {
@@ -161,7 +161,7 @@ TEST(PlanCache, SaysWhyItCannotReadWhatItWouldReplace) {
   const PlanCache cache(directory / "plans", 1 << 20);
   cache.write("key", "content");
   const std::string text = testing::refusal(Errc::io_error, [&] {
-    // It is for the new plan, so that there is none for a look at the old one.
+    // The one file is for the new plan, so that the old plan cannot be opened.
     const OneFileLeft left;
     cache.write("key", "newer content");
   });
@@ -186,7 +186,8 @@ TEST(PlanCache, ReplacesNoFileThatIsNoPlan) {
                   "alone, and no plan is kept: remove it");
     EXPECT_EQ(file_content(file), foreign);
   }
-  write_file(file, "penstock plan, format 2\n");  // It is of a later build, and is replaced.
+  // A later build has written this plan, which is replaced.
+  write_file(file, "penstock plan, format 2\n");
   cache.write("key", "content");
   EXPECT_EQ(cache.read("key"), "content");
 }
@@ -206,7 +207,7 @@ TEST(PlanCache, ReplacesNoPipeOrDirectory) {
   EXPECT_TRUE(fs::is_directory(file));
 }
 
-// A terabyte, of which a machine has no room for a part.
+// The file has a terabyte, which is more than the machine's memory.
 TEST(PlanCache, MakesNoRoomForAFileThatIsNotThePlan) {
   constexpr std::uintmax_t large = std::uintmax_t{1} << 40;
   const TemporaryDirectory directory;
@@ -239,13 +240,13 @@ TEST(PlanCache, RemovesWhatWasUnusedForTheLongestTime) {
   std::chrono::minutes age{60};
   for (const char* key : {"a", "b", "c"}) {
     cache.write(key, content);
-    // This makes time pass, for a file system's clock may be coarse.
+    // The files are made older, because a file system's clock may be coarse.
     for (const std::string& name : directory.entries())
       if (fs::last_write_time(directory / name) > now - std::chrono::minutes(1))
         fs::last_write_time(directory / name, now - age);
     age -= std::chrono::minutes(10);
   }
-  EXPECT_TRUE(cache.read("a"));  // used: "b" is the oldest now
+  EXPECT_TRUE(cache.read("a"));  // Plan "a" was used now, so that "b" is the oldest.
   cache.write("d", content);
   EXPECT_TRUE(cache.read("a"));
   EXPECT_FALSE(cache.read("b"));
@@ -269,7 +270,7 @@ TEST(PlanCache, LeavesAloneWhatIsNotItsOwnAndKeepsNothingBeyondItsLimit) {
   EXPECT_EQ(file_content(directory / "notes.txt").size(), 5000u);
 }
 
-// Other programs' plans have the suffix as well, and might have such a name.
+// Plans of other programs have the same suffix, and might have such a name.
 TEST(PlanCache, NeitherCountsNorRemovesOtherPlans) {
   const TemporaryDirectory directory;
   const std::string large(5000, 'n');
@@ -291,7 +292,7 @@ TEST(PlanCache, NeitherCountsNorRemovesOtherPlans) {
 
 TEST(PlanCache, RemovesWhatKilledProcessesLeftUnfinished) {
   const TemporaryDirectory directory;
-  const fs::path left = directory / ".penstock-2000000000-0.tmp";  // No process has such a number.
+  const fs::path left = directory / ".penstock-2000000000-0.tmp";  // No process has this number.
   write_file(left, "x");
   const PlanCache cache(directory.path(), plenty);
   cache.write("key", "content");
@@ -321,7 +322,7 @@ TEST(PlanCache, IsSharedByAnyNumberOfWritersAndReaders) {
       for (int i = 0; i < writes; ++i) {
         const std::string key = std::to_string((i + t) % 7);
         cache.write(key, std::string(1000, key[0]));
-        // It is empty if another writer has made room already.
+        // There is no content if another writer has made room already.
         const auto content = cache.read(key);
         if (!content) continue;
         EXPECT_EQ(*content, std::string(1000, key[0]));

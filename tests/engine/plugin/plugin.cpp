@@ -22,7 +22,7 @@ std::optional<Model> model;
 std::optional<TrainingModel> training;
 std::vector<Tensor> samples;
 std::optional<DataLoader> loader;
-float first_bias = 0;  // Is the one of the untrained model.
+float first_bias = 0;  // Is a bias of the untrained model.
 
 bool is_out_of_memory(const std::function<void()>& call) {
   try {
@@ -36,7 +36,7 @@ bool is_out_of_memory(const std::function<void()>& call) {
 void (*inside_a_step)() = nullptr;
 std::atomic<bool> is_greedy = false;
 
-/// Its readers find no memory as soon as they read when `is_greedy`.
+/// Is a dataset whose reads find no memory while `is_greedy` is true.
 class GreedyDataset : public Dataset {
  public:
   std::int64_t size() const override { return 100; }
@@ -85,7 +85,8 @@ void train_a_model() {
 }
 
 void train_a_model_until_it_fails(int by_short_plan) {
-  constexpr std::int64_t outputs = 1 << 15;  // With it, the weights are larger than what is left.
+  // With so many outputs, the weights are larger than the memory that is left.
+  constexpr std::int64_t outputs = 1 << 15;
   make_a_training(2, outputs);
   make_a_training(2, outputs, training->stage_reports().at(0).peak_bytes);
   training->step(samples_of(2));

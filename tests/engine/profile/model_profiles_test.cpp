@@ -30,7 +30,7 @@ std::size_t count(std::string_view text, std::string_view part) {
   return found;
 }
 
-/// Calls `check` with options for each topology and the name of it.
+/// Calls `check` with the name of each topology and with options for it.
 void for_each_topology(const auto& check) {
   const auto options = [] {
     Options one = options_for(2, 4, 2);
@@ -127,7 +127,8 @@ TEST(ModelProfile, H2_HasThePeakThatTheArenasHave) {
       std::map<MemoryClass, std::int64_t> listed;
       for (const TensorMemory& tensor : ipu.memory.tensors)
         listed[tensor.memory_class] += tensor.bytes;
-      // Between tensors there may be bytes that only align them.
+      // The listed tensors may have fewer bytes than their class, because some bytes only align
+      // them.
       for (const auto& [memory_class, bytes] : listed)
         EXPECT_LE(bytes, ipu.memory.of(memory_class)) << name << to_string(memory_class);
       for (std::size_t i = 0; i < memory_classes; ++i)
@@ -137,8 +138,8 @@ TEST(ModelProfile, H2_HasThePeakThatTheArenasHave) {
   });
 }
 
-// Which one of these it is depends on timing, but for the last stage's backward: all that it needs
-// comes from its own forward.
+// Which of these reasons a stage waits for depends on timing. The last stage's backward has only
+// one: all that it needs comes from its own forward.
 TEST(ModelProfile, H2_NamesWhatAStageMayWaitFor) {
   using enum WaitReason;
   const std::map<std::pair<int, Activity>, std::set<WaitReason>> legal{
@@ -279,7 +280,7 @@ TEST(ProfileFiles, H2_FollowTheRulesOfTraceEvents) {
   });
 }
 
-// A wait of less than a microsecond has no slice.
+// A wait of less than a microsecond has no slice in the trace.
 TEST(ProfileFiles, H2_DivideTheTimeInTheTraceAsInTheFigures) {
   for_each_topology([](const char* name, const Options& options) {
     const TemporaryDirectory directory;

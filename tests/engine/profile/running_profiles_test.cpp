@@ -1,5 +1,5 @@
-// These tests profile the running engine, whose programs take known times, and hold what the
-// profile says against what the schedule demands.
+// These tests profile the running engine, whose programs take known times, and compare the profile
+// with what the schedule demands.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ constexpr int stages = 4;
 constexpr int micro_batches = 10;
 const Costs equal_costs(stages, {10, 20});
 
-/// Returns the profile of a window of which the programs take so many milliseconds.
+/// Returns the profile of a window whose programs take `costs` milliseconds.
 Profile profile_of(std::string_view schedule, const Costs& costs, int processors) {
   TimedPipeline pipeline({.schedule = std::string(schedule),
                           .stages = stages,
@@ -72,8 +72,8 @@ TEST(RunningProfile, H2_HasEachProgramOnceAndAllOfTheTime) {
   }
 }
 
-// Stages before the slow one are as full as they may be and wait for its gradients. Those behind it
-// wait for what it computes, and, once they have all of a window, for the update.
+// Stages before the slow one hold as many micro-batches as they may, and wait for its gradients.
+// Stages behind it wait for what it computes and, once they have all of a window, for the update.
 TEST(RunningProfile, H2_ShowsASlowStageInTheWaitsOfTheOthersAndNamesIt) {
   for (int slow = 0; slow < stages; ++slow) {
     SCOPED_TRACE("slow stage: " + std::to_string(slow));

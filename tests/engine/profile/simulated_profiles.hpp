@@ -1,5 +1,5 @@
-// These profiles are of pipelines that were simulated, so that what a profile ought to say of them
-// is known exactly.
+// These are profiles of simulated pipelines, so that it is known exactly what a profile ought to
+// say.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace penstock::testing {
 
-/// Returns a plan of so many stages without programs, each on an IPU of its own.
+/// Returns a plan of `stages` stages without programs, each on an IPU of its own.
 inline std::shared_ptr<const graph::Plan> chain_plan(int stages, bool training,
                                                      const graph::Schedule& schedule) {
   graph::Plan plan{.name = "chain", .training = training, .schedule = &schedule};
@@ -26,8 +26,8 @@ inline std::shared_ptr<const graph::Plan> chain_plan(int stages, bool training,
   return std::make_shared<const graph::Plan>(std::move(plan));
 }
 
-/// Returns the events of a simulated window whose micro-batches begin with `first` at `begin_ns`.
-/// A unit of the simulation's costs is a second.
+/// Returns the events of a simulated window that begins at `begin_ns`, and whose first micro-batch
+/// has the number `first`. A unit of the simulation's costs is a second.
 inline std::vector<TraceEvent> events_of(const graph::Timeline& timeline, std::int64_t first,
                                          std::int64_t begin_ns) {
   std::vector<TraceEvent> events;

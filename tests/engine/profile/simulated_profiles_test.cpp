@@ -114,7 +114,7 @@ TEST(SimulatedProfile, H2_ExpectsOfLongerWindowsWhatTheyWouldGain) {
 TEST(SimulatedProfile, H2_TellsOfTimeBetweenCalls) {
   const graph::Simulation simulation{
       .schedule = graph::grouped, .stages = 2, .micro_batches = 8, .costs = {2, {1, 2}}};
-  const Profile profile = profile_of(simulation, 9);  // Calls take every other span, 9 of 17.
+  const Profile profile = profile_of(simulation, 9);  // Nine of 17 equal spans are calls.
   const ProfileAdvice* host = find(profile, "host");
   ASSERT_NE(host, nullptr);
   EXPECT_NE(host->text.find("spent 47 % of the time between calls"), std::string::npos);

@@ -1,4 +1,4 @@
-// The checker holds a file of Chrome's trace events against the rules that viewers rely on.
+// A TraceChecker checks a file of Chrome's trace events against the rules that viewers rely on.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@
 namespace penstock::testing {
 
 /// Expects that the slices of each row are strictly nested, that each arrow begins once, ends once
-/// and touches a slice at each of its points, and that counters have numbers. Returns the number of
-/// slices.
+/// and touches a slice at each of its points, and that counters have numbers. check() returns the
+/// number of slices.
 class TraceChecker {
  public:
   explicit TraceChecker(const nlohmann::json& trace) {
@@ -91,7 +91,7 @@ class TraceChecker {
     }
   }
 
-  static constexpr double tolerance = 1e-3;  // Is a nanosecond.
+  static constexpr double tolerance = 1e-3;  // Is a nanosecond, in microseconds.
   std::map<Row, std::vector<Slice>> rows_;
   std::map<std::string, std::vector<Point>> flows_;
   std::size_t count_ = 0;

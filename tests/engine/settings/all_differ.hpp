@@ -1,4 +1,4 @@
-// This checks whether a test of a struct changes all of its fields.
+// expect_all_differ() checks whether a test of a struct changes all of its fields.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -17,7 +17,7 @@ auto fields(const Partition& partition) {
   return std::tie(index, count);
 }
 
-/// Returns all fields but the partition, and the functions, which have no text.
+/// Returns all fields except the partition and the functions, which have no text.
 auto fields(const DataLoaderOptions& options) {
   const auto& [shuffle, drop_last, mode, workers, buffered, seed, timeout, stop, sampler, partition,
                log] = options;

@@ -13,8 +13,9 @@ namespace {
 using testing::expect_all_differ;
 using testing::refusal;
 
-// All fields of each struct; a field that is added does not compile until it is listed, changed
-// below, and thereby asked of the JSON.
+// The functions called fields() list all fields of each struct. A field that is added does not
+// compile until it is listed here. Then the tests fail until the field is changed below, and so is
+// asked of the JSON.
 
 auto fields(const Sgd& rule) {
   const auto& [rate, momentum, dampening, decay, nesterov, dampen_first, keras] = rule;
@@ -46,7 +47,7 @@ auto fields(const LearningRateSchedule::Segment& segment) {
   return std::tie(kind, first, factor, updates, lasts);
 }
 
-/// Those that are numbers and marks.
+/// Returns the fields that are numbers, and the marks.
 auto own_fields(const Optimizer& optimizer) {
   const auto& [settings, groups, max_norm, exact, scaling, schedule, marked] = optimizer;
   return std::tie(max_norm, exact, scaling, marked);
@@ -109,7 +110,7 @@ const Lamb lamb{.learning_rate = 0.5,
                 .max_weight_norm = 3,
                 .bias_correction = false};
 
-/// Everything but the rule's own settings.
+/// Returns an optimizer in which everything but the rule's own settings is changed.
 Optimizer changed_optimizer() {
   Optimizer optimizer = adamw;
   optimizer.groups = {{.parameters = {"fc.bias", "a \"name\""}, .settings = AdamW{.eps = 1e-6}},
@@ -268,7 +269,8 @@ TEST(OptimizerJson, D1_RefusesByLineAndName) {
   }
 }
 
-// A host's own file of a run: each part is read by itself, and refused by the file's lines.
+// A host may have a file of its own for a whole run. Each part is read by itself, and is refused
+// with the line in that file.
 TEST(OptimizerJson, D1_IsAPartOfAFileThatHoldsAWholeRun) {
   const auto part = [](const JsonValue& file, const std::string& name) {
     for (const JsonValue& value : file.items)

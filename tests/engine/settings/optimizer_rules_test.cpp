@@ -12,7 +12,7 @@ namespace {
 
 using testing::refusal;
 
-/// Returns the JSON of the settings that a rule has when one constant has this value.
+/// Returns the JSON of `settings` with `value` for one constant.
 std::string json_with(OptimizerSettings settings, std::string_view constant, double value) {
   set_constant(settings, constant, value);
   return to_json(Optimizer{settings});
@@ -24,7 +24,7 @@ std::string without_value(std::string json, const std::string& field) {
   return json.erase(value, json.find_first_of(",\n}", value) - value);
 }
 
-/// Returns why an optimizer is refused in which one constant has this value.
+/// Returns why an optimizer with `value` for one constant is refused, or "accepted".
 std::string refused_with(OptimizerSettings settings, std::string_view constant, double value) {
   set_constant(settings, constant, value);
   return refusal(Errc::invalid_argument, [&] { Optimizer{settings}.validate(); });
@@ -84,7 +84,7 @@ TEST(OptimizerRules, BoundsAreThoseOfTheCheck) {
   });
 }
 
-// A program can therefore offer such a constant as one option with one range.
+// Since the rules agree, a program can offer such a constant as one option with one range.
 TEST(OptimizerRules, AgreeOnTheConstantsThatTheyShare) {
   for_each_constant([](const auto& rule, const auto& constant) {
     for_each_constant([&](const auto& other, const auto& same) {

@@ -1,4 +1,5 @@
-// The fields of options, for tests that no field is forgotten; and options compared field by field.
+// These functions return the fields of options, for tests that no field is forgotten, and compare
+// options field by field.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,9 +11,9 @@
 
 namespace penstock::testing {
 
-// These list all fields of each group. A field that is added does not compile until it is listed
-// here; options_json_fields_test.cpp then fails until it changes it. `log` and `compile_progress`
-// are functions and have no text.
+// The functions called fields() list all fields of each group. A field that is added does not
+// compile until it is listed here. Then options_json_fields_test.cpp fails until it changes the
+// field. `log` and `compile_progress` are functions and have no text.
 
 inline auto fields(const Stage& stage) {
   const auto& [blocks, ipu] = stage;

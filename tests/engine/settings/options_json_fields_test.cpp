@@ -1,4 +1,4 @@
-// Every field of options goes to JSON and comes back.
+// These tests check that every field of options goes to JSON and comes back.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -26,7 +26,7 @@ using testing::expect_equal;
 using testing::fields;
 using testing::own_fields;
 
-/// No field as it is by default.
+/// Returns options in which every field is changed that fits the others.
 Options changed_options() {
   Options options;
   options.batch_size = 16;
@@ -64,7 +64,7 @@ Options changed_options() {
   return options;
 }
 
-/// The fields that exclude some of `changed`'s.
+/// Returns options with the fields that exclude some of those in changed().
 Options changed_otherwise() {
   Options options;
   options.topology.automatic_stages = 3;
@@ -72,14 +72,14 @@ Options changed_otherwise() {
   return options;
 }
 
-/// And what excludes some of both.
+/// Returns options with the field that excludes some of those in changed() and changed_otherwise().
 Options changed_rule() {
   Options options;
   options.topology.stage_rule = StageRule::auto_increment;
   return options;
 }
 
-/// What only phases have.
+/// Returns options with the fields that only phases have.
 Options changed_phases() {
   Options options;
   options.topology.strategy = Strategy::serial_phased;
@@ -142,7 +142,7 @@ void for_each_field(const nlohmann::json& group, const std::string& path, const 
   }
 }
 
-/// Returns options, or nothing if they do not fit together.
+/// Returns the options of `json`, or nothing if they do not fit together.
 std::optional<Options> accepted(const nlohmann::json& json) {
   try {
     return options_from_json(json.dump());
@@ -151,7 +151,7 @@ std::optional<Options> accepted(const nlohmann::json& json) {
   }
 }
 
-/// Returns the keys of the compilations for training and for inference with these options.
+/// Returns the keys of the compilations for training and for inference with `options`.
 std::string keys_of(const Options& options) {
   Model model("network");
   model.loss(model.mse_loss(model.linear("fc", model.input("x", {2}), 2), model.input("y", {2})));
@@ -163,7 +163,8 @@ std::string keys_of(const Options& options) {
   return key(&optimizer) + key(nullptr);
 }
 
-// A plan that was kept must not serve other options. The others decide nothing of a plan.
+// A plan in the cache must not serve other options. The options in `of_the_run` decide nothing of a
+// plan.
 TEST(OptionsJson, EveryOptionOfACompilationIsPartOfItsKey) {
   const std::set<std::string> of_the_run{"/seed",
                                          "/static_shapes",

@@ -1,4 +1,5 @@
-// The compiler says what it expects of one stage, of two and of three, before anything is trained.
+// This program shows what the compiler expects of a model that is cut into one, two or three
+// stages, before anything is trained.
 #include <iostream>
 #include <penstock/penstock.hpp>
 #include <string>

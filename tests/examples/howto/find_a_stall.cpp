@@ -1,4 +1,5 @@
-// A dataset that never returns a sample: the loader gives up and says what it waits for.
+// This program has a dataset that never returns a sample. The loader gives up after a while, and
+// its error says what it waits for.
 #include <condition_variable>
 #include <iostream>
 #include <memory>

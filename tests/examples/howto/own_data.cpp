@@ -1,4 +1,5 @@
-// A dataset of the host's own, with samples by number, that a loader reads on its threads.
+// This program has a dataset of its own. A loader reads the samples by their numbers, on threads of
+// its own.
 #include <cmath>
 #include <cstring>
 #include <iostream>

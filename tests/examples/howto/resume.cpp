@@ -1,4 +1,5 @@
-// A training that is interrupted goes on from its files to the same bits.
+// A training is interrupted and goes on from its files. It ends with the same bits as a training
+// without an interruption.
 #include <cstring>
 #include <iostream>
 #include <penstock/penstock.hpp>

@@ -44,12 +44,12 @@ Model network() {
   x = model.linear("out", x, 2);
   const Value loss = model.cross_entropy(x, labels);
   model.output("scores", x);
-  model.output("loss", loss);  // An evaluation measures what is an output.
+  model.output("loss", loss);  // An evaluation can measure the loss only if it is an output.
   model.loss(loss);
   return model;
 }
 
-// Returns the smallest of the values called `name`, one of each epoch.
+// Returns the smallest value called `name` of all epochs in `history`.
 double smallest(const History& history, const std::string& name) {
   double result = std::numeric_limits<double>::infinity();
   for (const EpochRecord& epoch : history.epochs)

@@ -1,5 +1,5 @@
-// Trains a small network on Fashion-MNIST from the directory that is given, or else on a few
-// synthetic digits.
+// This program trains a small network on Fashion-MNIST from the directory that is given, or else on
+// a few synthetic digits.
 #include <iostream>
 #include <penstock/penstock.hpp>
 

@@ -22,7 +22,7 @@ CompileRequest training() {
   return request;
 }
 
-// A field that is added does not compile in compile_key.cpp until it is part of the key.
+// If a field is added to the request, compile_key.cpp does not compile until the key has the field.
 TEST(CompileKey, ChangesWithEverythingThatIsAskedFor) {
   const std::vector<std::function<void(CompileRequest&)>> changes{
       [](auto& r) { r.training = false; },

@@ -13,7 +13,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Compiles in two stages, under something else than the default of everything.
+/// Compiles a random network in two stages, with options that are not the defaults.
 Compiled compiled(std::uint64_t seed, bool training) {
   const Graph model = testing::random_network(seed).graph();
   CompileRequest request{.training = training,
@@ -64,7 +64,7 @@ TEST(PlanCodec, GivesBackAPlanThatRunsToTheSameBits) {
     EXPECT_TRUE(testing::same_bits(actual[i], expected[i])) << "result " << i;
 }
 
-/// Returns whether the bytes are refused by an Error; whatever they are, they may do no harm.
+/// Returns whether decode() refuses `bytes` by an Error. Other bytes are decoded without harm.
 bool refused(std::string_view bytes) try {
   decode(bytes);
   return false;

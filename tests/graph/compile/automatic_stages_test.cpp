@@ -39,7 +39,8 @@ ModelBuilder chain() {
   return model;
 }
 
-/// A clock that knows what each layer takes: its weight's gradient twice as long as itself.
+/// Returns a clock that says how long each layer takes. A layer's weight gradient takes twice as
+/// long as the layer itself.
 MeasureInstructions clock_of(std::map<std::string, double> seconds) {
   return [=](const Plan& plan) {
     EXPECT_EQ(plan.stages.size(), 1U);
@@ -69,7 +70,7 @@ std::vector<std::string> first_layers(const CompileReport& report) {
 
 using Names = std::vector<std::string>;
 
-// H5: the stages to be advised are those that are cut where measured times balance.
+// H5: the stages that the compiler advises are cut so that their measured times balance.
 TEST(AutomaticStages, BalanceTheTimesThatWereMeasured) {
   CompileRequest request = training(3);
   auto seconds = even();
@@ -135,7 +136,7 @@ TEST(AutomaticStages, AreFewerInInferenceIfThereAreFewerLayers) {
                                         "have nothing to compute and are left out"}}));
 }
 
-/// Returns what the fullest stage needs.
+/// Returns the bytes that the fullest stage needs.
 std::int64_t most_bytes(const Plan& plan) {
   std::int64_t most = 0;
   for (std::size_t stage = 0; stage < plan.stages.size(); ++stage)
@@ -143,7 +144,8 @@ std::int64_t most_bytes(const Plan& plan) {
   return most;
 }
 
-/// Expects of a cut into so many stages that it keeps to `bytes`; says why there is none.
+/// Expects that each stage of a cut into `stages` stages keeps to `bytes`. Returns "accepted", or
+/// why there is no such cut.
 std::string automatic_within(const ModelBuilder& model, std::int32_t stages, std::int64_t bytes,
                              bool recompute = false) {
   CompileRequest request = training(stages);
@@ -153,7 +155,7 @@ std::string automatic_within(const ModelBuilder& model, std::int32_t stages, std
                  [&] { EXPECT_LE(most_bytes(compile(model.graph(), request).plan), bytes); });
 }
 
-/// Six layers, of which the first three hold many more weights than the others.
+/// Returns six layers. The first three have many more weights than the others.
 ModelBuilder top_heavy() {
   ModelBuilder model;
   auto x = model.input("x", {32});
@@ -216,7 +218,7 @@ TEST(AutomaticStages, NeedLessMemoryIfTheyRecomputeWhichARefusalSays) {
   EXPECT_GT(hopeless, 0);
 }
 
-/// Returns the options that would each be enough by themselves, as the refusal of `request` says.
+/// Returns the options of which each would be enough by itself, as the refusal of `request` says.
 std::set<Option> advised_of(const ModelBuilder& model, const CompileRequest& request) {
   std::set<Option> advised;
   try {
@@ -266,7 +268,7 @@ TEST(AutomaticStages, NeverNeedMoreThanWasWorkedOutForThem) {
   EXPECT_LT(refused, 100);
 }
 
-/// Six layers in a row, the first and the last of which have the same weight.
+/// Returns six layers in a row. The first and the last one share their weight.
 ModelBuilder tied() {
   ModelBuilder model;
   const auto shared = model.parameter("shared", {4, 4});

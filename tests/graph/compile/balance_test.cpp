@@ -11,7 +11,7 @@ namespace {
 
 using Begins = std::vector<std::int32_t>;
 
-/// Is what a cut is judged by.
+/// Has what a cut is judged by: the cost of the slowest stage, and the bytes that cross the cuts.
 struct Score {
   double slowest = 0;
   std::int64_t bytes = 0;
@@ -44,8 +44,7 @@ bool fits(const Balance& problem, const Begins& begins) {
   return true;
 }
 
-/// Returns every way to cut the atoms: each subset of the later atoms that has the right
-/// size.
+/// Returns every cut of the atoms into the problem's number of stages that fits.
 std::vector<Begins> all_cuts(const Balance& problem) {
   std::vector<bool> begins_stage(problem.costs.size() - 1);
   std::fill_n(begins_stage.begin(), problem.stages - 1, true);
@@ -59,7 +58,8 @@ std::vector<Begins> all_cuts(const Balance& problem) {
   return cuts;
 }
 
-/// The least bytes of all cuts that are fast enough, and the fastest of those.
+/// Returns the score of the best cut. Among the cuts that are fast enough, it has the least bytes,
+/// and is the fastest of those that have as few.
 Score best_of_all(const Balance& problem, const std::vector<Begins>& cuts) {
   double fastest = score(problem, cuts[0]).slowest;
   for (const Begins& cut : cuts) fastest = std::min(fastest, score(problem, cut).slowest);
@@ -71,7 +71,8 @@ Score best_of_all(const Balance& problem, const std::vector<Begins>& cuts) {
   return {slowest, bytes};
 }
 
-/// Costs are small whole numbers, so that sums are exact and ties are common.
+/// Returns a random problem. Costs are small whole numbers, so that sums are exact and ties are
+/// common.
 Balance random_problem(std::mt19937& random) {
   const auto draw = [&](int low, int high) {
     return std::uniform_int_distribution(low, high)(random);
@@ -112,7 +113,7 @@ TEST(Balance, IsAsGoodAsTheBestOfThoseThatFit) {
   for (int i = 0; i < 500; ++i) {
     SCOPED_TRACE(i);
     Balance problem = random_problem(random);
-    // A stage's room shrinks with its number and is not the same for all atoms.
+    // How many atoms fit into a stage depends on the stage's number and on its first atom.
     problem.fits = [room = i % 7](std::int32_t first, std::int32_t last, std::int32_t stage) {
       return (last - first) * (1 + (first + stage) % 3) <= room + 3 - stage % 2;
     };

@@ -15,7 +15,7 @@ namespace {
 using testing::ModelBuilder;
 using testing::Staged;
 
-/// Has stages A and B with one weight, `shared`; B has the loss.
+/// Returns stages A and B, which share one weight, `shared`. B has the loss.
 Staged tied() {
   ModelBuilder model;
   const auto x = model.input("x", {4}), target = model.input("target", {4});

@@ -1,4 +1,5 @@
-// None of these changes a bit of what a plan computes.
+// These tests check that cuts, schedules and other choices of the compiler change no bit of what a
+// plan computes.
 #include <gtest/gtest.h>
 
 #include <algorithm>

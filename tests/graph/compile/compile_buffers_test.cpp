@@ -1,4 +1,4 @@
-// These tests show what becomes of buffers.
+// These tests check what the compiler makes of buffers.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -45,7 +45,7 @@ ModelBuilder counting_network() {
   return model;
 }
 
-// 2.1: statistics change by micro-batch.
+// 2.1: statistics change once with each micro-batch.
 TEST(Compile, UpdatesABufferInPlaceOncePerMicroBatch) {
   const Plan plan = compile(counting_network().graph(), training()).plan;
   PlanRunner runner(plan);

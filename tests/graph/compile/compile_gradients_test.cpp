@@ -1,4 +1,4 @@
-// These tests show what backward programs add to the sums of a window.
+// These tests check what backward programs add to the gradient sums of a window.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,8 @@ using testing::random_inputs;
 using testing::small_network;
 using testing::training;
 
-/// Returns (f(p + step) - f(p - step)) / 2 step, in the loss of one micro-batch.
+/// Returns (f(p + step) - f(p - step)) / 2 step, where f is the loss of one micro-batch, and p is
+/// element `element` of the variable called `name`.
 double difference_quotient(PlanRunner& runner, const Inputs& inputs, const std::string& name,
                            std::size_t element, float step) {
   const Tensor before = runner.variable(name);
@@ -37,7 +38,7 @@ double difference_quotient(PlanRunner& runner, const Inputs& inputs, const std::
   return difference / (2 * static_cast<double>(step));
 }
 
-/// The sum over a parameter's uses.
+/// Returns a parameter's gradient, summed over its uses.
 std::vector<float> gradient_of(const PlanRunner& runner, const std::string& name) {
   std::vector<float> sum(static_cast<std::size_t>(runner.variable(name).elements()));
   for (const Tensor& use : runner.gradients(name))

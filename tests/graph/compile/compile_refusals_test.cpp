@@ -1,4 +1,4 @@
-// These models are not compiled, and the tests say why.
+// The compiler refuses the models of these tests, which check the reasons that it gives.
 #include <gtest/gtest.h>
 
 #include <string>

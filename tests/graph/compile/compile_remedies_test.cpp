@@ -1,4 +1,5 @@
-// A8, D12: what a plan that does not fit is told would help does, once it is followed.
+// A8, D12: if a plan does not fit, the refusal says what would help. These tests follow the advice
+// and check that it does help.
 
 #include <gtest/gtest.h>
 
@@ -19,8 +20,8 @@ namespace {
 using testing::ModelBuilder;
 using testing::refusal;
 
-/// Returns the tutorials' network: two convolutions that work in batch lanes, and two layers that
-/// do not.
+/// Returns the tutorials' network: two convolutions in the batch-lane layout, and two layers in the
+/// usual one.
 ModelBuilder digits_network() {
   ModelBuilder model;
   const auto x = model.input("x", {1, 28, 28}), labels = model.input("labels", {}, DType::i64);
@@ -37,7 +38,7 @@ ModelBuilder digits_network() {
   return model;
 }
 
-/// Returns a request with the state that AdamW keeps.
+/// Returns a request to train on `ipus`, with the optimizer's state that AdamW keeps.
 CompileRequest request_on(std::vector<std::int32_t> ipus, std::int64_t replicas = 1) {
   return {.training = true,
           .batch = 40,
@@ -69,7 +70,7 @@ std::vector<Remedy> remedies_of(const ModelBuilder& model, const CompileRequest&
   return {};
 }
 
-/// Returns the number after `before`, with which the text begins.
+/// Returns the number that follows `before` at the beginning of `text`.
 std::int64_t number_after(const std::string& before, const std::string& text) {
   EXPECT_TRUE(text.starts_with(before)) << text;
   return std::stoll(text.substr(before.size()));
@@ -107,8 +108,8 @@ CompileRequest follow(CompileRequest request, const Remedy& remedy) {
   return request;
 }
 
-/// Follows every remedy that is offered within some shares of what the request needs. Returns the
-/// options that were named.
+/// Gives `request` several shares of the memory that it needs, and follows every remedy that the
+/// refusals offer. Returns the options that the remedies named.
 std::set<Option> follow_all(const ModelBuilder& model, CompileRequest request) {
   std::set<Option> named;
   const std::int64_t need = most_bytes(compile(model.graph(), request).plan, request);
@@ -150,7 +151,8 @@ TEST(CompileRemedies, AreAcceptedOnceTheyAreFollowed) {
     EXPECT_TRUE(named.contains(option)) << static_cast<int>(option);
 }
 
-// One sample more is refused again: what is said is the number that fits, lanes and all.
+// A remedy names the largest micro-batch that fits: with one sample more, the plan is refused
+// again.
 TEST(CompileRemedies, NameAMicroBatchThatFitsWhereOneMoreDoesNot) {
   const ModelBuilder model = digits_network();
   int offered = 0;
@@ -173,7 +175,8 @@ TEST(CompileRemedies, NameAMicroBatchThatFitsWhereOneMoreDoesNot) {
   EXPECT_GE(offered, 3);
 }
 
-// Adding a matrix to its transpose takes as many samples as there are features, or one.
+// The model adds a matrix to its transpose. Therefore it takes as many samples as there are
+// features, or one sample.
 TEST(CompileRemedies, LeaveOutMicroBatchesThatTheModelCannotHave) {
   ModelBuilder model;
   const auto y = model.linear("fc", model.input("x", {4}), 4);

@@ -82,9 +82,8 @@ TEST(Compile, GivesAStageTheSlotsThatItsScheduleAllows) {
 
 TEST(Compile, AddsUpTheBytesOfAStage) {
   const Plan plan = compile(small_network().graph(), training()).plan;
-  // B has the weight 4x4 and the bias 4, each with one sum. It stashes y [3,4]. It sends two
-  // tensors [3,4] back to A, each for the five that A may hold, as the sum of two gradients is A's
-  // to make.
+  // B has the weight 4x4 and the bias 4, each with one sum. B stashes y [3,4]. B sends one gradient
+  // [3,4] back to A, and has room for it for each of the five micro-batches that A may hold.
   const StagePlan& b = plan.stages[1];
   EXPECT_EQ(b.parameter_bytes, 64 + 64);
   EXPECT_EQ(b.accumulator_bytes, 64 + 64);
@@ -111,7 +110,7 @@ TEST(Compile, WarnsOfParametersThatTheLossDoesNotSee) {
   EXPECT_TRUE(compiled.plan.variables[2].trainable);
 }
 
-/// A copy that fills its workspace with what would spoil any tensor there.
+/// Is a copy that fills its workspace with bytes that would spoil any tensor there.
 const Op scribbling{
     .name = "scribbling",
     .infer = [](const Attributes&, Types in) { return std::vector<TensorType>{in[0]}; },

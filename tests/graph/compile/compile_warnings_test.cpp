@@ -1,4 +1,4 @@
-// These tests show what the compiler warns of, and what it does not let run.
+// These tests check what the compiler warns of.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 using testing::ModelBuilder;
 using Notes = std::vector<Note>;
 
-/// Layers of batch norm named "norm1", "norm2", ..., a shift, and a loss.
+/// Returns `layers` layers of batch norm, called "norm1", "norm2", ..., then a shift and a loss.
 ModelBuilder normalised(int layers) {
   ModelBuilder model;
   ValueId x = model.input("x", {3, 2, 2});
@@ -48,7 +48,7 @@ TEST(CompileWarnings, TellWhoseStatisticsReplicasKeep) {
 }
 
 TEST(CompileWarnings, TellThatReplicasDivideNothingInVain) {
-  constexpr std::int64_t elements = 2;  // Counts those of the largest parameter.
+  constexpr std::int64_t elements = 2;  // Counts the elements of the largest parameter.
   struct Row {
     std::int64_t replicas, minimum_elements;
     std::int32_t kept;

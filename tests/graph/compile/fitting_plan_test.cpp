@@ -1,4 +1,5 @@
-// The search for a plan that fits, as a compilation that is refused tells of it.
+// These tests check the search for a plan that fits, by the texts with which compilations are
+// refused.
 #include "graph/compile/fitting_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@ namespace {
 using testing::ModelBuilder;
 using testing::refusal;
 
-/// Returns a wide layer in block A, and a narrow one and the loss in block B.
+/// Returns a model with a wide layer in block A, and a narrow one and the loss in block B.
 ModelBuilder two_layers() {
   ModelBuilder model;
   const auto x = model.input("x", {64}), target = model.input("target", {4});
@@ -55,7 +56,8 @@ std::string remedies_within(std::int64_t bytes) {
   return text.substr(text.find(what) + what.size());
 }
 
-// One class in the host store is tried first, then shards, schedules and smaller micro-batches.
+// The refusal names single classes in the host store first, then shards, schedules and smaller
+// micro-batches.
 TEST(FittingPlan, IsAdvisedOfInOneOrder) {
   EXPECT_EQ(
       remedies_within(94'000),
@@ -68,7 +70,8 @@ TEST(FittingPlan, IsAdvisedOfInOneOrder) {
       "fullest IPU; or smaller stages");
 }
 
-// No single class is enough, and two are, so that three are not offered.
+// No single class in the host store is enough, but some pairs are. Therefore the refusal offers no
+// three classes.
 TEST(FittingPlan, KeepsNoMoreClassesInTheHostStoreThanAreEnough) {
   EXPECT_EQ(
       remedies_within(60'000),

@@ -23,7 +23,7 @@ TEST(StepInputs, AreThoseOfTheLossAndTheOutputsAsTheyWereDeclared) {
   const ValueId y = builder.linear("fc", x, 3);
   builder.apply("mse_loss", {y, target}, {}, "m");
   EXPECT_EQ(step_inputs(builder.graph()), (Names{"target", "x", "z"}));
-  builder.apply("l1_loss", {y, target}, {}, "l");  // Neither of the two is the last one.
+  builder.apply("l1_loss", {y, target}, {}, "l");  // Now neither of the two losses is the last one.
   EXPECT_EQ(step_inputs(builder.graph()), Names{"z"});
 }
 

@@ -1,4 +1,4 @@
-// Tests of the compiler compile these, and compare what comes of it by these functions.
+// The tests of the compiler compile these networks, and compare the results by these functions.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,10 +14,10 @@
 
 namespace penstock::testing {
 
-using Inputs = std::vector<std::vector<Tensor>>;  ///< Is numbered by micro-batch.
+using Inputs = std::vector<std::vector<Tensor>>;  ///< Has the inputs of each micro-batch.
 
-/// Builds A with fc1 and relu, B with fc2 and a skip from A, and C with the loss on fc2 and the
-/// target.
+/// Builds block A with fc1 and relu, B with fc2 and a skip connection from A, and C with the loss
+/// on fc2 and the target.
 inline ModelBuilder small_network() {
   ModelBuilder model;
   const auto x = model.input("x", {5}), target = model.input("target", {4});
@@ -53,7 +53,7 @@ inline graph::CompileRequest training(std::vector<graph::StageRequest> stages = 
   return {.training = true, .batch = 3, .stages = std::move(stages)};
 }
 
-/// These are cuts of a model of four blocks.
+/// Has ways to cut a model of four blocks into stages.
 inline const std::vector<graph::StageRequest> cuts[] = {
     {{{"B0", "B1"}}, {{"B2", "B3"}}},
     {{{"B0"}}, {{"B1", "B2", "B3"}}},

@@ -10,8 +10,8 @@ namespace {
 
 constexpr Offload on{.on = true};
 
-/// Returns the remedies as texts, with the numbers of their options: those that are turned on, and
-/// after a minus, those that are turned off.
+/// Returns the remedies as texts. The numbers of the options that a remedy turns on follow its
+/// text, and then, with a minus, the numbers of those that it turns off.
 std::vector<std::string> remedies(const OffloadOptions& offload, bool training,
                                   bool phased = false) {
   const auto numbers = [](const std::vector<Option>& options, const std::string& before) {

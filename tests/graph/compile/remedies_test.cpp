@@ -13,7 +13,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-/// Returns what the remedies are and what they lead to.
+/// Returns each remedy and its consequence, as text.
 Texts texts(const Remedies& remedies) {
   Texts result;
   for (const Remedy& remedy : remedies.found())
@@ -23,7 +23,8 @@ Texts texts(const Remedies& remedies) {
 
 const std::string recomputation = "recomputation, which needs ";
 
-/// Returns the remedy that a plan in which the stages have such stashes is, within so many bytes.
+/// Returns the remedy "recomputation" if it makes the plan fit into `bytes`. Recomputation leaves
+/// the two stages with the given stashes.
 Texts recomputed_within(std::int64_t bytes, std::int64_t first_stash, std::int64_t second_stash) {
   const Plan failed = two_stages();
   Plan recomputed = failed;
@@ -40,7 +41,8 @@ TEST(Remedies, AreThosePlansThatFit) {
   EXPECT_EQ(recomputed_within(3099, 200, 200), Texts());
 }
 
-// The first IPU, which is the one refused, would do with 3.1 kB; the second one needs more.
+// With recomputation, the first IPU, for which the plan was refused, needs 3.1 kB only, but the
+// second IPU needs more.
 TEST(Remedies, AreEnoughForEveryIpu) {
   EXPECT_EQ(recomputed_within(4500, 200, 2000), Texts{recomputation + "4.5 kB on the fullest IPU"});
   EXPECT_EQ(recomputed_within(4499, 200, 2000), Texts());
@@ -78,7 +80,8 @@ TEST(Remedies, AreShardsWhereTheyAreEnough) {
   EXPECT_EQ(shards_within(6499), Texts());
 }
 
-/// Returns which are remedies of the state in the host store, the gradient sums, and both.
+/// Returns which remedies are offered within `bytes`: the state in the host store, the gradient
+/// sums there, or both.
 Texts classes_within(std::int64_t bytes) {
   const Plan failed = two_stages();
   Plan without_sums = failed;
@@ -98,7 +101,7 @@ Texts classes_within(std::int64_t bytes) {
   return texts(remedies);
 }
 
-// 4.3, A8: two classes together where one alone is not enough, and only there.
+// 4.3, A8: two classes together are offered if one alone is not enough, and only then.
 TEST(Remedies, AreSeveralClassesInTheHostStoreWhereFewerAreNotEnough) {
   const std::string state = "the state, which needs 7.0 kB on the fullest IPU",
                     sums = "the sums, which needs 6.5 kB on the fullest IPU",
@@ -127,8 +130,8 @@ TEST(Remedies, AreSmallerMicroBatches) {
                                     "micro-batches of 1 sample instead of 40, which needs 100 B"}));
 }
 
-/// Returns the largest micro-batch that is found of those that `fits` takes, and that no more are
-/// tried than halving needs.
+/// Returns the largest micro-batch that the search finds among those that `fits` accepts. Checks
+/// that the search tries no more than halving needs.
 std::int64_t largest_batch(std::int64_t too_many, const auto& fits) {
   BatchSearch search(too_many);
   std::int64_t largest = 0;

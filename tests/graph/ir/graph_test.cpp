@@ -104,8 +104,8 @@ TEST(Graph, GivesNodesAndTheirValuesTheFirstUnusedName) {
   EXPECT_EQ(names, (std::vector<std::string>{"a", "a_2", "a_3", "a_4", "b", "b:1"}));
 }
 
-/// Returns the allocations that it takes to name `count` nodes that want the same name, which is
-/// too long for a string without one.
+/// Returns how many allocations it takes to name `count` nodes that want the same name. The name is
+/// so long that each string with it allocates.
 std::uint64_t allocations_to_name(int count) {
   Graph graph;
   const auto x = add_value(graph, "x", {DType::f32, {1, 5}}, ValueKind::input);

@@ -10,7 +10,8 @@ namespace {
 
 using Block = std::array<std::uint32_t, 4>;
 
-TEST(Philox, GivesTheKnownAnswers) {  // They are those published with Random123.
+// The expected blocks are those published with Random123.
+TEST(Philox, GivesTheKnownAnswers) {
   EXPECT_EQ(philox4x32_10({0, 0, 0, 0}, {0, 0}),
             (Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   constexpr std::uint32_t ones = 0xffffffff;

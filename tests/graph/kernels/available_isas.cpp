@@ -1,4 +1,4 @@
-// Prints the instruction sets that this machine has, one per line.
+// This program prints the instruction sets that this machine has, one per line.
 #include <cstdio>
 #include <string>
 

@@ -1,4 +1,5 @@
-// The generic tests of the activations don't reach these: the far ends and NaN.
+// These tests check activations of very large numbers and of NaN, which the generic tests of ops do
+// not reach.
 #include <gtest/gtest.h>
 
 #include <cmath>

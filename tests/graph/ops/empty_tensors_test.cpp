@@ -1,4 +1,4 @@
-// Tensors without an element are refused where an op makes no sense of them, and taken elsewhere.
+// These tests check which ops refuse tensors without elements, and which ops accept them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -77,7 +77,7 @@ TEST(EmptyTensors, AreRefusedByOpsThatMakeNoSenseOfThem) {
         << row.op;
 }
 
-// Every loss refuses them, so that none is NaN for want of a term.
+// Every loss refuses tensors without elements, because a mean of no terms would be NaN.
 TEST(EmptyTensors, AreRefusedByEveryLoss) {
   for (const Op* op : ops_with_samples()) {
     if (!op->is_loss) continue;

@@ -1,6 +1,7 @@
-// Every op's gradient against central differences of its own forward pass, on its samples: for a
-// random projection L = sum(r * y), dL/dx[i] is close to (L(x[i]+h) - L(x[i]-h)) / 2h, summed in
-// double. The inputs are drawn so that a step crosses no kink.
+// These tests compare every op's gradient with central differences of its own forward pass, on the
+// op's samples. For a random projection L = sum(r * y), dL/dx[i] must be close to
+// (L(x[i]+h) - L(x[i]-h)) / 2h, summed in double. The inputs are drawn so that a step crosses no
+// kink.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,18 +16,18 @@ namespace {
 
 using testing::OpCall;
 
-/// Gradients are checked at no more than about this many elements of an input, evenly chosen.
+/// Is the number of elements of an input, evenly chosen, at which gradients are checked at most.
 constexpr std::size_t most_elements = 200;
 
 double project(const Tensor& output, const Tensor& weights) {
   const auto y = output.as<float>(), r = weights.as<float>();
   return std::inner_product(y.begin(), y.end(), r.begin(), 0.0, std::plus<>(),
-                            [](float a, float b) {  // What is masked out as -inf stays so.
+                            [](float a, float b) {  // An element that is masked out stays -inf.
                               return std::isinf(a) ? 0.0 : static_cast<double>(a) * b;
                             });
 }
 
-/// The call with `step` added to one element, and the step that float32 really took.
+/// Has a call with a step added to one element, and the step that float32 really took.
 struct Moved {
   OpCall call;
   double step;
@@ -48,8 +49,8 @@ double difference(const OpCall& call, std::size_t input, std::size_t element, do
          (up.step - down.step);
 }
 
-/// Returns a fraction of the distance between two drawn values, small enough for the truncation
-/// error.
+/// Returns a step that is a fraction of the distance between two drawn values, and small enough for
+/// the truncation error.
 double step_for(const OpSample& sample, std::size_t elements) {
   return std::min(0.01, 0.2 * (sample.high - sample.low) / static_cast<double>(elements));
 }

@@ -1,4 +1,5 @@
-// Ops that end in a ReLU of their own give the bits of the two ops that they stand for.
+// These tests check that ops with a ReLU of their own give the bits of the two ops that they
+// replace.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +16,7 @@
 namespace penstock::testing {
 namespace {
 
-/// The first one makes sums that are no numbers, which a ReLU keeps.
+/// Returns a random bias. Its first element is NaN, which a ReLU keeps.
 Tensor bias_of(std::int64_t size) {
   const Tensor random = uniform({size}, 3);
   std::vector<float> values(random.as<float>().begin(), random.as<float>().end());
@@ -33,8 +34,8 @@ void expect_same_as_two_ops(const OpCall& call) {
 }
 
 TEST(FusedRelu, OfALinearLayerIsThatOfTheTwoOps) {
-  // There are few rows and many, tiles with and without a rest, and depths of one block and of
-  // several.
+  // The shapes have few rows and many, tiles with and without a rest, and depths of one block and
+  // of several.
   for (const Shape& shape : {Shape{1, 5, 3}, Shape{2, 300, 64}, Shape{33, 17, 40},
                              Shape{40, 320, 256}, Shape{64, 700, 96}}) {
     const Tensor x = uniform({shape[0], shape[1]}, 1), weight = uniform({shape[2], shape[1]}, 2);
@@ -46,7 +47,8 @@ TEST(FusedRelu, OfALinearLayerIsThatOfTheTwoOps) {
 TEST(FusedRelu, OfAConvolutionIsThatOfTheTwoOps) {
   for (const std::int64_t groups : {1, 2})
     for (const std::int64_t channels : {4, 300})
-      for (const std::int64_t results : {6, 32, 80})  // With many of both, images lie as they are.
+      // With many channels and many results, images are read where they lie.
+      for (const std::int64_t results : {6, 32, 80})
         expect_same_as_two_ops(
             {.op = &graph::conv2d,
              .attributes = {{"groups", groups}, {"padding", 1}},

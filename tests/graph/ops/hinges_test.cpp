@@ -1,4 +1,5 @@
-// These are losses with a hinge, exactly at it, and PyTorch's terms and gradients (torch 1.13).
+// These tests compare losses that have a hinge, exactly at the hinge, with the terms and gradients
+// of PyTorch 1.13.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,13 +16,14 @@ namespace {
 
 using Floats = std::vector<float>;
 
-/// A loss without reduction, whose terms all have the gradient 1.
+/// Has a call of a loss without reduction, its terms, and its inputs' gradients if each term has
+/// the gradient 1.
 struct Tie {
   std::string name;
   Attributes attributes;
   std::vector<Tensor> inputs;
   Floats terms;
-  std::vector<Floats> gradients;  ///< Are those of the leading inputs.
+  std::vector<Floats> gradients;  ///< Has the gradients of the leading inputs.
 };
 
 Floats floats(const Tensor& tensor) {
@@ -83,8 +85,9 @@ TEST(Hinges, LetTheGradientOfACosineThroughAtTheMargin) {
        {{0.16f, -0.12f, 0.5f, -0.5f, 0, 1}, {0.12f, 0.16f, 0.5f, 0.5f, 0.5f, 0}}});
 }
 
-// torch: where(t != 1, clamp_min(margin - x, 0), 0) + where(t != -1, x, 0), and of cosines
-// where(t == 1, 1 - cos, 0) + where(t == -1, clamp_min(cos - margin, 0), 0).
+// For hinge_embedding_loss, PyTorch computes where(t != 1, clamp_min(margin - x, 0), 0) +
+// where(t != -1, x, 0), and for cosine_embedding_loss where(t == 1, 1 - cos, 0) +
+// where(t == -1, clamp_min(cos - margin, 0), 0).
 TEST(Hinges, R2_2_OfTargetsThatAreNoSignAreWhatPyTorchMakesOfThem) {
   expect_pytorchs({"hinge_embedding_loss",
                    {},
@@ -115,7 +118,7 @@ TEST(Hinges, LetTheGradientOfATripletThroughAtTheMargin) {
                    {{0, 0}, {1, 1}, {-1, -1}}});
 }
 
-// What is no number lacks nothing of a margin that could be told: PyTorch's terms are nan.
+// A term with a NaN in its inputs is NaN, as in PyTorch, and not 0 as beyond the margin.
 TEST(Hinges, AreNotClosedToWhatIsNoNumber) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const Tensor bad({1, 2}, {nan, 1.0f}), good({1, 2}, {1.0f, 2.0f});

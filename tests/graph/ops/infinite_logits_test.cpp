@@ -1,7 +1,7 @@
-// Losses of logits that are infinite, no number, or so large that exp overflows: the numbers that
-// PyTorch 1.13 gives, but where its formulas divide infinities. binary_cross_entropy_with_logits of
-// -inf is infinite here for a target above 0, as multilabel_soft_margin_loss is there, too; the
-// slope of soft_margin_loss goes to -target.
+// These tests check losses of logits that are infinite, NaN, or so large that exp overflows. The
+// expected numbers are those of PyTorch 1.13, except where PyTorch's formulas divide infinities:
+// here, binary_cross_entropy_with_logits of -inf is infinite for a target above 0, as PyTorch's
+// multilabel_soft_margin_loss is, too, and the slope of soft_margin_loss goes to -target.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -23,7 +23,7 @@ using Floats = std::vector<float>;
 
 const Floats logits{inf, -inf, nan, 0.0f, -0.0f, 88.0f, -88.0f, 1e30f, -1e30f};
 
-/// A target, and what it makes of each of `logits`.
+/// Has a target, and the loss and the slope of each of `logits` for that target.
 struct Expected {
   float target;
   Floats losses, slopes;
@@ -49,7 +49,8 @@ void expect_same(float actual, float expected, const std::string& what) {
   }
 }
 
-/// Whole vectors of each logit and some that are left over, as rows of one class or as they are.
+/// Checks `op` on 21 copies of `logits`, which are whole vectors and a rest. With `rows`, each
+/// logit is a row of one class.
 void expect_losses(const char* op, const Expected& expected, bool rows) {
   constexpr std::size_t repeats = 21;
   Floats x;

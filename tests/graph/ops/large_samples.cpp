@@ -13,7 +13,7 @@ std::vector<OpSample> large_samples(std::string_view op) {
              .attributes = {{"padding", 1}}},
             {.inputs = {f32({3, 34, 20, 20}), f32({36, 17, 3, 3})},
              .attributes = {{"stride", 2}, {"groups", 2}}},
-            // Images read where they lie.
+            // The images of the other samples are read where they lie.
             {.inputs = {f32({5, 48, 16, 16}), f32({64, 48, 3, 3}), f32({64})},
              .attributes = {{"padding", 1}}},
             {.inputs = {f32({3, 300, 10, 12}), f32({96, 300, 1, 1})}},

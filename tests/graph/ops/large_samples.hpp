@@ -1,5 +1,5 @@
-// These are samples of ops whose kernels work piece by piece on what is large: in several bands,
-// blocks and tiles, for which the ops' own samples are too small.
+// These are large samples of ops whose kernels work in several bands, blocks and tiles. The ops'
+// own samples are too small for that.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace penstock::graph {
 
-/// The op's own samples and the large ones.
+/// Returns the op's own samples and the large ones.
 std::vector<OpSample> all_samples_of(const Op& op);
 
 }  // namespace penstock::graph

@@ -1,4 +1,4 @@
-// The generic tests of the norms don't reach these.
+// These tests check properties of the norms that the generic tests of ops do not reach.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ OpCall batch_norm(const Tensor& x) {
                      filled(channels, 1)}};
 }
 
-/// Returns every norm over all of x, which has one group of one channel.
+/// Returns a call of every norm. Each normalises all of x, which has one channel.
 std::vector<OpCall> norms(const Tensor& x) {
   return {batch_norm(x),
           {.op = &find_op("group_norm"), .inputs = {x}},
@@ -74,7 +74,8 @@ TEST(BatchNorm2d, BecomesItsInferenceFormOnTheRunningStatistics) {
   ASSERT_EQ(&batch_norm2d.inference(), &batch_norm2d_inference);
   const Tensor x = testing::uniform({5, 3, 4, 4}, 1);
   OpCall call = batch_norm(x);
-  call.attributes.set("momentum", 1.0);  // The running statistics become those of this micro-batch.
+  // With this momentum, the running statistics become those of the micro-batch.
+  call.attributes.set("momentum", 1.0);
   const auto trained = run(call);
   const double unbiased = 80.0 / 79;
   const auto y = run({.op = &batch_norm2d_inference,

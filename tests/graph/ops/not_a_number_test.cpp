@@ -1,5 +1,5 @@
-// A result that is no number stays none, so that nobody trains on without noticing: the results and
-// gradients that are NaN are those that PyTorch 1.13 makes so in the same call.
+// A NaN does not vanish on its way through an op, so that nobody trains on without noticing. These
+// tests check that the same results and gradients are NaN as in PyTorch 1.13.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,8 +20,8 @@ using Floats = std::vector<float>;
 struct Case {
   std::string op;
   Attributes attributes;
-  std::vector<Tensor> inputs;     ///< The gradient of the first one is looked at.
-  Floats results, gradient = {};  ///< Are computed with a gradient of 1 of each result.
+  std::vector<Tensor> inputs;     ///< Has the inputs. Only the first one's gradient is checked.
+  Floats results, gradient = {};  ///< Are expected if each result has the gradient 1.
 };
 
 void PrintTo(const Case& row, std::ostream* stream) {

@@ -1,6 +1,6 @@
-// This must hold for every op, and is checked on its own samples and on the gradient nodes that
-// these emit. An op in all_ops() is covered by having `samples`, or by being emitted by one that
-// has.
+// These tests check properties that every op must have, on the op's own samples and on the gradient
+// nodes that the samples emit. An op in all_ops() is covered if it has `samples`, or if an op that
+// has samples emits it.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,7 +31,7 @@ void for_each_call_of(const Op& op, Check check) {
   }
 }
 
-/// The ops with samples for which `applies` holds.
+/// Returns the ops with samples for which `applies` returns true.
 template <class Applies>
 std::vector<const Op*> ops_where(Applies applies) {
   std::vector<const Op*> found;
@@ -101,8 +101,8 @@ TEST_P(OpProperties, RefusesToHaveNoInputsOrOneThatItDoesNotTake) {
 
 INSTANTIATE_TEST_SUITE_P(AllOps, OpProperties, ::testing::ValuesIn(ops_with_samples()), name_of);
 
-/// The outputs of a call that may be computed in the memory of an input of the same size: the
-/// memory plan reuses whole buffers only.
+/// Returns the outputs of a call that may be computed in the memory of an input, with that input.
+/// The two have the same size, because the memory plan reuses whole buffers only.
 std::vector<Overwrite> in_place_of(const OpCall& call) {
   const auto in = testing::input_types(call), out = testing::output_types(call);
   std::vector<Overwrite> pairs;

@@ -1,6 +1,6 @@
-// Prints what every kernel call of the ops' samples and of the reference cases gives, one tensor
-// per line: its name, its type, its elements. What one instruction set gives can so be compared
-// with what another gives.
+// This program prints the results of every kernel call of the ops' samples and of the reference
+// cases, one tensor per line: its name, its type, its elements. So the results of two instruction
+// sets can be compared.
 #include <cinttypes>
 #include <cstdio>
 #include <string>

@@ -1,5 +1,5 @@
-// This must hold for every op whose work threads may share (Op::units), and is checked on every
-// call that the ops' samples make.
+// These tests check properties that every op must have whose work threads may share (Op::units), on
+// every call that the ops' samples make.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 using testing::OpCall;
 using testing::same_bits;
 
-/// Calls `check(call, units)` for every kernel call that samples make and that can be shared.
+/// Calls `check(call, units)` for every kernel call of the samples that threads can share.
 template <class Check>
 void for_each_shared_call(Check check) {
   for (const Op* op : ops_with_samples()) {
@@ -39,7 +39,7 @@ void for_each_shared_call(Check check) {
   }
 }
 
-/// Returns what threads would be given: `parts` parts, or as many as there are units.
+/// Returns the parts that threads would be given: `parts` of them, or as many as there are units.
 std::vector<Part> parts_of(std::int64_t units, std::int64_t parts) {
   const Sharing sharing{.units = units, .parts = static_cast<std::int32_t>(std::min(parts, units))};
   std::vector<Part> result;
@@ -52,8 +52,8 @@ std::span<const std::byte> bytes_of(const Tensor& tensor) {
   return {tensor.raw(), tensor.bytes()};
 }
 
-/// Counts the parts that write each byte of an output; every byte that one writes must be the
-/// whole's.
+/// Counts, for each byte of an output, the parts that write it, and says whether all of them write
+/// what the undivided call writes.
 struct Written {
   std::vector<int> times;
   bool as_the_whole = true;
@@ -62,7 +62,7 @@ struct Written {
            std::span<const std::byte> whole) {
     times.resize(whole.size());
     for (std::size_t i = 0; i < whole.size(); ++i) {
-      if (one[i] != other[i]) continue;  // This was in the memory before.
+      if (one[i] != other[i]) continue;  // The part has left this byte as it was.
       ++times[i];
       as_the_whole = as_the_whole && one[i] == whole[i];
     }
@@ -93,7 +93,7 @@ TEST(OpSharing, GivesEachPartOutputsOfItsOwnWithTheBitsOfTheWhole) {
   });
 }
 
-/// In memory that outputs share with inputs, the last part may be the first to run.
+/// Outputs share memory with inputs here, and the last part is the first to run.
 TEST(OpSharing, GivesTheSameBitsInPlaceInAnyOrder) {
   for_each_shared_call([](const OpCall& call, std::int64_t units) {
     const auto in = testing::input_types(call), out = testing::output_types(call);

@@ -1,5 +1,6 @@
-// Ops and losses on random cases of odd shapes and values, against what PyTorch computes in double
-// precision. tests/tools/random_op_cases.py draws them, many more of them if it is asked to.
+// These tests compare ops and losses with what PyTorch computes in double precision, on random
+// cases of odd shapes and values. tests/tools/random_op_cases.py draws the cases, and many more if
+// asked.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -26,13 +27,15 @@ const ReferenceFile& stored() {
   return file;
 }
 
-/// Returns whether an element is what is expected, which may be no number, or infinite.
+/// Returns whether `actual` differs from `expected` by no more than `allowed`. If one of the two is
+/// NaN or infinite, the other one must be, too.
 bool is_close(float actual, float expected, float allowed) {
   if (std::isnan(expected)) return std::isnan(actual);
   return actual == expected || std::abs(double{actual} - expected) <= allowed;
 }
 
-/// `judged` has a row of what is expected and a row of how far an element may be away.
+/// Checks `actual` against `judged`, which has a row of expected elements, and a row that says how
+/// far each element may be away.
 void expect_close(const std::string& name, const Tensor& actual, const Tensor& judged) {
   const auto elements = actual.as<float>(), rows = judged.as<float>();
   ASSERT_EQ(2 * elements.size(), rows.size()) << name;
@@ -56,7 +59,7 @@ TEST(RandomCases, OfEveryOpAreWhatPyTorchComputesInDoublePrecision) {
   EXPECT_GE(judged, 2 * stored().metadata.size());
 }
 
-// Every op of a model is among them but dropout, whose masks are not PyTorch's.
+// The cases have every op that can be differentiated except dropout, whose masks are not PyTorch's.
 TEST(RandomCases, AreOfEveryOpThatCanBeDifferentiated) {
   std::set<std::string_view> drawn;
   for (const auto& [name, description] : stored().metadata) {

@@ -1,4 +1,5 @@
-// Attributes that are real numbers: finite, within f32's range and within their own.
+// These tests check that attributes that are real numbers must be finite, within f32's range and
+// within a range of their own.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -16,7 +17,7 @@ namespace {
 struct RealAttribute {
   const char* op;
   const char* name;
-  std::vector<double> refused = {};  ///< Are refused besides what no attribute may be.
+  std::vector<double> refused = {};  ///< Has refused values beside those that none may have.
   std::vector<double> taken = {};
 };
 

@@ -1,4 +1,4 @@
-// Ops that move elements about: each puts every element where its definition says.
+// These tests check that ops that rearrange elements put each element where their definitions say.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -13,7 +13,7 @@ namespace {
 
 using List = std::vector<std::int64_t>;
 
-/// Returns 0, 1, 2, ...
+/// Returns a tensor with the elements `first`, `first` + 1, ...
 Tensor counted(const Shape& shape, float first = 0) {
   std::vector<float> values(static_cast<std::size_t>(shape.elements()));
   std::iota(values.begin(), values.end(), first);

@@ -19,7 +19,7 @@ ValueId linear(ReferenceTape& tape) {
   return tape.apply("linear", {tape.in("x"), tape.in("weight"), tape.in("bias")})[0];
 }
 
-/// The op that has the file's name, of one input, without attributes.
+/// Applies the op that the file is named after to one input, without attributes.
 ValueId unary(ReferenceTape& tape) {
   return tape.apply(tape.text("op"), {tape.in("x")})[0];
 }
@@ -55,7 +55,7 @@ ValueId broadcast(ReferenceTape& tape) {
   return tape.apply(file.substr(0, file.find('_')), {tape.in("a"), tape.in("b")})[0];
 }
 
-/// The file's attributes that a loss has, whole numbers and others.
+/// Returns those of the file's attributes that losses have: whole numbers and real ones.
 Attributes loss_attributes(ReferenceTape& tape) {
   Attributes attributes{{"reduction", tape.text("reduction")}};
   const auto& metadata = tape.file().metadata;
@@ -67,7 +67,8 @@ Attributes loss_attributes(ReferenceTape& tape) {
   return attributes;
 }
 
-/// The op of the longest name that the file's begins with, as "mse_loss" in "mse_loss_sum".
+/// Returns the longest name of an op with which the file's name begins, such as "mse_loss" for
+/// "mse_loss_sum".
 std::string loss_name(ReferenceTape& tape) {
   const std::string& file = tape.text("op");
   std::string_view longest;
@@ -118,7 +119,7 @@ ValueId batch_norm2d_eval(ReferenceTape& tape) {
                     {{"eps", tape.real("eps")}})[0];
 }
 
-/// The running statistics start where PyTorch's do.
+/// Applies batch norm in training. Its running statistics start where PyTorch's do.
 ValueId batch_norm2d_train(ReferenceTape& tape) {
   const Shape channels{6};
   const std::vector<float> ones(6, 1.0f);

@@ -1,4 +1,4 @@
-// The table from reference file to the ops that should reproduce it.
+// A table says for each reference file which ops must reproduce it.
 //
 // To add a file: put NAME.safetensors into tests/data/ops and a row {"NAME", build} into the table
 // in reference_cases.cpp. `build` applies ops to tape.in("x"), ... and returns the value that the
@@ -14,7 +14,7 @@
 namespace penstock::graph {
 
 struct ReferenceCase {
-  std::string_view file;  ///< without ".safetensors"
+  std::string_view file;  ///< Is the file's name without ".safetensors".
   ValueId (*build)(ReferenceTape& tape);
 };
 

@@ -17,7 +17,7 @@ class ReferenceTape {
 
   /// Returns the file's tensor "in.NAME" as a leaf, which is the same one each time.
   ValueId in(const std::string& name);
-  /// Applies the op of that name; returns its outputs.
+  /// Applies the op called `op`, and returns its outputs.
   std::vector<ValueId> apply(std::string_view op, std::vector<ValueId> inputs,
                              Attributes attributes = {});
   /// Declares `value` to be what the file calls "out.NAME".

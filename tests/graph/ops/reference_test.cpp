@@ -13,10 +13,10 @@
 namespace penstock::graph {
 namespace {
 
-/// Is a part of the expected tensor's largest magnitude.
+/// Is the largest error, relative to the expected tensor's largest magnitude.
 constexpr double tolerance = 1e-5;
 
-/// A scalar is [1] in the files.
+/// Returns whether two shapes are the same. A scalar has the shape [1] in the files.
 bool same_shape(const Shape& a, const Shape& b) {
   return a == b || (a.elements() == 1 && b.elements() == 1);
 }

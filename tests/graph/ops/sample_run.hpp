@@ -1,4 +1,5 @@
-// One sample of an op, run forward and back on a tape: where the generic op tests start.
+// run_sample() runs one sample of an op forward and back on a tape. The generic tests of ops start
+// with it.
 #pragma once
 
 #include <vector>
@@ -11,14 +12,14 @@ struct SampleRun {
   testing::Tape tape;
   std::vector<ValueId> inputs;
   ValueId output;          ///< Is output 0, the only one into which gradients are fed.
-  Tensor output_gradient;  ///< Is what was fed in; it is empty for an op without `backward`.
+  Tensor output_gradient;  ///< Is fed into `output`. It is empty for an op without `backward`.
 };
 
-/// Draws the sample's inputs and runs the op and, if it has one, its gradient, for the inputs at
-/// the positions `wanted`, or for all of them.
+/// Draws the sample's inputs, runs the op and, if it has one, its gradient. The gradient is
+/// computed for the inputs at the positions `wanted`, or for all inputs if `wanted` is empty.
 SampleRun run_sample(const Op& op, const OpSample& sample, std::vector<std::size_t> wanted = {});
 
-/// The ops that have samples, the parameters of the generic tests.
+/// Returns the ops that have samples. They are the parameters of the generic tests.
 std::vector<const Op*> ops_with_samples();
 
 }  // namespace penstock::graph

@@ -1,4 +1,5 @@
-// The shape rules refuse these, in these words. There is one row per mistake.
+// These tests check which inputs the shape rules refuse, and in which words. Each row of the table
+// has one mistake.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,6 @@
-// Activations and losses far from zero, where a formula may cancel what matters: each element
-// against the formula in double, relative to the element itself.
+// These tests check activations and losses far from zero, where a careless formula loses its digits
+// by cancellation. Each element is compared with the formula in double, relative to the element
+// itself.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace {
 using Floats = std::vector<float>;
 using testing::Tape;
 
-/// Below this, results may be zero: f32 has few normal numbers that are smaller.
+/// Is a magnitude below which results may be zero: f32 has few normal numbers that are smaller.
 constexpr double smallest = 4e-37;
 
 void expect_close(double actual, double exact, double error, const std::string& what) {
@@ -60,7 +61,7 @@ TEST(Tails, OfActivationsAreExactRelativeToThemselves) {
       {"sigmoid", logistic, 5e-7},
       {"silu", [](double x) { return x * logistic(x); }, 5e-7},
       {"tanh", [](double x) { return std::tanh(x); }, 5e-7},
-      // exp(-x²/2) has the rounding of x²/2, which is 87 at most.
+      // The error of exp(-x²/2) comes from the rounding of x²/2, which is 87 at most.
       {"gelu", [](double x) { return x * 0.5 * std::erfc(-x / std::sqrt(2.0)); }, 1e-5}};
   for (const Activation& activation : activations) {
     Tape tape;
@@ -73,7 +74,7 @@ TEST(Tails, OfActivationsAreExactRelativeToThemselves) {
   }
 }
 
-/// Is a loss of pairs beside its definition; `slope` is null if no tail of it is to be exact.
+/// Has a loss of pairs and its definition. `slope` is null if the gradient is not checked.
 struct PairCase {
   const char* op;
   std::function<double(double x, double t)> term, slope;
@@ -176,7 +177,8 @@ TEST(Tails, OfExponentialsReachAsFarAsF32Does) {
   EXPECT_EQ(tape[limits].as<float>()[2], 0);
 }
 
-/// Lines that are the surer of an element in the middle the larger `margin` is.
+/// Returns a line of scores. The one in the middle is 3, and all others are `margin` or more below
+/// 0, so that with a large `margin` the middle has nearly all probability.
 Floats sure_line(std::size_t length, double margin) {
   Floats line;
   for (std::size_t i = 0; i < length; ++i)
@@ -193,8 +195,8 @@ double log_probability(const Floats& line, std::size_t i) {
   return -std::log1p(others);
 }
 
-/// The loss of one sample whose label is the sure class, and its gradient, with classes that are
-/// neighbours or, where `pixels` is more than one, so many apart.
+/// Checks the loss, and its gradient, of one sample whose label is the class in the middle of
+/// `line`. The scores of the classes are `pixels` elements apart.
 void expect_sure(const Floats& line, std::int64_t pixels) {
   const auto classes = std::ssize(line);
   const std::size_t own = line.size() / 2;
@@ -242,8 +244,8 @@ TEST(Tails, OfLogSoftmaxCountElementsThatAreEquallyLarge) {
     }
 }
 
-// There are two steps and one label: all paths but blank, blank spell it, so that the loss is
-// -log(1 - blank²).
+// There are two steps and one label. All paths except "blank, blank" spell the label, so that the
+// loss is -log(1 - blank²).
 TEST(Tails, OfCtcAreExactWhereManyPathsTogetherAreSure) {
   for (const double blank : {0.3, 1e-2, 1e-3}) {
     const auto sure = static_cast<float>(std::log1p(-blank)),

@@ -18,7 +18,7 @@ namespace {
 
 using testing::OpCall;
 
-/// Copies of a call's inputs, of which Op::make_valid may change the contents.
+/// Has copies of a call's inputs. Op::make_valid may change their contents.
 class Contents {
  public:
   explicit Contents(const OpCall& call) : types_(testing::input_types(call)) {
@@ -35,7 +35,8 @@ class Contents {
 
   std::span<const Operand> operands() const { return operands_; }
 
-  /// Fills the contents with what no op is to take for a label, an id, a length or a probability.
+  /// Fills the copies with numbers that no op may take for a label, an id, a length or a
+  /// probability.
   void spoil() {
     for (const Operand& operand : operands_)
       if (operand.type->dtype == DType::i64)
@@ -60,9 +61,9 @@ class Contents {
   std::vector<Operand> operands_;
 };
 
-/// Returns every call of the losses' and the embedding's samples, forward and backward, of which
-/// all inputs are spoiled: these are the ops whose inputs a user may get wrong. What is inside
-/// other ops' inputs (winners, masks) their forward ops have made.
+/// Returns every call of the losses' and the embedding's samples, forward and backward, with all
+/// inputs spoiled. These are the ops whose inputs a user may get wrong: such inputs of other ops,
+/// as winners and masks, are made by their forward ops.
 std::vector<OpCall> spoiled_calls() {
   std::vector<OpCall> calls;
   for (const Op* op : ops_with_samples()) {

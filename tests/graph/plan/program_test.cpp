@@ -22,7 +22,7 @@ namespace {
 
 const TensorType pair_of_floats{DType::f32, {2}};
 
-/// Is what a probe's kernel was called with.
+/// Has what a probe's kernel was called with.
 struct Seen {
   std::vector<const void*> inputs, outputs;
   const void* workspace = nullptr;
@@ -65,7 +65,7 @@ Instruction instruction(const Op& op, std::vector<Location> inputs, std::vector<
           .outputs = std::move(outputs)};
 }
 
-/// Has memory for every space, and its bindings.
+/// Has memory for every space, and binds it to a program.
 struct Memory {
   std::vector<std::shared_ptr<std::byte>> blocks;
   std::vector<const std::byte*> received;
@@ -110,7 +110,8 @@ TEST(Program, AddsToASumInTheHostStoreInPieces) {
     bool running;
     std::int32_t in = 1;  ///< Counts the pieces of each part.
   };
-  // In two pieces of their own, parts of 10,001 elements are of as many pieces as four parts.
+  // The last row has two parts that run in two pieces each. These need as many pieces of the sum as
+  // four parts would.
   for (const Row& row : {Row{1, 3, false}, Row{1, 3, true}, Row{3, 3, false}, Row{2, 4, true},
                          Row{2, 4, false, 2}}) {
     const TensorType type{DType::f32, {elements}};
@@ -237,7 +238,7 @@ TEST(AllocationCounter, Counts) {
   EXPECT_GT(testing::heap_allocations(), before);
 }
 
-/// Is what each part of a shared instruction saw.
+/// Has what one part of a shared instruction was called with.
 struct SeenPart {
   Part part;
   const void* workspace;
@@ -258,7 +259,7 @@ Program shared_program(const Op& op) {
   return program;
 }
 
-/// Runs parts in reverse.
+/// Runs the parts in reverse order.
 struct BackwardRunner : PartRunner {
   void run(std::int32_t parts, const std::function<void(std::int32_t)>& work) override {
     for (std::int32_t part = parts; part-- > 0;) work(part);
@@ -290,7 +291,8 @@ TEST(Program, RunsPartsInPiecesAndBeatsAfterEach) {
     ASSERT_EQ(seen_parts.size(), count);
     const std::int64_t units = 12 / std::ssize(seen_parts);
     for (std::size_t i = 0; i < count; ++i) {
-      // The second part's pieces come first where there are two, in its own workspace.
+      // If there are two parts, the pieces of the second one come first, in a workspace of their
+      // own.
       const std::size_t piece = parts == 1 ? i : (i + 3) % 6;
       EXPECT_EQ(seen_parts[i].part.begin, units * static_cast<std::int64_t>(piece));
       EXPECT_EQ(seen_parts[i].part.end, units * static_cast<std::int64_t>(piece + 1));
@@ -314,7 +316,7 @@ TEST(Program, GivesEachPartItsUnitsAndAWorkspaceOfItsOwn) {
   }
 }
 
-/// Runs the parts in reverse.
+/// Runs the parts in reverse order.
 struct ReverseRunner : PartRunner {
   void run(std::int32_t parts, const std::function<void(std::int32_t)>& work) override {
     for (std::int32_t part = parts; part-- > 0;) work(part);

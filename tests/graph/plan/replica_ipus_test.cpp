@@ -38,8 +38,8 @@ std::set<std::int64_t> ipus_of_all(const Ipus& of_one, std::int64_t replicas, bo
   return all;
 }
 
-// It takes every placement of up to four stages on IPUs 0 to 6, one or both ends of which may be
-// shared.
+// The test takes every placement of two and three stages on IPUs 0 to 6, and of four stages if the
+// first and the last one share an IPU.
 TEST(ReplicaIpus, A13_AreSharedByNoTwoReplicasWhereverTheStagesAre) {
   for (std::int32_t a = 0; a < 7; ++a)
     for (std::int32_t b = 0; b < 7; ++b)

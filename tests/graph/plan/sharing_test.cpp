@@ -22,7 +22,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Returns how an op of so many units and so much work is shared.
+/// Returns how an op with `units` units and `flops` operations is shared among `threads` threads.
 Sharing shared(std::int64_t units, double flops, std::int32_t threads) {
   static std::int64_t units_now;
   static double flops_now;
@@ -103,7 +103,7 @@ std::ptrdiff_t shared_instructions(const Plan& plan) {
   return count;
 }
 
-/// Micro-batches so large that elementwise work is worth sharing.
+/// Returns a request for micro-batches so large that elementwise work is worth sharing.
 CompileRequest large(std::int32_t threads) {
   return {.training = true, .batch = 20'000, .threads_per_ipu = threads};
 }
@@ -127,17 +127,17 @@ TEST(Sharing, DoesNotChangeABitOfAPlansResults) {
   }
 }
 
-/// Says what has become of one instruction's kernel.
+/// Says how the kernel of one instruction was run.
 struct KernelRuns {
   void (*forward)(const KernelCall&) = nullptr;
   std::int64_t calls = 0;
-  std::int64_t units = 0;  ///< Counts those of all the calls' parts.
+  std::int64_t units = 0;  ///< Counts the units of all calls.
   std::set<std::thread::id> threads = {};
 };
 std::mutex runs_mutex;
 std::vector<KernelRuns> runs;
 
-/// The number in `runs` of the instruction that a kernel is called for.
+/// Is the name of an attribute that has the number of an instruction in `runs`.
 constexpr std::string_view run_number = "run_number";
 
 void run_counted(const KernelCall& call) {
@@ -153,15 +153,15 @@ void run_counted(const KernelCall& call) {
   forward(call);
 }
 
-/// A plan whose long instructions run in pieces, and the ops that count how they do.
+/// Has a plan in which long instructions run in pieces, and the ops that count how they run.
 struct InPieces {
   Plan plan;
   std::deque<Op> ops = {};
-  std::vector<Sharing> sharings = {};  ///< Is numbered as `runs`.
+  std::vector<Sharing> sharings = {};  ///< Has the sharing of each instruction in `runs`.
 };
 
-/// Returns the same plan, in which each instruction that has units enough and as many parts as
-/// there may be runs each of them in five pieces, as if it were very long.
+/// Returns `plan` with instructions in five pieces per part, as if they were very long. These are
+/// the instructions that have `parts` parts and enough units.
 InPieces in_pieces(const Plan& plan, std::int32_t parts) {
   InPieces result{plan};
   runs.clear();
@@ -239,7 +239,7 @@ TEST(ThreadsPerIpu, AreTheCoresDividedAmongTheIpusInUseUnlessAskedFor) {
   EXPECT_EQ(threads_of({.stages = one, .threads = 9, .threads_per_ipu = 0, .cores = 8}), 8);
 }
 
-/// Returns a convolution, of which each thread packs windows for itself.
+/// Returns a plan of a convolution in which each thread packs windows for itself.
 Plan convolution_plan(std::int32_t threads, std::int64_t memory_bytes) {
   testing::ModelBuilder model;
   const auto x = model.block("A").input("x", {32, 16, 16});
@@ -250,7 +250,7 @@ Plan convolution_plan(std::int32_t threads, std::int64_t memory_bytes) {
   return compile(model.graph(), request).plan;
 }
 
-/// The least memory that such a plan is content with.
+/// Returns the least memory, in bytes, with which convolution_plan() is not refused.
 std::int64_t bytes_needed(std::int32_t threads) {
   std::int64_t too_little = 0, enough = std::int64_t{1} << 40;
   while (enough - too_little > 1) {

@@ -48,7 +48,7 @@ TEST(Staging, OfAnUpdateHasRoomForTheRuleTheNormAndTwoSums) {
       {{.elements = 100'000, .state_tensors = 2, .sum = true}, 32'768},
       {{.elements = 100'000, .state_tensors = 9, .sum = true}, 40'960},
       {{.elements = 100'000, .state_tensors = 2, .sum = true, .elementwise = false}, 1'200'000},
-      {{.elements = 10, .sum = true}, 128},  // There are two sums.
+      {{.elements = 10, .sum = true}, 128},  // There is room for two sums of 64 bytes.
       {{.elements = 5000, .weight = true}, 4096},
       {{.elements = 5000, .state_tensors = 2, .weight = true}, 12'288},
       {{.elements = 100, .elementwise = false, .measured = 1000}, 0},

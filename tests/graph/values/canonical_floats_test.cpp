@@ -8,14 +8,14 @@
 namespace penstock {
 namespace {
 
-/// Reads and writes that the compiler can neither fold nor move.
+/// Divides through volatile variables, so that the compiler can neither fold nor move the division.
 double divided(double a, double b) {
   volatile double x = a, y = b;
   volatile double quotient = x / y;
   return quotient;
 }
 
-/// Puts the thread's environment back at the end of a test.
+/// Restores the thread's floating-point environment at the end of a test.
 class CanonicalFloatsTest : public ::testing::Test {
  protected:
   CanonicalFloatsTest() { std::fegetenv(&before_); }

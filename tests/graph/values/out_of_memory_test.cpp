@@ -82,7 +82,8 @@ TEST(OutOfMemory, IsNoneOfTheHostsExceptionsThoughAnotherWasCaughtMeanwhile) {
   EXPECT_THROW(or_out_of_memory("reading", throw_two), HostsOwn);
 }
 
-/// An exception of the host's whose destructor uses the engine, which notes another exception then.
+/// Is an exception of the host's. Its destructor uses the engine, which notes another exception
+/// then.
 struct UsesTheEngine : std::length_error {
   explicit UsesTheEngine(int& living) : std::length_error("mine"), living(living) { ++living; }
   UsesTheEngine(const UsesTheEngine&) = delete;
@@ -109,7 +110,7 @@ TEST(OutOfMemory, KeepsAndEndsTheHostsExceptionsThoughTheirDestructorsUseTheEngi
     for (int others = 0; others < 7; ++others)
       EXPECT_THROW(call_host([] { throw HostsOwn("mine"); }), HostsOwn);
     EXPECT_EQ(living, 1);
-    throw_and_catch(newest);  // It takes the place of the first one.
+    throw_and_catch(newest);  // The newest exception takes the place of the first one.
     EXPECT_EQ(living, 0);
     EXPECT_EQ(newest, 1) << "the newest one has to stay, lest its address be another one's";
   });

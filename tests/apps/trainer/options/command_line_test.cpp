@@ -30,20 +30,20 @@ Command read_command(Arguments arguments) {
   return read_command_line(static_cast<int>(arguments.size()), arguments.data());
 }
 
-/// The options of the run; nothing if the arguments ask for no run.
+/// Returns the options of the run, or nothing if the arguments ask for no run.
 std::optional<TrainerOptions> read(const Arguments& arguments) {
   const Command command = read_command(arguments);
   return command.text ? std::nullopt : std::optional(command.options);
 }
 
-/// Returns the value that the options give to the optimizer's constant of that name, if any.
+/// Returns the value that the options give to the optimizer's constant called `name`, if any.
 std::optional<double> constant(const TrainerOptions& options, const char* name) {
   const auto constant = options.optimizer.constants.find(name);
   return constant != options.optimizer.constants.end() ? std::optional(constant->second)
                                                        : std::nullopt;
 }
 
-/// Why the arguments are refused; empty if they are not.
+/// Returns why the arguments are refused, or an empty text if they are accepted.
 std::string refusal(const Arguments& arguments) {
   try {
     read(arguments);
@@ -82,7 +82,7 @@ struct Setting {
 
 class CommandLineSetting : public testing::TestWithParam<Setting> {};
 
-// D7: the strategy, as every other setting.
+// D7: the strategy reaches its field, as every other setting does.
 TEST_P(CommandLineSetting, ReachesItsField) {
   EXPECT_FALSE(GetParam().holds(TrainerOptions{})) << "the default would pass too";
   EXPECT_TRUE(GetParam().holds(read(GetParam().arguments).value()));
@@ -296,7 +296,7 @@ TEST(CommandLine, EveryRowOfTheTableIsTested) {
   EXPECT_EQ(settings.size(), rows);
 }
 
-/// Returns all that an engine is told of such a run, as text.
+/// Returns, as text, all options that a run with `options` gives to the engine.
 std::string told_to_the_engine(const TrainerOptions& options) {
   const std::int64_t test_samples = 1 << 20;
   penstock::Optimizer optimizer = make_optimizer(options.optimizer);
@@ -306,7 +306,8 @@ std::string told_to_the_engine(const TrainerOptions& options) {
          to_json(test_loader_options(options));
 }
 
-/// Returns the arguments of a setting without its own option, which others may come with.
+/// Returns the arguments that `setting` has beside the option that it is named after, or none if
+/// these arguments are refused without that option.
 Arguments arguments_beside(const Setting& setting) {
   std::string option = std::string("--") + setting.name;
   std::ranges::replace(option, '_', '-');
@@ -322,7 +323,8 @@ Arguments arguments_beside(const Setting& setting) {
   return refusal(others).empty() ? others : Arguments{};
 }
 
-// The others say what is trained, on what, for how long, and where results go.
+// The options that do not reach the engine say what is trained, on what, for how long, and where
+// results go.
 TEST(CommandLine, EveryOptionOfAnEngineReachesIt) {
   const std::set<std::string> of_the_run{"model",
                                          "init_weights",
@@ -345,7 +347,8 @@ TEST(CommandLine, EveryOptionOfAnEngineReachesIt) {
   }
 }
 
-/// Returns the values of the engine's options by their names in its messages.
+/// Returns the values of the engine's options, keyed by the names that its messages use, such as
+/// "options.training.recompute".
 std::map<std::string, std::string> engine_fields(const TrainerOptions& options) {
   const auto json = nlohmann::json::parse(to_json(training_options(options))).flatten();
   std::map<std::string, std::string> fields;
@@ -362,7 +365,8 @@ bool is_in(const std::string& field, const std::string& name) {
   return (field + '.').starts_with(name + '.');
 }
 
-// Where the engine names a field, the trainer names the option.
+// When an error of the engine names a field, the trainer names the option that sets the field. So
+// the table of options has to know, for each option, every field that it sets.
 TEST(CommandLine, AnOptionNamesTheFieldsOfTheEngineThatItSets) {
   for (const Setting& setting : settings) {
     std::string option = setting.name;
@@ -433,10 +437,10 @@ TEST(CommandLine, ReadsTheOtherSpellingOfOptimizerAndNeverShowsIt) {
 
 struct Refusal {
   Arguments arguments;
-  const char* text;  ///< Is what the refusal says, from its first character.
+  const char* text;  ///< Is the beginning of the refusal's text.
 };
 
-// C4: a misspelled option, --epoch, is refused, as is a value that the option does not take.
+// C4: a misspelled option such as --epoch is refused, and so is a value that an option cannot have.
 TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
   const std::vector<Refusal> refusals{
       {{"--foo"}, "unrecognised option '--foo'; --help lists what there is"},

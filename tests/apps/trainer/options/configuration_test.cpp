@@ -13,7 +13,8 @@ using penstock::Errc;
 using penstock::testing::TemporaryDirectory;
 using penstock::testing::write_file;
 
-/// Returns what a command line says that has a file of this content.
+/// Returns the options of a command line that has `arguments` and a configuration file with
+/// `content`.
 TrainerOptions read(const std::string& content, const std::vector<const char*>& arguments = {}) {
   const TemporaryDirectory directory;
   const std::string file = (directory / "run.json").string();
@@ -24,7 +25,7 @@ TrainerOptions read(const std::string& content, const std::vector<const char*>& 
   return read_command_line(static_cast<int>(all.size()), all.data()).options;
 }
 
-/// Why a file is refused, without its directory.
+/// Returns why `file` is refused, without `directory` in the text, or "accepted".
 std::string refusal(const std::string& file, const std::string& directory) {
   TrainerOptions options;
   try {
@@ -69,7 +70,8 @@ TEST(Configuration, IsCheckedTogetherWithTheCommandLine) {
   EXPECT_EQ(read(momentum, {"--optimizer", "sgd"}).optimizer.constants.at("momentum"), 0.9);
 }
 
-// An optimizer without momentum takes a file for one with it; likewise stages and files.
+// An empty value on the command line takes back what a file gives. So a file with a momentum can
+// serve an optimizer without momentum. The stages and the names of files are taken back alike.
 TEST(Configuration, WhatItGivesIsTakenBackOnTheCommandLine) {
   const std::string file =
       R"({"optimizer": "sgd", "momentum": 0.9, "stages": "B1|B2,B3,B4", "save-weights": "w"})";

@@ -1,4 +1,4 @@
-// Files of numbers for TensorBoard, byte by byte.
+// These tests check the files of numbers for TensorBoard, byte by byte.
 
 #include "apps/trainer/output/event_file.hpp"
 
@@ -22,7 +22,7 @@ std::string bytes(std::initializer_list<int> values) {
   return text;
 }
 
-// RFC 3720, appendix B.4.
+// The expected checksums are those of RFC 3720, appendix B.4.
 TEST(Crc32c, IsThatOfTheStandard) {
   EXPECT_EQ(crc32c(""), 0U);
   EXPECT_EQ(crc32c("123456789"), 0xE3069283U);

@@ -1,4 +1,5 @@
-// The page of numbers is for who asks well, and nobody else takes much of the process.
+// These tests check that a well-formed request gets the page of numbers, and that no other request
+// costs the process much.
 
 #include "apps/trainer/output/http_server.hpp"
 
@@ -19,7 +20,7 @@
 namespace trainer {
 namespace {
 
-/// A connection to a port of this machine.
+/// Is a connection to a port of this machine.
 class Client {
  public:
   explicit Client(std::uint16_t port, std::uint32_t address = INADDR_LOOPBACK, int flags = 0)
@@ -92,7 +93,7 @@ TEST(HttpServer, RefusesEverythingElse) {
 
 TEST(HttpServer, IsThereForThisMachineAlone) {
   const HttpServer server = numbers();
-  // 127.0.0.2 is this machine, too, but no address that the server listens on.
+  // 127.0.0.2 is an address of this machine, too, but the server does not listen on that address.
   EXPECT_FALSE(Client(server.port(), INADDR_LOOPBACK + 1).connected());
   EXPECT_THROW(HttpServer(server.port(), "/metrics", [] { return std::string(); }), penstock::Error)
       << "the port is taken";

@@ -1,4 +1,4 @@
-// The page of a run's numbers, as Prometheus reads it.
+// These tests check the page with a run's numbers, as Prometheus reads it.
 
 #include "apps/trainer/output/live_metrics.hpp"
 

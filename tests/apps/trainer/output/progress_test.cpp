@@ -9,7 +9,7 @@
 namespace trainer {
 namespace {
 
-/// A stream under test, with a clock that moves only when told.
+/// Keeps what is written to a stream, and has a clock that the test sets.
 struct Screen {
   std::string text;
   double now = 100;
@@ -43,7 +43,7 @@ struct Screen {
   }
 };
 
-// H4: the trainer's progress bar.
+// H4: the trainer shows a progress bar.
 TEST(BarLine, LooksLikeTheTutorials) {
   EXPECT_EQ(bar_line("Loss:0.1422 | Accuracy:95.78%", 15, 15, 1.0),
             "Loss:0.1422 | Accuracy:95.78%: 100%|██████████| 15/15 [00:01<00:00, 15.00it/s]");
@@ -124,7 +124,8 @@ TEST(Progress, ErasesWhatAShorterBarWouldLeave) {
   EXPECT_EQ(screen.text.back(), ' ');
 }
 
-// Bytes would not tell: a full cell of the bar has three, an empty one has one.
+// The progress bar has to count columns of the screen, not bytes: a full cell of the bar takes
+// three bytes, an empty cell takes one, and both are one column wide.
 TEST(Progress, LeavesNothingOfALongerLineBehindAMoreFilledBar) {
   Screen screen;
   const ProgressStream stream = screen.stream(true);
@@ -147,7 +148,7 @@ TEST(Progress, KeepsToOneLineOfANarrowTerminal) {
   Progress progress(stream, "", 2);
   screen.now += 1;
   progress.advance("Loss:0.5");
-  EXPECT_EQ(screen.last_line(), "Loss:0.5:  50%|█████   ");  // It has 23 columns.
+  EXPECT_EQ(screen.last_line(), "Loss:0.5:  50%|█████   ");  // The line has 23 columns.
   screen.columns = 12;
   screen.now += 1;
   progress.advance("Loss:0.5");

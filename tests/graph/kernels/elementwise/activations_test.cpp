@@ -1,4 +1,5 @@
-// The functions of single elements, under every instruction set that the machine has.
+// These tests check the activations, which are functions of single elements, under every
+// instruction set that the machine has.
 #include "graph/kernels/elementwise/activations.hpp"
 
 #include <gtest/gtest.h>
@@ -26,13 +27,13 @@ double sigmoid(double x) {
   return 1 / (1 + std::exp(-x));
 }
 
-/// Is a function beside its definition in double.
+/// Has a function and its definition in double.
 struct Row {
   const char* name;
   ActivationKernels::Function ActivationKernels::*kernel;
   double (*exact)(double x);
-  double error;          ///< Is the largest allowed, of the larger of |result| and 1.
-  float at_infinity[2];  ///< Has what -inf and inf give.
+  double error;          ///< Is the largest error, relative to the larger of |result| and 1.
+  float at_infinity[2];  ///< Has the results for -inf and for inf.
 };
 
 const Row rows[] = {

@@ -1,4 +1,5 @@
-// The losses' own functions of single elements, under every instruction set that the machine has.
+// These tests check the losses' own functions of single elements, under every instruction set that
+// the machine has.
 #include "graph/kernels/losses/losses.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,8 @@
-// Convolutions and their gradients, over geometries around every edge of a tile, a panel, a band
-// and a block of channels, whether the image is read where it lies or packed. Numbers are small and
-// whole, whose sums floats hold exactly: what is expected is equal, not close. Buffers are of
-// exactly the size that is asked for, one by one, so that a sanitizer sees what is too much.
+// These tests check convolutions and their gradients, over geometries around every edge of a tile,
+// a panel, a band and a block of channels, with images that are read where they lie and with images
+// that are packed. All numbers are small and whole, so that floats hold their sums exactly, and
+// results must be equal and not only close. Each buffer has exactly the size that is asked for, so
+// that a sanitizer notices an access outside.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,7 +46,8 @@ Conv2dGeometry sizes_of(const Geometry& geometry) {
   return {geometry.attributes, x, weight, {x[0], geometry.outputs, out[0], out[1]}};
 }
 
-/// Calls `work(x, weight, y)` with the positions of what is multiplied and where it belongs.
+/// Calls `work(x, weight, y)` for each product of the convolution, with the positions of the pixel
+/// and the weight that are multiplied, and of the result to which the product is added.
 template <class Work>
 void for_each_product(const Conv2dGeometry& conv, Work work) {
   const Window2d& window = conv.window;
@@ -183,25 +185,28 @@ INSTANTIATE_TEST_SUITE_P(
     Geometries, Convolve,
     ::testing::Values(
         Geometry{{1, 1, 1, 1}, 1, {1, 1}}, Geometry{{0, 2, 6, 6}, 3, {3, 3}},
-        Geometry{{3, 16, 8, 8}, 14, {3, 3}, pad_one},  // Panels fill a sample.
+        Geometry{{3, 16, 8, 8}, 14, {3, 3}, pad_one},  // Whole panels make up a sample.
         Geometry{{9, 5, 8, 8}, 15, {3, 3}, pad_one},   // There is more than one band of samples.
         // There is more than one block of channels.
         Geometry{{2, 33, 16, 16}, 29, {3, 3}, pad_one},
         Geometry{{5, 7, 7, 7}, 17, {3, 3}, pad_one},  // Panels lie across samples.
         // There are more results than are packed at once.
         Geometry{{2, 5, 4, 64}, 530, {3, 3}, pad_one},
-        Geometry{{2, 530, 4, 4}, 5, {3, 3}, pad_one},  // So there are in the other direction.
+        // In the input gradient, there are more results than are packed at once.
+        Geometry{{2, 530, 4, 4}, 5, {3, 3}, pad_one},
         // There are more taps than a vector has lanes.
         Geometry{{2, 33, 7, 12}, 4, {5, 5}, pad_one},
         Geometry{{2, 3, 30, 41}, 5, {5, 3}, {{"padding", List{2, 0}}}},  // There are bands of rows.
         Geometry{{1, 2, 3, 700}, 3, {1, 3}, pad_one},  // A row is longer than a band.
-        Geometry{{70, 3, 5, 5}, 4, {5, 5}},            // There is one pixel a sample.
-        Geometry{{4, 64, 8, 8}, 20, {1, 1}},           // Images are as they are.
+        Geometry{{70, 3, 5, 5}, 4, {5, 5}},            // A sample has one result per channel.
+        Geometry{{4, 64, 8, 8}, 20, {1, 1}},  // A kernel of one tap takes images as they are.
         Geometry{{3, 300, 4, 4}, 9, {1, 1}}, Geometry{{2, 3, 40, 40}, 2, {17, 17}},
-        Geometry{{3, 6, 24, 8}, 13, {3, 1}},  // Rows leave no image, but are shared.
+        // A window's rows never leave the image, and several windows share a row.
+        Geometry{{3, 6, 24, 8}, 13, {3, 1}},
         Geometry{{3, 4, 9, 10}, 5, {3, 3}, {{"stride", 2}, {"padding", 1}}},
-        Geometry{{2, 20, 9, 9}, 5, {1, 1}, {{"stride", 2}}},            // No tap sees some pixels.
-        Geometry{{2, 3, 11, 14}, 4, {2, 3}, {{"stride", List{3, 4}}}},  // No tap sees whole phases.
+        Geometry{{2, 20, 9, 9}, 5, {1, 1}, {{"stride", 2}}},  // No tap sees some pixels.
+        // No tap sees pixels with some remainders of the row or the column by the stride.
+        Geometry{{2, 3, 11, 14}, 4, {2, 3}, {{"stride", List{3, 4}}}},
         Geometry{{2, 3, 13, 12}, 4, {3, 2}, {{"dilation", List{2, 3}}, {"padding", 3}}},
         Geometry{{2, 3, 17, 16}, 4, {4, 3}, {{"stride", List{4, 2}}, {"dilation", List{2, 3}}}},
         Geometry{{3, 2, 4, 4}, 2, {3, 3}, {{"padding", 5}}},  // Windows lie wholly in the padding.
@@ -221,9 +226,10 @@ INSTANTIATE_TEST_SUITE_P(
         Geometry{{1, 230, 4, 5}, 70, {3, 3}, pad_one},  // Weights are packed panel by panel.
         // In the gradient, weights are packed panel by panel.
         Geometry{{2, 70, 4, 5}, 230, {3, 3}, pad_one},
-        // Two pixels are left out at the ends.
+        // A tap leaves out up to two pixels at the ends of a row.
         Geometry{{2, 20, 6, 15}, 16, {5, 5}, {{"padding", 2}}},
-        // So they are in the gradient, with tiles of few places.
+        // In the input gradient, a tap leaves out up to two pixels at the ends of a row, with tiles
+        // of few places.
         Geometry{{3, 18, 7, 9}, 32, {3, 3}}, Geometry{{2, 16, 5, 4}, 16, {3, 3}, {{"padding", 2}}},
         Geometry{{2, 16, 4, 7}, 16, {3, 1}, {{"padding", List{1, 0}}}},
         Geometry{{2, 16, 4, 7}, 16, {1, 3}, {{"padding", List{0, 1}}}},
@@ -234,8 +240,8 @@ INSTANTIATE_TEST_SUITE_P(
         Geometry{{2, 16, 7, 8}, 30, {1, 1}, {{"stride", List{3, 1}}}},
         Geometry{{3, 16, 4, 4}, 16, {3, 3}, {{"padding", 5}}},
         Geometry{{3, 200, 5, 5}, 220, {1, 1}}, Geometry{{2, 192, 1, 4}, 16, {1, 1}},
-        Geometry{{2, 300, 20, 15}, 30, {1, 1}},  // Rows are joined, in bands.
-        // Gradients with gaps come from many results.
+        Geometry{{2, 300, 20, 15}, 30, {1, 1}},  // Rows are joined, and worked on in bands.
+        // With a stride, the input gradient has gaps. It is summed over many results here.
         Geometry{{2, 16, 8, 8}, 192, {1, 1}, {{"stride", 2}}},
         Geometry{{2, 32, 9, 8}, 200, {3, 3}, {{"stride", 2}, {"padding", 1}}},
         Geometry{{2, 16, 8, 8}, 192, {2, 2}, {{"stride", 2}}},
@@ -250,7 +256,8 @@ INSTANTIATE_TEST_SUITE_P(
         Geometry{{1, 192, 1, 300}, 16, {1, 1}}, Geometry{{2, 16, 3, 40}, 16, {1, 17}},
         Geometry{{2, 16, 3, 40}, 16, {1, 16}},
         Geometry{{2, 16, 11, 12}, 16, {3, 3}, {{"stride", 2}, {"dilation", 2}}},
-        Geometry{{1, 192, 32, 32}, 16, {1, 1}}));  // Planes drive each other out.
+        // The planes drive each other out of the cache.
+        Geometry{{1, 192, 32, 32}, 16, {1, 1}}));
 
 }  // namespace
 }  // namespace penstock::graph

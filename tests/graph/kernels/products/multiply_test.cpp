@@ -1,8 +1,8 @@
-// Matrix products under every instruction set that the machine has, beside Eigen's, over sizes
-// around every edge of a tile, a panel and a block. Factors are small whole numbers, whose sums
-// floats hold exactly: any order of summation gives the same result, and what is expected is equal,
-// not close. Buffers are of exactly the size that a product needs, one by one, so that a sanitizer
-// sees what is too much.
+// These tests compare matrix products under every instruction set that the machine has with
+// Eigen's, over sizes around every edge of a tile, a panel and a block. Factors are small whole
+// numbers, so that floats hold all sums exactly: any order of summation gives the same result, and
+// results must be equal and not only close. Each buffer has exactly the size that a product needs,
+// so that a sanitizer notices an access outside.
 #include <gtest/gtest.h>
 
 #include <Eigen/Core>
@@ -25,7 +25,7 @@ using testing::poisoned;
 using testing::whole_numbers;
 
 constexpr std::int64_t sizes[] = {1, 2, 3, 5, 7, 13, 16, 17, 31, 33, 63, 65, 100, 200};
-/// These are around a vector, on both sides of a block of depth, and deep enough for dot products.
+/// Has depths around a vector, on both sides of a block of depth, and deep enough for dot products.
 constexpr std::int64_t depths[] = {0, 1, 3, 8, 17, 33, 100, 257, 320, 339, 600};
 
 std::vector<float> transposed(std::int64_t rows, std::int64_t columns,
@@ -45,7 +45,7 @@ Eigen::Map<const Matrix> matrix(const std::vector<float>& values, std::int64_t r
   return {values.data(), rows, columns};
 }
 
-/// One product's factors, both row-major, and what it is.
+/// Has the factors of one product, both row-major, and the result that is expected.
 class Case {
  public:
   Case(std::int64_t rows, std::int64_t columns, std::int64_t depth, bool bias, bool relu)
@@ -172,8 +172,8 @@ TEST(ProductKernels, KeepWhatIsNotANumber) {
     }
 }
 
-// Dot products read the last steps of a row together with some before them, and other kernels whole
-// vectors: what is read twice or beside a factor must not count, 0·∞ neither.
+// Dot products read the last steps of a row together with some earlier ones, and other kernels read
+// whole vectors. Numbers that are read twice, or beside a factor, must not count, not even as 0·∞.
 TEST(ProductKernels, KeepInfinitiesOfEitherFactor) {
   constexpr float infinity = __builtin_inff();
   for (const std::int64_t depth : {320, 321, 331, 335})

@@ -1,4 +1,4 @@
-// Sums under every instruction set that the machine has.
+// These tests check sums under every instruction set that the machine has.
 #include "graph/kernels/reductions/reductions.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,8 @@ std::vector<float> drawn(std::size_t count) {
   return values;
 }
 
-/// These are around a vector, around the 32 partial sums, around the 1024 of a short sum, and many.
+/// Has counts around a vector, around the 32 partial sums, around the 1024 of a short sum, and a
+/// large one.
 constexpr std::size_t counts[] = {0, 1, 15, 16, 17, 31, 32, 33, 1023, 1024, 1025, 100'003};
 
 double sum(Isa isa, std::size_t count, const float* x) {

@@ -1,5 +1,5 @@
-// Lines that are worked on side by side: what a line's elements become does not depend on how many
-// lines there are, which decides whether several rows of them are joined.
+// These tests check lines that are worked on side by side. The results of a line do not depend on
+// the number of lines, although that number decides whether several rows of elements are joined.
 #include "graph/kernels/reductions/softmax.hpp"
 
 #include <gtest/gtest.h>
@@ -19,13 +19,13 @@ namespace {
 
 using Floats = std::vector<float>;
 
-/// Numbers of several lines that lie side by side: element e of line i is at e * lines + i.
+/// Has the numbers of several lines that lie side by side: element e of line i is at e * lines + i.
 struct Matrix {
   std::int64_t length, lines;
   Floats numbers;
 };
 
-/// So many lines are always worked on row by row, as each row is whole vectors.
+/// Is a number of lines with which a row is whole vectors, so that rows are worked on one by one.
 constexpr std::int64_t most_lines = 64;
 
 Matrix whole_matrix(std::int64_t length, std::uint64_t seed, float low, float high) {
@@ -46,7 +46,7 @@ bool same_bits(const Matrix& a, const Matrix& b) {
          std::memcmp(a.numbers.data(), b.numbers.data(), a.numbers.size() * sizeof(float)) == 0;
 }
 
-/// Labels of so many lines, one of which is ignored.
+/// Returns a label for each line of `x`. The label of line 1 is ignored.
 std::vector<std::int64_t> labels_of(const Matrix& x) {
   std::vector<std::int64_t> labels;
   for (std::int64_t i = 0; i < x.lines; ++i) labels.push_back(i == 1 ? -100 : 5 * i % x.length);
@@ -66,7 +66,7 @@ void cross_entropy_gradient(const Lines& lines, const Matrix& x, const float* lo
                                                 log_probabilities, dx);
 }
 
-/// Puts into its last operand what a kernel makes of `x` and of what is there.
+/// Runs a kernel on `x` and on what `y` contains, and puts the result into `y`.
 using Call = std::function<void(const Lines&, const Matrix& x, float* y)>;
 
 struct Case {
@@ -131,14 +131,16 @@ void expect_lines_alone(const Case& one, const Matrix& x, const Matrix& y) {
 TEST(SoftmaxKernels, GiveALineTheSameBitsHoweverManyLinesAreBesideIt) {
   // There are more rows than are joined at a time.
   for (const std::int64_t length : {1, 2, 7, 33, 600})
-    for (const float size : {1.0f, 20.0f}) {  // There are lines that are sure of an element, too.
+    // With 20, some lines give nearly all probability to one element.
+    for (const float size : {1.0f, 20.0f}) {
       const Matrix x = whole_matrix(length, 1, -size, 0), y = whole_matrix(length, 2, -1, 1);
       for (const Case& one : cases()) expect_lines_alone(one, x, y);
     }
 }
 
 TEST(SoftmaxKernels, LeaveTheMemoryBesideTheirLinesAlone) {
-  constexpr std::int64_t apart = 71, length = 5;  // First 64 lines are worked on, and then 7.
+  // The kernels work on 64 of the 71 lines first, and then on 7.
+  constexpr std::int64_t apart = 71, length = 5;
   const Tensor numbers = testing::uniform({length, apart}, 3, -1, 0);
   const Matrix x{length, apart, {numbers.as<float>().begin(), numbers.as<float>().end()}};
   constexpr float mark = 77;

@@ -32,8 +32,8 @@ TEST(Dropout, KeepsTheFractionThatItShould) {
   for (const double p : {0.1, 0.5, 0.9}) {
     const Tensor y = run(call_with(p, filled({elements}, 1)))[0];
     const auto dropped = std::count(y.as<float>().begin(), y.as<float>().end(), 0.0f);
-    // This is one standard deviation of a binomial distribution, of which five are allowed; the
-    // draws are always the same.
+    // Five standard deviations of a binomial distribution are allowed. The draws are always the
+    // same.
     const double deviation = std::sqrt(p * (1 - p) / elements);
     EXPECT_NEAR(static_cast<double>(dropped) / elements, p, 5 * deviation);
   }

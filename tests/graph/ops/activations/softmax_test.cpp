@@ -20,7 +20,7 @@ Tensor result(const Op& op, const Tensor& x, std::int64_t axis = -1) {
   return run({.op = &op, .attributes = {{"axis", axis}}, .inputs = {x}})[0];
 }
 
-/// Returns the rows of `a`, then those of `b`, which has rows as long.
+/// Returns the rows of `a`, then those of `b`. All rows have the same length.
 Tensor one_after_the_other(const Tensor& a, const Tensor& b) {
   std::vector<float> values(a.as<float>().begin(), a.as<float>().end());
   values.insert(values.end(), b.as<float>().begin(), b.as<float>().end());
@@ -33,7 +33,7 @@ TEST(Softmax, GivesExactlyNothingToWhatIsMaskedOut) {
 
   std::vector<float> x(20, -infinity);
   x[3] = 2;
-  for (const std::int64_t axis : {0, 1}) {  // One is along neighbours, and one across them.
+  for (const std::int64_t axis : {0, 1}) {
     const Shape shape = axis == 1 ? Shape{1, 20} : Shape{20, 1};
     const Tensor y = result(softmax, {shape, std::span<const float>(x)}, axis);
     for (std::size_t i = 0; i < x.size(); ++i) EXPECT_EQ(y.as<float>()[i], i == 3 ? 1.0f : 0.0f);
@@ -57,8 +57,8 @@ TEST(Softmax, CountsANegativeAxisFromTheEnd) {
       EXPECT_TRUE(testing::same_bits(result(*op, x, axis), result(*op, x, axis - 3)));
 }
 
-// Short lines are worked on side by side where there are several, and lines that are sure of an
-// element in another way than the others.
+// Several short lines are worked on side by side. A line that gives nearly all probability to one
+// element is worked on in another way than the other lines.
 TEST(Softmax, OfALineHasTheSameBitsWhateverLinesAreBesideIt) {
   for (const std::int64_t length : {1, 2, 3, 10, 16, 17, 31, 32, 33, 40})
     for (const std::int64_t count : {2, 3, 63, 64, 65, 130}) {
@@ -76,7 +76,7 @@ TEST(Softmax, OfALineHasTheSameBitsWhateverLinesAreBesideIt) {
 }
 
 TEST(Softmax, SumsToOneAlongEveryAxis) {
-  // There are more lines than are done at a time.
+  // There are more lines than are worked on at a time.
   const Tensor x = testing::uniform({7, 130, 3}, 2, -5, 5);
   for (std::int64_t axis = 0; axis < 3; ++axis) {
     const Tensor y = result(softmax, x, axis), log_y = result(log_softmax, x, axis);

@@ -9,7 +9,7 @@
 namespace penstock::graph {
 namespace {
 
-/// The element of a broadcast tensor that stands at `index` of the result.
+/// Returns the element of `tensor` that broadcasting puts at `index` of the result.
 float element(const Tensor& tensor, const Shape& result, std::int64_t index) {
   std::int64_t offset = 0, stride = 1;
   for (std::ptrdiff_t axis = -1; - axis <= static_cast<std::ptrdiff_t>(result.rank()); --axis) {

@@ -1,5 +1,5 @@
-// Convolution against its definition, over more geometries than PyTorch's files have. Whether the
-// gradients belong to the forward pass follows from its being linear in x and in the weight:
+// These tests compare convolution with its definition, over more geometries than PyTorch's files
+// have. The forward pass is linear in x and in the weight, so that its gradients must satisfy
 // sum(dy * y) = sum(dx * x) = sum(dweight * weight).
 #include "graph/ops/convolution/conv2d.hpp"
 
@@ -30,7 +30,7 @@ double dot(const Tensor& a, const Tensor& b) {
                             [](float p, float q) { return static_cast<double>(p) * q; });
 }
 
-/// Returns x [N,C,H,W] at (sample, channel, row, column), which is zero outside.
+/// Returns the element of x [N,C,H,W] at (sample, channel, row, column), or 0 outside the image.
 double pixel(const Tensor& x, std::int64_t sample, std::int64_t channel, std::int64_t row,
              std::int64_t column) {
   const std::int64_t h = x.shape()[2], w = x.shape()[3];
@@ -98,7 +98,7 @@ using List = std::vector<std::int64_t>;
 INSTANTIATE_TEST_SUITE_P(
     Geometries, Conv2d,
     ::testing::Values(
-        // There is one pixel a sample: many share a product.
+        // A sample has one result per channel, so that many samples share a product.
         Geometry{{70, 3, 5, 5}, {4, 3, 5, 5}, {}},
         Geometry{{13, 4, 6, 5}, {6, 2, 3, 3}, {{"groups", 2}, {"padding", 1}, {"stride", 2}}},
         Geometry{{1, 1, 1, 1}, {1, 1, 1, 1}, {}},

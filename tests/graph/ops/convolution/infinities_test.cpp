@@ -1,7 +1,8 @@
-// Infinities and NaNs in the gradients of a convolution. In that of its input, they reach the
-// pixels that have met them, and no others, whatever zeros a kernel has around its factors. That is
-// what PyTorch 1.13 computes. In that of its weights, they reach the weights that have met them,
-// and may leave NaN where they met the zeros of the padding.
+// These tests check which elements of a convolution's gradients infinities and NaNs reach. In the
+// gradient of the input, they reach the pixels that have met them, and no others, as in PyTorch
+// 1.13: zeros that a kernel puts around its factors must not count. In the gradient of the weights,
+// they reach the weights that have met them, and may leave NaN in weights for which they met the
+// zeros of the padding.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -38,7 +39,7 @@ void PrintTo(const Case& one, std::ostream* stream) {
   *stream << to_string(one.x) << " * " << to_string(one.weight);
 }
 
-/// Returns the tensor with `value` as one of its elements.
+/// Returns `tensor` with `value` as element number `at`.
 Tensor with(const Tensor& tensor, std::size_t at, float value) {
   std::vector<float> numbers(tensor.as<float>().begin(), tensor.as<float>().end());
   numbers[at] = value;
@@ -46,8 +47,7 @@ Tensor with(const Tensor& tensor, std::size_t at, float value) {
 }
 
 /// Calls `work(y, weight, x)` for each product of a convolution, with the positions of the three
-/// elements that take part. That of `x` is `padding` where the product's tap is outside of the
-/// image.
+/// elements that take part. The position of `x` is `padding` if the tap is outside of the image.
 constexpr std::int64_t padding = -1;
 void for_each_product(const Case& one, const Shape& y, const auto& work) {
   const Shape& x = one.x;
@@ -71,7 +71,7 @@ double element(const Tensor& tensor, std::int64_t at) {
   return tensor.as<float>()[static_cast<std::size_t>(at)];
 }
 
-/// Returns what a convolution by `weight` sends back to its input for `dy`, product by product.
+/// Returns the input's gradient of a convolution by `weight` for `dy`, added up product by product.
 std::vector<double> sent_back(const Case& one, const Tensor& weight, const Tensor& dy) {
   std::vector<double> dx(static_cast<std::size_t>(one.x.elements()));
   for_each_product(one, dy.shape(), [&](std::int64_t y, std::int64_t w, std::int64_t x) {
@@ -80,8 +80,8 @@ std::vector<double> sent_back(const Case& one, const Tensor& weight, const Tenso
   return dx;
 }
 
-/// Has what a convolution of `x` sends back to its weights for `dy`, product by product, and says
-/// of which weights an infinity or a NaN in `dy` has met padding.
+/// Has the weights' gradient of a convolution of `x` for `dy`, added up product by product, and
+/// says for which weights an infinity or a NaN in `dy` has met padding.
 struct WeightSums {
   WeightSums(const Case& one, const Tensor& x, const Tensor& dy)
       : sums(static_cast<std::size_t>(one.weight.elements())), met_padding(sums.size()) {
@@ -104,8 +104,8 @@ bool is_same(double actual, double expected) {
              : actual == expected || (std::isnan(actual) && std::isnan(expected));
 }
 
-/// Fails unless `actual` holds what is expected, or else a NaN where `may_be_nan`, if that is
-/// given, allows it.
+/// Fails unless `actual` has the expected elements. Where `may_be_nan` is true, NaN will do, too;
+/// if `may_be_nan` is empty, it allows no NaN.
 void expect_same(const Tensor& actual, const std::vector<double>& expected, const std::string& what,
                  const std::vector<bool>& may_be_nan = {}) {
   ASSERT_EQ(actual.elements(), std::ssize(expected)) << what;
@@ -195,8 +195,8 @@ TEST_P(ConvolutionInfinities,
   }
 }
 
-/// Calls `check(dy, what)` with an infinity or a NaN as the gradient of some pixels: of corners, of
-/// the middle, and of several at once.
+/// Calls `check(dy, what)` with an infinity or a NaN as the gradient of one pixel, at a corner or
+/// in the middle, and then of several pixels at once.
 void for_each_infinite_gradient(const Tensor& dy, const auto& check) {
   for (const float value : {infinity, -infinity, not_a_number}) {
     Tensor several = dy;
@@ -245,7 +245,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{{1, 4, 9, 8}, {6, 2, 3, 3}, {{"stride", 2}, {"groups", 2}, {"padding", 1}}},
         Case{{1, 2, 9, 9}, {3, 2, 3, 3}, {{"dilation", 2}, {"stride", List{1, 3}}}},
         Case{{1, 40, 5, 5}, {36, 40, 3, 3}, {{"padding", 1}}},
-        // A result has few weights beside its pixels, of which there may be several bands.
+        // A result channel has few weights and many pixels, which may be several bands.
         Case{{9, 6, 7, 7}, {6, 1, 3, 3}, {{"groups", 6}, {"padding", 1}}},
         Case{{3, 4, 28, 28}, {8, 1, 3, 3}, {{"groups", 4}, {"padding", 1}}},
         Case{{5, 3, 13, 12}, {3, 1, 4, 3}, {{"groups", 3}, {"stride", 2}, {"padding", 2}}},
@@ -253,7 +253,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 class PooledConvolutionInfinities : public ConvolutionInfinities {
  protected:
-  /// Runs the convolution with lanes, pooling and ReLU, and notes which pixels won.
+  /// Runs the convolution with lanes, pooling and ReLU, and keeps the winners, which say where the
+  /// maxima were.
   PooledConvolutionInfinities() {
     const ValueId x = tape_.leaf(x_), weight = tape_.leaf(weight_), bias = tape_.leaf(bias_);
     convolved_ = tape_.apply(find_op("conv2d"), {x, weight, bias}, one_.attributes)[0];
@@ -270,7 +271,7 @@ class PooledConvolutionInfinities : public ConvolutionInfinities {
     return attributes;
   }
 
-  // With it, most pixels are above zero.
+  // With this bias, most pixels are above zero.
   const Tensor bias_ = testing::uniform({one_.weight[0]}, 4, 1, 2);
   testing::Tape tape_;
   ValueId convolved_ = none, result_ = none;

@@ -1,5 +1,6 @@
-// The convolution with lanes is compared with the one without, over geometries that reach every
-// edge of its tiles, with garbage in the padding lanes of forward values.
+// These tests compare the convolution with lanes with the convolution without lanes, over
+// geometries that reach every edge of its tiles, with garbage in the padding lanes of forward
+// values.
 #include "graph/ops/lanes/conv2d_lanes.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Convolution, pooling and ReLU in one are compared with the three ops without lanes, one after the
-// other.
+// These tests compare convolution, pooling and ReLU in one op with the three ops without lanes, one
+// after the other.
 #include "graph/ops/lanes/conv2d_pool_relu_lanes.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,8 @@ class Conv2dPoolReluLanes : public ::testing::TestWithParam<Geometry> {
   }
 
   std::int64_t batch() const { return GetParam().x[0]; }
-  /// Returns what the op gives; lanes without samples are computed, from garbage, or skipped.
+  /// Returns the op's outputs. If `garbage` is 0, the op knows the batch and may skip lanes without
+  /// samples. Otherwise it computes these lanes from `garbage`.
   std::vector<Tensor> run_lanes(float garbage) const {
     return outputs_of(conv2d_pool_relu_lanes,
                       {lanes_of(tape[x], garbage), tape[weight], tape[bias]}, attributes(garbage));

@@ -1,5 +1,5 @@
-// Convolution, pooling and ReLU in one give the bits of the ops that they stand for, so that
-// nobody can tell from the weights whether they were fused.
+// These tests check that convolution, pooling and ReLU in one op give the bits of the single ops,
+// so that the weights do not show whether the ops were fused.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -23,7 +23,7 @@ using testing::Geometry;
 using testing::Tape;
 using testing::uniform;
 
-/// A tape with the operands of a convolution as leaves.
+/// Has a tape with the operands of a convolution as leaves.
 struct Layer {
   Tape tape;
   Attributes attributes;
@@ -46,7 +46,7 @@ struct Layer {
   ValueId rectified(ValueId value) { return tape.apply(relu, {value})[0]; }
 };
 
-/// Is a way to compute one thing; the first is the one with which the others are compared.
+/// Is one of several ways to compute the same result. All are compared with the first one.
 struct Way {
   const char* name;
   ValueId (*run)(Layer&);
@@ -92,7 +92,7 @@ void expect_same_bits(const Geometry& geometry) {
   expect_same_bits(geometry, uniform({geometry.weight[0]}, 3));
 }
 
-// A channel of sums that are no numbers lets its gradients through, as in PyTorch, and hides none.
+// A channel whose sums are NaN lets its gradients through, as in PyTorch.
 TEST(FusedPooling, GivesTheBitsOfItsPartsForWhatIsNoNumber) {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   const Geometry geometry{{19, 2, 7, 8}, {3, 2, 3, 3}};
@@ -109,7 +109,8 @@ TEST(FusedPooling, GivesTheBitsOfItsPartsForEveryMicroBatch) {
     expect_same_bits({{samples, 3, 8, 7}, {6, 3, 3, 3}});
 }
 
-// Kernels that a table holds and wider ones; images with an odd last row, column or both.
+// The kernels are those that a table has, and larger ones. The convolved images have an odd last
+// row or column, or both.
 TEST(FusedPooling, GivesTheBitsOfItsPartsForEveryKernel) {
   for (std::int64_t height = 1; height <= 8; ++height)
     for (std::int64_t width = 1; width <= 8; ++width)

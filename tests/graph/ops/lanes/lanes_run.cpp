@@ -13,7 +13,8 @@ namespace {
 
 using graph::lane_count;
 
-/// Calls `move(sample, element, at)` for every element of every sample and its place in lanes.
+/// Calls `move(sample, element, at)` for every element of every sample. `at` is the element's place
+/// in lanes.
 template <class Move>
 void for_each_place(const Shape& x, Move move) {
   const std::int64_t length = x.elements() / x[0];

@@ -1,5 +1,5 @@
-// Running ops in the batch-lane layout on batch-major tensors, to compare them with the ops that
-// need no lanes. The padding lanes hold garbage where the layout's invariant allows it.
+// These functions run ops in the batch-lane layout on batch-major tensors, to compare them with ops
+// that need no lanes. The padding lanes hold garbage where the layout's invariant allows it.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ struct Geometry {
   std::vector<std::int64_t> padding = {0, 0};
 };
 
-/// Prints what tests of the geometry are called.
+/// Prints `geometry` as a part of the names of tests.
 void PrintTo(const Geometry& geometry, std::ostream* stream);
 
 /// Returns x [N,...] as lanes whose padding lanes all hold `padding`.
 Tensor lanes_of(const Tensor& x, float padding = 0);
-/// Returns the first `batch` samples of [B,...,16].
+/// Returns the first `batch` samples of `lanes`, which is [B,...,16].
 Tensor samples_of(const Tensor& lanes, std::int64_t batch);
 
-/// The outputs of one call of `op`.
+/// Returns the outputs of one call of `op`.
 std::vector<Tensor> outputs_of(const graph::Op& op, std::vector<Tensor> inputs,
                                graph::Attributes attributes = {});
 

@@ -1,4 +1,4 @@
-// Max pooling with lanes gives the very bits of max pooling without.
+// These tests check that max pooling with lanes gives the bits of max pooling without lanes.
 #include "graph/ops/lanes/max_pool2d_lanes.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,8 @@ void PrintTo(const Pooling& pooling, std::ostream* stream) {
 
 class MaxPool2dLanes : public ::testing::TestWithParam<Pooling> {
  protected:
-  /// Few different values, so that pixels are often equal; some are NaN or infinite.
+  /// Returns a tensor of few different values, so that pixels are often equal. Some are NaN or
+  /// infinite.
   static Tensor draw(const Shape& shape) {
     const Tensor numbers = testing::labels(shape, 5, 12);
     constexpr float infinity = std::numeric_limits<float>::infinity();

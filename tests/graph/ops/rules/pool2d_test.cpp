@@ -1,4 +1,5 @@
-// The generic tests of the poolings don't reach these: ties, NaN, infinities and padding.
+// These tests check poolings with ties, NaN, infinities and padding, which the generic tests of ops
+// do not reach.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -23,7 +23,7 @@ std::vector<NodeId> all_nodes(const Graph& graph) {
   return nodes;
 }
 
-/// Returns placements of all values but those that nodes compute, which are temporaries.
+/// Returns placements of all values that no node computes. The computed values are temporaries.
 Placements placements_of(const Graph& graph) {
   Placements result(graph.values.size());
   for (std::size_t id = 0; id < result.size(); ++id)
@@ -39,7 +39,7 @@ std::map<ValueId, std::size_t> by_value(const Liveness& live) {
   return {live.values.begin(), live.values.end()};
 }
 
-/// Returns h1 = linear(x); h2 = relu(h1); h3 = relu(h2); sum = h2 + h3.
+/// Returns h1 = tanh(x); h2 = relu(h1); h3 = relu(h2); sum = h2 + h3.
 Graph branch() {
   ModelBuilder model;
   const auto x = model.input("x", {4});
@@ -52,7 +52,7 @@ Graph branch() {
 
 TEST(Liveness, LoadsWhatLiesElsewhereForTheNodesThatReadItOnly) {
   const Graph graph = branch();
-  const std::vector<NodeId> later{2, 3};  // They are h3 and sum, which read h2.
+  const std::vector<NodeId> later{2, 3};  // Nodes 2 and 3 are h3 and sum, which read h2.
   const ValueId h2 = graph.node(1).outputs[0];
   Placements placements = placements_of(graph);
   placements[index(h2)] = Placement{{.space = Space::host_stash}, Arrival::copied};
@@ -126,7 +126,7 @@ std::map<ValueId, std::pair<std::int64_t, std::int64_t>> ranges(const Graph& gra
   return result;
 }
 
-/// Follows what each byte range holds: a node must find its inputs as they were written.
+/// Follows what each byte range holds, and checks that each node finds its inputs as written.
 void expect_inputs_intact(const Graph& graph, const Liveness& live) {
   const auto range = ranges(graph, live);
   std::map<ValueId, bool> intact;

@@ -19,7 +19,7 @@ TEST(MemoryBudget, TakesWhatFitsToTheByteAndRefusesWhatDoesNot) {
   EXPECT_TRUE(fits_within(two_stages(), {.bytes = 0})) << "no limit";
 }
 
-// 4.3: what is in the host store takes no memory but the scratch that an update works in.
+// 4.3: state in the host store takes no memory of an IPU except the scratch for its updates.
 TEST(MemoryBudget, CountsOffloadedStateOnlyAsScratchOfTheUpdate) {
   struct Row {
     Offload offload;
@@ -46,7 +46,7 @@ TEST(MemoryBudget, CountsOffloadedStateOnlyAsScratchOfTheUpdate) {
   }
 }
 
-// 4.3: the room for weights is there once, for the largest of an IPU's stages.
+// 4.3: an IPU has one room for weights, as large as the largest of its stages needs.
 TEST(MemoryBudget, CountsTheWeightsInTheHostStoreAsRoomForOneStage) {
   Plan plan = two_stages();
   plan.stages[1].ipu = 0;
@@ -57,7 +57,8 @@ TEST(MemoryBudget, CountsTheWeightsInTheHostStoreAsRoomForOneStage) {
   EXPECT_FALSE(fits_within(plan, {.bytes = bytes - 1}));
 }
 
-// 3.7: one computes while the weights of the other come; with numbers two apart that is not asked.
+// 3.7: one phase computes while the weights of the other one come, so that there are two rooms. If
+// the numbers of the phases are two apart, one room is enough.
 TEST(MemoryBudget, CountsARoomForPhasesWithEvenAndOneForPhasesWithOddNumbers) {
   Plan plan = two_stages();
   plan.stages[1].ipu = 0;
@@ -73,7 +74,7 @@ TEST(MemoryBudget, CountsARoomForPhasesWithEvenAndOneForPhasesWithOddNumbers) {
   }
 }
 
-// 4.4: ceil(n/R) elements of each of two tensors of 250.
+// 4.4: each replica keeps ceil(n/R) elements of each of two state tensors of n = 250 elements.
 TEST(MemoryBudget, CountsOfDividedStateTheShardOnly) {
   struct Row {
     ReplicaSharding sharding;
@@ -108,7 +109,7 @@ TEST(MemoryBudget, AddsUpTheStagesOfAnIpuWhichShareScratch) {
 
 TEST(MemoryBudget, GivesEveryReplicaIpusOfItsOwn) {
   Plan plan = two_stages();
-  plan.stages[1].ipu = 2;  // This is the number of stages.
+  plan.stages[1].ipu = 2;  // The number of the IPU equals the number of stages.
   for (const std::int64_t replicas : {1, 2, 5})
     EXPECT_TRUE(fits_within(plan, {.bytes = 5500}, replicas)) << replicas;
 }

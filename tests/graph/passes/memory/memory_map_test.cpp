@@ -15,8 +15,8 @@ using testing::ModelBuilder;
 using testing::refusal;
 using testing::Staged;
 
-/// Returns A with a tanh of a linear layer, which is sent, and B with another linear layer and the
-/// loss.
+/// Returns stages A and B. A has a linear layer and its tanh, which is sent to B. B has another
+/// linear layer and the loss.
 Staged two_stages() {
   ModelBuilder model;
   const auto x = model.input("x", {5}), target = model.input("target", {4});

@@ -67,7 +67,7 @@ TEST(MemoryPlan, GivesMemoryAgainOnceItsBufferIsDead) {
 }
 
 TEST(MemoryPlan, FillsAGapBetweenTwoLiveBuffers) {
-  // The middle one dies first; what comes next fits where it was.
+  // The second buffer dies first, and the fourth one fits into its place.
   const std::vector<Buffer> buffers{{0, 9, 256}, {0, 1, 192}, {0, 9, 128}, {2, 9, 192}};
   EXPECT_EQ(plan_memory(buffers).bytes, 256 + 192 + 128);
 }
@@ -77,7 +77,8 @@ bool comes_first(const std::vector<Buffer>& buffers, std::size_t i, std::size_t 
   return buffers[i].bytes > buffers[j].bytes || (buffers[i].bytes == buffers[j].bytes && i < j);
 }
 
-/// Returns whether buffer `i` could be at `offset`, beside those that are placed before it.
+/// Returns whether buffer `i` could be at `offset` without meeting a buffer that is placed before
+/// it.
 bool is_free(const std::vector<Buffer>& buffers, const std::vector<std::int64_t>& offsets,
              std::size_t i, std::int64_t offset) {
   for (std::size_t j = 0; j < buffers.size(); ++j) {
@@ -103,7 +104,7 @@ TEST(MemoryPlan, PutsTheLargestBufferFirstAndEachAtTheLowestFreePlace) {
   }
 }
 
-// It would take an hour if each buffer was compared with all others.
+// The test would take an hour if each buffer was compared with all others.
 TEST(MemoryPlan, TakesLittleTimeForABufferWhoseLifeFewOthersShare) {
   constexpr std::int32_t many = 1 << 20;
   std::vector<Buffer> chain;

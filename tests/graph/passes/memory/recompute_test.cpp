@@ -31,8 +31,8 @@ Plan plan_of(const Graph& model, bool recompute) {
   return compile(model, training(recompute)).plan;
 }
 
-/// Has two blocks: a chain of four layers, each a product and an activation, and a layer with the
-/// loss.
+/// Has a model of two blocks. The first one is a chain of four layers, each a product and an
+/// activation, and the second one a layer with the loss.
 struct TwoBlocks {
   ModelBuilder model;
   std::vector<ValueId> activations = {};
@@ -64,7 +64,7 @@ std::size_t stashed(const StagePlan& stage) {
   return offsets.size();
 }
 
-// 3.6: its backward follows at once, so it need not forget.
+// 3.6: the last stage never recomputes, because its backward follows at once.
 TEST(Recompute, LeavesTheLastStageAlone) {
   EXPECT_EQ(recomputed_stages({}, 3), (Flags{false, false, false}));
   EXPECT_EQ(recomputed_stages({.on = true}, 3), (Flags{true, true, false}));
@@ -110,8 +110,7 @@ TEST(Recompute, IgnoresCheckpointsInTheLastStageAndWhereNothingIsRecomputed) {
   EXPECT_EQ(recomputed.stages[1].backward.recomputed, 0);
 }
 
-/// Returns the layers' activations and the gradients that the backward program computes, in its
-/// order.
+/// Returns the activations and their gradients that the backward program computes, in its order.
 Names order(const Plan& plan) {
   Names names;
   for (const Instruction& instruction : plan.stages[0].backward.instructions)
@@ -213,8 +212,8 @@ TEST(Recompute, KeepsTheBitsOfEveryNetworkWithAnyCheckpoints) {
   EXPECT_LT(bytes, kept_bytes);
 }
 
-/// Returns masks, statistics, lanes and a fused convolution with its winners, in the first of two
-/// blocks.
+/// Returns a model of two blocks. The first one has masks, statistics, lanes and a fused
+/// convolution with its winners.
 Graph convolutional_network() {
   ModelBuilder model;
   const auto x = model.block("A").input("x", {1, 12, 12});

@@ -8,9 +8,9 @@
 
 namespace penstock::graph {
 
-/// Returns a plan of stages on IPUs 0 and 1. Each has 2 kB of weights with a parameter of 1 kB,
-/// 1 kB of stash per micro-batch, of which the first stage holds three and the second one, and
-/// 0.5 kB of scratch.
+/// Returns a plan of stages on IPUs 0 and 1. Each has a parameter of 1 kB with gradient sums of 1
+/// kB, 1 kB of stash per micro-batch, and 0.5 kB of scratch. Under `grouped`, the first stage holds
+/// three micro-batches and the second one holds one.
 inline Plan two_stages(const Schedule& schedule = grouped) {
   Plan plan{.name = "test", .training = true, .batch = 40, .schedule = &schedule};
   for (std::int32_t i = 0; i < 2; ++i) {

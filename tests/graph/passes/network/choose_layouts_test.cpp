@@ -15,7 +15,7 @@ namespace {
 using testing::ModelBuilder;
 using Names = std::vector<std::string>;
 
-/// Returns each node as block:op.
+/// Returns the block and the op of each node, such as "A:conv2d".
 Names nodes_of(const Graph& graph) {
   Names names;
   for (const Node& node : graph.nodes)

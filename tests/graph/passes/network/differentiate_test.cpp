@@ -115,7 +115,7 @@ TEST(Differentiate, PutsBackwardNodesIntoTheBlockWhoseGradientTheyServe) {
   for (const std::size_t nodes : in_blocks) EXPECT_GT(nodes, 1U) << "no backward node";
 }
 
-/// The gradient of `parameter` that the host asks for.
+/// Returns the differentiated graph of a model if the host asks for the gradient of `wanted`.
 Graph anchored(const ModelBuilder& model, ValueId wanted) {
   Graph graph = model.graph();
   graph.gradients.push_back({.value = wanted, .anchor = 0});

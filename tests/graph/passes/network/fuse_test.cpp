@@ -14,7 +14,7 @@ namespace {
 using testing::ModelBuilder;
 using Names = std::vector<std::string>;
 
-/// "op" of each node, with "+relu" where it has one of its own.
+/// Returns the op of each node, with "+relu" behind it if the op has a ReLU of its own.
 Names ops(const Graph& graph) {
   Names names;
   for (const Node& node : graph.nodes)
@@ -22,7 +22,7 @@ Names ops(const Graph& graph) {
   return names;
 }
 
-/// Returns x -> linear -> relu, and what `more` adds.
+/// Returns the ops of x -> linear -> relu, and of what `more` adds, after the pass.
 template <class More>
 Names fused(More more) {
   ModelBuilder model;

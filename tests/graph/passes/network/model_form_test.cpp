@@ -1,5 +1,5 @@
-// F4: exactly one final loss, and what is said if there is another number of them; and the form that
-// ops have in inference.
+// F4: these tests check that a model has exactly one final loss, and what the refusal says if it
+// has not. Others check the form that ops have in inference.
 #include "graph/passes/network/model_form.hpp"
 
 #include <gtest/gtest.h>
@@ -77,8 +77,8 @@ TEST(FinalLoss, IsAmbiguousWhereSomethingElseWasMadeOfTheLast) {
             "loss: wrap what should be minimised in identity_loss, or say with loss() what it is");
 }
 
-
-/// Maps (x, count) to (x, count + 1, x); `inference` says what becomes of it in inference.
+/// Returns an op that maps (x, count) to (x, count + 1, x). `inference` returns the op that takes
+/// its place in inference.
 Op stateful(const Op& (*inference)(), std::vector<Update> updates = {{1, 1}}) {
   return {.name = "stateful",
           .infer =

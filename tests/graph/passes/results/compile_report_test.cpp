@@ -8,7 +8,8 @@
 namespace penstock::graph {
 namespace {
 
-/// Balanced stages, each on an IPU of its own, whose backward costs twice their forward.
+/// Returns a plan of balanced stages, each on an IPU of its own. A stage's backward costs twice its
+/// forward.
 Plan balanced(std::size_t stages, bool training = true, const Schedule& schedule = grouped) {
   Plan plan{.name = "test", .training = training, .schedule = &schedule};
   for (std::size_t i = 0; i < stages; ++i) {
@@ -22,7 +23,7 @@ Plan balanced(std::size_t stages, bool training = true, const Schedule& schedule
 }
 
 TEST(CompileReport, ExpectsTheUtilisationOfABalancedPipeline) {
-  for (const auto m : {4, 10, 40})  // The formula is m / (m + p - 1).
+  for (const auto m : {4, 10, 40})  // The formula for p stages is m / (m + p - 1).
     EXPECT_NEAR(report_on(balanced(4), {.micro_batches = m}).expected_utilization, m / (m + 3.0),
                 0.01)
         << m;
@@ -41,7 +42,7 @@ TEST(CompileReport, C6_TellsHowManyMicroBatchesFillThePipeline) {
     EXPECT_EQ(ramp(true, sequential), 1);
     EXPECT_EQ(ramp(false, grouped), stages);
   }
-  // It is told at once: a simulation of so many micro-batches would take minutes.
+  // The ramp of many stages is known at once. A simulation of a long window would take minutes.
   EXPECT_EQ(report_on(balanced(1000), {.micro_batches = 1}).ramp, 1999);
 }
 
@@ -108,7 +109,8 @@ TEST(CompileReport, GoesByMeasuredTimesWhereThereAreAny) {
   EXPECT_EQ(estimate.stages[0].forward_seconds, 0);
 }
 
-/// Stages before `stage` have what they need; it and the others may never hold anything.
+/// Is a schedule under which stages before `stage` may hold three micro-batches, and `stage` and
+/// those after it none.
 template <int stage>
 constexpr Schedule starving_from{
     .name = "starving",

@@ -14,7 +14,7 @@ namespace {
 using testing::ModelBuilder;
 using Names = std::vector<std::string>;
 
-/// Returns the names of each atom's nodes.
+/// Returns the names of the nodes of each atom, as one text per atom.
 Names names_of(const Graph& graph, const std::vector<Atom>& atoms) {
   Names names;
   for (const Atom& atom : atoms) {
@@ -31,8 +31,8 @@ std::vector<std::int64_t> bytes_before(const std::vector<Atom>& atoms) {
   return bytes;
 }
 
-/// Returns a -> b -> c with a skip from a to c, then the loss; every value but the loss is 16
-/// bytes.
+/// Returns a -> b -> c with a skip connection from a to c, then the loss. Every value except the
+/// loss has 16 bytes.
 Graph chain() {
   ModelBuilder model;
   const auto x = model.input("x", {4}), target = model.input("target", {4});
@@ -49,16 +49,18 @@ TEST(Atoms, AreSingleNodesWhereNothingHoldsThemTogether) {
 }
 
 TEST(Atoms, KnowWhatTravelsInBothDirectionsIfAStageBeginsThere) {
-  // There travel, before b: a, and its gradients through b and through c, which a adds up; before
-  // c: a and b, and the gradient of c, which is that of both its inputs; before the loss: c and its
-  // gradient.
+  // If a stage begins with b, it gets a, and sends back the gradients of a through b and through c,
+  // which the stage of a adds up. If a stage begins with c, it gets a and b, and sends back the
+  // gradient of c, which is the gradient of both its inputs. If a stage begins with the loss, it
+  // gets c and sends back its gradient.
   EXPECT_EQ(bytes_before(find_atoms(differentiate(chain()))),
             (std::vector<std::int64_t>{0, 48, 48, 32}));
   EXPECT_EQ(bytes_before(find_atoms(chain())), (std::vector<std::int64_t>{0, 16, 32, 16}))
       << "inference has no gradients";
 }
 
-/// Layers a to e, of which b and d use the same `shared` value; every value is 16 bytes.
+/// Returns layers a to e. Layers b and d use the same value w, which `shared` makes. Every value
+/// has 16 bytes.
 Graph sharing(ValueId (ModelBuilder::*shared)(const std::string&, const Shape&)) {
   ModelBuilder model;
   const auto x = model.input("x", {4}), w = (model.*shared)("w", {4});

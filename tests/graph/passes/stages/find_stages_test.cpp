@@ -11,7 +11,7 @@ namespace {
 
 using testing::refusal;
 
-/// Returns a layer in each of the blocks, one after the other; a block may come back.
+/// Returns one layer for each element of `blocks`, one after the other. A block may come back.
 Graph chain(const std::vector<Block>& blocks) {
   testing::ModelBuilder model;
   ValueId x = model.input("x", {4});
@@ -79,7 +79,8 @@ TEST_P(FindStages, ByTheRule) {
 INSTANTIATE_TEST_SUITE_P(Rules, FindStages, ::testing::ValuesIn(cases),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// If an inner scope's layers come first, what they compute is there for the outer one's.
+// If the layers of an inner scope come first, its block comes first, too, so that the outer block's
+// layers can use what the inner block computes.
 TEST(FindStages, OrderBlocksByTheirFirstNodes) {
   testing::ModelBuilder model;
   model.block("outer").block("idle").block("inner");

@@ -15,7 +15,7 @@ using Numbers = std::vector<std::int32_t>;
 
 constexpr bool serial = false, parallel = true;
 
-/// Phases and default IPUs of `count` stages.
+/// Returns the phases and the default IPUs of `count` stages.
 std::pair<Numbers, Numbers> grouped(std::size_t count, const PhaseRequest& request) {
   Numbers phases, ipus;
   for (const StageRequest& stage : grouped_into_phases(std::vector<StageRequest>(count), request)) {

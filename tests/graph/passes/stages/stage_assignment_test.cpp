@@ -17,7 +17,7 @@ using testing::refusal;
 using Stages = std::vector<StageRequest>;
 using Ipus = std::vector<std::int32_t>;
 
-/// Returns a layer in each of the blocks, one after the other.
+/// Returns one layer for each element of `blocks`, one after the other.
 Graph chain(const std::vector<Block>& blocks) {
   ModelBuilder model;
   ValueId x = model.input("x", {4});
@@ -50,7 +50,7 @@ Ipus ipus_of(const StageAssignment& assignment) {
   return result;
 }
 
-// A9: a stage for each block, in their order.
+// A9: there is a stage for each block, in the order of the blocks.
 TEST(StageAssignment, TakesAStagePerBlock) {
   const auto assignment = assigned(abc(), {}, {}, true);
   EXPECT_EQ(blocks_of(assignment), (std::vector<std::string>{"A", "B", "C"}));
@@ -58,7 +58,7 @@ TEST(StageAssignment, TakesAStagePerBlock) {
   EXPECT_EQ(assignment.of_block, (std::vector<std::int32_t>{0, 1, 2}));
 }
 
-// A7: blocks are grouped to stages.
+// A7: blocks are grouped into stages.
 TEST(StageAssignment, GroupsBlocks) {
   const auto assignment = assigned(abc(), {{{"A", "B"}}, {{"C"}}}, {}, true);
   EXPECT_EQ(blocks_of(assignment), (std::vector<std::string>{"AB", "C"}));
@@ -74,7 +74,7 @@ TEST(StageAssignment, MakesAModelWithoutBlocksOneStage) {
 
 struct Placement {
   const char* name;
-  std::int32_t stage, block;  ///< Say what the second of three stages and its block ask for.
+  std::int32_t stage, block;  ///< Are the IPUs that the second stage and its block ask for.
   Ipus list;
   Ipus expected;
 };
@@ -89,7 +89,8 @@ const Placement placements[] = {
 
 class StagePlacementOrder : public ::testing::TestWithParam<Placement> {};
 
-// A7, G6: who decides where several name an IPU for a stage.
+// A7, G6: if a stage gets an IPU from several places, the stage itself decides, then the list of
+// IPUs, then the block, and at last the stage's number.
 TEST_P(StagePlacementOrder, IsStageThenListThenBlockThenNumber) {
   const Placement& p = GetParam();
   const Graph model = chain({{"A"}, {"B", p.block}, {"C"}});

@@ -58,7 +58,8 @@ TEST(SquaredNorm, ScalesAsIfTheElementsWereScaledBefore) {
   EXPECT_EQ(squared_norm(elements, 0.1f), squared_norm(scaled));
 }
 
-/// Returns the squared norm, taken shard by shard, of `replicas` shards of ceil(n/R) elements.
+/// Returns the squared norm of `x`, taken shard by shard, of `replicas` shards of ceil(n/R)
+/// elements.
 double in_shards(std::span<const float> x, std::int64_t replicas, float scale) {
   std::vector<NormPart> parts(static_cast<std::size_t>(replicas));
   std::vector<const NormPart*> all;
@@ -87,7 +88,8 @@ double in_shards(std::span<const float> x, std::int64_t replicas, float scale) {
   return squared_norm(all, std::ssize(x));
 }
 
-// 4.4: shards smaller than a block, of whole blocks, cut anywhere, and empty ones.
+// 4.4: some shards are smaller than a block, some are whole blocks, some are cut within a block,
+// and some are empty.
 TEST(SquaredNorm, BitsDoNotDependOnShards) {
   std::mt19937 random(5);
   for (const std::size_t size : {1u, 5u, 17u, 8191u, 8192u, 8193u, 16384u, 30011u, 100003u}) {

@@ -79,7 +79,7 @@ TEST(OptimizerRule, BitsDoNotDependOnWhereAnElementStands) {
     }
 }
 
-/// These are each of momentum, centering and Nesterov, and none.
+/// Has constants without anything optional, with momentum and centering, and with Nesterov.
 const Hyper variants[] = {{},
                           {.momentum = 0.9, .weight_decay = 0.1, .centered = true},
                           {.momentum = 0.9, .nesterov = true}};
@@ -185,7 +185,8 @@ TEST(OptimizerRules, GiveEachElementTheSameBitsPieceByPiece) {
   }
 }
 
-// F12: the velocity holds the rates of its steps, so a new one does not reach back.
+// F12: the velocity of the Keras variant has the learning rates of its steps in it, so that a new
+// learning rate does not change earlier steps.
 TEST(Sgd, AsKerasKeepsEachStepsLearningRate) {
   for (const bool keras : {false, true}) {
     Hyper hyper{.learning_rate = 1, .momentum = 0.5, .keras_variant = keras};
@@ -197,7 +198,7 @@ TEST(Sgd, AsKerasKeepsEachStepsLearningRate) {
   }
 }
 
-// 4.4: both steps over all shards are an update of the whole.
+// 4.4: the two steps of a rule, over all shards, give the update of the whole parameter.
 TEST(OptimizerRule, WithNormsGivesTheSameBitsInShards) {
   std::mt19937 random(8);
   int rules = 0;

@@ -11,7 +11,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Initializes any field of a rule's settings.
+/// Converts to any number type, so that it can initialize any field of a rule's settings.
 struct AnyValue {
   template <class T>
   requires std::is_arithmetic_v<T>
@@ -26,7 +26,7 @@ consteval std::size_t count_fields() {
     return sizeof...(Values);
 }
 
-/// Gives the field a value that no rule has by default.
+/// Gives a field a value that no rule has by default.
 void change(double* number) {
   *number = 0.3125;
 }

@@ -1,4 +1,5 @@
-// Runs an optimizer rule over some steps, from weights and gradients given or drawn. Tests only.
+// Tests run an optimizer rule over some steps with these classes and functions, from weights and
+// gradients that are given or drawn.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace penstock::graph {
 
 using Vector = std::vector<float>;
 
-/// Is a parameter with its state under one rule.
+/// Is a parameter with its state, which one rule updates as a whole.
 class Parameter {
  public:
   Parameter(const OptimizerRule& rule, const Hyper& hyper, Vector initial)
@@ -40,7 +41,7 @@ class Parameter {
   std::int64_t step_ = 0;
 };
 
-/// Is the same for a rule in shards.
+/// Is a parameter with its state, which one rule updates in as many shards as there are replicas.
 class Sharded {
  public:
   Sharded(const OptimizerRule& rule, const Hyper& hyper, Vector initial, std::int64_t replicas)

@@ -1,5 +1,5 @@
-// Every rule with every combination of its options is compared with the textbook's formulas in
-// double.
+// These tests compare every rule, with every combination of its options, with the textbook's
+// formulas in double.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ double norm(const Doubles& values) {
   return std::sqrt(sum);
 }
 
-/// Has one parameter in double, and whatever its rule remembers.
+/// Has one parameter and its state in double, and updates them by the textbook's formulas.
 struct Textbook {
   Doubles w;
   Doubles m = Doubles(w.size(), 0);
@@ -141,13 +141,13 @@ std::string describe(const OptimizerRule& rule, const Hyper& h) {
   return text.str();
 }
 
-/// The size has whole vectors, a rest, and more than one block of a norm.
+/// Is a size with whole vectors, a rest, and more than one block of a norm.
 constexpr std::size_t size = 8192 + 100 + 3;
 constexpr int steps = 8;
 
 class Trajectory : public testing::TestWithParam<const OptimizerRule*> {};
 
-// F10, F11, 2.3: every rule, over many steps, in double precision.
+// F10, F11, 2.3: every rule is compared with double precision over many steps.
 TEST_P(Trajectory, FollowsTheTextbookForEveryCombinationOfOptions) {
   const OptimizerRule& rule = *GetParam();
   for (Hyper hyper : combinations(rule.name)) {
@@ -174,9 +174,10 @@ TEST_P(Trajectory, DiffersForEveryCombinationOfOptionsThatMatters) {
   std::set<Vector> results;
   std::size_t distinct = 0;
   for (const Hyper& hyper : combinations(rule.name)) {
-    // Without dampening it does not matter which steps are dampened, nor does dampening without
-    // momentum unless asked for; LAMB's trust ratio undoes whatever scales a whole direction; and
-    // Keras's SGD is the other one as long as the learning rate does not change.
+    // Combinations that give the weights of another one are left out. Without dampening, it does
+    // not matter whether the first step is dampened. Keras's SGD equals the other one as long as
+    // the learning rate does not change. Without momentum, dampening only matters in the first
+    // step. LAMB's trust ratio undoes whatever scales a whole direction, as bias correction does.
     if (hyper.dampen_first_step && hyper.dampening == 0) continue;
     if (hyper.keras_variant) continue;
     if (hyper.dampening != 0 && hyper.momentum == 0 && !hyper.dampen_first_step) continue;

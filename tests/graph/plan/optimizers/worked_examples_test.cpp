@@ -1,4 +1,4 @@
-// These are updates by every rule, computed by hand.
+// These tests compare updates by every rule with updates that are computed by hand.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -65,7 +65,7 @@ const Worked worked_examples[] = {
      {0},
      {{1}, {1}},
      {-3.25}},
-    // F12: v = 2; then 0.5*2 + 0.5*2 more.
+    // F12: the first step moves the weight by 2, and the second one by 0.5*2 + 2.
     {"SgdAsKerasIsTheSameWhileTheLearningRateIs",
      "sgd",
      {.learning_rate = 2, .momentum = 0.5, .keras_variant = true},
@@ -173,7 +173,8 @@ const Worked worked_examples[] = {
 
 class WorkedExample : public testing::TestWithParam<Worked> {};
 
-// F10, F11: one step or two of each rule, and PopTorch's form where it is a switch.
+// F10, F11: the examples are one or two steps of each rule, also in PopTorch's form if a switch
+// turns it on.
 TEST_P(WorkedExample, GivesTheWeightsWorkedOutByHand) {
   const auto& [name, rule, hyper, weight, gradients, expected] = GetParam();
   const Vector result = updated(find_optimizer_rule(rule), hyper, weight, gradients);

@@ -1,5 +1,5 @@
-// A12, 3.7: the numbers of three forward phases and their backward, as the reference tabulates
-// them.
+// A12, 3.7: these tests check the numbers of three forward phases and their backward against the
+// reference's table.
 #include "graph/plan/phases/phase_numbers.hpp"
 
 #include <gtest/gtest.h>
@@ -15,8 +15,8 @@ using Numbers = std::vector<std::int32_t>;
 struct Row {
   PhaseLiveness liveness;
   bool separate_backward;
-  Numbers forward;   // Are in the order of work.
-  Numbers backward;  // Are in the order of work, the last phase's first.
+  Numbers forward;   // Has the numbers in the order of work.
+  Numbers backward;  // Has the numbers in the order of work: the last phase's number is first.
 };
 
 const Row table[] = {

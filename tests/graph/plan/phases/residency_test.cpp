@@ -1,4 +1,4 @@
-// 3.7, 7.18: how long the weights of a phase are on its IPUs.
+// 3.7, 7.18: these tests check how long the weights of a phase are on its IPUs.
 #include "graph/plan/phases/residency.hpp"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(Residency, OfInferenceIsThatOfForward) {
   EXPECT_EQ(stays_of(phases_of(3, always_live), false), (Stays{{0, 0, 0}, {1, 0, 1}, {2, 1, 2}}));
 }
 
-/// This holds whatever the number of phases is: an IPU that all are on has room for two.
+/// For any number of phases, two rooms are enough on an IPU that runs all phases.
 TEST(Residency, IsOfTwoPhasesAtMostWhichHaveRoomsOfTheirOwn) {
   for (const PhaseLiveness liveness : {always_live, off_ipu_after_forward,
                                        off_ipu_after_forward_no_overlap, off_ipu_after_each_phase})

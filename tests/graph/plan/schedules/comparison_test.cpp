@@ -1,5 +1,5 @@
-// The reference systems' schedules as their tables have them: depths, ramps, lengths, efficiency,
-// and what a micro-batch costs where all stages meet after each slot.
+// These tests compare schedules with the tables of the reference systems: depths, ramps, lengths,
+// efficiency, and what a micro-batch costs if all stages meet after each slot.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,14 +36,14 @@ int first_backward(const Timeline& timeline, int stage) {
       ->slot;
 }
 
-/// In which every stage works in both directions.
+/// Returns the number of slots in which every stage works in both directions.
 int full_slots(const Timeline& timeline) {
   std::vector<std::size_t> runs(static_cast<std::size_t>(slots(timeline)));
   for (const Run& run : timeline.runs) ++runs[static_cast<std::size_t>(run.slot)];
   return static_cast<int>(std::ranges::count(runs, 2 * timeline.ipus.size()));
 }
 
-/// G and the share of the time that an IPU is busy, in thousandths.
+/// Has G, and the share of the time in which an IPU is busy, in thousandths.
 struct Efficiency {
   int micro_batches;
   long share;
@@ -52,7 +52,7 @@ struct Efficiency {
 struct PopartRow {
   int stages;
   int least;  ///< Counts the micro-batches that fill the pipeline.
-  int fill;   ///< Counts cycles.
+  int fill;   ///< Counts the cycles before the first backward of stage 0.
   std::vector<int> depths;
   std::vector<Efficiency> efficiencies;
 };
@@ -108,7 +108,7 @@ TEST(ScheduleTables, R3_5_EachScheduleTakesAsManySlotsAsTheTableSays) {
     }
 }
 
-/// Returns what one more micro-batch costs in a pipeline that is full.
+/// Returns the time that one more micro-batch takes in a pipeline that is full.
 double steady_cost(const char* schedule, Discipline discipline,
                    const std::vector<StageCost>& costs) {
   const auto stages = static_cast<int>(costs.size());
@@ -133,7 +133,8 @@ TEST(ScheduleTables, R3_5_TheSlowestOfASlotDecidesWhatAMicroBatchCosts) {
   const std::vector<StageCost> costs{{1, 1}, {5, 2}, {1, 4}};
   EXPECT_DOUBLE_EQ(steady_cost("grouped", Discipline::popart_cycle, costs), 7);
   EXPECT_DOUBLE_EQ(steady_cost("grouped", Discipline::tf_grouped_step, costs), 7);
-  // The forward of 0 and 2 is beside the backward of 1, then the other way round.
+  // In one slot, stages 0 and 2 run forward and stage 1 backward. In the next slot, stages 0 and 2
+  // run backward and stage 1 forward.
   EXPECT_DOUBLE_EQ(steady_cost("interleaved", Discipline::tf_interleaved_slot, costs), 2 + 5);
 }
 

@@ -1,4 +1,4 @@
-// 3.7, 3.8: the order of work in phases, simulated.
+// 3.7, 3.8: these tests check the simulated order of work in phases.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -27,7 +27,7 @@ Timeline run(const Phases& phases, int micro_batches, std::vector<int> ipus, boo
                    .phases = phases});
 }
 
-/// "F0.1" is the forward of stage 0 and micro-batch 1.
+/// Returns the runs as text: "F0.1" is the forward of stage 0 for micro-batch 1.
 std::string order(const Timeline& timeline) {
   std::string text;
   for (const Run& run : timeline.runs)

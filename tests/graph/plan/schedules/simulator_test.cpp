@@ -70,7 +70,7 @@ void expect_legal(const Timeline& timeline, int micro_batches, bool training) {
   }
 }
 
-/// The most micro-batches a stage held at once, from the runs alone.
+/// Returns the most micro-batches that a stage held at once, computed from the runs alone.
 int held_at_most(const Timeline& timeline, int stage) {
   int held = 0, most = 0;
   std::multimap<double, int> changes;
@@ -110,7 +110,7 @@ TEST(Simulator, RandomCostsAndPlacementsStayLegalAndWithinTheBounds) {
   }
 }
 
-// 3.2, 3.3: stash depths, as deep as the steps and slots of TensorFlow need them.
+// 3.2, 3.3: in lock step, each stage holds as many micro-batches as its schedule allows.
 TEST(Simulator, LockStepReachesTheBoundsExactly) {
   const auto high_water = [](const char* schedule, Discipline discipline) {
     return simulate({.schedule = find_schedule(schedule),
@@ -124,8 +124,8 @@ TEST(Simulator, LockStepReachesTheBoundsExactly) {
   EXPECT_EQ(high_water("interleaved", Discipline::tf_interleaved_slot), (std::vector{4, 3, 2, 1}));
 }
 
-/// In how many columns anything is drawn before such a slot, of which each has two: one for each
-/// direction.
+/// Returns the number of columns of a drawing before `slot` that are not empty. A slot has two
+/// columns, one for each direction.
 std::ptrdiff_t columns_before(const Timeline& timeline, int slot) {
   std::set<std::pair<int, Direction>> columns;
   for (const Run& run : timeline.runs)
@@ -184,7 +184,7 @@ TEST(Simulator, FewerIpusThanStagesHideTheBubbles) {
   EXPECT_EQ(utilization(run(find_schedule("grouped"), 4, 5, {}, {0, 0, 0, 0})), 1);
 }
 
-// C3: one of four stages at a time is a quarter of the work that four could do.
+// C3: one of four stages works at a time, so that the pipeline does a quarter of what it could.
 TEST(Simulator, SequentialKeepsOneStageBusyAtATime) {
   for (const bool training : {true, false}) {
     const Timeline timeline = run(find_schedule("sequential"), 4, 5, {}, {}, training);
