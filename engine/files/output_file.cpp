@@ -113,7 +113,8 @@ void OutputFile::reporting(const Action& action) const {
 OutputFile::OutputFile(const std::filesystem::path& target, Links links)
     : name_(or_out_of_memory("cannot write a file", [&] { return printable(target.native()); })) {
   reporting([&] {
-    const CanonicalFloats floats;  // std::filesystem::path computes in double.
+    // The constructor of std::filesystem::path computes in double.
+    const CanonicalFloats floats;
     open(target, links);
   });
 }

@@ -62,8 +62,8 @@ struct Model::Impl : std::enable_shared_from_this<Model::Impl> {
     return add(op, inputs, [] { return graph::Attributes(); });
   }
 
-  // The functions below are called inside a call of the model. If one of them throws, it has
-  // changed neither the network nor the weights.
+  // The functions from apply() on are called inside a call of the model. If one of them throws, it
+  // has changed neither the network nor the weights.
 
   /// Appends a node without parameters.
   Value apply(const graph::Op& op, const std::vector<Value>& inputs,

@@ -162,7 +162,7 @@ struct StagePlan {
   std::vector<std::string> blocks = {};
   Program forward = {};
   Program backward = {};  ///< Has no instructions in inference.
-  // The next four lists have positions in Plan::edges.
+  // The lists from `forward_receives` to `backward_sends` have positions in Plan::edges.
   std::vector<std::int32_t> forward_receives = {};
   std::vector<std::int32_t> forward_sends = {};
   std::vector<std::int32_t> backward_receives = {};

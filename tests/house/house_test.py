@@ -51,7 +51,7 @@ class House(unittest.TestCase):
     def expect_none(self, files, rule):
         complaints = [f'{path}: {text}' for path, content in files.items()
                       for text in rule(path, content)]
-        self.assertEqual(complaints, [])
+        self.assertEqual(complaints, [], "\n".join(complaints))
 
     def test_sources_were_found(self):
         for folder, _, _ in rules.FLOORS:

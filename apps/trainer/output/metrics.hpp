@@ -18,7 +18,7 @@ struct StepMetrics {
   std::vector<float> losses = {};  ///< Has the loss of every micro-batch, in the order of the data.
   double accuracy = 0;             ///< Is a fraction from 0 to 1.
   double samples_per_second = 0;   ///< Is the speed from the request for data to the step's return.
-  // The metrics file does not have the next two fields; other outputs show them.
+  // The metrics file has neither `samples` nor `learning_rate`; other outputs show them.
   std::int64_t samples = 0;  ///< Counts the step's images.
   double learning_rate = 0;  ///< Is the rate of the next weight update.
 };
