@@ -8,8 +8,8 @@
 
 namespace penstock {
 
-/// Sets the environment, and restores the host's when it is destroyed. It takes less than 200 ns,
-/// and may be nested.
+/// Sets the floating-point environment of the calling thread when it is made, and restores the
+/// host's when it is destroyed. Both together take less than 200 ns. Such objects may be nested.
 class CanonicalFloats {
  public:
   CanonicalFloats() noexcept;
