@@ -11,7 +11,7 @@ namespace penstock {
 /// Holds the times of one tensor in a call, one for each micro-batch.
 struct TensorTimes {
   std::string name;  ///< Names the input, the output, the loss or the anchor.
-  /// Holds a moment for each micro-batch, in seconds since the call began, in the data's order.
+  /// Holds a time for each micro-batch, in seconds since the call began, in the data's order.
   std::vector<double> seconds = {};
 };
 
@@ -27,9 +27,9 @@ struct Latency {
 /// `RuntimeOptions::trace`, if the call recorded more events than `RuntimeOptions::trace_events`,
 /// or if there was no memory for the report.
 struct CallReport {
-  /// The call took this long, and copying changed weights to the IPUs is included.
+  /// The call took this many seconds, including the time to copy changed weights to the IPUs.
   double seconds = 0;
-  double first_run_seconds = 0;  ///< The first program began this long after the call.
+  double first_run_seconds = 0;  ///< The first program began this many seconds after the call.
   /// Says of each input when the first program that reads it began.
   std::vector<TensorTimes> inputs = {};
   /// Says of each returned tensor when the program that computes it ended.

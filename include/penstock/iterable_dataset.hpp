@@ -29,12 +29,12 @@ struct WorkerInfo {
   std::stop_token stop = {};
 
   /// Returns the number of the worker's first sample if a dataset of `size` samples deals them out
-  /// in blocks of ceil(size/count), the last of which is shorter. The worker reads the samples
-  /// [begin(size), end(size)).
+  /// in blocks of ceil(size/count) samples, the last of which may be shorter or empty. The worker
+  /// reads the samples [begin(size), end(size)).
   std::int64_t begin(std::int64_t size) const noexcept {
     return std::min(size, index * ((size + count - 1) / count));
   }
-  /// Returns the number after that of the worker's last sample.
+  /// Returns the number behind that of the worker's last sample; see begin().
   std::int64_t end(std::int64_t size) const noexcept {
     return std::min(size, begin(size) + (size + count - 1) / count);
   }
@@ -46,8 +46,8 @@ class SampleStream {
  public:
   virtual ~SampleStream() = default;
   /// Writes all elements of the next sample to `destinations`, which has one pointer per field, and
-  /// returns true; or returns false if there is no further sample, and is not called again then.
-  /// `stop` is WorkerInfo::stop. If it throws, the loader's caller gets Error invalid_data with
+  /// returns true. If there is no further sample, it returns false and is not called again. `stop`
+  /// is WorkerInfo::stop. If the function throws, the loader's caller gets Error invalid_data with
   /// the exception's text; for std::bad_alloc and Error out_of_memory the caller gets Error
   /// out_of_memory.
   virtual bool next(std::span<std::byte* const> destinations, const std::stop_token& stop) = 0;

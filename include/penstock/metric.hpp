@@ -12,15 +12,15 @@
 
 namespace penstock {
 
-/// Adds up a number over samples, or over whatever else is counted.
+/// Adds up a number over samples, or over other things that are counted.
 struct Score {
   double sum = 0;          ///< Is the sum over what was counted.
-  std::int64_t count = 0;  ///< Says how many were counted.
+  std::int64_t count = 0;  ///< Is the number of samples, or of other things, that were counted.
 
-  /// Adds the other sum and the other count to these.
+  /// Adds the sum and the count of `other`.
   Score& operator+=(const Score& other) noexcept;
-  /// Returns sum / count. If nothing was counted, that is nan where the sum is 0, as it should be,
-  /// and otherwise infinite.
+  /// Returns sum / count. If nothing was counted, the result is nan if the sum is 0, as it should
+  /// be, and infinite otherwise.
   double mean() const noexcept;
 };
 

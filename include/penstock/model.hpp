@@ -85,8 +85,8 @@ struct ParameterInfo {
   bool trainable = true;
 };
 
-/// Is a scope: what is added to the model between its construction and its destruction belongs to
-/// one block or one pipeline stage.
+/// Is a scope: what is added to the model while the scope lives belongs to one block or one
+/// pipeline stage.
 class BlockScope {
  public:
   BlockScope(const BlockScope&) = delete;
@@ -124,8 +124,8 @@ class Model {
   Value labels(const std::string& name = "labels") { return input(name, {}, DType::i64); }
 
   /// Opens a block called `name`: everything that is added until the result is destroyed belongs to
-  /// it. A name may be used again later for more layers of that block. Scopes nest; after an inner
-  /// scope the outer one goes on.
+  /// that block. `ipu` is the IPU of the block; -1 names none. A name may be used again later for
+  /// more layers of that block. Scopes nest; after an inner scope the outer one goes on.
   /// @throws Error invalid_model for an empty name, inside the scope of a pipeline stage, or while
   /// a stage assignment is set; invalid_topology for an `ipu` below -1 or above 65535, or for
   /// another `ipu` than the block had before.
@@ -133,16 +133,16 @@ class Model {
   /// Opens a block whose name is the number of blocks opened by this function before: "0", "1", ...
   [[nodiscard]] BlockScope block();
   /// Begins a block called `name`: everything that is added from here on, outside of scopes,
-  /// belongs to it until the next block begins. What was added before the first such block belongs
-  /// to block "start", on IPU 0.
+  /// belongs to that block until the next block begins. `ipu` is the IPU of the block; -1 names
+  /// none. What was added before the first such block belongs to block "start", on IPU 0.
   /// @throws Error invalid_model while a scope is open or a stage assignment is set, or for an
   /// empty name; invalid_topology for an `ipu` below -1 or above 65535, or for another `ipu` than
   /// the block is on, which holds for block "start", too. The model is unchanged then.
   void begin_block(const std::string& name, int ipu = -1);
   /// Begins a block called `name` at a layer that exists already, which may be the loss. The layer
-  /// is the one called `layer`; failing that, the first one whose name begins with `layer` and a
-  /// dot ("layer4" finds "layer4.0.conv1"). Training and inference models that were made before do
-  /// not change.
+  /// is the one called `layer`; failing that, it is the first one whose name begins with `layer`
+  /// and a dot ("layer4" finds "layer4.0.conv1"). Training and inference models that were made
+  /// before do not change.
   /// @throws Error invalid_argument if there is no such layer, or if a block begins there already;
   /// invalid_model and invalid_topology as begin_block(). The model is unchanged then.
   void begin_block_at(const std::string& layer, const std::string& name, int ipu = -1);
@@ -204,7 +204,7 @@ class Model {
 
   /// Returns max(x, 0), element by element.
   Value relu(Value x);
-  /// Returns x where it is positive, else `negative_slope`·x.
+  /// Returns x where x is positive, else `negative_slope`·x.
   Value leaky_relu(Value x, double negative_slope = 0.01);
   /// Returns 1/(1 + exp(-x)), element by element.
   Value sigmoid(Value x);
@@ -251,10 +251,11 @@ class Model {
   /// ones.
   Value attention(Value q, Value k, Value v, bool causal = false);
 
-  /// Marks `x` as worth its memory in stages that recompute (`TrainingOptions::recompute`), and
-  /// returns it: `x` is kept, and what follows is computed again from it. In the last stage and
-  /// without recomputation the mark has no effect. If `x` runs as one op with a pooling or relu
-  /// behind it, it has no result of its own, and the result of the last of these layers is kept.
+  /// Marks `x` as worth the memory that it takes in stages that recompute
+  /// (`TrainingOptions::recompute`), and returns it: `x` is kept, and what follows is computed
+  /// again from it. In the last stage and without recomputation the mark has no effect. If `x` runs
+  /// as one op with a pooling or relu behind it, it has no result of its own, and the result of the
+  /// last of these layers is kept.
   Value recomputation_checkpoint(Value x);
 
   // These are the losses. Inputs called x, a or b have gradients; a target has one if the comment
@@ -331,15 +332,15 @@ class Model {
 
   /// Returns all parameters and buffers, in the order in which their layers were added.
   std::vector<ParameterInfo> parameters() const;
-  /// Returns the newest value of a parameter or buffer. After training steps this fetches the
-  /// weights from the IPUs, once.
-  /// @throws Error invalid_argument, naming the parameter, if there is none; out_of_memory if there
-  /// is no memory for the weights; closed if a failure has lost them. Calls throw these again until
-  /// the weights can be read or load_weights() has replaced them. No function ever takes older
-  /// weights for the newest.
+  /// Returns the newest value of a parameter or buffer. After training steps, the first call
+  /// fetches the weights from the IPUs.
+  /// @throws Error invalid_argument, naming the parameter, if there is no parameter or buffer
+  /// called `name`; out_of_memory if there is no memory for the weights; closed if a failure has
+  /// lost them. Calls throw these errors again until the weights can be read or load_weights() has
+  /// replaced them. No function ever takes older weights for the newest.
   Tensor weight(const std::string& name) const;
-  /// Replaces the value of a parameter or buffer. Every model uses the new value from its next call
-  /// on.
+  /// Replaces the value of a parameter or buffer. The training and inference models that are made
+  /// from this model use the new value from their next call on.
   /// @throws Error shape_mismatch, and as weight(). The model is unchanged then.
   void set_weight(const std::string& name, const Tensor& value);
   /// Writes all weights to a file at `path` in the safetensors format, whole or not at all.
@@ -355,7 +356,7 @@ class Model {
   void load_weights(const std::string& path);
 
  private:
-  friend struct ModelAccess;  // Training and inference models use it.
+  friend struct ModelAccess;  // Training and inference models use ModelAccess.
   struct Impl;
   template <class Open>
   BlockScope opened(std::string_view call_name, const Open& open) const;

@@ -9,9 +9,9 @@
 namespace penstock {
 
 /// Returns the directory that has the sockets of all processes of this user with running models. A
-/// socket's name is the number of its process and ".sock". The text is empty if there is no such
-/// directory, or if others than the user may use it. The function works the same under every
-/// locale.
+/// socket's name is the number of its process and ".sock". The result is an empty text if there is
+/// no such directory, or if anybody but the user may use the directory. The function works the same
+/// under every locale.
 /// @throws Error out_of_memory
 std::string monitor_directory();
 

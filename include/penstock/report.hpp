@@ -18,7 +18,7 @@ struct OffloadReport {
   std::uint64_t stores = 0;       ///< Tensors were copied to the host store this often.
   std::int64_t loaded_bytes = 0;  ///< This many bytes were copied to the IPU.
   std::int64_t stored_bytes = 0;  ///< This many bytes were copied to the host store.
-  /// The host store has this many bytes besides, which align the tensors.
+  /// The host store has this many further bytes, which align the tensors.
   std::int64_t padding_bytes = 0;
 };
 
@@ -47,7 +47,8 @@ struct StageReport {
   std::uint64_t backward_runs = 0;  ///< The backward program has run this often.
   /// This many of the backward runs have repeated operations of the forward.
   std::uint64_t recomputed_runs = 0;
-  /// At most this many micro-batches were forwarded and not yet backwarded.
+  /// At most this many micro-batches were in flight at a time: each from the beginning of its
+  /// forward to the end of its backward.
   int max_in_flight = 0;
   /// The stage has spent this time in its programs and weight updates.
   double busy_seconds = 0;
@@ -69,7 +70,7 @@ struct StageReport {
   std::uint64_t forward_weight_loads = 0;
   /// In phased execution, the weights came to the IPU this often for a turn of backward.
   std::uint64_t backward_weight_loads = 0;
-  /// The IPU has this many bytes besides the peak, which align the optimizer's state.
+  /// The IPU has this many bytes in addition to `peak_bytes`, which align the optimizer's state.
   std::int64_t padding_bytes = 0;
   /// The totals of the replicas' gradient sums take this much memory. It is on no IPU, and exists
   /// once for the stages of this number in all replicas.
@@ -89,8 +90,8 @@ struct StagePlanReport {
   std::vector<std::string> blocks = {};  ///< Names the blocks whose layers the stage has.
   /// Is the phase that the stage is in, or -1 if execution is not phased.
   int phase = -1;
-  int forward_phase = -1;        ///< Numbers the forward of that phase; see docs/phases.md.
-  int backward_phase = -1;       ///< Numbers the backward of that phase.
+  int forward_phase = -1;   ///< Is the number of the forward of that phase (docs/phases.md), or -1.
+  int backward_phase = -1;  ///< Is the number of the backward of that phase, or -1.
   std::string first_layer = {};  ///< Names the first layer of the stage.
   std::int64_t parameters = 0;   ///< The parameters of the stage have this many elements.
   double forward_flops = 0;      ///< Is the work of the forward program per micro-batch.
@@ -112,21 +113,21 @@ struct StagePlanReport {
 
 /// Describes a tensor that travels with each micro-batch: an input, an activation or a gradient.
 struct EdgePlanReport {
-  int from = -1;            ///< Is the stage that sends it, or -1 for the host.
-  int to = 0;               ///< Is the stage that receives it.
+  int from = -1;            ///< Is the stage that sends the tensor, or -1 for the host.
+  int to = 0;               ///< Is the stage that receives the tensor.
   std::string tensor = {};  ///< Names the tensor.
-  bool gradient = false;    ///< Says whether it is a gradient, which travels backward.
-  std::int64_t bytes = 0;   ///< A micro-batch has this many bytes of it.
+  bool gradient = false;    ///< Says whether the tensor is a gradient, which travels backward.
+  std::int64_t bytes = 0;   ///< The tensor has this many bytes for a micro-batch.
 };
 
-/// Says which part of StepResult something is in.
+/// Says which part of StepResult a returned tensor is in.
 enum class OutputKind : std::uint8_t { output, loss, anchor };
 
-/// Describes something that calls return; see StepResult.
+/// Describes a tensor that calls return; see StepResult.
 struct OutputPlanReport {
-  OutputKind kind = OutputKind::output;  ///< Says which part of StepResult has it.
-  std::string name = {};                 ///< Is its name in StepResult; a loss has none.
-  std::int64_t bytes = 0;                ///< A full call returns this many bytes of it.
+  OutputKind kind = OutputKind::output;  ///< Says which part of StepResult the tensor is in.
+  std::string name = {};   ///< Is the name of the tensor in StepResult; empty for a loss.
+  std::int64_t bytes = 0;  ///< A full call returns this many bytes of the tensor.
 };
 
 /// Says what the compiler has made of a model, and how long that took.
