@@ -1,5 +1,5 @@
 // These functions append a node faster than append() of graph.hpp, which compares the node's name
-// with those of all nodes. Passes use them that append about as many nodes as a deep model has.
+// with those of all nodes. They are for passes that append about as many nodes as a deep model has.
 #pragma once
 
 #include <string>

@@ -101,7 +101,8 @@ struct TextAttribute : DeclaredAttribute {
   std::string_view fallback;
 };
 
-/// Declares a list, which is empty if a node does not set it.
+/// Declares an attribute that is a list of integers, which is empty if a node does not set the
+/// attribute.
 struct ListAttribute : DeclaredAttribute {
   constexpr explicit ListAttribute(std::string_view name)
       : DeclaredAttribute{name, AttributeKind::integers} {}

@@ -67,8 +67,8 @@ struct Overwrite {
 };
 
 /// Says that output `output` is the new value of the buffer that is input `input`, such as running
-/// statistics: it has the same type and the same memory. No other output depends on that input, so
-/// that the other outputs can be computed again after the buffer has changed.
+/// statistics. The output has the type and the memory of that input. No other output depends on
+/// that input, so that the other outputs can be computed again after the buffer has changed.
 struct Update {
   int input;
   int output;
@@ -115,13 +115,13 @@ struct Op {
   /// differentiable.
   void (*backward)(GradientContext&) = nullptr;
   Cost (*cost)(const Attributes&, Types inputs, Types outputs) = nullptr;
-  /// Returns the scratch bytes that `forward` needs. Null says that it needs none.
+  /// Returns the number of scratch bytes that `forward` needs. Null says that `forward` needs none.
   std::int64_t (*workspace)(const Attributes&, Types inputs, Types outputs) = nullptr;
   /// Returns the number of independent units that `forward` consists of, for threads to share.
   /// Whichever part of the units `forward` computes, it writes the outputs of that part only, with
   /// the same bits as if it computed all units. Layouts, algorithms and blocks therefore depend on
   /// the sizes of the whole tensors, not of the part. Parts run at the same time, each with a
-  /// workspace of its own. Null says that the work is not to be shared.
+  /// workspace of its own. Null says that the work cannot be shared among threads.
   std::int64_t (*units)(const Attributes&, Types inputs, Types outputs) = nullptr;
   std::vector<Overwrite> overwrites = {};
   std::vector<Update> updates = {};

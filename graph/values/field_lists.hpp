@@ -15,8 +15,8 @@ namespace penstock {
 template <class T, class Group>
 concept MaybeConst = std::same_as<std::remove_const_t<T>, Group>;
 
-/// Returns the names of all enumerators of `Enum`. They are numbered from 0 on without a gap, and
-/// to_string() returns "unknown" for the first number behind them.
+/// Returns the names of all enumerators of `Enum`. The enumerators have to be numbered from 0 on
+/// without a gap, and to_string() returns "unknown" for the first number behind them.
 template <class Enum>
 std::vector<std::string_view> enumerator_names() {
   std::vector<std::string_view> names;

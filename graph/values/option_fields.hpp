@@ -1,7 +1,7 @@
-// The table of all options of the engine: each field of `Options` and of the groups in it has one
-// row, which names the field and says which numbers it may hold. Functions that go through the rows
-// check options, print and read them as JSON, choose which options the compiler gets, and make the
-// key by which a plan is kept. Everything here is pure.
+// This is the table of all options of the engine: each field of `Options` and of the groups in it
+// has one row, which names the field and says which numbers it may hold. Functions that go through
+// the rows check options, print and read them as JSON, choose which options the compiler gets, and
+// make the key by which a plan is kept. Everything here is pure.
 #pragma once
 
 #include <tuple>

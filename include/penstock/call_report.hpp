@@ -1,4 +1,4 @@
-// A CallReport says when the micro-batches of one call came and went. It is plain data.
+// A CallReport says when the micro-batches of one call began and ended. It is plain data.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ struct Latency {
   double most = 0;   ///< Is the time that the slowest micro-batch took.
 };
 
-/// Says when the micro-batches of one call came and went. Only `seconds` is known without
+/// Says when the micro-batches of one call began and ended. Only `seconds` is known without
 /// `RuntimeOptions::trace`, if the call recorded more events than `RuntimeOptions::trace_events`,
 /// or if there was no memory for the report.
 struct CallReport {
@@ -34,11 +34,11 @@ struct CallReport {
   std::vector<TensorTimes> inputs = {};
   /// Says of each returned tensor when the program that computes it ended.
   std::vector<TensorTimes> outputs = {};
-  /// Each micro-batch waited this long from the beginning of the call to its first program.
+  /// Sums up how long each micro-batch waited from the beginning of the call to its first program.
   Latency to_ipus = {};
-  /// Each micro-batch took this long from its first program until its outputs were computed.
+  /// Sums up how long each micro-batch took from its first program until its outputs were computed.
   Latency on_ipus = {};
-  /// Each micro-batch's outputs waited this long until the call returned.
+  /// Sums up how long each micro-batch's outputs waited until the call returned.
   Latency from_ipus = {};
 };
 

@@ -98,8 +98,9 @@ struct ClosedLoader {
 
 /// Assembles the samples of a dataset into batches. What the batches hold depends on the dataset,
 /// on the sampler or else on `shuffle` and `seed`, on the partition, and on the number of epochs
-/// that were begun or left out. With an iterable dataset it depends also on the number of workers,
-/// which share the dataset, and on whether the mode is `rebatched`. It never depends on timing.
+/// that were begun or left out. With an iterable dataset, what they hold depends also on the number
+/// of workers, which share the dataset, and on whether the mode is `rebatched`. What they hold
+/// never depends on timing.
 ///
 /// A loader serves one call at a time: next(), start_epoch(), skip_epochs() and close() throw Error
 /// busy while another of them is under way on any thread. The functions that count batches, samples

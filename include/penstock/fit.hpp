@@ -72,8 +72,8 @@ struct History {
 /// Tells fit() whether to go on with the training. A callback returns it.
 enum class Next : std::uint8_t { go_on, stop };
 
-/// Groups functions that fit() calls; it skips those that are empty. What one of them throws ends
-/// the training and reaches the caller of fit().
+/// Groups functions that fit() calls, except those that are empty. What a function throws ends the
+/// training and reaches the caller of fit().
 struct FitCallback {
   /// Is called before all other functions with a handle of the model that is trained. The callback
   /// may copy the handle, and reads and sets the weights through it.
@@ -93,7 +93,7 @@ struct FitCallback {
   std::function<void(const History& history)> on_fit_end = {};
 };
 
-/// Says how long fit() trains, what it measures, and which functions it calls.
+/// Says how long fit() trains, what fit() measures, and which functions it calls.
 struct FitOptions {
   int epochs = 1;  ///< The training takes this many epochs.
   /// An epoch takes this many steps. If the data end before, they begin again; if they have not
@@ -199,7 +199,7 @@ struct EarlyStopping {
   /// This many epochs in a row may pass without a gain. A value of nan is no gain.
   int patience = 0;
   /// Says whether fit() ends with the weights and buffers of the best epoch, which is the last one
-  /// that was a gain, instead of those of the last epoch. As in Keras this is off by default,
+  /// that was a gain, instead of those of the last epoch. As in Keras, the default is false,
   /// because the state of the optimizer stays that of the last epoch and does not belong to the
   /// best weights: a training that is to be continued should go on from the last weights. Each gain
   /// costs a copy of the weights. A training that is cancelled, fails or never gains keeps the

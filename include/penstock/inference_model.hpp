@@ -49,7 +49,7 @@ class InferenceModel {
   /// Runs on up to samples_per_run() samples. Samples that do not fill a micro-batch on every
   /// replica run on the IPUs of the first replica, by plans of their own: one for whole
   /// micro-batches and one for a last micro-batch that is shorter. The model keeps the four such
-  /// plans that were used last. With Options::static_shapes it takes exactly samples_per_run()
+  /// plans that were used last. With Options::static_shapes, run() takes exactly samples_per_run()
   /// samples.
   ///
   /// Once `stop` is requested, the call begins no further micro-batch, waits for those that it has
@@ -69,17 +69,18 @@ class InferenceModel {
   void detach();
   /// Starts the threads again; see TrainingModel::attach().
   void attach();
-  /// Returns whether the model has its threads. It may be called beside other calls.
+  /// Returns whether the model has its threads. The function may be called beside other calls.
   bool attached() const noexcept;
 
   /// Returns how often weights were copied to the IPUs: once for every plan that ran after a change
   /// of the weights.
   std::uint64_t weight_uploads() const noexcept;
-  /// Returns what the compiler has made of the model. It may be called beside other calls.
+  /// Returns what the compiler has made of the model. The function may be called beside other
+  /// calls.
   const CompileReport& compile_report() const noexcept;
   /// Returns the report on the last call of run() that returned. If several plans ran for that
-  /// call, the plans after the first add only the time that they took. It may be called beside
-  /// other calls.
+  /// call, the plans after the first add only the time that they took. The function may be called
+  /// beside other calls.
   CallReport last_call() const;
   /// Returns what each stage of the plan for full calls has done; see
   /// TrainingModel::stage_reports(). Other plans may take the IPUs for themselves as a short last

@@ -59,10 +59,12 @@ class IterableDataset {
   virtual ~IterableDataset() = default;
   /// Returns the fields of a sample, in the order in which a batch has them.
   virtual const std::vector<Field>& fields() const = 0;
-  /// Returns the number of samples in the streams of all workers together, if it is known.
+  /// Returns the number of samples in the streams of all workers together, or nothing if it is not
+  /// known.
   virtual std::optional<std::int64_t> size() const { return std::nullopt; }
-  /// Begins the stream of a worker. The loader's threads call it, several at once, once per worker
-  /// and epoch. What it throws is handled like an exception of SampleStream::next().
+  /// Begins the stream of a worker. The loader's threads call this function once per worker and
+  /// epoch, several threads at once. What the function throws is handled like an exception of
+  /// SampleStream::next().
   virtual std::unique_ptr<SampleStream> begin(const WorkerInfo& worker) const = 0;
 };
 

@@ -28,12 +28,12 @@ struct Score {
 struct Metric {
   std::string name;  ///< Names the metric in the records of fit() and evaluate().
   /// Is called after each call of the model with what the call has returned and the batch that the
-  /// model was given, and returns the score of these samples. It may not be empty.
+  /// model was given, and returns the score of these samples. The function may not be empty.
   std::function<Score(const StepResult& result, const Batch& batch)> score;
   /// Is called before the first call of the model with TrainingModel::outline() or
   /// InferenceModel::outline(), and throws if calls of such a model do not return what `score`
-  /// needs. If it is empty, nothing is checked beforehand, and `score` has to deal with what is
-  /// missing.
+  /// needs. If the function is empty, nothing is checked beforehand, and `score` has to deal with
+  /// what is missing.
   std::function<void(const StepResult& outline)> check = {};
 };
 

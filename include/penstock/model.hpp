@@ -81,7 +81,8 @@ struct ParameterInfo {
   /// Is the name of the layer, a dot, and "weight", "bias", "running_mean" or "running_var".
   std::string name;
   Shape shape;  ///< Is the shape of the parameter.
-  /// Says whether training changes it by gradients, as opposed to a buffer such as a running mean.
+  /// Is true for a parameter, which training changes by gradients, and false for a buffer, such as
+  /// a running mean.
   bool trainable = true;
 };
 
@@ -130,7 +131,8 @@ class Model {
   /// a stage assignment is set; invalid_topology for an `ipu` below -1 or above 65535, or for
   /// another `ipu` than the block had before.
   [[nodiscard]] BlockScope block(const std::string& name, int ipu = -1);
-  /// Opens a block whose name is the number of blocks opened by this function before: "0", "1", ...
+  /// Opens a block whose name is the number of blocks that this function has opened before: "0",
+  /// "1", ...
   [[nodiscard]] BlockScope block();
   /// Begins a block called `name`: everything that is added from here on, outside of scopes,
   /// belongs to that block until the next block begins. `ipu` is the IPU of the block; -1 names
@@ -179,9 +181,9 @@ class Model {
   Value linear(const std::string& name, Value x, std::int64_t out_features, bool bias = true);
   /// Adds a fully connected layer that uses the weight [out,K] of another layer and has no bias.
   Value linear(Value x, Value weight);
-  /// Returns the parameter NAME.weight or NAME.bias of a layer. Every layer that uses it trains it.
-  /// Layers of several stages may share a parameter; the stage of its first use keeps it, and the
-  /// others have copies.
+  /// Returns the parameter NAME.weight or NAME.bias of a layer. Every layer that uses the parameter
+  /// trains it. Layers of several stages may share a parameter; the stage of the first use keeps
+  /// the parameter, and the other stages have copies.
   /// @throws Error invalid_argument if there is no parameter of that name.
   Value parameter(const std::string& name) const;
   /// Normalizes x over groups of channels. The layer has the parameters NAME.weight [C] and
@@ -232,7 +234,7 @@ class Model {
   Value reshape(Value x, const std::vector<std::int64_t>& sample);
   /// Returns x with its dimensions permuted: dimension i of the result is dimension `axes`[i] of x.
   Value transpose(Value x, const std::vector<std::int64_t>& axes);
-  /// Returns `parts` joined along `axis`, one behind the other. They must have the same other
+  /// Returns `parts` joined along `axis`, one behind the other. The parts must agree in all other
   /// dimensions.
   Value concat(const std::vector<Value>& parts, int axis = 1);
   /// Returns the elements [begin, end) of `axis`.
@@ -289,8 +291,8 @@ class Model {
   Value kl_div_loss(Value x, Value target, const KlDivOptions& options = {});
   /// Returns exp(x) - t·x for counts t. The target has a gradient.
   Value poisson_nll_loss(Value x, Value target, const PoissonNllOptions& options = {});
-  /// Returns x where the target is 1, max(0, margin - x) where it is -1, and, as in PyTorch, the
-  /// sum of both elsewhere.
+  /// Returns x where the target is 1, max(0, margin - x) where the target is -1, and, as in
+  /// PyTorch, the sum of both elsewhere.
   Value hinge_embedding_loss(Value x, Value target, const HingeOptions& options = {});
   /// Returns log(1 + exp(-t·x)) for targets t of 1 and -1. The target has a gradient.
   Value soft_margin_loss(Value x, Value target, LossReduction reduction = LossReduction::mean);
@@ -298,8 +300,9 @@ class Model {
   /// target is 1 where the sample belongs to the class, else 0. The terms are [N].
   Value multilabel_soft_margin_loss(Value x, Value target,
                                     LossReduction reduction = LossReduction::mean);
-  /// Returns 1 - cos(a, b) where the target is 1, max(0, cos(a, b) - margin) where it is -1, and,
-  /// as in PyTorch, 0 elsewhere. a and b are [N,D], the target is f32 [N], and the terms are [N].
+  /// Returns 1 - cos(a, b) where the target is 1, max(0, cos(a, b) - margin) where the target is
+  /// -1, and, as in PyTorch, 0 elsewhere. a and b are [N,D], the target is f32 [N], and the terms
+  /// are [N].
   Value cosine_embedding_loss(Value a, Value b, Value target, const MarginOptions& options = {});
   /// Returns max(0, margin - t·(a - b)) for tensors of one shape. A target t of 1 says that a ranks
   /// higher, and -1 that b does.

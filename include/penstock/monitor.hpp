@@ -1,5 +1,5 @@
 // A process that has running models can be looked at from outside, by penstock-monitor or by a
-// program of the host's. It answers on a socket, as docs/monitoring.md says.
+// program of the host's. Such a process answers on a socket, as docs/monitoring.md says.
 #pragma once
 
 #include <string>

@@ -11,7 +11,7 @@ namespace penstock {
 /// Returns the one of `known` that `name` most probably stands for, or an empty text if none is
 /// near. Case, '-' and '_' do not count. A known name is near if few of its letters differ (one in
 /// three at most), if `name` consists of the initials of its words ("lr" for "learning-rate"), if
-/// the known name begins with `name` but for at most a quarter of the letters, which end `name`
+/// the known name begins with `name`, or with at least the first three quarters of `name`
 /// ("replicas" for "replication-factor"), or if `name` is one of its words ("workers" for
 /// "num-workers"). If several are equally near, the first one is returned. The function throws
 /// nothing but std::bad_alloc.

@@ -44,11 +44,11 @@ struct Optimizer {
       : settings(rule) {}
 
   /// Scales the loss: its gradient starts with this number, which is more than 0, and the final
-  /// gradient is divided by it before it is clipped or any rule sees it. The loss that a step
-  /// returns is not scaled. A power of two does not change the weights, as long as no gradient
-  /// leaves the range of f32; other numbers change them by rounding. A training model refuses a
-  /// number that exceeds 2^126 when multiplied by the number of micro-batches that a mean is taken
-  /// over, which is gradient_accumulation times replication_factor.
+  /// gradient is divided by the same number before the gradient is clipped or any rule sees it. The
+  /// loss that a step returns is not scaled. A power of two does not change the weights, as long as
+  /// no gradient leaves the range of f32; other numbers change them by rounding. A training model
+  /// refuses a number that exceeds 2^126 when multiplied by the number of micro-batches that a mean
+  /// is taken over, which is gradient_accumulation times replication_factor.
   double loss_scaling = 1;
   /// Gives the factor by which every learning rate is multiplied in each update.
   LearningRateSchedule schedule = {};

@@ -30,10 +30,11 @@ enum class PhaseLiveness : std::uint8_t {
   always_live,
   /// All that a backward needs leaves the IPU after the forward, and comes back for the backward.
   off_ipu_after_forward,
-  /// Like off_ipu_after_forward, but copies never overlap programs. It is for serial phases only.
-  off_ipu_after_forward_no_overlap,
-  /// Everything leaves the IPU between any two phases, and copies never overlap programs. It is for
+  /// This is like off_ipu_after_forward, but copies never overlap programs. This liveness is for
   /// serial phases only.
+  off_ipu_after_forward_no_overlap,
+  /// Everything leaves the IPU between any two phases, and copies never overlap programs. This
+  /// liveness is for serial phases only.
   off_ipu_after_each_phase,
 };
 
@@ -92,7 +93,7 @@ struct Stage {
   Stage(std::initializer_list<std::string> names) : blocks(names) {}
   /// Makes a stage of the blocks `names`.
   explicit Stage(std::vector<std::string> names) : blocks(std::move(names)) {}
-  /// Returns the same stage on IPU `number`: `Stage{"B1", "B2"}.on(0)`.
+  /// Returns a copy of this stage on IPU `number`: `Stage{"B1", "B2"}.on(0)`.
   Stage on(int number) const {
     Stage placed = *this;
     placed.ipu = number;
@@ -109,8 +110,8 @@ struct Phase {
   Phase(std::initializer_list<Stage> of) : stages(of) {}
   /// Makes a phase of the stages `of`.
   explicit Phase(std::vector<Stage> of) : stages(std::move(of)) {}
-  /// Returns the same phase with each of its stages on one of `ipus`, in their order. @throws Error
-  /// invalid_argument if there are not as many IPUs as stages.
+  /// Returns a copy of this phase with each of its stages on one of `ipus`, in their order. @throws
+  /// Error invalid_argument if there are not as many IPUs as stages.
   Phase on(const std::vector<int>& ipus) const;
 };
 
@@ -148,9 +149,9 @@ struct Topology {
   /// Holds the stages. If it is empty, `stage_rule` decides.
   std::vector<Stage> stages = {};
   StageRule stage_rule = StageRule::by_block;  ///< Says what the stages are if `stages` is empty.
-  /// If it is above 0, `stages` has to be empty, and the compiler cuts the model into this many
-  /// stages. A cut may be between any two layers, and the cuts are chosen so that the stages take
-  /// times that are as equal as possible, as measured. A model that has stages by number is
+  /// If this number is above 0, `stages` has to be empty, and the compiler cuts the model into this
+  /// many stages. A cut may be between any two layers, and the cuts are chosen so that the stages
+  /// take times that are as equal as possible, as measured. A model that has stages by number is
   /// refused.
   int automatic_stages = 0;
   /// Holds the IPU of each stage, in order, from 0 to 65535. `Stage::on` takes precedence. If the
@@ -206,8 +207,9 @@ struct OffloadOptions {
   /// Covers, in training, what a stage keeps of a micro-batch from its forward to its backward, and
   /// what it sends forward. Each tensor comes to the IPU for the layers that read it.
   Offload activations = {};
-  /// Covers the parameters, in inference, too. Those of a stage come to the IPU for the stage's
-  /// programs, to memory that all stages of the IPU share, and piece by piece for an update.
+  /// Covers the parameters, in training and in inference. The parameters of a stage come to the IPU
+  /// for the stage's programs, to memory that all stages of the IPU share, and piece by piece for
+  /// an update.
   Offload weights = {};
 };
 
@@ -254,8 +256,8 @@ struct Anchor {
   std::string name = {};    ///< Names the anchor; no other anchor has this name.
   std::string tensor = {};  ///< Names the layer that computes the tensor; see `Model::tensor_name`.
   /// Says whether calls return, instead of the tensor itself, the gradient of each micro-batch's
-  /// loss with respect to it, multiplied by `Optimizer::loss_scaling`. `tensor` may then be a
-  /// parameter. Only training has gradients.
+  /// loss with respect to the tensor, multiplied by `Optimizer::loss_scaling`. `tensor` may then be
+  /// a parameter. Only training has gradients.
   bool gradient = false;
   /// Says which micro-batches are returned; `automatic` stands for the mode and the period of the
   /// outputs.
@@ -300,13 +302,14 @@ struct RuntimeOptions {
   /// A model keeps at most this many recorded events until `take_trace()` returns them. Further
   /// events replace the oldest ones, and `dropped_events()` counts those. An event takes 56 bytes.
   std::int64_t trace_events = 1 << 20;
-  /// A call fails if nothing moves for this long, and the error says who waits for what. An IPU
-  /// that is known to be at work has ten times as long for an instruction, or for a part of a long
-  /// one, and another second for every ten million operations that it consists of.
+  /// A call fails if nothing moves for this many seconds, and the error says who waits for what. An
+  /// IPU that is known to be at work has ten times as long for an instruction, or for a part of a
+  /// long one, and another second for every ten million operations that the instruction consists
+  /// of.
   double stall_seconds = 30;
-  /// Names the directory in which plans are kept for the next process that compiles the same.
-  /// Nobody who is not trusted may have write access to it. It is made if it does not exist. If the
-  /// name is empty, PENSTOCK_CACHE_DIR in the environment names the directory; failing that, no
+  /// Names the directory in which plans are kept for the next process that compiles the same. Only
+  /// trusted users may have write access to the directory, which is made if it does not exist. If
+  /// the name is empty, PENSTOCK_CACHE_DIR in the environment names the directory; failing that, no
   /// plan is kept.
   std::string cache_directory = {};
   /// Limits the size of all plans that are kept: those that were not used for longest are removed.

@@ -42,7 +42,7 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   /// Appends `text`. @throws Error io_error, for example if the disk is full; out_of_memory. The
-  /// file then has a gap, and every later call of it throws io_error.
+  /// file then has a gap, and every later call throws io_error.
   void write(std::string_view text);
   /// Appends `bytes`. @throws Error as write() of a text.
   void write(std::span<const std::byte> bytes);

@@ -88,8 +88,8 @@ struct IpuProfile {
 struct RunTimes {
   std::uint64_t runs = 0;    ///< Counts the runs.
   double seconds = 0;        ///< Is the time of all runs together.
-  double least_seconds = 0;  ///< The shortest run took this long.
-  double most_seconds = 0;   ///< The longest run took this long.
+  double least_seconds = 0;  ///< The shortest run took this many seconds.
+  double most_seconds = 0;   ///< The longest run took this many seconds.
 
   /// Returns the time of a run on average; 0 if there was none.
   double mean_seconds() const noexcept {
@@ -100,8 +100,8 @@ struct RunTimes {
 /// Says how much memory a stage uses at one instruction of a program.
 struct LivePoint {
   std::string instruction = {};  ///< Names the instruction's node.
-  bool backward = false;         ///< Says whether the backward program has it.
-  std::int64_t bytes = 0;        ///< This much of the working memory is in use.
+  bool backward = false;         ///< Says whether the instruction is in the backward program.
+  std::int64_t bytes = 0;        ///< This many bytes of the working memory are in use.
 };
 
 /// Says what one stage did, over all replicas, in the calls that were profiled.
@@ -125,13 +125,13 @@ struct StageProfile {
 /// Says how much of the time one instruction of a program took.
 struct OpProfile {
   int stage = 0;            ///< The instruction belongs to this stage.
-  bool backward = false;    ///< Says whether the backward program has it.
+  bool backward = false;    ///< Says whether the instruction is in the backward program.
   bool recomputed = false;  ///< Says whether the instruction repeats one of the forward.
   std::string name = {};    ///< Names the node in the model.
   std::string op = {};      ///< Names the op.
   double flops = 0;  ///< Counts the floating-point operations of one run, as the op estimates them.
   std::uint64_t timed_runs = 0;  ///< This many runs were timed, as a sample of all runs.
-  double mean_seconds = 0;       ///< A timed run took this long on average.
+  double mean_seconds = 0;       ///< A timed run took this many seconds on average.
   double seconds = 0;            ///< Is the time of all runs, estimated from the timed runs.
 };
 
@@ -179,7 +179,7 @@ struct Profile {
   std::uint64_t short_calls = 0;
   std::int64_t micro_batches = 0;  ///< Counts the micro-batches of all replicas.
   std::int64_t samples = 0;        ///< Counts the samples.
-  double call_seconds = 0;         ///< All calls together took this long.
+  double call_seconds = 0;         ///< All calls together took this many seconds.
   /// Is the time of all calls and of what the host did between them, without short calls and
   /// without the time that recording takes.
   double elapsed_seconds = 0;
@@ -190,8 +190,8 @@ struct Profile {
   std::vector<ProfileAdvice> advice = {};  ///< Has the advice with the largest gain first.
   /// Holds the newest events, up to `RuntimeOptions::trace_events`, in order of time.
   std::vector<TraceEvent> events = {};
-  /// Holds what actors without an IPU did, as far as it is among the newest
-  /// `RuntimeOptions::trace_events` such events.
+  /// Holds the newest events of actors that work on no IPU, at most `RuntimeOptions::trace_events`
+  /// of them.
   std::vector<HostEvent> host_events = {};
   std::vector<CallProfile> window = {};  ///< Has the calls that `events` belong to.
   /// Counts the events of profiled calls that `events` no longer has. The figures include them.

@@ -86,7 +86,7 @@ std::string_view to_string(HostActor actor) noexcept;
 /// Describes something that an actor that works on no IPU has done. Times are nanoseconds of the
 /// steady clock.
 struct HostEvent {
-  HostActor actor = HostActor::feed;  ///< This actor has done it.
+  HostActor actor = HostActor::feed;  ///< Names the actor.
   /// Is the replica that the event was for; -1 if it was for all replicas.
   std::int32_t replica = -1;
   /// Is the stage that the event was for; -1 if it was for all stages.

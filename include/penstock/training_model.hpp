@@ -117,7 +117,8 @@ class TrainingModel {
   const std::vector<std::string>& inputs() const noexcept;
 
   /// Returns what step() returns, but without the numbers: the names of outputs and anchors, with
-  /// empty tensors, and the samples that they belong to. It may be called beside other calls.
+  /// empty tensors, and the samples that they belong to. The function may be called beside other
+  /// calls.
   StepResult outline() const;
 
   /// Trains on 1 to b·D·G·R samples, given as one tensor per input; CallSize explains these
@@ -154,7 +155,8 @@ class TrainingModel {
     return step(std::span(inputs), std::move(stop));
   }
   /// Checks that step() takes `samples` samples, as far as that can be told without a plan for
-  /// them. It may be called beside other calls. @throws Error shape_mismatch as step() would.
+  /// them. The function may be called beside other calls. @throws Error shape_mismatch as step()
+  /// would.
   void check_samples(std::int64_t samples) const;
 
   /// Ends the engine's threads and frees the memory of its IPUs. The weights, the state of the
@@ -163,10 +165,10 @@ class TrainingModel {
   /// @throws Error invalid_argument if the model is not attached; out_of_memory if there is no
   /// memory for what stays, and the model is still attached then.
   void detach();
-  /// Starts the threads again without compiling. It does nothing if the model is attached. @throws
-  /// Error out_of_memory if the system has no more threads.
+  /// Starts the threads again without compiling. The function does nothing if the model is
+  /// attached. @throws Error out_of_memory if the system has no more threads.
   void attach();
-  /// Returns whether the model has its threads. It may be called beside other calls.
+  /// Returns whether the model has its threads. The function may be called beside other calls.
   bool attached() const noexcept;
 
   /// Replaces the constants of the optimizer by those of `optimizer`, which has the same rules,
@@ -176,10 +178,11 @@ class TrainingModel {
   /// rule needs (momentum, centered, ...), or an attribute that is constant in the optimizer that
   /// the constructor was given; see Optimizer::mark_as_variable(). Nothing has changed then.
   void set_optimizer(const Optimizer& optimizer);
-  /// Returns a copy of the optimizer that was set last. It may be called beside other calls.
+  /// Returns a copy of the optimizer that was set last. The function may be called beside other
+  /// calls.
   Optimizer optimizer() const;
   /// Returns the learning rate of the next update for the parameters in no group, with the schedule
-  /// applied. It may be called beside other calls.
+  /// applied. The function may be called beside other calls.
   double learning_rate() const;
 
   /// Returns the state of the optimizer: "step", i64 [], the number of updates that the state has
@@ -202,13 +205,13 @@ class TrainingModel {
   /// Writes the state of the optimizer to `file`, which the caller commits.
   void save_optimizer_state(OutputFile& file) const;
   /// Reads the state of the optimizer from a file, and goes on from it. @throws Error io_error;
-  /// corrupt_file; unsupported; invalid_data if the state is of another rule; others as
-  /// set_optimizer_state(), naming the file.
+  /// corrupt_file; unsupported; invalid_data if the state is of another rule; other errors as
+  /// set_optimizer_state(), with a text that names the file.
   void load_optimizer_state(const std::string& path);
 
   /// Returns a buffer, such as the running mean of a norm, as `replica` has it after the last
-  /// update: what the replica's own micro-batches have made of it. Model::weight() returns that of
-  /// replica 0, from which every replica goes on once the host has set a weight.
+  /// update: what the replica's own micro-batches have made of it. Model::weight() returns the
+  /// buffer of replica 0, from which every replica goes on once the host has set a weight.
   /// @throws Error invalid_argument if there is no such buffer or replica. After a failure, the
   /// buffers of replica 0 are read as Model::weight() reads them, and those of other replicas are
   /// refused.
@@ -220,14 +223,16 @@ class TrainingModel {
   /// counts: the number is final once a function that reads the weights, such as Model::weight(),
   /// has returned or has thrown another error than stalled.
   std::uint64_t updates() const noexcept;
-  /// Returns what the compiler has made of the model. It may be called beside other calls.
+  /// Returns what the compiler has made of the model. The function may be called beside other
+  /// calls.
   const CompileReport& compile_report() const noexcept;
   /// Returns the report on the last call of step() that returned. A short last update adds only the
-  /// time that it took, if there were whole updates before it. It may be called beside other calls.
+  /// time that it took, if there were whole updates before it. The function may be called beside
+  /// other calls.
   CallReport last_call() const;
   /// Returns what each stage of each replica has done since the model was attached, without short
-  /// last updates. It does so after a failure, too. There are no reports while the model is
-  /// detached. A short last update may have the IPUs for itself: after detach(), and if
+  /// last updates. The reports can be read after a failure, too. There are no reports while the
+  /// model is detached. A short last update may have the IPUs for itself: after detach(), and if
   /// Topology::ipu_memory_bytes is set. Then there are no reports until the next full update.
   /// @throws Error stalled if an IPU is still busy; out_of_memory, after which the model goes on.
   std::vector<StageReport> stage_reports() const;
@@ -237,15 +242,15 @@ class TrainingModel {
   /// counts.
   std::vector<TraceEvent> take_trace();
   /// Returns where the time and the memory of all steps since construction went, and what would
-  /// make them faster. It attaches the model if it is detached. The events that `take_trace()` has
-  /// returned are not in the profile any more; the figures include them all the same.
+  /// make them faster. The function attaches the model if it is detached. The events that
+  /// `take_trace()` has returned are not in the profile any more, but its figures include them.
   /// @throws Error invalid_argument unless Options::runtime.trace is set; otherwise as attach() and
   /// stage_reports().
   Profile profile() const;
   /// Returns how many events were dropped since construction: because more than
   /// `RuntimeOptions::trace_events` were waiting for `take_trace()`, in which case the oldest are
-  /// dropped, or because there was no memory for them when they were recorded. Within one call each
-  /// stage keeps an equal share of `RuntimeOptions::trace_events`.
+  /// dropped, or because there was no memory for the events when they were recorded. Within one
+  /// call each stage keeps an equal share of `RuntimeOptions::trace_events`.
   std::uint64_t dropped_events() const noexcept;
 
  private:
