@@ -1,6 +1,5 @@
-// These functions append a node in other ways than append() of graph.hpp, which compares the node's
-// name with those of all nodes. That is too slow for passes that append about as many nodes as a
-// deep model has.
+// These functions append a node faster than append() of graph.hpp, which compares the node's name
+// with those of all nodes. They are for passes that append about as many nodes as a deep model has.
 #pragma once
 
 #include <string>
@@ -15,20 +14,21 @@ namespace penstock::graph {
 using NodeNames = std::unordered_set<std::string>;
 
 /// Does what append() does, for a graph whose nodes have the names that `names` holds. The new
-/// node's `name`, which is not empty, is added to them.
+/// node's `name`, which must not be empty, is added to `names`.
 /// @throws Error as append() does.
 NodeId append_named(Graph& graph, NodeNames& names, const Op& op, std::vector<ValueId> inputs,
                     Attributes attributes, const std::string& name);
 
-/// Appends a node whose name may be used already: the caller renames it, see
+/// Appends a node whose name may be used already. The caller renames the node later; see
 /// give_unused_names().
-/// @throws Error shape_mismatch as append() does.
+/// @throws Error shape_mismatch and invalid_argument as append() does.
 NodeId append_unnamed(Graph& graph, const Op& op, std::vector<ValueId> inputs,
                       Attributes attributes, std::string name);
 
 /// Goes through the nodes from `first` on, in their order, and gives each a name that no node
-/// before it has: its own if that is unused, and else the first unused one of `name_2`, `name_3`
-/// and so on. The values that a node computes are renamed with it.
+/// before it has. A node keeps its own name if that is unused; else it gets the first unused one of
+/// the names `name_2`, `name_3` and so on. The values that a node computes are renamed with the
+/// node.
 void give_unused_names(Graph& graph, NodeId first);
 
 }  // namespace penstock::graph

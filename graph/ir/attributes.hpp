@@ -12,9 +12,9 @@
 
 namespace penstock::graph {
 
-/// Holds a list of integers. It is a type of its own because the variant of GCC 12's library takes
-/// each of its own types to be copied without exceptions: a copy that has no memory would be
-/// destroyed although it was never made.
+/// Holds a list of integers. It is a type of its own because std::variant in GCC 12's library
+/// assumes that a std::vector, which is a type of the same library, is copied without exceptions:
+/// if a copy failed for lack of memory, the variant would destroy a vector that was never made.
 struct Integers : std::vector<std::int64_t> {
   using std::vector<std::int64_t>::vector;
   Integers(std::vector<std::int64_t> values) : std::vector<std::int64_t>(std::move(values)) {}
@@ -30,15 +30,16 @@ class Attributes {
   Attributes& set(std::string name, AttributeValue value);
   bool has(std::string_view name) const noexcept { return find(name) != nullptr; }
 
-  /// Returns the value of `name`, or `fallback` if it is not set.
-  /// @throws Error internal if it is set to another type.
+  /// Returns the value of the attribute `name`, or `fallback` if the attribute is not set. So do
+  /// real(), flag() and text().
+  /// @throws Error internal if the attribute is set to a value of another type.
   std::int64_t integer(std::string_view name, std::int64_t fallback = 0) const;
   double real(std::string_view name, double fallback = 0) const;
   bool flag(std::string_view name, bool fallback = false) const {
     return integer(name, fallback) != 0;
   }
   std::string_view text(std::string_view name, std::string_view fallback = "") const;
-  /// Returns the list called `name`, or an empty list if it is not set.
+  /// Returns the list called `name`, or an empty list if the attribute is not set.
   const std::vector<std::int64_t>& integers(std::string_view name) const;
 
   auto begin() const noexcept { return entries_.begin(); }
@@ -55,14 +56,15 @@ class Attributes {
 /// two integers, or as one integer that stands for both axes.
 enum class AttributeKind : std::uint8_t { integer, real, flag, text, integers, pair };
 
-/// Declares an attribute of an op, whose nodes may set `name` to a value of that kind.
+/// Declares an attribute of an op, whose nodes may set `name` to a value of the kind `kind`.
 struct DeclaredAttribute {
   std::string_view name;
   AttributeKind kind;
 };
 
-/// Declares an attribute that is an integer. Ops read their attributes by of() of such a
-/// declaration, which has the default, and append() checks the nodes by the same declaration.
+/// Declares an attribute that is an integer. An op reads the attribute by of(), which returns
+/// `fallback` if a node does not set the attribute, and append() checks the nodes by the same
+/// declaration.
 struct IntegerAttribute : DeclaredAttribute {
   constexpr explicit IntegerAttribute(std::string_view name, std::int64_t otherwise = 0)
       : DeclaredAttribute{name, AttributeKind::integer}, fallback(otherwise) {}
@@ -99,7 +101,8 @@ struct TextAttribute : DeclaredAttribute {
   std::string_view fallback;
 };
 
-/// Declares a list, which is empty if a node does not set it.
+/// Declares an attribute that is a list of integers, which is empty if a node does not set the
+/// attribute.
 struct ListAttribute : DeclaredAttribute {
   constexpr explicit ListAttribute(std::string_view name)
       : DeclaredAttribute{name, AttributeKind::integers} {}
@@ -108,9 +111,9 @@ struct ListAttribute : DeclaredAttribute {
   }
 };
 
-/// Checks `attributes` against those that an op declares.
-/// @throws Error invalid_argument if one of them is not declared or is of another kind: "expected
-/// one of the attributes stride, padding, got \"strid\"".
+/// Checks `attributes`, which a node sets, against those that its op declares.
+/// @throws Error invalid_argument if one of them is not declared or is of another kind, with a text
+/// such as: expected one of the attributes stride, padding, got "strid".
 void check_declared(std::span<const DeclaredAttribute> declared, const Attributes& attributes);
 
 /// Returns those of `attributes` that `declared` names.

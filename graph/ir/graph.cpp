@@ -50,7 +50,7 @@ std::string numbered(const Graph& graph, const Op& op) {
   return name;
 }
 
-/// Returns the name of a value that the node called `node` computes.
+/// Returns the name of output number `output` of the node called `node`.
 std::string output_name(const std::string& node, std::size_t output) {
   return output == 0 ? node : node + ":" + std::to_string(output);
 }
@@ -96,7 +96,8 @@ NodeId append_unnamed(Graph& graph, const Op& op, std::vector<ValueId> inputs,
 
 void give_unused_names(Graph& graph, NodeId first) {
   NodeNames names;
-  // Names are never given back, so that the numbers below the next one of a name stay used.
+  // Holds, for each name, the next number to try. No name becomes free again in this loop, so lower
+  // numbers need not be tried once more.
   std::unordered_map<std::string, int> next;
   for (NodeId id = 0; std::cmp_less(id, graph.nodes.size()); ++id) {
     Node& node = graph.node(id);

@@ -20,7 +20,8 @@ using NodeId = std::int32_t;
 using BlockId = std::int32_t;
 inline constexpr std::int32_t none = -1;
 
-/// Returns `id`, which is not `none`, as a position in the list that it numbers.
+/// Returns the position in Graph::values, nodes or blocks of what has the number `id`, which must
+/// not be `none`.
 constexpr std::size_t index(std::int32_t id) noexcept {
   return static_cast<std::size_t>(id);
 }
@@ -63,8 +64,11 @@ struct Node {
   BlockId block = none;
   /// Says whether differentiate() emitted the node, or the node is `recomputed`.
   bool backward = false;
-  NodeId forward_of = none;  ///< Is the forward node whose gradient a backward node serves.
-  bool recomputed = false;   ///< Says whether the node repeats `forward_of`; it changes no buffer.
+  /// Is, for a backward node, the forward node whose gradients the node helps to compute, or which
+  /// the node repeats.
+  NodeId forward_of = none;
+  /// Says whether the node repeats the work of `forward_of` without changing a buffer.
+  bool recomputed = false;
   /// Says whether the node repeats a part of a fused node, so that the host can have a value from
   /// within the fused node.
   bool apart = false;
@@ -79,7 +83,7 @@ struct Initializer {
   double value = 0;  ///< Is the constant, the bound, or the standard deviation.
 };
 
-/// Is a parameter or buffer. Variables are in model order.
+/// Is a parameter or a buffer.
 struct Variable {
   ValueId value = none;
   Initializer initializer = {};
@@ -87,8 +91,9 @@ struct Variable {
 
 struct Block {
   std::string name = {};
-  std::int32_t ipu = none;    ///< Is the block's own placement, if it has one.
-  std::int32_t stage = none;  ///< Is the number of the stage that the block was made for, if any.
+  std::int32_t ipu = none;  ///< Is the IPU that the model names for the block, or `none`.
+  /// Is the number of the stage that the block was made for, or `none`.
+  std::int32_t stage = none;
 };
 
 struct Output {
@@ -103,15 +108,16 @@ struct Output {
 struct GradientAnchor {
   ValueId value = none;
   std::int32_t anchor = none;  ///< Is the position among the anchors that were asked for.
-  /// Counts the samples of a value in the batch-lane layout; it is 0 for another layout.
+  /// Is the number of samples in a micro-batch if the value has the batch-lane layout, and 0 if it
+  /// has another layout.
   std::int64_t lane_batch = 0;
 };
 
-/// Is the last result of nodes that run fused, and its copy that nodes compute which repeat them
-/// apart.
+/// Names two values that are computed alike: the result of a fused node, and the result of the
+/// nodes that repeat the parts of the fused node one by one (Node::apart).
 struct Twin {
-  ValueId value = none;
-  ValueId original = none;
+  ValueId value = none;     ///< Is the result of the nodes that repeat the parts.
+  ValueId original = none;  ///< Is the result of the fused node.
 };
 
 /// Is the gradient of one use of a parameter, and the value that sums it over micro-batches.
@@ -128,12 +134,15 @@ struct Graph {
   std::vector<Node> nodes;
   std::vector<Block> blocks;
   std::vector<ValueId> inputs = {};  ///< Has the inputs in the order in which they were declared.
-  std::vector<Variable> variables;   ///< Has the parameters and buffers in model order.
+  /// Has the parameters and buffers in the order in which the model's layers declare them.
+  std::vector<Variable> variables;
   std::vector<Output> outputs;
-  std::vector<GradientAnchor> gradients = {};  ///< Has what differentiate() makes outputs of.
-  std::vector<Twin> twins = {};                ///< Has what fuse() has made.
+  /// Has the values whose gradients differentiate() makes outputs.
+  std::vector<GradientAnchor> gradients = {};
+  std::vector<Twin> twins = {};  ///< Has the pairs that fuse() has made.
   ValueId loss = none;
-  /// Is filled by differentiate(), in model order.
+  /// Has what differentiate() has found, in the order of `variables` and, for each parameter, of
+  /// its uses.
   std::vector<ParameterGradient> parameter_gradients;
 
   const Value& value(ValueId id) const { return values[index(id)]; }
@@ -143,16 +152,16 @@ struct Graph {
   const TensorType& type(ValueId id) const { return value(id).type; }
 };
 
-/// Appends a node and returns it. This is the only place where the types of a node's outputs are
-/// inferred. An empty name becomes the op's name and a number.
+/// Appends a node, infers the types of its outputs, and returns its number. A node whose `name` is
+/// empty is called by the op's name and a number.
 /// @throws Error shape_mismatch, with a text that begins with the names of the op and of the node,
 /// if the inputs are not what the op takes; invalid_argument if the op does not declare an
-/// attribute so; invalid_model if the name is used already.
+/// attribute, or declares it of another kind; invalid_model if the name is used already.
 NodeId append(Graph& graph, const Op& op, std::vector<ValueId> inputs, Attributes attributes = {},
               std::string name = "");
 
-/// Returns the same model for micro-batches of `batch` samples: dimension 0 of every input becomes
-/// `batch`, and every type is inferred again. The graph has no backward nodes.
+/// Returns `graph`, which must not have backward nodes, for micro-batches of `batch` samples:
+/// dimension 0 of every input becomes `batch`, and every type is inferred again.
 Graph with_batch(const Graph& graph, std::int64_t batch);
 
 }  // namespace penstock::graph

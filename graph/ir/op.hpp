@@ -1,5 +1,6 @@
-// An Op is everything that Penstock knows about one kind of node, as plain data. Every op lies in
-// graph/ops and is listed there. Its functions have no state and may run on any thread.
+// An Op is everything that Penstock knows about one kind of node, as plain data. Every op is
+// defined in graph/ops and listed in graph/ops/list.cpp. The functions of an op have no state and
+// may run on any thread.
 #pragma once
 
 #include <cstdint>
@@ -31,25 +32,30 @@ struct Operand {
 
 struct KernelCall {
   const Attributes& attributes;
-  std::span<const Operand> inputs;  ///< Are only read, although an Operand allows more.
-  /// Are uninitialised; the kernel writes every element of the part.
+  /// Are the inputs. The kernel only reads them, although an Operand lets it write.
+  std::span<const Operand> inputs;
+  /// Are the outputs. Their memory may be uninitialised, and the kernel writes every element that
+  /// belongs to `part`.
   std::span<const Operand> outputs;
   std::span<std::byte> workspace;  ///< Has as many bytes as the op's `workspace` has asked for.
   RandomKey random;
-  float loss_scale = 1;     ///< Is what the gradient of the loss starts with.
+  /// Is the number with which the gradient of the loss starts (Optimizer::loss_scaling).
+  float loss_scale = 1;
   std::int64_t summed = 0;  ///< Counts the micro-batches that the gradient sums hold already.
-  /// Is the part of the op's `units` to compute, and everything if the op has none.
+  /// Says which of the op's `units` to compute. The kernel of an op without units computes
+  /// everything.
   Part part = {};
 };
 
 using Types = std::span<const TensorType>;
 
 struct Cost {
-  double flops = 0;  ///< Counts a multiplication and an addition as two.
-  double bytes = 0;  ///< Counts what is read and written if nothing is cached.
+  /// Counts floating-point operations; a multiplication and an addition are two.
+  double flops = 0;
+  double bytes = 0;  ///< Counts the bytes that are read and written if nothing is cached.
 
-  /// Estimates the time in units of one floating-point operation: moving a byte takes about as long
-  /// as four of them.
+  /// Estimates the time in units of one floating-point operation: moving one byte takes about as
+  /// long as four operations.
   double work() const noexcept { return flops + 4 * bytes; }
 };
 
@@ -61,8 +67,8 @@ struct Overwrite {
 };
 
 /// Says that output `output` is the new value of the buffer that is input `input`, such as running
-/// statistics: it has the same type and the same memory. No other output depends on that input, so
-/// that the others can be computed again when the buffer has changed.
+/// statistics. The output has the type and the memory of that input. No other output depends on
+/// that input, so that the other outputs can be computed again after the buffer has changed.
 struct Update {
   int input;
   int output;
@@ -78,28 +84,29 @@ struct OpSample {
   double low = -1;  ///< Elements of f32 inputs are drawn from [low, high).
   double high = 1;
   std::int64_t labels = 0;  ///< Elements of i64 inputs are drawn from [0, labels).
-  /// Has the f32 inputs that get no gradient by definition.
+  /// Has the positions of the f32 inputs that get no gradient by definition.
   std::vector<std::size_t> constants = {};
 };
 
 /// Says whether a node works in the batch-lane layout (graph/ops/rules/lane_shape.hpp).
 enum class LaneUse : std::uint8_t {
   never,
-  follows,  ///< The node does so if its first input is in that layout already.
-  prefers,  ///< The node always does so, as that is worth the conversions around it.
+  follows,  ///< The node works in that layout if its first input has that layout already.
+  /// The node always works in that layout, which is worth the conversions around the node.
+  prefers,
 };
 
 struct Op {
   /// Is the name in graphs, dumps and messages, such as "conv2d".
   std::string_view name;
-  /// Is the name of the ONNX operator that does the same; empty if there is none.
+  /// Is the name of the ONNX operator that computes the same; empty if there is none.
   std::string_view onnx = "";
   /// Declares the attributes that a node may set. append() refuses any other, so that a misspelt
   /// name never means the default.
   std::vector<DeclaredAttribute> attributes = {};
-  /// Returns the types of the outputs for those of the inputs.
+  /// Returns the types of the outputs for inputs of the types `inputs`.
   /// @throws Error shape_mismatch with a text such as "expected 10 input channels, got 12"; the
-  /// caller puts the names of the op and of the node before it.
+  /// caller puts the names of the op and of the node before that text.
   std::vector<TensorType> (*infer)(const Attributes&, Types inputs) = nullptr;
   /// Computes the outputs. It never allocates tensor memory, and the bits of the result depend on
   /// nothing but inputs, types, attributes, random key and the numbers of the call.
@@ -108,45 +115,49 @@ struct Op {
   /// differentiable.
   void (*backward)(GradientContext&) = nullptr;
   Cost (*cost)(const Attributes&, Types inputs, Types outputs) = nullptr;
-  /// Returns the scratch bytes that `forward` needs. Null says that it needs none.
+  /// Returns the number of scratch bytes that `forward` needs. Null says that `forward` needs none.
   std::int64_t (*workspace)(const Attributes&, Types inputs, Types outputs) = nullptr;
   /// Returns the number of independent units that `forward` consists of, for threads to share.
-  /// Whichever part of them `forward` computes, it writes the outputs of that part only, with the
-  /// bits that the whole would give them. Layouts, algorithms and blocks therefore depend on the
-  /// sizes of the whole, not of the part. Parts run at the same time, each with a workspace of its
-  /// own. Null says that the work is not to be shared.
+  /// Whichever part of the units `forward` computes, it writes the outputs of that part only, with
+  /// the same bits as if it computed all units. Layouts, algorithms and blocks therefore depend on
+  /// the sizes of the whole tensors, not of the part. Parts run at the same time, each with a
+  /// workspace of its own. Null says that the work cannot be shared among threads.
   std::int64_t (*units)(const Attributes&, Types inputs, Types outputs) = nullptr;
   std::vector<Overwrite> overwrites = {};
   std::vector<Update> updates = {};
-  /// Returns what the op becomes when a model is compiled for inference. The replacement takes the
-  /// leading inputs that it needs and gives a prefix of the outputs; dropout becomes the identity.
-  /// Null says that the op stays itself.
+  /// Returns the op that replaces this op when a model is compiled for inference, such as the
+  /// identity for dropout. The replacement takes as many of the first inputs as it needs, and gives
+  /// all outputs of this op or only the first ones. Null says that the op is not replaced.
   const Op& (*inference)() = nullptr;
-  /// Returns the op that does the same in the batch-lane layout, which input 0 and all outputs then
-  /// have, while the other inputs stay as they are. Null says that the op itself does so.
-  /// `lane_use` says whether to use it, from the attributes and the types of the batch-major inputs
-  /// alone. Null says that it is never used.
+  /// Returns the op that computes the same in the batch-lane layout. Input 0 and all outputs of
+  /// that op have the batch-lane layout, and the other inputs have the same layout as here. Null
+  /// says that the op itself works in either layout.
   const Op& (*lane_form)() = nullptr;
+  /// Says whether a node works in the batch-lane layout, from the attributes and the types of the
+  /// inputs alone. These types are those in the batch-major layout. Null says that the op never
+  /// works in the batch-lane layout.
   LaneUse (*lane_use)(const Attributes&, Types inputs) = nullptr;
   /// Returns cases for the generic tests of determinism, finite differences and shapes.
   std::vector<OpSample> (*samples)() = nullptr;
-  /// Overwrites those inputs of which the op refuses some contents, such as labels that are no
-  /// class. The new contents are accepted, and give the op as much work as inputs of these shapes
-  /// can. It serves whoever runs an op without a user's data. Null says that the op takes any
-  /// contents.
+  /// Overwrites each input of which the op refuses some contents, such as labels that are not the
+  /// number of a class. The op accepts the new contents, which give it as much work as inputs of
+  /// these shapes can. The function serves callers that run an op without a user's data. Null says
+  /// that the op takes any contents.
   void (*make_valid)(const Attributes&, std::span<const Operand> inputs) = nullptr;
   /// Says whether output 0 is what training may minimise.
   bool is_loss = false;
   /// Says whether the op computes the larger of its input and 0, element by element.
   bool is_relu = false;
-  /// Is the flag by which a node makes the op apply relu to its output. Null says that it never
-  /// does so.
+  /// Is the flag by which a node makes the op apply relu to its output. Null says that the op has
+  /// no such flag.
   const FlagAttribute* relu_flag = nullptr;
-  /// Returns whether a node pools the maximum of squares of 2x2 pixels that lie side by side, with
-  /// the winners as output 1. Null says that the op never does.
+  /// Returns whether a node with these attributes takes the maximum of each square of 2x2 pixels,
+  /// without overlap and padding. Output 1 then says which pixel of each square had the maximum.
+  /// Null says that no node of the op does that.
   bool (*halves_image)(const Attributes&) = nullptr;
-  /// Returns the op that does the same and then what an op with halves_image() and relu do, in
-  /// either order, with the winners as output 1. Null says that there is none.
+  /// Returns the op that does in one step what this op, a pooling for which halves_image() is true,
+  /// and relu do one after the other; pooling and relu may come in either order. Output 1 is that
+  /// of the pooling. Null says that there is no such op.
   const Op& (*pooled_relu_form)() = nullptr;
   /// Says whether the op brings a value into the batch-lane layout, and does nothing else.
   bool enters_lanes = false;
@@ -157,7 +168,7 @@ struct Op {
   bool has_batch_statistics = false;
 };
 
-/// Gives an op's `backward` the node, and a way to emit more nodes.
+/// Gives an op's `backward` the node that it has to differentiate, and functions to emit nodes.
 class GradientContext {
  public:
   GradientContext(Graph& graph, NodeId node, std::vector<ValueId> output_gradients,
@@ -168,8 +179,8 @@ class GradientContext {
   ValueId output(std::size_t i) const { return graph_.node(node_).outputs[i]; }
   std::size_t input_count() const { return graph_.node(node_).inputs.size(); }
   const TensorType& type(ValueId value) const { return graph_.type(value); }
-  /// Returns the gradient of output i, or `none` if nothing that follows depends on that output
-  /// differentiably.
+  /// Returns the gradient of output i, or `none` if the loss does not depend on that output in a
+  /// differentiable way.
   ValueId gradient(std::size_t i) const { return output_gradients_[i]; }
   /// Returns whether anybody wants the gradient of input i.
   bool needs(std::size_t i) const { return needed_[i]; }
@@ -180,7 +191,7 @@ class GradientContext {
   /// Appends a backward node and returns all its outputs.
   std::vector<ValueId> emit_all(const Op& op, std::vector<ValueId> inputs,
                                 Attributes attributes = {});
-  /// States the gradient of input i; it has the input's type.
+  /// Says that `gradient`, a value of the type of input i, is the gradient of that input.
   void set(std::size_t i, ValueId gradient) { input_gradients_[i] = gradient; }
 
   const std::vector<ValueId>& input_gradients() const { return input_gradients_; }

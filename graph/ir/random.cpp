@@ -31,8 +31,9 @@ std::array<std::uint32_t, 4> philox4x32_10(std::array<std::uint32_t, 4> counter,
 }
 
 std::array<std::uint32_t, 4> philox(const RandomKey& key, std::uint64_t index) noexcept {
-  // The 64-bit Philox key and the upper half of the counter hold a digest of the key's fields, each
-  // mixed in turn, so that neighbouring updates or micro-batches share nothing.
+  // The 64-bit Philox key and the upper half of the counter hold two digests of the fields of
+  // `key`. Mixing makes the digests of neighbouring updates or micro-batches unlike each other, so
+  // that these share no draws.
   const std::uint64_t where = mix(mix(key.update + 0x9e3779b97f4a7c15u) ^
                                   (std::uint64_t{key.replica} << 32 | key.micro_batch));
   const std::uint64_t subject = mix(mix(key.seed + 0x9e3779b97f4a7c15u) ^ key.name);

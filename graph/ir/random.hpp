@@ -1,6 +1,5 @@
 // These functions draw counter-based random numbers (Philox 4x32-10, Salmon et al., SC 2011). A
-// draw depends on its key and its index alone, never on what was drawn before it or on which
-// thread.
+// draw depends on its key and its index alone, never on earlier draws or on the thread.
 #pragma once
 
 #include <array>
@@ -11,23 +10,26 @@
 
 namespace penstock::graph {
 
-/// Says what a draw belongs to. It is the same for every topology.
+/// Says what a draw belongs to. The same draw has the same key on every topology.
 struct RandomKey {
   std::uint64_t seed = 0;
-  std::uint64_t update = 0;  ///< Counts the weight updates since the run began.
+  /// Counts the weight updates before the one that draws. Loaders and datasets, which draw for an
+  /// epoch, have the number of the epoch here.
+  std::uint64_t update = 0;
   std::uint32_t replica = 0;
-  std::uint32_t micro_batch = 0;  ///< Is the number within the accumulation window.
-  std::uint64_t name = 0;         ///< Is hash_name() of the op's name in the model.
+  std::uint32_t micro_batch = 0;  ///< Is the number of the micro-batch within its window.
+  std::uint64_t name = 0;  ///< Is hash_name() of the name of the node, or of what else draws.
 };
 
-/// Runs the bare generator, Philox 4x32 with ten rounds.
+/// Returns the four numbers that the bare generator, Philox 4x32 with ten rounds, makes of
+/// `counter` and `key`.
 std::array<std::uint32_t, 4> philox4x32_10(std::array<std::uint32_t, 4> counter,
                                            std::array<std::uint32_t, 2> key) noexcept;
 
 /// Returns four independent 32-bit draws: numbers 4*index to 4*index+3 of the sequence of `key`.
 std::array<std::uint32_t, 4> philox(const RandomKey& key, std::uint64_t index) noexcept;
 
-/// Maps a draw to [0, 1), to a multiple of 2^-24.
+/// Maps a draw to a number in [0, 1), which is a multiple of 2^-24.
 constexpr float to_unit(std::uint32_t draw) noexcept {
   return static_cast<float>(draw >> 8) * 0x1p-24f;
 }

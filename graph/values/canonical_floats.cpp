@@ -6,7 +6,7 @@ CanonicalFloats::CanonicalFloats() noexcept {
   std::fegetenv(&before_);
   std::fesetenv(FE_DFL_ENV);
 #if defined(__x86_64__)
-  // Not every C library clears the bits that flush denormals to zero.
+  // In some C libraries, FE_DFL_ENV does not clear the bits that flush denormals to zero.
   __builtin_ia32_ldmxcsr(0x1f80);
 #endif
 }

@@ -1,5 +1,6 @@
-// A plain struct lists its fields once, and functions that check, write or read it iterate that
-// list. This header has what such lists and functions share. All functions are pure.
+// The fields of a plain struct are listed in one place, and the functions that check, write or read
+// such structs go through that list. This header has what these lists and functions share. All
+// functions are pure.
 #pragma once
 
 #include <concepts>
@@ -9,12 +10,13 @@
 
 namespace penstock {
 
-/// Stands for `Group`, or for the same as a constant: one list of fields serves to read and to
-/// write.
+/// Accepts the types `Group` and `const Group`, so that one list of fields serves both for reading
+/// the fields of a struct and for changing them.
 template <class T, class Group>
 concept MaybeConst = std::same_as<std::remove_const_t<T>, Group>;
 
-/// Returns the names of all enumerators, which are those that to_string() does not call "unknown".
+/// Returns the names of all enumerators of `Enum`. The enumerators have to be numbered from 0 on
+/// without a gap, and to_string() returns "unknown" for the first number behind them.
 template <class Enum>
 std::vector<std::string_view> enumerator_names() {
   std::vector<std::string_view> names;

@@ -1,5 +1,5 @@
-// Public functions that have no model begin with on_hosts_thread(). A host calls them on a thread
-// of its own, in whatever floating-point environment that thread has.
+// on_hosts_thread() does the work of public functions that belong to no model. A host calls such
+// functions on a thread of its own, whose floating-point environment may be any.
 #pragma once
 
 #include <string_view>

@@ -6,8 +6,9 @@
 namespace penstock {
 namespace {
 
-/// Returns the IPU at a place of the snake. Pairs with odd numbers go backwards; an odd last IPU
-/// has no partner.
+/// Returns the IPU at position `place` of IpuOrder::snake, for `count` IPUs. The snake goes through
+/// pairs of IPUs, and pairs with odd numbers have their IPUs in reverse. If `count` is odd, the
+/// last IPU has no partner and keeps its place.
 int at_snake(int place, int count) {
   const bool backwards = place / 2 % 2 == 1, paired = (place | 1) < count;
   return backwards && paired ? place ^ 1 : place;

@@ -39,7 +39,7 @@ std::string percent_text(double share, int digits) {
 }
 
 std::string decimal_text(double number, int digits) {
-  std::array<char, 400> text{};  // The largest double has 309 digits.
+  std::array<char, 400> text{};  // The largest double has 309 digits before the decimal point.
   const auto end = std::to_chars(text.data(), text.data() + text.size(), number,
                                  std::chars_format::fixed, digits)
                        .ptr;

@@ -1,6 +1,7 @@
-// The table of all options of the engine: each field of `Options` and of the groups in it has one
-// row, which names the field and says which numbers it may hold. Validation, JSON, what the
-// compiler is told and the key of a compilation follow from the rows. Everything here is pure.
+// This is the table of all options of the engine: each field of `Options` and of the groups in it
+// has one row, which names the field and says which numbers it may hold. Functions that go through
+// the rows check options, print and read them as JSON, choose which options the compiler gets, and
+// make the key by which a plan is kept. Everything here is pure.
 #pragma once
 
 #include <tuple>
@@ -12,11 +13,12 @@
 
 namespace penstock {
 
-/// Says what is done with the value of an option besides reading it where it acts.
+/// Says how the value of an option is checked, and whether the compiler gets it.
 struct OptionRule {
-  NumberRange range = any_number;  ///< Says which numbers are not refused; in a list, each number.
+  /// Says which numbers the option may hold. In a list, each number has to be in the range.
+  NumberRange range = any_number;
   /// Says whether the compiler gets the value as it is, in `CompileRequest::options`. Other options
-  /// have their defaults there: what a plan is to know of them passes through other fields of
+  /// have their defaults there, and what the compiler has to know of them is in other fields of
   /// CompileRequest.
   bool for_compiler = false;
 };
@@ -44,7 +46,9 @@ inline constexpr OptionRule from_1_to_1024{.range = {.low = 1, .high = 1024}};
 // until it is named here. A field that holds a function of the host's has no row.
 
 auto option_rows(MaybeConst<Stage> auto& stage) {
-  auto& [blocks, ipu] = stage;  // An IPU of -1 is legal as well, so that it has no range.
+  // The row of `ipu` has no range, because -1 is legal as well. Options::validate() checks the IPU
+  // together with the rest of the stage.
+  auto& [blocks, ipu] = stage;
   return std::tuple(option_row("blocks", blocks), option_row("ipu", ipu));
 }
 
@@ -153,7 +157,7 @@ auto option_rows(MaybeConst<Options> auto& options) {
                     option_row("output", output), option_row("runtime", runtime));
 }
 
-/// Stands for a struct that has rows, or for the same as a constant.
+/// Accepts each struct that option_rows() takes, with and without const.
 template <class T>
 concept OptionGroup = requires(T& group) {
   option_rows(group);

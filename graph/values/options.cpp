@@ -51,8 +51,8 @@ void check_enumerator(const std::string& path, Enum value) {
 
 void check_fields(const std::string& path, const OptionGroup auto& group);
 
-/// Checks a field that messages call `path`: enumerators, numbers within `range`, and what is in
-/// lists and groups.
+/// Checks the field that messages call `path`. An enumerator must have a name, a number must be in
+/// `range`, and in lists and groups each field is checked by itself.
 template <class Field>
 void check_field(const std::string& path, const Field& field, const NumberRange& range) {
   if constexpr (std::is_enum_v<Field>)
@@ -69,14 +69,14 @@ void check_field(const std::string& path, const std::vector<Item>& list, const N
     check_field(path + '[' + std::to_string(i) + ']', list[i], range);
 }
 
-/// Checks each field of `group` by what its row says.
+/// Checks each field of `group` by the rule in its row.
 void check_fields(const std::string& path, const OptionGroup auto& group) {
   each_option(group, [&](const auto& row) {
     check_field(path + '.' + row.name, row.field, row.rule.range);
   });
 }
 
-// From here on, functions check what no single row says: whether fields fit each other.
+// The check functions from here on check what no single row says: whether fields fit each other.
 
 void check_stage(const std::string& field, const Stage& stage) {
   if (stage.blocks.empty())
@@ -132,7 +132,7 @@ void check_unphased(const Topology& topology) {
   if (phased.batch_serial) refuse("batch_serial", "false", "true");
 }
 
-/// Checks that each phase has stages, and that each block is in one phase.
+/// Checks that each phase has stages, and that no block is named twice.
 void check_phases(const Topology& topology) {
   const std::string group = "options.topology.phased.phases";
   const auto& phases = topology.phased.phases;
@@ -224,7 +224,8 @@ void check(const TrainingOptions& training) {
                     std::to_string(training.recompute_stages.size()));
 }
 
-/// Checks that stages have room for all micro-batches of a turn, which are in flight together.
+/// Checks that a batch-serial turn has no more micro-batches than stages can hold, because all
+/// micro-batches of such a turn are in flight at the same time.
 void check_turn(const Options& options) {
   constexpr int most = 1 << 20;
   if (options.topology.phased.batch_serial && options.training.gradient_accumulation > most)
@@ -260,8 +261,8 @@ void check_on_ipu(const Options& options) {
                                               std::string(one.name) + ".on is true, got true");
 }
 
-/// Checks the number of samples in double, in which the product of four ints cannot overflow and is
-/// exact up to the limit.
+/// Checks the number of samples of a step. The product of the four ints is computed in double,
+/// where it cannot overflow and is exact up to the limit.
 void check_samples_per_step(const Options& options) {
   constexpr auto limit = std::numeric_limits<std::int32_t>::max();
   const double samples = double{1} * options.batch_size * options.device_iterations *
@@ -280,7 +281,8 @@ std::string_view trim(std::string_view text) noexcept {
   return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
-/// Returns the trimmed parts between separators. There is one part more than there are separators.
+/// Returns the parts of `text` between the separators, without the blanks around them. There is one
+/// part more than there are separators.
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (auto end = text.find(separator); end != std::string_view::npos; end = text.find(separator)) {

@@ -12,9 +12,9 @@
 namespace penstock {
 namespace {
 
-/// Returns an error that exists already. Copying it allocates no text, because copies of a standard
-/// exception share their text. The error is never destroyed, since a host may call the engine while
-/// the process ends.
+/// Returns an error that was made when Penstock was loaded, for use when no memory is left. Copying
+/// that error allocates no text, because copies of a standard exception share their text. The error
+/// is never destroyed, since a host may call the engine while the process ends.
 const Error& error_made_beforehand() {
   alignas(Error) static std::byte storage[sizeof(Error)];
   static const Error& error = *::new (storage) Error(Errc::out_of_memory, "not enough memory");
@@ -22,7 +22,8 @@ const Error& error_made_beforehand() {
 }
 const Error& made_beforehand = error_made_beforehand();
 
-/// Returns the watch of the thread's outermost or_out_of_memory(), or null.
+/// Returns the watch of the thread's outermost or_out_of_memory(), or null if the thread is in
+/// none.
 [[gnu::noipa]] MemoryWatch*& outermost() noexcept {
   static constinit thread_local MemoryWatch* watch = nullptr;
   return watch;
@@ -51,8 +52,8 @@ void rethrow_to_host(std::string_view subject) {
 
 void NotedExceptions::add(const std::length_error& error) noexcept {
   if (has(error)) return;
-  // The exception noted longest ago dies at the end of this function, for the destructor of a
-  // host's exception may call the engine.
+  // The exception that was noted longest ago is destroyed only at the end of this function, when
+  // the list is in order: the destructor of a host's exception may call the engine.
   const Noted oldest = std::exchange(noted_[next_], {std::current_exception(), &error});
   next_ = (next_ + 1) % noted_.size();
 }
@@ -70,8 +71,8 @@ MemoryWatch::MemoryWatch() noexcept {
   outermost() = this;
 }
 
-// The noted exceptions die after this destructor's body, for the destructor of a host's exception
-// may call the engine.
+// The noted exceptions are destroyed after the body of this destructor, when this watch is no
+// longer in use: the destructor of a host's exception may call the engine.
 MemoryWatch::~MemoryWatch() {
   if (outermost() == this) outermost() = nullptr;
 }

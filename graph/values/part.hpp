@@ -1,6 +1,6 @@
 // A Part is some of the units that a kernel's work consists of. The functions are static and
-// defined here, so that sources of different instruction sets, which all include this header, share
-// none of them.
+// defined here, so that each source that includes this header has functions of its own, compiled
+// for its own instruction set.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct Part {
   std::int64_t end = INT64_MAX;
 };
 
-/// Returns the part without the units that do not exist: there are only `units` of them.
+/// Returns `part` without the units that do not exist. The units from 0 to `units` - 1 exist.
 static constexpr Part within(Part part, std::int64_t units) {
   return {part.begin < units ? part.begin : units, part.end < units ? part.end : units};
 }
@@ -22,15 +22,17 @@ static constexpr bool empty(Part part) {
   return part.begin >= part.end;
 }
 
-/// Returns which of the `count` units from `first` on are in the part, counted from `first`.
+/// Returns which of the `count` units from `first` on are in `part`. In the result, unit `first`
+/// has number 0.
 static constexpr Part overlap(Part part, std::int64_t first, std::int64_t count) {
   return within(
       {part.begin > first ? part.begin - first : 0, part.end > first ? part.end - first : 0},
       count);
 }
 
-/// Returns which of the units number, number + step, ..., of which there are `count`, are in the
-/// part, by their position in that row. `number` is less than `step`.
+/// Returns which positions in the row of units `number`, `number` + `step`, `number` + 2·`step` and
+/// so on have a unit that is in `part`. The row has `count` units, and its positions are counted
+/// from 0. `number` is less than `step`.
 static constexpr Part every(Part part, std::int64_t step, std::int64_t number, std::int64_t count) {
   const Part units = within(part, step * count);
   const auto first_from = [&](std::int64_t unit) {
@@ -39,8 +41,8 @@ static constexpr Part every(Part part, std::int64_t step, std::int64_t number, s
   return {first_from(units.begin), first_from(units.end)};
 }
 
-/// Returns the elements of the part's units. Each unit has `size` elements, except that the last
-/// one has what is left of `count`.
+/// Returns which of `count` elements belong to the units of `part`. Each unit has `size` elements,
+/// except that the last unit has those that are left.
 static constexpr Part elements_of(Part part, std::int64_t size, std::int64_t count) {
   const Part units = within(part, (count + size - 1) / size);
   return {units.begin * size < count ? units.begin * size : count,

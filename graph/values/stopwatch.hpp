@@ -1,5 +1,5 @@
-// A Stopwatch measures the seconds since it was made, and how many of something that is per second.
-// steady_ns() reads the clock that events are recorded by.
+// A Stopwatch measures the seconds since it was made, and turns a count into a number per second.
+// steady_ns() reads the clock that gives recorded events their times.
 #pragma once
 
 #include <chrono>
@@ -7,7 +7,7 @@
 
 namespace penstock {
 
-/// Returns the nanoseconds of the steady clock, which all processes of a machine share.
+/// Returns the time of the steady clock, which all processes of a machine share, in nanoseconds.
 inline std::int64_t steady_ns() noexcept {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }

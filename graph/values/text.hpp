@@ -1,5 +1,5 @@
-// These pure functions write texts for messages: numbers of things, lists, numbers in base 16, and
-// what comes from outside, which they make short and free of characters that break a line.
+// These pure functions write texts for messages: counts, lists and numbers in base 16. They also
+// make texts that come from outside the engine short, and free of characters that break a line.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,8 @@
 
 namespace penstock {
 
-/// Returns a text such as "1 sample" or "2 samples".
+/// Returns `count` and the noun `what`, which gets an "s" unless the count is 1, such as "1 sample"
+/// or "2 samples".
 std::string count_text(std::int64_t count, const std::string& what);
 
 /// Returns `number` in lower-case hexadecimal digits, padded with zeros in front to `digits`
@@ -30,22 +31,23 @@ std::string joined(const Items& items, const Of& of = {}, std::string_view betwe
   return text;
 }
 
-/// No message is longer than this number of bytes.
+/// Is the number of bytes that shortened() leaves of a text unless the caller says otherwise.
 inline constexpr std::size_t longest_message = 4000;
 
-/// Returns `text` if it has at most `limit` bytes, and otherwise its beginning and "...". No
-/// character of UTF-8 is cut in two.
+/// Returns `text` if it has at most `limit` bytes, and otherwise its first `limit` bytes and "...".
+/// Fewer bytes are left if a character of UTF-8 would be cut in two.
 std::string shortened(std::string_view text, std::size_t limit = longest_message);
 
-/// Returns at most 100 bytes of `name`, in quotes. Characters that cannot be printed become "?".
+/// Returns at most 100 bytes of `name`, in quotes, with "..." behind them if the name is longer.
+/// Every byte that is not a printable ASCII character becomes "?".
 std::string quoted_name(std::string_view name);
 
-/// Returns at most 100 bytes of `text`, such as a name that the host has given, in quotes. Control
-/// characters become "?".
+/// Returns `text`, such as a name that the host has given, in quotes, and shortened to 100 bytes.
+/// Control characters become "?".
 std::string quoted_text(std::string_view text);
 
-/// Returns at most 4000 bytes of `text`, such as a path. Control characters, such as the end of a
-/// line, become "?".
+/// Returns `text`, such as a path, shortened to 4000 bytes. Control characters, such as the end of
+/// a line, become "?".
 std::string printable(std::string_view text);
 
 }  // namespace penstock

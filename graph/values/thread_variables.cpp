@@ -14,11 +14,12 @@ namespace {
 // that happens.
 constexpr std::size_t variables_bytes = std::size_t{32} << 10;
 
-/// Makes the loader find room, if it has any left, for the variables that libstdc++ keeps for each
-/// thread, among them what it knows of the thread's exceptions. With that room, no thread's first
-/// throw allocates memory for them. (A thread's table of libraries may have to grow nevertheless,
-/// see docs/embedding.md.) The library asks for that room as soon as it reaches one of these
-/// variables by a descriptor, as std::call_once() does here.
+/// Makes the dynamic loader find room, if it has any left, for the variables that libstdc++ keeps
+/// for each thread, among them those with the thread's exceptions. With that room, no thread's
+/// first throw allocates memory for them. (The table that each thread has of libraries with such
+/// variables may have to grow nevertheless; see docs/embedding.md.) The loader looks for that room
+/// as soon as code of this library reaches one of these variables by a TLS descriptor, as
+/// std::call_once() does here.
 const bool exceptions_have_room = [] {
   std::once_flag flag;
   std::call_once(flag, [] {});
@@ -28,7 +29,8 @@ const bool exceptions_have_room = [] {
 }  // namespace
 
 bool has_memory_for_thread_variables() noexcept {
-  // The compiler must not see that nobody uses the block.
+  // The pointer is volatile, because the compiler would leave out both calls if it saw that nobody
+  // uses the block.
   void* volatile const block = std::malloc(variables_bytes);
   std::free(block);
   return block;
@@ -36,8 +38,8 @@ bool has_memory_for_thread_variables() noexcept {
 
 bool prepare_to_throw() noexcept {
   if (!has_memory_for_thread_variables()) return false;
-  // The compiler leaves out a call whose result nobody uses if the library declares the function as
-  // pure. It cannot leave out this call.
+  // The result is not used. The compiler keeps the call nevertheless, because libstdc++ does not
+  // declare std::current_exception() as pure, as it does std::uncaught_exceptions().
   static_cast<void>(std::current_exception());
   return true;
 }

@@ -7,14 +7,16 @@
 namespace penstock {
 
 /// Returns whether the allocator has the memory that the C library may take when a thread begins,
-/// and when it looks at a variable. Other threads may take it between this call and that look.
+/// and when a thread looks at a variable that a library keeps for each thread. Other threads may
+/// take that memory between this call and that moment.
 bool has_memory_for_thread_variables() noexcept;
 
-/// Lets the calling thread look at what libstdc++ keeps of the thread's exceptions, so that throws
-/// on this thread need no memory of the C library until a host loads further libraries. Returns
-/// false if there is no memory; the thread's next throw may then end the process if it is the
-/// thread's first one, or the first one since libraries were loaded (docs/embedding.md). A thread
-/// calls this whenever it begins something new; it mostly takes less than 100 ns.
+/// Makes the calling thread look at the variables in which libstdc++ keeps the thread's exceptions,
+/// so that throws on this thread need no memory of the C library until the host loads further
+/// libraries. Returns false if there is no memory; the thread's next throw may then end the process
+/// if it is the thread's first one, or the first one since libraries were loaded
+/// (docs/embedding.md). A thread calls this function whenever it begins something new. A call
+/// mostly takes less than 100 ns.
 bool prepare_to_throw() noexcept;
 
 }  // namespace penstock

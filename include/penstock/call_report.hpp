@@ -1,4 +1,4 @@
-// A CallReport says when the micro-batches of one call came and went. It is plain data.
+// A CallReport says when the micro-batches of one call began and ended. It is plain data.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace penstock {
 /// Holds the times of one tensor in a call, one for each micro-batch.
 struct TensorTimes {
   std::string name;  ///< Names the input, the output, the loss or the anchor.
-  /// Holds a moment for each micro-batch, in seconds since the call began, in the data's order.
+  /// Holds a time for each micro-batch, in seconds since the call began, in the data's order.
   std::vector<double> seconds = {};
 };
 
@@ -23,22 +23,22 @@ struct Latency {
   double most = 0;   ///< Is the time that the slowest micro-batch took.
 };
 
-/// Says when the micro-batches of one call came and went. Only `seconds` is known without
+/// Says when the micro-batches of one call began and ended. Only `seconds` is known without
 /// `RuntimeOptions::trace`, if the call recorded more events than `RuntimeOptions::trace_events`,
 /// or if there was no memory for the report.
 struct CallReport {
-  /// The call took this long, and copying changed weights to the IPUs is included.
+  /// The call took this many seconds, including the time to copy changed weights to the IPUs.
   double seconds = 0;
-  double first_run_seconds = 0;  ///< The first program began this long after the call.
+  double first_run_seconds = 0;  ///< The first program began this many seconds after the call.
   /// Says of each input when the first program that reads it began.
   std::vector<TensorTimes> inputs = {};
   /// Says of each returned tensor when the program that computes it ended.
   std::vector<TensorTimes> outputs = {};
-  /// Each micro-batch waited this long from the beginning of the call to its first program.
+  /// Sums up how long each micro-batch waited from the beginning of the call to its first program.
   Latency to_ipus = {};
-  /// Each micro-batch took this long from its first program until its outputs were computed.
+  /// Sums up how long each micro-batch took from its first program until its outputs were computed.
   Latency on_ipus = {};
-  /// Each micro-batch's outputs waited this long until the call returned.
+  /// Sums up how long each micro-batch's outputs waited until the call returned.
   Latency from_ipus = {};
 };
 

@@ -1,5 +1,5 @@
-// A DataLoader shuffles a dataset and assembles what one step of a model takes, ahead of time if
-// asked to. It owns its worker threads, and one thread at a time uses it.
+// A DataLoader shuffles a dataset and assembles what one step of a model takes, ahead of time if it
+// is asked to. It owns its worker threads, and may be used by one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,10 @@ using Batch = std::vector<Tensor>;
 enum class LoaderMode : std::uint8_t {
   sync,   ///< A batch is assembled when it is asked for.
   async,  ///< Batches are assembled ahead, `DataLoaderOptions::buffered` of them at most.
-  /// Batches are assembled ahead, too, but a batch of an iterable dataset takes samples from all
-  /// workers in turn, so that only the last batch of an epoch can fall short. In the other modes
-  /// each batch comes from one worker, and the last batch of each worker can fall short.
+  /// Batches are assembled ahead, as in async mode, but a batch of an iterable dataset takes
+  /// samples from all workers in turn, so that only the last batch of an epoch can fall short. In
+  /// the other modes each batch comes from one worker, and the last batch of each worker can fall
+  /// short.
   rebatched,
 };
 
@@ -57,8 +58,8 @@ struct DataLoaderOptions {
   int workers = 2;                      ///< This many threads read samples; 0 counts as 1.
   /// This many batches are assembled ahead, except in sync mode.
   int buffered = 3;
-  /// Seeds the order of the samples. The seed is 0 unless it is set, but partitions,
-  /// which share one seed, need it to shuffle.
+  /// Seeds the order of the samples. The seed is 0 unless it is set. Partitions share one seed, so
+  /// that it must be set if they are shuffled.
   std::optional<std::uint64_t> seed = {};
   /// A wait for a batch that takes longer than this many seconds fails, and the error says what was
   /// waited for.
@@ -70,8 +71,8 @@ struct DataLoaderOptions {
   /// constructor calls the sampler for the first epoch, and start_epoch() calls it for each later
   /// one. Both pass on what the sampler throws, except that std::bad_alloc becomes Error
   /// out_of_memory.
-  /// @throws Error invalid_data if the sampler returns no sample, not even one batch of them, or a
-  /// number that the dataset does not have.
+  /// @throws Error invalid_data if the sampler returns samples that make no batch, or a number that
+  /// the dataset does not have.
   Sampler sampler = {};
   Partition partition = {};  ///< Says which samples of the dataset this loader reads.
   /// Is called with one line of text if a thread has to be left behind; see DataLoader::close().
@@ -97,8 +98,9 @@ struct ClosedLoader {
 
 /// Assembles the samples of a dataset into batches. What the batches hold depends on the dataset,
 /// on the sampler or else on `shuffle` and `seed`, on the partition, and on the number of epochs
-/// that were begun or left out. With an iterable dataset it depends also on the number of workers,
-/// which share the dataset, and on whether the mode is `rebatched`. It never depends on timing.
+/// that were begun or left out. With an iterable dataset, what they hold depends also on the number
+/// of workers, which share the dataset, and on whether the mode is `rebatched`. What they hold
+/// never depends on timing.
 ///
 /// A loader serves one call at a time: next(), start_epoch(), skip_epochs() and close() throw Error
 /// busy while another of them is under way on any thread. The functions that count batches, samples
@@ -114,17 +116,18 @@ class DataLoader {
   /// with drop_last, the samples do not fill one batch.
   DataLoader(std::shared_ptr<const Dataset> dataset, std::int64_t samples_per_batch,
              const DataLoaderOptions& options = {});
-  /// Makes batches for one step of a training with the options `model`, of b·D·G·R samples each.
-  /// evaluate() and predict() take such a batch in several runs. For InferenceModel::run(), pass
-  /// InferenceModel::samples_per_run() to the constructor that takes a number of samples.
+  /// Makes batches for one step of a training with the options `model`, of
+  /// Options::samples_per_step() samples each. evaluate() and predict() take such a batch in
+  /// several runs. For InferenceModel::run(), pass InferenceModel::samples_per_run() to the
+  /// constructor that takes a number of samples.
   DataLoader(std::shared_ptr<const Dataset> dataset, const Options& model,
              const DataLoaderOptions& options = {});
   /// Makes batches that each join `concatenated` consecutive batches of `sampler` (D·G·R of them
-  /// for one step of a model). The sampler is called when DataLoaderOptions::sampler would be.
-  /// Fewer batches than that at the end of an epoch are left out. @throws Error as the constructors
-  /// without a batch sampler; invalid_argument for options that order or count samples (shuffle,
-  /// drop_last = false, sampler, partition); invalid_data for a sample that the dataset does not
-  /// have, or for an empty batch.
+  /// for one step of a model; CallSize explains these letters). The sampler is called at the same
+  /// times as DataLoaderOptions::sampler. If fewer than `concatenated` batches are left at the end
+  /// of an epoch, they are left out. @throws Error as the constructors without a batch sampler;
+  /// invalid_argument for options that order or count samples (shuffle, drop_last = false, sampler,
+  /// partition); invalid_data for a sample that the dataset does not have, or for an empty batch.
   DataLoader(std::shared_ptr<const Dataset> dataset, BatchSampler sampler,
              std::int64_t concatenated, const DataLoaderOptions& options = {});
   /// Makes batches of an iterable dataset, whose samples are divided among max(1, workers) workers.
@@ -149,7 +152,7 @@ class DataLoader {
   /// sampler.
   std::int64_t samples_per_batch() const noexcept;
   /// Returns the number of samples in the last batch of the epoch, as far as it is known
-  /// beforehand. For an iterable dataset that is the number in every batch, or the size of the
+  /// beforehand. For an iterable dataset the result is samples_per_batch(), or the size of the
   /// dataset if that is known and smaller.
   std::int64_t last_batch_samples() const noexcept;
   /// Returns whether a batch sampler decides how many samples each batch has.
@@ -199,7 +202,7 @@ class DataLoader {
   ClosedLoader close();
   /// Returns how many seconds next() has waited, over all epochs, for batches that were not ready.
   /// The result is 0 in sync mode, and with an iterable dataset in rebatched mode, because a batch
-  /// is assembled during the call of next() then.
+  /// is then assembled during the call of next().
   double waited_seconds() const noexcept;
 
   /// Serves `for (Batch& batch : loader)`.
@@ -214,7 +217,7 @@ class DataLoader {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Iterates over the batches of one epoch. Incrementing it drops the batch before.
+/// Iterates over the batches of one epoch. Incrementing an iterator drops its current batch.
 class DataLoader::Iterator {
  public:
   /// Reads the first batch of the epoch that `loader` is in. @throws Error as DataLoader::next().

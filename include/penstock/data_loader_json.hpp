@@ -18,12 +18,12 @@ std::ostream& operator<<(std::ostream& stream, const DataLoaderOptions& options)
 
 /// Returns `base` with those fields replaced that `json` names.
 /// @throws Error invalid_argument if `json` is not valid JSON, if it names an unknown field or a
-/// field twice, or if a value has the wrong type or is out of range: "line 3: data_loader.workers:
-/// expected 0 to 1024, got -1".
+/// field twice, or if a value has the wrong type or is out of range, with a text such as "line 3:
+/// data_loader.workers: expected 0 to 1024, got -1".
 DataLoaderOptions data_loader_options_from_json(std::string_view json,
                                                 const DataLoaderOptions& base = {});
-/// Does the same with a part of a text that was parsed already. Error messages count the lines from
-/// the beginning of that text.
+/// Returns what data_loader_options_from_json() of a text returns, for a part of a text that
+/// parse_json() has parsed. Error messages count the lines from the beginning of the whole text.
 DataLoaderOptions data_loader_options_from_json(const JsonValue& json,
                                                 const DataLoaderOptions& base = {});
 

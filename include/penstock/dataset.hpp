@@ -39,7 +39,7 @@ struct SampleRequest {
 };
 
 /// Has samples that are numbered from 0. A loader calls `read` from several threads of its own at
-/// once, and everything else on the thread that makes the loader.
+/// once, and the other functions on the thread that makes the loader.
 class Dataset {
  public:
   virtual ~Dataset() = default;
@@ -48,8 +48,9 @@ class Dataset {
   /// Returns the fields of a sample, in the order in which a batch has them.
   virtual const std::vector<Field>& fields() const = 0;
   /// Writes all elements of the requested sample to `destinations`, which has one pointer per
-  /// field. If it throws, the loader's caller gets Error invalid_data with the exception's text;
-  /// for std::bad_alloc and Error out_of_memory the caller gets Error out_of_memory.
+  /// field. If the function throws, the loader's caller gets Error invalid_data with the
+  /// exception's text; for std::bad_alloc and Error out_of_memory the caller gets Error
+  /// out_of_memory.
   virtual void read(const SampleRequest& request,
                     std::span<std::byte* const> destinations) const = 0;
 };
@@ -80,8 +81,8 @@ std::shared_ptr<const Dataset> read_idx(const std::string& images, const std::st
 std::shared_ptr<const Dataset> read_idx(const std::string& directory, Split split,
                                         const Normalization& normalization, int classes = 10,
                                         const std::optional<Shape>& expected_image = {});
-/// Returns the two files that read_idx() reads from `directory`: images, labels. @throws Error
-/// io_error if one is missing.
+/// Returns the paths of the two files that read_idx() reads from `directory`: first the images,
+/// then the labels. @throws Error io_error if one of them is missing.
 std::vector<std::string> idx_files(const std::string& directory, Split split);
 
 /// Reads images and labels in the binary format of CIFAR-10, gzipped or plain. A record has one
@@ -89,16 +90,17 @@ std::vector<std::string> idx_files(const std::string& directory, Split split);
 /// [3,32,32], which is x/255, and label, i64 []. Samples follow each other in the order of `files`,
 /// and are kept as bytes.
 /// @throws Error io_error; corrupt_file if a record is incomplete, or a file has no record or more
-/// than 100,000; invalid_data for a label of 10 or more. The text is one line that names the file.
+/// than 100,000; invalid_data for a label of 10 or more. The error's text is one line that names
+/// the file.
 /// @throws Error invalid_argument if there are no files; out_of_memory.
 std::shared_ptr<const Dataset> read_cifar10(const std::vector<std::string>& files);
 /// Reads the files that cifar10_files() returns for `directory`.
 /// @throws Error as read_cifar10() of a list of files, and as cifar10_files().
 std::shared_ptr<const Dataset> read_cifar10(const std::string& directory, Split split);
-/// Returns the files that read_cifar10() reads from `directory`, with or without .gz:
-/// test_batch.bin for the test split, and data_batch_1.bin up to data_batch_5.bin, as many as there
-/// are, for the training split. @throws Error io_error if the first file is missing or there is a
-/// gap.
+/// Returns the paths of the files that read_cifar10() reads from `directory`, with or without .gz:
+/// test_batch.bin for the test split, and data_batch_1.bin up to data_batch_5.bin, as many as
+/// exist, for the training split. @throws Error io_error if the first file is missing, or one
+/// between two that exist.
 std::vector<std::string> cifar10_files(const std::string& directory, Split split);
 
 /// Returns `count` generated images that look like handwritten digits, 28x28, of ten classes, with
@@ -110,10 +112,11 @@ std::shared_ptr<const Dataset> synthetic_digits(std::int64_t count, std::uint64_
 
 /// Returns a dataset with one field per tensor, whose sample i is row i of each tensor. @throws
 /// Error shape_mismatch if the tensors do not have the same dimension 0; invalid_data if there are
-/// none.
+/// no tensors.
 std::shared_ptr<const Dataset> tensor_dataset(std::vector<Tensor> tensors);
 
-/// Returns the first `count` samples of `dataset`. @throws Error invalid_data if it has fewer.
+/// Returns the first `count` samples of `dataset`. @throws Error invalid_data if `dataset` has
+/// fewer.
 std::shared_ptr<const Dataset> first_samples(std::shared_ptr<const Dataset> dataset,
                                              std::int64_t count);
 

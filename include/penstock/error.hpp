@@ -1,5 +1,5 @@
-// This header has the one exception type that Penstock throws, and the list of causes. Only the
-// caller's thread throws it; the engine's own threads turn errors into messages.
+// This header has the one exception type that Penstock throws, and the list of causes. Penstock
+// throws it on the caller's thread only; the engine's own threads turn errors into messages.
 #pragma once
 
 #include <stdexcept>
@@ -22,7 +22,7 @@ enum class Errc {
   stage_failed,      ///< A stage failed while it ran; the text names stage and micro-batch.
   stalled,        ///< Nothing moved for longer than the limit; the text names who waits for what.
   closed,         ///< The object was shut down, or failed earlier and cannot go on.
-  busy,           ///< A call is under way, maybe this thread's own; nothing changed, retry later.
+  busy,           ///< A call is under way, maybe on this thread. Nothing has changed; retry later.
   cancelled,      ///< The caller asked for the call to stop; the text says how far it came.
   out_of_memory,  ///< The machine, or an IPU, has not enough memory.
   unsupported,    ///< What was asked for is legal, but this build does not provide it.
@@ -32,8 +32,9 @@ enum class Errc {
 /// Returns the name of the enumerator, such as "invalid_topology".
 std::string_view to_string(Errc code) noexcept;
 
-/// Is what Penstock throws. The text of an error says who refuses, what was expected, what came
-/// and, where that helps, what to do: `conv2d "conv2": expected 10 input channels, got 12`.
+/// Is what Penstock throws. The text of an error names what refuses, and says what was expected,
+/// what came and, where that helps, what to do, as in `conv2d "conv2": expected 10 input channels,
+/// got 12`.
 class Error : public std::runtime_error {
  public:
   /// Makes an error whose what() is `what`.

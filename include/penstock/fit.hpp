@@ -20,7 +20,7 @@ namespace penstock {
 struct NamedValue {
   /// Is "loss" or the name of a metric, with "val_" before it if it comes from the validation.
   std::string name;
-  double value = 0;  ///< Is nan if nothing was counted.
+  double value = 0;  ///< Is the number, or nan if nothing was counted.
 };
 /// Returns the value called `name`. @throws Error invalid_argument if there is none.
 double value_of(const std::vector<NamedValue>& values, const std::string& name);
@@ -32,21 +32,23 @@ struct StepRecord {
   std::uint64_t updates = 0;  ///< This training has done this many updates so far.
   /// Holds the values of this step alone: "loss", then the metrics.
   std::vector<NamedValue> values = {};
-  /// Is measured over the time spent waiting for data and in step(), and over no other time.
+  /// Is the number of samples per second of the time that was spent in step() and in waiting for
+  /// data.
   double samples_per_second = 0;
 };
 
 /// Describes one epoch of fit().
 struct EpochRecord {
   int epoch = 1;              ///< Numbers the epoch, counted from 1.
-  std::int64_t steps = 0;     ///< The epoch called step() this often.
+  std::int64_t steps = 0;     ///< The epoch called step() this many times.
   std::uint64_t updates = 0;  ///< This training has done this many updates so far.
   /// Holds the means over the epoch: "loss", the metrics, and the values of the evaluation, with
   /// "val_" before their names. A mean is nan if the output mode returned nothing to compute it
   /// from.
   std::vector<NamedValue> values = {};
-  double seconds = 0;  ///< The epoch took this long, without its evaluation.
-  /// Is the part of `seconds` spent waiting for data, as DataLoader::waited_seconds() counts it.
+  double seconds = 0;  ///< The epoch took this many seconds, without its evaluation.
+  /// Is the part of `seconds` that was spent in waiting for data, as DataLoader::waited_seconds()
+  /// counts it.
   double waited_seconds = 0;
   /// The evaluation counted this many samples, as Evaluation::samples.
   std::int64_t validation_samples = 0;
@@ -58,10 +60,10 @@ struct EpochRecord {
 struct History {
   std::vector<EpochRecord> epochs = {};  ///< Has a record for every epoch that came to its end.
   std::uint64_t updates = 0;             ///< The training has done this many weight updates.
-  /// Is measured from the first step's call to the last step's return; loading is part of it,
-  /// evaluations are not.
+  /// Is the number of samples per second of the time from the call of the first step to the return
+  /// of the last step. Loading is part of that time, and evaluations are not.
   double samples_per_second = 0;
-  double waited_seconds = 0;  ///< Counts the time spent waiting for data in all epochs.
+  double waited_seconds = 0;  ///< Counts the seconds that all epochs spent in waiting for data.
   /// Says whether fit() ended early because `stop` was requested. `updates` then also counts the
   /// updates of the epoch that was cut short, which has no record in `epochs`.
   bool cancelled = false;
@@ -70,11 +72,11 @@ struct History {
 /// Tells fit() whether to go on with the training. A callback returns it.
 enum class Next : std::uint8_t { go_on, stop };
 
-/// Groups functions that fit() calls; it skips those that are empty. What one of them throws ends
-/// the training and reaches the caller of fit().
+/// Groups functions that fit() calls, except those that are empty. What a function throws ends the
+/// training and reaches the caller of fit().
 struct FitCallback {
-  /// Is called before all others with a handle of the model that is trained. The callback may copy
-  /// the handle, and reads and sets the weights through it.
+  /// Is called before all other functions with a handle of the model that is trained. The callback
+  /// may copy the handle, and reads and sets the weights through it.
   std::function<void(const Model& model)> set_model = {};
   /// Is called before the first epoch with the names that EpochRecord::values will have.
   std::function<void(const std::vector<std::string>& names)> on_fit_begin = {};
@@ -85,22 +87,24 @@ struct FitCallback {
   std::function<void(const Batch& batch)> on_step_begin = {};
   /// Is called after each step with what the step has returned.
   std::function<Next(const StepRecord& record, const StepResult& result)> on_step_end = {};
-  /// Is called after each epoch and its evaluation, also if on_step_end has ended the epoch early.
+  /// Is called after each epoch and its evaluation, even if on_step_end has ended the epoch early.
   std::function<Next(const EpochRecord& record)> on_epoch_end = {};
   /// Is called after the last epoch, unless the training was cancelled or has failed.
   std::function<void(const History& history)> on_fit_end = {};
 };
 
-/// Says how long fit() trains, what it measures, and which functions it calls.
+/// Says how long fit() trains, what fit() measures, and which functions it calls.
 struct FitOptions {
   int epochs = 1;  ///< The training takes this many epochs.
   /// An epoch takes this many steps. If the data end before, they begin again; if they have not
-  /// ended, the next epoch goes on with them. Without a number an epoch is an epoch of the data.
+  /// ended, the next epoch goes on with them. If the field is not set, an epoch of the training is
+  /// an epoch of the data.
   std::optional<std::int64_t> steps_per_epoch = {};
-  /// The training ends after this many updates, if not before. Its last step is shortened.
+  /// The training ends after this many updates at the latest, if need be with a shorter last step.
+  /// If the field is not set, the number of updates has no limit.
   std::optional<std::int64_t> max_updates = {};
   /// Lists the metrics that every record has. In the training, a metric sees what a step returns,
-  /// which OutputOptions::mode decides; with OutputMode::all that is every sample.
+  /// which OutputOptions::mode decides; with OutputMode::all the metric sees every sample.
   std::vector<Metric> metrics = {};
   /// Is evaluated on `validation_data`, by the same metrics, at the end of each epoch. Either both
   /// fields are set or neither.
@@ -134,15 +138,16 @@ struct FitOptions {
 ///
 /// fit(), evaluate() and predict() each count as one call of the model from beginning to end, so
 /// calls from other threads are refused meanwhile. A function of the host's that they call may
-/// destroy the models; they then work on with the models to their own end. The loaders have to live
-/// until then.
+/// destroy the models; the loop then goes on with the models to its own end. The loaders have to
+/// live until then.
 History fit(TrainingModel& model, DataLoader& data, const FitOptions& options = {},
             std::stop_token stop = {});
 
 /// Says what an evaluation has measured. evaluate() returns it.
 struct Evaluation {
   std::vector<NamedValue> values = {};  ///< Holds the metrics in their order.
-  /// Is measured from the first call of the model to the return of the last one.
+  /// Is the number of samples per second of the time from the first call of the model to the return
+  /// of the last one.
   double samples_per_second = 0;
   std::int64_t samples = 0;  ///< The metrics count this many samples.
   /// The loader left out this many samples because they fill no batch
@@ -152,14 +157,15 @@ struct Evaluation {
 
 /// Returns the metrics over one epoch of `data`, whose last batch may be shorter. The model finds
 /// its inputs among the fields of the data in one of three ways. If the names of the fields include
-/// all of InferenceModel::inputs(), the model takes these by name. Else, if a batch has at least as
-/// many fields as InferenceModel::training_inputs(), its first fields are these, as in fit(), and
-/// the model takes its own inputs from among them. Else the first fields are the model's inputs in
-/// their order. Batches may have any size, such as that of a training step: the model runs on
-/// InferenceModel::samples_per_run() samples at a time, and each metric is computed after each run.
-/// `on_batch` is called after each batch. DataLoader::note() is logged as by fit().
+/// all of InferenceModel::inputs(), the model takes the fields of these names. Else, if a batch has
+/// at least as many fields as InferenceModel::training_inputs() has names, its first fields are
+/// those training inputs, as in fit(), and the model takes its own inputs from among them. Else the
+/// first fields are the model's inputs in their order. Batches may have any size, such as that of a
+/// training step: the model runs on InferenceModel::samples_per_run() samples at a time, and each
+/// metric is computed after each run. `on_batch` is called after each batch. DataLoader::note() is
+/// logged as by fit().
 /// @throws Error as InferenceModel::run() and DataLoader::next(); invalid_data for an epoch without
-/// a batch; cancelled once `stop` is requested, unless all is done.
+/// a batch; cancelled once `stop` is requested, unless all samples have been run.
 /// @throws Error invalid_argument before the first run if a batch's fields do not fit, if the last
 /// samples are known to make no run, or if a metric's output does not exist. What a metric's check
 /// throws passes through.
@@ -178,31 +184,31 @@ Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<M
 std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data,
                                  std::stop_token stop = {});
 /// Returns the outputs for any number of samples in the caller's own arrays. `inputs` has one
-/// tensor for each of InferenceModel::inputs(), in that order; those that only losses need may be
-/// left out.
+/// tensor for each of InferenceModel::inputs(), in that order. The inputs that only losses need may
+/// be left out, all of them together.
 std::vector<NamedTensor> predict(InferenceModel& model, const std::vector<Tensor>& inputs,
                                  std::stop_token stop = {});
 
 /// Says when to end a training that no longer gets better.
 struct EarlyStopping {
-  /// Names the one of EpochRecord::values to watch. "val_loss" exists if the loss is an output and
-  /// mean_of("loss") is a metric, or if a metric of the host's own has the name "loss".
+  /// Names the value in EpochRecord::values that is watched. "val_loss" exists if the loss is an
+  /// output and mean_of("loss") is a metric, or if a metric of the host's own has the name "loss".
   std::string monitor = "val_loss";
   bool higher_is_better = false;  ///< Says whether a higher value is better, as with an accuracy.
   double min_delta = 0;           ///< A gain that is not greater than this counts as none.
-  /// This many epochs in a row may pass without a gain. nan is no gain.
+  /// This many epochs in a row may pass without a gain. A value of nan is no gain.
   int patience = 0;
   /// Says whether fit() ends with the weights and buffers of the best epoch, which is the last one
-  /// that was a gain, instead of those of the last epoch. As in Keras this is off by default,
+  /// that was a gain, instead of those of the last epoch. As in Keras, the default is false,
   /// because the state of the optimizer stays that of the last epoch and does not belong to the
   /// best weights: a training that is to be continued should go on from the last weights. Each gain
   /// costs a copy of the weights. A training that is cancelled, fails or never gains keeps the
   /// weights that it has.
   bool restore_best_weights = false;
 };
-/// Returns a callback that ends a training as `rule` says. It serves one training at a time, and
-/// its copies share its state. It counts anew in every training. Its on_fit_begin throws Error
-/// invalid_argument if no value will have the name `rule.monitor`.
+/// Returns a callback that ends a training as `rule` says. The callback serves one training at a
+/// time, and its copies share its state. It counts from the beginning in every training. Its
+/// on_fit_begin throws Error invalid_argument if no value will have the name `rule.monitor`.
 /// @throws Error invalid_argument for a negative number or an empty name.
 FitCallback early_stopping(const EarlyStopping& rule);
 

@@ -25,8 +25,8 @@ class InferenceModel {
   ~InferenceModel();
   /// Takes over the contents of the other model, which may then only be destroyed or assigned to.
   InferenceModel(InferenceModel&&) noexcept;
-  /// Takes over the contents of the other model, and then ends what this one had as the destructor
-  /// does.
+  /// Takes over the contents of the other model, and then ends what this model had as the
+  /// destructor does.
   InferenceModel& operator=(InferenceModel&&) noexcept;
 
   /// Returns the options that the constructor was given.
@@ -42,18 +42,19 @@ class InferenceModel {
   StepResult outline() const;
 
   /// Returns the number of rows in dimension 0 that one full call takes: b·D·R, divided by the size
-  /// of an input group. Gradient accumulation plays no part in inference.
+  /// of an input group. CallSize explains these letters. Gradient accumulation plays no part in
+  /// inference.
   std::int64_t samples_per_run() const noexcept;
 
   /// Runs on up to samples_per_run() samples. Samples that do not fill a micro-batch on every
   /// replica run on the IPUs of the first replica, by plans of their own: one for whole
   /// micro-batches and one for a last micro-batch that is shorter. The model keeps the four such
-  /// plans that were used last. With Options::static_shapes it takes exactly samples_per_run()
+  /// plans that were used last. With Options::static_shapes, run() takes exactly samples_per_run()
   /// samples.
   ///
   /// Once `stop` is requested, the call begins no further micro-batch, waits for those that it has
   /// begun, and throws Error cancelled. A call whose micro-batches have all begun returns as usual.
-  /// Inputs are released as TrainingModel::step() does it.
+  /// Inputs are released as by TrainingModel::step().
   /// @throws Error shape_mismatch before anything has run; stage_failed or stalled afterwards, and
   /// then closed from every later call.
   StepResult run(std::span<const Tensor> inputs, std::stop_token stop = {});
@@ -68,17 +69,18 @@ class InferenceModel {
   void detach();
   /// Starts the threads again; see TrainingModel::attach().
   void attach();
-  /// Returns whether the model has its threads. It may be called beside other calls.
+  /// Returns whether the model has its threads. The function may be called beside other calls.
   bool attached() const noexcept;
 
   /// Returns how often weights were copied to the IPUs: once for every plan that ran after a change
   /// of the weights.
   std::uint64_t weight_uploads() const noexcept;
-  /// Returns what the compiler has made of the model. It may be called beside other calls.
+  /// Returns what the compiler has made of the model. The function may be called beside other
+  /// calls.
   const CompileReport& compile_report() const noexcept;
   /// Returns the report on the last call of run() that returned. If several plans ran for that
-  /// call, the plans after the first add only the time that they took. It may be called beside
-  /// other calls.
+  /// call, the plans after the first add only the time that they took. The function may be called
+  /// beside other calls.
   CallReport last_call() const;
   /// Returns what each stage of the plan for full calls has done; see
   /// TrainingModel::stage_reports(). Other plans may take the IPUs for themselves as a short last
@@ -88,14 +90,14 @@ class InferenceModel {
   std::vector<TraceEvent> take_trace();
   /// Returns what full calls have measured; see TrainingModel::profile().
   Profile profile() const;
-  /// Counts the events that were dropped, for all plans; see TrainingModel::dropped_events().
+  /// Returns how many events of all plans were dropped; see TrainingModel::dropped_events().
   std::uint64_t dropped_events() const noexcept;
 
  private:
-  friend struct ModelAccess;  // The loops around a model use it.
+  friend struct ModelAccess;  // The functions of fit.hpp use ModelAccess.
   class Impl;
   explicit InferenceModel(std::shared_ptr<Impl> impl);
-  std::shared_ptr<Impl> impl_;  // Calls that are under way share it.
+  std::shared_ptr<Impl> impl_;  // Calls that are under way share the Impl.
 };
 
 }  // namespace penstock

@@ -10,7 +10,7 @@
 
 namespace penstock {
 
-/// IPUs have numbers from 0 to this one, in every replica.
+/// The IPUs of every replica have numbers from 0 to at most this number.
 inline constexpr int highest_ipu = 65535;
 
 /// Says in which order stages take IPUs. Where IPUs are linked in two rows, 0, 2, 4, ... and 1, 3,

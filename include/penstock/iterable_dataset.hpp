@@ -29,12 +29,12 @@ struct WorkerInfo {
   std::stop_token stop = {};
 
   /// Returns the number of the worker's first sample if a dataset of `size` samples deals them out
-  /// in blocks of ceil(size/count), the last of which is shorter. The worker reads the samples
-  /// [begin(size), end(size)).
+  /// in blocks of ceil(size/count) samples, the last of which may be shorter or empty. The worker
+  /// reads the samples [begin(size), end(size)).
   std::int64_t begin(std::int64_t size) const noexcept {
     return std::min(size, index * ((size + count - 1) / count));
   }
-  /// Returns the number after that of the worker's last sample.
+  /// Returns the number behind that of the worker's last sample; see begin().
   std::int64_t end(std::int64_t size) const noexcept {
     return std::min(size, begin(size) + (size + count - 1) / count);
   }
@@ -46,8 +46,8 @@ class SampleStream {
  public:
   virtual ~SampleStream() = default;
   /// Writes all elements of the next sample to `destinations`, which has one pointer per field, and
-  /// returns true; or returns false if there is no further sample, and is not called again then.
-  /// `stop` is WorkerInfo::stop. If it throws, the loader's caller gets Error invalid_data with
+  /// returns true. If there is no further sample, it returns false and is not called again. `stop`
+  /// is WorkerInfo::stop. If the function throws, the loader's caller gets Error invalid_data with
   /// the exception's text; for std::bad_alloc and Error out_of_memory the caller gets Error
   /// out_of_memory.
   virtual bool next(std::span<std::byte* const> destinations, const std::stop_token& stop) = 0;
@@ -59,10 +59,12 @@ class IterableDataset {
   virtual ~IterableDataset() = default;
   /// Returns the fields of a sample, in the order in which a batch has them.
   virtual const std::vector<Field>& fields() const = 0;
-  /// Returns the number of samples in the streams of all workers together, if it is known.
+  /// Returns the number of samples in the streams of all workers together, or nothing if it is not
+  /// known.
   virtual std::optional<std::int64_t> size() const { return std::nullopt; }
-  /// Begins the stream of a worker. The loader's threads call it, several at once, once per worker
-  /// and epoch. What it throws is handled like an exception of SampleStream::next().
+  /// Begins the stream of a worker. The loader's threads call this function once per worker and
+  /// epoch, several threads at once. What the function throws is handled like an exception of
+  /// SampleStream::next().
   virtual std::unique_ptr<SampleStream> begin(const WorkerInfo& worker) const = 0;
 };
 

@@ -11,8 +11,8 @@ namespace penstock {
 
 /// Has a factor for each update, by which the learning rate of every parameter group is multiplied.
 /// Updates are counted from 0, or from the step of an optimizer state that was restored; each
-/// update has its own factor, also where one call does several. Schedules are made from one
-/// another:
+/// update has its own factor, even if one call does several updates. In the formulas below, u is
+/// the number of the update. Schedules are made from one another:
 ///   LearningRateSchedule::cosine(10'000).after_warm_up(500)
 /// @throws Error invalid_argument from all functions, naming the argument that is out of range:
 /// counts of updates have to be 1 or more, the number of an update and factors 0 or more.
@@ -30,7 +30,7 @@ class LearningRateSchedule {
     double factor = 1;
     /// Is the number of updates that the formulas of `step`, `cosine` and `linear` use.
     std::int64_t updates = 1;
-    /// The next segment begins after this many updates; the last segment has 0.
+    /// The next segment begins after this many updates. The last segment has no end and 0 here.
     std::int64_t lasts = 0;
   };
 
@@ -62,7 +62,7 @@ class LearningRateSchedule {
 
   /// Returns the segments of this schedule.
   const std::vector<Segment>& segments() const noexcept { return segments_; }
-  /// Returns a schedule of these segments, of which there must be at least one.
+  /// Returns a schedule of the segments `segments`, of which there must be at least one.
   static LearningRateSchedule of(const std::vector<Segment>& segments);
 
  private:

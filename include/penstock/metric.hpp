@@ -12,15 +12,15 @@
 
 namespace penstock {
 
-/// Adds up a number over samples, or over whatever else is counted.
+/// Adds up a number over samples, or over other things that are counted.
 struct Score {
   double sum = 0;          ///< Is the sum over what was counted.
-  std::int64_t count = 0;  ///< Says how many were counted.
+  std::int64_t count = 0;  ///< Is the number of samples, or of other things, that were counted.
 
-  /// Adds the other sum and the other count to these.
+  /// Adds the sum and the count of `other`.
   Score& operator+=(const Score& other) noexcept;
-  /// Returns sum / count. If nothing was counted, that is nan where the sum is 0, as it should be,
-  /// and otherwise infinite.
+  /// Returns sum / count. If nothing was counted, the result is nan if the sum is 0, as it should
+  /// be, and infinite otherwise.
   double mean() const noexcept;
 };
 
@@ -28,12 +28,12 @@ struct Score {
 struct Metric {
   std::string name;  ///< Names the metric in the records of fit() and evaluate().
   /// Is called after each call of the model with what the call has returned and the batch that the
-  /// model was given, and returns the score of these samples. It may not be empty.
+  /// model was given, and returns the score of these samples. The function may not be empty.
   std::function<Score(const StepResult& result, const Batch& batch)> score;
   /// Is called before the first call of the model with TrainingModel::outline() or
   /// InferenceModel::outline(), and throws if calls of such a model do not return what `score`
-  /// needs. If it is empty, nothing is checked beforehand, and `score` has to deal with what is
-  /// missing.
+  /// needs. If the function is empty, nothing is checked beforehand, and `score` has to deal with
+  /// what is missing.
   std::function<void(const StepResult& outline)> check = {};
 };
 

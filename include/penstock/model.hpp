@@ -81,12 +81,13 @@ struct ParameterInfo {
   /// Is the name of the layer, a dot, and "weight", "bias", "running_mean" or "running_var".
   std::string name;
   Shape shape;  ///< Is the shape of the parameter.
-  /// Says whether training changes it by gradients, as opposed to a buffer such as a running mean.
+  /// Is true for a parameter, which training changes by gradients, and false for a buffer, such as
+  /// a running mean.
   bool trainable = true;
 };
 
-/// Is a scope: what is added to the model between its construction and its destruction belongs to
-/// one block or one pipeline stage.
+/// Is a scope: what is added to the model while the scope lives belongs to one block or one
+/// pipeline stage.
 class BlockScope {
  public:
   BlockScope(const BlockScope&) = delete;
@@ -124,25 +125,26 @@ class Model {
   Value labels(const std::string& name = "labels") { return input(name, {}, DType::i64); }
 
   /// Opens a block called `name`: everything that is added until the result is destroyed belongs to
-  /// it. A name may be used again later for more layers of that block. Scopes nest; after an inner
-  /// scope the outer one goes on.
+  /// that block. `ipu` is the IPU of the block; -1 names none. A name may be used again later for
+  /// more layers of that block. Scopes nest; after an inner scope the outer one goes on.
   /// @throws Error invalid_model for an empty name, inside the scope of a pipeline stage, or while
   /// a stage assignment is set; invalid_topology for an `ipu` below -1 or above 65535, or for
   /// another `ipu` than the block had before.
   [[nodiscard]] BlockScope block(const std::string& name, int ipu = -1);
-  /// Opens a block whose name is the number of blocks opened by this function before: "0", "1", ...
+  /// Opens a block whose name is the number of blocks that this function has opened before: "0",
+  /// "1", ...
   [[nodiscard]] BlockScope block();
   /// Begins a block called `name`: everything that is added from here on, outside of scopes,
-  /// belongs to it until the next block begins. What was added before the first such block belongs
-  /// to block "start", on IPU 0.
+  /// belongs to that block until the next block begins. `ipu` is the IPU of the block; -1 names
+  /// none. What was added before the first such block belongs to block "start", on IPU 0.
   /// @throws Error invalid_model while a scope is open or a stage assignment is set, or for an
   /// empty name; invalid_topology for an `ipu` below -1 or above 65535, or for another `ipu` than
   /// the block is on, which holds for block "start", too. The model is unchanged then.
   void begin_block(const std::string& name, int ipu = -1);
   /// Begins a block called `name` at a layer that exists already, which may be the loss. The layer
-  /// is the one called `layer`; failing that, the first one whose name begins with `layer` and a
-  /// dot ("layer4" finds "layer4.0.conv1"). Training and inference models that were made before do
-  /// not change.
+  /// is the one called `layer`; failing that, it is the first one whose name begins with `layer`
+  /// and a dot ("layer4" finds "layer4.0.conv1"). Training and inference models that were made
+  /// before do not change.
   /// @throws Error invalid_argument if there is no such layer, or if a block begins there already;
   /// invalid_model and invalid_topology as begin_block(). The model is unchanged then.
   void begin_block_at(const std::string& layer, const std::string& name, int ipu = -1);
@@ -179,9 +181,9 @@ class Model {
   Value linear(const std::string& name, Value x, std::int64_t out_features, bool bias = true);
   /// Adds a fully connected layer that uses the weight [out,K] of another layer and has no bias.
   Value linear(Value x, Value weight);
-  /// Returns the parameter NAME.weight or NAME.bias of a layer. Every layer that uses it trains it.
-  /// Layers of several stages may share a parameter; the stage of its first use keeps it, and the
-  /// others have copies.
+  /// Returns the parameter NAME.weight or NAME.bias of a layer. Every layer that uses the parameter
+  /// trains it. Layers of several stages may share a parameter; the stage of the first use keeps
+  /// the parameter, and the other stages have copies.
   /// @throws Error invalid_argument if there is no parameter of that name.
   Value parameter(const std::string& name) const;
   /// Normalizes x over groups of channels. The layer has the parameters NAME.weight [C] and
@@ -204,7 +206,7 @@ class Model {
 
   /// Returns max(x, 0), element by element.
   Value relu(Value x);
-  /// Returns x where it is positive, else `negative_slope`·x.
+  /// Returns x where x is positive, else `negative_slope`·x.
   Value leaky_relu(Value x, double negative_slope = 0.01);
   /// Returns 1/(1 + exp(-x)), element by element.
   Value sigmoid(Value x);
@@ -232,7 +234,7 @@ class Model {
   Value reshape(Value x, const std::vector<std::int64_t>& sample);
   /// Returns x with its dimensions permuted: dimension i of the result is dimension `axes`[i] of x.
   Value transpose(Value x, const std::vector<std::int64_t>& axes);
-  /// Returns `parts` joined along `axis`, one behind the other. They must have the same other
+  /// Returns `parts` joined along `axis`, one behind the other. The parts must agree in all other
   /// dimensions.
   Value concat(const std::vector<Value>& parts, int axis = 1);
   /// Returns the elements [begin, end) of `axis`.
@@ -251,10 +253,11 @@ class Model {
   /// ones.
   Value attention(Value q, Value k, Value v, bool causal = false);
 
-  /// Marks `x` as worth its memory in stages that recompute (`TrainingOptions::recompute`), and
-  /// returns it: `x` is kept, and what follows is computed again from it. In the last stage and
-  /// without recomputation the mark has no effect. If `x` runs as one op with a pooling or relu
-  /// behind it, it has no result of its own, and the result of the last of these layers is kept.
+  /// Marks `x` as worth the memory that it takes in stages that recompute
+  /// (`TrainingOptions::recompute`), and returns it: `x` is kept, and what follows is computed
+  /// again from it. In the last stage and without recomputation the mark has no effect. If `x` runs
+  /// as one op with a pooling or relu behind it, it has no result of its own, and the result of the
+  /// last of these layers is kept.
   Value recomputation_checkpoint(Value x);
 
   // These are the losses. Inputs called x, a or b have gradients; a target has one if the comment
@@ -288,8 +291,8 @@ class Model {
   Value kl_div_loss(Value x, Value target, const KlDivOptions& options = {});
   /// Returns exp(x) - t·x for counts t. The target has a gradient.
   Value poisson_nll_loss(Value x, Value target, const PoissonNllOptions& options = {});
-  /// Returns x where the target is 1, max(0, margin - x) where it is -1, and, as in PyTorch, the
-  /// sum of both elsewhere.
+  /// Returns x where the target is 1, max(0, margin - x) where the target is -1, and, as in
+  /// PyTorch, the sum of both elsewhere.
   Value hinge_embedding_loss(Value x, Value target, const HingeOptions& options = {});
   /// Returns log(1 + exp(-t·x)) for targets t of 1 and -1. The target has a gradient.
   Value soft_margin_loss(Value x, Value target, LossReduction reduction = LossReduction::mean);
@@ -297,8 +300,9 @@ class Model {
   /// target is 1 where the sample belongs to the class, else 0. The terms are [N].
   Value multilabel_soft_margin_loss(Value x, Value target,
                                     LossReduction reduction = LossReduction::mean);
-  /// Returns 1 - cos(a, b) where the target is 1, max(0, cos(a, b) - margin) where it is -1, and,
-  /// as in PyTorch, 0 elsewhere. a and b are [N,D], the target is f32 [N], and the terms are [N].
+  /// Returns 1 - cos(a, b) where the target is 1, max(0, cos(a, b) - margin) where the target is
+  /// -1, and, as in PyTorch, 0 elsewhere. a and b are [N,D], the target is f32 [N], and the terms
+  /// are [N].
   Value cosine_embedding_loss(Value a, Value b, Value target, const MarginOptions& options = {});
   /// Returns max(0, margin - t·(a - b)) for tensors of one shape. A target t of 1 says that a ranks
   /// higher, and -1 that b does.
@@ -331,15 +335,15 @@ class Model {
 
   /// Returns all parameters and buffers, in the order in which their layers were added.
   std::vector<ParameterInfo> parameters() const;
-  /// Returns the newest value of a parameter or buffer. After training steps this fetches the
-  /// weights from the IPUs, once.
-  /// @throws Error invalid_argument, naming the parameter, if there is none; out_of_memory if there
-  /// is no memory for the weights; closed if a failure has lost them. Calls throw these again until
-  /// the weights can be read or load_weights() has replaced them. No function ever takes older
-  /// weights for the newest.
+  /// Returns the newest value of a parameter or buffer. After training steps, the first call
+  /// fetches the weights from the IPUs.
+  /// @throws Error invalid_argument, naming the parameter, if there is no parameter or buffer
+  /// called `name`; out_of_memory if there is no memory for the weights; closed if a failure has
+  /// lost them. Calls throw these errors again until the weights can be read or load_weights() has
+  /// replaced them. No function ever takes older weights for the newest.
   Tensor weight(const std::string& name) const;
-  /// Replaces the value of a parameter or buffer. Every model uses the new value from its next call
-  /// on.
+  /// Replaces the value of a parameter or buffer. The training and inference models that are made
+  /// from this model use the new value from their next call on.
   /// @throws Error shape_mismatch, and as weight(). The model is unchanged then.
   void set_weight(const std::string& name, const Tensor& value);
   /// Writes all weights to a file at `path` in the safetensors format, whole or not at all.
@@ -355,7 +359,7 @@ class Model {
   void load_weights(const std::string& path);
 
  private:
-  friend struct ModelAccess;  // Training and inference models use it.
+  friend struct ModelAccess;  // Training and inference models use ModelAccess.
   struct Impl;
   template <class Open>
   BlockScope opened(std::string_view call_name, const Open& open) const;

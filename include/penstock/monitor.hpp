@@ -1,5 +1,5 @@
 // A process that has running models can be looked at from outside, by penstock-monitor or by a
-// program of the host's. It answers on a socket, as docs/monitoring.md says.
+// program of the host's. Such a process answers on a socket, as docs/monitoring.md says.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 namespace penstock {
 
 /// Returns the directory that has the sockets of all processes of this user with running models. A
-/// socket's name is the number of its process and ".sock". The text is empty if there is no such
-/// directory, or if others than the user may use it. The function works the same under every
-/// locale.
+/// socket's name is the number of its process and ".sock". The result is an empty text if there is
+/// no such directory, or if anybody but the user may use the directory. The function works the same
+/// under every locale.
 /// @throws Error out_of_memory
 std::string monitor_directory();
 

@@ -10,10 +10,11 @@ namespace penstock {
 
 /// Returns the one of `known` that `name` most probably stands for, or an empty text if none is
 /// near. Case, '-' and '_' do not count. A known name is near if few of its letters differ (one in
-/// three at most), if `name` has the initials of one of its words ("lr" for "learning-rate"), if
-/// `name`, up to a quarter of its letters at the end, begins it ("replicas" for
-/// "replication-factor"), or if it has `name` as a word ("workers" for "num-workers"). If several
-/// are equally near, the first one is returned. The function throws nothing but std::bad_alloc.
+/// three at most), if `name` consists of the initials of its words ("lr" for "learning-rate"), if
+/// the known name begins with `name`, or with at least the first three quarters of `name`
+/// ("replicas" for "replication-factor"), or if `name` is one of its words ("workers" for
+/// "num-workers"). If several are equally near, the first one is returned. The function throws
+/// nothing but std::bad_alloc.
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> known);
 
 }  // namespace penstock

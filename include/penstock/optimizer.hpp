@@ -24,7 +24,8 @@ struct ParameterGroup {
 struct Optimizer {
   /// Holds the rule of all parameters, and the constants of those that are in no group.
   OptimizerSettings settings = Sgd{};
-  /// Holds the exceptions, whose settings are of the same rule as `settings`.
+  /// Holds the groups of parameters that have constants of their own. The settings of each group
+  /// are of the same rule as `settings`.
   std::vector<ParameterGroup> groups = {};
   /// Limits the global L2 norm of the final gradient, over all stages and groups, after replicas
   /// and micro-batches were reduced and before a rule sees the gradient; 0 means no limit. As in
@@ -32,32 +33,36 @@ struct Optimizer {
   /// (PopART differs for SGD: there the limit holds for the sum of the gradients or, with momentum,
   /// for the velocity.)
   double max_grad_norm = 0;
-  /// Replaces the factor by PopTorch's: max_grad_norm / max(max_grad_norm, norm).
+  /// Says whether the factor is that of PopTorch instead: max_grad_norm / max(max_grad_norm, norm).
   bool exact_max_grad_norm = false;
 
   Optimizer() = default;
   /// Makes an optimizer of the settings of a rule, such as AdamW.
   template <class Settings>
   requires std::is_constructible_v<OptimizerSettings, Settings> Optimizer(const Settings& rule)
-      : settings(rule) {}  // Any settings of a rule can be used as an Optimizer.
+      // The constructor is implicit, so that settings can stand for an Optimizer.
+      : settings(rule) {}
 
   /// Scales the loss: its gradient starts with this number, which is more than 0, and the final
-  /// gradient is divided by it before it is clipped or any rule sees it. The loss that a step
-  /// returns is not scaled. A power of two does not change the weights, as long as no gradient
-  /// leaves the range of f32; other numbers change them by rounding. A training model refuses a
-  /// number that exceeds 2^126 when multiplied by the G·R micro-batches that a mean is taken over.
+  /// gradient is divided by the same number before the gradient is clipped or any rule sees it. The
+  /// loss that a step returns is not scaled. A power of two does not change the weights, as long as
+  /// no gradient leaves the range of f32; other numbers change them by rounding. A training model
+  /// refuses a number that exceeds 2^126 when multiplied by the number of micro-batches that a mean
+  /// is taken over, which is gradient_accumulation times replication_factor.
   double loss_scaling = 1;
-  /// Multiplies every learning rate, update by update.
+  /// Gives the factor by which every learning rate is multiplied in each update.
   LearningRateSchedule schedule = {};
-  /// Holds the marked attributes by name; true means variable.
+  /// Holds the marked attributes by name; true means variable, and false means constant.
   std::map<std::string, bool> marked = {};
 
-  /// Marks an attribute as variable, so that TrainingModel::set_optimizer() may change it. What
-  /// counts is the optimizer that the training model was made with. There the learning rate is
-  /// variable, and so is each attribute that has another value than its default, in `settings` or
-  /// in a group; the others are constant unless they are marked. Attributes are the numeric fields
-  /// of the rule's settings, max_grad_norm and loss_scaling; switches cannot be changed.
-  /// @throws Error invalid_argument for another name; the text lists the names.
+  /// Marks an attribute as variable, so that TrainingModel::set_optimizer() may change it. The
+  /// optimizer with which the training model was made decides what is variable. In that optimizer
+  /// the learning rate is variable without a mark, and so is each attribute that has another value
+  /// than its default, in `settings` or in a group. All other attributes are constant unless they
+  /// are marked. Attributes are the numeric fields of the rule's settings, max_grad_norm and
+  /// loss_scaling; switches cannot be changed.
+  /// @throws Error invalid_argument if there is no attribute of that name; the text lists the
+  /// names.
   Optimizer& mark_as_variable(const std::string& attribute);
   /// Removes the mark, or marks as constant an attribute that is variable without a mark.
   /// @throws Error as mark_as_variable().
@@ -66,7 +71,7 @@ struct Optimizer {
   /// @throws Error as mark_as_variable().
   bool is_variable(std::string_view attribute) const;
 
-  /// Sets the learning rate of every group.
+  /// Sets the learning rate of all parameters, those in groups included.
   void set_learning_rate(double learning_rate);
   /// Returns the learning rate of the parameters in no group, before the schedule is applied.
   double learning_rate() const;

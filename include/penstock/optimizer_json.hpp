@@ -17,15 +17,16 @@ std::string to_json(const Optimizer& optimizer);
 /// Prints `optimizer` as to_json() does. @throws Error as to_json().
 std::ostream& operator<<(std::ostream& stream, const Optimizer& optimizer);
 
-/// Returns `base` with those fields replaced that `json` names. Settings that it does not name keep
-/// their values, unless it names another rule: then they have that rule's defaults. Groups,
-/// schedules and marks are replaced as a whole, and each group names its rule.
+/// Returns `base` with those fields replaced that `json` names. Settings that `json` does not name
+/// keep their values. If `json` names another rule than that of `base`, these settings get the
+/// rule's defaults. Groups, schedules and marks are replaced as a whole, and each group has to name
+/// its rule.
 /// @throws Error invalid_argument if `json` is not valid JSON, if it names an unknown field or a
-/// field twice, or if a value has the wrong type or is out of range: "line 3: adamw.beta1: expected
-/// 0 or more and below 1, got 1".
+/// field twice, or if a value has the wrong type or is out of range, with a text such as "line 3:
+/// adamw.beta1: expected 0 or more and below 1, got 1".
 Optimizer optimizer_from_json(std::string_view json, const Optimizer& base = {});
-/// Does the same with a part of a text that was parsed already. Error messages count the lines from
-/// the beginning of that text.
+/// Returns what optimizer_from_json() of a text returns, for a part of a text that parse_json() has
+/// parsed. Error messages count the lines from the beginning of the whole text.
 Optimizer optimizer_from_json(const JsonValue& json, const Optimizer& base = {});
 
 }  // namespace penstock

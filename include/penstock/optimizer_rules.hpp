@@ -1,5 +1,5 @@
-// These functions describe the optimizer rules that there are as data, for programs that offer the
-// rules to their users by name, such as by options of a command line or by fields of a form.
+// These functions describe all optimizer rules as data, for programs that offer the rules to their
+// users by name, such as by options of a command line or by fields of a form.
 #pragma once
 
 #include <string_view>
@@ -38,7 +38,7 @@ struct OptimizerRuleDescription {
 std::vector<OptimizerRuleDescription> optimizer_rules();
 
 /// Sets the constant called `name`, in Penstock or in PyTorch, to `value`, which is 1 or 0 for a
-/// switch. Whether the value is in its range, and fits the others, is checked by
+/// switch. Whether the value is in its range, and fits the other constants, is checked by
 /// Optimizer::validate().
 /// @throws Error invalid_argument if the rule has no constant of that name, or if the constant is a
 /// switch and `value` is neither 1 nor 0; out_of_memory.

@@ -1,5 +1,5 @@
-// Each optimizer rule has a struct of settings: its constants, with PyTorch's defaults. They are
-// plain values.
+// Each optimizer rule has a struct of settings: its constants, with PyTorch's defaults. The structs
+// are plain values.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct Sgd {
   double weight_decay = 0;      ///< Is the share of a weight that is added to its gradient.
   /// Says whether the update looks one step ahead, which needs a momentum and no dampening.
   bool nesterov = false;
-  /// Selects PopTorch's rule: dampening applies from the first step on, and without momentum, too.
+  /// Selects PopTorch's rule: dampening applies from the first step on, and also without momentum.
   bool dampen_first_step = false;
   /// Selects Keras's rule, v = momentum v + learning_rate g; w -= v, which has no dampening. It
   /// gives the same weights as PyTorch's rule while the learning rate does not change.
@@ -33,7 +33,8 @@ struct Adam {
   double beta2 = 0.999;
   double eps = 1e-8;        ///< Is added to the root of the mean square.
   double weight_decay = 0;  ///< Is the share of a weight that is added to its gradient.
-  /// Says whether means are divided by the share of them that gradients have filled so far.
+  /// Says whether the mean gradient is divided by 1 - beta1^t and the mean square by 1 - beta2^t at
+  /// update t, counted from 1, because both means start at 0.
   bool bias_correction = true;
 };
 
@@ -46,7 +47,8 @@ struct AdamW {
   double beta2 = 0.999;
   double eps = 1e-8;           ///< Is added to the root of the mean square.
   double weight_decay = 1e-2;  ///< Multiplies a weight by 1 - learning_rate·weight_decay.
-  /// Says whether means are divided by the share of them that gradients have filled so far.
+  /// Says whether the mean gradient is divided by 1 - beta1^t and the mean square by 1 - beta2^t at
+  /// update t, counted from 1, because both means start at 0.
   bool bias_correction = true;
 };
 
@@ -74,15 +76,17 @@ struct Lamb {
   /// Is the share of the mean square that stays from step to step; from 0 to below 1.
   double beta2 = 0.999;
   double eps = 1e-8;  ///< Is added to the root of the mean square.
-  /// Is the share of a weight that is added to its direction.
+  /// Is the share of a weight that is added to the direction of its step.
   double weight_decay = 1e-2;
-  /// Limits the norm of the weights that scales a step; the limit is 65500 unless it is set.
+  /// Limits the norm of the weights by which a step is scaled. The limit is 65500 unless it is set.
   std::optional<double> max_weight_norm = {};
-  /// Says whether means are divided by the share of them that gradients have filled so far.
+  /// Says whether the mean gradient is divided by 1 - beta1^t and the mean square by 1 - beta2^t at
+  /// update t, counted from 1, because both means start at 0.
   bool bias_correction = true;
 };
 
-/// Holds the settings of one rule. Everything that goes through all rules follows this list.
+/// Holds the settings of one rule. Functions that go through all rules do so in the order of this
+/// list.
 using OptimizerSettings = std::variant<Sgd, Adam, AdamW, RmsProp, Lamb>;
 
 }  // namespace penstock

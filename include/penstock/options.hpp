@@ -24,16 +24,17 @@ enum class Strategy : std::uint8_t {
   parallel_phased,
 };
 
-/// Says how far apart phases are if what both use leaves the IPU in between; see docs/phases.md.
+/// Says what has to leave the IPU between the phases that use it; see docs/phases.md.
 enum class PhaseLiveness : std::uint8_t {
-  /// Nothing is forced off the IPU: the last phases stay there until their backward.
+  /// Nothing is forced off the IPU: what the last phases use stays there until their backward.
   always_live,
-  /// All that a backward needs leaves the IPU after the forward, and comes back.
+  /// All that a backward needs leaves the IPU after the forward, and comes back for the backward.
   off_ipu_after_forward,
-  /// Like off_ipu_after_forward, but copies never overlap programs. Is for serial phases only.
-  off_ipu_after_forward_no_overlap,
-  /// Everything leaves the IPU between any two phases, and copies never overlap programs. Is for
+  /// This is like off_ipu_after_forward, but copies never overlap programs. This liveness is for
   /// serial phases only.
+  off_ipu_after_forward_no_overlap,
+  /// Everything leaves the IPU between any two phases, and copies never overlap programs. This
+  /// liveness is for serial phases only.
   off_ipu_after_each_phase,
 };
 
@@ -43,27 +44,30 @@ enum class StageRule : std::uint8_t {
   by_block,
   /// Each IPU is a stage, in the order of the IPUs. Every block has to say which IPU it is on.
   same_as_ipu,
-  /// A new stage begins wherever the block changes, also where a block comes back.
+  /// A new stage begins wherever the block changes. A block that comes back later begins another
+  /// stage.
   auto_increment,
 };
 
 /// Says which work a pipelined stage prefers, and how many micro-batches it may hold.
 enum class PipelineSchedule : std::uint8_t {
-  /// Stages go forward while they may hold more: the highest throughput, and the most activations.
+  /// Stages run forwards for as long as they may hold more micro-batches. That gives the highest
+  /// throughput and keeps the most activations.
   grouped,
-  interleaved,  ///< Stages go backward first (1F1B): about half the activations.
+  /// Stages prefer backwards to forwards (1F1B), which keeps about half as many activations.
+  interleaved,
   /// A replica's pipeline has one micro-batch and one busy IPU at a time, which helps to debug.
   sequential,
 };
 
-/// Says how the gradients of a window's micro-batches and replicas become one.
+/// Says how the gradients of a window's micro-batches and replicas become one gradient.
 enum class Reduction : std::uint8_t { mean, sum };
 
 /// Says when a mean is divided. The results differ by rounding.
 enum class ReductionStrategy : std::uint8_t {
   post,  ///< Gradients are summed, and the sum is divided once.
-  /// The mean is kept up to date: after micro-batch k (from 0) of a window it is s·k/(k+1) +
-  /// g/(k+1), which needs no large sums.
+  /// The mean is kept up to date: micro-batch k of a window, counted from 0, turns the mean s into
+  /// s·k/(k+1) + g/(k+1), where g is the gradient of that micro-batch. No large sums are needed.
   running,
 };
 
@@ -80,16 +84,16 @@ enum class OutputMode : std::uint8_t {
 struct Stage {
   /// Names the blocks. A block belongs to one stage.
   std::vector<std::string> blocks = {};
-  /// Is the stage's IPU. If it is -1, `Topology::ipus` decides, else the blocks do, else the
-  /// stage's number.
+  /// Is the stage's IPU. If it is -1, the stage is on the IPU that `Topology::ipus` gives; failing
+  /// that, on the IPU of its blocks; failing that, on the IPU that has the number of the stage.
   int ipu = -1;
 
   Stage() = default;
-  /// Makes a stage of these blocks: `Stage{"B1", "B2"}`.
+  /// Makes a stage of the blocks `names`: `Stage{"B1", "B2"}`.
   Stage(std::initializer_list<std::string> names) : blocks(names) {}
-  /// Makes a stage of these blocks.
+  /// Makes a stage of the blocks `names`.
   explicit Stage(std::vector<std::string> names) : blocks(std::move(names)) {}
-  /// Returns the same stage on IPU `number`: `Stage{"B1", "B2"}.on(0)`.
+  /// Returns a copy of this stage on IPU `number`: `Stage{"B1", "B2"}.on(0)`.
   Stage on(int number) const {
     Stage placed = *this;
     placed.ipu = number;
@@ -102,12 +106,12 @@ struct Phase {
   std::vector<Stage> stages = {};  ///< Holds the stages in their order.
 
   Phase() = default;
-  /// Makes a phase of these stages: `Phase{{"B1"}, {"B2"}}`.
+  /// Makes a phase of the stages `of`: `Phase{{"B1"}, {"B2"}}`.
   Phase(std::initializer_list<Stage> of) : stages(of) {}
-  /// Makes a phase of these stages.
+  /// Makes a phase of the stages `of`.
   explicit Phase(std::vector<Stage> of) : stages(std::move(of)) {}
-  /// Returns the same phase with each of its stages on one of `ipus`, in their order. @throws Error
-  /// invalid_argument if there are not as many IPUs as stages.
+  /// Returns a copy of this phase with each of its stages on one of `ipus`, in their order. @throws
+  /// Error invalid_argument if there are not as many IPUs as stages.
   Phase on(const std::vector<int>& ipus) const;
 };
 
@@ -122,11 +126,13 @@ struct OnIpu {
 
 /// Holds the options of the strategies serial_phased and parallel_phased.
 struct PhasedOptions {
-  /// Replaces `Topology::stages`. If it is empty, each stage is a phase.
+  /// Holds the phases, and takes the place of `Topology::stages`. If it is empty, each stage is a
+  /// phase of its own.
   std::vector<Phase> phases = {};
-  PhaseLiveness liveness = PhaseLiveness::always_live;  ///< Says how far apart phases are.
-  /// Makes the backward of the last phase a phase of its own. Every liveness but always_live
-  /// implies that, and the field must be false then.
+  /// Says what has to leave the IPU between phases.
+  PhaseLiveness liveness = PhaseLiveness::always_live;
+  /// Makes the backward of the last phase a phase of its own. Every liveness but always_live does
+  /// so anyway, and the field must then be false.
   bool separate_backward_phase = false;
   /// Makes a phase do all micro-batches of an accumulation window before the next phase begins.
   bool batch_serial = false;
@@ -143,21 +149,23 @@ struct Topology {
   /// Holds the stages. If it is empty, `stage_rule` decides.
   std::vector<Stage> stages = {};
   StageRule stage_rule = StageRule::by_block;  ///< Says what the stages are if `stages` is empty.
-  /// If it is above 0, `stages` has to be empty, and the compiler cuts the model into this many
-  /// stages, between any two layers, where measured times balance the stages best. A model that has
-  /// stages by number is refused.
+  /// If this number is above 0, `stages` has to be empty, and the compiler cuts the model into this
+  /// many stages. A cut may be between any two layers, and the cuts are chosen so that the stages
+  /// take times that are as equal as possible, as measured. A model that has stages by number is
+  /// refused.
   int automatic_stages = 0;
-  /// Holds the IPU of each stage, in order, from 0 to 65535. `Stage::on` takes precedence. If it is
-  /// empty, the blocks of a stage decide (`Model::block`), else the stages are on the IPUs 0, 1, 2,
-  /// ...; automatic stages always are.
+  /// Holds the IPU of each stage, in order, from 0 to 65535. `Stage::on` takes precedence. If the
+  /// list is empty, a stage is on the IPU of its blocks (`Model::block`); if these name none, stage
+  /// n is on IPU n. Automatic stages ignore the IPUs of blocks.
   std::vector<int> ipus = {};
   /// Each IPU has this much memory; 0 means no limit. A plan that needs more is refused, and
   /// automatic stages are cut so that they fit.
   std::int64_t ipu_memory_bytes = 0;
-  /// The model runs in this many copies, each on IPUs of its own with higher and higher numbers.
+  /// The model runs in this many copies, each on IPUs of its own. The IPUs of a later copy have
+  /// higher numbers.
   int replication_factor = 1;
-  /// This many replicas, one after the other, get the same rows of every input. It divides the
-  /// replication factor.
+  /// This many replicas with consecutive numbers get the same rows of every input. The replication
+  /// factor is a multiple of it.
   int input_group_size = 1;
   /// Each IPU has this many cores: the work of each kernel is shared by that many threads, which
   /// changes no bit of a result. 0 divides the machine's cores (or `RuntimeOptions::threads`, if
@@ -166,7 +174,7 @@ struct Topology {
   int threads_per_ipu = 0;
   PhasedOptions phased = {};  ///< Holds what only the strategies with phases use.
 
-  /// Returns how many groups of replicas there are that get rows of their own.
+  /// Returns the number of input groups, which are groups of replicas that get the same rows.
   int input_groups() const noexcept {
     return input_group_size > 1 ? replication_factor / input_group_size : replication_factor;
   }
@@ -199,8 +207,9 @@ struct OffloadOptions {
   /// Covers, in training, what a stage keeps of a micro-batch from its forward to its backward, and
   /// what it sends forward. Each tensor comes to the IPU for the layers that read it.
   Offload activations = {};
-  /// Covers the parameters, in inference, too. Those of a stage come to the IPU for the stage's
-  /// programs, to memory that all stages of the IPU share, and piece by piece for an update.
+  /// Covers the parameters, in training and in inference. The parameters of a stage come to the IPU
+  /// for the stage's programs, to memory that all stages of the IPU share, and piece by piece for
+  /// an update.
   Offload weights = {};
 };
 
@@ -247,8 +256,8 @@ struct Anchor {
   std::string name = {};    ///< Names the anchor; no other anchor has this name.
   std::string tensor = {};  ///< Names the layer that computes the tensor; see `Model::tensor_name`.
   /// Says whether calls return, instead of the tensor itself, the gradient of each micro-batch's
-  /// loss with respect to it, multiplied by `Optimizer::loss_scaling`. `tensor` may then be a
-  /// parameter. Only training has gradients.
+  /// loss with respect to the tensor, multiplied by `Optimizer::loss_scaling`. `tensor` may then be
+  /// a parameter. Only training has gradients.
   bool gradient = false;
   /// Says which micro-batches are returned; `automatic` stands for the mode and the period of the
   /// outputs.
@@ -264,21 +273,22 @@ struct OutputOptions {
   std::vector<Anchor> anchors = {};  ///< Lists the tensors that calls return besides the outputs.
 };
 
-/// Says how much a line of the log matters. A model logs the lines of its level and of those below
-/// it in this list.
+/// Says how much a line of the log matters. A model logs the lines of its own level and of the
+/// levels that follow it in this list.
 enum class LogLevel : std::uint8_t {
-  automatic,  ///< Takes the level from PENSTOCK_LOG_LEVEL in the environment, else `debug`.
-  debug,      ///< Tells of each call and of each copy of the weights.
-  info,       ///< Tells what was compiled and set.
-  warning,    ///< Tells what the compiler advises against.
-  error,      ///< Tells why the model failed.
-  off,
+  /// Takes the level from PENSTOCK_LOG_LEVEL in the environment; failing that, it is `debug`.
+  automatic,
+  debug,    ///< Tells of each call and of each copy of the weights.
+  info,     ///< Tells what was compiled and set.
+  warning,  ///< Tells what the compiler advises against.
+  error,    ///< Tells why the model failed.
+  off,      ///< Logs no line.
 };
 
 /// Says what the constructor of a model is about to do, and how much it has done.
 struct CompileProgress {
   std::string step = {};  ///< Names the step, as in CompileReport::steps; empty at the end.
-  double done = 0;        ///< Is the share of the steps that are over; 1 at the end.
+  double done = 0;        ///< Is the share of the steps that are over, from 0 to 1.
 };
 
 /// Says how the engine runs in the host's process: its threads, its log, and its limits of time and
@@ -292,17 +302,19 @@ struct RuntimeOptions {
   /// A model keeps at most this many recorded events until `take_trace()` returns them. Further
   /// events replace the oldest ones, and `dropped_events()` counts those. An event takes 56 bytes.
   std::int64_t trace_events = 1 << 20;
-  /// A call fails if nothing moves for this long, and the error says who waits for what. An IPU
-  /// that is known to be at work has ten times as long for an instruction, or for a part of a long
-  /// one, and another second for every ten million operations that it consists of.
+  /// A call fails if nothing moves for this many seconds, and the error says who waits for what. An
+  /// IPU that is known to be at work has ten times as long for an instruction, or for a part of a
+  /// long one, and another second for every ten million operations that the instruction consists
+  /// of.
   double stall_seconds = 30;
-  /// Names the directory in which plans are kept for the next process that compiles the same.
-  /// Nobody who is not trusted may have write access to it. It is made if it does not exist. If the
-  /// name is empty, PENSTOCK_CACHE_DIR in the environment names the directory; failing that, no
+  /// Names the directory in which plans are kept for the next process that compiles the same. Only
+  /// trusted users may have write access to the directory, which is made if it does not exist. If
+  /// the name is empty, PENSTOCK_CACHE_DIR in the environment names the directory; failing that, no
   /// plan is kept.
   std::string cache_directory = {};
   /// Limits the size of all plans that are kept: those that were not used for longest are removed.
-  /// A plan that is larger than the limit is not kept, and a warning says so. 0 keeps none.
+  /// A plan that is larger than the limit is not kept, and a warning says so. The limit 0 keeps no
+  /// plan.
   std::int64_t cache_bytes = 256 << 20;
   /// Is called at the end of a call, on the call's thread, with one line for each event worth
   /// noting. Calls of a model that the function makes add no lines.
@@ -337,7 +349,7 @@ struct Options {
   void validate() const;
 
   /// Returns the number of rows in dimension 0 that a full call of training takes: b·D·G·R, divided
-  /// by the size of an input group.
+  /// by the size of an input group. CallSize explains these letters.
   std::int64_t samples_per_step() const noexcept {
     return std::int64_t{batch_size} * device_iterations * training.gradient_accumulation *
            topology.input_groups();

@@ -17,15 +17,16 @@ std::string to_json(const Options& options);
 /// Prints `options` as to_json() does. @throws Error as to_json().
 std::ostream& operator<<(std::ostream& stream, const Options& options);
 
-/// Returns `base` with those fields replaced that `json` names, within groups, too. Lists are
-/// replaced as a whole.
+/// Returns `base` with those fields replaced that `json` names. In a group that `json` names, the
+/// fields that it does not name keep their values. Lists are replaced as a whole.
 /// @throws Error invalid_argument if `json` is not valid JSON, if it names an unknown field or a
-/// field twice, or if a value has the wrong type or is out of range: "line 3:
+/// field twice, or if a value has the wrong type or is out of range, with a text such as "line 3:
 /// options.topology.ipus[1]: expected 0 to 65535, got -1".
 Options options_from_json(std::string_view json, const Options& base = {});
-/// Does the same with a part of a text that was parsed already. Error messages count the lines from
-/// the beginning of that text, so that one file may hold options, an optimizer (optimizer_json.hpp)
-/// and the options of a loader (data_loader_json.hpp).
+/// Returns what options_from_json() of a text returns, for a part of a text that parse_json() has
+/// parsed. Error messages count the lines from the beginning of the whole text, so that one file
+/// may hold options, an optimizer (optimizer_json.hpp) and the options of a loader
+/// (data_loader_json.hpp).
 Options options_from_json(const JsonValue& json, const Options& base = {});
 
 }  // namespace penstock

@@ -31,7 +31,8 @@ class OutputFile {
 
   /// Creates the temporary file, so that a target that cannot be written is refused at once. The
   /// new file gets the permissions of the file that it replaces, and its owner and group if this
-  /// user may set them. If the group cannot be set, it gets only the permissions that others have.
+  /// user may set them. If the group cannot be set, the group of the new file gets only the
+  /// permissions that others have.
   /// @throws Error io_error, naming the target, if its directory does not exist or is not writable,
   /// or if the target is anything but a writable regular file that this user may replace;
   /// out_of_memory.
@@ -41,7 +42,7 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   /// Appends `text`. @throws Error io_error, for example if the disk is full; out_of_memory. The
-  /// file then has a gap, and every later call of it throws io_error.
+  /// file then has a gap, and every later call throws io_error.
   void write(std::string_view text);
   /// Appends `bytes`. @throws Error as write() of a text.
   void write(std::span<const std::byte> bytes);

@@ -14,11 +14,10 @@
 
 namespace penstock {
 
-/// Holds seconds, divided by what an IPU did and by what it waited for. Together these are all of
-/// the time that the IPU spent in calls.
+/// Divides the seconds that an IPU spent in calls by what the IPU did and by what it waited for.
 struct TimeSplit {
-  std::array<double, activities> active = {};     ///< Is numbered by Activity.
-  std::array<double, wait_reasons> waiting = {};  ///< Is numbered by WaitReason.
+  std::array<double, activities> active = {};     ///< Holds the seconds of each Activity.
+  std::array<double, wait_reasons> waiting = {};  ///< Holds the seconds of each WaitReason.
 
   /// Returns the seconds that the IPU spent on `activity`.
   double of(Activity activity) const { return active[static_cast<std::size_t>(activity)]; }
@@ -43,10 +42,10 @@ struct TimeSplit {
 /// Says what a tensor's memory on an IPU is for.
 enum class MemoryClass : std::uint8_t {
   weights,          ///< Parameters and buffers are in the IPU's memory all the time.
-  optimizer_state,  ///< The state of the optimizer is there all the time.
-  accumulators,     ///< The sums of gradients are there all the time.
-  stash,            ///< What backward needs of a micro-batch is there from forward to backward.
-  working,          ///< What a program or an update works with is there while it runs.
+  optimizer_state,  ///< The state of the optimizer is in the IPU's memory all the time.
+  accumulators,     ///< The sums of gradients are in the IPU's memory all the time.
+  stash,            ///< What a backward needs is kept from a micro-batch's forward to its backward.
+  working,          ///< What a program or an update works with is kept while it runs.
 };
 /// Counts the enumerators of MemoryClass.
 inline constexpr std::size_t memory_classes = 5;
@@ -67,7 +66,7 @@ struct IpuMemory {
   std::int64_t budget_bytes = 0;  ///< Is `Topology::ipu_memory_bytes`; 0 means no limit.
   /// This many bytes are allocated on the IPU, which is the most that is ever in use.
   std::int64_t peak_bytes = 0;
-  /// Divides the peak; it is numbered by MemoryClass.
+  /// Holds the bytes of each MemoryClass, which together are the peak.
   std::array<std::int64_t, memory_classes> class_bytes = {};
   /// Lists what makes up the peak, the largest first.
   std::vector<TensorMemory> tensors = {};
@@ -81,16 +80,16 @@ struct IpuMemory {
 /// Says what one IPU did in the calls that were profiled.
 struct IpuProfile {
   int ipu = 0;             ///< Numbers the IPU.
-  TimeSplit seconds = {};  ///< Divides the time of all calls.
-  IpuMemory memory = {};   ///< Divides the memory.
+  TimeSplit seconds = {};  ///< Divides the time that the IPU spent in calls.
+  IpuMemory memory = {};   ///< Divides the memory of the IPU.
 };
 
 /// Says how long runs of one kind took.
 struct RunTimes {
   std::uint64_t runs = 0;    ///< Counts the runs.
   double seconds = 0;        ///< Is the time of all runs together.
-  double least_seconds = 0;  ///< The shortest run took this long.
-  double most_seconds = 0;   ///< The longest run took this long.
+  double least_seconds = 0;  ///< The shortest run took this many seconds.
+  double most_seconds = 0;   ///< The longest run took this many seconds.
 
   /// Returns the time of a run on average; 0 if there was none.
   double mean_seconds() const noexcept {
@@ -101,8 +100,8 @@ struct RunTimes {
 /// Says how much memory a stage uses at one instruction of a program.
 struct LivePoint {
   std::string instruction = {};  ///< Names the instruction's node.
-  bool backward = false;         ///< Says whether the backward program has it.
-  std::int64_t bytes = 0;        ///< This much of the working memory is in use.
+  bool backward = false;         ///< Says whether the instruction is in the backward program.
+  std::int64_t bytes = 0;        ///< This many bytes of the working memory are in use.
 };
 
 /// Says what one stage did, over all replicas, in the calls that were profiled.
@@ -115,33 +114,34 @@ struct StageProfile {
   RunTimes update = {};                  ///< Says how long the parts of weight updates took.
   /// Is the stage's share of the time of all programs, from 0 to 1.
   double share = 0;
-  int in_flight_limit = 0;               ///< The stage may hold this many micro-batches.
-  int max_in_flight = 0;                 ///< A replica of the stage held this many at most.
-  std::int64_t sent_bytes = 0;           ///< The stage has sent this many bytes to others.
+  int in_flight_limit = 0;      ///< A replica of the stage may hold this many micro-batches.
+  int max_in_flight = 0;        ///< A replica of the stage held at most this many micro-batches.
+  std::int64_t sent_bytes = 0;  ///< The stage has sent this many bytes to other stages.
   std::int64_t resident_bytes = 0;       ///< This many bytes are in use all the time.
   std::int64_t stash_bytes = 0;          ///< A micro-batch in flight takes this many bytes.
-  std::vector<LivePoint> liveness = {};  ///< Follows both programs, instruction by instruction.
+  std::vector<LivePoint> liveness = {};  ///< Has a point for each instruction of both programs.
 };
 
 /// Says how much of the time one instruction of a program took.
 struct OpProfile {
-  int stage = 0;                 ///< The instruction belongs to this stage.
-  bool backward = false;         ///< Says whether the backward program has it.
-  bool recomputed = false;       ///< Says whether it repeats an instruction of the forward.
-  std::string name = {};         ///< Names the node in the model.
-  std::string op = {};           ///< Names the op.
-  double flops = 0;              ///< Is the work of one run, as the op estimates it.
-  std::uint64_t timed_runs = 0;  ///< So many runs were timed, which is a sample of all.
-  double mean_seconds = 0;       ///< A timed run took this long on average.
-  double seconds = 0;            ///< All runs together took so long, if the sample is like them.
+  int stage = 0;            ///< The instruction belongs to this stage.
+  bool backward = false;    ///< Says whether the instruction is in the backward program.
+  bool recomputed = false;  ///< Says whether the instruction repeats one of the forward.
+  std::string name = {};    ///< Names the node in the model.
+  std::string op = {};      ///< Names the op.
+  double flops = 0;  ///< Counts the floating-point operations of one run, as the op estimates them.
+  std::uint64_t timed_runs = 0;  ///< This many runs were timed, as a sample of all runs.
+  double mean_seconds = 0;       ///< A timed run took this many seconds on average.
+  double seconds = 0;            ///< Is the time of all runs, estimated from the timed runs.
 };
 
 /// Says which share of an IPU's time in the pipeline was idle: 0 is the best.
 struct BubbleProfile {
-  /// Was measured from the first program of each window to its last one; in inference, of a call.
+  /// Is the share as measured from the first program of each window to its last one or, in
+  /// inference, from the first program of each call to its last one.
   double measured = 0;
-  /// Is what the simulator predicts from the measured costs of the stages, for the same schedule
-  /// and as many processors as the IPUs share.
+  /// Is the share that the simulator predicts from the measured costs of the stages, for the same
+  /// schedule and as many processors as the IPUs share.
   double predicted = 0;
   /// Is (p-1)/(m+p-1) for p stages and m micro-batches, as if all stages cost the same and each had
   /// a processor of its own.
@@ -150,7 +150,7 @@ struct BubbleProfile {
 
 /// Is one thing that would make the run faster or smaller.
 struct ProfileAdvice {
-  std::string topic = {};  ///< Is "split", "accumulation", "schedule", "replicas", "memory", ....
+  std::string topic = {};  ///< Is a word such as "split", "accumulation", "schedule" or "memory".
   std::string text = {};   ///< Says what was found and what to do, in whole sentences.
   /// Is how many times as fast the run is expected to be; 0 where that is not known.
   double speedup = 0;
@@ -166,19 +166,20 @@ struct CallProfile {
 
 /// Holds what a running model has measured of itself since it was built.
 struct Profile {
-  std::string model = {};          ///< Names the model.
-  bool training = false;           ///< Says whether the model trains.
-  std::string schedule = {};       ///< Names the schedule.
-  int replicas = 1;                ///< Counts the replicas.
-  int batch_size = 1;              ///< A micro-batch has this many samples.
-  int gradient_accumulation = 1;   ///< A window has this many micro-batches.
-  int processors = 1;              ///< The IPUs can work on this many processors at a time.
-  CompileReport compile = {};      ///< Says what the compiler has made of the model.
-  std::uint64_t calls = 0;         ///< Counts the calls that were profiled.
-  std::uint64_t short_calls = 0;   ///< So many calls had plans of their own and are not included.
+  std::string model = {};         ///< Names the model.
+  bool training = false;          ///< Says whether the model trains.
+  std::string schedule = {};      ///< Names the schedule.
+  int replicas = 1;               ///< Counts the replicas.
+  int batch_size = 1;             ///< A micro-batch has this many samples.
+  int gradient_accumulation = 1;  ///< A window has this many micro-batches.
+  int processors = 1;             ///< The IPUs can work on this many processors at a time.
+  CompileReport compile = {};     ///< Says what the compiler has made of the model.
+  std::uint64_t calls = 0;        ///< Counts the calls that were profiled.
+  /// This many calls had plans of their own, and are not in the profile.
+  std::uint64_t short_calls = 0;
   std::int64_t micro_batches = 0;  ///< Counts the micro-batches of all replicas.
   std::int64_t samples = 0;        ///< Counts the samples.
-  double call_seconds = 0;         ///< All calls together took this long.
+  double call_seconds = 0;         ///< All calls together took this many seconds.
   /// Is the time of all calls and of what the host did between them, without short calls and
   /// without the time that recording takes.
   double elapsed_seconds = 0;
@@ -189,8 +190,8 @@ struct Profile {
   std::vector<ProfileAdvice> advice = {};  ///< Has the advice with the largest gain first.
   /// Holds the newest events, up to `RuntimeOptions::trace_events`, in order of time.
   std::vector<TraceEvent> events = {};
-  /// Holds what actors without an IPU did, as far as it is among the newest
-  /// `RuntimeOptions::trace_events` such events.
+  /// Holds the newest events of actors that work on no IPU, at most `RuntimeOptions::trace_events`
+  /// of them.
   std::vector<HostEvent> host_events = {};
   std::vector<CallProfile> window = {};  ///< Has the calls that `events` belong to.
   /// Counts the events of profiled calls that `events` no longer has. The figures include them.
@@ -213,7 +214,8 @@ class ProfileFiles {
   ~ProfileFiles();
   /// Takes over the files of another object, which has none then.
   ProfileFiles(ProfileFiles&&) noexcept;
-  /// Leaves its own files as they were, and takes over those of another object.
+  /// Drops the files of this object without committing them, and takes over those of another
+  /// object.
   ProfileFiles& operator=(ProfileFiles&&) noexcept;
 
   /// Returns the paths of the files in `directory`.
@@ -222,7 +224,7 @@ class ProfileFiles {
   void write(const Profile& profile);
   /// Writes everything to disk, so that commit() only has to rename. @throws Error io_error.
   void sync();
-  /// Replaces the files that are there. @throws Error io_error.
+  /// Replaces the files in the directory by those that were written. @throws Error io_error.
   void commit();
 
  private:

@@ -14,11 +14,11 @@ namespace penstock {
 /// host store and the stage's IPU since the model was attached.
 struct OffloadReport {
   std::int64_t bytes = 0;         ///< The host store keeps this many bytes.
-  std::uint64_t loads = 0;        ///< Tensors were copied to the IPU this often.
-  std::uint64_t stores = 0;       ///< Tensors were copied to the host store this often.
+  std::uint64_t loads = 0;        ///< Tensors were copied to the IPU this many times.
+  std::uint64_t stores = 0;       ///< Tensors were copied to the host store this many times.
   std::int64_t loaded_bytes = 0;  ///< This many bytes were copied to the IPU.
   std::int64_t stored_bytes = 0;  ///< This many bytes were copied to the host store.
-  /// The host store has this many bytes besides, which align the tensors.
+  /// The host store has this many further bytes, which align the tensors.
   std::int64_t padding_bytes = 0;
 };
 
@@ -26,10 +26,10 @@ struct OffloadReport {
 /// model was attached. A tensor that replicas divide is reduce-scattered and all-gathered, and any
 /// other tensor is all-reduced.
 struct CollectiveReport {
-  /// Gradients were all-reduced this often, counted tensor by tensor.
+  /// Gradients were all-reduced this many times, counted tensor by tensor.
   std::uint64_t all_reduces = 0;
-  std::uint64_t reduce_scatters = 0;  ///< Gradients were reduce-scattered this often.
-  std::uint64_t all_gathers = 0;      ///< Weights were all-gathered this often.
+  std::uint64_t reduce_scatters = 0;  ///< Gradients were reduce-scattered this many times.
+  std::uint64_t all_gathers = 0;      ///< Weights were all-gathered this many times.
   /// All-reductions have moved this many bytes. Each counts as a reduce-scatter, which sends the
   /// elements that other replicas would keep, and an all-gather, which brings them back.
   std::int64_t all_reduced_bytes = 0;
@@ -43,18 +43,19 @@ struct StageReport {
   int replica = 0;                  ///< Numbers the replica, counted from 0.
   int stage = 0;                    ///< Numbers the stage, counted from 0.
   int ipu = 0;                      ///< The stage runs on this IPU.
-  std::uint64_t forward_runs = 0;   ///< The forward program has run this often.
-  std::uint64_t backward_runs = 0;  ///< The backward program has run this often.
+  std::uint64_t forward_runs = 0;   ///< The forward program has run this many times.
+  std::uint64_t backward_runs = 0;  ///< The backward program has run this many times.
   /// This many of the backward runs have repeated operations of the forward.
   std::uint64_t recomputed_runs = 0;
-  /// At most this many micro-batches were forwarded and not yet backwarded.
+  /// At most this many micro-batches were in flight at a time: each from the beginning of its
+  /// forward to the end of its backward.
   int max_in_flight = 0;
-  /// The stage has spent this time in its programs and weight updates.
+  /// The stage has spent this many seconds in its programs and weight updates.
   double busy_seconds = 0;
   /// This many bytes of activations and gradients were sent to other stages.
   std::int64_t sent_bytes = 0;
-  /// Tensors of the stage take this much of the IPU's memory at most, the optimizer's state
-  /// included.
+  /// Tensors of the stage, the optimizer's state included, take at most this many bytes of the
+  /// IPU's memory.
   std::int64_t peak_bytes = 0;
   /// This part of `peak_bytes` is shared by all stages of the IPU, and exists once.
   std::int64_t shared_bytes = 0;
@@ -65,13 +66,13 @@ struct StageReport {
   CollectiveReport collectives = {};  ///< Says what the stage has exchanged with other replicas.
   OffloadReport activations = {};     ///< Describes the activations in the host store.
   OffloadReport weights = {};         ///< Describes the weights in the host store.
-  /// In phased execution, the weights came to the IPU this often for a turn of forward.
+  /// In phased execution, the weights came to the IPU this many times for a turn of forward.
   std::uint64_t forward_weight_loads = 0;
-  /// In phased execution, the weights came to the IPU this often for a turn of backward.
+  /// In phased execution, the weights came to the IPU this many times for a turn of backward.
   std::uint64_t backward_weight_loads = 0;
-  /// The IPU has this many bytes besides the peak, which align the optimizer's state.
+  /// The IPU has this many bytes in addition to `peak_bytes`, which align the optimizer's state.
   std::int64_t padding_bytes = 0;
-  /// The totals of the replicas' gradient sums take this much memory. It is on no IPU, and exists
+  /// The totals of the replicas' gradient sums take this many bytes, which are on no IPU and exist
   /// once for the stages of this number in all replicas.
   std::int64_t reducer_bytes = 0;
 };
@@ -79,7 +80,7 @@ struct StageReport {
 /// Says how long one step of compiling took.
 struct CompileStep {
   std::string name;    ///< Names the step, as CompileProgress::step does.
-  double seconds = 0;  ///< The step took this long.
+  double seconds = 0;  ///< The step took this many seconds.
 };
 
 /// Says what the compiler has made of one stage.
@@ -89,8 +90,8 @@ struct StagePlanReport {
   std::vector<std::string> blocks = {};  ///< Names the blocks whose layers the stage has.
   /// Is the phase that the stage is in, or -1 if execution is not phased.
   int phase = -1;
-  int forward_phase = -1;        ///< Numbers the forward of that phase; see docs/phases.md.
-  int backward_phase = -1;       ///< Numbers the backward of that phase.
+  int forward_phase = -1;   ///< Is the number of the forward of that phase (docs/phases.md), or -1.
+  int backward_phase = -1;  ///< Is the number of the backward of that phase, or -1.
   std::string first_layer = {};  ///< Names the first layer of the stage.
   std::int64_t parameters = 0;   ///< The parameters of the stage have this many elements.
   double forward_flops = 0;      ///< Is the work of the forward program per micro-batch.
@@ -100,9 +101,9 @@ struct StagePlanReport {
   /// Is the stage's share of the work of all stages, by measured times if there are any, else as
   /// estimated.
   double share = 0;
-  /// The forward of a micro-batch took this long on one core; 0 if it was not measured.
+  /// The forward of a micro-batch took this many seconds on one core; 0 if it was not measured.
   double forward_seconds = 0;
-  /// The backward of a micro-batch took this long on one core; 0 if it was not measured.
+  /// The backward of a micro-batch took this many seconds on one core; 0 if it was not measured.
   double backward_seconds = 0;
   int in_flight_limit = 0;  ///< The stage holds at most this many micro-batches.
   /// The stage keeps this many bytes of each micro-batch in flight on its IPU.
@@ -112,26 +113,26 @@ struct StagePlanReport {
 
 /// Describes a tensor that travels with each micro-batch: an input, an activation or a gradient.
 struct EdgePlanReport {
-  int from = -1;            ///< Is the stage that sends it, or -1 for the host.
-  int to = 0;               ///< Is the stage that receives it.
+  int from = -1;            ///< Is the stage that sends the tensor, or -1 for the host.
+  int to = 0;               ///< Is the stage that receives the tensor.
   std::string tensor = {};  ///< Names the tensor.
-  bool gradient = false;    ///< Says whether it is a gradient, which travels backward.
-  std::int64_t bytes = 0;   ///< A micro-batch has this many bytes of it.
+  bool gradient = false;    ///< Says whether the tensor is a gradient, which travels backward.
+  std::int64_t bytes = 0;   ///< The tensor has this many bytes for a micro-batch.
 };
 
-/// Says which part of StepResult something is in.
+/// Says which part of StepResult a returned tensor is in.
 enum class OutputKind : std::uint8_t { output, loss, anchor };
 
-/// Describes something that calls return; see StepResult.
+/// Describes a tensor that calls return; see StepResult.
 struct OutputPlanReport {
-  OutputKind kind = OutputKind::output;  ///< Says which part of StepResult has it.
-  std::string name = {};                 ///< Is its name in StepResult; a loss has none.
-  std::int64_t bytes = 0;                ///< A full call returns this many bytes of it.
+  OutputKind kind = OutputKind::output;  ///< Says which part of StepResult the tensor is in.
+  std::string name = {};   ///< Is the name of the tensor in StepResult; empty for a loss.
+  std::int64_t bytes = 0;  ///< A full call returns this many bytes of the tensor.
 };
 
 /// Says what the compiler has made of a model, and how long that took.
 struct CompileReport {
-  double seconds = 0;                   ///< Compiling took this long.
+  double seconds = 0;                   ///< Compiling took this many seconds.
   std::vector<CompileStep> steps = {};  ///< Holds the steps of compiling in their order.
   /// Says whether the plan was read from `RuntimeOptions::cache_directory` instead of made.
   bool from_cache = false;

@@ -19,9 +19,9 @@ enum class Activation : std::uint8_t { none, relu, sigmoid, tanh, softmax };
 
 /// Describes a layer of a chain.
 struct ChainLayer {
-  /// Names the first of the model's layers that the layer consists of.
+  /// Names the first of the model's layers that this layer of the chain consists of.
   std::string layer = {};
-  /// Lists what these layers compute, such as {"linear", "relu"}.
+  /// Lists the ops of these layers of the model, such as {"linear", "relu"}.
   std::vector<std::string> ops = {};
   int stage = -1;  ///< Is the stage of the layer, or -1 if none was set.
 };
@@ -36,7 +36,7 @@ class Sequential {
   Sequential(const Model& model, Value begin);
 
   /// Adds a layer to `model` that reads `x`, which the layer before has computed, and returns what
-  /// it computes.
+  /// the new layer computes.
   using Layer = std::function<Value(Model& model, Value x)>;
   /// Calls `layer` and adds what it returns to the chain as one layer. Layers that the function
   /// itself adds to the chain become parts of that layer.
@@ -66,10 +66,12 @@ class Sequential {
   /// is in stage 0, and what it computes after a layer is in that layer's stage.
   /// @throws Error invalid_argument unless there is a number for each layer, the first number is 0,
   /// and each further one is the same as the one before or one more; busy inside the function of a
-  /// layer of the model; others as Model::set_stage_assignment(). The model is unchanged then.
+  /// layer of the model; other errors as Model::set_stage_assignment(). The model is unchanged
+  /// then.
   void set_stages(const std::vector<int>& stages);
   /// Returns the stage of each layer, or -1 where none was set. A layer that computes nothing is in
-  /// the stage that set_stages() gave it, as long as the others are in theirs.
+  /// the stage that set_stages() gave it, as long as all other layers are in the stages that
+  /// set_stages() gave them.
   std::vector<int> stages() const;
   /// Returns a description of each layer, in their order.
   std::vector<ChainLayer> layers() const;
@@ -86,7 +88,8 @@ class Sequential {
 
   Model model_;
   Value begin_;
-  // Has an entry for each layer of the chain. The last ones may have been taken back.
+  // Has an entry for each layer of the chain. The layers of the last entries may have been taken
+  // back.
   std::vector<Extent> extents_;
   std::vector<int> assigned_;  // Holds the stages that were set last.
 };

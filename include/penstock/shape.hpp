@@ -23,18 +23,19 @@ constexpr std::size_t size_of(DType dtype) noexcept {
 /// Returns "f32" or "i64".
 std::string_view to_string(DType dtype) noexcept;
 
-/// Has the DType of the C++ type `T` as `value`.
+/// Has a member `value`, which is the DType of the C++ type `T`.
 template <class T>
 struct dtype_of;
-/// Says that float is `f32`.
+/// Says that the DType of float is `f32`.
 template <>
 struct dtype_of<float> {
-  static constexpr DType value = DType::f32;  ///< Is the element type of such a tensor.
+  static constexpr DType value = DType::f32;  ///< Is the type of the elements of a tensor of float.
 };
-/// Says that std::int64_t is `i64`.
+/// Says that the DType of std::int64_t is `i64`.
 template <>
 struct dtype_of<std::int64_t> {
-  static constexpr DType value = DType::i64;  ///< Is the element type of such a tensor.
+  /// Is the type of the elements of a tensor of std::int64_t.
+  static constexpr DType value = DType::i64;
 };
 
 /// Holds up to eight non-negative dimensions, the slowest first. `[]` is the shape of a scalar,
@@ -44,10 +45,11 @@ class Shape {
   static constexpr std::size_t max_rank = 8;  ///< No shape has more dimensions than this.
 
   Shape() = default;
-  /// Makes a shape of these dimensions. @throws Error shape_mismatch if there are more than eight
-  /// dimensions, if one is negative, or if the number of elements overflows.
+  /// Makes a shape of the dimensions `dims`. @throws Error shape_mismatch if there are more than
+  /// eight dimensions, if one is negative, or if the product of all dimensions, or of the first
+  /// few, is above 2^48.
   Shape(std::initializer_list<std::int64_t> dims);
-  /// Makes a shape of these dimensions. @throws Error as the constructor from a list.
+  /// Makes a shape of the dimensions `dims`. @throws Error as the constructor from a list.
   explicit Shape(std::span<const std::int64_t> dims);
 
   /// Returns the number of dimensions.

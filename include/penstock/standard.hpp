@@ -1,5 +1,5 @@
-// This header refuses compilers that are told an older standard than C++20. It is the first of
-// every header that includes no other.
+// This header refuses to be compiled by an older standard than C++20. Every public header that
+// needs C++20 includes it, directly or by another header.
 #pragma once
 
 #if __cplusplus < 202002L

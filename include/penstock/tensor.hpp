@@ -1,5 +1,5 @@
-// A Tensor is a cheap handle to immutable, 64-byte aligned elements. It can be copied between
-// threads.
+// A Tensor is a cheap handle to immutable, 64-byte aligned elements. Several threads may use copies
+// of one handle at the same time.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,8 @@ namespace penstock {
 class Tensor {
  public:
   /// Makes an empty handle, for which `!tensor` holds. It has neither elements nor a shape, and
-  /// functions that would return these throw Error invalid_argument.
+  /// functions that need them throw Error: dtype(), shape(), elements(), bytes(), raw() and
+  /// storage() throw invalid_argument, and the other functions throw shape_mismatch.
   Tensor() = default;
 
   /// Copies `values` into new memory.
@@ -32,12 +33,12 @@ class Tensor {
   /// Returns a tensor of zeros.
   static Tensor zeros(DType dtype, const Shape& shape);
 
-  /// Returns a tensor over existing elements, which `elements` keeps alive.
+  /// Returns a tensor whose elements are in the memory that `elements` points to and keeps alive.
   static Tensor wrap(DType dtype, const Shape& shape, std::shared_ptr<const std::byte> elements);
 
   /// Returns whether this handle has elements and a shape; see Tensor().
   explicit operator bool() const noexcept { return body_ != nullptr; }
-  // For an empty handle, all functions from here on throw Error invalid_argument.
+  // All functions from here on throw Error for an empty handle; see Tensor().
 
   /// Returns the type of the elements.
   DType dtype() const { return body().dtype; }
@@ -64,10 +65,10 @@ class Tensor {
   /// @throws Error shape_mismatch if the tensor does not have exactly one element.
   float item() const;
 
-  /// Returns rows [begin, end) of dimension 0 as a tensor that shares these elements.
+  /// Returns rows [begin, end) of dimension 0 as a tensor that shares the elements of this one.
   /// @throws Error shape_mismatch if the tensor has no such rows.
   Tensor rows(std::int64_t begin, std::int64_t end) const;
-  /// Returns a tensor with the same elements and another shape.
+  /// Returns a tensor that shares the elements of this one and has the shape `shape`.
   /// @throws Error shape_mismatch if the numbers of elements differ.
   Tensor reshaped(const Shape& shape) const;
 

@@ -20,7 +20,7 @@ enum class Activity : std::uint8_t {
   backward,  ///< The backward program of a stage ran.
   update,    ///< A part of a stage's weight update was computed.
   exchange,  ///< A part of a weight update was computed that reads what other replicas have.
-  load,      ///< Weights came to the IPU, where stages take turns.
+  load,      ///< Weights came to the IPU for the turn of a stage, in phased execution.
 };
 /// Counts the enumerators of Activity.
 inline constexpr std::size_t activities = 5;
@@ -38,8 +38,8 @@ enum class WaitReason : std::uint8_t {
   outputs,
   host_store,  ///< Tensors had not come from the host store.
   gate,        ///< A weight update waited for other stages or for other replicas.
-  dispatch,    ///< The work was ready, but its message or a free processor was not there.
-  call_end,    ///< The IPU had done its part of the call, and others had not.
+  dispatch,    ///< The work was ready, but its message had not arrived or no processor was free.
+  call_end,    ///< The IPU had done its part of the call, and other IPUs had not.
 };
 /// Counts the enumerators of WaitReason.
 inline constexpr std::size_t wait_reasons = 8;
@@ -48,8 +48,8 @@ std::string_view to_string(WaitReason reason) noexcept;
 
 /// Describes one run of a stage's program, a part of the stage's weight update, or a load for the
 /// stage, on one IPU. Times are nanoseconds of the steady clock, which all processes of a machine
-/// share. Since the event before it on the same IPU, the IPU has waited for `waited_for` until
-/// `ready_ns`, and from then on for its turn.
+/// share. From the end of the event before on the same IPU, the IPU waited for `waited_for` until
+/// `ready_ns`, and then for its turn until `begin_ns`.
 struct TraceEvent {
   std::int32_t ipu = 0;                   ///< The event took place on this IPU.
   std::int32_t replica = 0;               ///< The event belongs to this replica.
@@ -64,34 +64,36 @@ struct TraceEvent {
   std::int64_t ready_ns = 0;  ///< The IPU was asked for this work at this time.
   std::int64_t begin_ns = 0;  ///< The event began at this time.
   std::int64_t end_ns = 0;    ///< The event ended at this time.
-  /// A program sends this many bytes to other stages, an exchange reads as many of other replicas,
-  /// and a load brings as many. An update moves none.
+  /// Counts the bytes that a program sends to other stages, that an exchange reads of other
+  /// replicas, or that a load brings to the IPU. It is 0 for an update.
   std::int64_t bytes = 0;
 };
 
 /// Names an actor that works on no IPU.
 enum class HostActor : std::uint8_t {
-  feed,        ///< It hands a micro-batch to the stages that read its inputs.
-  step,        ///< It collects the outputs of a micro-batch.
-  gate,        ///< It has the optimizers of all stages do one round of a weight update.
-  reducer,     ///< It waits, from the first replica on, until the sums of all are complete.
-  host_store,  ///< It hands out a block of what is kept off the IPUs.
+  feed,  ///< The feed hands a micro-batch to the stages that read its inputs.
+  step,  ///< The step collects what a stage has computed of the outputs of a micro-batch.
+  gate,  ///< The gate lets the optimizers of all stages do one round of a weight update.
+  /// The reducer waits from the first complete gradient sums of a replica until those of all
+  /// replicas.
+  reducer,
+  host_store,  ///< The host store hands out a block of memory that it keeps for a stage.
 };
 /// Counts the enumerators of HostActor.
 inline constexpr std::size_t host_actors = 5;
 /// Returns the name of the enumerator.
 std::string_view to_string(HostActor actor) noexcept;
 
-/// Describes something that an actor did which works on no IPU. Times are nanoseconds of the steady
-/// clock.
+/// Describes something that an actor that works on no IPU has done. Times are nanoseconds of the
+/// steady clock.
 struct HostEvent {
-  HostActor actor = HostActor::feed;  ///< This actor did it.
-  /// Is the replica that it was for; -1 if it was for all.
+  HostActor actor = HostActor::feed;  ///< Names the actor.
+  /// Is the replica that the event was for; -1 if it was for all replicas.
   std::int32_t replica = -1;
-  /// Is the stage that it was for; -1 if it was for all.
+  /// Is the stage that the event was for; -1 if it was for all stages.
   std::int32_t stage = -1;
-  /// Is the micro-batch that it was for, counted per replica since the model was built; -1 if it
-  /// was for none.
+  /// Is the micro-batch that the event was for, counted per replica since the model was built; -1
+  /// if it was for no single micro-batch.
   std::int64_t micro_batch = -1;
   std::int64_t begin_ns = 0;  ///< The event began at this time.
   std::int64_t end_ns = 0;    ///< The event ended at this time.

@@ -32,7 +32,7 @@ struct NamedTensor {
 /// Says how many micro-batches there are and how many samples each has.
 struct MicroBatches {
   std::int64_t count = 0;    ///< There are this many micro-batches in all replicas together.
-  std::int64_t samples = 0;  ///< Each of them has this many samples.
+  std::int64_t samples = 0;  ///< Each micro-batch has this many samples.
 };
 
 /// Says which samples of a call its outputs belong to. One micro-batch of every replica makes a
@@ -42,14 +42,15 @@ struct OutputRows {
   OutputMode mode = OutputMode::all;
   int period = 1;          ///< Is the N of OutputMode::every_n.
   std::int64_t round = 0;  ///< A round has this many samples.
-  /// Each sample is returned this often, which is the number of replicas in an input group.
+  /// Each sample is returned this many times, once for each replica of an input group.
   int copies = 1;
   /// Counts the micro-batches of full size that the output mode selects. A loss has a number for
-  /// each of them, and then one for each of `shorter`.
+  /// each of these micro-batches, and then a number for each of those that `shorter` counts.
   MicroBatches micro_batches = {};
   /// Counts the micro-batches of the short last update or run that the output mode selects.
   MicroBatches shorter = {};
-  /// Each returned micro-batch stands for this many, under OutputMode::sum.
+  /// Each returned micro-batch is the sum of this many micro-batches under OutputMode::sum. It is 1
+  /// under any other mode.
   std::int64_t summed = 1;
 };
 
@@ -66,12 +67,12 @@ struct StepResult {
   std::vector<NamedTensor> anchors = {};
   /// Says which samples the loss and the outputs belong to.
   OutputRows rows = {};
-  /// Is the mean of the loss over all samples of a step: every micro-batch of every replica, also
-  /// those of a short last update, and whatever the output mode returns. A micro-batch's loss
-  /// counts once for each sample of the micro-batch. If the loss is one number, that number is the
-  /// loss of the micro-batch: with `LossReduction::mean` the result is the mean over all samples,
-  /// with `sum` it is the mean, over samples, of the sum that each sample is part of, and an
-  /// `identity_loss` counts as the number that it computes. If the loss is not reduced
+  /// Is the mean of the loss over all samples of a step: every micro-batch of every replica counts,
+  /// those of a short last update included, whichever micro-batches the output mode returns. A
+  /// micro-batch's loss counts once for each sample of the micro-batch. If the loss is one number,
+  /// that number is the loss of the micro-batch: with `LossReduction::mean` the result is the mean
+  /// over all samples, with `sum` it is the mean, over samples, of the sum that each sample is part
+  /// of, and an `identity_loss` counts as the number that it computes. If the loss is not reduced
   /// (`LossReduction::none`), the loss of the micro-batch is the mean of the terms. The mean is
   /// computed in double in the order of the data, so that it has the same bits on every topology.
   /// It is nan in inference, which has no loss.
@@ -93,8 +94,8 @@ class OutputFile;
 /// whose contracts say so.
 class TrainingModel {
  public:
-  /// Compiles the model and starts the threads. The weights are those of `model`, and `model` sees
-  /// the trained weights.
+  /// Compiles the model and starts the threads. Training begins with the weights of `model`, and
+  /// `model` sees the trained weights.
   /// @throws Error invalid_model, invalid_topology, invalid_argument or shape_mismatch;
   /// out_of_memory if the memory of an IPU does not hold its stages, or if the system has no more
   /// threads.
@@ -105,8 +106,8 @@ class TrainingModel {
   ~TrainingModel();
   /// Takes over the contents of the other model, which may then only be destroyed or assigned to.
   TrainingModel(TrainingModel&&) noexcept;
-  /// Takes over the contents of the other model, and then ends what this one had as the destructor
-  /// does.
+  /// Takes over the contents of the other model, and then ends what this model had as the
+  /// destructor does.
   TrainingModel& operator=(TrainingModel&&) noexcept;
 
   /// Returns the options that the constructor was given.
@@ -116,17 +117,19 @@ class TrainingModel {
   const std::vector<std::string>& inputs() const noexcept;
 
   /// Returns what step() returns, but without the numbers: the names of outputs and anchors, with
-  /// empty tensors, and the samples that they belong to. It may be called beside other calls.
+  /// empty tensors, and the samples that they belong to. The function may be called beside other
+  /// calls.
   StepResult outline() const;
 
-  /// Trains on 1 to b·D·G·R samples, given as one tensor per input. Every b·G·R samples make one
-  /// weight update. Samples that are left over make one more update on the IPUs of the first
-  /// replica, by a plan of its own and in equal micro-batches that are as large as possible; the
-  /// model keeps the four such plans that were used last. A mean is over the samples that are
-  /// there. With a short last update, mode `final` returns the outputs of that update; `every_n`,
-  /// `sum` and input groups need whole updates. After a short update all replicas go on from the
-  /// buffers of the first one. A batch-serial turn whose micro-batches number more than G does not
-  /// happen: they pass one by one. With Options::static_shapes, the model takes exactly b·D·G·R
+  /// Trains on 1 to b·D·G·R samples, given as one tensor per input; CallSize explains these
+  /// letters. Every b·G·R samples make one weight update. Samples that are left over make one more
+  /// update on the IPUs of the first replica, by a plan of its own and in equal micro-batches that
+  /// are as large as possible; the model keeps the four such plans that were used last. A mean is
+  /// taken over the samples that the update has. With a short last update, mode `final` returns the
+  /// outputs of that update; `every_n`, `sum` and input groups need whole updates. After a short
+  /// update all replicas go on from the buffers of the first one. If a short last update has more
+  /// than G micro-batches, they pass through the phases one by one even under
+  /// PhasedOptions::batch_serial. With Options::static_shapes, the model takes exactly b·D·G·R
   /// samples.
   ///
   /// Once `stop` is requested, the call begins no further update, waits for the updates that it has
@@ -152,7 +155,8 @@ class TrainingModel {
     return step(std::span(inputs), std::move(stop));
   }
   /// Checks that step() takes `samples` samples, as far as that can be told without a plan for
-  /// them. It may be called beside other calls. @throws Error shape_mismatch as step() would.
+  /// them. The function may be called beside other calls. @throws Error shape_mismatch as step()
+  /// would.
   void check_samples(std::int64_t samples) const;
 
   /// Ends the engine's threads and frees the memory of its IPUs. The weights, the state of the
@@ -161,22 +165,24 @@ class TrainingModel {
   /// @throws Error invalid_argument if the model is not attached; out_of_memory if there is no
   /// memory for what stays, and the model is still attached then.
   void detach();
-  /// Starts the threads again without compiling. It does nothing if the model is attached. @throws
-  /// Error out_of_memory if the system has no more threads.
+  /// Starts the threads again without compiling. The function does nothing if the model is
+  /// attached. @throws Error out_of_memory if the system has no more threads.
   void attach();
-  /// Returns whether the model has its threads. It may be called beside other calls.
+  /// Returns whether the model has its threads. The function may be called beside other calls.
   bool attached() const noexcept;
 
-  /// Replaces the constants of the same rules from the next step on. The state is kept, no weight
-  /// is copied, and a detached model stays detached.
+  /// Replaces the constants of the optimizer by those of `optimizer`, which has the same rules,
+  /// from the next step on. The state is kept, no weight is copied, and a detached model stays
+  /// detached.
   /// @throws Error invalid_argument if this would change the rule of a parameter, the state that a
   /// rule needs (momentum, centered, ...), or an attribute that is constant in the optimizer that
   /// the constructor was given; see Optimizer::mark_as_variable(). Nothing has changed then.
   void set_optimizer(const Optimizer& optimizer);
-  /// Returns a copy of the optimizer that was set last. It may be called beside other calls.
+  /// Returns a copy of the optimizer that was set last. The function may be called beside other
+  /// calls.
   Optimizer optimizer() const;
   /// Returns the learning rate of the next update for the parameters in no group, with the schedule
-  /// applied. It may be called beside other calls.
+  /// applied. The function may be called beside other calls.
   double learning_rate() const;
 
   /// Returns the state of the optimizer: "step", i64 [], the number of updates that the state has
@@ -199,13 +205,13 @@ class TrainingModel {
   /// Writes the state of the optimizer to `file`, which the caller commits.
   void save_optimizer_state(OutputFile& file) const;
   /// Reads the state of the optimizer from a file, and goes on from it. @throws Error io_error;
-  /// corrupt_file; unsupported; invalid_data if the state is of another rule; others as
-  /// set_optimizer_state(), naming the file.
+  /// corrupt_file; unsupported; invalid_data if the state is of another rule; other errors as
+  /// set_optimizer_state(), with a text that names the file.
   void load_optimizer_state(const std::string& path);
 
   /// Returns a buffer, such as the running mean of a norm, as `replica` has it after the last
-  /// update: what the replica's own micro-batches have made of it. Model::weight() returns that of
-  /// replica 0, from which every replica goes on once the host has set a weight.
+  /// update: what the replica's own micro-batches have made of it. Model::weight() returns the
+  /// buffer of replica 0, from which every replica goes on once the host has set a weight.
   /// @throws Error invalid_argument if there is no such buffer or replica. After a failure, the
   /// buffers of replica 0 are read as Model::weight() reads them, and those of other replicas are
   /// refused.
@@ -217,38 +223,41 @@ class TrainingModel {
   /// counts: the number is final once a function that reads the weights, such as Model::weight(),
   /// has returned or has thrown another error than stalled.
   std::uint64_t updates() const noexcept;
-  /// Returns what the compiler has made of the model. It may be called beside other calls.
+  /// Returns what the compiler has made of the model. The function may be called beside other
+  /// calls.
   const CompileReport& compile_report() const noexcept;
   /// Returns the report on the last call of step() that returned. A short last update adds only the
-  /// time that it took, if there were whole updates before it. It may be called beside other calls.
+  /// time that it took, if there were whole updates before it. The function may be called beside
+  /// other calls.
   CallReport last_call() const;
   /// Returns what each stage of each replica has done since the model was attached, without short
-  /// last updates; also after a failure. There are no reports while the model is detached. A short
-  /// last update may have the IPUs for itself, after detach() and under Topology::ipu_memory_bytes;
-  /// then there are no reports until the next full update.
+  /// last updates. The reports can be read after a failure, too. There are no reports while the
+  /// model is detached. A short last update may have the IPUs for itself: after detach(), and if
+  /// Topology::ipu_memory_bytes is set. Then there are no reports until the next full update.
   /// @throws Error stalled if an IPU is still busy; out_of_memory, after which the model goes on.
   std::vector<StageReport> stage_reports() const;
   /// Returns the events since the last call of this function, in the order of their beginning.
-  /// There are none unless Options::runtime.trace is set. @throws Error as stage_reports(). After
-  /// out_of_memory the next call returns the events, except those that dropped_events() counts.
+  /// There are no events unless Options::runtime.trace is set. @throws Error as stage_reports().
+  /// After out_of_memory the next call returns the events, except those that dropped_events()
+  /// counts.
   std::vector<TraceEvent> take_trace();
   /// Returns where the time and the memory of all steps since construction went, and what would
-  /// make them faster. It attaches the model if it is detached. The events that `take_trace()` has
-  /// returned are not in the profile any more; the figures include them all the same.
+  /// make them faster. The function attaches the model if it is detached. The events that
+  /// `take_trace()` has returned are not in the profile any more, but its figures include them.
   /// @throws Error invalid_argument unless Options::runtime.trace is set; otherwise as attach() and
   /// stage_reports().
   Profile profile() const;
   /// Returns how many events were dropped since construction: because more than
   /// `RuntimeOptions::trace_events` were waiting for `take_trace()`, in which case the oldest are
-  /// dropped, or because there was no memory for them when they were recorded. Within one call each
-  /// stage keeps an equal share of that number.
+  /// dropped, or because there was no memory for the events when they were recorded. Within one
+  /// call each stage keeps an equal share of `RuntimeOptions::trace_events`.
   std::uint64_t dropped_events() const noexcept;
 
  private:
-  friend struct ModelAccess;  // The loops around a model use it.
+  friend struct ModelAccess;  // The functions of fit.hpp use ModelAccess.
   class Impl;
   explicit TrainingModel(std::shared_ptr<Impl> impl);
-  std::shared_ptr<Impl> impl_;  // Calls that are under way share it.
+  std::shared_ptr<Impl> impl_;  // Calls that are under way share the Impl.
 };
 
 }  // namespace penstock

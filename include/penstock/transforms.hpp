@@ -18,8 +18,8 @@ struct ChannelNormalization {
 };
 
 /// Returns a dataset whose images are normalized channel by channel. @throws Error shape_mismatch
-/// if the first field is not f32 [C,H,W]; invalid_argument unless there are C finite means and C
-/// finite and positive stds, also when they are rounded to f32.
+/// if the first field is not f32 [C,H,W]; invalid_argument unless there are C means that are finite
+/// and C stds that are finite and positive, and still are so when they are rounded to f32.
 std::shared_ptr<const Dataset> normalize(std::shared_ptr<const Dataset> dataset,
                                          const ChannelNormalization& normalization);
 

@@ -1,5 +1,5 @@
-// This header has the version of Penstock that the headers belong to. A test compares it with the
-// build's.
+// This header has the version of Penstock that the headers belong to. A test compares that version
+// with the one that the build has.
 #pragma once
 
 #include <string_view>
