@@ -76,6 +76,7 @@ class StageTensors {
 
   void list() {
     for (const graph::VariablePlan& variable : stage_.variables) add_variable(variable);
+    add("buffers as of the last update", MemoryClass::weights, stage_.kept_bytes, 1);
     add("optimizer state", MemoryClass::optimizer_state, report_.optimizer_bytes_on_ipu, 1);
     for (const Instruction& instruction : stage_.forward.instructions)
       for (std::size_t i = 0; i < instruction.outputs.size(); ++i)
@@ -83,9 +84,21 @@ class StageTensors {
           add(instruction.name, MemoryClass::stash,
               aligned(instruction.output_types[i].bytes()) * stage_.stash_slots,
               stage_.stash_slots);
+    add("gradients on their way to other stages", MemoryClass::stash, sent_back_bytes(), 1);
+  }
+
+  /// Returns the bytes that the stage keeps for each micro-batch until the micro-batch's backward:
+  /// the stash, and the gradients that are on their way to other stages.
+  std::int64_t held_bytes() const {
+    return report_.peak_bytes - report_.shared_bytes - report_.optimizer_bytes_on_ipu -
+           stage_.parameter_bytes - stage_.kept_bytes - stage_.accumulator_bytes;
   }
 
  private:
+  std::int64_t sent_back_bytes() const {
+    return held_bytes() - stage_.stash_bytes * stage_.stash_slots;
+  }
+
   void add(const std::string& name, MemoryClass memory_class, std::int64_t bytes,
            std::int64_t copies) {
     if (bytes > 0) rows_.push_back({name, report_.stage, memory_class, bytes, copies});
@@ -109,18 +122,16 @@ class StageTensors {
 
 void add_stage(IpuMemory& memory, const graph::Plan& plan, const StageReport& report) {
   const graph::StagePlan& stage = plan.stages[graph::index(report.stage)];
-  const std::int64_t weights = stage.parameter_bytes + stage.kept_bytes;
-  const std::int64_t arena =
-      report.peak_bytes - report.shared_bytes - report.optimizer_bytes_on_ipu;
+  StageTensors tensors(plan, report, memory.tensors);
   const auto bytes = [&](MemoryClass memory_class) -> std::int64_t& {
     return memory.class_bytes[static_cast<std::size_t>(memory_class)];
   };
-  bytes(MemoryClass::weights) += weights;
+  bytes(MemoryClass::weights) += stage.parameter_bytes + stage.kept_bytes;
   bytes(MemoryClass::accumulators) += stage.accumulator_bytes;
   bytes(MemoryClass::optimizer_state) += report.optimizer_bytes_on_ipu;
-  bytes(MemoryClass::stash) += arena - weights - stage.accumulator_bytes;
+  bytes(MemoryClass::stash) += tensors.held_bytes();
   bytes(MemoryClass::working) = report.shared_bytes;
-  StageTensors(plan, report, memory.tensors).list();
+  tensors.list();
 }
 
 }  // namespace

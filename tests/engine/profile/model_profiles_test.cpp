@@ -135,7 +135,33 @@ TEST(ModelProfile, H2_HasThePeakThatTheArenasHave) {
         EXPECT_GE(ipu.memory.class_bytes[i], 0) << name;
     }
     for (const StageProfile& stage : profile.stages) EXPECT_FALSE(stage.liveness.empty()) << name;
+    EXPECT_FALSE(profile.ipus.front().memory.tensors.empty()) << name;
   });
+}
+
+// A stage keeps room for the gradients that it sends back, as many as the stage before may hold.
+TEST(ModelProfile, H2_ListsTheGradientsThatAreOnTheirWay) {
+  Options options = options_for(2, 4, 2);
+  options.runtime.trace = true;
+  const Profile profile = trained(options);
+  const auto sent_back = [&](std::size_t ipu) {
+    std::int64_t bytes = 0;
+    for (const TensorMemory& tensor : profile.ipus.at(ipu).memory.tensors)
+      if (tensor.name == "gradients on their way to other stages") bytes += tensor.bytes;
+    return bytes;
+  };
+  EXPECT_EQ(sent_back(0), 0) << "no stage is before the first one";
+  EXPECT_GT(sent_back(1), 0);
+  for (const IpuProfile& ipu : profile.ipus) {
+    std::int64_t stash = 0, copies = 0;
+    for (const TensorMemory& tensor : ipu.memory.tensors)
+      if (tensor.memory_class == MemoryClass::stash) {
+        stash += tensor.bytes;
+        copies += tensor.copies;
+      }
+    // Each tensor begins at a multiple of 64 bytes.
+    EXPECT_GE(stash + 64 * copies, ipu.memory.of(MemoryClass::stash)) << "IPU " << ipu.ipu;
+  }
 }
 
 // Which of these reasons a stage waits for depends on timing. The last stage's backward has only
@@ -276,8 +302,36 @@ TEST(ProfileFiles, H2_FollowTheRulesOfTraceEvents) {
     const Profile profile = trained(options);
     write_profile((directory / "made" / "here").string(), profile);
     const Json trace = Json::parse(file_content(directory / "made" / "here" / "trace.json"));
-    EXPECT_GE(TraceChecker(trace).check(), profile.events.size() + profile.window.size());
+    TraceChecker checker(trace);
+    EXPECT_GE(checker.check(), profile.events.size() + profile.window.size());
+    EXPECT_EQ(checker.flows(), static_cast<std::size_t>(profile.micro_batches));
+    for (const IpuProfile& ipu : profile.ipus) {
+      const std::string of_ipu = "IPU " + std::to_string(ipu.ipu);
+      const auto& in_flight = checker.counted(of_ipu + " in flight");
+      ASSERT_FALSE(in_flight.empty());
+      EXPECT_EQ(in_flight.back().at("micro-batches"), 0) << "every backward has ended";
+      const auto& memory = checker.counted(of_ipu + " memory");
+      ASSERT_EQ(memory.size(), in_flight.size());
+      EXPECT_EQ(memory.back().at("stash"), 0);
+      EXPECT_EQ(memory.back().at("working"), 0);
+      EXPECT_GT(memory.back().at("always live"), 0);
+    }
   });
+}
+
+TEST(ProfileFiles, H2_FollowTheRulesAlsoOfInferenceAndOfAFullRing) {
+  Options options{.batch_size = 2, .device_iterations = 6};
+  options.runtime.trace = true;
+  options.runtime.trace_events = 16;
+  InferenceModel inference(plain_model(), options);
+  for (int run = 0; run < 4; ++run) inference.run(std::vector<Tensor>{samples(12, false)[0]});
+  const Profile profile = inference.profile();
+  EXPECT_GT(profile.older_events, 0U);
+  const TemporaryDirectory directory;
+  write_profile((directory / "p").string(), profile);
+  TraceChecker checker(Json::parse(file_content(directory / "p" / "trace.json")));
+  EXPECT_GE(checker.check(), profile.events.size());
+  EXPECT_GT(checker.flows(), 0U);
 }
 
 // A wait of less than a microsecond has no slice in the trace.

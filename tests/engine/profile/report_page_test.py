@@ -1,8 +1,9 @@
 """Usage: report_page_test.py CHROMIUM [--template report.html] [--profile-dir DIR]...
-                              [--screenshots DIR]
+                              [--trainer PROGRAM] [--screenshots DIR]
 
 Opens report pages in headless Chromium. With --template, the page's template is filled with sample
-profiles; with --profile-dir, the report.html that was written into DIR is opened. Each page must
+profiles; with --profile-dir, the report.html that was written into DIR is opened; and with
+--trainer, those that two short runs of the program write. Each page must
 show every figure of its profile as it is, draw, zoom and highlight, make no request and no error,
 and fit a telephone. What fails is printed, and the exit code is then 1."""
 import argparse
@@ -721,6 +722,19 @@ def written(folder):
     return folder / 'report.html', json.loads((folder / 'profile.json').read_text()), None
 
 
+def run_trainer(trainer, home):
+    """Returns the folders of the profiles that short runs write: a pipeline in two replicas, and one
+    whose stages take turns."""
+    common = [trainer, '--dataset', 'synthetic', '--batch-size', '8', '--device-iterations', '5',
+              '--gradient-accumulation', '4', '--max-updates', '40', '--no-progress', '--profile']
+    for name, options in {'pipelined': ['--replicas', '2'],
+                          'phased': ['--strategy', 'serial_phased']}.items():
+        subprocess.run([*common, *options, '--profile-dir', str(home / name)], check=True,
+                       capture_output=True)
+        yield home / name / 'training'
+        yield home / name / 'inference'
+
+
 def samples():
     return {
         'training': sample(calls=60, dropped=401),
@@ -738,6 +752,7 @@ def main():
     parser.add_argument('chromium')
     parser.add_argument('--template', type=pathlib.Path)
     parser.add_argument('--profile-dir', type=pathlib.Path, action='append', default=[])
+    parser.add_argument('--trainer')
     parser.add_argument('--screenshots', type=pathlib.Path)
     arguments = parser.parse_args()
     home = pathlib.Path(tempfile.mkdtemp(prefix='penstock-report-'))
@@ -747,8 +762,10 @@ def main():
             path = home / f'{name}.html'
             path.write_text(fill(arguments.template.read_text(), profile, trace))
             pages[name] = path, profile, trace
+    if arguments.trainer:
+        arguments.profile_dir += run_trainer(arguments.trainer, home)
     for folder in arguments.profile_dir:
-        pages[str(folder)] = written(folder.resolve())
+        pages['-'.join(folder.resolve().parts[-2:])] = written(folder.resolve())
     if arguments.screenshots:
         arguments.screenshots.mkdir(parents=True, exist_ok=True)
     browser = Browser(arguments.chromium, home)

@@ -27,6 +27,11 @@ class TraceChecker {
     return count_;
   }
 
+  /// Returns the number of arrows' ways, which is one for each micro-batch.
+  std::size_t flows() const { return flows_.size(); }
+  /// Returns the values that a counter has had, one after the other.
+  const std::vector<nlohmann::json>& counted(const std::string& name) { return counters_[name]; }
+
  private:
   using Row = std::pair<int, int>;
   struct Slice {
@@ -44,6 +49,7 @@ class TraceChecker {
     if (kind == "M") return;
     if (kind == "C") {
       for (const auto& value : event.at("args")) EXPECT_TRUE(value.is_number()) << event;
+      counters_[event.at("name").get<std::string>()].push_back(event.at("args"));
       return;
     }
     const Row row{event.at("pid"), event.at("tid")};
@@ -64,6 +70,10 @@ class TraceChecker {
     std::vector<Slice> open;
     for (const Slice& slice : slices) {
       while (!open.empty() && open.back().end <= slice.begin + tolerance) open.pop_back();
+      // What an IPU does, and what it waits for, comes one after the other.
+      if (row.first == 0) {
+        EXPECT_TRUE(open.empty()) << slice.name << " in " << open.back().name;
+      }
       if (!open.empty()) {
         EXPECT_LE(slice.end, open.back().end + tolerance)
             << slice.name << " overlaps " << open.back().name << " in row " << row.first << '/'
@@ -94,6 +104,7 @@ class TraceChecker {
   static constexpr double tolerance = 1e-3;  // Is a nanosecond, in microseconds.
   std::map<Row, std::vector<Slice>> rows_;
   std::map<std::string, std::vector<Point>> flows_;
+  std::map<std::string, std::vector<nlohmann::json>> counters_;
   std::size_t count_ = 0;
 };
 
