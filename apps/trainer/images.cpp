@@ -56,12 +56,15 @@ std::shared_ptr<const penstock::Dataset> read_split(const DataOptions& options,
 }
 
 Images read_images(const DataOptions& options, const std::string& directory,
-                   const penstock::Normalization& normalization, const penstock::Shape& image) try {
+                   const penstock::Normalization& normalization, const penstock::Shape& image,
+                   const std::function<void()>& on_read) try {
   Images images;
   images.train =
       read_split(options, directory, penstock::Split::train, normalization, image, images.files);
+  on_read();
   images.test =
       read_split(options, directory, penstock::Split::test, normalization, image, images.files);
+  on_read();
   return images;
 } catch (const penstock::Error& error) {
   if (error.code() != penstock::Errc::io_error) throw;
@@ -96,13 +99,14 @@ void check_kind(DatasetName dataset, const penstock::Shape& expected) {
 }  // namespace
 
 Images open_images(const DataOptions& options, std::uint64_t seed,
-                   const penstock::Normalization& normalization, const penstock::Shape& image) {
+                   const penstock::Normalization& normalization, const penstock::Shape& image,
+                   const std::function<void()>& on_read) {
   const bool synthetic = options.dataset == DatasetName::synthetic;
   check_kind(options.dataset, image);
   const std::string where =
       synthetic ? "--dataset synthetic" : options.data_dir.value_or(fashion_mnist_directory);
   const Images images = synthetic ? synthetic_images(seed, normalization)
-                                  : read_images(options, where, normalization, image);
+                                  : read_images(options, where, normalization, image, on_read);
   check(*images.train, image, where + ", training images");
   check(*images.test, image, where + ", test images");
   return images;

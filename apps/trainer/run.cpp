@@ -181,6 +181,19 @@ StepMetrics step_metrics(const penstock::StepRecord& record, const penstock::Ste
           .samples_per_second = record.samples_per_second};
 }
 
+/// Opens the images of the run. A terminal shows how far the reading is.
+Images load_images(const TrainerOptions& options, const penstock::networks::Network& network,
+                   const ProgressStream& stream) {
+  constexpr std::int64_t splits = 2;
+  std::optional<Progress> progress;
+  const auto on_read = [&] {
+    if (!progress && stream.terminal) progress.emplace(stream, "Loading images", splits);
+    if (progress) progress->advance("");
+  };
+  return open_images(options.data, options.network.seed, network.normalization, image_of(network),
+                     on_read);
+}
+
 /// Returns the number of weight updates of the whole run.
 std::int64_t run_updates(const TrainingOptions& training, const penstock::DataLoader& loader,
                          const penstock::Options& engine) {
@@ -200,14 +213,13 @@ Run::Run(const TrainerOptions& options)
     : options_(options),
       network_(penstock::networks::find_network(options.network.model)),
       model_(make_model(network_, options.network)),
-      images_(open_images(options.data, options.network.seed, network_.normalization,
-                          image_of(network_))),
+      progress_(options.output.no_progress ? ProgressStream::silent()
+                                           : ProgressStream::standard_error(logs(options.output))),
+      images_(load_images(options, network_, progress_)),
       training_options_(checked(training_options(options), images_.train->size())),
       training_loader_(images_.train, training_options_, training_loader_options(options)),
       inference_options_(inference_options(options, images_.test->size())),
       test_loader_(images_.test, inference_options_, test_loader_options(options)),
-      progress_(options.output.no_progress ? ProgressStream::silent()
-                                           : ProgressStream::standard_error(logs(options.output))),
       training_(make_running<penstock::TrainingModel>(
           options.pipeline, model_,
           with_bar(training_options_, progress_, "Compiling for training"),

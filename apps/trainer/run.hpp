@@ -40,12 +40,12 @@ class Run {
   TrainerOptions options_;
   const penstock::networks::Network& network_;
   penstock::Model model_;
+  ProgressStream progress_;
   Images images_;
   penstock::Options training_options_;
   penstock::DataLoader training_loader_;
   penstock::Options inference_options_;
   penstock::DataLoader test_loader_;
-  ProgressStream progress_;
   penstock::TrainingModel training_;
   penstock::InferenceModel inference_;
   Outputs outputs_;

@@ -65,9 +65,9 @@ void mind_the_host(const Profile& profile, std::vector<ProfileAdvice>& found) {
   found.push_back(
       {"host",
        "The program spent " + percent_text(share) +
-           " of the time between calls, where the IPUs have nothing to do. If it loads "
-           "data there, more workers of the DataLoader help, and otherwise longer calls "
-           "(options.device_iterations) do.",
+           " of the time outside the calls of this model. If it loads data there, more workers of "
+           "the DataLoader help; if it calls other models there, their time is in this share; "
+           "otherwise longer calls (options.device_iterations) help.",
        1 / (1 - share)});
 }
 

@@ -117,7 +117,7 @@ TEST(SimulatedProfile, H2_TellsOfTimeBetweenCalls) {
   const Profile profile = profile_of(simulation, 9);  // Nine of 17 equal spans are calls.
   const ProfileAdvice* host = find(profile, "host");
   ASSERT_NE(host, nullptr);
-  EXPECT_NE(host->text.find("spent 47 % of the time between calls"), std::string::npos);
+  EXPECT_NE(host->text.find("spent 47 % of the time outside the calls of this model"), std::string::npos);
 }
 
 TEST(SimulatedProfile, H2_OfInferenceMeasuresWholeCalls) {
