@@ -80,7 +80,7 @@ struct PipelineWaits {
   std::string name = {};
   std::string mode = {};
   bool in_call = false;
-  std::int64_t asked = 0;   ///< Counts the actors that were asked.
+  std::int64_t asked = 0;   ///< Counts the actors that were asked what they wait for.
   std::int64_t silent = 0;  ///< Counts the asked actors that gave no answer in time.
   std::vector<Wait> waits = {};
   /// Names the actors that wait for each other in a cycle; it is empty if there is no cycle.

@@ -74,8 +74,10 @@ class Log {
     Held(const Held&) = delete;
     Held& operator=(const Held&) = delete;
 
-    /// Tells the lines that wait, unless a call around this one is to tell them.
-    /// @throws the first exception of the call's own log or, if the call has none, of any log.
+    /// Tells the host the lines that wait, unless a call in the same scope is around this one. That
+    /// call then tells them when it ends.
+    /// @throws the first exception of the log function of the running model that is called or, in a
+    /// call of the `Model` itself, of any log function.
     void release();
     auto around(const auto& call) {
       if constexpr (std::is_void_v<decltype(call())>) {

@@ -11,7 +11,8 @@
 
 namespace penstock::graph {
 
-/// Names an option of whoever asks for a compilation.
+/// Names an option that a note or a remedy is about. How users spell the option is up to whoever
+/// offers it to them (OptionNames).
 enum class Option : std::uint8_t {
   batch,
   threads,

@@ -61,7 +61,7 @@ struct OffloadClass {
   Option minimum;  ///< Sets the least size of a tensor that the host store keeps.
   Offload OffloadOptions::*offload;
   bool in_inference;
-  /// Returns the bytes of the largest tensor of a stage that belongs to the class.
+  /// Returns the bytes of the largest tensor of this class that `stage` has, or 0 if it has none.
   std::int64_t (*largest)(const Plan& plan, const StagePlan& stage, const MemoryBudget& budget);
 };
 

@@ -124,7 +124,7 @@ struct Twin {
 struct ParameterGradient {
   ValueId parameter = none;
   ValueId gradient = none;
-  ValueId sum = none;  ///< Is a value of the kind accumulator.
+  ValueId sum = none;  ///< Is the value, of the kind accumulator, that sums up `gradient`.
   NodeId use = none;   ///< Is the node that uses the parameter.
 };
 

@@ -9,8 +9,8 @@ namespace {
 /// part within a microsecond, and a thread that sleeps within ten microseconds or more; a core does
 /// this much work in some ten microseconds.
 constexpr double least_work = 5e5;
-/// A piece has at most about this much work. A core does it in about 50 milliseconds, compared to
-/// which beginning a kernel once more costs nothing.
+/// A piece has at most about this much work, as Cost counts it. A core takes about 50 milliseconds
+/// for it, so that the time to begin the kernel again for the next piece does not matter.
 constexpr double long_work = 1e10;
 
 }  // namespace

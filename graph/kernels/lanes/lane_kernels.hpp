@@ -50,8 +50,8 @@ struct LaneKernels {
   // unit of every block, and so on. Threads then share the blocks evenly, even if one block has few
   // samples.
 
-  /// Computes y [B,O,OH,OW,16]; `bias` may be null. The units are each block's rows, and the
-  /// workspace has padded_floats() floats.
+  /// Computes y [B,O,OH,OW,16] of B blocks of 16 samples; `bias` may be null. The units are each
+  /// block's rows of y, and the workspace has padded_floats() floats.
   void (*convolve)(const LaneConvolution&, Part, const float* x, const float* weight,
                    const float* bias, float* y, float* workspace);
   /// Computes dx [B,C,H,W,16]. The units are each block's input channels, and the workspace has

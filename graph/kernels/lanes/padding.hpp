@@ -16,8 +16,8 @@ inline std::int64_t padded_width(const LaneConvolution& conv) {
   return conv.width + 2 * conv.padding_width;
 }
 
-/// Returns a block x [C,H,W,16] with its border, which is written to `workspace`, or x itself if
-/// there is no padding.
+/// Copies x [C,H,W,16], a block of 16 samples, with a border of zeros to `workspace`, and returns
+/// the copy. If there is no padding, copies nothing and returns x.
 const float* with_padding(const LaneConvolution& conv, const float* x, float* workspace);
 
 /// Copies the inner part of some channels of `padded`, which has a border, to x [C,H,W,16].

@@ -16,7 +16,8 @@ void fill(std::int64_t count, float value, float* y) {
 struct Range {
   std::int64_t begin, end;
 
-  /// Finds the range. A window position of output 0 is pixel `first` of an axis with `size` pixels.
+  /// Finds the range for a window position at which output i has pixel first + i·stride. The axis
+  /// has `outputs` outputs, and its pixels are those from 0 to size - 1.
   Range(std::int64_t first, std::int64_t stride, std::int64_t size, std::int64_t outputs) {
     begin = first >= 0 ? 0 : (-first + stride - 1) / stride;
     if (begin > outputs) begin = outputs;

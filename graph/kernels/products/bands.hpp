@@ -6,8 +6,8 @@
 
 namespace penstock::graph {
 
-/// Is a set of rows of places that are computed together: some rows of one sample, or all rows of
-/// several samples.
+/// Is a set of rows of places (pixels of the target) that are computed together: some rows of one
+/// sample, or all rows of several samples.
 struct Band {
   std::int64_t first_sample, samples;
   std::int64_t first_row, rows;

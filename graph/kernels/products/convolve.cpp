@@ -124,8 +124,8 @@ void pack_panel(const Windows& w, const Band& band, const Image& image, std::int
   });
 }
 
-/// Is a part of a band that is computed as one product: it has some channels, all places of the
-/// band, and some results.
+/// Is a part of a band that is computed as one product. It sums over some channels (planes of the
+/// source), and computes some results (planes of the target) at all places of the band.
 struct Block {
   const Windows& w;
   const Band& band;

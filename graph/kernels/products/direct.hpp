@@ -30,8 +30,8 @@ static constexpr bool fills_vectors(std::int64_t results) {
   return results >= vector && 6 * results >= 5 * round_up(results, vector);
 }
 
-/// Returns whether all rows of places can be computed as one long row, because windows have one
-/// pixel and lie side by side.
+/// Returns whether place i (a pixel of the target) sees pixel i of the source, and no other pixel,
+/// along both axes. All rows of places can then be computed as one long row.
 static constexpr bool joins_rows(const Windows& w) {
   const auto one_by_one = [](const WindowAxis& axis) {
     return axis.taps == 1 && axis.step == 1 && axis.first == 0 && axis.places == axis.size;

@@ -147,7 +147,8 @@ void logarithms_of_columns(const Slab& slab, std::int64_t lines, const float* pe
 /// Computes y for `width` short lines, which lie one after the other.
 void log_softmax_of_short_lines(std::int64_t width, std::int64_t length, const float* x, float* y) {
   float turned[short_length * columns], peaks[columns], logarithms[columns] = {};
-  const Slab slab{0, length, columns, rounded_up(width)};  // Columns of zeros follow the last line.
+  // Line i becomes column i of the slab. The columns behind those of the lines hold zeros.
+  const Slab slab{0, length, columns, rounded_up(width)};
   for (std::int64_t row = 0; row < length; ++row)
     for (std::int64_t i = width; i < slab.width; ++i) turned[row * columns + i] = 0;
   for (std::int64_t i = 0; i < width; ++i)

@@ -27,7 +27,8 @@ struct NormPart {
 /// Gives norms and elements of parts of a shard. The parts are ranges of elements of the whole
 /// tensor.
 struct NormSource {
-  /// Returns the squared norm of a whole block.
+  /// Returns the squared norm of a part that is a whole block: norm_block elements or, at the end
+  /// of the tensor, those that are left.
   std::function<double(const Part&)> squared_norm = {};
   /// Writes the elements of a part to `to`.
   std::function<void(const Part&, float* to)> elements = {};

@@ -75,7 +75,8 @@ TEST(ReducedSums, LeaveOutWhatReplicasDivide) {
   EXPECT_EQ(reduced_layout(pipeline, rules(), 0, Space::host_accumulators).bytes, 256);
 }
 
-/// Has replicas of a stage with a sum of many elements. The totals have not been added up yet.
+/// Has replicas of a stage that keeps a large tensor of gradient sums. The totals of the replicas'
+/// sums have not been added up yet.
 struct Replicas {
   explicit Replicas(std::int64_t replicas, std::int64_t least_divided) {
     const PipelineSetup pipeline = setup(least_divided, large);

@@ -1,7 +1,8 @@
 """Usage: terminal_test.py TRAINER
 
-Runs the trainer on a terminal, on a pipe, and with --no-progress, and checks which progress it shows
-where: loading, compiling, training and testing, in this order, and nothing of it on stdout."""
+Runs the trainer on a terminal, on a pipe, and with --no-progress, and checks which progress it
+shows where: loading, compiling, training and testing, in this order, and nothing of it on
+stdout."""
 import os
 import pathlib
 import pty

@@ -10,7 +10,8 @@ namespace {
 constexpr std::int64_t trillion = 1'000'000'000'000;
 constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
 
-/// Returns the number of steps, counted one by one.
+/// Returns what announced_steps() has to return: the number of steps in which `updates` updates are
+/// done, or `most` if that is less. Counts the steps one by one.
 std::int64_t counted(const UpdatesOfData& data, std::int64_t updates, std::int64_t most) {
   std::int64_t steps = 0;
   for (std::int64_t taken = data.taken; updates > 0 && steps < most; ++steps) {

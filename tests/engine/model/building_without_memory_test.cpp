@@ -1,7 +1,8 @@
-// In these tests any one allocation fails of a function that builds or changes a model. The host
-// gets Error out_of_memory, the model is as before, and the same call works once there is memory.
-// The host may also assign to the model's handle inside such a function, as its new-handler may.
-// The function then changes the model with which it has begun.
+// In these tests, each allocation of a function that builds or changes a model fails in turn, one
+// per call. If the call fails because of that, the host gets Error out_of_memory, the model is as
+// before, and the same call works once there is memory. The host may also assign to the model's
+// handle inside such a function, as its new-handler may. The function then changes the model with
+// which it has begun.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -723,8 +723,8 @@ def written(folder):
 
 
 def run_trainer(trainer, home):
-    """Returns the folders of the profiles that short runs write: a pipeline in two replicas, and one
-    whose stages take turns."""
+    """Returns the folders of the profiles that short runs write: a pipeline in two replicas, and
+    one whose stages take turns."""
     common = [trainer, '--dataset', 'synthetic', '--batch-size', '8', '--device-iterations', '5',
               '--gradient-accumulation', '4', '--max-updates', '40', '--no-progress', '--profile']
     for name, options in {'pipelined': ['--replicas', '2'],

@@ -30,8 +30,8 @@ struct Conv2dGeometry {
 
 /// Returns the windows of the convolution from one group of x to one group of y.
 Windows forward_windows(const Conv2dGeometry& conv);
-/// Returns the windows of forward_windows(), but in the bands by which the gradient of the weights
-/// is summed.
+/// Returns the windows of forward_windows(), but cut into the bands by which the gradient of the
+/// weights is summed. A band has some rows of one sample, or all rows of several samples.
 Windows weight_gradient_windows(const Conv2dGeometry& conv);
 /// Returns the windows from one group of dy to one group of dx. Pixels of dx that are a stride
 /// apart are seen by the same taps of the kernel. They are therefore the results of one
