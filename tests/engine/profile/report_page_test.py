@@ -727,7 +727,7 @@ def run_trainer(trainer, home):
     one whose stages take turns."""
     common = [trainer, '--dataset', 'synthetic', '--batch-size', '8', '--device-iterations', '5',
               '--gradient-accumulation', '4', '--max-updates', '40', '--no-progress', '--profile']
-    for name, options in {'pipelined': ['--replicas', '2'],
+    for name, options in {'pipelined': ['--replication-factor', '2'],
                           'phased': ['--strategy', 'serial_phased']}.items():
         subprocess.run([*common, *options, '--profile-dir', str(home / name)], check=True,
                        capture_output=True)
