@@ -64,9 +64,9 @@ Bytes bytes_on_ipus(const std::vector<StageReport>& stages) {
   return total;
 }
 
-class Engine {
+class MeasuredEngine {
  public:
-  explicit Engine(Options options, bool trace = false)
+  explicit MeasuredEngine(Options options, bool trace = false)
       : model_(networks::find_network("mnist-cnn").build(0), traced(options, trace), AdamW{}),
         images_(Tensor::zeros(DType::f32, {options.samples_per_step(), 1, 28, 28})),
         labels_(Tensor::zeros(DType::i64, {options.samples_per_step()})) {
@@ -104,7 +104,7 @@ class Engine {
 
 /// A Pair is two engines that differ only in the means whose cost is measured.
 struct Pair {
-  Engine without, with;
+  MeasuredEngine without, with;
 };
 
 /// Runs both engines once. Each of them begins in every second round.
@@ -120,8 +120,8 @@ MemoryCost cost_of(const Means& means, int rounds) {
   means.without(without);
   Options with = without;
   means.use(with);
-  Pair timed{Engine(without), Engine(with)};
-  Pair traced{Engine(without, true), Engine(with, true)};
+  Pair timed{MeasuredEngine(without), MeasuredEngine(with)};
+  Pair traced{MeasuredEngine(without, true), MeasuredEngine(with, true)};
   std::vector<double> updates_without, updates_with;
   for (int round = 0; round < rounds; ++round) {
     run_by_turns(timed, round);
@@ -139,7 +139,7 @@ MemoryCost cost_of(const Means& means, int rounds) {
 
 double recording_cost(int rounds) {
   const Options options = options_for(mnist_training().settings.front());
-  Pair pair{Engine(options), Engine(options, true)};
+  Pair pair{MeasuredEngine(options), MeasuredEngine(options, true)};
   for (int round = 0; round < rounds; ++round) run_by_turns(pair, round);
   return pair.with.seconds() / pair.without.seconds();
 }
