@@ -21,10 +21,6 @@ struct Records {
   std::vector<std::uint8_t> labels;
 };
 
-[[noreturn]] void refuse_cifar10(const FileBytes& file, const std::string& text) {
-  throw Error(Errc::corrupt_file, file.path() + ": " + text);
-}
-
 /// Appends the records of the file at `path`. Memory is allocated for records that were read, and
 /// never in advance.
 void append_records(const std::string& path, Records& records) {
@@ -34,16 +30,14 @@ void append_records(const std::string& path, Records& records) {
   while (const std::size_t got = file.read(record)) {
     const std::size_t count = records.labels.size() - first;
     if (got < record_bytes)
-      refuse_cifar10(file, "truncated: record " + std::to_string(count) + " breaks off after " +
-                               std::to_string(got) + " of " + std::to_string(record_bytes) +
-                               " bytes");
+      file.refuse("truncated: record " + std::to_string(count) + " breaks off after " +
+                  std::to_string(got) + " of " + std::to_string(record_bytes) + " bytes");
     if (count == most_records)
-      refuse_cifar10(file,
-                     "expected at most " + std::to_string(most_records) + " records, got more");
+      file.refuse("expected at most " + std::to_string(most_records) + " records, got more");
     records.labels.push_back(record[0]);
     records.pixels.insert(records.pixels.end(), record.begin() + 1, record.end());
   }
-  if (records.labels.size() == first) refuse_cifar10(file, "expected images, got none");
+  if (records.labels.size() == first) file.refuse("expected images, got none");
   check_labels(file.path(), std::span(records.labels).subspan(first), cifar10_classes);
 }
 

@@ -92,14 +92,12 @@ std::size_t FileBytes::copy(std::span<std::uint8_t> destination) {
 
 void FileBytes::inflate_some() {
   if (zlib_.avail_in == 0) refill();
-  if (zlib_.avail_in == 0)
-    throw Error(Errc::corrupt_file, path_ + ": truncated: the gzip stream breaks off");
+  if (zlib_.avail_in == 0) refuse("truncated: the gzip stream breaks off");
   const int result = inflate(&zlib_, Z_NO_FLUSH);
   if (result == Z_MEM_ERROR) throw std::bad_alloc();
   if (result == Z_STREAM_END) return end_member();
   if (result != Z_OK && result != Z_BUF_ERROR)
-    throw Error(Errc::corrupt_file,
-                path_ + ": corrupt gzip stream" + (zlib_.msg ? std::string(": ") + zlib_.msg : ""));
+    refuse("corrupt gzip stream" + (zlib_.msg ? std::string(": ") + zlib_.msg : ""));
 }
 
 void FileBytes::end_member() {
@@ -108,6 +106,10 @@ void FileBytes::end_member() {
   if (zlib_.avail_in == 0) refill();
   ended_ = zlib_.avail_in == 0;
   if (!ended_) inflateReset(&zlib_);
+}
+
+void FileBytes::refuse(const std::string& text) const {
+  throw Error(Errc::corrupt_file, path_ + ": " + text);
 }
 
 }  // namespace penstock

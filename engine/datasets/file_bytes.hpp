@@ -44,6 +44,8 @@ class FileBytes {
   std::optional<std::uint64_t> exact_bytes() const noexcept {
     return gzipped_ ? std::nullopt : std::optional(file_.bytes());
   }
+  /// Refuses what is in the file. @throws Error corrupt_file: the file's name, and `text`.
+  [[noreturn]] void refuse(const std::string& text) const;
   /// Returns the file's name as messages show it.
   const std::string& path() const noexcept { return path_; }
 

@@ -11,17 +11,13 @@ namespace {
 
 constexpr std::uint64_t most_elements = std::uint64_t{16} << 30;
 constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
-constexpr std::size_t first_reserved_bytes = std::size_t{64}
-                                             << 20;  // No file of MNIST has more bytes.
-
-[[noreturn]] void refuse_idx(const FileBytes& file, const std::string& text) {
-  throw Error(Errc::corrupt_file, file.path() + ": " + text);
-}
+// No file of MNIST has more bytes.
+constexpr std::size_t first_reserved_bytes = std::size_t{64} << 20;
 
 std::uint32_t read_number(FileBytes& file) {
   std::array<std::uint8_t, 4> bytes{};
   if (file.read(bytes) != bytes.size())
-    refuse_idx(file, "truncated: the file ends inside the IDX header");
+    file.refuse("truncated: the file ends inside the IDX header");
   return std::uint32_t{bytes[0]} << 24 | std::uint32_t{bytes[1]} << 16 |
          std::uint32_t{bytes[2]} << 8 | bytes[3];
 }
@@ -31,9 +27,9 @@ void check_magic(FileBytes& file, int rank) {
   const std::uint32_t expected = unsigned_bytes << 8 | static_cast<std::uint32_t>(rank);
   const std::uint32_t magic = read_number(file);
   if (magic != expected)
-    refuse_idx(file, "expected IDX data of unsigned bytes in " + std::to_string(rank) +
-                         " dimensions (magic number 0x" + hexadecimal(expected, 8) + "), got 0x" +
-                         hexadecimal(magic, 8));
+    file.refuse("expected IDX data of unsigned bytes in " + std::to_string(rank) +
+                " dimensions (magic number 0x" + hexadecimal(expected, 8) + "), got 0x" +
+                hexadecimal(magic, 8));
 }
 
 std::string claim_of(const std::vector<std::int64_t>& dims) {
@@ -49,7 +45,7 @@ std::size_t element_count(const FileBytes& file, const std::vector<std::int64_t>
   for (const std::int64_t dim : dims) {
     const auto size = static_cast<std::uint64_t>(dim);
     if (size != 0 && count > limit / size)
-      refuse_idx(file, "truncated or corrupt: " + claim_of(dims) + ", more than the file can hold");
+      file.refuse("truncated or corrupt: " + claim_of(dims) + ", more than the file can hold");
     count *= size;
   }
   return static_cast<std::size_t>(count);
@@ -57,8 +53,8 @@ std::size_t element_count(const FileBytes& file, const std::vector<std::int64_t>
 
 [[noreturn]] void refuse_size(const FileBytes& file, const std::string& claim, std::uint64_t least,
                               bool more) {
-  if (more) refuse_idx(file, "corrupt: " + claim + ", but more bytes follow them");
-  refuse_idx(file, "truncated: " + claim + ", the file has " + std::to_string(least));
+  if (more) file.refuse("corrupt: " + claim + ", but more bytes follow them");
+  file.refuse("truncated: " + claim + ", the file has " + std::to_string(least));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "apps/trainer/options/configuration.hpp"
 #include "apps/trainer/options/option_table.hpp"
+#include "apps/trainer/options/refuse.hpp"
 #include "penstock/error.hpp"
 
 namespace trainer {
@@ -47,10 +48,6 @@ constexpr const char* conclusion =
     "  penstock-train --dataset mnist --data-dir ~/mnist --epochs 5 --save-weights mnist.st\n"
     "  penstock-train --optimizer sgd --print-config > run.json\n"
     "  penstock-train --config run.json --epochs 1\n";
-
-[[noreturn]] void refuse(const std::string& what) {
-  throw penstock::Error(penstock::Errc::invalid_argument, what);
-}
 
 enum class For { help, reading };
 

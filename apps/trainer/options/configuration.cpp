@@ -6,6 +6,7 @@
 
 #include "apps/trainer/options/excerpt.hpp"
 #include "apps/trainer/options/option_table.hpp"
+#include "apps/trainer/options/refuse.hpp"
 #include "penstock/error.hpp"
 #include "penstock/json_value.hpp"
 
@@ -17,12 +18,6 @@ using Kind = JsonValue::Kind;
 
 constexpr std::size_t largest_file = 1'000'000;  // Is a number of bytes.
 constexpr std::size_t longest_message = 1500;    // Is a number of bytes.
-constexpr std::size_t longest_name = 100;        // Counts the bytes of a name in a message.
-
-[[noreturn]] void refuse_configuration(const std::string& what) {
-  throw penstock::Error(penstock::Errc::invalid_argument, what);
-}
-
 std::string read_file(const std::string& file) {
   std::string text(largest_file + 1, '\0');
   errno = 0;
@@ -33,7 +28,7 @@ std::string read_file(const std::string& file) {
                           "cannot read it: " + std::generic_category().message(errno));
   text.resize(static_cast<std::size_t>(stream.gcount()));
   if (text.size() > largest_file)
-    refuse_configuration("expected at most " + std::to_string(largest_file) + " bytes");
+    refuse("expected at most " + std::to_string(largest_file) + " bytes");
   return text;
 }
 
@@ -52,9 +47,9 @@ bool has_expected_kind(const OptionRow& row, const JsonValue& value) {
 /// spelling.
 std::string set(const JsonValue& value, TrainerOptions& options) {
   const OptionRow* const row = find_option(value.name);
-  if (row == nullptr) refuse_configuration("unknown option" + advice_on_unknown(value.name, ""));
+  if (row == nullptr) refuse("unknown option" + advice_on_unknown(value.name, ""));
   if (!has_expected_kind(*row, value))
-    refuse_configuration("expected " + expected_kind(*row) + ", got " + describe(value));
+    refuse("expected " + expected_kind(*row) + ", got " + describe(value));
   const bool is_switch = value.kind == Kind::boolean;
   row->set(options, is_switch ? (value.truth ? "true" : "false") : value.text);
   return row->name;
@@ -73,17 +68,16 @@ JsonValue written(const OptionRow& row, const std::optional<std::string>& text) 
 OptionLines read_configuration(const std::string& file, TrainerOptions& options) try {
   const JsonValue json = penstock::parse_json(read_file(file));
   if (json.kind != Kind::object)
-    refuse_configuration("line " + std::to_string(json.line) + ": expected an object, got " +
-                         describe(json));
+    refuse("line " + std::to_string(json.line) + ": expected an object, got " + describe(json));
   OptionLines lines;
   for (const JsonValue& value : json.items) try {
       const std::string name = set(value, options);
       if (!lines.emplace(name, value.line).second)
-        refuse_configuration("is another spelling of " + name + ", which is there in line " +
-                             std::to_string(lines[name]));
+        refuse("is another spelling of " + name + ", which is there in line " +
+               std::to_string(lines[name]));
     } catch (const penstock::Error& error) {
-      refuse_configuration("line " + std::to_string(value.line) + ": " +
-                           excerpt(value.name, longest_name) + ": " + error.what());
+      refuse("line " + std::to_string(value.line) + ": " + excerpt(value.name, longest_name) +
+             ": " + error.what());
     }
   return lines;
 } catch (const penstock::Error& error) {

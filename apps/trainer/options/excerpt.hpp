@@ -7,6 +7,9 @@
 
 namespace trainer {
 
+/// Is the largest number of bytes that a message shows of a name.
+inline constexpr std::size_t longest_name = 100;
+
 /// Returns `text` if it has at most `most` bytes, and otherwise its beginning and "...". No
 /// character of UTF-8 is cut in two. Control characters, such as the end of a line, become "?".
 std::string excerpt(std::string_view text, std::size_t most);

@@ -2,15 +2,12 @@
 
 #include <algorithm>
 
+#include "apps/trainer/options/refuse.hpp"
 #include "apps/trainer/options/rule_options.hpp"
 #include "penstock/error.hpp"
 
 namespace trainer {
 namespace {
-
-[[noreturn]] void refuse_options(const std::string& what) {
-  throw penstock::Error(penstock::Errc::invalid_argument, what);
-}
 
 /// Checks the option `option` of the learning rate, which only `schedules` have. If it is `needed`,
 /// these schedules are refused without it.
@@ -18,11 +15,10 @@ void check_schedule_option(const LearningRateOptions& options, const char* optio
                            std::vector<ScheduleName> schedules, bool needed) {
   const bool known = std::ranges::count(schedules, options.schedule) > 0;
   if (is_given && !known)
-    refuse_options("--" + std::string(option) + ": the --lr-schedule " +
-                   std::string(to_string(options.schedule)) + " has none");
+    refuse("--" + std::string(option) + ": the --lr-schedule " +
+           std::string(to_string(options.schedule)) + " has none");
   if (!is_given && known && needed)
-    refuse_options("--lr-schedule " + std::string(to_string(options.schedule)) + ": needs --" +
-                   option);
+    refuse("--lr-schedule " + std::string(to_string(options.schedule)) + ": needs --" + option);
 }
 
 void validate(const LearningRateOptions& options) {
@@ -36,32 +32,31 @@ void validate(const LearningRateOptions& options) {
 
 void validate(const DataOptions& options) {
   if (options.dataset == DatasetName::mnist && !options.data_dir)
-    refuse_options("--dataset mnist: needs --data-dir, the directory of its four IDX files");
+    refuse("--dataset mnist: needs --data-dir, the directory of its four IDX files");
   if (options.dataset == DatasetName::cifar10 && !options.data_dir)
-    refuse_options("--dataset cifar10: needs --data-dir, the directory of its binary batches");
+    refuse("--dataset cifar10: needs --data-dir, the directory of its binary batches");
   if (options.dataset == DatasetName::synthetic && options.data_dir)
-    refuse_options("--data-dir: synthetic images are generated, not read");
+    refuse("--data-dir: synthetic images are generated, not read");
 }
 
 void validate(const PipelineOptions& options) {
   if (options.stages && options.stages->stages.empty() && !options.stages->automatic &&
       !options.ipus)
-    refuse_options(
+    refuse(
         "--stages auto: needs --ipus, for as many stages as there are IPUs, or a number, as in "
         "auto:4");
   if (options.stages && options.stages->stages.empty() && penstock::is_phased(options.strategy))
-    refuse_options(
-        "--stages auto: the phases of --strategy " +
-        std::string(penstock::to_string(options.strategy)) +
-        " are explicit: name their stages (--phases or --stages), or leave it out for one per "
-        "block");
+    refuse("--stages auto: the phases of --strategy " +
+           std::string(penstock::to_string(options.strategy)) +
+           " are explicit: name their stages (--phases or --stages), or leave it out for one per "
+           "block");
   if (options.offload_minimum && !is_phased(options.strategy) && !options.offload_optimizer &&
       !options.offload_accumulators && !options.offload_activations && !options.offload_weights)
-    refuse_options(
+    refuse(
         "--offload-minimum: needs --offload-optimizer, --offload-accumulators, "
         "--offload-activations, --offload-weights or a phased --strategy");
   if (options.shard_minimum && !options.shard_optimizer)
-    refuse_options("--shard-minimum: needs --shard-optimizer");
+    refuse("--shard-minimum: needs --shard-optimizer");
 }
 
 }  // namespace

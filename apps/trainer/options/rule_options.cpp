@@ -13,8 +13,6 @@
 namespace trainer {
 namespace {
 
-constexpr std::size_t longest_rule_name = 100;  // Counts the bytes of a name in a message.
-
 using penstock::OptimizerConstant;
 using penstock::OptimizerRuleDescription;
 
@@ -40,7 +38,7 @@ const OptimizerRuleDescription& find_rule(const std::string& name) {
   if (rule == all_rules().end())
     throw penstock::Error(penstock::Errc::invalid_argument,
                           "--optimizer: expected " + enumeration(rule_names(), " or ") +
-                              ", got \"" + excerpt(name, longest_rule_name) + '"');
+                              ", got \"" + excerpt(name, longest_name) + '"');
   return *rule;
 }
 
