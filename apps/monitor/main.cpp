@@ -24,21 +24,22 @@ namespace monitor {
 namespace {
 
 // A process may be busy for a second with the waits that somebody else has asked for.
-constexpr double status_seconds = 3, waits_seconds = 3;
+constexpr double most_seconds = 3;
 
 /// Says whether stderr names the processes that give no answer, or an answer that cannot be read.
 /// The screen has no place for such lines.
 enum class Silent : std::uint8_t { named, ignored };
 
-/// Sends `request` to every process that the command is about, waits at most `seconds`, and returns
-/// the answers as `read` reads them. A process without an answer that can be read is left out.
+/// Sends `request` to every process that the command is about, waits at most `most_seconds` for
+/// those of each directory, and returns the answers as `read` reads them. A process without an
+/// answer that can be read is left out.
 template <class Read>
-auto answers(const Command& command, const std::string& request, double seconds, Read read,
+auto answers(const Command& command, const std::string& request, Read read,
              Silent silent = Silent::named) {
   std::vector<decltype(read(std::string()))> all;
   std::vector<EngineAnswer> engines;
   for (const std::string& directory : penstock::monitor_directories())
-    for (EngineAnswer& answer : ask_engines(directory, request, seconds, command.pid))
+    for (EngineAnswer& answer : ask_engines(directory, request, most_seconds, command.pid))
       engines.push_back(std::move(answer));
   for (const EngineAnswer& answer : engines) {
     try {
@@ -57,7 +58,7 @@ auto answers(const Command& command, const std::string& request, double seconds,
 }
 
 std::vector<Observation> observe(const Command& command, Silent silent = Silent::named) {
-  return answers(command, "status", status_seconds, read_status, silent);
+  return answers(command, "status", read_status, silent);
 }
 
 /// Throws if the command names a process and that process was not `found`.
@@ -69,7 +70,7 @@ void expect_found(const Command& command, bool found) {
 }
 
 void show_waits(const Command& command) {
-  const auto waits = answers(command, "why", waits_seconds, read_waits);
+  const auto waits = answers(command, "why", read_waits);
   expect_found(command, !waits.empty());
   print(command.json ? json_text(waits) : text_of(waits));
 }

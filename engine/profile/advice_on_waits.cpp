@@ -30,9 +30,8 @@ std::string on_processors(const Profile& profile, const std::string& share) {
 
 std::string on_host_store(const Profile&, const std::string& share) {
   return "IPUs waited for the host store " + share +
-         " of the time. What is kept there costs this much; options.training.offload says what "
-         "that "
-         "is.";
+         " of the time. What is kept there costs this much; options.training.offload says "
+         "what that is.";
 }
 
 std::string on_outputs(const Profile&, const std::string& share) {

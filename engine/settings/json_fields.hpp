@@ -152,8 +152,8 @@ class FieldReader {
                     (nearest.empty() ? "" : "; did you mean " + quoted_text(nearest) + '?'));
   }
 
-  std::map<std::string, int>
-      lines_;  // Has the line of each path, with names as the host wrote them.
+  // Has the line of each path, with names as the host wrote them.
+  std::map<std::string, int> lines_;
   std::map<std::string, std::string> aliases_;
 };
 

@@ -34,16 +34,16 @@ std::string number_text(double number) {
   return {text.data(), end};
 }
 
-std::string percent_text(double share, int digits) {
-  return decimal_text(100 * share, digits) + " %";
-}
-
 std::string decimal_text(double number, int digits) {
   std::array<char, 400> text{};  // The largest double has 309 digits before the decimal point.
   const auto end = std::to_chars(text.data(), text.data() + text.size(), number,
                                  std::chars_format::fixed, digits)
                        .ptr;
   return {text.data(), end};
+}
+
+std::string percent_text(double share, int digits) {
+  return decimal_text(100 * share, digits) + " %";
 }
 
 void check_number(std::string_view field, double number, const NumberRange& range) {

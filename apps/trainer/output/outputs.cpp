@@ -1,6 +1,8 @@
 #include "apps/trainer/output/outputs.hpp"
 
 #include <filesystem>
+#include <initializer_list>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,15 @@ std::vector<RunFile> output_files(const OutputOptions& options) {
          penstock::ProfileFiles::paths_in(profile_directory(options, part)))
       files.push_back({"--profile-dir", path});
   return files;
+}
+
+/// Puts those of `files` in place that are there, once all of them are on the disk.
+template <class File>
+void put_in_place(std::initializer_list<std::optional<File>*> files) {
+  for (std::optional<File>* file : files)
+    if (*file) (*file)->sync();
+  for (std::optional<File>* file : files)
+    if (*file) (*file)->commit();
 }
 
 }  // namespace
@@ -89,20 +100,12 @@ void Outputs::add_optimizer_state(const penstock::TrainingModel& training) {
 void Outputs::commit(const RunProfiles& profiles) {
   if (training_profile_) training_profile_->write(profiles.training);
   if (inference_profile_) inference_profile_->write(profiles.inference);
-  for (auto* profile : {&training_profile_, &inference_profile_})
-    if (*profile) (*profile)->sync();
-  for (auto* profile : {&training_profile_, &inference_profile_})
-    if (*profile) (*profile)->commit();
+  put_in_place({&training_profile_, &inference_profile_});
   write_events({{"profile/bubble", profiles.training.bubble.measured}});
 }
 
 void Outputs::commit() {
-  const auto each = [this](const auto& action) {
-    for (File* file : {&metrics_, &weights_, &optimizer_state_})
-      if (*file) action(**file);
-  };
-  each([](auto& file) { file.sync(); });
-  each([](auto& file) { file.commit(); });
+  put_in_place({&metrics_, &weights_, &optimizer_state_});
 }
 
 }  // namespace trainer
