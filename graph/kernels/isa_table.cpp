@@ -1,4 +1,4 @@
-// This is the kernel table of one instruction set. The build compiles this file once for each
+// This file has the kernel table of one instruction set. The build compiles it once for each
 // instruction set.
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/kernels/lanes/convolve.hpp"

@@ -1,7 +1,7 @@
 // A KernelTable has the numeric kernels as plain functions; there is one table per instruction set.
-// Each kernel writes every element of its result, allocates nothing and runs on the caller's
-// thread. The headers of the families have declarations only: sources compiled for different
-// instruction sets must not share a function that the linker would merge.
+// Each kernel writes or adds to every element of its result, allocates nothing and runs on the
+// caller's thread. The headers of the kernels have declarations only, because sources compiled for
+// different instruction sets must not share a function that the linker would merge.
 #pragma once
 
 #include "graph/kernels/elementwise/activations.hpp"

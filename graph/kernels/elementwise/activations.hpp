@@ -1,35 +1,38 @@
-// ActivationKernels are functions of single elements, a part of KernelTable. This header has
-// declarations only, because sources of every instruction set include it.
+// ActivationKernels compute activation functions and dropout, element by element. They are a part
+// of KernelTable. This header has declarations only, because sources of every instruction set
+// include it.
 #pragma once
 
 #include <cstdint>
 
 namespace penstock::graph {
 
-/// In every function, y and dx may have the memory of any of the operands before them.
+/// The result of a function, `y` or `dx`, may be written over any of its operands.
 struct ActivationKernels {
   using Function = void (*)(std::int64_t count, const float* x, float* y);
-  /// Computes dx from dy and `from`, which is x or y.
+  /// Computes the gradient `dx` of the input from the gradient `dy` of the output. `from` is the
+  /// input x or the output y of the function, as each gradient says.
   using Gradient = void (*)(std::int64_t count, const float* from, const float* dy, float* dx);
 
   Function relu;           ///< Computes max(x, 0), and keeps a NaN.
-  Gradient relu_gradient;  ///< Needs x or y as `from`; where `from` is NaN, dx is dy.
+  Gradient relu_gradient;  ///< Here `from` may be x or y. Where `from` is NaN, dx is dy.
   Function gelu;           ///< Computes x·Φ(x).
-  Gradient gelu_gradient;  ///< Needs x as `from`.
+  Gradient gelu_gradient;  ///< Here `from` has to be x.
   Function silu;           ///< Computes x/(1 + exp(-x)).
-  Gradient silu_gradient;  ///< Needs x as `from`.
+  Gradient silu_gradient;  ///< Here `from` has to be x.
   Function sigmoid;
-  Gradient sigmoid_gradient;  ///< Needs y as `from`.
+  Gradient sigmoid_gradient;  ///< Here `from` has to be y.
   Function tanh;
-  Gradient tanh_gradient;  ///< Needs y as `from`.
+  Gradient tanh_gradient;  ///< Here `from` has to be y.
 
-  /// Computes slope·x below 0, and x elsewhere.
+  /// Computes y = slope·x where x is below 0, and y = x elsewhere.
   void (*leaky_relu)(std::int64_t count, float slope, const float* x, float* y);
-  /// Computes slope·dy where `from`, which is x or y, is not above 0, and dy elsewhere.
+  /// Computes `dx`, which is dy where `from` is above 0, and slope·dy elsewhere. `from` may be x or
+  /// y.
   void (*leaky_relu_gradient)(std::int64_t count, float slope, const float* from, const float* dy,
                               float* dx);
-  /// Computes x·scale where the mask's bit is 1, and 0 elsewhere. Bit i%64 of mask[i/64] belongs to
-  /// element i.
+  /// Computes y = x·scale where the element's bit in `mask` is 1, and y = 0 elsewhere. The bit of
+  /// element i is bit i%64 of mask[i/64].
   void (*dropout)(std::int64_t count, const std::int64_t* mask, float scale, const float* x,
                   float* y);
 };

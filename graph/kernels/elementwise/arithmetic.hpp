@@ -1,5 +1,6 @@
-// ArithmeticKernels are sums, products and copies element by element, a part of KernelTable. This
-// header has declarations only, because sources of every instruction set include it.
+// ArithmeticKernels compute sums, products and copies, element by element. They are a part of
+// KernelTable. This header has declarations only, because sources of every instruction set include
+// it.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,8 @@
 
 namespace penstock::graph {
 
-/// In every function, y may have the memory of any of the operands before it that does not repeat.
+/// The result `y` of a function may be written over any of its operands, except for a RowOperand
+/// that repeats one element and for the operand of gather().
 struct ArithmeticKernels {
   using Binary = void (*)(std::int64_t count, RowOperand a, RowOperand b, float* y);
 
@@ -17,7 +19,7 @@ struct ArithmeticKernels {
   Binary multiply;
   void (*fill)(std::int64_t count, float value, float* y);
   void (*scale)(std::int64_t count, float factor, const float* x, float* y);
-  /// Computes y = factor_a·a + factor_b·b; y may have the memory of a or b.
+  /// Computes y = factor_a·a + factor_b·b.
   void (*blend)(std::int64_t count, float factor_a, const float* a, float factor_b, const float* b,
                 float* y);
   /// Computes y[i] = x[i*step].

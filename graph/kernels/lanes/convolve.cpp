@@ -7,7 +7,8 @@ namespace {
 
 constexpr int most_columns = 4;
 
-/// Computes `columns` neighbouring pixels of a row, in each of `outputs` neighbouring channels.
+/// Computes `columns` neighbouring pixels of a row, in each of `outputs` neighbouring output
+/// channels.
 template <class V, int outputs, int columns>
 [[gnu::noinline]] void convolve_tile(const LaneConvolution& conv, const float* x,
                                      const float* weight, const float* bias, float* y) {
@@ -23,7 +24,8 @@ template <class V, int outputs, int columns>
   });
 }
 
-/// Computes rows of y [O,OH,OW,16] from a block x [C,H,W,16] with its border.
+/// Computes the rows `rows` of `y` [O,OH,OW,16] from one block of samples `x` [C,H,W,16] with its
+/// border.
 void convolve_block(const LaneConvolution& conv, Part rows, std::int64_t active, const float* x,
                     const float* weight, const float* bias, float* y) {
   for (std::int64_t row = rows.begin; row < rows.end; ++row)

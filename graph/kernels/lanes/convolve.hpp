@@ -1,6 +1,6 @@
 // These kernels compute a convolution in the batch-lane layout and its gradients. Those with "pool"
-// in their names compute it together with a max pooling of 2x2 pixels and a ReLU. The build
-// compiles them once per instruction set.
+// in their names compute the convolution together with a max pooling of 2x2 pixels and a ReLU.
+// LaneKernels says what their arguments are. The build compiles them once per instruction set.
 #pragma once
 
 #include "graph/kernels/lanes/lane_kernels.hpp"
@@ -11,8 +11,8 @@ void convolve(const LaneConvolution& conv, Part part, const float* x, const floa
               const float* bias, float* y, float* workspace);
 void convolve_input_gradient(const LaneConvolution& conv, Part part, const float* dy,
                              const float* weight, float* dx, float* workspace);
-/// Computes dx [C,H,W,16], with its border, from dy [O,OH,OW,16], for some channels of one block
-/// whose first `active` lanes hold samples.
+/// Computes some channels of `dx` [C,H,W,16], with its border, from `dy` [O,OH,OW,16], for one
+/// block of samples. The first `active` lanes of the block hold samples.
 void convolve_input_gradient_block(const LaneConvolution& conv, Part channels, std::int64_t active,
                                    const float* dy, const float* weight, float* dx);
 void convolve_weight_gradient(const LaneConvolution& conv, Part part, const float* x,

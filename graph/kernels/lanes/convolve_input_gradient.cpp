@@ -10,15 +10,16 @@ constexpr int most_channels = many_registers ? 4 : 2;
 constexpr int most_columns = 2;
 constexpr int most_taps = 6;
 
-/// Returns those rows of the kernel through which row `row` of dx gets gradients from `rows` of dy.
+/// Returns the rows of the kernel through which row `row` of dx, with its border, gets gradients
+/// from the rows `rows` of dy.
 Part kernel_rows(const LaneConvolution& conv, std::int64_t row, Part rows) {
   return within({row < rows.end ? 0 : row - rows.end + 1, row - rows.begin + 1},
                 conv.kernel_height);
 }
 
-/// Adds to dx what `columns` neighbouring pixels of dy contribute through `taps` neighbouring
-/// columns of the kernel. The result has columns + taps - 1 pixels in each of the neighbouring
-/// channels.
+/// Adds to `dx` the contribution of `columns` neighbouring pixels of `dy` through `taps`
+/// neighbouring columns of the kernel. It falls on columns + taps - 1 pixels in each of `channels`
+/// neighbouring channels.
 template <class V, int channels, int columns, int taps>
 [[gnu::noinline]] void spread_tile(const LaneConvolution& conv, Part rows, const float* dy,
                                    const float* weight, float* dx) {
@@ -49,8 +50,8 @@ template <class V, int channels, int columns, int taps>
   });
 }
 
-/// Adds to neighbouring channels of dx, which has a border, what `rows` of dy contribute: two
-/// neighbouring rows, or the last row.
+/// Adds to `channels` neighbouring channels of `dx`, which has a border, the contribution of the
+/// rows `rows` of `dy`: two neighbouring rows, or the last row by itself.
 template <int channels>
 void spread_rows(const LaneConvolution& conv, std::int64_t active, Part rows, const float* dy,
                  const float* weight, float* dx) {

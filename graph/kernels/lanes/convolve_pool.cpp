@@ -5,9 +5,9 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Writes the largest of four pixels, or zero if it is below zero, to y, and the number of that
-/// pixel to `winners`. The number is 4 if the largest pixel is zero or below. Of equal pixels the
-/// first wins, and a NaN wins over every number.
+/// Writes the largest of four pixels, or zero if it is below zero, to `y`, and the number of that
+/// pixel, its winner, to `winners`. The number is 4 if the largest pixel is not above zero. The
+/// first of equal pixels wins, and a NaN wins over every number.
 template <class V>
 [[gnu::always_inline]] inline void pool_pixels(const V (&pixels)[4], float* y,
                                                std::uint8_t* winners) {
@@ -23,7 +23,7 @@ template <class V>
   store(winners, to_bytes(best <= V{} ? MaskOf<V>{} + 4 : winner));
 }
 
-/// Computes one pooled pixel of neighbouring output channels.
+/// Computes one pooled pixel in each of `outputs` neighbouring output channels.
 template <class V, int outputs>
 [[gnu::noinline]] void convolve_pool_tile(const LaneConvolution& conv, const float* x,
                                           const float* weight, const float* bias, float* y,
@@ -35,7 +35,8 @@ template <class V, int outputs>
   unrolled<outputs>([&](auto o) { pool_pixels(sums[o], y + o * plane, winners + o * plane); });
 }
 
-/// Computes rows of y and winners [O,OH/2,OW/2,16] from a block x [C,H,W,16] with its border.
+/// Computes the rows `rows` of `y` and `winners` [O,OH/2,OW/2,16] from one block of samples `x`
+/// [C,H,W,16] with its border.
 void convolve_pool_block(const LaneConvolution& conv, Part rows, std::int64_t active,
                          const float* x, const float* weight, const float* bias, float* y,
                          std::uint8_t* winners) {

@@ -9,21 +9,22 @@ namespace {
 constexpr int most_rows = 6;
 constexpr int most_columns = 3;
 
-/// Returns how many floats a row of the kernel has with a zero on either side.
+/// Returns how many floats a row of the kernel has with a zero added at both ends.
 std::int64_t bordered_row(const LaneConvolution& conv) {
   return conv.kernel_width + 2;
 }
 
-/// Returns whether weights are looked up in tables: two rows of the kernel, each with a zero on
-/// either side, must fit into a table, and a look-up must be one instruction.
+/// Returns whether weights are looked up in tables. For that, a table has to hold two rows of the
+/// kernel, each with a zero at both ends, and a look-up has to be one instruction.
 bool looks_up(const LaneConvolution& conv) {
   return lookup_pays && 2 * bordered_row(conv) <= lanes;
 }
 
-/// Writes, for some channels, the tables [C,O,kh+1,16] of the weights for the rows of pixels that a
-/// pooled pixel contributes to. Row r gets gradients through the kernel's row r-1 from the lower
-/// two of the four pixels that may have won, and through row r from the upper two: a table holds
-/// both rows, each between two zeros.
+/// Writes the tables [C,O,kh+1,16] of some input channels. A pooled pixel contributes to kh+1 rows
+/// of pixels of the input, and there is a table for each of them. Row r gets gradients through row
+/// r-1 of the kernel if the winner is one of the lower two of the four pixels, and through row r if
+/// it is one of the upper two. Its table therefore holds row r-1 and then row r of the kernel, each
+/// with a zero at both ends.
 void write_tables(const LaneConvolution& conv, Part channels, const float* weight, float* tables) {
   tables += channels.begin * conv.outputs * (conv.kernel_height + 1) * lanes;
   for (std::int64_t c = channels.begin; c < channels.end; ++c)
@@ -41,8 +42,8 @@ void write_tables(const LaneConvolution& conv, Part channels, const float* weigh
     }
 }
 
-/// Returns whether `zeros`, a sum of numbers that were each multiplied by zero, is zero, so that
-/// all these numbers are finite.
+/// Returns whether `zeros` is zero. `zeros` is a sum of numbers that were each multiplied by zero;
+/// it is zero only if all these numbers are finite.
 bool met_finite_only(Vector zeros) {
   float sum = 0;
   for (int i = 0; i < vector_size; ++i) sum += zeros[i];
@@ -59,8 +60,9 @@ bool all_finite(std::int64_t count, const float* numbers) {
   return met_finite_only((zeros[0] + zeros[1]) + (zeros[2] + zeros[3]));
 }
 
-/// Replaces each winner of a route by an index into the tables: the entry that the leftmost pixel
-/// is multiplied with. Returns whether all gradients are finite.
+/// Replaces each winner of each route by an index into the tables: that of the weight by which the
+/// gradient is multiplied for the leftmost pixel that the pooled pixel contributes to. Returns
+/// whether all gradients are finite.
 bool index_routes(const LaneConvolution& conv, std::int64_t count, float* routes) {
   Vector zeros{};
   for (std::int64_t i = 0; i < count; ++i)
@@ -74,8 +76,9 @@ bool index_routes(const LaneConvolution& conv, std::int64_t count, float* routes
   return met_finite_only(zeros);
 }
 
-/// Adds to neighbouring pixels of one input what one pooled pixel of all outputs contributes: each
-/// lane looks up the weights that connect these pixels with the pixel that won.
+/// Adds to rows * columns neighbouring pixels of one input channel the contribution of one pooled
+/// pixel of all output channels. Each lane looks up the weights that connect these pixels with its
+/// winner.
 template <class V, int rows, int columns>
 [[gnu::noinline]] void spread_tile(const LaneConvolution& conv, std::int64_t column,
                                    const float* routes, const float* tables, float* dx) {
@@ -95,8 +98,8 @@ template <class V, int rows, int columns>
   unrolled<rows * columns>([&](auto i) { store(pixel(i), sums[i]); });
 }
 
-/// Adds to one input plane what one pooled pixel of all outputs contributes; `dx` is the first
-/// pixel that is changed.
+/// Adds to one input plane the contribution of one pooled pixel of all output channels. `dx` points
+/// to the first pixel that gets a contribution.
 void spread_pixel(const LaneConvolution& conv, std::int64_t active, const float* routes,
                   const float* tables, float* dx) {
   for_each_tile<most_rows>(conv.kernel_height + 1, [&](std::int64_t row, auto rows) {
@@ -110,8 +113,8 @@ void spread_pixel(const LaneConvolution& conv, std::int64_t active, const float*
   });
 }
 
-/// Computes some channels of dx [C,H,W,16], with its border, from a block of routes [pooled
-/// pixels,O].
+/// Computes some channels of `dx` [C,H,W,16], with its border, from `routes` [pooled pixels,O] of
+/// one block of samples.
 void spread_block(const LaneConvolution& conv, Part channels, std::int64_t active,
                   const float* routes, const float* tables, float* dx) {
   const std::int64_t plane = padded_height(conv) * padded_width(conv) * lanes;
@@ -131,7 +134,7 @@ void spread_block(const LaneConvolution& conv, Part channels, std::int64_t activ
   }
 }
 
-/// Writes to dy [O,OH,OW,16] the gradients of all pixels before the pooling, most of which are
+/// Writes to `dy` [O,OH,OW,16] the gradients of all pixels before the pooling, most of which are
 /// zero.
 void unpool(const LaneConvolution& conv, const float* routes, float* dy) {
   const std::int64_t plane = conv.out_height * conv.out_width * lanes;
@@ -152,14 +155,14 @@ void unpool(const LaneConvolution& conv, const float* routes, float* dy) {
         }
 }
 
-/// Returns the range of channels of which the part has at least one block.
+/// Returns the range of input channels that `part` has in at least one block of samples.
 Part channels_of(const LaneConvolution& conv, Part part) {
   const std::int64_t blocks = blocks_of(conv.samples);
   const Part units = within(part, blocks * conv.inputs);
   return {units.begin / blocks, (units.end + blocks - 1) / blocks};
 }
 
-/// Holds the tables of the weights, which are used if all weights are finite.
+/// Tables holds the tables of the weights. They serve only if all weights are finite.
 class Tables {
  public:
   Tables(const LaneConvolution& conv, Part channels, const float* weight, float* tables)
@@ -173,15 +176,15 @@ class Tables {
 
   bool serve() const { return serve_; }
 
-  /// Returns the tables, and writes them first if they were never written or if another use of
-  /// their memory has overwritten them.
+  /// Returns the tables. Writes them first if they were never written, or if another use of their
+  /// memory has overwritten them.
   const float* get() {
     if (!written_) write_tables(conv_, channels_, weight_, tables_);
     written_ = true;
     return tables_;
   }
 
-  /// Returns the memory of the tables, for a use that overwrites them.
+  /// Returns the memory of the tables for another use, which may overwrite them.
   float* lend() {
     written_ = false;
     return tables_;
@@ -197,9 +200,10 @@ class Tables {
 
 }  // namespace
 
-// Zeros of a table and pixels without a gradient leave every sum as it is, but not if they are
-// multiplied by an infinity or a NaN. Where a factor is not finite, weights are not looked up: the
-// gradients of all pixels are convolved, as under the instruction sets without tables.
+// The look-up adds products with the zeros of a table, which leave a sum as it is only if the other
+// factor is finite. If a gradient or a weight is infinite or NaN, no weights are looked up: the
+// gradients of all pixels are written down and convolved, as under instruction sets that have no
+// fast look-up.
 void convolve_pool_input_gradient(const LaneConvolution& conv, Part part,
                                   const std::uint8_t* winners, const float* dy, const float* weight,
                                   float* dx, float* workspace) {
@@ -223,7 +227,8 @@ void convolve_pool_input_gradient(const LaneConvolution& conv, Part part,
     if (tables.serve() && index_routes(conv, pooled, routes)) {
       spread_block(conv, channels, active, routes, tables.get(), target);
     } else {
-      if (tables.serve()) find();  // The routes have been indexed and have to be found again.
+      // The winners were replaced by indices, so that they have to be found again.
+      if (tables.serve()) find();
       float* const dy_of_all = tables.lend();
       unpool(conv, routes, dy_of_all);
       convolve_input_gradient_block(conv, channels, active, dy_of_all, weight, target);

@@ -12,8 +12,9 @@ static_assert(most_routed <= most_routed_outputs);
 constexpr int most_rows = 5;
 constexpr int most_columns = 2;
 
-/// Adds to `sums` what one pooled pixel contributes: each lane multiplies its gradient with the
-/// window of the pixel that won. `x` is the first tap of the first of the four windows.
+/// Adds to `sums` the contribution of one pooled pixel: each lane multiplies its gradient by the
+/// pixels of `x` in the window of its winner. `x` points to the first pixel of the window of the
+/// first of the four pixels that may have won.
 template <class V, int outputs, int rows, int columns>
 [[gnu::always_inline]] inline void add_routed(const float* x, std::int64_t row_floats,
                                               const float* routes,
@@ -34,8 +35,9 @@ template <class V, int outputs, int rows, int columns>
   });
 }
 
-/// Adds to dweight what all pooled pixels contribute, for neighbouring taps of neighbouring outputs
-/// and one input.
+/// Adds to `dweight` the contribution of all pooled pixels of a block of samples, for rows *
+/// columns neighbouring elements of the kernel, `outputs` neighbouring output channels and one
+/// input channel.
 template <class V, int outputs, int rows, int columns>
 [[gnu::noinline]] void weight_tile(const LaneConvolution& conv, const float* x, const float* routes,
                                    float* dweight) {
@@ -61,8 +63,8 @@ template <class V, int outputs, int rows, int columns>
   });
 }
 
-/// Adds to dweight what a block contributes, for all taps of neighbouring outputs and one input,
-/// whose plane is `x`.
+/// Adds to `dweight` the contribution of a block of samples, for the whole kernel, `outputs`
+/// neighbouring output channels and one input channel, whose plane is `x`.
 template <int outputs>
 void weight_plane(const LaneConvolution& conv, std::int64_t active, const float* x,
                   const float* routes, float* dweight) {
@@ -77,7 +79,8 @@ void weight_plane(const LaneConvolution& conv, std::int64_t active, const float*
   });
 }
 
-/// Returns the sum of the gradients of channel `o`, one of the `outputs` channels that have routes.
+/// Returns the sum of the gradients of output channel `o` of the `outputs` channels that have
+/// `routes`.
 float sum_gradients(std::int64_t routes_per_channel, std::int64_t outputs, std::int64_t o,
                     const float* routes) {
   float by_lane[lanes], sum;
@@ -91,7 +94,8 @@ float sum_gradients(std::int64_t routes_per_channel, std::int64_t outputs, std::
   return sum;
 }
 
-/// Holds all operands, and the regions of the workspace.
+/// A WeightGradient holds the operands of convolve_pool_weight_gradient() and the regions of its
+/// workspace.
 struct WeightGradient {
   const LaneConvolution& conv;
   const float* x;
@@ -116,7 +120,7 @@ struct WeightGradient {
     x = padded;
   }
 
-  /// Finds the routes [block,pooled pixel,outputs] of `outputs` channels from `o` on.
+  /// Finds the routes [block,pooled pixel,outputs] of the `outputs` output channels from `o` on.
   void find_all_routes(std::int64_t o, std::int64_t outputs) const {
     const std::int64_t pixels = pooled_pixels(conv);
     for (std::int64_t block = 0; block < blocks(); ++block) {
@@ -126,7 +130,8 @@ struct WeightGradient {
     }
   }
 
-  /// Computes the gradients of the weights between `outputs` channels from `o` on and input `c`.
+  /// Computes the gradients of the weights that connect the `outputs` output channels from `o` on
+  /// with input channel `c`.
   template <int outputs>
   void run_channel(std::int64_t o, std::int64_t c) const {
     const auto bytes = sizeof(float) * static_cast<std::size_t>(outputs * cells() * lanes);

@@ -8,14 +8,14 @@ namespace {
 
 constexpr int most_taps = many_registers ? 5 : 4;
 
-/// Describes the way through two rows of an image: down to the second row, then up to the next
-/// column, and so on. With a single row, the way goes along the row.
+/// Steps lead through the pixels of two rows of an image, column by column: down to the second row,
+/// then up to the next column, and so on. If there is one row, they lead along that row.
 class Steps {
  public:
   Steps(std::int64_t rows, std::int64_t row_floats)
       : next_(rows == 2 ? row_floats : lanes), both_(rows == 2 ? lanes : 2 * lanes) {}
 
-  /// Returns the distance to the next pixel, in floats, and goes on to it.
+  /// Returns the distance in floats from this pixel to the next, and goes on to that.
   [[gnu::always_inline]] std::int64_t next() {
     const std::int64_t step = next_;
     next_ = both_ - step;
@@ -26,8 +26,8 @@ class Steps {
   std::int64_t next_, both_;
 };
 
-/// Adds to dweight what all pixels contribute, for neighbouring taps in a row of the kernel, of
-/// neighbouring outputs and one input.
+/// Adds to `dweight` the contribution of all pixels of a block of samples, for `taps` neighbouring
+/// columns of one row of the kernel, `outputs` neighbouring output channels and one input channel.
 template <class V, int outputs, int taps>
 [[gnu::noinline]] void weight_tile(const LaneConvolution& conv, const float* x, const float* dy,
                                    float* dweight) {
@@ -56,8 +56,8 @@ template <class V, int outputs, int taps>
   });
 }
 
-/// Adds to dweight what all pixels contribute, for one row of the kernel, of neighbouring outputs
-/// and one input.
+/// Adds to `dweight` the contribution of all pixels of a block of samples, for one row of the
+/// kernel, `outputs` neighbouring output channels and one input channel.
 template <int outputs>
 void weight_row(const LaneConvolution& conv, std::int64_t active, const float* x, const float* dy,
                 float* dweight) {
@@ -69,7 +69,8 @@ void weight_row(const LaneConvolution& conv, std::int64_t active, const float* x
   });
 }
 
-/// Adds what a block contributes to dweight [O,C,kh,kw,16], for some outputs.
+/// Adds to `dweight` [O,C,kh,kw,16] the contribution of a block of samples, for some output
+/// channels.
 void weight_block(const LaneConvolution& conv, Part part, std::int64_t active, const float* x,
                   const float* dy, float* dweight) {
   const std::int64_t width = padded_width(conv), plane = padded_height(conv) * width;

@@ -5,8 +5,8 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Calls `work(row, inner)` for every row of some channels: `row` is the offset of the row in x,
-/// and `inner` its offset in the block with a border.
+/// Calls `work(row, inner)` for every row of some channels. `row` is the offset of the row in
+/// planes without a border, and `inner` is its offset in planes with a border.
 template <class Work>
 void for_each_row(const LaneConvolution& conv, Part channels, Work work) {
   for (std::int64_t channel = channels.begin; channel < channels.end; ++channel)

@@ -1,5 +1,5 @@
-// A block with a border of zeros lets a convolution with padding be computed as one without
-// padding. The build compiles these functions once per instruction set.
+// A convolution with padding is computed as one without padding, of planes to which a border of
+// zeros has been added. The build compiles these functions once per instruction set.
 #pragma once
 
 #include "graph/kernels/lanes/lane_kernels.hpp"
@@ -16,11 +16,11 @@ inline std::int64_t padded_width(const LaneConvolution& conv) {
   return conv.width + 2 * conv.padding_width;
 }
 
-/// Copies x [C,H,W,16], a block of 16 samples, with a border of zeros to `workspace`, and returns
-/// the copy. If there is no padding, copies nothing and returns x.
+/// Copies `x` [C,H,W,16], one block of samples, with a border of zeros to `workspace`, and returns
+/// the copy. If the convolution has no padding, copies nothing and returns `x`.
 const float* with_padding(const LaneConvolution& conv, const float* x, float* workspace);
 
-/// Copies the inner part of some channels of `padded`, which has a border, to x [C,H,W,16].
+/// Copies some channels of `padded`, without their border, to `x` [C,H,W,16].
 void without_padding(const LaneConvolution& conv, Part channels, const float* padded, float* x);
 
 }  // namespace penstock::graph::PENSTOCK_ISA

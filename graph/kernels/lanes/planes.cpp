@@ -7,8 +7,9 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Writes the first vector_size columns of x as rows of lanes. There are `samples` samples, whose
-/// rows are `length` apart; vector_size of them are used, and lanes without a sample become zero.
+/// Transposes a square of the first `vector_size` columns of the first `vector_size` samples, so
+/// that the samples lie side by side in lanes. `samples` is the number of samples from `x` on,
+/// whose rows are `length` floats apart; lanes without a sample become zero.
 void square_to_lanes(std::int64_t samples, std::int64_t length, const float* x, float* to) {
   Vector rows[vector_size];
   unrolled<vector_size>([&](auto i) { rows[i] = i < samples ? load(x + i * length) : Vector{}; });
@@ -25,7 +26,8 @@ void square_from_lanes(std::int64_t samples, std::int64_t length, const float* f
   });
 }
 
-/// Converts up to vector_size of the `samples` samples from `x` on, whose lanes begin at `to`.
+/// Writes the first `vector_size` samples from `x` on, or all `samples` if they are fewer, to the
+/// lanes that begin at `to`.
 void samples_to_lanes(std::int64_t samples, std::int64_t length, const float* x, float* to) {
   std::int64_t column = 0;
   for (; column + vector_size <= length; column += vector_size)
@@ -44,9 +46,9 @@ void samples_from_lanes(std::int64_t samples, std::int64_t length, const float* 
       x[i * length + column] = from[column * lanes + i];
 }
 
-/// Calls `work(first, left, offset)` for every vector_size lanes of every block: `first` is the
-/// first sample in these lanes, `left` counts the samples from `first` on, and `offset` is where
-/// the lanes begin.
+/// Calls `work(first, left, offset)` for every `vector_size` lanes of every block of samples.
+/// `first` is the number of the first sample in these lanes, `left` is the number of samples from
+/// that one on, and `offset` is the offset where the lanes begin.
 template <class Work>
 void for_each_vector(std::int64_t samples, std::int64_t length, Work work) {
   for (std::int64_t block = 0; block * lanes < samples; ++block)
@@ -54,8 +56,8 @@ void for_each_vector(std::int64_t samples, std::int64_t length, Work work) {
       work(block * lanes + lane, samples - block * lanes - lane, block * lanes * length + lane);
 }
 
-/// Holds the positions of a window along one axis that lie in the image: from `begin` up to but
-/// without `end`.
+/// A Span is the positions [begin, end) of a window along one axis that lie in the image, not in
+/// the padding.
 struct Span {
   std::int64_t begin, end;
 
@@ -64,8 +66,9 @@ struct Span {
         end(first_pixel + kernel > size ? size - first_pixel : kernel) {}
 };
 
-/// Calls `work(position, pixel)` for those positions of an output pixel's window that lie in the
-/// image, in order; `pixel` is the offset of the position in the plane.
+/// Calls `work(position, pixel)` for those positions of the window of output (out_row,out_column)
+/// that lie in the image, row by row. `pixel` is the offset in the plane of the pixel at this
+/// position.
 template <class Work>
 [[gnu::always_inline]] inline void for_each_position(const Pooling& pool, std::int64_t out_row,
                                                      std::int64_t out_column, Work work) {
@@ -79,8 +82,9 @@ template <class Work>
            ((row + kh) * pool.width + column + kw) * lanes);
 }
 
-/// Calls `work(out_row, out_column, plane, pixel)` for every vector of lanes of every output pixel;
-/// `plane` is the offset of its plane of the image, and `pixel` is the offset of the output pixel.
+/// Calls `work(out_row, out_column, plane, pixel)` for every output pixel, once for every Vector of
+/// its lanes. `plane` is the offset where these lanes of the plane of the image begin, and `pixel`
+/// is the offset of these lanes of the output pixel.
 template <class Work>
 void for_each_output(const Pooling& pool, Work work) {
   std::int64_t pixel = 0;
@@ -109,7 +113,7 @@ void pool_maximum(const Pooling& pool, const float* x, float* y, std::uint8_t* w
   for_each_output(
       pool, [&](std::int64_t row, std::int64_t column, std::int64_t plane, std::int64_t pixel) {
         Vector best{};
-        Mask winner = Mask{} - 1;  // No pixel has won yet.
+        Mask winner = Mask{} - 1;  // A winner of -1 means that no pixel has won yet.
         for_each_position(pool, row, column, [&](std::int32_t position, std::int64_t offset) {
           const Vector challenger = load(x + plane + offset);
           const Mask wins = (challenger > best) | (challenger != challenger) | (winner < 0);

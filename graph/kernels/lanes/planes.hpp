@@ -1,5 +1,6 @@
-// These kernels bring tensors into the batch-lane layout and back, and pool planes in this layout;
-// LaneKernels says how. The build compiles them once per instruction set.
+// These kernels convert tensors to the batch-lane layout and back, and compute max poolings in this
+// layout. LaneKernels says what their arguments are. The build compiles them once per instruction
+// set.
 #pragma once
 
 #include "graph/kernels/lanes/lane_kernels.hpp"

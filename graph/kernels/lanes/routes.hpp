@@ -1,7 +1,8 @@
-// Routes say where gradients go through a max pooling of 2x2 pixels and a ReLU. With routes, the
-// gradient of a convolution needs no image of gradients that are mostly zeros: each pooled pixel
-// has one gradient, and each lane's winner says which weights or pixels it is multiplied with. The
-// build compiles these functions once per instruction set.
+// A route has the gradients of one pooled pixel, after a max pooling of 2x2 pixels and a ReLU, and
+// for each lane the winner to which its gradient goes. With routes, the gradients of a convolution
+// are computed without an image of the gradients of all pixels, most of which are zero: each lane's
+// winner says by which weights or pixels the gradient is multiplied. The build compiles these
+// functions once per instruction set.
 #pragma once
 
 #include "graph/kernels/lanes/lane_kernels.hpp"
@@ -17,8 +18,9 @@ inline std::int64_t pooled_pixels(const LaneConvolution& conv) {
   return (conv.out_height / 2) * (conv.out_width / 2);
 }
 
-/// Holds the gradients of some lanes, and says which of the four pixels each gradient goes to. A
-/// gradient is zero if the ReLU does not let it through.
+/// A Route is a route in memory, read for as many lanes as V has elements. The winner of a lane is
+/// in the right column of its 2x2 pixels where `right` is not zero, and in the lower row where
+/// `below` is not zero. A gradient is zero where the ReLU does not let it through.
 template <class V>
 struct Route {
   V gradient;
@@ -31,8 +33,8 @@ struct Route {
   }
 };
 
-/// Writes the routes [pooled pixels,outputs] of `outputs` neighbouring channels of a block. Their
-/// planes begin at `winners` and `dy`.
+/// Writes `routes` [pooled pixels,outputs] of `outputs` neighbouring channels of one block of
+/// samples. The planes of these channels begin at `winners` and `dy`.
 void find_routes(const LaneConvolution& conv, std::int64_t outputs, const std::uint8_t* winners,
                  const float* dy, float* routes);
 

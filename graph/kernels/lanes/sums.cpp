@@ -7,7 +7,7 @@ namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
 /// Returns a Vector whose element i is the sum of the lanes i, i + stride, i + 2*stride and so on,
-/// of 16 lanes.
+/// up to lane 15.
 template <int stride = vector_size>
 Vector folded(const float* values) {
   if constexpr (stride == lanes)
@@ -16,8 +16,9 @@ Vector folded(const float* values) {
     return folded<stride * 2>(values) + folded<stride * 2>(values + stride);
 }
 
-/// Returns the sums of 2*distance Vectors, one sum per element. `parts` is halved until one Vector
-/// is left.
+/// Returns a Vector whose element i is the sum of the elements of parts[i]. `parts` has
+/// `vector_size` Vectors at first. Each call adds halves of them to each other, so that 2*distance
+/// Vectors become `distance` Vectors, until one is left.
 template <int distance>
 Vector merged(Vector* parts) {
   unrolled<distance>([&](auto i) {
@@ -42,7 +43,8 @@ float sum(const float* values) {
 
 void sum_lanes(std::int64_t count, const float* values, float* sums) {
   for (std::int64_t i = 0; i < count && count >= vector_size; i += vector_size) {
-    // The last Vector overlaps the one before it.
+    // The last Vector of sums overlaps the Vector before it, so that nothing is written past the
+    // end.
     if (i + vector_size > count) i = count - vector_size;
     Vector parts[vector_size];
     unrolled<vector_size>([&](auto part) { parts[part] = folded(values + (i + part) * lanes); });
@@ -54,11 +56,11 @@ void sum_lanes(std::int64_t count, const float* values, float* sums) {
 namespace {
 
 constexpr int vectors = lanes / vector_size;
-/// Is the number of channels that are summed at a time. Their sums are independent of each other,
-/// so that the CPU need not wait for one before it goes on with the next.
+/// This many channels are summed at a time. Their sums are independent of each other, so that the
+/// CPU can go on with one sum while it waits for the result of another.
 constexpr int most_channels = many_registers ? 4 : 2;
 
-/// Adds `rows` neighbouring rows of neighbouring channels to `sums`, column by column.
+/// Adds `rows` neighbouring rows of `channels` neighbouring channels to `sums`, column by column.
 template <int rows, int channels>
 [[gnu::always_inline]] inline void add_rows(const LanePlanes& planes, const float* x,
                                             Vector (&sums)[channels][vectors]) {
@@ -84,7 +86,7 @@ template <int channels>
   __builtin_memcpy(all, sums, sizeof sums);
 }
 
-/// Sums `channels` neighbouring channels over all blocks.
+/// Computes `sums` of `channels` neighbouring channels over all blocks of samples.
 template <int channels>
 void sum_channels(const LanePlanes& planes, const float* x, float* sums) {
   const std::int64_t block_floats = planes.channels * planes.height * planes.width * lanes;

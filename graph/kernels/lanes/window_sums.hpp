@@ -8,17 +8,18 @@
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-/// The sums of this many outputs, with four pixels each, fit into the registers.
+/// The registers hold the sums of this many output channels at four pixels each.
 inline constexpr int most_outputs = many_registers ? 5 : 3;
 
-/// Returns how many products an element of an output channel is the sum of.
+/// Returns how many products are summed for each element of an output channel.
 inline std::int64_t window_depth(const LaneConvolution& conv) {
   return conv.inputs * conv.kernel_height * conv.kernel_width;
 }
 
-/// Adds to `sums` the convolution at rows * columns neighbouring pixels of neighbouring output
-/// channels. The sums stay in registers while the window moves over channels, rows and columns. `x`
-/// has its border and begins at the first window.
+/// Adds to `sums` the convolution at rows * columns neighbouring pixels of `outputs` neighbouring
+/// output channels, without the bias. The sums stay in registers while the window moves over the
+/// channels, rows and columns of the kernel. `x` has its border and points to the first pixel of
+/// the first window.
 template <class V, int outputs, int rows, int columns>
 [[gnu::always_inline]] inline void add_windows(const LaneConvolution& conv, const float* x,
                                                const float* weight,
@@ -36,7 +37,7 @@ template <class V, int outputs, int rows, int columns>
       }
 }
 
-/// Starts the sums of every pixel with the bias of each output channel, if there is one.
+/// Sets the sums of every pixel to the bias of each output channel, or to zero if `bias` is null.
 template <class V, int outputs, int pixels>
 [[gnu::always_inline]] inline void start_with_bias(const float* bias, V (&sums)[outputs][pixels]) {
   unrolled<outputs>([&](auto o) {

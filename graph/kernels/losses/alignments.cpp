@@ -8,14 +8,14 @@ namespace {
 constexpr float impossible = -__builtin_inff();
 constexpr std::int64_t padding = AlignmentWorkspace::before;
 
-/// Finds the rows of the workspace, as AlignmentWorkspace divides it.
+/// Rows finds the rows of a workspace that is divided as AlignmentWorkspace says.
 class Rows {
  public:
   Rows(const LabelledSequence& of, float* workspace)
       : stride_(alignment_workspace(of.steps, of.count).pitch), workspace_(workspace) {}
   float* operator[](std::int64_t row) const { return workspace_ + row * stride_ + padding; }
-  /// Returns row `row`, in which state 0 has the log-probability 0 and every other state is
-  /// impossible.
+  /// Sets state 0 of a row to the log-probability 0 and all other states to impossible, and returns
+  /// the row.
   float* start(std::int64_t row) const {
     float* const states = (*this)[row];
     for (std::int64_t s = -padding; s < stride_ - padding; ++s) states[s] = impossible;
@@ -33,7 +33,8 @@ class Rows {
   float* workspace_;
 };
 
-/// Numbers the rows that do not belong to a step. The rows of the steps follow from `forward` on.
+/// These are the numbers of the rows that do not belong to a step of the sequence. The rows of the
+/// steps follow from `forward` on.
 enum Fixed : std::int64_t { skip, emission, skip_back, emission_back, back, back_next, forward };
 static_assert(forward == AlignmentWorkspace::fixed);
 
@@ -42,8 +43,8 @@ std::int64_t class_of(const LabelledSequence& of, std::int64_t s) {
   return s % 2 == 1 ? of.labels[s / 2] : of.blank;
 }
 
-/// Writes 0 for the states that may directly follow the state two before them, and `impossible` for
-/// all other states.
+/// Writes skips[s] for every state `s`: 0 if state `s` may directly follow state `s` - 2, and
+/// `impossible` otherwise.
 void find_skips(const LabelledSequence& of, float* skips) {
   for (std::int64_t s = 0; s < of.states(); ++s)
     skips[s] = s % 2 == 1 && s > 1 && of.labels[s / 2] != of.labels[s / 2 - 1] ? 0.0f : impossible;
@@ -55,7 +56,7 @@ void find_emissions(const LabelledSequence& of, std::int64_t step, float* emissi
 }
 
 /// Computes to[s] = log(exp(from[s]) + exp(from[s-1]) + exp(from[s-2] + skips[s])) + emissions[s].
-/// The exponentials are divided by the largest one, which makes it 1. The two others are summed by
+/// All three exponentials are divided by the largest, which becomes 1. The two others are summed by
 /// themselves, because they may be too small to change 1 when they are added to it.
 void advance(std::int64_t states, const float* from, const float* skips, const float* emissions,
              float* to) {
@@ -70,8 +71,9 @@ void advance(std::int64_t states, const float* from, const float* skips, const f
   });
 }
 
-/// Returns the loss from the states after the last step. Labels that are spelled completely end in
-/// one of the last two states.
+/// Returns the loss, given the log-probabilities of the states after the last step. An alignment
+/// that spells all labels ends in one of the last two states: the last label or the blank behind
+/// it.
 float loss_of(const LabelledSequence& of, const float* states) {
   const float a = states[of.states() - 1], b = states[of.states() - 2];
   const float low = a > b ? b : a, peak = a > b ? a : b;
@@ -96,7 +98,8 @@ void reverse(std::int64_t count, const float* from, float* to) {
   for (std::int64_t i = 0; i < count; ++i) to[i] = from[count - 1 - i];
 }
 
-/// Adds to dx, at the class of each state, -factor times the probability of the state at this step.
+/// Adds to `dx`, at the class of each state, -factor times the probability that an alignment is in
+/// that state at step `step`.
 void add_probabilities(const LabelledSequence& of, const Rows& rows, std::int64_t step,
                        const float* from_end, float loss, float factor, float* dx) {
   const std::int64_t states = of.states();
@@ -118,7 +121,8 @@ void gradient(const LabelledSequence& of, float factor, float* workspace, float*
   }
   const float total = loss_of(of, rows[forward + of.steps]);
   for (std::int64_t i = 0; i < of.steps * of.classes; ++i) dx[i] = 0;
-  // The second pass reads the sequence from its end, so that the order of its states is reversed.
+  // The second pass goes from the end of the sequence to its beginning, with the states in reverse
+  // order.
   for (std::int64_t s = 0; s < states; ++s)
     rows[skip_back][s] = s > 1 ? rows[skip][states + 1 - s] : impossible;
   const float* from_end = rows.start(back);

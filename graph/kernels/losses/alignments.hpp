@@ -7,20 +7,23 @@
 
 namespace penstock::graph {
 
-/// Holds a sequence of log-probabilities [steps,classes] and the labels that it should spell.
+/// A LabelledSequence is a sequence of log-probabilities [steps,classes], with the labels that it
+/// should spell. Its steps are, for example, the points in time of an audio recording.
 struct LabelledSequence {
   std::int64_t steps, classes, blank;
   const float* log_probabilities;
-  std::int64_t count;  ///< Counts the labels.
+  std::int64_t count;  ///< This is the number of labels.
   const std::int64_t* labels;
 
-  /// Returns the number of states: blank, label, blank, label, ..., blank.
+  /// Returns the number of states. An alignment goes through states that stand for blank, first
+  /// label, blank, second label, and so on; the last state stands for a blank.
   std::int64_t states() const { return 2 * count + 1; }
 };
 
-/// Says how the workspace is divided into rows of `pitch` floats. A row has a number for every
-/// state, and `before` numbers in front of them that stand for impossible states. The first `fixed`
-/// rows do not belong to a step, and the rows of the steps follow. The rows end at float `end`.
+/// The workspace is divided into rows of `pitch` floats. A row has a number for every state, and in
+/// front of these `before` numbers that stand for impossible states. The first `fixed` rows do not
+/// belong to a step of the sequence; the rows of the steps follow. `end` is the number of floats of
+/// all rows.
 struct AlignmentWorkspace {
   static constexpr std::int64_t before = 2, fixed = 6;
   std::int64_t pitch, end;
@@ -31,15 +34,16 @@ static constexpr AlignmentWorkspace alignment_workspace(std::int64_t steps, std:
   return {pitch, pitch * (AlignmentWorkspace::fixed + steps + 1)};
 }
 
-/// Compute sums over all alignments. An alignment is a class for each step such that the labels are
-/// left when repetitions and then blanks are dropped (Graves et al., "Connectionist Temporal
-/// Classification", section 4.1, in logarithms).
+/// These kernels sum over all alignments of a sequence. An alignment gives each step a class, such
+/// that the labels are left when first repetitions and then blanks are dropped (Graves et al.,
+/// "Connectionist Temporal Classification", section 4.1, in logarithms).
 struct AlignmentKernels {
-  /// Returns minus the logarithm of the probability of all alignments, which is infinite if there
-  /// is none.
+  /// Returns minus the logarithm of the probability of all alignments together, which is infinite
+  /// if there is no alignment.
   float (*loss)(const LabelledSequence&, float* workspace);
-  /// Computes dx [steps,classes] = factor times the gradient of the loss. The gradient at a class
-  /// and a step is minus the probability that an alignment has this class at this step.
+  /// Computes `dx` [steps,classes], the gradient of the loss in the log-probabilities, times
+  /// `factor`. The gradient at a step and a class is minus the probability that an alignment has
+  /// this class at this step.
   void (*gradient)(const LabelledSequence&, float factor, float* workspace, float* dx);
 };
 

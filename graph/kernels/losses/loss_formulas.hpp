@@ -1,7 +1,8 @@
-// This header has the formulas of losses over pairs (x, target). Each formula has `term` and its
-// slope in x. If the target is no constant, and its slope is not just the negative of the slope in
-// x, the formula has `target_slope`, too. Each formula is made from LossConstants. The header is
-// for kernels that the build compiles once per instruction set.
+// This header has the formulas of losses over pairs (x, target). Each formula is a type that is
+// made from LossConstants. It has `term`, the loss of a pair, and `slope`, the derivative of the
+// term in x. If the target may have a gradient, and this is not just the negative of the gradient
+// of x, it also has `target_slope`, the derivative in the target. The header is for kernels that
+// the build compiles once per instruction set.
 #pragma once
 
 #include "graph/kernels/losses/losses.hpp"
@@ -9,7 +10,7 @@
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-/// Makes a loss of a function of the difference x - target.
+/// OfDifference makes a formula of a function of d = x - target.
 template <class Difference>
 struct OfDifference : Difference {
   explicit OfDifference(const LossConstants& constants) : Difference{constants} {}
@@ -19,14 +20,14 @@ struct OfDifference : Difference {
   }
 };
 
-/// Computes d².
+/// The function is d².
 struct Squared {
   explicit Squared(const LossConstants&) {}
   [[gnu::always_inline]] float at(float d) const { return d * d; }
   [[gnu::always_inline]] float slope_at(float d) const { return 2.0f * d; }
 };
 
-/// Computes |d|, whose slope is 0 at 0.
+/// The function is |d|, whose slope counts as 0 at d = 0.
 struct Absolute {
   explicit Absolute(const LossConstants&) {}
   [[gnu::always_inline]] float at(float d) const { return d > 0.0f ? d : 0.0f - d; }
@@ -35,7 +36,7 @@ struct Absolute {
   }
 };
 
-/// Computes d²/2β where |d| < β, and |d| - β/2 elsewhere.
+/// The function is d²/2β where |d| < β, and |d| - β/2 elsewhere.
 struct Smooth {
   explicit Smooth(const LossConstants& constants) : beta(constants.beta) {}
   [[gnu::always_inline]] float at(float d) const {
@@ -44,19 +45,19 @@ struct Smooth {
   }
   [[gnu::always_inline]] float slope_at(float d) const {
     const float size = d > 0.0f ? d : 0.0f - d, sign = d > 0.0f ? 1.0f : d < 0.0f ? -1.0f : 0.0f;
-    return size >= beta ? sign : d / beta;  // A NaN stays a NaN.
+    return size >= beta ? sign : d / beta;  // If d is NaN, the slope is NaN.
   }
   float beta;
 };
 
-/// Computes -t·log(x) - (1 - t)·log(1 - x), where logarithms below -100 count as -100, as in
-/// PyTorch.
+/// The term is -t·log(x) - (1 - t)·log(1 - x), where t is the target. Logarithms below -100 count
+/// as -100, as in PyTorch.
 struct Binary {
   explicit Binary(const LossConstants&) {}
   [[gnu::always_inline]] static float clamped(float y) { return y < -100.0f ? -100.0f : y; }
   [[gnu::always_inline]] static float log_of(float x) { return clamped(logarithm(x)); }
-  /// Returns log(1 - x). What 1 - x loses to rounding is added to the logarithm, because the slope
-  /// of the logarithm is about 1 wherever this rounding matters.
+  /// Returns log(1 - x). The error that rounding makes in 1 - x is added to the logarithm: this
+  /// error matters only near x = 0, where the logarithm of 1 - x has a slope of about 1.
   [[gnu::always_inline]] static float log_of_rest(float x) {
     const float rest = 1.0f - x, lost = (1.0f - rest) - x;
     return clamped(logarithm(rest) + lost);
@@ -73,9 +74,9 @@ struct Binary {
   }
 };
 
-/// Takes x as the logit of the probability 1/(1 + exp(-x)), and computes log(1 + exp(x)) - t·x as
-/// the sum of log(1 + exp(-|x|)) and max(x, 0) - t·x. These two do not cancel each other, however
-/// large |x| is.
+/// Here x is the logit of the probability 1/(1 + exp(-x)), and t is the target. The term log(1 +
+/// exp(x)) - t·x is computed as the sum of log(1 + exp(-|x|)) and max(x, 0) - t·x. These two do not
+/// cancel each other, however large |x| is.
 struct BinaryLogits {
   explicit BinaryLogits(const LossConstants&) {}
   [[gnu::always_inline]] float term(float x, float t) const {
@@ -91,7 +92,7 @@ struct BinaryLogits {
   [[gnu::always_inline]] float target_slope(float x, float) const { return -x; }
 };
 
-/// Computes t·(log(t) - x), which is 0 for t = 0.
+/// The term is t·(log(t) - x), where t is the target; it is 0 for t = 0.
 struct Divergence {
   explicit Divergence(const LossConstants&) {}
   [[gnu::always_inline]] float term(float x, float t) const {
@@ -103,7 +104,7 @@ struct Divergence {
   }
 };
 
-/// Computes exp(t)·(t - x).
+/// The term is exp(t)·(t - x), where t is the target.
 struct DivergenceFromLogarithm {
   explicit DivergenceFromLogarithm(const LossConstants&) {}
   [[gnu::always_inline]] float term(float x, float t) const { return exponential(t) * (t - x); }
@@ -113,9 +114,10 @@ struct DivergenceFromLogarithm {
   }
 };
 
-/// Computes rate - t·log(rate). With `log_rate`, x is the logarithm of the rate; otherwise x is the
-/// rate, to which eps is added before the logarithm is taken. With `stirling`, Stirling's
-/// approximation of log(t!) is added for t > 1: t·log(t) - t + log(2πt)/2.
+/// The term is rate - t·log(rate), where t is the target. If `log_rate` is true, x is the logarithm
+/// of the rate; otherwise x is the rate, to which `eps` is added before the logarithm is taken. If
+/// `stirling` is true, Stirling's approximation of log(t!) is added for t > 1: t·log(t) - t +
+/// log(2πt)/2.
 template <bool log_rate, bool stirling>
 struct Poisson {
   explicit Poisson(const LossConstants& constants) : eps(constants.eps) {}
@@ -136,13 +138,13 @@ struct Poisson {
   float eps;
 };
 
-/// Returns `lack` if it is above 0 or a NaN, and otherwise 0.
+/// Returns `lack` if it is above 0 or NaN, and otherwise 0.
 [[gnu::always_inline]] inline float above_zero(float lack) {
   return lack <= 0.0f ? 0.0f : lack;
 }
 
-/// Computes x where t is 1, max(0, margin - x) where t is -1, and, as PyTorch does, the sum of both
-/// for any other t.
+/// The term is x where the target t is 1, max(0, margin - x) where t is -1, and the sum of both for
+/// any other t, as in PyTorch.
 struct Hinge {
   explicit Hinge(const LossConstants& constants) : margin(constants.margin) {}
   [[gnu::always_inline]] float term(float x, float t) const {
@@ -154,7 +156,7 @@ struct Hinge {
   float margin;
 };
 
-/// Computes log(1 + exp(-t·x)).
+/// The term is log(1 + exp(-t·x)), where t is the target.
 struct SoftMargin {
   explicit SoftMargin(const LossConstants&) {}
   [[gnu::always_inline]] float term(float x, float t) const { return softplus(-t * x); }

@@ -14,8 +14,8 @@ void terms(std::int64_t count, const LossConstants& constants, const float* x, c
       count, [=, loss = Loss(constants)](std::int64_t i) { y[i] = loss.term(x[i], target[i]); });
 }
 
-/// Returns the sum of `count` terms, where `write(i, size, y)` writes `size` terms from term i on
-/// to y.
+/// Returns the sum of `count` terms. `write(i, size, y)` writes the `size` terms from term i on to
+/// `y`.
 template <class Write>
 [[gnu::always_inline]] inline double sum_of_blocks(std::int64_t count, Write write) {
   constexpr std::int64_t most = 1024;  // This is a multiple of the 32 partial sums in long_sum().

@@ -1,5 +1,6 @@
-// LossKernels are losses that compare two tensors element by element, a part of KernelTable. This
-// header has declarations only, because sources of every instruction set include it.
+// LossKernels compute losses that compare two tensors element by element. They are a part of
+// KernelTable. This header has declarations only, because sources of every instruction set include
+// it.
 #pragma once
 
 #include <cstdint>
@@ -8,40 +9,44 @@
 
 namespace penstock::graph {
 
-/// Holds the constants of all formulas. A formula reads only the constants that it uses.
+/// LossConstants are the constants of all formulas. A formula reads only the constants that it
+/// uses.
 struct LossConstants {
-  float beta = 1;    ///< Is the distance below which smooth_l1 is a parabola.
-  float margin = 1;  ///< Is the margin of hinge.
-  float eps = 0;     ///< Is added to the rate before poisson takes its logarithm.
+  /// The loss `smooth` is a parabola where x and the target are less apart than this.
+  float beta = 1;
+  float margin = 1;  ///< This is the margin of the loss `hinge`.
+  float eps = 0;     ///< The loss `poisson` adds this to the rate before it takes the logarithm.
 };
 
-/// Computes a loss with a term for each pair (x, target).
+/// These kernels compute a loss that has one term for each pair (x, target).
 struct PairLossKernels {
   void (*terms)(std::int64_t count, const LossConstants&, const float* x, const float* target,
                 float* y);
-  /// Returns the sum of the terms. Their order is fixed by `count`.
+  /// Returns the sum of the terms. `count` alone fixes the order in which they are added.
   double (*sum)(std::int64_t count, const LossConstants&, const float* x, const float* target);
-  /// Computes dx = d term/dx · dloss; dx may have the memory of x or target.
+  /// Computes `dx`, the derivative of each term in x times `dloss`, the gradient of that term. `dx`
+  /// may be written over `x` or `target`.
   void (*gradient)(std::int64_t count, const LossConstants&, const float* x, const float* target,
                    RowOperand dloss, float* dx);
-  /// Computes the gradient of the target. It is null where the target is a constant, or where its
-  /// gradient is -dx.
+  /// Computes `dtarget`, the derivative of each term in the target times `dloss`. The pointer is
+  /// null if the target has no gradient, or if its gradient is -dx.
   void (*target_gradient)(std::int64_t count, const LossConstants&, const float* x,
                           const float* target, RowOperand dloss, float* dtarget);
 };
 
-/// Computes max(0, margin - target·(a - b)).
+/// These kernels compute a loss with the terms max(0, margin - target·(a - b)).
 struct RankingKernels {
   void (*terms)(std::int64_t count, float margin, const float* a, const float* b,
                 const float* target, float* y);
   double (*sum)(std::int64_t count, float margin, const float* a, const float* b,
                 const float* target);
-  /// Computes da, which may have the memory of a, b or target; db is -da.
+  /// Computes `da`, the gradient of `a`, which may be written over `a`, `b` or `target`. The
+  /// gradient of `b` is -da.
   void (*gradient)(std::int64_t count, float margin, const float* a, const float* b,
                    const float* target, RowOperand dloss, float* da);
 };
 
-/// Holds the losses whose formulas are in loss_formulas.hpp.
+/// These losses are named after their formulas in loss_formulas.hpp, except for `ranking`.
 struct LossKernels {
   PairLossKernels squared;
   PairLossKernels absolute;
@@ -50,15 +55,16 @@ struct LossKernels {
   PairLossKernels binary_logits;
   PairLossKernels divergence;
   PairLossKernels divergence_from_logarithm;
-  /// Holds the variants of the formula: poisson[x is the logarithm of the rate][with Stirling's
-  /// term].
+  /// The first index is 1 if x is the logarithm of the rate, and the second is 1 if Stirling's
+  /// approximation is added.
   PairLossKernels poisson[2][2];
   PairLossKernels hinge;
   PairLossKernels soft_margin;
   RankingKernels ranking;
-  /// Computes y = log(min(max(x, low), high)); y may have the memory of x.
+  /// Computes y = log(min(max(x, low), high)). `y` may be written over `x`.
   void (*clipped_logarithm)(std::int64_t count, float low, float high, const float* x, float* y);
-  /// Computes dx = dy/x, which is 0 where x was clipped; dx may have the memory of x or dy.
+  /// Computes dx = dy/x, or 0 where x is below `low` or above `high`. `dx` may be written over `x`
+  /// or `dy`.
   void (*clipped_logarithm_gradient)(std::int64_t count, float low, float high, const float* x,
                                      const float* dy, float* dx);
 };

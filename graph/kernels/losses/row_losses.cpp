@@ -14,7 +14,7 @@ double root(double x) {
   return __builtin_sqrt(x);
 }
 
-/// Returns `lack` if it is above 0 or a NaN, and otherwise 0.
+/// Returns `lack` if it is above 0 or NaN, and otherwise 0.
 double above_zero(double lack) {
   return lack <= 0 ? 0 : lack;
 }
@@ -32,7 +32,7 @@ Cosine cosine_of(std::int64_t width, const float* a, const float* b) {
   return {long_sum_of(width, product, a, b) / both, both, square_a, square_b};
 }
 
-/// Computes the loss of each row. A row whose target is neither 1 nor -1 has a term of 0, as in
+/// Computes the loss of each row. A row whose target is neither 1 nor -1 has the loss 0, as in
 /// PyTorch.
 void cosine(const CosineRows& of, float* y) {
   for (std::int64_t row = 0; row < of.rows; ++row) {
@@ -43,7 +43,8 @@ void cosine(const CosineRows& of, float* y) {
   }
 }
 
-// The formula is dcos/da = b/√(a·a b·b) - cos·a/(a·a).
+// The derivative of the cosine in `a` is b/√(a·a b·b) - cos·a/(a·a), and that in `b` is the same
+// with `a` and `b` exchanged.
 void cosine_gradient(const CosineRows& of, RowOperand dloss, float* da, float* db) {
   for (std::int64_t row = 0; row < of.rows; ++row) {
     const std::int64_t at = row * of.width;
@@ -62,7 +63,7 @@ void cosine_gradient(const CosineRows& of, RowOperand dloss, float* da, float* d
   }
 }
 
-/// Returns the distance of two rows, |a - b + eps|, in the norm that `of` asks for.
+/// Returns the distance |a - b + eps| of two rows, in the norm that `of` asks for.
 double distance(const TripletRows& of, const float* a, const float* b) {
   const float eps = of.eps;
   if (of.manhattan)
@@ -78,11 +79,11 @@ double distance(const TripletRows& of, const float* a, const float* b) {
 }
 
 struct Triplet {
-  /// Is margin + near - far, which is the loss if it is above zero.
+  /// This is margin + near - far, which is the loss if it is above zero.
   double lack;
-  double near, far;  ///< Are the distances of the near row and of the far row.
-  /// Is 1 if `far` is the distance from the near row, 0 if it is the distance from the anchor, and
-  /// 0.5 if both distances are equal.
+  double near, far;  ///< These are the distances of the rows `near` and `far` of TripletRows.
+  /// This is 1 if `far` is the distance from the row `near`, 0 if it is the distance from the row
+  /// `anchor`, and 0.5 if both distances are equal.
   double far_from_near;
 };
 
@@ -105,8 +106,8 @@ void triplet(const TripletRows& of, float* y) {
   }
 }
 
-/// Adds slope·d|a - b + eps|/da to da, and slope·d|a - b + eps|/db to db; `length` is |a - b +
-/// eps|.
+/// Adds to `da` and `db` the derivatives of |a - b + eps| in `a` and in `b`, times `slope`.
+/// `length` is |a - b + eps|.
 void add_distance_gradient(const TripletRows& of, double length, double slope, const float* a,
                            const float* b, float* da, float* db) {
   const float eps = of.eps;
@@ -134,8 +135,8 @@ void triplet_gradient(const TripletRows& of, RowOperand dloss, const TripletGrad
     float *anchor = to.anchor + at, *near = to.near + at, *far = to.far + at;
     for_each_element(of.width, [=](std::int64_t i) { anchor[i] = near[i] = far[i] = 0; });
     if (triplet.lack < 0) continue;
-    // If `lack` is a NaN, the slope is 0, but a distance that is a NaN makes its gradient NaN
-    // nevertheless.
+    // If `lack` is NaN, the slope is 0. The product of 0 and a distance that is NaN still makes its
+    // gradient NaN.
     const double slope = triplet.lack >= 0 ? static_cast<double>(of_row(dloss, row)) : 0;
     add_distance_gradient(of, triplet.near, slope, of.anchor + at, of.near + at, anchor, near);
     const double swapped = slope * triplet.far_from_near;

@@ -12,12 +12,13 @@ void fill(std::int64_t count, float value, float* y) {
   for_each_element(count, [=](std::int64_t i) { y[i] = value; });
 }
 
-/// Is the range [begin, end) of outputs along one axis whose window position lies inside the image.
+/// A Range is the outputs [begin, end) along one axis whose windows have a pixel of the image, not
+/// padding, at one position of the window.
 struct Range {
   std::int64_t begin, end;
 
-  /// Finds the range for a window position at which output i has pixel first + i·stride. The axis
-  /// has `outputs` outputs, and its pixels are those from 0 to size - 1.
+  /// Finds the range for a window position at which output i reads pixel first + i·stride. The axis
+  /// has `outputs` outputs, and its pixels are numbered from 0 to size - 1.
   Range(std::int64_t first, std::int64_t stride, std::int64_t size, std::int64_t outputs) {
     begin = first >= 0 ? 0 : (-first + stride - 1) / stride;
     if (begin > outputs) begin = outputs;
@@ -27,17 +28,18 @@ struct Range {
   }
 };
 
-/// Returns the index in a plane of the pixel at window position (kh,kw) of output (row,column).
+/// Returns the index in a plane of the pixel that output (row,column) reads at position (kh,kw) of
+/// its window.
 std::int64_t pixel_of(const Pooling& pool, std::int64_t kh, std::int64_t kw, std::int64_t row,
                       std::int64_t column) {
   return (row * pool.stride_height - pool.padding_height + kh) * pool.width +
          column * pool.stride_width - pool.padding_width + kw;
 }
 
-/// Calls `work(position, pixels, outputs, count)` for every window position and every row of
-/// outputs, but only for those outputs of the row that have a pixel of the image at this position.
-/// There are `count` of them, and the first one is at offset `outputs` of its plane and has the
-/// pixel at offset `pixels`.
+/// Calls `work(position, pixels, outputs, count)` for every position of the window and every row of
+/// outputs. Of a row, it gives only the outputs that read a pixel of the image, not padding, at
+/// this position. There are `count` of them; the first is at offset `outputs` in its plane and
+/// reads the pixel at offset `pixels`.
 template <class Work>
 void for_each_row(const Pooling& pool, Work work) {
   for (std::int64_t kh = 0; kh < pool.kernel_height; ++kh)
@@ -50,7 +52,8 @@ void for_each_row(const Pooling& pool, Work work) {
     }
 }
 
-/// Calls `work` with the stride: 1 and 2 as constants, which make the loop faster.
+/// Calls `work` with the stride. The strides 1 and 2 are constants of the compiler, which make
+/// loops faster.
 template <class Work>
 void with_stride(std::int64_t stride, Work work) {
   if (stride == 1)
@@ -61,8 +64,9 @@ void with_stride(std::int64_t stride, Work work) {
     work(stride);
 }
 
-/// Calls `work(image, output, stride)` for each plane, with the offsets where the plane begins in x
-/// and in y.
+/// Calls `work(image, output, stride)` for each plane. `image` is the offset where the plane begins
+/// in the larger tensor, before the pooling, and `output` is the offset where it begins in the
+/// pooled one.
 template <class Work>
 void for_each_plane(const Pooling& pool, Work work) {
   with_stride(pool.stride_width, [&](auto stride) {
@@ -71,8 +75,8 @@ void for_each_plane(const Pooling& pool, Work work) {
   });
 }
 
-/// Starts each output with -inf, and its winner with the first window position that is not in the
-/// padding. The winner stays if no pixel is larger than -inf.
+/// Sets every output of a plane to -inf, and its winner to the first window position that is not in
+/// the padding. This winner stays if no pixel is larger than -inf.
 void start_plane(const Pooling& pool, float* y, float* winners) {
   fill(pool.out_height * pool.out_width, -__builtin_inff(), y);
   for (std::int64_t row = 0; row < pool.out_height; ++row) {

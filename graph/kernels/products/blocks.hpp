@@ -1,22 +1,22 @@
-// Products are cut into blocks so that floats that are read again are still in a cache. This header
-// says how the blocks are cut, and how much workspace they take. Both are the same for every
-// instruction set; the functions are static, so that sources of different instruction sets share
-// none of them.
+// The factors of matrix products are cut into blocks, so that floats that are read again are still
+// in a cache. This header says how the blocks are cut, and how much workspace they take, which is
+// the same for every instruction set. The functions are static, so that sources compiled for
+// different instruction sets share none of them.
 #pragma once
 
 #include <cstdint>
 
 namespace penstock::graph {
 
-/// Is the number of steps of depth for which factors are packed, and used, at a time.
+/// Factors are packed, and then used, for this many steps of depth at a time.
 inline constexpr std::int64_t depth_block = 256;
-/// A block of the right factor that is packed has at most this many floats, which take half of a
+/// A packed block of the right factor has at most this many floats, which take half of a
 /// second-level cache of 1 MB.
 inline constexpr std::int64_t right_block_floats = 128 << 10;
-/// A factor of more floats than this does not stay in a second-level cache.
+/// A factor that has more floats than this does not stay in a second-level cache.
 inline constexpr std::int64_t cached_floats = 256 << 10;
-/// Under every instruction set, multiply_strip() reads at most this many floats per step of a
-/// packed left factor, and at most widest_panel floats per step of the right one.
+/// For each step of depth, multiply_strip() reads at most `widest_left` floats of a packed left
+/// factor and at most `widest_panel` floats of the right factor, under every instruction set.
 inline constexpr std::int64_t widest_left = 16;
 inline constexpr std::int64_t widest_panel = 32;
 
@@ -27,8 +27,8 @@ static constexpr std::int64_t round_up(std::int64_t value, std::int64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-/// Calls `work(first, size)` for chunks of `count` things. Each has at most `most`, and their sizes
-/// are as equal as possible.
+/// Cuts `count` things into as few chunks of at most `most` things as possible, whose sizes are as
+/// equal as possible, and calls `work(first, size)` for each chunk in order.
 template <class Work>
 [[gnu::always_inline]] static inline void for_each_chunk(std::int64_t count, std::int64_t most,
                                                          Work work) {
@@ -39,25 +39,26 @@ template <class Work>
   }
 }
 
-/// Returns how many columns a block has. The whole left factor is multiplied by one block before
-/// the next block is packed.
+/// Returns how many columns a block of the right factor has. The whole left factor is multiplied by
+/// one such block before the next block is packed.
 static constexpr std::int64_t column_block(std::int64_t columns, std::int64_t depth) {
   const std::int64_t steps = at_most(depth > 0 ? depth : 1, depth_block);
   const std::int64_t fit = right_block_floats / steps / widest_panel * widest_panel;
   return at_most(round_up(columns, widest_panel), fit);
 }
 
-/// The weights of at most this many results of a convolution are packed at once. packed_rows()
-/// returns a number of rows that is enough for them under every instruction set: strips have up to
-/// 6 results and a pitch of 8, or up to 14 results and a pitch of 16.
+/// A convolution packs the weights of at most this many planes of the target at once. packed_rows()
+/// returns how many floats per step of depth they take at most under any instruction set: the
+/// strips that multiply them have up to 6 rows, which take 8 floats, or up to 14 rows, which take
+/// 16.
 inline constexpr std::int64_t results_block = 512;
 static constexpr std::int64_t packed_rows(std::int64_t results) {
   return (results + 5) / 6 * 8 + widest_left;
 }
 
 /// A product with more rows than this is not computed by multiply_turned(). turned_floats() returns
-/// how many floats the packed rows of such a product take; it is 0 if the rows are too many, or too
-/// deep for a second-level cache.
+/// how many floats the packed rows of a product take, or 0 if multiply_turned() does not compute
+/// it: because it has too many rows, or because their floats do not fit into a second-level cache.
 inline constexpr std::int64_t turned_rows = 64;
 static constexpr std::int64_t turned_floats(std::int64_t rows, std::int64_t depth) {
   const std::int64_t floats = round_up(rows, widest_panel) * depth;
@@ -65,17 +66,17 @@ static constexpr std::int64_t turned_floats(std::int64_t rows, std::int64_t dept
 }
 
 /// A product with more rows than this is not computed by multiply_stationary(), which keeps sums in
-/// memory while parts of the right factor stay in registers. stationary_columns() returns the
-/// number of columns whose sums are kept at a time.
+/// memory while parts of the right factor stay in registers. stationary_columns() returns how many
+/// columns have their sums kept at a time.
 inline constexpr std::int64_t stationary_rows = 64;
 static constexpr std::int64_t stationary_columns(std::int64_t rows) {
   return (64 << 10) / rows / widest_panel * widest_panel;
 }
 
-/// Says where the regions of the workspace of multiply_stationary() begin, and where the last one
-/// ends, in floats: a part of the packed left factor, and sums. All are 0 for a product that the
-/// function does not compute, because the rows are too many or a second-level cache keeps the right
-/// factor.
+/// This is the workspace of multiply_stationary(). `left` and `sums` are where the regions for a
+/// part of the packed left factor and for the sums begin, and `end` is where the last region ends,
+/// in floats. All are 0 for a product that multiply_stationary() does not compute: because it has
+/// too many rows, or because a second-level cache keeps its right factor.
 struct StationaryWorkspace {
   std::int64_t left, sums, end;
 };
@@ -87,9 +88,9 @@ static constexpr StationaryWorkspace stationary_workspace(std::int64_t rows, std
           sums + rows * at_most(round_up(columns, widest_panel), stationary_columns(rows))};
 }
 
-/// Says where the regions of the workspace of a product with packed factors begin, and where the
-/// last one ends, in floats: the packed left factor of one strip, and the packed right factor of a
-/// block.
+/// This is the workspace of a product whose factors are packed. `left` and `right` are where the
+/// regions for the packed left factor of one strip and for a packed block of the right factor
+/// begin, and `end` is where the last region ends, in floats.
 struct PackedWorkspace {
   std::int64_t left, right, end;
 };

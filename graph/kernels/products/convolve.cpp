@@ -14,15 +14,15 @@ namespace {
 
 constexpr std::int64_t no_start = 0;
 
-/// Is a run of neighbouring places of one row.
+/// A Run is a run of neighbouring places of one row.
 struct Run {
-  std::int64_t column;  ///< Is the column of the panel at which the run begins.
+  std::int64_t column;  ///< This is the column of the panel at which the run begins.
   std::int64_t length;
-  std::int64_t source, target;  ///< Are offsets in the image and in a plane of the target.
+  /// These are offsets of the run's first place: in the Image, and in a plane of the target.
+  std::int64_t source, target;
 };
 
-/// Calls `work(run)` for each run of places of one row among the `count` places of the band from
-/// `place` on.
+/// Calls `work(run)` for each run among the `count` places of the band from `place` on.
 template <class Work>
 [[gnu::always_inline]] inline void for_each_run(const Windows& w, const Band& band,
                                                 const Image& image, std::int64_t place,
@@ -40,8 +40,8 @@ template <class Work>
   }
 }
 
-/// Copies the pixels that `places` neighbouring places see into the panel [channels*taps,
-/// panel_width].
+/// Copies the pixels that `places` neighbouring places see into `panel`
+/// [channels*taps,panel_width].
 template <int places>
 void copy_cells(const Windows& w, const Image& image, std::int64_t channels, std::int64_t source,
                 float* panel) {
@@ -58,9 +58,9 @@ void copy_cells(const Windows& w, const Image& image, std::int64_t channels, std
     }
 }
 
-/// Copies the pixels that a run of places sees. A copy that is a bit longer than the run is quicker
-/// than several short ones: the floats behind the run are overwritten by the next run, or belong to
-/// no place.
+/// Copies the pixels that the places of `run` see. A copy that is a bit longer than the run is
+/// faster than several short ones: the floats behind the run are overwritten by the next run, or
+/// belong to no place.
 template <int places>
 void copy_run(const Windows& w, const Image& image, std::int64_t channels, Run run, float* panel) {
   while (run.length >= places || (2 * run.length > places && run.column + places <= panel_width)) {
@@ -74,8 +74,9 @@ void copy_run(const Windows& w, const Image& image, std::int64_t channels, Run r
 }
 
 /// Copies the pixels that the places of a panel see, step by step of depth, as one stream of
-/// stores; `group` places at a time lie side by side. If a group is a whole panel, the pixels of
-/// the next panel are prefetched meanwhile.
+/// stores. Groups of `group` places lie side by side in the Image; `sources` has the offset of each
+/// group. If a group is a whole panel, the pixels of the next panel are prefetched at the same
+/// time.
 template <int group>
 void copy_groups(const Windows& w, const Image& image, std::int64_t channels,
                  const std::int64_t* sources, float* panel) {
@@ -93,7 +94,7 @@ void copy_groups(const Windows& w, const Image& image, std::int64_t channels,
 }
 
 /// Copies the pixels that the places of a panel see into `panel` and returns true, if these places
-/// lie in groups of `group` neighbours. Otherwise copies nothing and returns false.
+/// lie side by side in groups of `group` places. Otherwise copies nothing and returns false.
 template <int group>
 bool copied_in_groups(const Windows& w, const Band& band, const Image& image, std::int64_t channels,
                       std::int64_t place, float* panel) {
@@ -124,8 +125,8 @@ void pack_panel(const Windows& w, const Band& band, const Image& image, std::int
   });
 }
 
-/// Is a part of a band that is computed as one product. It sums over some channels (planes of the
-/// source), and computes some results (planes of the target) at all places of the band.
+/// A Block is a part of a band that is computed as one matrix product: it computes some planes of
+/// the target at all places of the band, and sums over some channels.
 struct Block {
   const Windows& w;
   const Band& band;
@@ -138,8 +139,8 @@ struct Block {
   std::int64_t left_floats() const { return left_pitch * depth(); }
 };
 
-/// Calls `work(result, rows, left)` for each strip of the block's results. The strip has `rows`
-/// results from `result` on, and `left` is the place of its packed weights.
+/// Calls `work(result, rows, left)` for each strip of the block. The strip computes `rows` planes
+/// of the target from plane `result` on, and `left` points to their packed weights.
 template <class Work>
 void for_each_strip(const Block& block, float* left, Work work) {
   for_each_chunk(block.results.end - block.results.begin, most_rows,
@@ -157,8 +158,8 @@ bool lies_together(const Block& block, std::int64_t place) {
          place % sample + panel_width <= sample;
 }
 
-/// Computes a panel whose places do not lie side by side in the target. The sums are computed in a
-/// buffer, and then copied to the target.
+/// Computes a strip at a panel whose places do not lie side by side in the target. The sums are
+/// computed in a buffer, and then copied to the target.
 void multiply_scattered(const Block& block, Strip strip, std::int64_t result, std::int64_t place) {
   const Windows& w = block.w;
   float sums[most_rows * panel_width];
@@ -180,7 +181,7 @@ void multiply_scattered(const Block& block, Strip strip, std::int64_t result, st
   for_each_sum([](float& sum, float& to) { to = sum; });
 }
 
-/// Computes all strips of a panel, one after the other, while the panel is in the nearest cache.
+/// Computes all strips of a panel one after the other, while a first-level cache holds the panel.
 void multiply_panel(const Block& block, const float* bias, std::int64_t place, float* left,
                     const float* panel) {
   const Windows& w = block.w;

@@ -1,6 +1,7 @@
-// These kernels compute convolutions as matrix products. Only a band of the factor that consists of
-// pixels is in memory at a time. The build compiles the kernels once per instruction set; see
-// ProductKernels.
+// These kernels compute convolutions as matrix products whose factors are the weights and the
+// pixels that places see. The pixels of only one band are put into memory as a factor at a time.
+// ProductKernels says what the arguments are. The build compiles the kernels once per instruction
+// set.
 #pragma once
 
 #include "graph/kernels/products/windows.hpp"
@@ -14,8 +15,8 @@ void convolve_weight_gradient(const Windows& w, Part part, const float* source,
                               const float* target_gradient, float* weight_gradient,
                               float* workspace);
 
-/// Computes the convolution for windows for which convolves_directly() is true.
-/// weight_gradient_directly() is for windows for which sums_weights_directly() is true.
+/// Computes a convolution for which convolves_directly() is true. weight_gradient_directly()
+/// computes a gradient of weights for which sums_weights_directly() is true.
 void convolve_directly(const Windows& w, Part part, const float* source, const float* weight,
                        const float* bias, float* target, float* workspace);
 void weight_gradient_directly(const Windows& w, Part part, const float* source,

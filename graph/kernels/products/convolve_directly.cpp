@@ -5,27 +5,29 @@
 #include "graph/kernels/products/pack.hpp"
 #include "graph/kernels/products/workspace.hpp"
 
-// The vectors run over results, whose weights are packed. The pixels that places see are read from
-// the source one by one, and pixels around the source are left out.
+// In this file, a Vector has the sums of one place in neighbouring planes of the target. The
+// weights of these planes are packed. The pixels that places see are read from the source one by
+// one, and pixels of the border are left out.
 
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Describes the sums of a band for some neighbouring results, whose weights make one panel.
+/// A Panel has the sums of a band in the neighbouring planes of the target whose weights make one
+/// panel.
 struct Panel {
   const Windows& w;
   const Band& band;
   std::int64_t result, results;
   const float* source;
-  const float* weights;  ///< Has the weights [channel][tap][panel_width].
-  /// Has a number for each element of one or two Vectors, or is null if there is no bias.
+  const float* weights;  ///< These are the packed weights [channel][tap][panel_width].
+  /// This has a number for each element of one or two Vectors, or is null if there is no bias.
   const float* bias;
-  float* sums;  ///< Has the sums [place][panel_width].
+  float* sums;  ///< These are the sums [place][panel_width].
 };
 
-/// Is a run of neighbouring places of a row. `skips` says for each column of the kernel how many of
-/// them it leaves out, because they do not see the source through it: at the end of the run or, if
-/// the number is below zero, at its beginning.
+/// A PlaceRun is a run of neighbouring places of one row. For each column of the kernel, `skips`
+/// says how many of these places are left out because they see only the border through it: at the
+/// end of the run or, if the number is below zero, at its beginning.
 struct PlaceRun {
   std::int64_t first, places;
   std::int8_t skips[most_row_taps];
@@ -40,7 +42,8 @@ struct PlaceRun {
   }
 };
 
-/// Are the taps through which a place sees a pixel of the source.
+/// Taps are the taps along one axis through which a place sees a pixel of the source, not of the
+/// border.
 struct Taps {
   std::int64_t first, count;
 
@@ -54,8 +57,8 @@ struct Taps {
   }
 };
 
-/// Adds the products of some channels to the sums of a run of places, in row `row` of a sample of
-/// the band.
+/// Adds the products of `channels` channels to the sums of a run of places, which lies in row `row`
+/// of sample `sample` of the band.
 void multiply_run(const Panel& panel, const PlaceRun& run, std::int64_t sample, std::int64_t row,
                   std::int64_t channel, std::int64_t channels) {
   const Windows& w = panel.w;
@@ -84,8 +87,8 @@ void multiply_run(const Panel& panel, const PlaceRun& run, std::int64_t sample, 
                    .target_pitch = panel_width});
 }
 
-/// Computes every sum of the panel. A tile is no wider than the source, so that no tap leaves out
-/// places at both ends of the tile.
+/// Computes every sum of `panel`. A tile is no wider than the source, so that no tap sees the
+/// border at both ends of the tile.
 void multiply_panel(const Panel& panel) {
   const Windows& w = panel.w;
   const bool joined = joins_rows(w);
@@ -104,7 +107,7 @@ void multiply_panel(const Panel& panel) {
   });
 }
 
-/// Writes all sums of the panel to the target.
+/// Writes all sums of `panel` to the target.
 void put_panel(const Panel& panel, float* target) {
   const Windows& w = panel.w;
   const std::int64_t places = panel.band.rows * w.columns.places;
@@ -115,8 +118,9 @@ void put_panel(const Panel& panel, float* target) {
                    w.target_plane);
 }
 
-/// Calls `work(result, results)` for the panels of a unit. A unit has widest_panel results under
-/// every instruction set, so that it may consist of several panels.
+/// Calls `work(result, results)` for the panels of unit number `unit`: each has `results` planes of
+/// the target from plane `result` on. A unit has `widest_panel` planes under every instruction set,
+/// so that it may consist of several panels.
 template <class Work>
 void for_each_panel(const Windows& w, std::int64_t unit, Work work) {
   const std::int64_t end = at_most((unit + 1) * widest_panel, w.results);
@@ -137,7 +141,7 @@ void convolve_directly(const Windows& w, Part part, const float* source, const f
     const std::int64_t first = begin / widest_panel;
     const std::int64_t units = panels_of(at_most(group, w.results - begin));
     const auto packed = [&](std::int64_t result) { return weights + (result - begin) * depth; };
-    std::uint64_t ready = 0;  // Bit i says whether the weights of unit i are packed.
+    std::uint64_t ready = 0;  // Bit i is 1 if the weights of unit i are packed.
     for_each_band(w, [&](const Band& band) {
       const Part units_here = overlap(part, before, units);
       before += units;

@@ -6,20 +6,23 @@
 #include "graph/kernels/products/tile.hpp"
 #include "graph/kernels/products/workspace.hpp"
 
-// The vectors run over channels. As the channels of a pixel are put side by side, the pixels that a
-// row of the kernel sees are one run of memory, and no window has to be copied.
+// In this file, a Vector has the sums of neighbouring channels. The pixels of the source are
+// transposed, so that the channels of a pixel lie side by side; the pixels that a place sees
+// through one row of the kernel are then one run of memory, and need not be copied together.
 
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Is the largest number of taps of a kernel whose gradients are put in order by vectors.
+/// If a kernel has more taps than this, its gradients are put in order float by float, not Vector
+/// by Vector.
 constexpr std::int64_t most_taps = 49;
 
-/// Is a band of the source as [sample][y][x][channel] with zeros around it.
+/// Pixels are the pixels that the places of a band see, as [sample][y][x][channel], with the border
+/// around the source.
 struct Pixels {
   float* data;
   std::int64_t channels;
-  std::int64_t height, width;  ///< Count the zeros around the source, too.
+  std::int64_t height, width;  ///< Both include the border around the source.
 
   std::int64_t at(std::int64_t sample, std::int64_t y, std::int64_t x) const {
     return ((sample * height + y) * width + x) * channels;
@@ -32,8 +35,8 @@ void transpose_pixel_by_pixel(std::int64_t channels, std::int64_t count, const f
     for (std::int64_t i = 0; i < count; ++i) to[i * pitch + c] = from[c * plane + i];
 }
 
-/// Transposes `count` neighbouring pixels of all channels. The last square overlaps the one before
-/// it.
+/// Transposes `count` neighbouring pixels of all channels, in squares of `vector_size` pixels. The
+/// last square overlaps the one before it if fewer pixels are left.
 void transpose_row(std::int64_t channels, std::int64_t count, const float* from, std::int64_t plane,
                    float* to) {
   std::int64_t c = 0;
@@ -55,7 +58,7 @@ Pixels pixels_of(const Windows& w, const Band& band, const float* source, float*
     __builtin_memset(to, 0, sizeof(float) * static_cast<std::size_t>(floats));
   if (columns.count <= 0) return pixels;
   const std::int64_t plane = w.rows.size * w.columns.size;
-  // Rows without zeros between them are copied as one long row.
+  // Rows that have no border between them are transposed as one long row.
   const bool joined = columns.count == w.columns.size && columns.count == pixels.width;
   const std::int64_t row_count = joined && rows.count > 0 ? 1 : rows.count;
   const std::int64_t length = joined ? rows.count * columns.count : columns.count;
@@ -68,7 +71,7 @@ Pixels pixels_of(const Windows& w, const Band& band, const float* source, float*
   return pixels;
 }
 
-/// Packs the gradients of `results` results, from `result` on, place by place.
+/// Packs the gradients of `results` planes of the target, from plane `result` on, place by place.
 void pack_gradients(const Windows& w, const Band& band, std::int64_t result, std::int64_t results,
                     const float* gradient, float* to) {
   const std::int64_t places = band.rows * w.columns.places;
@@ -78,9 +81,9 @@ void pack_gradients(const Windows& w, const Band& band, std::int64_t result, std
                  w.target_plane, {to, left_pitch});
 }
 
-/// Calls `work(offset, pixel, length)` for every run of weights whose pixels lie side by side:
-/// `offset` is where the run begins in the sums of a result, `pixel` is where it begins in the
-/// pixels, and `length` counts its floats.
+/// Calls `work(offset, pixel, length)` for every run of weights whose pixels lie side by side.
+/// `offset` is where the run begins among the sums of one plane of the target, `pixel` is where it
+/// begins in `pixels` for the first place, and `length` is its number of floats.
 template <class Work>
 [[gnu::always_inline]] inline void for_each_run(const Windows& w, const Pixels& pixels, Work work) {
   const bool whole_rows = w.columns.tap_step == 1;
@@ -126,9 +129,9 @@ void add_band(const Windows& w, Part part, const Band& band, const Pixels& pixel
   });
 }
 
-/// Transposes sums [taps][channels] to [channels][taps] for vector_size channels. A square may
-/// write past the last tap of a channel, to the first taps of the next channel, which are written
-/// later.
+/// Transposes sums [taps][channels] to [channels][taps] for `vector_size` channels. A square of
+/// Vectors may write past the last tap of a channel, to the first taps of the next channel, which
+/// are written later.
 void put_channels_first(std::int64_t taps, std::int64_t channels, const float* sums,
                         float* gradient) {
   float buffer[vector_size * (most_taps + 1)];
@@ -137,7 +140,8 @@ void put_channels_first(std::int64_t taps, std::int64_t channels, const float* s
   __builtin_memcpy(gradient, buffer, sizeof(float) * static_cast<std::size_t>(vector_size * taps));
 }
 
-/// Transposes sums [results][taps][channels] to [results][channels][taps].
+/// Transposes sums [planes of the target][taps][channels] to [planes of the
+/// target][channels][taps], for the planes `results`.
 void put_channels_first(const Windows& w, Part results, const float* sums, float* gradient) {
   const std::int64_t taps = w.rows.taps * w.columns.taps;
   sums += results.begin * taps * w.channels;

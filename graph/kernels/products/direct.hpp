@@ -1,6 +1,7 @@
-// Some convolutions read their images where they lie in memory, without packing them. This header
-// says which convolutions do so, and how they are cut. It is the same for every instruction set;
-// the functions are static, so that sources of different instruction sets share none of them.
+// Some convolutions read the source directly, where it lies in memory, and pack none of its pixels.
+// This header says which convolutions do so, and how they are cut, which is the same for every
+// instruction set. The functions are static, so that sources compiled for different instruction
+// sets share none of them.
 #pragma once
 
 #include "graph/kernels/products/blocks.hpp"
@@ -8,30 +9,31 @@
 
 namespace penstock::graph {
 
-/// The nearest cache holds a panel of weights of this many steps of depth beside the pixels that
-/// are multiplied with them.
+/// A convolution that reads its source directly sums over at most about this many steps of depth at
+/// a time: a first-level cache holds the weights of a panel for them, together with the pixels that
+/// are multiplied by these weights.
 inline constexpr std::int64_t direct_depth = 288;
-/// Is the largest number of places, at either end of a tile, that see only zeros around the image
-/// through one tap.
+/// At either end of a tile, at most this many places see only the border of the source through the
+/// same tap.
 inline constexpr std::int64_t most_skipped = 2;
-/// Is the largest number of taps in a row of the kernel of a convolution that reads its images
-/// where they lie.
+/// A convolution that reads its source directly has at most this many taps in a row of its kernel.
 inline constexpr std::int64_t most_row_taps = 16;
-/// The weights or gradients of at most this many panels of results are packed at a time.
+/// The weights or gradients of at most this many panels are packed at a time.
 inline constexpr std::int64_t most_panels = 64;
 
 static constexpr std::int64_t panels_of(std::int64_t results) {
   return (results + widest_panel - 1) / widest_panel;
 }
 
-/// Returns whether vectors over results would use nearly all of their elements.
+/// Returns whether `results` floats side by side fill nearly all elements of the Vectors that hold
+/// them, under every instruction set.
 static constexpr bool fills_vectors(std::int64_t results) {
   constexpr std::int64_t vector = widest_panel / 2;
   return results >= vector && 6 * results >= 5 * round_up(results, vector);
 }
 
-/// Returns whether place i (a pixel of the target) sees pixel i of the source, and no other pixel,
-/// along both axes. All rows of places can then be computed as one long row.
+/// Returns whether place i sees pixel i of the source, and no other pixel, along both axes. All
+/// rows of places can then be computed as one long row.
 static constexpr bool joins_rows(const Windows& w) {
   const auto one_by_one = [](const WindowAxis& axis) {
     return axis.taps == 1 && axis.step == 1 && axis.first == 0 && axis.places == axis.size;
@@ -39,16 +41,17 @@ static constexpr bool joins_rows(const Windows& w) {
   return one_by_one(w.rows) && one_by_one(w.columns);
 }
 
-/// Returns whether the convolution is computed in vectors of results, while pixels are read one by
-/// one from the source where it lies. If there is little depth, it takes too long to transpose the
-/// sums. Channels whose pixels have the same place in the nearest cache drive each other out of it,
-/// unless several taps read them.
+/// Returns whether the convolution reads its source directly: a Vector then has the same place in
+/// several planes of the target, and pixels are read one by one. With little depth, transposing the
+/// sums into the target would take too long. Channels whose pixels are a multiple of 1024 floats
+/// apart drive each other out of a first-level cache, which is worth it only if several taps read
+/// each pixel.
 static constexpr bool convolves_directly(const Windows& w) {
   constexpr std::int64_t fewest_channels = 16, fewest_places = 4;
   constexpr std::int64_t least_depth = 192, same_place = 1024;
   const WindowAxis& x = w.columns;
-  // The input gradient of a convolution with a stride has gaps between its places in the target,
-  // which vectors cannot step over.
+  // The gradient of the input of a convolution with a stride has gaps between its places in the
+  // target, which Vectors cannot step over.
   if (w.rows.target_step != 1 || x.target_step != 1) return false;
   if (w.channels < fewest_channels || !fills_vectors(w.results)) return false;
   if (joins_rows(w)) {
@@ -60,15 +63,15 @@ static constexpr bool convolves_directly(const Windows& w) {
          x.low >= -most_skipped && x.low + x.places + x.span - x.size <= most_skipped;
 }
 
-/// Returns whether the gradient of the weights is computed in vectors of results, while pixels are
-/// read one by one from the source where it lies.
+/// Returns whether the gradient of the weights reads the source directly: a Vector then has the
+/// gradients of the same place in several planes of the target, and pixels are read one by one.
 static constexpr bool sums_weights_directly(const Windows& w) {
   constexpr std::int64_t fewest_channels = 8;
   return w.channels >= fewest_channels && fills_vectors(w.results);
 }
 
-/// Returns how many results have their weights or gradients in memory at a time: as many whole
-/// panels as fit into half a second-level cache, but at least one.
+/// Returns for how many planes of the target weights or gradients are in the workspace at a time:
+/// as many whole panels as fit into half a second-level cache, but at least one.
 static constexpr std::int64_t packed_results(const Windows& w) {
   const std::int64_t depth = w.channels * w.rows.taps * w.columns.taps;
   const std::int64_t fit = at_most(right_block_floats / (depth * widest_panel), most_panels);

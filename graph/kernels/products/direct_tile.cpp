@@ -3,29 +3,29 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Is the number of steps from the prefetch of a float to its use.
+/// A float is prefetched this many steps before it is used.
 constexpr int steps_ahead = 8;
 
 template <int rows, int vectors>
 using Sums = Vector[rows][vectors];
 
-/// Calls `work` for every Vector of a tile, with its row and column as constants.
+/// Calls `work(row, v)` for every Vector of a tile, with its numbers as constants of the compiler.
 template <int rows, int vectors, class Work>
 [[gnu::always_inline]] inline void for_each_sum(Work work) {
   unrolled<rows>([&](auto row) { unrolled<vectors>([&](auto v) { work(row, v); }); });
 }
 
-/// Says how the rows of a tile lie in the left factor. With `runs`, the rows lie side by side, and
-/// some of them are left out. With `pixels`, the rows lie side by side, and the steps of depth are
-/// far from each other. With `planes`, the rows lie apart.
+/// A value of Rows says how the rows of a tile lie in the left factor. With `runs`, the rows lie
+/// side by side, and some of them are left out. With `pixels`, the rows lie side by side, and the
+/// steps of depth are far from each other. With `planes`, the rows are far from each other.
 enum class Rows { runs, pixels, planes };
 
-/// Adds the products of all steps to the sums of the rows [first, last).
+/// Adds the products of all steps of the innermost loop to the sums of the rows [first, last).
 template <int first, int last, Rows lie, int rows, int vectors>
 [[gnu::always_inline]] inline void add_steps(const DirectTile& tile, const float* left,
                                              const float* right, Sums<rows, vectors>& sums) {
   constexpr int count = last - first;
-  // This many rows are reached from one pointer.
+  // The code reaches this many rows from one pointer.
   constexpr int reach = lie == Rows::planes ? 4 : count;
   constexpr int pointers = (count + reach - 1) / reach;
   const DepthLoop steps = tile.steps;
@@ -47,7 +47,9 @@ template <int first, int last, Rows lie, int rows, int vectors>
   }
 }
 
-/// Adds the products of all steps to the sums of the rows that are not left out.
+/// Adds the products of all steps of the innermost loop to the sums of the rows that `skip` does
+/// not leave out; DirectTile::skips says how. The function tries `skipped` rows, then one more, and
+/// so on, so that the number of rows is a constant of the compiler.
 template <int skipped, int rows, int vectors>
 [[gnu::always_inline]] inline void add_some(const DirectTile& tile, std::int8_t skip,
                                             const float* left, const float* right,

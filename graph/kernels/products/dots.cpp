@@ -6,22 +6,23 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// A tile has up to tile_rows rows and tile_columns columns. Its sums fill whole squares of
-/// Vectors, each of which is summed at once.
+/// A tile has up to `tile_rows` rows and `tile_columns` columns. There is room for as many sums,
+/// each of them a Vector, as fill whole squares of `vector_size` Vectors: the Vectors of a square
+/// are summed all at once.
 constexpr int tile_rows = 4;
 constexpr int tile_columns = many_registers ? 6 : 2;
 constexpr int tile_sums = (tile_rows * tile_columns + vector_size - 1) / vector_size * vector_size;
 
-/// Has pointers to the first floats of the rows and columns of a tile. The steps of depth of a row
-/// or a column are neighbours in memory.
+/// A DotTile has pointers to the rows of the left factor and the columns of the right factor that
+/// make one tile. The steps of depth of a row or a column are neighbours in memory.
 struct DotTile {
   std::int64_t depth;
   bool relu;
-  float bias[tile_sums];  ///< Has the bias of every sum, row by row.
+  float bias[tile_sums];  ///< This has the bias of every sum, row by row.
   const float* rows[tile_rows];
   const float* columns[tile_columns];
-  const float* ahead;  ///< Points to the columns that the next tiles read.
-  /// Counts the cache lines from `ahead` on that are fetched with each step.
+  const float* ahead;  ///< This points to the columns that the next tiles read.
+  /// This many cache lines, from `ahead` on, are prefetched with every `vector_size` steps.
   std::int64_t ahead_lines;
 };
 
@@ -29,7 +30,7 @@ Vector not_below_zero(Vector values) {
   return values < Vector{} ? Vector{} : values;
 }
 
-/// Returns `values` with zeros in the lanes before `first`.
+/// Returns `values`, with zeros in place of the elements before element `first`.
 Vector from_lane(std::int64_t first, Vector values) {
   Mask lanes;
   for (int i = 0; i < vector_size; ++i) lanes[i] = i;
@@ -37,7 +38,8 @@ Vector from_lane(std::int64_t first, Vector values) {
   return reinterpret_cast<Vector>(reinterpret_cast<Mask>(values) & keep);
 }
 
-/// Adds the products of vector_size steps from `step` on to the sums, which lie row by row.
+/// Adds the products of the `vector_size` steps from `step` on to `sums`, which lie row by row.
+/// `load_run` loads these steps of a row or a column.
 template <int rows, class Load>
 [[gnu::always_inline]] inline void add_step(const DotTile& tile, std::int64_t step, Load load_run,
                                             Vector* sums) {
@@ -49,9 +51,10 @@ template <int rows, class Load>
   });
 }
 
-/// Computes the dot products, row by row. The last steps are read together with some steps before
-/// them, so that nothing is read past a row. These earlier steps are then replaced by zeros in both
-/// factors: in one factor alone, a zero would meet an infinity of the other factor and make a NaN.
+/// Computes the dot products of a tile, row by row. If fewer than `vector_size` steps are left at
+/// the end, they are read together with some steps before them, so that nothing is read past a row.
+/// These earlier steps are then replaced by zeros in both factors: a zero in one factor only could
+/// meet an infinity in the other, which would make a NaN.
 template <int rows, bool fetches>
 [[gnu::noinline]] void dots(const DotTile& tile, float* to) {
   Vector sums[tile_sums] = {};
@@ -94,7 +97,7 @@ DotTile tile_of_columns(const Product& p, std::int64_t column, std::int64_t colu
   return tile;
 }
 
-/// Writes rows of `columns` sums to the result.
+/// Writes `rows` rows of `columns` sums to the result `to`.
 void put(const float* sums, std::int64_t rows, std::int64_t columns, float* to,
          std::int64_t pitch) {
   for (std::int64_t i = 0; i < rows; ++i, to += pitch, sums += tile_columns)
@@ -104,13 +107,13 @@ void put(const float* sums, std::int64_t rows, std::int64_t columns, float* to,
       for (std::int64_t j = 0; j < columns; ++j) to[j] = sums[j];
 }
 
-/// Computes `columns` neighbouring columns, at most as many as a tile has. If there are fewer, the
-/// last column is computed again.
+/// Computes `columns` neighbouring columns, at most `tile_columns`. If there are fewer, the last
+/// column is computed several times.
 void multiply_columns(const Product& p, const ProductRange& range, std::int64_t column,
                       std::int64_t columns) {
   DotTile tile = tile_of_columns(p, column, columns);
-  // If no cache keeps the right factor, the next columns are fetched while these columns are
-  // multiplied. The small tiles of instruction sets with few registers have no time for that.
+  // If no cache keeps the right factor, the next columns are prefetched while these columns are
+  // multiplied. The small tiles of instruction sets with few registers leave no time for that.
   const std::int64_t tiles = (range.rows + tile_rows - 1) / tile_rows;
   tile.ahead = p.right.data + (column + tile_columns) * p.right.column_stride;
   if (many_registers && p.depth * p.columns > cached_floats)

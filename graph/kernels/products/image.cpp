@@ -9,7 +9,8 @@ bool never_leaves(const WindowAxis& axis) {
   return axis.low >= 0 && axis.low + seen(axis, axis.places) <= axis.size;
 }
 
-/// Copies rows whose length is a constant.
+/// Copies `rows` rows of `floats` floats. The length is a constant of the compiler, which makes the
+/// copy faster.
 template <int floats>
 void copy_rows(std::int64_t rows, const float* from, std::int64_t pitch, Packed to) {
   for (std::int64_t y = 0; y < rows; ++y, from += pitch, to.data += to.pitch)
@@ -25,7 +26,7 @@ void copy_rows(std::int64_t count, std::int64_t rows, const float* from, std::in
     copy_floats(count, from, to.data);
 }
 
-/// Copies a plane of the source to its place among zeros that were written before.
+/// Copies a plane of the source into an Image `to` that holds zeros.
 void copy_plane(const Windows& w, const Image& image, const Extent& rows, const Extent& columns,
                 const float* plane, float* to) {
   const std::int64_t width = w.columns.size, step = w.columns.step;

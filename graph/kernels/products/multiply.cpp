@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t no_start = 0;
 constexpr std::int64_t few_rows = 4;
 
-/// Is a part of a product: a range of steps of depth, of columns and of rows.
+/// A Block is a part of a product: a range of steps of depth, of columns and of rows.
 struct Block {
   std::int64_t first_step, steps;
   std::int64_t first_column, columns;
@@ -24,8 +24,8 @@ bool reads_in_place(const Product& p) {
   return p.right.column_stride == 1 && p.rows <= 4 * most_rows;
 }
 
-/// Returns whether a block has so little depth that small tiles pay: the CPU then stores the sums
-/// of one tile while it begins the next one. There must be many tiles for that.
+/// Returns whether `block` is computed in small tiles. If it has little depth and many tiles, the
+/// CPU stores the sums of one small tile while it begins the next one.
 bool is_shallow(const Block& block) {
   return block.steps <= 12 && block.columns >= 256;
 }
@@ -35,7 +35,7 @@ void pack_left(const Product& p, const Block& block, std::int64_t row, std::int6
   const ConstMatrix& left = p.left;
   const float* const from =
       left.data + row * left.row_stride + block.first_step * left.column_stride;
-  if (left.row_stride == 1)  // Whole vectors are copied faster, even if fewer rows are needed.
+  if (left.row_stride == 1)  // Whole Vectors are copied faster, even if fewer rows are needed.
     pack_rows(at_most(p.rows - row, left_pitch), block.steps, from, left.column_stride,
               {to, left_pitch});
   else
@@ -53,14 +53,14 @@ void pack_panel(const Product& p, const Block& block, std::int64_t column, float
     pack_columns(columns, block.steps, from, right.column_stride, {to, panel_width});
 }
 
-/// Packs, side by side, the panels of the right factor that are not read where they lie.
+/// Packs the panels of the right factor that are not read where they lie, one behind the other.
 void pack_right(const Product& p, const Block& block, float* to) {
   const std::int64_t first = reads_in_place(p) ? block.columns / panel_width * panel_width : 0;
   for (std::int64_t column = first; column < block.columns; column += panel_width)
     pack_panel(p, block, column, to + (column - first) * block.steps);
 }
 
-/// Returns the strip with `rows` rows from `row` on; `left` is the packed left factor of these
+/// Returns the strip of the `rows` rows from `row` on. `left` is the packed left factor of these
 /// rows.
 Strip strip_of_rows(const Product& p, const Block& block, std::int64_t row, std::int64_t rows,
                     const float* left) {

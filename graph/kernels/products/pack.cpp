@@ -6,7 +6,7 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Copies rows of `vectors` Vectors.
+/// Copies `steps` rows of `vectors` Vectors.
 template <int vectors>
 void copy_rows(std::int64_t steps, const float* from, std::int64_t pitch, Packed to) {
   for (std::int64_t step = 0; step < steps; ++step, from += pitch, to.data += to.pitch)
@@ -24,8 +24,8 @@ void transpose_band(std::int64_t count, std::int64_t steps, const float* from, s
       to.data[step * to.pitch + i] = from[i * pitch + step];
 }
 
-/// Loads the rows of a square, transposed. If there are fewer than vector_size rows, the last one
-/// is repeated.
+/// Loads `count` rows of `vector_size` floats and transposes them. If `count` is less than
+/// `vector_size`, the last row is repeated.
 [[gnu::always_inline]] inline void load_transposed(std::int64_t count, const float* from,
                                                    std::int64_t pitch,
                                                    Vector (&rows)[vector_size]) {
@@ -34,8 +34,9 @@ void transpose_band(std::int64_t count, std::int64_t steps, const float* from, s
   transpose(rows);
 }
 
-/// Unpacks at most vector_size columns. The last square of steps overlaps the one before it if it
-/// would have too few steps.
+/// Does what unpack_columns() does for at most `vector_size` columns. Steps are transposed in
+/// squares of `vector_size` steps; the last square overlaps the one before it if fewer steps are
+/// left.
 void unpack_band(std::int64_t count, std::int64_t steps, const float* from, std::int64_t from_pitch,
                  float* to, std::int64_t pitch) {
   if (steps < vector_size) {
@@ -100,18 +101,20 @@ void unpack_columns(std::int64_t count, std::int64_t steps, const float* from,
 void pack_weights(const Windows& w, std::int64_t result, std::int64_t rows, std::int64_t channel,
                   std::int64_t channels, const float* weight, Packed to) {
   const std::int64_t taps = w.rows.taps * w.columns.taps;
-  // In an input gradient, pixels that no window sees because of a stride have no taps.
+  // In a gradient of the input, the pixels that no place of the output sees, because of a stride,
+  // have no taps.
   if (taps == 0) return;
   weight += result * w.weight_result + channel * w.weight_channel;
   const bool all_taps =
       w.weight_row == w.columns.taps && w.rows.weight_step == 1 && w.columns.weight_step == 1;
-  // Whole vectors are copied faster, even if fewer rows are needed.
+  // Whole Vectors are copied faster, even if fewer rows are needed.
   if (all_taps && w.weight_result == 1)
     return pack_rows(at_most(w.results - result, to.pitch), channels, weight, w.weight_channel, to);
   if (all_taps && w.weight_channel == taps)
     return pack_columns(rows, channels * taps, weight, w.weight_result, to);
   std::int64_t c = 0;
-  // In every channel but the last, a whole vector can be read from any weight on.
+  // In every channel but the last, a whole Vector can be read from every weight on without reading
+  // past the weights.
   if (all_taps && taps <= vector_size && w.weight_channel >= vector_size)
     for (; c < channels && channel + c + 1 < w.channels; ++c, to.data += taps * to.pitch)
       pack_short_columns(rows, taps, weight + c * w.weight_channel, w.weight_result, to);

@@ -1,11 +1,11 @@
-// Strips at the right border of a matrix are ragged: they are narrower than a tile.
+// A strip whose last tile is narrower than a panel is computed by the functions of this file.
 #include "graph/kernels/products/pack.hpp"
 #include "graph/kernels/products/tile.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Copies rows of floats.
+/// Copies `rows` rows of `columns` floats.
 void copy(const float* from, std::int64_t from_pitch, float* to, std::int64_t to_pitch,
           std::int64_t rows, std::int64_t columns) {
   for (std::int64_t row = 0; row < rows; ++row, from += from_pitch, to += to_pitch)

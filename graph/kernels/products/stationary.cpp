@@ -7,15 +7,16 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Is a group of panels whose sums, [columns / panel_width, rows, panel_width], are kept together.
+/// A Block is a group of panels of a product whose sums [columns / panel_width,rows,panel_width]
+/// are kept in memory at the same time.
 struct Block {
   std::int64_t first_row, rows;
   std::int64_t first_column, columns;
-  float* left;  ///< Has the packed left factor [rows,left_pitch].
+  float* left;  ///< This is the packed left factor [rows,left_pitch].
   float* sums;
 };
 
-/// Are some steps of depth, whose products are added to the sums of one panel at a time.
+/// Steps are some steps of depth, whose products are added to the sums of one panel at a time.
 struct Steps {
   const float* right;
   std::int64_t right_pitch;
@@ -46,8 +47,8 @@ template <int steps, bool first, bool fetches>
   }
 }
 
-/// Adds the products of the steps to the sums of all rows. With each of the first rows, a row of
-/// the next panel is prefetched.
+/// Adds the products of the steps of depth to the sums of all rows of one panel. For each step, a
+/// row of the right factor in the next panel is prefetched.
 template <int steps, bool first>
 void add_steps(const Steps& s) {
   Vector right[steps][2];
@@ -79,20 +80,22 @@ void pack_left(const Product& p, const Block& block, std::int64_t step, std::int
     pack_columns(steps, block.rows, from, left.column_stride, {block.left, left_pitch});
 }
 
-/// Calls `work(column, sums)` for every panel, with the panel's first column and its sums.
+/// Calls `work(column, sums)` for every panel of `block`, with the panel's first column and its
+/// sums.
 template <class Work>
 void for_each_panel(const Block& block, Work work) {
   for (std::int64_t column = 0; column < block.columns; column += panel_width)
     work(block.first_column + column, block.sums + column * block.rows);
 }
 
-/// Returns where the panel of a column begins. The last panel overlaps the one before it, so that
-/// nothing is read past a row.
+/// Returns the column from which a panel at `column` reads. The last panel overlaps the panel
+/// before it, so that nothing is read past the end of a row.
 std::int64_t start_of_panel(const Product& p, std::int64_t column) {
   return at_most(column, p.columns - panel_width);
 }
 
-/// Writes the sums of a panel as results, except for columns that belong to the panel before it.
+/// Writes the sums of the panel at `column` to the result, except for columns that belong to the
+/// panel before it.
 void put(const Product& p, const Block& block, std::int64_t column, const float* sums) {
   const std::int64_t start = start_of_panel(p, column), skipped = column - start;
   Vector bias[2] = {};

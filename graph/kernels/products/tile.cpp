@@ -6,7 +6,7 @@ namespace {
 template <int rows, int vectors>
 using Sums = Vector[rows][vectors];
 
-/// Calls `work` for every Vector of a tile, with its row and column as constants.
+/// Calls `work(row, v)` for every Vector of a tile, with its numbers as constants of the compiler.
 template <int rows, int vectors, class Work>
 [[gnu::always_inline]] inline void for_each_sum(Work work) {
   unrolled<rows>([&](auto row) { unrolled<vectors>([&](auto v) { work(row, v); }); });

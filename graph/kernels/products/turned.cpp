@@ -7,14 +7,15 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Is the number of columns of a tile. Columns are often a power of two apart, and are then kept in
-/// one set of the nearest cache. A set has twelve ways on CPUs with many registers, and eight on
-/// others.
+/// A tile has this many columns of the product. Columns of the right factor are often a power of
+/// two apart, so that a first-level cache keeps them all in one set. A set has room for twelve of
+/// them on CPUs with 32 registers for Vectors, and for eight on others.
 constexpr std::int64_t tile_columns = many_registers ? 12 : 6;
-/// The sums of this many columns are transposed at once.
+/// The sums of this many columns are transposed into the result at once.
 constexpr std::int64_t group = widest_panel;
 
-/// Holds some rows, packed as [depth,pitch], and the sums of a group of columns, [group,pitch].
+/// A Panel has some rows of the left factor, packed as [depth,pitch], and the sums of these rows
+/// for a group of columns [group,pitch].
 struct Panel {
   std::int64_t first_row, rows, pitch;
   float* packed;
@@ -50,7 +51,7 @@ void add_columns(const Product& p, const Panel& panel, std::int64_t column, std:
                    .target_pitch = pitch});
 }
 
-/// Calls `work` with every panel of the range's rows.
+/// Calls `work(panel)` for every panel of the range's rows.
 template <class Work>
 void for_each_panel(const Product& p, const ProductRange& range, float* packed, float* sums,
                     Work work) {

@@ -1,5 +1,6 @@
-// These are the units by which threads share products. They are the same for every instruction set;
-// the functions are static, so that sources of different instruction sets share none of them.
+// This header says what the units are by which threads share products. They are the same for every
+// instruction set. The functions are static, so that sources compiled for different instruction
+// sets share none of them.
 #pragma once
 
 #include "graph/kernels/products/bands.hpp"
@@ -9,7 +10,7 @@
 
 namespace penstock::graph {
 
-/// Is a range of neighbouring rows and columns of a product.
+/// A ProductRange is a range of neighbouring rows and columns of a product.
 struct ProductRange {
   std::int64_t first_row, rows;
   std::int64_t first_column, columns;
@@ -32,9 +33,9 @@ static constexpr ProductRange range_of(Part part, std::int64_t rows, std::int64_
   return {0, rows, units.begin, units.end - units.begin};
 }
 
-/// Returns the number of units of a convolution. A unit is a result of a band, so that neighbouring
-/// units share the packed pixels of the band. If the source is read where it lies, a unit is a
-/// panel of a band's results.
+/// Returns the number of units of a convolution. A unit is one plane of the target at the places of
+/// one band; the units of a band are neighbours, so that they share its packed pixels. If the
+/// source is read directly, a unit is a panel of planes in place of one plane.
 static constexpr std::int64_t convolve_units(const Windows& w) {
   return band_count(w) * (convolves_directly(w) ? panels_of(w.results) : w.results);
 }

@@ -5,28 +5,29 @@
 #include "graph/kernels/products/pack.hpp"
 #include "graph/kernels/products/workspace.hpp"
 
-// The vectors run over results, whose gradients are transposed. The pixels that are multiplied with
-// the gradients are read from the source one by one, and pixels around the source are left out.
+// In this file, a Vector has the gradients of one place in neighbouring planes of the target; the
+// gradients are transposed for that. The pixels that are multiplied by the gradients are read from
+// the source one by one, and pixels of the border are left out.
 
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Holds a band's gradients for some neighbouring results.
+/// Gradients are the gradients of a band in some neighbouring planes of the target.
 struct Gradients {
   const Windows& w;
   const Band& band;
   std::int64_t results;
-  const float* data;  ///< Has the gradients [place][panel_width].
+  const float* data;  ///< These are the gradients [place][panel_width].
 };
 
-/// Are those of the `places` places from `from` on that see a pixel of the source through one tap
-/// of an axis.
+/// Places are those of the `places` places from `from` on that see a pixel of the source, not of
+/// the border, through one tap along an axis.
 struct Places {
   std::int64_t first, count;
 
   Places(const WindowAxis& axis, std::int64_t tap, std::int64_t from, std::int64_t places) {
     const std::int64_t pixel = axis.first + tap * axis.tap_step;
-    // Returns the first place that sees pixel `limit` or a later one.
+    // Returns the first place that sees pixel `limit` or a later pixel.
     const auto past = [&](std::int64_t limit) {
       return pixel >= limit ? 0 : (limit - pixel + axis.step - 1) / axis.step;
     };
@@ -37,8 +38,8 @@ struct Places {
   }
 };
 
-/// Adds the products of a band to the sums [channel][tap][panel_width] of some neighbouring
-/// channels, tap by tap.
+/// Adds the products of a band, tap by tap, to the sums [channel][tap][panel_width] of `channels`
+/// neighbouring channels.
 void add_channels(const Gradients& gradients, std::int64_t channels, const float* source,
                   float* sums) {
   const Windows& w = gradients.w;
@@ -81,7 +82,8 @@ void add_band(const Gradients& gradients, const float* source, float* sums) {
   });
 }
 
-/// Transposes the band's gradients of `results` results, the first of which begins at `gradient`.
+/// Transposes the gradients of a band in `results` planes of the target, the first of which begins
+/// at `gradient`.
 void transpose_gradients(const Windows& w, const Band& band, std::int64_t results,
                          const float* gradient, float* to) {
   const std::int64_t places = band.rows * w.columns.places;

@@ -9,7 +9,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Copies and Vectors may touch this many floats past the last pixel.
+/// Copies and Vectors may read or write this many floats past the last pixel.
 constexpr std::int64_t slack = widest_panel;
 
 std::int64_t taps(const Windows& w) {
@@ -19,7 +19,7 @@ std::int64_t band_places(const Windows& w) {
   return w.band_samples * w.band_rows * w.columns.places;
 }
 
-/// Returns the floats of a plane of a band with the zeros around it; its rows are padded to whole
+/// Returns how many floats a plane of the Image of a band takes, with rows that are padded to whole
 /// steps.
 std::int64_t plane_floats(const Windows& w) {
   const std::int64_t height = (w.band_rows - 1) * w.rows.step + w.rows.span + 1;

@@ -1,6 +1,7 @@
-// Products divide their workspace into regions as the structs of this header say, in the same way
-// for every instruction set, and their ops ask for workspaces of that size. Each number of a struct
-// is the float at which a region begins; `end` is where the last region ends.
+// Matrix products and convolutions divide their workspace into regions as the structs of this
+// header say, in the same way for every instruction set, and their ops ask for workspaces of that
+// size. Each number of a struct is the index of the float at which a region begins; `end` is where
+// the last region ends.
 #pragma once
 
 #include <cstdint>
@@ -9,33 +10,34 @@
 
 namespace penstock::graph {
 
-/// Returns the floats of workspace of a product of [rows,depth] by [depth,columns].
+/// Returns how many floats the workspace of a product of [rows,depth] by [depth,columns] has.
 std::int64_t product_floats(std::int64_t rows, std::int64_t columns, std::int64_t depth) noexcept;
 
-/// Returns the floats of workspace of a convolution or its input gradient; weight_gradient_floats()
-/// returns those of the gradient of the weights, which has other bands.
+/// Returns how many floats the workspace of a convolution, or of the gradient of its input, has.
+/// weight_gradient_floats() returns the same for the gradient of the weights, whose places are cut
+/// into bands in another way.
 std::int64_t convolve_floats(const Windows& w) noexcept;
 std::int64_t weight_gradient_floats(const Windows& w) noexcept;
 
-/// Is the workspace of convolutions, and of gradients of weights, that read images where they lie.
-/// A convolution has the packed weights of a group of results, and the sums of a band of places. A
-/// gradient of weights has the sums of a group of results, and the packed gradients of a band of
-/// places.
+/// This is the workspace of convolutions, and of gradients of weights, that read their source
+/// directly. A convolution has the packed weights of some planes of the target in `weights`, and
+/// the sums of a band in `places`. A gradient of weights has the sums for some planes of the target
+/// in `weights`, and the packed gradients of a band in `places`.
 struct DirectWorkspace {
   std::int64_t weights, places, end;
 };
 DirectWorkspace direct_workspace(const Windows& w) noexcept;
 
-/// Is the workspace of all other convolutions. It has a panel of the pixels that windows see, the
-/// packed weights of some results, and a band of the source with the zeros around it.
+/// This is the workspace of all other convolutions. It has regions for a panel of the pixels that
+/// places see, for the packed weights of some planes of the target, and for the Image of a band.
 struct ConvolveWorkspace {
   std::int64_t panel, weights, padded, end;
 };
 ConvolveWorkspace convolve_workspace(const Windows& w) noexcept;
 
-/// Is the workspace of all other gradients of weights. It has the packed gradients of a band of
-/// places; the sums, unless a kernel of one tap has its sums in the result itself; and a band of
-/// the source with the zeros around it.
+/// This is the workspace of all other gradients of weights. It has regions for the packed gradients
+/// of a band; for the sums, unless the kernel has one tap, in which case the result itself holds
+/// the sums; and for the pixels that the places of a band see.
 struct WeightGradientWorkspace {
   std::int64_t gradients, sums, padded, end;
 };

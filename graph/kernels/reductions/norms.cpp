@@ -49,8 +49,8 @@ GradientSums gradient_sums_each(std::int64_t count, const Moments& moments, cons
           long_sum_of(count, product, dy, weight, x) * static_cast<double>(moments.inverse_std)};
 }
 
-/// Holds the coefficients of what is subtracted from dy·scale·inverse_std: (x - mean)·slope +
-/// offset.
+/// A Correction gives what is subtracted from dy·scale·inverse_std to make the gradient of the
+/// input: (x - mean)·slope + offset.
 struct Correction {
   float slope, offset;
 

@@ -1,4 +1,4 @@
-// NormKernels do what batch, group and layer norm need with a run of neighbouring elements. They
+// NormKernels are the parts of batch, group and layer norm that work on neighbouring elements. They
 // are a part of KernelTable. This header has declarations only, because sources of every
 // instruction set include it.
 #pragma once
@@ -7,21 +7,23 @@
 
 namespace penstock::graph {
 
-/// Holds the mean and the deviation of the elements that are normalised together.
+/// Moments are the mean and the inverse standard deviation of the elements that are normalised
+/// together.
 struct Moments {
   float mean = 0;
-  float inverse_std = 1;  ///< Is 1/sqrt(variance + eps).
+  float inverse_std = 1;  ///< This is 1/sqrt(variance + eps).
 };
 
-/// Holds sum(dy) and sum(dy·x̂), where x̂ is the normalised x. Summed over all elements that share
-/// a shift and a scale, they are the gradients of this shift and this scale.
+/// GradientSums are sum(dy) and sum(dy·x̂), where x̂ = (x - mean)·inverse_std. Summed over all
+/// elements that share a shift and a scale, they are the gradients of this shift and this scale.
 struct GradientSums {
   double dy = 0;
   double dy_x = 0;
 };
 
-/// Functions with `scale` or `shift` take one number for the whole run; functions with `weight` or
-/// `bias` take one for each element. An output may have the memory of an input of the same length.
+/// Each function works on `count` neighbouring elements. Functions with `scale` or `shift` take one
+/// number for all these elements; functions with `weight` or `bias` take one number for each. A
+/// result may be written over an operand of the same length.
 struct NormKernels {
   /// Returns sum((x - mean)²).
   double (*squared_deviations)(std::int64_t count, float mean, const float* x);
@@ -34,11 +36,12 @@ struct NormKernels {
 
   GradientSums (*gradient_sums)(std::int64_t count, const Moments&, const float* dy,
                                 const float* x);
-  /// Returns the gradient sums of dy·weight in place of dy.
+  /// Returns the sums with dy·weight in place of dy.
   GradientSums (*gradient_sums_each)(std::int64_t count, const Moments&, const float* weight,
                                      const float* dy, const float* x);
-  /// Computes dx = inverse_std·(dy·scale - means.dy - x̂·means.dy_x), where `means` are the sums of
-  /// dy·scale divided by the number of elements that share the moments.
+  /// Computes dx = inverse_std·(dy·scale - means.dy - x̂·means.dy_x). `means` are the sums of
+  /// gradient_sums() with dy·scale in place of dy, divided by the number of elements that share the
+  /// moments.
   void (*input_gradient)(std::int64_t count, const Moments&, float scale, const GradientSums& means,
                          const float* dy, const float* x, float* dx);
   void (*input_gradient_each)(std::int64_t count, const Moments&, const float* weight,

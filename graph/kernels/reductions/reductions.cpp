@@ -18,8 +18,8 @@ void round(std::int64_t count, const double* x, float* y) {
   for_each_element(count, [=](std::int64_t i) { y[i] = static_cast<float>(x[i]); });
 }
 
-/// Computes sums [columns] over the rows of the first `columns` columns of x [rows,pitch], row
-/// after row.
+/// Computes `sums` [columns], the sums of the first `columns` columns of `x` [rows,pitch], by
+/// adding row after row.
 void column_sums(std::int64_t rows, std::int64_t columns, std::int64_t pitch, const float* x,
                  float* sums) {
   for_each_element(columns, [=](std::int64_t column) { sums[column] = 0; });

@@ -8,8 +8,8 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Calls `use(row, i, exp(x - peaks[i]))` for each element x of a ragged slab, as
-/// for_each_joined() does.
+/// Calls `use(row, i, exp(x[row + i] - peaks[i]))` for each element of a ragged slab, in the way of
+/// for_each_joined().
 template <class Use>
 [[gnu::always_inline]] inline void for_each_term(const Slab& slab, const float* x,
                                                  const float* peaks, Use use) {
@@ -18,15 +18,16 @@ template <class Use>
       [](float difference) { return exponential_of_negative(difference); }, use);
 }
 
-/// Holds the terms of `size` elements of a line, from element `first` on, and then zeros up to a
-/// multiple of 16.
+/// A Block is a part of a line: `size` elements from element `first` on. `terms` has a term exp(x -
+/// peak) for each of them, and then zeros up to a multiple of 16.
 struct Block {
   std::int64_t first, size;
   const float* terms;
 };
 
-/// Calls `use(block)` for each block of a line, with the terms exp(x - peak). They are computed in
-/// a copy that is padded to whole vectors, so that no exponential is computed by itself.
+/// Calls `use(block)` for each Block of a line. The terms exp(x - peak) are computed in a copy of
+/// the elements that is padded to a multiple of 16, so that exponentials are always computed in
+/// whole Vectors.
 template <class Use>
 [[gnu::always_inline]] inline void for_each_block(std::int64_t count, const float* x, float peak,
                                                   Use use) {
@@ -43,7 +44,7 @@ template <class Use>
   }
 }
 
-/// Writes exp(x - peak) to y and returns the sum of y.
+/// Writes exp(x - peak) to `y`, and returns the sum of `y`.
 float exponentials(std::int64_t count, const float* x, float peak, float* y) {
   double sum = 0;
   for_each_block(count, x, peak, [&](const Block& block) {
@@ -54,23 +55,24 @@ float exponentials(std::int64_t count, const float* x, float peak, float* y) {
   return static_cast<float>(sum);
 }
 
-/// If the terms of a line sum up to less than this, the line is sure of its largest element, whose
-/// term is 1. The other terms are then summed by themselves, because they may be too small to
-/// change 1 when they are added to it.
+/// The largest element of a line has the term exp(0) = 1. If all terms of a line together are less
+/// than `sure`, the other terms may be too small to change 1 when they are added to it. They are
+/// then summed by themselves, and the logarithm of 1 plus their sum is computed by
+/// logarithm_of_one_and().
 constexpr float sure = 1.5f;
 
-/// Returns a term, or 0 if it is the term of the largest element, which is 1.
+/// Returns `term`, or 0 if `term` is 1 and so belongs to the largest element.
 constexpr auto other_term = [](auto term) { return term < 1.0f ? term : decltype(term){}; };
 
 float logarithm_of_sum(double sum) {
   return static_cast<float>(__builtin_log(static_cast<double>(static_cast<float>(sum))));
 }
 
-/// Returns the sum of a block's terms without that of the largest element.
+/// Returns the sum of the terms of `block` except for the term of the largest element.
 float sum_of_others(const Block& block) {
   constexpr std::int64_t step = 16;
   float sums[step] = {};
-  // The terms and the zeros behind them fill whole steps.
+  // The loop reads whole steps of 16 terms, because zeros follow the terms.
   for (std::int64_t j = 0; j < block.size; j += step)
     for_each_element(step, [&](std::int64_t i) { sums[i] += other_term(block.terms[j + i]); });
   for (std::int64_t half = step / 2; half > 0; half /= 2)
@@ -78,7 +80,7 @@ float sum_of_others(const Block& block) {
   return sums[0];
 }
 
-/// Returns log(sum(exp(x - peak))), where `peak` is the largest x.
+/// Returns log(sum(exp(x - peak))), where `peak` is the largest element of `x`.
 float log_of_exponentials(std::int64_t count, const float* x, float peak) {
   double sum = 0, others = 0;
   for_each_block(count, x, peak, [&](const Block& block) {
@@ -91,7 +93,7 @@ float log_of_exponentials(std::int64_t count, const float* x, float peak) {
                                          : logarithm_of_sum(sum);
 }
 
-/// Computes peaks[i], the largest element of column i.
+/// Computes peaks[i], the largest element of column i of `slab`.
 [[gnu::always_inline]] inline void find_peaks(const Slab& slab, const float* x, float* peaks) {
   for_each_element(slab.width, [=](std::int64_t i) { peaks[i] = -__builtin_inff(); });
   slab.for_each_row([=, width = slab.width](std::int64_t row) {
@@ -100,7 +102,8 @@ float log_of_exponentials(std::int64_t count, const float* x, float peak) {
   });
 }
 
-/// Computes sums[i], the sum of `term(offset, i)` over the elements of column i.
+/// Computes sums[i], the sum of `term(offset, i)` over the elements of column i of `slab`, where
+/// `offset` is the offset of the element.
 template <class Term>
 [[gnu::always_inline]] inline void sum_columns(const Slab& slab, float* sums, Term term) {
   for_each_element(slab.width, [=](std::int64_t i) { sums[i] = 0; });
@@ -109,11 +112,11 @@ template <class Term>
   });
 }
 
-/// Is the largest length of lines of neighbouring elements that are transposed, to be worked on
-/// side by side.
+/// Lines of neighbouring elements that are at most this long are transposed, so that many of them
+/// are worked on side by side.
 constexpr std::int64_t short_length = 32;
 
-/// Adds up the rows of a slab into its first row, in the order of short_sum_of().
+/// Adds up the rows of a slab into its first row, in the order in which short_sum_of() adds.
 [[gnu::always_inline]] inline void fold_rows(const Slab& slab, float* rows) {
   for (std::int64_t half = short_length / 2; half > 0; half /= 2)
     for (std::int64_t row = 0; row < half && row + half < slab.rows; ++row)
@@ -122,8 +125,9 @@ constexpr std::int64_t short_length = 32;
                            std::int64_t i) { to[i] += from[i]; });
 }
 
-/// Writes log(sum(exp(x - peak))) of each of the first `lines` columns to `logarithms`, with the
-/// bits that log_of_exponentials() gives for the elements of the column. Overwrites x.
+/// Writes log(sum(exp(x - peak))) of each of the first `lines` columns of `slab` to `logarithms`,
+/// and overwrites `x`. The bits are those that log_of_exponentials() returns for a line with the
+/// same elements.
 void logarithms_of_columns(const Slab& slab, std::int64_t lines, const float* peaks, float* x,
                            float* logarithms) {
   float others[short_length * columns];
@@ -144,10 +148,12 @@ void logarithms_of_columns(const Slab& slab, std::int64_t lines, const float* pe
   });
 }
 
-/// Computes y for `width` short lines, which lie one after the other.
+/// Computes the log softmax of `width` neighbouring lines of `length` elements each. There are at
+/// most `columns` lines, and `length` is at most `short_length`.
 void log_softmax_of_short_lines(std::int64_t width, std::int64_t length, const float* x, float* y) {
   float turned[short_length * columns], peaks[columns], logarithms[columns] = {};
-  // Line i becomes column i of the slab. The columns behind those of the lines hold zeros.
+  // Line i becomes column i of the slab. Columns without a line, at the end of the slab, hold
+  // zeros.
   const Slab slab{0, length, columns, rounded_up(width)};
   for (std::int64_t row = 0; row < length; ++row)
     for (std::int64_t i = width; i < slab.width; ++i) turned[row * columns + i] = 0;
@@ -195,8 +201,8 @@ void softmax(const Lines& lines, const float* x, float* y) {
   for_each_group(lines, whole, side_by_side);
 }
 
-/// Computes y = x - peaks - log(sums), where `others` are the sums without the largest element's
-/// term. Overwrites `sums` and `others`.
+/// Computes y = x - peaks - log(sums) for each column of `slab`. `others` are the sums without the
+/// term of the largest element. The function overwrites `sums` and `others`.
 [[gnu::always_inline]] inline void subtract_logarithms(const Slab& slab, const float* x,
                                                        const float (&peaks)[columns],
                                                        float (&sums)[columns],
@@ -289,10 +295,10 @@ void log_softmax_gradient(const Lines& lines, const float* y, const float* dy, f
   for_each_group(lines, whole, side_by_side);
 }
 
-/// Writes to `of_target`, for each line of a slab, the probability of its label's class minus the
-/// probability wanted of that class beyond `uniform`. The first elements of neighbouring lines are
-/// `next_column` apart. Where a probability is near 1, the difference is computed from its
-/// logarithm, which tells more exactly how far from 1 it is.
+/// Writes to `of_target`, for each line of `slab`, the probability of its label's class minus the
+/// wanted probability `of.of_target`. `next_column` is the distance between the first elements of
+/// neighbouring lines. Where a probability is near 1, the difference is computed from the logarithm
+/// of the probability, which says more exactly how far from 1 the probability is.
 void own_differences(const LabelledLines& of, std::int64_t first_line, const Slab& slab,
                      std::int64_t next_column, const float* log_probabilities, float* of_target) {
   for (std::int64_t i = 0; i < slab.width; ++i) {
@@ -308,7 +314,8 @@ void own_differences(const LabelledLines& of, std::int64_t first_line, const Sla
   });
 }
 
-/// Computes dx for `width` lines from `first_line` on, whose elements are neighbours.
+/// Computes `dx` for `width` lines from line `first_line` on. The elements of each line are
+/// neighbours in memory.
 void gradient_of_whole_lines(const LabelledLines& of, std::int64_t first_line, std::int64_t width,
                              const float* log_probabilities, float* dx) {
   const std::int64_t length = of.lines.length, first = first_line * length;
@@ -328,12 +335,13 @@ void gradient_of_whole_lines(const LabelledLines& of, std::int64_t first_line, s
   }
 }
 
-/// Computes dx for the lines of `slab`, which are side by side.
+/// Computes `dx` for the lines of `slab`, which lie side by side. The first of them is line
+/// `first_line`.
 void gradient_of_slab(const LabelledLines& of, std::int64_t first_line, const Slab& slab,
                       const float* log_probabilities, float* dx) {
   float of_target[columns], factors[columns];
-  // Holds, for each line, the offset where the row of its label begins, or -1 if the label is
-  // ignored.
+  // Element i is the offset of the row of `slab` that has the class of line i's label, or -1 if the
+  // label is ignored.
   std::int64_t own_rows[columns];
   own_differences(of, first_line, slab, 1, log_probabilities, of_target);
   for (std::int64_t i = 0; i < slab.width; ++i) {

@@ -1,6 +1,6 @@
-// SoftmaxKernels are softmax along the lines of a tensor, and its logarithm. They are a part of
-// KernelTable. This header has declarations only, because sources of every instruction set include
-// it.
+// SoftmaxKernels compute softmax along the lines of a tensor, its logarithm, and their gradients.
+// They are a part of KernelTable. This header has declarations only, because sources of every
+// instruction set include it.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,19 @@
 
 namespace penstock::graph {
 
-/// Holds what the gradient of a cross entropy needs besides the log-probabilities. Line i of the
-/// scores has label i, and one element for each class.
+/// LabelledLines are the operands, besides the log-probabilities, of the gradient of a cross
+/// entropy. Line i has an element for each class, and its label is labels[i].
 struct LabelledLines {
   Lines lines;
   const std::int64_t* labels;
   std::int64_t ignored;  ///< A line with this label has the gradient 0.
-  /// Is the probability that is wanted of the label's class in addition to `uniform`.
+  /// This is how much higher the wanted probability of the label's class is than `uniform`.
   float of_target;
-  float uniform;     ///< Is the probability that is wanted of every class.
-  RowOperand dloss;  ///< Has a number for each line.
+  float uniform;     ///< This is the wanted probability of every class but the label's.
+  RowOperand dloss;  ///< This is the gradient of the loss of each line.
 };
 
-/// In every function, y may have the memory of x, and dx that of y or dy.
+/// In every function, `y` may be written over `x`, and `dx` over `y` or `dy`.
 struct SoftmaxKernels {
   /// Computes y = exp(x - max) / sum(exp(x - max)), which is exactly 0 where x is -inf.
   void (*softmax)(const Lines&, const float* x, float* y);
@@ -31,8 +31,8 @@ struct SoftmaxKernels {
   void (*log_softmax)(const Lines&, const float* x, float* y);
   /// Computes dx = dy - exp(y)·sum(dy).
   void (*log_softmax_gradient)(const Lines&, const float* y, const float* dy, float* dx);
-  /// Computes dx = (exp(log_probabilities) - wanted)·dloss, where `wanted` is uniform, plus
-  /// of_target at the label's class. dx may have the memory of log_probabilities.
+  /// Computes dx = (exp(log_probabilities) - wanted)·dloss, where `wanted` is `uniform`, plus
+  /// `of_target` at the label's class. `dx` may be written over `log_probabilities`.
   void (*cross_entropy_gradient)(const LabelledLines&, const float* log_probabilities, float* dx);
 };
 

@@ -6,9 +6,9 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Returns a·b + c, rounded once. If no instruction does so for f32, the function computes in
-/// double, where the product is exact. The sum is then rounded twice, which changes the result once
-/// in a billion times.
+/// Returns a·b + c, rounded once. If the instruction set has no instruction that rounds once, the
+/// function computes in double, where the product is exact. The sum is then rounded twice, to
+/// double and to f32, which changes the result about once in a billion times.
 [[gnu::always_inline]] inline float rounded_once(float a, float b, float c) {
 #ifdef __FP_FAST_FMAF
   return __builtin_fmaf(a, b, c);
@@ -18,7 +18,8 @@ namespace {
 #endif
 }
 
-/// Calls `work(i, g)` with each element g of the gradient, and sets `gradient.cleared` to zero.
+/// Calls `work(i, g)` with each element g of the gradient, scaled and clipped, and sets the
+/// elements of `gradient.cleared` to zero.
 template <class Work>
 [[gnu::always_inline]] inline void for_each_gradient(std::int64_t count,
                                                      const SummedGradient& gradient, Work work) {
@@ -97,7 +98,8 @@ void rmsprop(std::int64_t count, const RmsPropConstants& constants, const Summed
   variants[mean != nullptr][buffer != nullptr](count, constants, gradient, w, square, mean, buffer);
 }
 
-/// Returns the sum of the squares of scale·x. The partial sums are independent and stay in vectors.
+/// Returns the sum of the squares of scale·x. The function adds to 16 partial sums, which are
+/// independent of each other and stay in registers.
 double block_squared_norm(std::int64_t count, float scale, const float* x) {
   using Doubles = double __attribute__((vector_size(PENSTOCK_VECTOR_BYTES)));
   constexpr int partial_sums = 16, size = PENSTOCK_VECTOR_BYTES / 8, vectors = partial_sums / size;
@@ -127,7 +129,8 @@ double squared_norm(std::int64_t count, float scale, const float* x) {
   return sum;
 }
 
-/// Returns LAMB's direction, of which a step subtracts a multiple from w.
+/// Returns the direction of LAMB for one element. A step subtracts a multiple of the direction from
+/// `w`.
 [[gnu::always_inline]] inline float lamb_direction(const LambConstants& c, float w, float m,
                                                    float v) {
   return m / c.correction1 / (__builtin_sqrtf(v) / c.correction2_root + c.eps) + c.decay * w;

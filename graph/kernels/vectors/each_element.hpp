@@ -1,15 +1,15 @@
-// Every function of single elements runs in the loop of this header, and uses its arithmetic. The
-// header is for kernels that the build compiles once per instruction set, without contraction of
-// products and sums: the compiler makes vectors of any size of such a loop, and the bits of an
-// element do not depend on where the element stands.
+// Kernels that compute each element by itself loop with for_each_element(). The compiler makes
+// vectors of any size of such a loop, but never fuses a product with a sum unless multiply_add()
+// asks for it, so that the bits of an element do not depend on where the element stands. The header
+// is for kernels that the build compiles once per instruction set.
 #pragma once
 
 #include <cstdint>
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-/// Calls `work(i)` for i from 0 to count-1, several at a time: `work` must not read for one i what
-/// it writes for another.
+/// Calls `work(i)` for each `i` from 0 to `count` - 1, several at a time. `work` must not read for
+/// one `i` what it writes for another.
 template <class Work>
 [[gnu::always_inline]] inline void for_each_element(std::int64_t count, Work work) {
 #if defined(__clang__)
@@ -20,8 +20,8 @@ template <class Work>
   for (std::int64_t i = 0; i < count; ++i) work(i);
 }
 
-/// Returns a·b + c. The result is rounded once if the instruction set has an instruction for that,
-/// and otherwise the product is rounded, too.
+/// Returns a·b + c. If the instruction set can multiply and add in one instruction, only the result
+/// is rounded; otherwise the product is rounded, too.
 [[gnu::always_inline]] inline float multiply_add(float a, float b, float c) {
 #ifdef __FP_FAST_FMAF
   return __builtin_fmaf(a, b, c);

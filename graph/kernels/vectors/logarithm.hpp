@@ -1,6 +1,6 @@
-// This header has log and functions that follow from it. They are plain arithmetic, so that the
-// compiler makes vectors of loops over them and their bits depend on no library. They are for
-// kernels that the build compiles once per instruction set.
+// This header has the logarithm and functions that follow from it. They are plain arithmetic: the
+// compiler can make vectors of loops over them, and no library has an influence on their bits. They
+// are for kernels that the build compiles once per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-/// Returns log(x) to about one unit in the last place. The result is -inf for 0 and for denormals,
-/// and NaN below 0. x = 2^n·(1 + r) gives n·ln 2 + log(1 + r), with Cephes' polynomial for 1 + r
-/// from √½ to √2 (Moshier, logf).
+/// Returns log(x) to about one unit in the last place. The result is -inf for 0 and for denormal
+/// numbers, and NaN below 0. The function writes `x` as 2^n·(1 + r) with 1 + r from √½ to √2, and
+/// computes n·ln 2 + log(1 + r) with the polynomial of the Cephes library (Moshier, logf).
 [[gnu::always_inline]] inline float logarithm(float x) {
   constexpr std::uint32_t root_half = 0x3f3504f3;
-  // The bits are unsigned, because their differences wrap around if x is negative. The result of
-  // these differences is then not used.
+  // The bits are unsigned, because differences of them wrap around if `x` is negative. What follows
+  // from such a difference is not used: the result is then NaN.
   const auto bits = __builtin_bit_cast(std::uint32_t, x);
   const std::int32_t exponent = static_cast<std::int32_t>(bits - root_half) >> 23;
   const float n = static_cast<float>(exponent);
@@ -40,8 +40,8 @@ namespace penstock::graph::PENSTOCK_ISA {
   return x < 0x1p-126f ? low : x > 0x1.fffffep127f ? x : high;
 }
 
-/// Returns log(1 + x) for x from 0 to 1. The quotient restores what 1 + x loses to rounding
-/// (Kahan).
+/// Returns log(1 + x) for `x` from 0 to 1. Rounding 1 + x to f32 loses digits of a small `x`; the
+/// logarithm of the rounded sum is multiplied by x/(rounded sum - 1) to make up for that (Kahan).
 [[gnu::always_inline]] inline float logarithm_of_one_and(float x) {
   const float sum = 1.0f + x, rounded = sum - 1.0f;
   return rounded == 0.0f ? x : logarithm(sum) * (x / rounded);

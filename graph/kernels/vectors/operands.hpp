@@ -1,13 +1,14 @@
-// Kernels of several families take their operands in the forms of this header: a tensor as lines
-// along an axis, a tensor as planes that are pooled, and an array or a repeated element along a
-// row.
+// Kernels of several families take operands of the types in this header: Lines is a tensor seen as
+// lines along one axis, Pooling has the sizes of planes that are pooled, and RowOperand is an array
+// or one element that is repeated.
 #pragma once
 
 #include <cstdint>
 
 namespace penstock::graph {
 
-/// Is a row-major tensor [outer, length, inner]: the elements of a line are `inner` apart.
+/// Lines are the lines of a row-major tensor [outer,length,inner] along its second axis. There are
+/// outer·inner lines, and the elements of a line are `inner` floats apart in memory.
 struct Lines {
   std::int64_t outer = 1;
   std::int64_t length = 1;
@@ -16,17 +17,20 @@ struct Lines {
 
 /// Holds the sizes of a pooling, which are the same for all planes.
 struct Pooling {
-  std::int64_t planes;  ///< Is samples · channels or, with lanes, blocks · channels.
+  /// This is the number of samples, or in the batch-lane layout of blocks of samples, times
+  /// channels.
+  std::int64_t planes;
   std::int64_t height, width, out_height, out_width;
   std::int64_t kernel_height, kernel_width;
   std::int64_t stride_height, stride_width;
   std::int64_t padding_height, padding_width;
 };
 
-/// Is what a kernel reads along a row of results: an array, or one element for all results.
+/// A RowOperand is what a kernel reads along a row of results: an array with an element for each
+/// result, or one element for all results.
 struct RowOperand {
   const float* data;
-  bool repeats;  ///< Says whether data[0] stands for every element.
+  bool repeats;  ///< If this is true, data[0] stands for every element.
 };
 
 }  // namespace penstock::graph

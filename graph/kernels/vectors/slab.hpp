@@ -11,24 +11,24 @@
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-// Is the largest number of lines that are worked on side by side. Only lines whose elements are
-// `inner` apart are; a line whose elements are neighbours is worked on by itself.
+// A slab has at most this many lines. Lines are put into slabs if their elements are not neighbours
+// in memory; otherwise each line is worked on by itself.
 inline constexpr std::int64_t columns = 64;
 
-/// Is a group of `width` lines side by side. Row r has element r of each line, and begins at offset
-/// first + r·inner.
+/// A Slab has `width` lines, which are its columns. Row r of a slab has element r of each line, and
+/// begins at offset first + r·inner of the tensor.
 struct Slab {
   std::int64_t first, rows, inner, width;
 
-  /// Calls `work(offset)` with the offset at which each row begins.
+  /// Calls `work(offset)` for each row, with the offset at which the row begins.
   template <class Work>
   [[gnu::always_inline]] void for_each_row(Work work) const {
     for (std::int64_t row = 0; row < rows; ++row) work(first + row * inner);
   }
 };
 
-/// Calls `whole(offset)` for each line if the elements of a line are neighbours, and otherwise
-/// `side_by_side(slab)` for each group of lines.
+/// Calls `whole(offset)` for each line if the elements of a line are neighbours in memory, with the
+/// offset at which the line begins. Otherwise calls `side_by_side(slab)` for each slab of lines.
 template <class Whole, class SideBySide>
 [[gnu::always_inline]] inline void for_each_group(const Lines& lines, Whole whole,
                                                   SideBySide side_by_side) {
@@ -46,23 +46,25 @@ template <class Whole, class SideBySide>
   }
 }
 
-/// Is half a vector, the smallest number of elements that are computed at once at the end of a row.
-/// Elements that do not fill half a vector are computed one by one, and each of them takes as long
-/// as a vector.
+/// This is half a Vector, the smallest number of elements that the compiler computes at once at the
+/// end of a row. Elements that do not fill half a Vector are computed one by one, and each of them
+/// takes as long as a Vector.
 inline constexpr std::int64_t together = vector_size / 2;
 
 constexpr std::int64_t rounded_up(std::int64_t count) {
   return (count + together - 1) / together * together;
 }
 
-/// Returns whether several elements of each row would be computed one by one.
+/// Returns whether two or more elements at the end of each row would be computed one by one,
+/// because they do not fill half a Vector. Such a slab is called ragged.
 [[gnu::always_inline]] inline bool is_ragged(const Slab& slab) {
   return slab.width % together > 1;
 }
 
-/// Calls `use(row, i, f(element(row, i)))` for each element of a ragged slab; the element is in
-/// column i of the row that begins at offset `row`. `use` may overwrite the element. As many rows
-/// as there is room for are first put one after the other, so that f is computed in whole vectors.
+/// Calls `use(row, i, f(element(row, i)))` for each element of a ragged slab. The element is in
+/// column `i` of the row that begins at offset `row`, and `use` may overwrite it. Many rows at a
+/// time are first copied one directly after the other into a buffer, so that `f` is computed for
+/// whole Vectors.
 template <class Element, class Function, class Use>
 [[gnu::always_inline]] inline void for_each_joined(const Slab& slab, Element element, Function f,
                                                    Use use) {
@@ -88,7 +90,7 @@ template <class Element, class Function, class Use>
   }
 }
 
-/// Does the work of for_each_joined() in a function of its own, so that it does not keep the
+/// Does what for_each_joined() does, in a function of its own: inlined, its code would keep the
 /// compiler from making vectors of other loops.
 template <class Element, class Function, class Use>
 [[gnu::noinline]] void for_each_joined_apart(const Slab& slab, Element element, Function f,
@@ -96,7 +98,7 @@ template <class Element, class Function, class Use>
   for_each_joined(slab, element, f, use);
 }
 
-/// Does for any slab what for_each_joined() does for a ragged one.
+/// Does what for_each_joined() does for a slab that may be ragged or not.
 template <class Element, class Function, class Use>
 [[gnu::always_inline]] inline void for_each_mapped(const Slab& slab, Element element, Function f,
                                                    Use use) {

@@ -1,13 +1,13 @@
-// These functions transpose Vectors in registers, or sum each of them. The build compiles them once
-// per instruction set.
+// These functions work on a square in registers, which is `vector_size` Vectors: they transpose it,
+// or sum the elements of each Vector. The build compiles them once per instruction set.
 #pragma once
 
 #include "graph/kernels/vectors/vector.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-/// Transposes a square of vector_size Vectors: swaps halves, quarters, and so on across the
-/// diagonal.
+/// Transposes a square. The function first swaps halves of the Vectors across the diagonal, then
+/// quarters, and so on to single elements.
 template <int distance = vector_size / 2>
 [[gnu::always_inline]] inline void transpose(Vector (&rows)[vector_size]) {
   unrolled<vector_size>([&](auto i) {
@@ -20,8 +20,8 @@ template <int distance = vector_size / 2>
   if constexpr (distance > 1) transpose<distance / 2>(rows);
 }
 
-/// Returns the sums of the rows: element i is the sum of rows[i]. The function adds halves,
-/// quarters, and so on, and overwrites the rows.
+/// Returns a Vector whose element i is the sum of the elements of rows[i]. The function adds halves
+/// of the Vectors, then quarters, and so on, and overwrites `rows`.
 template <int distance = vector_size / 2>
 [[gnu::always_inline]] inline Vector sum_of_each(Vector (&rows)[vector_size]) {
   unrolled<distance>([&](auto i) {

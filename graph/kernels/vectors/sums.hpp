@@ -1,6 +1,6 @@
-// This header has sums of many floats. Their order is fixed by the count and is the same for every
-// instruction set, and their error does not grow with the count. The functions are for kernels that
-// the build compiles once per instruction set.
+// This header has sums of many floats. `count` alone fixes the order in which floats are added,
+// which is the same for every instruction set, and rounding errors do not grow with `count`. The
+// functions are for kernels that the build compiles once per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-/// Returns the sum of term(x[i], ...), in f32. `term` takes Vectors as well as floats. Term i is
-/// added to partial sum i%32. Then the upper half of the partial sums is added to the lower half,
-/// and so on until one sum is left.
+/// Returns the sum of term(x[i], ...) over all `i`, computed in f32. `term` takes Vectors as well
+/// as floats. The function keeps 32 partial sums and adds term i to partial sum i%32. At the end,
+/// it adds the upper half of the partial sums to the lower half, and so on until one sum is left.
 template <class Term, class... X>
 [[gnu::always_inline]] inline float short_sum_of(std::int64_t count, Term term, const X*... x) {
   constexpr int partial_sums = 32, vectors = partial_sums / vector_size;
@@ -27,8 +27,8 @@ template <class Term, class... X>
   return single[0];
 }
 
-/// Returns the sum of `count` terms, however many they are. Short sums are computed in f32 and
-/// added up in double.
+/// Returns the sum of term(x[i], ...) over all `i`, for any `count`. The function computes sums of
+/// up to 1024 terms in f32, and adds these up in double.
 template <class Term, class... X>
 [[gnu::always_inline]] inline double long_sum_of(std::int64_t count, Term term, const X*... x) {
   constexpr std::int64_t most = 1024;
@@ -44,7 +44,7 @@ template <class Term, class... X>
       count, [](auto element) { return element; }, x);
 }
 
-/// Returns the largest element of x, or -inf if there is none. NaNs do not count.
+/// Returns the largest element of `x`, or -inf if there is none. An element that is NaN is ignored.
 [[gnu::always_inline]] inline float largest(std::int64_t count, const float* x) {
   Vector peaks = broadcast(-__builtin_inff());
   std::int64_t i = 0;

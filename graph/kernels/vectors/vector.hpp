@@ -1,6 +1,7 @@
 // A Vector has as many floats as one register of the instruction set that a source is compiled for.
-// It is for kernels that the build compiles once per instruction set, each time into the namespace
-// PENSTOCK_ISA and with PENSTOCK_VECTOR_BYTES; nothing here is shared between instruction sets.
+// The header is for kernels that the build compiles once per instruction set, each time with
+// another namespace PENSTOCK_ISA and size PENSTOCK_VECTOR_BYTES; nothing here is shared between
+// instruction sets.
 #pragma once
 
 #include <cstddef>
@@ -10,24 +11,24 @@
 namespace penstock::graph::PENSTOCK_ISA {
 
 using Vector = float __attribute__((vector_size(PENSTOCK_VECTOR_BYTES)));
-/// Is the type of the result of comparing Vectors: -1 where the comparison is true, and 0 where it
-/// is false.
+/// A Mask is the result of comparing two Vectors: an element is -1 where the comparison is true,
+/// and 0 where it is false.
 using Mask = std::int32_t __attribute__((vector_size(PENSTOCK_VECTOR_BYTES)));
-/// Has a byte for each element of a Vector.
+/// A Bytes has one byte for each element of a Vector.
 using Bytes = std::uint8_t __attribute__((vector_size(PENSTOCK_VECTOR_BYTES / 4)));
 
-/// Is half a Vector. It is worth having where registers have 64 bytes, because most CPUs with such
-/// registers can work on two halves at once.
+/// A HalfVector is half a Vector. Kernels use it where registers have 64 bytes, because most CPUs
+/// with such registers can work on two halves at once.
 using HalfVector = float __attribute__((vector_size(PENSTOCK_VECTOR_BYTES / 2)));
 using HalfMask = std::int32_t __attribute__((vector_size(PENSTOCK_VECTOR_BYTES / 2)));
 using HalfBytes = std::uint8_t __attribute__((vector_size(PENSTOCK_VECTOR_BYTES / 8)));
 inline constexpr bool half_vectors_pay = PENSTOCK_VECTOR_BYTES == 64;
 
 inline constexpr int vector_size = PENSTOCK_VECTOR_BYTES / 4;
-/// Says whether there are 32 registers for sums. Otherwise there are 16.
+/// If this is true, the CPU has 32 registers for Vectors; otherwise it has 16.
 inline constexpr bool many_registers = PENSTOCK_VECTOR_BYTES == 64;
 
-/// Is the type of the result of comparing two V.
+/// A MaskOf<V> is the result of comparing two values of type V.
 template <class V>
 using MaskOf = decltype(V{} < V{});
 
@@ -48,20 +49,20 @@ template <class V = Vector>
   return value - V{};
 }
 
-/// Returns the lowest byte of each element.
+/// Returns the lowest byte of each element of `values`.
 [[gnu::always_inline]] inline Bytes to_bytes(Mask values) {
   return __builtin_convertvector(values, Bytes);
 }
 [[gnu::always_inline]] inline HalfBytes to_bytes(HalfMask values) {
   return __builtin_convertvector(values, HalfBytes);
 }
-/// Returns as many bytes from `p` as V has elements, each as an integer.
+/// Reads as many bytes at `p` as V has elements, and returns each of them as an integer.
 template <class V>
 [[gnu::always_inline]] inline MaskOf<V> load_bytes(const std::uint8_t* p) {
   return __builtin_convertvector(load<decltype(to_bytes(MaskOf<V>{}))>(p), MaskOf<V>);
 }
 
-/// Returns a V whose element i is table[at[i]]. The table has 16 entries.
+/// Returns a V whose element i is table[at[i]]. `table` has 16 entries.
 template <class V>
 [[gnu::always_inline]] inline V lookup(const float* table, MaskOf<V> at) {
 #if PENSTOCK_VECTOR_BYTES == 64 && defined(__clang__)
@@ -80,11 +81,11 @@ template <class V>
   return result;
 #endif
 }
-/// Says whether `lookup` is one instruction.
+/// If this is true, the CPU does lookup() in one instruction.
 inline constexpr bool lookup_pays = PENSTOCK_VECTOR_BYTES == 64;
 
-/// Calls `work` with each number from 0 to n-1 as a constant, so that arrays of Vectors stay in
-/// registers.
+/// Calls `work` with each number from 0 to n - 1. The numbers are constants of the compiler, so
+/// that arrays of Vectors that they index stay in registers.
 template <int... i, class Work>
 [[gnu::always_inline]] inline void unrolled(std::integer_sequence<int, i...>, Work work) {
   (work(std::integral_constant<int, i>()), ...);
@@ -115,12 +116,14 @@ constexpr auto high_halves(std::integer_sequence<int, i...>) {
   return std::integer_sequence<int, (i & distance ? vector_size + i : i + distance)...>();
 }
 
-/// Returns the first `distance` of every 2·distance elements, alternately from a and from b.
+/// Returns the first `distance` of every 2·distance elements of `a` and of `b`: `distance` elements
+/// of `a`, then as many of `b`, and so on.
 template <int distance>
 [[gnu::always_inline]] inline Vector low_halves(Vector a, Vector b) {
   return shuffle(a, b, low_halves<distance>(std::make_integer_sequence<int, vector_size>()));
 }
-/// Returns the last `distance` of every 2·distance elements, alternately from a and from b.
+/// Returns the last `distance` of every 2·distance elements of `a` and of `b`: `distance` elements
+/// of `a`, then as many of `b`, and so on.
 template <int distance>
 [[gnu::always_inline]] inline Vector high_halves(Vector a, Vector b) {
   return shuffle(a, b, high_halves<distance>(std::make_integer_sequence<int, vector_size>()));
