@@ -36,12 +36,12 @@ Outcome step(TrainingModel& training, const std::vector<Tensor>& batch, std::sto
     return Outcome::done;
   } catch (const Error& error) {
     std::cerr << error.what() << '\n';
-    if (error.code() == Errc::busy) return Outcome::try_again;     // Nothing has changed.
-    if (error.code() == Errc::cancelled) return Outcome::stopped;  // Whole updates were done.
+    if (error.code() == Errc::busy) return Outcome::try_again;     // The call changed nothing.
+    if (error.code() == Errc::cancelled) return Outcome::stopped;  // No update was left half done.
     if (error.code() == Errc::closed || error.code() == Errc::stage_failed)
-      // That is done by another TrainingModel, from the last whole update.
+      // A new TrainingModel goes on from the last whole update.
       return Outcome::train_anew;
-    throw;  // What remains is for the caller.
+    throw;  // The caller handles all other errors.
   }
 }
 

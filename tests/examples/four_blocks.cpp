@@ -1,5 +1,5 @@
-// In model parallelism, the layers of one network are on four IPUs. Each sample passes from IPU to
-// IPU, and while it is on the second one, the next sample is on the first.
+// This program puts the layers of one network on four IPUs (model parallelism). Each sample passes
+// from IPU to IPU: while one sample is on the second IPU, the next sample is on the first.
 #include <cmath>
 #include <iostream>
 #include <penstock/penstock.hpp>
@@ -31,7 +31,8 @@ int main() {
   std::vector<float> numbers(16 * 5);
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = std::sin(static_cast<float>(i));
   const Tensor classes = inference.run({Tensor({16, 5}, numbers)}).output("classes");
-  // A14: each block is on an IPU of its own, and every IPU sees every micro-batch.
+  // A14 of docs/reference.md: each block is on an IPU of its own, and every IPU sees every
+  // micro-batch.
   bool on_its_ipu = true;
   int next = 0;
   for (const StageReport& stage : inference.stage_reports()) {

@@ -1,7 +1,7 @@
-// This is the Keras tutorial's program: a functional and a sequential model on one IPU and, in two
-// stages, on two, under each schedule, with fit(), evaluate() and predict(). All end with the same
-// bits. Usage: keras_pipelining [MNIST_DIRECTORY]; without files it trains on a few synthetic
-// digits.
+// This is the program of the Keras tutorial. It trains a functional and a sequential model on one
+// IPU, and both models in two stages on two IPUs, under each schedule, with fit(), evaluate() and
+// predict(). All trainings end with the same bits. Usage: keras_pipelining [MNIST_DIRECTORY];
+// without files it trains on a few synthetic digits.
 #include <cstring>
 #include <functional>
 #include <iostream>
@@ -75,7 +75,8 @@ Sequential sequential_in_stages() {
 
 struct Data {
   std::shared_ptr<const Dataset> digits, test_digits;
-  int steps_per_execution = 0;  ///< Counts the micro-batches of a call. A call is an epoch here.
+  /// This is the number of micro-batches in a call, which is an epoch here.
+  int steps_per_execution = 0;
 };
 
 struct Made {
@@ -105,7 +106,7 @@ bool train(const Made& made, const Data& data, PipelineSchedule schedule) {
   return worked;
 }
 
-/// Returns whether evaluate() finds as many digits right as the rows of predict() do.
+/// Returns whether evaluate() finds the same accuracy as the rows that predict() returns.
 bool test(const Model& model, const Data& data) {
   InferenceModel inference(model, {.batch_size = batch_size, .device_iterations = 2});
   DataLoader loader(data.test_digits, inference.samples_per_run(), {.drop_last = false});
@@ -122,7 +123,8 @@ bool test(const Model& model, const Data& data) {
          found == static_cast<double>(correct) / static_cast<double>(row);
 }
 
-// G1, F7: four models are trained under each of three schedules, and all end with the same bits.
+// G1 and F7 of docs/reference.md: four models are trained under each of three schedules, and all
+// end with the same bits.
 int main(int argc, char** argv) {
   const Data data =
       argc > 1 ? Data{read_idx(argv[1], Split::train, {}), read_idx(argv[1], Split::test, {}), 500}

@@ -1,5 +1,6 @@
-// These are the settings that trade time for the memory of the IPUs, as the documents show them:
-// each trains a small network of four blocks to the same bits as the plain pipeline.
+// This program tries the settings that trade time for the memory of the IPUs, as the documents show
+// them. With each of them, a small network of four blocks is trained to the same bits as by the
+// plain pipeline.
 #include <cstring>
 #include <iostream>
 #include <penstock/penstock.hpp>
@@ -17,7 +18,7 @@ Model network() {
     x = model.tanh(model.linear(name + ".fc", x, 64));
   }
   const auto block = model.block("B4");
-  x = model.recomputation_checkpoint(x);  // It is worth its memory: it is kept, not computed again.
+  x = model.recomputation_checkpoint(x);  // The stage keeps this value in memory.
   model.loss(model.cross_entropy(model.linear("B4.fc", x, 10), labels));
   return model;
 }
@@ -55,19 +56,19 @@ Tensor phased() {
   options.topology.strategy = Strategy::serial_phased;
   options.topology.phased.phases = {Phase{{"B1"}}, Phase{{"B2"}, {"B3"}}, Phase{{"B4"}}};
   options.topology.phased.batch_serial = true;
-  TrainingModel training(model, options, AdamW{});  // It runs on IPUs 0 and 1.
+  TrainingModel training(model, options, AdamW{});  // The four stages share IPUs 0 and 1.
   return trained_weight(training, model);
 }
 
 Tensor offloaded(Options options) {
   options.training.offload.optimizer_state.on = true;
-  options.training.offload.optimizer_state.minimum_bytes = 4096;  // Smaller tensors stay.
+  options.training.offload.optimizer_state.minimum_bytes = 4096;  // Smaller ones stay on the IPU.
   return pipelined(options);
 }
 
 Tensor recomputed(Options options) {
   options.training.recompute = true;           // Every stage but the last recomputes.
-  options.training.recompute_stages = {0, 1};  // Or these only do.
+  options.training.recompute_stages = {0, 1};  // Only stages 0 and 1 recompute.
   return pipelined(options);
 }
 

@@ -1,6 +1,6 @@
-// This is the pipelining tutorial's program: a network of four blocks, its options one by one,
-// training, and a test on the same weights. Usage: pipelined_mnist [MNIST_DIRECTORY]; without files
-// it trains on a few synthetic digits.
+// This is the program of the pipelining tutorial: it builds a network of four blocks, sets its
+// options one by one, trains it, and tests it on the same weights. Usage: pipelined_mnist
+// [MNIST_DIRECTORY]; without files it trains on a few synthetic digits.
 #include <cstring>
 #include <iostream>
 #include <penstock/penstock.hpp>
@@ -66,7 +66,8 @@ void train(TrainingModel& training, const std::shared_ptr<const Dataset>& digits
   }
 }
 
-// H8: this is the walkthrough, from training to a test on the weights that the training ended with.
+// H8 of docs/reference.md: this is the walkthrough, from the training to a test on the weights that
+// the training ended with.
 int main(int argc, char** argv) {
   const bool real = argc > 1;
   const Normalization pixels{.mean = 0.1307, .std = 0.3081};

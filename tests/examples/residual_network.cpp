@@ -50,9 +50,9 @@ std::shared_ptr<const Dataset> made_up_images(std::int64_t count) {
   return tensor_dataset({Tensor({count, 3, 32, 32}, pixels), Tensor({count}, labels)});
 }
 
-/// Returns whether A15 holds: each of two replicas had two stages, on IPUs 0 to 3 in all, each
-/// stage had three micro-batches for each update, and the compiler warned that each replica has
-/// statistics of batch norm of its own.
+/// Returns whether A15 of docs/reference.md holds: each of two replicas had two stages, on IPUs 0
+/// to 3 in all, each stage had three micro-batches for each update, and the compiler warned that
+/// each replica has statistics of batch norm of its own.
 bool worked_as_asked(const TrainingModel& training, std::uint64_t updates) {
   const std::vector<StageReport> stages = training.stage_reports();
   bool as_asked = stages.size() == 4;

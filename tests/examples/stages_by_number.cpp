@@ -1,5 +1,5 @@
-// Layers are assigned to stages by number here, as in Keras for IPU: in scopes while the model is
-// written, or afterwards by naming the layer after which the finished model is cut.
+// This program assigns layers to stages by number, as in Keras for IPU: in scopes while the model
+// is written, or afterwards by naming the layer after which the finished model is cut.
 #include <iostream>
 #include <penstock/penstock.hpp>
 
@@ -39,7 +39,8 @@ Model without_scopes() {
   return model;
 }
 
-// F8: two stages by scopes compute the same as two stages by splitting a finished model.
+// F8 of docs/reference.md: two stages by scopes compute the same as two stages by splitting a
+// finished model.
 int main() {
   Model first = with_scopes(), second = without_scopes();
   second.set_stage_assignment(split_after(second.stage_assignment(), "dense16"));

@@ -1,5 +1,5 @@
-// This host application shows in about forty lines: blocks, stages and their placement, arrays of
-// its own, training, and inference on the same weights from another object.
+// This program shows what a host application needs, in about forty lines: blocks, stages and their
+// placement, arrays of its own, training, and inference on the same weights by another object.
 #include <cmath>
 #include <iostream>
 #include <penstock/penstock.hpp>

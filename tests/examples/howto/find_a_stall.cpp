@@ -1,5 +1,5 @@
 // This program has a dataset that never returns a sample. The loader gives up after a while, and
-// its error says what it waits for.
+// the text of its error says what the loader was waiting for.
 #include <condition_variable>
 #include <iostream>
 #include <memory>

@@ -1,4 +1,5 @@
-// A trained network gets a new last layer for other classes; the layers before it stay as they are.
+// This program gives a trained network a new last layer for other classes, and keeps the layers
+// before it as they are.
 #include <cstring>
 #include <iostream>
 #include <penstock/penstock.hpp>

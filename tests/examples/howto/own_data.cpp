@@ -1,5 +1,5 @@
-// This program has a dataset of its own. A loader reads the samples by their numbers, on threads of
-// its own.
+// This program has a dataset of its own. A loader asks the dataset for samples by their numbers, on
+// threads of the loader.
 #include <cmath>
 #include <cstring>
 #include <iostream>
@@ -11,7 +11,7 @@ using namespace penstock;
 
 namespace {
 
-// Sample i is an angle and its sine. A reader of files would open them here and read in read().
+// Sample i is a number x and sin(3x). A dataset of files would read sample i from a file in read().
 class Sines : public Dataset {
  public:
   std::int64_t size() const override { return 4096; }

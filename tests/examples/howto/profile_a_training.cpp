@@ -1,4 +1,5 @@
-// A training records what its IPUs do, says where the time went, and writes a report of it.
+// This program records what the IPUs do in a training, prints where the time went, and writes a
+// report.
 #include <iostream>
 #include <penstock/penstock.hpp>
 

@@ -1,5 +1,5 @@
-// A training is interrupted and goes on from its files. It ends with the same bits as a training
-// without an interruption.
+// This program interrupts a training and resumes it from its files. The training ends with the same
+// bits as a training without an interruption.
 #include <cstring>
 #include <iostream>
 #include <penstock/penstock.hpp>
@@ -39,7 +39,7 @@ Model train_two_more_epochs() {
   TrainingModel training(model, options, optimizer);
   training.load_optimizer_state("run.optimizer.safetensors");
   DataLoader data = images();
-  data.skip_epochs(2);  // Their orders have been used.
+  data.skip_epochs(2);  // The first training has used the orders of these epochs.
   fit(training, data, {.epochs = 2});
   return model;
 }

@@ -1,5 +1,5 @@
-// A thread answers requests while another one trains. They share no model: after each epoch, the
-// training hands a copy over.
+// This program answers requests on one thread while another thread trains. The threads share no
+// model: after each epoch, the training thread hands over a copy of its model.
 #include <atomic>
 #include <iostream>
 #include <memory>
@@ -22,7 +22,7 @@ Model network() {
   return model;
 }
 
-// Holds the newest copy. Whoever answers keeps the one that it has begun with.
+// Holds the newest copy of a model. A thread that is answering keeps the copy that it began with.
 class Service {
  public:
   explicit Service(const Model& model) { publish(model); }

@@ -1,5 +1,5 @@
-// Two spirals are learnt until the loss on other samples gets no better, and the weights of the
-// best epoch stay.
+// This program learns to tell the points of two spirals apart, until the loss on other samples gets
+// no better. The model keeps the weights of the best epoch.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
