@@ -1,11 +1,12 @@
-// A Buffer is memory that a program needs during some of its instructions. It is plain data.
+// A Buffer is memory that a program needs during some of its instructions. This header is plain
+// data.
 #pragma once
 
 #include <cstdint>
 
 namespace penstock::graph {
 
-/// Is needed from instruction `first` to instruction `last` of a program, both included.
+/// A Buffer is needed from instruction `first` to instruction `last` of a program, both included.
 struct Buffer {
   std::int32_t first = 0;
   std::int32_t last = 0;

@@ -67,7 +67,7 @@ class LivenessAnalysis {
   }
 
   /// Returns the buffer of an input of `node` that output number `output` may overwrite, or nothing
-  /// if there is none. No node after position `at` reads such an input.
+  /// if there is no such input. No node after position `at` may read that input.
   std::optional<std::size_t> overwritten(const Node& node, std::size_t output,
                                          std::int32_t at) const {
     if (!options_.in_place) return std::nullopt;
@@ -114,9 +114,11 @@ class LivenessAnalysis {
   std::span<const NodeId> nodes_;
   const Placements& placements_;
   const LivenessOptions options_;
-  // Has, by ValueId, the last position in nodes_ at which a value is read, or `none`.
+  // This has, for each ValueId, the last position in `nodes_` at which the value is read, or
+  // `none`.
   std::vector<std::int32_t> last_use_;
-  // Has, by ValueId, the position in result_.buffers of a value's buffer, if the value has one.
+  // This has, for each ValueId, the position of the value's buffer in `result_.buffers`, if the
+  // value has a buffer.
   std::vector<std::optional<std::size_t>> buffer_of_;
   Liveness result_;
 };

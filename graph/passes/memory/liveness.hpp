@@ -1,5 +1,5 @@
-// This pass says from which instruction to which a program needs each of its temporaries. It is
-// pure.
+// This pass says from which instruction to which instruction a program needs each of its
+// temporaries. It is pure.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@ namespace penstock::graph {
 
 struct Liveness {
   std::vector<Buffer> buffers = {};
-  /// Has each value that has a buffer, and the buffer's position in `buffers`.
+  /// These are the values that have a buffer, each with the position of its buffer in `buffers`.
   std::vector<std::pair<ValueId, std::size_t>> values = {};
-  /// Has, for each node, the position in `buffers` of the buffer for its workspace, and the bytes
-  /// of a workspace, which are 0 if the node needs none. If threads share the node's work, the
-  /// buffer has a workspace for each part, at multiples of 64 bytes.
+  /// This has two numbers for each node: the position in `buffers` of the buffer for its workspace,
+  /// and how many bytes a workspace takes, which are 0 if the node needs none. If several threads
+  /// share the node's work, the buffer has a workspace for each part, at multiples of 64 bytes.
   std::vector<std::pair<std::size_t, std::int64_t>> workspaces = {};
 };
 
 struct LivenessOptions {
-  /// Says whether outputs may overwrite inputs, as `overwrites` of the ops allow.
+  /// If this is true, outputs may overwrite inputs where Op::overwrites allows it.
   bool in_place = true;
-  std::int32_t threads = 1;  ///< Is the number of threads that share the work of each node.
+  std::int32_t threads = 1;  ///< This many threads share the work of each node.
 };
 
 /// Returns the buffers that the program of `nodes`, which run in this order, needs in its scratch:

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::int64_t element_bytes = 4;
 
-/// Returns how many elements a replica keeps of each state tensor of a parameter of `elements`
-/// elements.
+/// Returns how many elements a replica keeps of each tensor of the state for a parameter that has
+/// `elements` elements.
 std::int64_t kept_elements(const MemoryBudget& budget, const KeptState& kept,
                            std::int64_t elements) {
   const bool divided = kept.tensors > 0 && budget.shard_state.divides(elements, budget.replicas);

@@ -72,8 +72,9 @@ class MemoryMapping {
     }
   }
 
-  /// Places the new value of each buffer where the buffer is. The new values that a repeated node
-  /// computes stay temporaries, because the forward has updated the buffers already.
+  /// Places the new value of each buffer of the model where the buffer itself is. A new value that
+  /// a node computes again for the backward stays a temporary, because the forward has updated the
+  /// buffer already.
   void place_updates(const std::vector<NodeId>& nodes) {
     for (const NodeId id : nodes) {
       const Node& node = graph_.node(id);
@@ -148,7 +149,7 @@ class MemoryMapping {
   const StageGraph& stage_;
   const std::vector<Output>& outputs_;
   const OffloadOptions& offload_;
-  /// Says by ValueId whether a value is an input of one of the stage's nodes.
+  /// This says, for each ValueId, whether the value is an input of one of the stage's nodes.
   std::vector<bool> used_;
   StageMemoryMap result_;
 };

@@ -12,8 +12,8 @@
 
 namespace penstock::graph {
 
-/// Is a copy that the end of the backward program makes of a gradient for a further receiver. A
-/// gradient may have several receivers: earlier stages, and the host.
+/// A GradientCopy is a copy of a gradient that the backward program makes at its end for one more
+/// receiver. A gradient may have several receivers: earlier stages, and the host.
 struct GradientCopy {
   ValueId value = none;
   Location target = {};
@@ -22,7 +22,8 @@ struct GradientCopy {
 struct StageMemoryMap {
   Placements placements = {};
   std::vector<GradientCopy> copies = {};
-  std::vector<ValueId> variables = {};  ///< Has the stage's parameters and buffers in model order.
+  /// These are the stage's parameters and buffers in model order.
+  std::vector<ValueId> variables = {};
   std::int64_t parameter_bytes = 0;
   std::int64_t host_parameter_bytes = 0;
   std::int64_t accumulator_bytes = 0;
@@ -36,8 +37,9 @@ struct StageMemoryMap {
 
 /// Places every value of stage number `stage` that is more than a temporary of one program. The
 /// stash holds, one after the other, the forward values that the backward program, another stage or
-/// the host needs, and the backward values that the host needs; the host needs `outputs`. Gradient
-/// sums, parameters and forward values live in the host store if `offload` says so.
+/// the host needs, and the backward values that the host needs; `outputs` are the values that the
+/// host needs. Gradient sums, parameters and forward values live in the host store if `offload`
+/// says so.
 /// @throws Error unsupported if the stash would have to hold the new value of a buffer.
 StageMemoryMap map_memory(const Graph& graph, const Partition& partition, std::int32_t stage,
                           const std::vector<Output>& outputs, const OffloadOptions& offload = {});

@@ -11,12 +11,14 @@
 namespace penstock::graph {
 namespace {
 
-/// Has the first byte of a range of memory, and the first byte behind it.
+/// A Range is the offset of the first byte of a range of memory, and the offset of the first byte
+/// behind it.
 using Range = std::pair<std::int64_t, std::int64_t>;
 
-/// Holds the ranges of memory that are taken, and says during which instructions each is taken. It
-/// is a binary tree: each node stands for consecutive instructions, and a range is kept at the few
-/// nodes that together stand for the instructions during which it is taken.
+/// TakenRanges are the ranges of memory that are taken, each with the instructions during which it
+/// is taken. They are stored in a binary tree, in which each node stands for consecutive
+/// instructions. A range is kept at those few nodes that together stand for the instructions during
+/// which it is taken.
 class TakenRanges {
  public:
   explicit TakenRanges(std::int32_t instructions)
@@ -43,8 +45,8 @@ class TakenRanges {
 
  private:
   std::size_t leaves_;
-  // Has the ranges of each node. The root is node 1, and the nodes 2i and 2i + 1 are the halves of
-  // node i.
+  // These are the ranges of each node of the tree. The root is node 1, and the nodes 2i and 2i + 1
+  // are the halves of node i.
   std::vector<std::vector<Range>> at_node_;
 };
 
@@ -61,7 +63,7 @@ std::vector<std::size_t> largest_first(std::span<const Buffer> buffers) {
   return order;
 }
 
-/// Returns the lowest offset at which `bytes` bytes fit between the ranges that are taken.
+/// Returns the lowest offset at which `bytes` bytes fit between the ranges `taken`.
 std::int64_t lowest_gap(std::vector<Range> taken, std::int64_t bytes) {
   std::ranges::sort(taken);
   std::int64_t offset = 0;

@@ -10,14 +10,14 @@
 namespace penstock::graph {
 
 struct MemoryPlan {
-  /// Has the offset of each buffer in bytes, which is a multiple of 64.
+  /// These are the offsets of the buffers in bytes, which are multiples of 64.
   std::vector<std::int64_t> offsets = {};
-  std::int64_t bytes = 0;  ///< Counts the bytes of the whole block.
+  std::int64_t bytes = 0;  ///< All buffers together take this many bytes.
 };
 
-/// Returns a place for each buffer. Buffers that are needed at the same time do not overlap in
-/// memory. The method is greedy: the largest buffer comes first, and each buffer gets the lowest
-/// place that is free as long as the buffer is needed.
+/// Returns an offset for each of `buffers`. Buffers that are needed at the same time do not overlap
+/// in memory. The method is greedy: the largest buffer comes first, and each buffer gets the lowest
+/// offset that is free as long as the buffer is needed.
 MemoryPlan plan_memory(std::span<const Buffer> buffers);
 
 }  // namespace penstock::graph

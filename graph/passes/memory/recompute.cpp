@@ -8,7 +8,8 @@
 namespace penstock::graph {
 namespace {
 
-/// Rewrites one stage after the other. New nodes and values are appended to those of the graph.
+/// A Recomputation rewrites one stage after the other. It appends new nodes and values to those of
+/// the graph.
 class Recomputation {
  public:
   Recomputation(Graph graph, Partition partition)
@@ -45,9 +46,9 @@ class Recomputation {
     if (graph.loss != none) kept_[index(graph.loss)] = true;
   }
 
-  /// Returns the value that the backward reads in place of `value`: `value` itself if it is kept or
-  /// does not come from this stage's forward, and otherwise the value that repeats it. The nodes
-  /// that compute the latter are appended if there are none yet.
+  /// Returns the value that the backward reads in place of `value`. This is `value` itself if it is
+  /// kept, or if it does not come from the forward of this stage. Otherwise it is a new value that
+  /// repeats `value`, and the nodes that compute the new value are appended if there are none yet.
   ValueId available(ValueId value) {
     const NodeId producer = result_.graph.value(value).producer;
     if (kept_[index(value)] || producer == none || !forward_[index(producer)]) return value;
@@ -76,13 +77,16 @@ class Recomputation {
   }
 
   Recomputed result_;
-  // Has, by ValueId of the given graph, the value that repeats that value, or `none`.
+  // This has, for each ValueId of the original graph, the new value that repeats the value, or
+  // `none`.
   std::vector<ValueId> again_;
-  std::vector<bool> kept_;  // Says, by ValueId of the given graph, whether a value is kept.
-  // Says, by NodeId of the given graph, whether a node is a forward node of the stage that is being
-  // rewritten.
+  // This says, for each ValueId of the original graph, whether the value is kept.
+  std::vector<bool> kept_;
+  // This says, for each NodeId of the original graph, whether the node is a forward node of the
+  // stage that is being rewritten.
   std::vector<bool> forward_;
-  std::vector<NodeId> program_;  // Has the stage's new backward as far as it is known.
+  // These are the nodes of the stage's new backward, as far as they are known.
+  std::vector<NodeId> program_;
 };
 
 [[noreturn]] void refuse(std::int32_t stage, std::int32_t last) {

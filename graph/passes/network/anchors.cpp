@@ -6,7 +6,8 @@
 namespace penstock::graph {
 namespace {
 
-/// Returns the computed value called `name`, failing that another value of that name, else `none`.
+/// Returns the value called `name` that a node computes; failing that, another value called `name`;
+/// else `none`.
 ValueId find_value(const Graph& graph, const std::string& name) {
   ValueId found = none;
   for (std::size_t id = 0; id < graph.values.size(); ++id) {
@@ -17,8 +18,8 @@ ValueId find_value(const Graph& graph, const std::string& name) {
   return found;
 }
 
-/// Returns why no anchor can be on the value `id`, or an empty text if one can be. `gradient` says
-/// whether the anchor asks for the value's gradient.
+/// Returns why no anchor can be on the value `id`, or an empty text if an anchor can be on it.
+/// `gradient` says whether the anchor asks for the value's gradient.
 std::string objection(const Graph& graph, ValueId id, bool gradient) {
   if (id == none) return "the model has no tensor of that name";
   const Value& value = graph.value(id);

@@ -10,8 +10,9 @@
 namespace penstock::graph {
 
 struct AnchorRequest {
-  std::string tensor = {};  ///< Is the name of a value.
-  /// Asks for the gradient of the loss with respect to the value, instead of the value itself.
+  std::string tensor = {};  ///< This is the name of a value.
+  /// If this is true, the anchor asks for the gradient of the loss with respect to the value,
+  /// instead of the value itself.
   bool gradient = false;
 };
 

@@ -10,7 +10,8 @@
 namespace penstock::graph {
 namespace {
 
-/// Has a value of the model in each layout; `none` says that the value does not exist in a layout.
+/// Forms are the values that hold a value of the model in each layout. `none` says that the value
+/// does not exist in a layout.
 struct Forms {
   ValueId plain = none;
   ValueId lanes = none;
@@ -63,8 +64,8 @@ class Rewriting {
     return graph.node(id).outputs;
   }
 
-  /// Notes that `outputs` take the place of the outputs of `node`, a node of the model, and are in
-  /// the layout `form`.
+  /// Notes that `outputs`, which are in the layout `form`, take the place of the outputs of `node`,
+  /// which is a node of the model.
   void note(const Node& node, const std::vector<ValueId>& outputs, ValueId Forms::*form) {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       forms_[index(node.outputs[i])].*form = outputs[i];
@@ -114,9 +115,9 @@ class Rewriting {
     return forms.lanes;
   }
 
-  /// Returns the plain form of a value that leaves the model. If it has to be converted, that is
-  /// done in the block that makes the value. A value that nobody computes, such as a loss that was
-  /// pruned, is returned as it is.
+  /// Returns the plain form of `value`, which leaves the model. If `value` has to be converted, the
+  /// conversion is put in the block that computes it. If nobody computes `value`, because it is a
+  /// loss that was pruned, for example, `value` itself is returned.
   ValueId for_host(ValueId value) {
     const Forms& forms = forms_[index(value)];
     if (forms.plain == none && forms.lanes == none) return value;
@@ -124,9 +125,9 @@ class Rewriting {
     return plain(value, producer == none ? none : model_.node(producer).block);
   }
 
-  /// Makes `gradient` name its value in the layout in which a node computes it, and not in a layout
-  /// to which a conversion brings it. The gradient of the converted value is then a part of the
-  /// named value's gradient.
+  /// Lets `gradient` name the form of its value that a node computes, and not the form that a
+  /// conversion makes of it. The gradient of the converted form then contributes to the gradient of
+  /// the form that is named.
   void find_made(GradientAnchor& gradient) const {
     const Forms& forms = forms_[index(gradient.value)];
     const auto is_made = [&](ValueId form) {
@@ -139,8 +140,8 @@ class Rewriting {
 
   const Graph& model_;
   LayoutChoice result_;
-  NodeNames names_;           // Has the names of the result's nodes.
-  std::vector<Forms> forms_;  // Has, by the model's ValueId, the forms of each value.
+  NodeNames names_;           // These are the names of the nodes of the result.
+  std::vector<Forms> forms_;  // These are the forms of each value, by its ValueId in the model.
 };
 
 }  // namespace

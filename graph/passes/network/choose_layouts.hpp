@@ -10,17 +10,18 @@ namespace penstock::graph {
 
 struct LayoutChoice {
   Graph graph;
-  /// Counts the nodes that do nothing but move a tensor to another layout.
+  /// This many nodes do nothing but move a tensor to another layout.
   std::int32_t conversions = 0;
-  /// Counts the nodes in the batch-lane layout, without the conversions.
+  /// This many nodes work in the batch-lane layout, without the conversions.
   std::int32_t lane_nodes = 0;
 };
 
-/// Returns the forward graph `model`, in which the lane form replaces every node that Op::lane_use
-/// wants in the batch-lane layout. Conversions are put between neighbours whose layouts differ,
-/// each in the block of the first node that asks for it. Lane forms get the number of samples as
-/// the attribute `batch`, so that they may leave out lanes without a sample. The result depends on
-/// ops, attributes and types alone, and not on stages, which are chosen later.
+/// Returns the forward graph `model`, in which every node that Op::lane_use wants in the batch-lane
+/// layout is replaced by its form in that layout. Conversions are put between neighbours whose
+/// layouts differ, each in the block of the first node that asks for it. Nodes in the batch-lane
+/// layout get the number of samples as the attribute `batch`, so that they may leave out lanes
+/// without a sample. The result depends on ops, attributes and types alone, and not on stages,
+/// which are chosen later.
 LayoutChoice choose_layouts(const Graph& model);
 
 }  // namespace penstock::graph

@@ -38,8 +38,8 @@ class Differentiation {
   }
 
  private:
-  /// Marks the f32 parameters, and the f32 values that depend on one. Only the gradients of marked
-  /// values are wanted.
+  /// Marks the f32 parameters, and the f32 values that depend on an f32 parameter. Gradients are
+  /// computed for marked values only.
   void find_dependent() {
     dependent_.resize(graph_.values.size());
     for (const Variable& variable : graph_.variables)
@@ -72,7 +72,8 @@ class Differentiation {
 
   GradientContext context_of(NodeId node) { return {graph_, node, {}, {}}; }
 
-  /// Returns the gradient of a computed value, or `none` if the loss does not depend on it.
+  /// Returns the gradient of `value`, which a node computes, or `none` if the loss does not depend
+  /// on it.
   ValueId gradient_of(ValueId value) {
     const auto& parts = contributions_[index(value)];
     if (parts.empty()) return none;
@@ -112,9 +113,9 @@ class Differentiation {
     return producer != none && graph_.node(producer).apart;
   }
 
-  /// Computes the gradients of values within fused nodes, which only the host asks for. The nodes
-  /// that repeat the parts of a fused node get the gradient of its result, and lead it back to
-  /// these values.
+  /// Computes the gradients of values inside fused nodes, for which only anchors ask. The parts of
+  /// such a fused node are repeated by nodes of their own; these take the gradient of the fused
+  /// node's result, and compute the gradients inside it.
   void visit_apart() {
     for (const Twin& twin : graph_.twins)
       if (const ValueId gradient = gradients_[index(twin.original)]; gradient != none)
@@ -159,7 +160,7 @@ class Differentiation {
     std::ranges::stable_sort(graph_.parameter_gradients, {}, key);
   }
 
-  /// Makes an output of a gradient that the host asks for.
+  /// Adds a gradient that an anchor asks for to the outputs of the graph.
   void give(const GradientAnchor& wanted) {
     const std::string name = graph_.value(wanted.value).name;
     const auto refuse = [&](const std::string& text) {
@@ -187,7 +188,8 @@ class Differentiation {
   }
 
   /// Returns the sum of the gradients of all uses of a parameter. The backward reaches the last use
-  /// first: the gradient of each earlier use is added in the block of that use.
+  /// of the parameter first, so that the gradient of each earlier use is added in the block of that
+  /// use.
   ValueId sum_over_uses(const GradientAnchor& wanted) {
     ValueId sum = none;
     const std::vector<ParameterGradient> uses = graph_.parameter_gradients;
@@ -198,8 +200,8 @@ class Differentiation {
   }
 
   /// Appends a node that only the anchor `wanted` needs to the block of `node`, and returns the
-  /// node's output. If a node reads a parameter more than once, the parameter's anchor may append
-  /// several nodes of the same name, which give_unused_names() renames.
+  /// output of the new node. If a node reads a parameter more than once, the parameter's anchor may
+  /// append several nodes of the same name, which give_unused_names() renames.
   ValueId emit(NodeId node, const Op& op, std::vector<ValueId> inputs, Attributes attributes,
                const GradientAnchor& wanted) {
     std::string name = graph_.node(node).name + "/anchor" + std::to_string(wanted.anchor) + '/' +
@@ -216,11 +218,13 @@ class Differentiation {
   Graph graph_;
   GradientSum sum_;
   std::size_t forward_nodes_ = graph_.nodes.size();
-  /// Says, by ValueId of a forward value, whether find_dependent() has marked the value.
+  /// This says, for each ValueId of a forward value, whether find_dependent() has marked the value.
   std::vector<bool> dependent_;
-  /// Has, by ValueId of a forward value, the values whose sum is its gradient.
+  /// This has, for each ValueId of a forward value, the values whose sum is the gradient of the
+  /// value.
   std::vector<std::vector<ValueId>> contributions_;
-  /// Has, by ValueId, the gradient of each computed forward value once it is known, else `none`.
+  /// This has, for each ValueId of a forward value that a node computes, its gradient once that is
+  /// known, and until then `none`.
   std::vector<ValueId> gradients_;
 };
 

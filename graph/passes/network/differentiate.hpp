@@ -1,4 +1,4 @@
-// This pass is reverse-mode differentiation from graph to graph. It is pure.
+// This pass is reverse-mode differentiation from a graph to a graph. It is pure.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace penstock::graph {
 
-/// Says whether an accumulator holds the sum or the running mean of the gradients of a window's
-/// micro-batches.
+/// A GradientSum says whether an accumulator holds the sum or the running mean of the gradients of
+/// a window's micro-batches.
 enum class GradientSum : std::uint8_t { sum, running_mean };
 
 /// Appends the nodes that compute the gradient of the loss with respect to every parameter on which

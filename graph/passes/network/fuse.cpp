@@ -34,8 +34,9 @@ class Fusion {
   }
 
  private:
-  /// Notes that an anchor asks for `value`. An anchor does not count as a reader and, if `value` is
-  /// converted from batch lanes for anchors alone, the conversion does not count either.
+  /// Notes that an anchor asks for `value`. An anchor does not count as a reader of the value. If
+  /// `value` is converted from the batch-lane layout for anchors alone, the conversion does not
+  /// count as a reader either.
   void leave_to_anchors(ValueId value) {
     anchored_.insert(value);
     const NodeId producer = graph_.value(value).producer;
@@ -45,8 +46,8 @@ class Fusion {
     anchored_.insert(lanes);
   }
 
-  /// Returns the only reader of the first output of node `id` if that is a node of the same block,
-  /// and `none` otherwise.
+  /// Returns the node that is the only reader of the first output of node `id`, if it is in the
+  /// same block, and otherwise `none`.
   NodeId only_reader(NodeId id) const {
     const Node& node = graph_.node(id);
     const auto& readers = readers_[index(node.outputs[0])];
@@ -89,9 +90,9 @@ class Fusion {
     return true;
   }
 
-  /// Repeats `members`, the nodes that were fused into `fused`, beside that node if an anchor asks
-  /// for a value between them. Anchors do not prevent fusion, because fusion changes bits and
-  /// anchors must not.
+  /// If an anchor asks for a value between the nodes `members`, which were fused into `fused`, puts
+  /// copies of these nodes beside the fused node. Anchors do not prevent fusion, because fusion
+  /// changes bits and anchors must not.
   void keep_apart(NodeId fused, std::vector<Node> members) {
     const auto is_anchored = [&](const Node& member) {
       return anchored_.contains(member.outputs[0]);
@@ -116,8 +117,9 @@ class Fusion {
     return static_cast<ValueId>(graph_.values.size()) - 1;
   }
 
-  /// Makes the result of `reader` a checkpoint if the output of `from`, which `reader` reads, is
-  /// one. That output is not computed any more, so that it cannot be kept.
+  /// If the output of `from`, which `reader` reads, is a checkpoint, makes the result of `reader` a
+  /// checkpoint in its place. After the fusion, the output of `from` is not computed, so that it
+  /// cannot be kept.
   void move_checkpoint(const Node& from, const Node& reader) {
     if (graph_.value(from.outputs[0]).checkpoint) graph_.value(reader.outputs[0]).checkpoint = true;
   }
@@ -139,11 +141,11 @@ class Fusion {
   }
 
   Graph graph_;
-  // Has the readers of each value; `none` stands for the host.
+  // These are the nodes that read each value; `none` stands for the host.
   std::vector<std::vector<NodeId>> readers_;
-  std::vector<bool> dropped_;   // Says of each node whether it became a part of another one.
+  std::vector<bool> dropped_;   // This says for each node whether it was fused into another node.
   std::set<ValueId> anchored_;  // Anchors ask for these values or for their gradients.
-  // Has, by the number of a fused node, the nodes that repeat its parts.
+  // These are the nodes that repeat the parts of a fused node, by its NodeId.
   std::map<NodeId, std::vector<Node>> apart_;
 };
 

@@ -1,5 +1,5 @@
-// This pass says what a model becomes for training, which minimises one of its losses, and for
-// inference, in which some of its ops have another form. It is pure.
+// This pass gives a model the form that it has in training, where one of its losses is minimised,
+// or in inference, where some of its ops have another form. It is pure.
 #pragma once
 
 #include "graph/ir/graph.hpp"
@@ -11,11 +11,11 @@ namespace penstock::graph {
 /// @throws Error invalid_model if there is not exactly one such loss; the text names the losses.
 ValueId final_loss(const Graph& graph);
 
-/// Returns `model` with the `inference` form of every op that has such a form. The form takes as
-/// many of the node's leading inputs as it accepts, and gives the leading outputs. The node's other
-/// outputs, such as new running statistics, are not computed any more.
-/// @throws Error unsupported if a node uses an output that is not computed any more, or would still
-/// update a buffer.
+/// Returns `model` in which every op that has the form Op::inference takes that form. The form
+/// takes as many of the node's first inputs as it accepts, and gives the first outputs. The node's
+/// other outputs, such as new running statistics, are not computed in inference.
+/// @throws Error unsupported if a node uses an output that is not computed in inference, or would
+/// still update a buffer.
 Graph inference_form(const Graph& model);
 
 }  // namespace penstock::graph

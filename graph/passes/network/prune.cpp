@@ -34,7 +34,7 @@ Needed find_needed(const Graph& graph, const std::vector<ValueId>& wanted) {
   return needed;
 }
 
-/// Returns the new number of each node, or `none` for a node that is dropped.
+/// Returns the new number of each node, or `none` for a node that is not in `kept`.
 std::vector<NodeId> renumbered(const Marks& kept) {
   std::vector<NodeId> numbers;
   NodeId next = 0;

@@ -7,8 +7,8 @@
 
 namespace penstock::graph {
 
-/// Returns the graph with only those nodes, inputs and variables that `wanted` or a gradient sum
-/// needs. Values and blocks keep their numbers; nodes get new ones in the same order.
+/// Returns `graph` with only those nodes, inputs and variables that the values `wanted` or a sum of
+/// gradients need. Values and blocks keep their numbers; nodes get new numbers in the same order.
 Graph prune(const Graph& graph, const std::vector<ValueId>& wanted);
 
 }  // namespace penstock::graph

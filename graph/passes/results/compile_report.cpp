@@ -29,14 +29,14 @@ std::vector<StageCost> estimated(const Plan& plan) {
 }
 
 /// Returns what to simulate: a window of `micro_batches` micro-batches or, if that is long, a
-/// shorter one that shows nearly as well how busy the pipeline is.
+/// shorter window, which shows nearly as well how busy the pipeline is.
 Simulation window(const Plan& plan, const std::vector<StageCost>& costs,
                   std::int64_t micro_batches) {
   const auto stages = static_cast<std::int64_t>(plan.stages.size());
   std::vector<int> ipus;
   for (const StagePlan& stage : plan.stages) ipus.push_back(stage.ipu);
-  // In a longer window, filling and emptying the pipeline would hardly matter. With many stages,
-  // the bound is lower, because a simulation takes long.
+  // In a window of 16 micro-batches per stage, filling and emptying the pipeline hardly matter.
+  // With many stages, the window is shorter, because a simulation takes long.
   const auto longest = std::max(2 * stages, std::min(16 * stages, 4096 / stages));
   const auto enough = std::clamp<std::int64_t>(micro_batches, 1, longest);
   return {.schedule = *plan.schedule,
@@ -48,17 +48,19 @@ Simulation window(const Plan& plan, const std::vector<StageCost>& costs,
           .phases = plan.phases};
 }
 
-/// Returns how many micro-batches the first stage begins until the pipeline is full. `timeline` is
-/// the timeline of `window`. If the window is too short for the pipeline to fill, the plan says the
-/// number: with many stages, a window that is long enough would take long to simulate.
+/// Returns how many micro-batches the first stage begins until the pipeline is full, as `timeline`,
+/// the timeline of `window`, shows. If the window is too short for the pipeline to fill, returns
+/// the number that the plan allows: with many stages, a window that is long enough would take long
+/// to simulate.
 int ramp_of(const Plan& plan, const Simulation& window, const Timeline& timeline) {
   const std::int32_t in_flight = plan.stages[0].in_flight;
   if (window.micro_batches >= in_flight) return ramp(timeline);
   return plan.training ? in_flight : std::min(in_flight, window.stages);
 }
 
-/// Returns the speed-up over one IPU if all IPUs share `threads` threads; 0 says that each IPU has
-/// its own. `timeline` is the result of `simulation` with a processor for every IPU.
+/// Returns the speed-up over one IPU if all IPUs share `threads` threads, where 0 says that each
+/// IPU has threads of its own. `timeline` is the result of `simulation` with a processor for every
+/// IPU.
 double expected_speedup(Simulation simulation, const Timeline& timeline, std::int32_t threads) {
   simulation.processors = threads;
   const std::set<int> ipus(simulation.ipus.begin(), simulation.ipus.end());
@@ -135,8 +137,8 @@ std::string too_few(const Plan& plan, std::int64_t micro_batches, double utiliza
          std::to_string(std::lround(100 * utilization)) + " % of the time";
 }
 
-/// Returns a warning for inference, whose pipeline is empty at the beginning and at the end of
-/// every call.
+/// Returns a warning that the pipeline is empty at the beginning and at the end of every call of
+/// inference.
 std::string too_few_in_a_call(std::int64_t micro_batches, std::size_t stages, double utilization) {
   return "calls of " + std::to_string(micro_batches) + " (device iterations) do not fill " +
          std::to_string(stages) + " stages, which takes " + std::to_string(stages) +

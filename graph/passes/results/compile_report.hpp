@@ -12,10 +12,11 @@
 namespace penstock::graph {
 
 struct ReportRequest {
-  /// Counts the micro-batches of a window in training, or of a call in inference.
+  /// This is the number of micro-batches of a window in training, or of a call in inference.
   std::int64_t micro_batches = 1;
-  std::int32_t threads = 0;  ///< Counts the threads that all IPUs share; 0 says that each has one.
-  /// Has the measured seconds of each stage. If the list is empty, costs are estimated.
+  /// All IPUs share this many threads; 0 says that each IPU has a thread of its own.
+  std::int32_t threads = 0;
+  /// These are the measured seconds of each stage. If the list is empty, costs are estimated.
   std::vector<StageCost> measured = {};
 };
 

@@ -8,7 +8,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Says where each value that a program works on lies.
+/// Values say where each value that a program works on lies.
 struct Values {
   const Graph& graph;
   const Placements& placements;
@@ -67,7 +67,8 @@ Instruction copy_of(const Graph& graph, ValueId value, const std::string& suffix
           .outputs = {target}};
 }
 
-/// Appends to a program the instructions that copy values between the IPU and the host store.
+/// Transfers append to a program the instructions that copy values between the IPU and the host
+/// store.
 class Transfers {
  public:
   Transfers(const Values& values, Program& program)
@@ -97,7 +98,8 @@ class Transfers {
 
   const Values& values_;
   Program& program_;
-  std::vector<bool> there_;  // Says by ValueId whether the IPU has the copy of a value already.
+  // This says, for each ValueId, whether the IPU has a copy of the value already.
+  std::vector<bool> there_;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// This pass turns nodes, whose values have places in memory, into the instructions of a program. It
+// This pass makes the instructions of a program from nodes whose values have places in memory. It
 // is pure.
 #pragma once
 
@@ -13,24 +13,26 @@
 
 namespace penstock::graph {
 
-/// Is a node's workspace in the scratch of its program.
+/// A WorkspacePlace is where the workspace of a node lies in the scratch of its program.
 struct WorkspacePlace {
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
 };
 
-/// Says where the values and workspaces of a program lie in its scratch.
+/// ScratchPlaces say where the values and workspaces of a program lie in its scratch.
 struct ScratchPlaces {
-  /// Has, by ValueId, the place of each value that lies in scratch.
+  /// This has, for each ValueId, where the value lies, if it lies in scratch.
   std::vector<std::optional<Location>> of_value = {};
-  std::vector<WorkspacePlace> workspaces = {};  ///< Has the workspace of each node, in order.
+  /// These are the workspaces of the nodes, in order.
+  std::vector<WorkspacePlace> workspaces = {};
 };
 
-/// Returns a program that has one instruction per node, in order, and copies. At most `threads`
-/// threads share the work of an instruction. If a value lives in the host store, its copy is loaded
-/// before the first instruction that reads it, or stored after the instruction that computes it. A
-/// backward node draws the same random numbers as the node that it serves or repeats.
-/// @throws Error internal if a value has no place.
+/// Returns a program that has one instruction for each of `nodes`, in order, and instructions that
+/// copy values. At most `threads` threads share the work of an instruction. If a value lives in the
+/// host store, its copy is loaded before the first instruction that reads it, or stored after the
+/// instruction that computes it. A backward node draws the same random numbers as its forward node,
+/// Node::forward_of.
+/// @throws Error internal if a value has no place in memory.
 Program lower(const Graph& graph, std::span<const NodeId> nodes, const Placements& placements,
               const ScratchPlaces& scratch, std::int32_t threads);
 

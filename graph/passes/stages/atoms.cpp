@@ -6,7 +6,8 @@
 namespace penstock::graph {
 namespace {
 
-/// Is a range of forward nodes, both ends included. It is empty if the ends are `none`.
+/// A Range is a range of forward nodes, which includes both ends. It is empty if the ends are
+/// `none`.
 struct Range {
   NodeId first = none;
   NodeId last = none;
@@ -21,8 +22,8 @@ NodeId position_of(const Graph& graph, NodeId node) {
   return graph.node(node).backward ? graph.node(node).forward_of : node;
 }
 
-/// Returns, by ValueId, the range of nodes in which a value is made and used. A backward node
-/// counts as the forward node that it serves.
+/// Returns, for each ValueId, the range of nodes in which the value is computed and read. A
+/// backward node counts as its forward node, Node::forward_of.
 std::vector<Range> reaches(const Graph& graph) {
   std::vector<Range> ranges(graph.values.size());
   for (std::size_t id = 0; id < graph.nodes.size(); ++id) {
@@ -33,8 +34,8 @@ std::vector<Range> reaches(const Graph& graph) {
   return ranges;
 }
 
-/// Says, for the place before each forward node, whether the graph may be cut there, and how many
-/// bytes would then travel.
+/// Seams say, for the gap before each forward node, whether the graph may be cut there, and how
+/// many bytes would then travel between stages.
 class Seams {
  public:
   explicit Seams(const Graph& graph) : graph_(graph), seams_(forward_nodes(graph)) {
@@ -43,7 +44,7 @@ class Seams {
     for (std::size_t id = 0; id < ranges.size(); ++id) {
       if (ranges[id].first == none) continue;
       const Value& value = graph_.values[id];
-      // A parameter is copied to the stages of its later uses.
+      // If several stages use a parameter, copies of it travel to the later ones.
       const bool copied = value.kind == ValueKind::parameter;
       if (copied || value.kind == ValueKind::computed) add_bytes(ranges[id], value.type.bytes());
       if (value.kind == ValueKind::input) first_input = std::min(first_input, ranges[id].first);
@@ -129,8 +130,8 @@ CutGraph cut(const Graph& graph, std::span<const Atom> atoms, std::span<const st
     result.graph.blocks.push_back({.name = "stage " + std::to_string(stage)});
     for (NodeId id = first; id < last; ++id) result.graph.node(id).block = number;
   }
-  // The nodes after the last atom are backward nodes. Each belongs to the stage of the forward node
-  // that it serves.
+  // The nodes after the last atom are backward nodes. Each belongs to the stage of its forward
+  // node, Node::forward_of.
   for (std::size_t id = 0; id < graph.nodes.size(); ++id)
     result.graph.nodes[id].block =
         result.graph.node(position_of(graph, static_cast<NodeId>(id))).block;

@@ -12,7 +12,8 @@
 namespace penstock::graph {
 namespace {
 
-/// Returns the first node of each block. A block without a node has that of the block before it.
+/// Returns the first node of each block. For a block without a node, returns the first node of the
+/// block before it.
 std::vector<NodeId> first_nodes(const Graph& model) {
   std::vector<NodeId> first(model.blocks.size(), none);
   for (std::size_t id = 0; id < model.nodes.size(); ++id)
@@ -80,9 +81,9 @@ void refuse_numbers(const Graph& model, const std::string& field, const std::str
                                             got);
 }
 
-/// Returns the name of the next run of a block: `block` for the first run, and a text such as "B1
-/// (2)", which is not in `used`, for a later one. `number` is the number of the run before, and
-/// becomes that of this run.
+/// Returns the name of the next run of neighbouring nodes of the block `block`. The first run is
+/// called `block`; a later run gets a name such as "B1 (2)" that is not in `used`. `number` is the
+/// number of the run before, and the function sets it to the number of this run.
 std::string name_of_run(const std::string& block, int& number, const std::set<std::string>& used) {
   if (++number == 1) return block;
   const auto numbered = [&] { return block + " (" + std::to_string(number) + ")"; };

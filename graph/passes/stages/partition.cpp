@@ -28,7 +28,8 @@ class Partitioning {
   }
 
  private:
-  using Delivery = std::pair<ValueId, std::int32_t>;  ///< Is a value, and a stage that must get it.
+  /// A Delivery is a value, and a stage that has to get it.
+  using Delivery = std::pair<ValueId, std::int32_t>;
 
   void share_nodes() {
     for (std::size_t id = 0; id < graph_.nodes.size(); ++id) {
@@ -47,8 +48,8 @@ class Partitioning {
     return result;
   }
 
-  /// Returns the stage that makes a value, or `host` for an input. A variable counts as made by the
-  /// stage `user`, which uses it.
+  /// Returns the stage that computes value `id`, or `host` for an input. A variable counts as
+  /// computed by stage `user`, which uses it.
   std::int32_t stage_of(ValueId id, std::int32_t user) const {
     const Value& value = graph_.value(id);
     if (value.kind == ValueKind::input) return host;

@@ -8,9 +8,9 @@
 namespace penstock::graph {
 
 /// Puts each node, backward nodes included, into the stage of its block. A stage runs its nodes in
-/// the graph's order. A value that another stage needs has one edge to each stage that needs it,
-/// straight from the stage that computes it or from the host. If no value travels from a stage to
-/// one of its neighbours, an edge of kind `order` leads there. Edges are ordered by value, then by
+/// the graph's order. A value that other stages need has one edge to each of these stages, straight
+/// from the stage that computes it or from the host. If no value travels from a stage to one of its
+/// neighbours, an edge of kind `order` leads to that neighbour. Edges are ordered by value, then by
 /// receiver; those of kind `order` come last.
 /// @throws Error invalid_topology if the first stage uses no input of the model.
 Partition partition(const Graph& graph, const StageAssignment& assignment);

@@ -69,7 +69,7 @@ std::vector<StageRequest> grouped_into_phases(std::vector<StageRequest> stages,
 }
 
 Phases assign_phases(const StageAssignment& assignment, const PhaseRequest& request) {
-  // Stages that inference leaves out are checked, too, so that the same placements are legal in
+  // The check includes stages that inference leaves out, so that the same placements are legal in
   // training and in inference.
   const std::vector<Ipus> ipus = ipus_of(assignment.placed);
   request.parallel ? expect_own_parity(ipus) : expect_one_set(ipus);

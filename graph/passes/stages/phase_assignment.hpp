@@ -13,16 +13,16 @@ namespace penstock::graph {
 
 struct PhaseRequest {
   bool parallel = false;
-  /// Counts the stages of each phase. If the list is empty, each phase has one stage.
+  /// These are the numbers of stages in each phase. If the list is empty, each phase has one stage.
   std::vector<std::int32_t> stages = {};
   PhaseLiveness liveness = PhaseLiveness::always_live;
   bool separate_backward = false;
-  std::int32_t turn = 1;  ///< Counts the micro-batches that a phase does in one turn.
+  std::int32_t turn = 1;  ///< A phase does this many micro-batches in one turn.
 };
 
-/// Returns `stages` with the phases into which they are put, in order, and with their default IPUs:
-/// the stages of a phase have the defaults 0, 1, ... in a serial phase, 0, 2, ... in an even
-/// parallel phase, and 1, 3, ... in an odd parallel phase.
+/// Returns `stages`, in order, with their phases and their default IPUs. The stages of a phase have
+/// the default IPUs 0, 1, ... in a serial phase, 0, 2, ... in an even parallel phase, and 1, 3, ...
+/// in an odd parallel phase.
 std::vector<StageRequest> grouped_into_phases(std::vector<StageRequest> stages,
                                               const PhaseRequest& request);
 

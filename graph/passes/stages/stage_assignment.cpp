@@ -24,7 +24,7 @@ std::string blocks_of(const Graph& model) {
          joined(model.blocks, [](const Block& block) { return quoted_text(block.name); });
 }
 
-/// Returns the stage of every block, which is `none` for a block in no stage.
+/// Returns the stage of every block, or `none` for a block that is in no stage.
 std::vector<std::int32_t> stage_of_blocks(const Graph& model,
                                           const std::vector<StageRequest>& requests) {
   std::vector<std::int32_t> stage_of(model.blocks.size(), none);
@@ -108,7 +108,7 @@ std::vector<StagePlacement> placed(const Graph& model, const std::vector<StageRe
   return stages;
 }
 
-/// Takes a stage without a node out of the assignment.
+/// Removes stage number `stage`, which has no node, from `assignment`.
 void leave_out(StageAssignment& assignment, std::size_t stage) {
   assignment.stages.erase(assignment.stages.begin() + static_cast<std::ptrdiff_t>(stage));
   for (std::int32_t& of : assignment.of_block) {
@@ -144,8 +144,8 @@ void refuse_backward_flow(const Graph& model, const StageAssignment& assignment)
     }
 }
 
-/// Refuses a buffer that several stages use: it changes with every micro-batch, and the stages do
-/// not exchange their changes.
+/// Throws an error if several stages use the same buffer: a buffer changes with every micro-batch,
+/// and stages do not exchange such changes.
 void refuse_spread_buffers(const Graph& model, const StageAssignment& assignment) {
   std::vector<std::int32_t> stage_of(model.values.size(), none);
   for (const Node& node : model.nodes)

@@ -1,4 +1,4 @@
-// These structures are what the passes that split a graph into stages hand to each other. They are
+// The passes that split a graph into stages hand these structures to each other. The structures are
 // plain data, in which nodes and values are named by the graph's ids.
 #pragma once
 
@@ -11,16 +11,18 @@
 
 namespace penstock::graph {
 
-/// Is a stage as it is asked for.
+/// A StageRequest is a stage that the host or a rule asks for.
 struct StageRequest {
   std::vector<std::string> blocks = {};
-  std::int32_t ipu = none;  ///< Is the IPU that is asked for, or `none`.
+  /// The stage is to be on this IPU; `none` says that the request asks for no IPU.
+  std::int32_t ipu = none;
   std::int32_t phase = none;
-  /// Is the IPU if neither the host nor a block asks for one; `none` stands for the stage's number.
+  /// The stage is on this IPU if neither the host nor a block asks for one; `none` stands for the
+  /// IPU of the stage's number.
   std::int32_t default_ipu = none;
 };
 
-/// Is a stage as the passes have decided it.
+/// A StagePlacement is a stage on the IPU that the passes have decided on.
 struct StagePlacement {
   std::vector<std::string> blocks = {};
   std::int32_t ipu = 0;
@@ -29,9 +31,10 @@ struct StagePlacement {
 
 struct StageAssignment {
   std::vector<StagePlacement> stages = {};
-  /// Has the stages, and also those that were left out because they have nothing to compute.
+  /// These are the stages, together with those that were left out because they have nothing to
+  /// compute.
   std::vector<StagePlacement> placed = {};
-  /// Has the stage of each block, by BlockId; `none` says that the block has no node.
+  /// This has the stage of each block, by BlockId; `none` says that the block has no node.
   std::vector<std::int32_t> of_block = {};
   std::vector<std::string> warnings = {};
 
@@ -41,23 +44,23 @@ struct StageAssignment {
   }
 };
 
-/// Is an edge between two stages, or from the host to a stage, before its value has a place in
-/// memory.
+/// A StageEdge is an edge between two stages, or from the host to a stage, whose value has no place
+/// in memory yet.
 struct StageEdge {
   EdgeKind kind = EdgeKind::order;
   std::int32_t from = host;
   std::int32_t to = host;
-  ValueId value = none;  ///< Is `none` for an edge of kind `order`.
+  ValueId value = none;  ///< An edge of kind `order` has the value `none`.
 };
 
-/// Has the part of a graph that one stage runs.
+/// A StageGraph is the part of a graph that one stage runs.
 struct StageGraph {
-  std::vector<NodeId> forward = {};  ///< Has the nodes in the graph's order.
+  std::vector<NodeId> forward = {};  ///< The nodes are in the graph's order.
   std::vector<NodeId> backward = {};
-  std::vector<std::int32_t> forward_receives = {};   ///< Has positions in Partition::edges.
-  std::vector<std::int32_t> forward_sends = {};      ///< Has positions in Partition::edges.
-  std::vector<std::int32_t> backward_receives = {};  ///< Has positions in Partition::edges.
-  std::vector<std::int32_t> backward_sends = {};     ///< Has positions in Partition::edges.
+  std::vector<std::int32_t> forward_receives = {};   ///< These are positions in Partition::edges.
+  std::vector<std::int32_t> forward_sends = {};      ///< These are positions in Partition::edges.
+  std::vector<std::int32_t> backward_receives = {};  ///< These are positions in Partition::edges.
+  std::vector<std::int32_t> backward_sends = {};     ///< These are positions in Partition::edges.
 };
 
 struct Partition {
