@@ -3,14 +3,14 @@
 namespace penstock::graph {
 namespace {
 
-/// Returns `text`, which is about the option called `name`, with the name in front. An empty `name`
-/// says that the option has none.
+/// Returns `text` with `name` in front, the name of the option that the text is about. If `name` is
+/// empty, returns `text` alone.
 std::string opened(std::string_view name, const std::string& text) {
   return name.empty() ? text : std::string(name) + ": " + text;
 }
 
-/// Returns the names of the remedy's options in brackets, or an empty text if none of them has a
-/// name.
+/// Returns the names of the options of `remedy` in brackets, or an empty text if none of these
+/// options has a name.
 std::string in_brackets(const Remedy& remedy, OptionNames names) {
   std::string text;
   const auto add = [&](const std::string& before, Option option) {

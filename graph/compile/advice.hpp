@@ -1,6 +1,6 @@
 // The compiler gives advice: notes about a plan, and remedies where no plan fits. Both name options
-// by enumerators of Option. Whoever offers the options to users knows how these are spelled, and
-// makes texts of the advice by worded(). The functions are pure.
+// by enumerators of Option. A program that offers the options to users knows how they are spelled,
+// and turns advice into texts by worded(). The functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace penstock::graph {
 
-/// Names an option that a note or a remedy is about. How users spell the option is up to whoever
-/// offers it to them (OptionNames).
+/// An Option is an option that a note or a remedy is about. OptionNames says how users spell it,
+/// which depends on the program that offers the option to them.
 enum class Option : std::uint8_t {
   batch,
   threads,
@@ -42,10 +42,12 @@ inline constexpr int options = 22;
 /// Returns how an option is spelled, or an empty text if it has no name.
 using OptionNames = std::string_view (*)(Option);
 
-/// Is a remark on a plan that was made as asked, such as that an option has no effect on it.
+/// A Note is a remark on a plan that was made as the host asked, such as that an option has no
+/// effect on the plan.
 struct Note {
-  std::optional<Option> about = {};  ///< Is the option that the text is about, or none.
-  std::string text = {};             ///< Is the remark, such as "nothing is divided".
+  /// This is the option that the text is about, if there is one.
+  std::optional<Option> about = {};
+  std::string text = {};  ///< This is the remark, such as "nothing is divided".
 
   bool operator==(const Note&) const = default;
 };
@@ -53,23 +55,25 @@ struct Note {
 /// Returns a text such as "options.training.offload.weights: nothing is kept in the host store".
 std::string worded(const Note& note, OptionNames names);
 
-/// Is a change after which a plan fits.
+/// A Remedy is a change of options after which a plan fits into the memory of the IPUs.
 struct Remedy {
-  std::string text = {};  ///< Names the change, such as "the weights in the host store".
-  /// Has the options that are turned on, or set to the value that the text names.
+  std::string text = {};  ///< This names the change, such as "the weights in the host store".
+  /// These options are turned on, or set to the value that the text names.
   std::vector<Option> turned_on = {};
   std::vector<Option> turned_off = {};
-  std::string consequence = {};  ///< Is a text such as "which needs 60.0 kB"; it may be empty.
+  std::string consequence = {};  ///< This is a text such as "which needs 60.0 kB", or empty.
 };
 
-/// Says why no plan fits, and what would help.
+/// A MemoryAdvice says why no plan fits into the memory of the IPUs, and what would help.
 struct MemoryAdvice {
-  std::string lack = {};  ///< Is a text such as "stage 0 on IPU 0 needs 5 kB, an IPU has 4 kB".
+  /// This is a text such as "stage 0 on IPU 0 needs 5 kB, an IPU has 4 kB".
+  std::string lack = {};
   std::vector<Remedy> remedies = {};
-  std::string last_remedy = {};  ///< Is a change that always helps but is no option.
+  std::string last_remedy = {};  ///< This is a change that always helps but is no option.
 };
 
-/// Returns the text of a refusal, in which each remedy is followed by the names of its options.
+/// Returns the text of the error that refuses the model. Each remedy in it is followed by the names
+/// of its options.
 std::string worded(const MemoryAdvice& advice, OptionNames names);
 
 }  // namespace penstock::graph

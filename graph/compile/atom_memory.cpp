@@ -32,7 +32,7 @@ std::int64_t AtomMemory::bytes(std::int32_t first, std::int32_t last, std::int32
 }
 
 /// Makes a plan of up to three stages: the atoms before `first`, the atoms [first, last), and the
-/// atoms from `last` on. Returns the needs of the stage of the atoms [first, last).
+/// atoms from `last` on. Returns what the stage of the atoms [first, last) needs.
 AtomMemory::Needs AtomMemory::needs_of(std::int32_t first, std::int32_t last,
                                        bool recomputed) const {
   std::vector<std::int32_t> begins{0};

@@ -1,5 +1,5 @@
-// AtomMemory says how much memory consecutive atoms would need as a stage, before it is known where
-// the other stages begin. It is pure, and remembers what it has computed.
+// An AtomMemory says how much memory consecutive atoms would need as a stage, before it is known
+// where the other stages begin. It is pure, and remembers what it has computed.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace penstock::graph {
 
 class AtomMemory {
  public:
-  /// Serves a cut of `graph` into stages. `recomputed` says of each stage whether it recomputes.
-  /// All references outlive this object.
+  /// Makes an AtomMemory for a cut of `graph` into stages. `recomputed` says of each stage whether
+  /// it recomputes. All references outlive this object.
   AtomMemory(const Graph& graph, const std::vector<Atom>& atoms, std::vector<bool> recomputed,
              const PlanRequest& plan, const MemoryBudget& budget);
 
@@ -28,12 +28,13 @@ class AtomMemory {
  private:
   struct SentBack {
     std::int64_t bytes = 0;
-    /// Counts the atoms from an atom that receives the gradient to the first atom of the stage.
+    /// This many atoms lie between an atom that receives the gradient and the first atom of the
+    /// stage, the former included.
     std::int32_t distance = 0;
   };
   struct Needs {
     std::int64_t fixed = 0;
-    std::int64_t stash = 0;  ///< Counts the bytes of stash for one micro-batch.
+    std::int64_t stash = 0;  ///< One micro-batch takes this many bytes of stash.
     std::int32_t output_slots = 0;
     std::vector<SentBack> sent_back = {};
   };
@@ -45,10 +46,10 @@ class AtomMemory {
 
   const Graph& graph_;
   const std::vector<Atom>& atoms_;
-  std::vector<bool> recomputed_;  // Says of each stage whether it recomputes.
+  std::vector<bool> recomputed_;  // This says of each stage whether it recomputes.
   const PlanRequest& plan_;
   const MemoryBudget& budget_;
-  std::vector<std::int32_t> atom_of_;  // Has the atom of each node.
+  std::vector<std::int32_t> atom_of_;  // This is the number of the atom of each node.
   std::map<std::tuple<std::int32_t, std::int32_t, bool>, Needs> known_;
 };
 

@@ -18,7 +18,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Times differ by about this share from one measurement to the next.
+/// The same measurement, made twice, differs by about this share.
 constexpr double tolerance = 0.02;
 
 /// Returns the plan in which one thread runs all of `graph`, with an instruction for each node.
@@ -39,8 +39,8 @@ InstructionTimes estimated(const Plan& plan) {
   return {work(plan.stages[0].forward), work(plan.stages[0].backward)};
 }
 
-/// Returns how many stages there will be: as many as `asked`. In inference, which may have fewer
-/// layers than training, there are at most as many as atoms.
+/// Returns how many stages there will be: `asked`, but in inference, which may have fewer layers
+/// than training, no more than there are atoms.
 std::int32_t count_stages(const std::vector<Atom>& atoms, std::int32_t asked, bool training) {
   const auto most = static_cast<std::int32_t>(atoms.size());
   if (asked <= most || !training) return std::min(asked, most);
@@ -63,8 +63,8 @@ std::string left_out(std::int32_t asked, std::int32_t stages) {
          " have nothing to compute and are left out";
 }
 
-/// Returns the seconds of each node, by NodeId, from the seconds of the instructions, which are in
-/// the graph's order.
+/// Returns the seconds of each node, by NodeId. The seconds of the instructions are in the graph's
+/// order.
 std::vector<double> times_of_nodes(const Graph& graph, const InstructionTimes& instructions) {
   std::vector<double> times;
   std::size_t forward = 0, backward = 0;
@@ -74,8 +74,8 @@ std::vector<double> times_of_nodes(const Graph& graph, const InstructionTimes& i
   return times;
 }
 
-/// Returns the forward nodes that a single stage of all nodes would repeat. Several stages repeat a
-/// little less, because they keep the values that they send.
+/// Returns the forward nodes that the backward would repeat if all nodes were one stage. Several
+/// stages repeat a little less, because they keep the values that they send.
 std::vector<NodeId> repeated_in_one_stage(const Graph& graph, const std::vector<Atom>& atoms) {
   const CutGraph one = cut(graph, atoms, std::vector<std::int32_t>{0}, {});
   const Partition parts = partition(one.graph, one.assignment);
@@ -85,18 +85,20 @@ std::vector<NodeId> repeated_in_one_stage(const Graph& graph, const std::vector<
   return repeated;
 }
 
-/// Says what is cut, and into which stages.
+/// A Cutting says which graph is cut, and into which stages.
 struct Cutting {
   const Graph& graph;
   const std::vector<Atom>& atoms;
-  std::vector<bool> recomputed;  ///< Says of each stage whether its activations are recomputed.
+  /// This says of each stage whether its activations are recomputed.
+  std::vector<bool> recomputed;
   const PlanRequest& plan;
   const MemoryBudget& memory;
 
   std::int32_t stages() const { return static_cast<std::int32_t>(recomputed.size()); }
 };
 
-/// Returns the problem of balancing the stages, by the times of the nodes.
+/// Returns the problem of balancing the stages, for balance(), in which `times` has the seconds of
+/// each node.
 Balance problem_of(const Cutting& cutting, const std::vector<double>& times) {
   const auto& [graph, atoms, recomputed, plan, memory] = cutting;
   Balance problem{.costs = std::vector<double>(atoms.size()),
@@ -127,8 +129,8 @@ std::optional<std::vector<std::int32_t>> balance_within(Balance problem, AtomMem
   return balance(problem);
 }
 
-/// Returns the least number of bytes per IPU to which some cut keeps, or up to one per cent more.
-/// With `too_little` bytes, no cut does.
+/// Returns how many bytes per IPU the most frugal cut needs, or up to one per cent more. No cut is
+/// possible with `too_little` bytes.
 std::int64_t least_memory(const Balance& problem, AtomMemory& memory, std::int64_t too_little) {
   std::int64_t enough = too_little;
   while (!balance_within(problem, memory, enough)) enough *= 2;
@@ -139,7 +141,7 @@ std::int64_t least_memory(const Balance& problem, AtomMemory& memory, std::int64
   return enough;
 }
 
-/// Returns whether some cut keeps to the memory of `changed`.
+/// Returns whether there is a cut of `changed` that fits into its memory.
 bool helps(const Balance& problem, const Cutting& changed) {
   AtomMemory memory = memory_of(changed);
   return balance_within(problem, memory, changed.memory.bytes).has_value();
@@ -153,9 +155,9 @@ bool helps(const Balance& problem, const Cutting& cutting, const OffloadChoice& 
   return helps(problem, {cutting.graph, cutting.atoms, cutting.recomputed, plan, memory});
 }
 
-/// Returns the remedies that keep a single class of tensors in the host store and let some cut keep
-/// to the memory. If no single class is enough, returns the remedy for all classes together, or
-/// nothing if all are not enough either.
+/// Returns the remedies that each keep one class of tensors in the host store so that some cut fits
+/// into the memory. If no class is enough by itself, returns the remedy that keeps all classes
+/// there, or nothing if that is not enough either.
 std::vector<Remedy> offloads_that_help(const Balance& problem, const Cutting& cutting) {
   const auto choices = offload_choices(cutting.plan.offload, cutting.plan.training);
   std::vector<Remedy> found;
@@ -167,8 +169,8 @@ std::vector<Remedy> offloads_that_help(const Balance& problem, const Cutting& cu
   return found;
 }
 
-/// Returns the remedies each of which lets some cut keep to the memory. `request` says what
-/// `cutting` recomputes.
+/// Returns the remedies, each of which is enough for some cut to fit into the memory. `request`
+/// says which stages of `cutting` recompute.
 std::vector<Remedy> remedies_for(const Balance& problem, const Cutting& cutting,
                                  const RecomputeRequest& request) {
   const auto& [graph, atoms, recomputed, plan, memory] = cutting;
@@ -195,8 +197,8 @@ IpuMemoryRefusal refusal_of(const Balance& problem, const Cutting& cutting, Atom
                       "in flight"});
 }
 
-/// Returns the first atom of each stage in the best cut that keeps to the memory.
-/// @throws IpuMemoryRefusal if no cut keeps to the memory.
+/// Returns the first atom of each stage in the best cut that fits into the memory.
+/// @throws IpuMemoryRefusal if no cut fits.
 std::vector<std::int32_t> best_begins(const Balance& problem, const Cutting& cutting,
                                       const RecomputeRequest& recompute) {
   if (cutting.memory.bytes == 0) return *balance(problem);
@@ -205,7 +207,7 @@ std::vector<std::int32_t> best_begins(const Balance& problem, const Cutting& cut
   throw refusal_of(problem, cutting, memory, recompute);
 }
 
-/// Returns the seconds of each stage, by the times of the nodes.
+/// Returns the seconds of each stage, by the seconds of its nodes, `times`.
 std::vector<StageCost> costs_of_stages(const CutGraph& cut, const std::vector<bool>& recomputed,
                                        const std::vector<double>& times) {
   std::vector<StageCost> costs(recomputed.size(), {.forward = 0, .backward = 0});

@@ -1,4 +1,4 @@
-// cut_automatically() cuts a graph so that its stages are balanced by what its nodes cost. If the
+// cut_automatically() cuts a graph into stages that are balanced by what its nodes cost. If the
 // costs are to be measured times, the caller hands in the function that measures them.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace penstock::graph {
 
-/// Has the seconds that each instruction of a plan of one stage takes.
+/// InstructionTimes are the seconds that each instruction of a plan of one stage takes.
 struct InstructionTimes {
   std::vector<double> forward = {};
   std::vector<double> backward = {};
@@ -25,27 +25,28 @@ using MeasureInstructions = std::function<InstructionTimes(const Plan& one_stage
 
 struct CutRequest {
   std::int32_t stages = 1;
-  /// Has the IPU of each stage. If the list is empty, each stage is on the IPU of its own number.
+  /// These are the IPUs of the stages. If the list is empty, each stage is on the IPU of its own
+  /// number.
   std::vector<std::int32_t> ipus = {};
-  MeasureInstructions measure = {};  ///< If it is null, costs are estimated from FLOPs and bytes.
-  MemoryBudget memory = {};          ///< Is the memory to which each stage has to keep.
+  MeasureInstructions measure = {};  ///< If this is null, costs are estimated from FLOPs and bytes.
+  MemoryBudget memory = {};          ///< No stage may need more memory than this.
   RecomputeRequest recompute = {};
 };
 
 struct TimedCut {
   CutGraph cut = {};
-  /// Has the seconds of each stage, or is empty if none were measured. The seconds of a backward
-  /// include what the stage recomputes.
+  /// These are the seconds of each stage, or nothing if none were measured. The seconds of a
+  /// backward include what the stage recomputes.
   std::vector<StageCost> seconds = {};
 };
 
 /// Cuts `graph`, which for training has its backward nodes already, so that the slowest stage is as
-/// fast as possible. Of cuts that are nearly equal in that, the one with the fewest bytes between
-/// the stages is taken. The memory of a stage is computed only when balance() asks for it, because
-/// there are too many possible stages to compute the memory of all.
+/// fast as possible. If several cuts are nearly equal in that, takes the one with the fewest bytes
+/// that travel between stages. The memory of a stage is computed only when balance() asks for it,
+/// because there are too many possible stages to compute the memory of all.
 /// @throws Error invalid_topology if `request.ipus` has a wrong number of IPUs or, in training, if
 /// the graph has fewer atoms than there are to be stages; out_of_memory if no cut into so many
-/// stages keeps to the memory.
+/// stages fits into the memory.
 TimedCut cut_automatically(const Graph& graph, const CutRequest& request, const PlanRequest& plan);
 
 }  // namespace penstock::graph

@@ -9,12 +9,12 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Is the best cut of the first few atoms into a few stages. If there is no cut, `slowest` is
-/// infinite.
+/// A Prefix is the best cut of the first few atoms into a few stages. If there is no such cut,
+/// `slowest` is infinite.
 struct Prefix {
   double slowest = infinity;
-  std::int64_t bytes = 0;  ///< Counts the bytes between the stages.
-  std::int32_t begin = 0;  ///< Is the first atom of the last of these stages.
+  std::int64_t bytes = 0;  ///< This many bytes travel between these stages.
+  std::int32_t begin = 0;  ///< This is the first atom of the last of these stages.
 };
 
 bool faster(const Prefix& a, const Prefix& b) {
@@ -26,8 +26,9 @@ bool fewer_bytes(const Prefix& a, const Prefix& b) {
   return std::pair(a.bytes, a.slowest) < std::pair(b.bytes, b.slowest);
 }
 
-/// Finds the cut by dynamic programming over the number of stages and the atoms that they cover.
-/// Sums are taken from one list of prefix sums, so that a stage costs the same in every comparison.
+/// Balancing finds the best cut by dynamic programming over the number of stages and the number of
+/// atoms that they cover. The cost of a stage is a difference of two prefix sums, always of the
+/// same list, so that a stage costs the same, bit by bit, in every comparison.
 class Balancing {
  public:
   explicit Balancing(const Balance& problem) : problem_(problem), sums_{0}, dearer_sums_{0} {
@@ -63,8 +64,8 @@ class Balancing {
                          static_cast<std::int32_t>(stage));
   }
 
-  /// Fills best_, in which best_[s][n] is the best cut of the first n atoms into the stages 0 to s.
-  /// No stage costs more than `limit`, and `better` says which of two cuts is better.
+  /// Computes `best_`, in which best_[s][n] is the best cut of the first n atoms into the stages 0
+  /// to s. No stage costs more than `limit`, and `better` says which of two cuts is better.
   void fill(double limit, Better better) {
     best_.assign(stages(), std::vector<Prefix>(atoms() + 1));
     for (std::size_t stage = 0; stage < stages(); ++stage)
@@ -102,9 +103,9 @@ class Balancing {
   }
 
   const Balance& problem_;
-  std::vector<double> sums_;         // Has, at n, the sum of the costs of the first n atoms.
-  std::vector<double> dearer_sums_;  // Has, at n, such a sum with the extra costs of the atoms.
-  std::vector<std::vector<Prefix>> best_;  // fill() says what is at [s][n].
+  std::vector<double> sums_;         // Element n is the sum of the costs of the first n atoms.
+  std::vector<double> dearer_sums_;  // Element n is the sum of costs and extra costs of n atoms.
+  std::vector<std::vector<Prefix>> best_;  // The comment of fill() says what is at [s][n].
 };
 
 }  // namespace

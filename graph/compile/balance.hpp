@@ -10,26 +10,25 @@
 namespace penstock::graph {
 
 struct Balance {
-  std::vector<double> costs = {};  ///< Has the cost of each atom, in order.
-  /// Has what each atom costs in addition in the stages that `dearer` marks. If one of the two
-  /// lists is empty, no atom costs more in any stage.
+  std::vector<double> costs = {};  ///< These are the costs of the atoms, in order.
+  /// These are the costs that each atom has in addition in the stages that `dearer` marks. If one
+  /// of the two lists is empty, no atom costs more in any stage.
   std::vector<double> extra_costs = {};
   std::vector<bool> dearer = {};
-  /// Counts, for each atom, the bytes that travel if a stage begins with it. Those of the first
-  /// atom do not count.
+  /// This has, for each atom, the number of bytes that travel between stages if a stage begins with
+  /// the atom. The number of the first atom does not count.
   std::vector<std::int64_t> bytes_before = {};
   std::int32_t stages = 1;
-  /// Is the share by which the slowest stage may be slower than necessary, so that fewer bytes
-  /// travel.
+  /// The slowest stage may be slower by this share than it could be, if fewer bytes travel then.
   double tolerance = 0;
-  /// Says whether the atoms [first, last) can be stage `stage`. If the function is empty, any atoms
-  /// can.
+  /// This says whether the atoms [first, last) can be stage number `stage`. If the function is
+  /// empty, any atoms can be any stage.
   std::function<bool(std::int32_t first, std::int32_t last, std::int32_t stage)> fits = {};
 };
 
-/// Returns the first atom of each stage, or nothing if no cut fits. No stage is empty. The result
-/// is one of the cuts whose slowest stage is as fast as possible, up to the tolerance: of these,
-/// one with the fewest bytes between the stages and, if several have equally few, one with the
+/// Returns the first atom of each stage, or nothing if there is no cut that fits. No stage is
+/// empty. The slowest stage is as fast as possible, up to the tolerance. Of all cuts for which this
+/// holds, the result has the fewest bytes between stages and, if several cuts have equally few, the
 /// fastest slowest stage.
 std::optional<std::vector<std::int32_t>> balance(const Balance& problem);
 

@@ -75,7 +75,7 @@ ScratchPlaces scratch_places(const Graph& graph, const Liveness& live, const Mem
   return places;
 }
 
-/// Is a program, and the bytes of scratch that it needs.
+/// A ProgramInScratch is a program, and the number of bytes of scratch that it needs.
 struct ProgramInScratch {
   Program program = {};
   std::int64_t scratch_bytes = 0;
@@ -91,7 +91,8 @@ ProgramInScratch program_of(const Graph& graph, const std::vector<NodeId>& nodes
       memory.bytes};
 }
 
-/// Returns those of `outputs` that `nodes`, the nodes of one direction of a stage, compute.
+/// Returns those of `outputs` that are computed by `nodes`, which are the nodes of one direction of
+/// a stage.
 std::vector<OutputPlan> outputs_from(const Graph& graph, const std::vector<Output>& outputs,
                                      const std::vector<NodeId>& nodes, const StageMemoryMap& map) {
   const std::vector<bool> is_here = among(graph.nodes.size(), nodes);
@@ -104,8 +105,8 @@ std::vector<OutputPlan> outputs_from(const Graph& graph, const std::vector<Outpu
   return found;
 }
 
-/// Returns the variables of a stage. The copies of its buffers as of the last update lie one after
-/// the other.
+/// Returns the variables of a stage. The copies of the stage's buffers as they were after the last
+/// update lie one after the other.
 std::vector<VariablePlan> variables_here(const Graph& graph, const StageMemoryMap& map,
                                          const std::vector<VariableInfo>& variables) {
   const std::vector<bool> is_here = among(graph.values.size(), map.variables);
@@ -127,7 +128,7 @@ std::vector<VariablePlan> variables_here(const Graph& graph, const StageMemoryMa
   return plans;
 }
 
-/// Returns how many bytes the copies of a stage's buffers as of the last update take.
+/// Returns how many bytes the copies of a stage's buffers as they were after the last update take.
 std::int64_t kept_bytes_of(const std::vector<VariablePlan>& variables) {
   std::int64_t bytes = 0;
   for (const VariablePlan& variable : variables)
@@ -141,7 +142,7 @@ std::int32_t in_flight_of(std::size_t stage, std::size_t stages, const PlanReque
              : request.phases.turn;
 }
 
-/// Returns the plan of one stage, which does not say yet who updates its variables.
+/// Returns the plan of one stage. It does not yet say which stage updates the stage's variables.
 StagePlan stage_of(const Graph& graph, const StagePlacement& placement, const StageGraph& nodes,
                    const StageMemoryMap& map, const std::vector<Output>& outputs,
                    const std::vector<VariableInfo>& variables, std::int32_t in_flight,

@@ -13,21 +13,23 @@ namespace penstock::graph {
 
 struct PlanRequest {
   bool training = false;
-  std::int64_t batch = 1;  ///< Counts the samples per micro-batch.
+  std::int64_t batch = 1;  ///< A micro-batch has this many samples.
   const Schedule* schedule = nullptr;
   Phases phases = {};
   std::int32_t threads_per_ipu = 1;
-  bool in_place = true;  ///< Says whether outputs may overwrite inputs that nobody needs any more.
+  /// If this is true, outputs may overwrite inputs that nobody needs any more.
+  bool in_place = true;
   OffloadOptions offload = {};
 };
 
-/// Returns a plan: the memory and the instructions of every stage, the edges between stages, and
-/// which stage updates which parameter. For training, `graph` has its backward nodes already.
+/// Returns a plan, which has the memory and the instructions of every stage, the edges between
+/// stages, and which stage updates which parameter. For training, `graph` has its backward nodes
+/// already.
 Plan build_plan(const Graph& graph, const StageAssignment& assignment, const Partition& partition,
                 const PlanRequest& request);
 
-/// Returns, by ValueId, whether a value is a parameter of which `graph`, which has its backward
-/// nodes, sums up gradients.
+/// Returns a list that says, for each ValueId, whether the value is a parameter for which `graph`,
+/// which has its backward nodes, sums up gradients.
 std::vector<bool> trained_values(const Graph& graph);
 
 }  // namespace penstock::graph

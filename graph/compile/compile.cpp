@@ -21,7 +21,8 @@ void check(const Graph& model, const CompileRequest& request) {
   if (request.batch < 1)
     throw Error(Errc::invalid_argument, "expected at least one sample per micro-batch, got " +
                                             std::to_string(request.batch));
-  // A PENSTOCK_ISA that the machine lacks is refused here, and not only by the first kernel.
+  // If the environment's PENSTOCK_ISA asks for an instruction set that the machine lacks, isa()
+  // throws here, and not only in the first kernel.
   isa();
   const std::int32_t automatic_stages = request.options.topology.automatic_stages;
   if (automatic_stages > 0) expect_no_stages(model, automatic_stages);
@@ -39,8 +40,8 @@ CompileReport described(const StagedGraph& staged, const Plan& plan,
   return report;
 }
 
-/// Returns all notes about `plan`. The warnings of `report` become notes, and `report` has none
-/// afterwards.
+/// Returns all notes about `plan`. The warnings of `report` become notes, and are removed from
+/// `report`.
 std::vector<Note> notes_of(const Graph& model, const StagedGraph& staged, const Plan& plan,
                            const CompileRequest& request, CompileReport& report) {
   std::vector<Note> notes;

@@ -13,7 +13,7 @@ namespace penstock::graph {
 
 struct Compiled {
   Plan plan;
-  CompileReport report;  ///< Has no warnings; the caller makes them of `notes`.
+  CompileReport report;  ///< The report has no warnings; the caller makes them of `notes`.
   std::vector<Note> notes = {};
 };
 

@@ -1,4 +1,5 @@
-// CompileClock tells how far a compilation is, and measures how long each of its steps takes.
+// A CompileClock tells a listener how far a compilation is, and measures how long each of its steps
+// takes.
 #pragma once
 
 #include <array>
@@ -16,11 +17,12 @@ namespace penstock::graph {
 /// steps that are over, and the number of all steps.
 using CompileListener = std::function<void(const char* step, int done, int all)>;
 
-/// Has the names of all steps, in their order.
+/// These are the names of all steps, in their order.
 inline constexpr std::array<std::string_view, 7> compile_steps{
     "shapes", "layouts", "gradients", "stages", "partition", "memory", "report"};
 
-/// Is the position of a step in compile_steps. A name that is not in that list does not compile.
+/// A StepPosition is the position of a step in `compile_steps`. A program that names a step that is
+/// not in that list does not compile.
 class StepPosition {
  public:
   consteval StepPosition(const char* name) {
@@ -52,7 +54,7 @@ class CompileClock {
 
   const CompileListener& listener_;
   const Stopwatch all_;
-  Stopwatch step_;  // Measures the step that began last.
+  Stopwatch step_;  // This measures the step that began last.
   std::vector<CompileStep> steps_;
 };
 

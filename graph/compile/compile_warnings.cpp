@@ -54,14 +54,15 @@ void warn_of_own_statistics(const Graph& graph, std::int64_t replicas, Notes& wa
                               "statistics of its own; replica 0's are read back"});
 }
 
-/// Describes a class of tensors that the host store may keep, for warnings of options without
-/// effect.
+/// An OffloadClass is a class of tensors that the host store may keep, as the warnings of options
+/// without effect need it.
 struct OffloadClass {
-  Option option;   ///< Keeps the class in the host store.
-  Option minimum;  ///< Sets the least size of a tensor that the host store keeps.
+  Option option;   ///< This option keeps the class in the host store.
+  Option minimum;  ///< This option sets the least size of a tensor that the host store keeps.
   Offload OffloadOptions::*offload;
   bool in_inference;
-  /// Returns the bytes of the largest tensor of this class that `stage` has, or 0 if it has none.
+  /// This function returns the bytes of the largest tensor of the class that `stage` has, or 0 if
+  /// it has none.
   std::int64_t (*largest)(const Plan& plan, const StagePlan& stage, const MemoryBudget& budget);
 };
 
@@ -89,7 +90,7 @@ std::int64_t largest_weight(const Plan& plan, const StagePlan& stage, const Memo
   return largest;
 }
 
-/// Returns the bytes of the largest tensor that the stage's forward program leaves in the stash.
+/// Returns the bytes of the largest tensor that the forward program of `stage` leaves in the stash.
 std::int64_t largest_activation(const Plan&, const StagePlan& stage, const MemoryBudget&) {
   std::int64_t largest = 0;
   for (const Instruction& instruction : stage.forward.instructions)

@@ -35,14 +35,13 @@ std::int32_t threads_per_ipu(const StagedGraph& staged, const CompileRequest& re
   return std::max(1, threads / used_ipus(staged, request.replicas));
 }
 
-/// Is another plan for the same stages, which may need less memory.
+/// An Alternative is another plan for the same stages, which may need less memory.
 struct Alternative {
   Remedy remedy = {};
   PlanChoice choice = {};
-  /// Says whether the optimizer's state is in the host store.
+  /// If this is true, the optimizer's state is in the host store.
   bool offload_state = false;
-  /// Counts how many more classes of tensors are in the host store than in the plan that does not
-  /// fit.
+  /// The host store has this many more classes of tensors than in the plan that does not fit.
   int classes = 0;
 };
 
@@ -84,9 +83,9 @@ std::optional<Plan> plan_of_batch(const Graph& model, CompileRequest request, st
   }
 }
 
-/// Returns the plan for the largest micro-batch that fits and was tried, or nothing if none fits.
-/// For automatic stages, returns nothing, because the model would be cut elsewhere with another
-/// number of samples.
+/// Returns the plan for the largest micro-batch that was tried and fits, or nothing if none fits.
+/// For automatic stages, returns nothing, because with another number of samples the compiler would
+/// cut the model in other places.
 std::optional<Plan> plan_of_fewer_samples(const Graph& model, const CompileRequest& request,
                                           std::int32_t threads) {
   std::optional<Plan> largest;
@@ -101,7 +100,7 @@ std::optional<Plan> plan_of_fewer_samples(const Graph& model, const CompileReque
   return largest;
 }
 
-/// Returns the remedies for `plan`, which was made by `choice` and does not fit.
+/// Returns the remedies for `plan`, which was made by `choice` and does not fit into the memory.
 std::vector<Remedy> remedies_for(const Plan& plan, const PlanChoice& choice, const Graph& model,
                                  const StagedGraph& staged, const CompileRequest& request) {
   Remedies remedies(plan, request.replicas, request.memory);

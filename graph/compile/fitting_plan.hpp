@@ -1,4 +1,4 @@
-// fitting_plan() searches for a plan that keeps to the memory of the IPUs, and gives advice if
+// fitting_plan() searches for a plan that fits into the memory of the IPUs, and gives advice if
 // there is none.
 #pragma once
 
@@ -9,12 +9,12 @@
 
 namespace penstock::graph {
 
-/// Returns the plan that `request` asks for, of `staged`, into which `model` was compiled. Each
-/// thread of an IPU needs scratch memory: if `request` leaves the number of threads per IPU open,
-/// smaller numbers are tried before a plan is refused.
-/// @throws IpuMemoryRefusal if an IPU has not enough memory. It names the remedies that were tried
-/// and fit: classes of tensors in the host store, turns, recomputation, shards, schedules and
-/// smaller micro-batches.
+/// Returns the plan that `request` asks for. `staged` was made of `model`. Each thread of an IPU
+/// needs scratch memory: if `request` leaves the number of threads per IPU open, smaller numbers
+/// are tried before a plan is refused.
+/// @throws IpuMemoryRefusal if an IPU has not enough memory. The refusal names the remedies that
+/// were tried and are enough: classes of tensors in the host store, turns, recomputation, shards,
+/// schedules and smaller micro-batches.
 Plan fitting_plan(const Graph& model, const StagedGraph& staged, const CompileRequest& request);
 
 }  // namespace penstock::graph

@@ -5,7 +5,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Returns, for each variable of the plan, the places where stages hold it.
+/// Returns where in the stages each variable of the plan lies.
 std::vector<std::vector<CopyPlan>> holders_of_variables(const Plan& plan) {
   std::vector<std::vector<CopyPlan>> holders(plan.variables.size());
   for (std::size_t stage = 0; stage < plan.stages.size(); ++stage)
@@ -15,7 +15,7 @@ std::vector<std::vector<CopyPlan>> holders_of_variables(const Plan& plan) {
   return holders;
 }
 
-/// Returns, by ValueId of a parameter, where stages have its gradient sums.
+/// Returns, for each ValueId of a parameter, where in the stages its sums of gradients lie.
 std::vector<std::vector<GradientPlan>> gradients_of_values(
     const Graph& graph, const std::vector<StageMemoryMap>& maps) {
   std::vector<std::vector<GradientPlan>> gradients(graph.values.size());
@@ -27,14 +27,13 @@ std::vector<std::vector<GradientPlan>> gradients_of_values(
   return gradients;
 }
 
-/// Returns the position of edge number `edge` among the edges along which the stage's backward
-/// sends.
+/// Returns the position of edge number `edge` in StageGraph::backward_sends of `stage`.
 std::int32_t send_of(const StageGraph& stage, std::int32_t edge) {
   const auto& sends = stage.backward_sends;
   return static_cast<std::int32_t>(std::ranges::find(sends, edge) - sends.begin());
 }
 
-/// Returns edge number `position` of the partition, with the place of its tensor.
+/// Returns edge number `position` of the partition, with the place of its tensor in memory.
 Edge edge_of(const Graph& graph, const Partition& partition, std::size_t position,
              const std::vector<StageMemoryMap>& maps) {
   const StageEdge& edge = partition.edges[position];

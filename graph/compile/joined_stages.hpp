@@ -11,13 +11,13 @@
 
 namespace penstock::graph {
 
-/// Returns the edges of `partition`, each with the place of its tensor. `maps` has the memory map
-/// of each stage.
+/// Returns the edges of `partition`, each with the place of its tensor in memory. `maps` has the
+/// memory map of each stage.
 std::vector<Edge> edges_of(const Graph& graph, const Partition& partition,
                            const std::vector<StageMemoryMap>& maps);
 
-/// Returns `plan`, which has all stages already, and adds which stage updates each parameter, from
-/// which gradients, and which stages have copies of the parameter.
+/// Returns `plan`, which has all stages already, and adds to it which stage updates each parameter,
+/// from which gradients, and which stages have copies of the parameter.
 Plan with_owners(Plan plan, const Graph& graph, const std::vector<StageMemoryMap>& maps);
 
 }  // namespace penstock::graph

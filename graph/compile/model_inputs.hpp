@@ -1,4 +1,4 @@
-// These functions say which inputs of a model its losses and its outputs need. Inputs that only
+// These functions say which inputs the losses and the outputs of a model need. Inputs that only
 // losses need are targets, and a prediction can do without them. The functions are pure.
 #pragma once
 
@@ -10,20 +10,21 @@
 namespace penstock::graph {
 
 /// Returns the names of the inputs on which the loss or an output depends, in the model's order. If
-/// the graph cannot be trained, because it has no loss or several, only its outputs count.
+/// the graph cannot be trained, because it has no loss or several losses, only the inputs on which
+/// an output depends count.
 std::vector<std::string> step_inputs(const Graph& graph);
 
 struct Targets {
   struct Input {
     std::string name;
-    TensorType type;  ///< Is the input's type for a micro-batch of one sample.
+    TensorType type;  ///< This is the input's type for a micro-batch of one sample.
   };
-  /// Has the inputs that no output needs, except outputs that are made of losses.
+  /// These are the inputs that no output needs, except outputs that are made of losses.
   std::vector<Input> inputs = {};
-  /// Says of each output whether it has a row per sample. An output that is made of losses has none
-  /// if it is a single number.
+  /// This says of each output whether it has a row per sample. An output that is made of losses has
+  /// no rows if it is a single number.
   std::vector<bool> has_rows = {};
-  std::vector<bool> needs_any = {};  ///< Says of each output whether it needs any of `inputs`.
+  std::vector<bool> needs_any = {};  ///< This says of each output whether it needs any of `inputs`.
 };
 
 /// Returns the targets of the network `graph` for micro-batches of one sample. If all outputs of

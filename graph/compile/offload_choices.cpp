@@ -10,8 +10,8 @@ namespace {
 
 struct OffloadClass {
   const char* name;
-  Option option;  ///< Keeps the class in the host store.
-  Option on_ipu;  ///< Keeps the class on the IPUs in phased execution.
+  Option option;  ///< This option keeps the class in the host store.
+  Option on_ipu;  ///< This option keeps the class on the IPUs in phased execution.
   Offload OffloadOptions::*offload;
   bool in_inference;
 };

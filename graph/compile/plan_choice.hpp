@@ -19,8 +19,8 @@ struct PlanChoice {
 /// Returns which classes of tensors `request` asks the host store to keep.
 OffloadOptions offload_of(const CompileRequest& request);
 
-/// Returns the choice that `request` asks for, with `phases`, and with `threads_per_ipu` threads
-/// that share the work of each kernel.
+/// Returns the choice that `request` asks for. It has the phases `phases`, and `threads_per_ipu`
+/// threads share the work of each kernel.
 PlanChoice first_choice(const CompileRequest& request, const Phases& phases,
                         std::int32_t threads_per_ipu);
 

@@ -32,7 +32,7 @@ void Remedies::try_shards() {
 }
 
 void Remedies::try_schedules() {
-  // In phased execution, no schedule decides how many micro-batches are in flight.
+  // In phased execution, another schedule would not change how many micro-batches are in flight.
   if (!failed_.phases.none()) return;
   for (const Schedule* schedule : all_schedules())
     add({.text = "the schedule " + std::string(schedule->name), .turned_on = {Option::schedule}},
@@ -47,8 +47,8 @@ void Remedies::try_batch(const Plan& plan) {
       plan, budget_);
 }
 
-/// Adds the remedy if `plan` keeps to `budget`, and returns whether it does. The consequence that
-/// the remedy gets says how much memory the fullest IPU needs.
+/// Adds `remedy` if `plan` fits into the memory of `budget`, and returns whether it fits. The
+/// consequence of the remedy says how much memory the fullest IPU needs.
 bool Remedies::add(Remedy remedy, const Plan& plan, const MemoryBudget& budget,
                    const Schedule* schedule) {
   const auto needs = ipu_needs(plan, replicas_, budget, schedule);

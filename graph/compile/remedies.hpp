@@ -1,5 +1,5 @@
-// A remedy is a change that makes a plan fit into memory. Remedies are found by trying changes on a
-// plan that does not fit.
+// A remedy is a change of options after which a plan fits into the memory of the IPUs. Remedies are
+// found by trying changes on a plan that does not fit.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,24 @@
 
 namespace penstock::graph {
 
-/// Returns the remedy of recomputing every stage, where `request` recomputes none or only some.
+/// Returns the remedy of recomputing every stage. `request` recomputes no stage, or only some.
 Remedy recomputation(const RecomputeRequest& request);
 /// Returns the remedy of dividing the optimizer's state among the replicas.
 Remedy division_of_state();
 
 class Remedies {
  public:
-  /// Takes the plan `failed`, which needs more than `budget`. Both outlive this object.
+  /// Makes a list of remedies for the plan `failed`, which needs more than `budget`. Both outlive
+  /// this object.
   Remedies(const Plan& failed, std::int64_t replicas, const MemoryBudget& budget)
       : failed_(failed), replicas_(replicas), budget_(budget) {}
 
-  /// Returns whether it is worth a try to keep `classes` more classes of tensors in the host store.
-  /// It is not worth one if fewer classes are known to be enough.
+  /// Returns whether it is worth trying to keep `classes` more classes of tensors in the host
+  /// store. It is not worth it if fewer classes are known to be enough.
   bool is_wanted(int classes) const { return enough_ == 0 || classes <= enough_; }
-  /// Adds `remedy` if `plan`, to which it leads, keeps to `budget` on every IPU. The plan keeps
-  /// `classes` more classes in the host store; 0 says that the remedy is about something else.
+  /// Adds `remedy` if `plan`, which is the plan after this change, fits into the memory of `budget`
+  /// on every IPU. `plan` keeps `classes` more classes in the host store; 0 says that the remedy
+  /// changes something else.
   void try_plan(const Remedy& remedy, const Plan& plan, const MemoryBudget& budget,
                 int classes = 0);
   /// Tries to divide the optimizer's state among the replicas.
@@ -48,14 +50,15 @@ class Remedies {
   const Plan& failed_;
   const std::int64_t replicas_;
   const MemoryBudget& budget_;
-  // Counts the further classes in the host store that are known to be enough; 0 if unknown.
+  // It is known to be enough that the host store keeps this many more classes; 0 says that this is
+  // not known.
   int enough_ = 0;
   std::vector<Remedy> found_;
 };
 
-/// Looks for the largest micro-batch that fits, by bisection, because memory mostly grows with the
-/// number of samples. Where layouts change with that number, the search may miss a larger
-/// micro-batch; the one that it finds does fit.
+/// A BatchSearch looks for the largest micro-batch that fits, by bisection, because memory mostly
+/// grows with the number of samples. Where layouts change with that number, the search may miss a
+/// larger micro-batch, but the micro-batch that it finds does fit.
 class BatchSearch {
  public:
   /// Searches below `too_many` samples per micro-batch, which do not fit.

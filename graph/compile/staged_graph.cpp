@@ -47,7 +47,7 @@ Graph needed_graph(const Graph& graph, bool training) {
   return prune(graph, wanted);
 }
 
-/// Is a graph whose blocks belong to stages.
+/// Stages are a graph and the stages to which its blocks belong.
 struct Stages {
   Graph graph = {};
   StageAssignment assignment = {};
@@ -55,8 +55,8 @@ struct Stages {
   std::vector<StageCost> seconds = {};
 };
 
-/// Returns `graph` with the stages that the host or the blocks name. Messages about them name nodes
-/// of `layers`, which is the network as the host knows it.
+/// Returns `graph` with the stages that the host or the blocks name. Error texts about them name
+/// nodes of `layers`, which is the network as the host knows it.
 Stages named_stages(Graph graph, const Graph& layers, const CompileRequest& request) {
   const Topology& topology = request.options.topology;
   std::vector<StageRequest> requests = request.stages;

@@ -15,23 +15,25 @@
 namespace penstock::graph {
 
 struct StagedGraph {
-  /// Is the network, with nodes that compute in batch lanes where that is faster. In training, it
-  /// has its backward nodes.
+  /// This is the network, with nodes that compute in the batch-lane layout where that is faster. In
+  /// training, it has its backward nodes.
   Graph graph = {};
   StageAssignment assignment = {};
   Partition partition = {};
-  /// Has the phases of execution. There are none unless the request asks for phased execution.
+  /// These are the phases of execution. There are none unless the request asks for phased
+  /// execution.
   Phases phases = {};
-  /// Has the measured seconds of each automatic stage. It is empty if nothing was measured.
+  /// These are the measured seconds of each automatic stage. The list is empty if nothing was
+  /// measured.
   std::vector<StageCost> seconds = {};
-  /// Counts the nodes that only move a tensor to another layout.
+  /// This many nodes only move a tensor to another layout.
   std::int32_t layout_conversions = 0;
-  std::int32_t lane_nodes = 0;  ///< Counts the nodes that compute in batch lanes.
+  std::int32_t lane_nodes = 0;  ///< This many nodes compute in the batch-lane layout.
 };
 
 /// Runs the passes from `model` to its stages, one after the other.
 /// @throws Error invalid_model, invalid_topology, or invalid_argument for an anchor, as compile()
-/// does; out_of_memory if no cut into automatic stages keeps to the memory.
+/// does; out_of_memory if no cut into automatic stages fits into the memory.
 StagedGraph staged_graph(const Graph& model, const CompileRequest& request, CompileClock& clock);
 
 /// Returns how many IPUs `replicas` replicas use.
