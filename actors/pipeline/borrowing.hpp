@@ -1,5 +1,5 @@
-// Borrowing gets blocks from the host store for a stage or an optimizer, with one request for each
-// block at a time. If the store does not have a block, the pipeline fails.
+// A Borrowing gets blocks of memory from the host store for a stage or an optimizer. There is at
+// most one request for a block at a time. If the store does not have a block, the pipeline fails.
 #pragma once
 
 #include <set>
@@ -16,8 +16,8 @@ class Borrowing {
  public:
   /// Asks for the block `wanted`, unless it has been asked for and has not come yet. `take` is
   /// called with the block when it comes. The request has no time limit, because the watchdog
-  /// notices a borrower that waits for too long. `self` is the borrower, `links` has its neighbors,
-  /// and `subject` returns the borrower's name for the text of a failure.
+  /// notices an actor that waits for too long. `self` is the actor that borrows, `links` has its
+  /// neighbors, and `subject` returns its name for the text of a failure.
   void fetch(auto* self, const auto& links, const BlockKey& wanted, auto subject, auto take) {
     if (!awaited_.insert(wanted).second) return;
     self->request(links.host_store, caf::infinite, FetchBlock{wanted})
@@ -28,7 +28,7 @@ class Borrowing {
             },
             [self, &links, wanted, subject = std::move(subject)](caf::error& error) {
               const Error cause = to_error(error);
-              // The end of the host store is reported by itself, with its reason.
+              // If the host store has ended, that is reported by the store itself, with the reason.
               if (cause.code() == Errc::closed) return;
               self->send(links.supervisor,
                          Failed{{cause.code(), missing(subject(), wanted, cause)}});

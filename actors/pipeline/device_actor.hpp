@@ -1,7 +1,7 @@
-// A device is an IPU. It runs one program or one round of a weight update at a time, in the order
-// in which the requests arrive. It owns the scratch memory that the programs of its stages share,
-// two rooms that each take the weights of one stage at a time from the host store, and the threads
-// that share the work of a program.
+// A device actor is an IPU. It runs one program or one round of a weight update at a time, in the
+// order in which the requests arrive. It owns the scratch memory that the programs of its stages
+// share, two rooms that each take the weights of one stage at a time from the host store, and the
+// threads that share the work of a program.
 #pragma once
 
 #include <array>
@@ -19,9 +19,9 @@ struct DeviceSetup {
   std::shared_ptr<std::byte> scratch = {};
   std::int64_t scratch_bytes = 0;
   SupervisorHandle supervisor = {};
-  std::shared_ptr<ThreadTeam> team = {};  ///< Is null if the device's own thread works alone.
+  std::shared_ptr<ThreadTeam> team = {};  ///< This is null if the device's own thread works alone.
   std::array<WeightRoom, graph::rooms> weight_rooms = {WeightRoom(), WeightRoom()};
-  std::shared_ptr<IpuPulse> pulse = {};  ///< Is not null.
+  std::shared_ptr<IpuPulse> pulse = {};  ///< This is not null.
 };
 
 struct DeviceState {
@@ -29,7 +29,7 @@ struct DeviceState {
   void on_run_program(RunProgram& request);
   void on_bring_weights(BringWeights& request);
   void on_run_update(RunUpdate& request);
-  /// Calls `run`, and lets the IPU's pulse show `work` meanwhile. Returns whether `run` has thrown
+  /// Calls `run`. Meanwhile, the IPU's pulse shows `work`. Returns whether `run` has thrown
   /// nothing. An exception becomes the pipeline's failure, whose text begins with what `what()`
   /// returns.
   template <class Run, class What>

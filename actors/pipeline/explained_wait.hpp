@@ -1,6 +1,6 @@
-// An actor answers ExplainWait by explain_wait(). The question may come in the middle of a weight
-// update, in which a lack of memory must not end an actor: if only some of the weights are updated,
-// they cannot be read.
+// An actor answers the message ExplainWait by explain_wait(). The message may come in the middle of
+// a weight update, in which a lack of memory must not end an actor: if only some of the weights are
+// updated, the weights cannot be read.
 #pragma once
 
 #include <new>
@@ -10,8 +10,8 @@
 namespace penstock::actors {
 
 /// Sends the Wait that `explain()` returns from `self` to `supervisor`, in answer to `question`. If
-/// there is no memory for the answer, none is sent, and the supervisor reports an actor that has
-/// not answered.
+/// there is no memory for the answer, nothing is sent, and the supervisor reports that the actor
+/// has not answered.
 void explain_wait(auto* self, const SupervisorHandle& supervisor, const ExplainWait& question,
                   const auto& explain) {
   try {

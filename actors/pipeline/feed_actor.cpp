@@ -47,7 +47,7 @@ void FeedState::feed(std::size_t replica) {
     pulse->beat();
   }
   const bool all_sent = std::all_of(next.begin(), next.end(), [&](auto n) { return n == end; });
-  if (all_sent) call.inputs.clear();  // Micro-batches that are under way keep their own rows alive.
+  if (all_sent) call.inputs.clear();  // A micro-batch that is under way keeps its own rows alive.
 }
 
 bool FeedState::may_send(std::int64_t micro_batch) {
@@ -88,9 +88,10 @@ Tensor FeedState::micro_batch_of(std::size_t input, std::size_t replica, std::in
   return copied(rows, input, replica, micro_batch);
 }
 
-// Each replica has a ring with a place for each micro-batch that may be in the pipeline: when a
-// place is used again, the micro-batch that had it before has left the pipeline. All rings of an
-// input are allocated at once, so that what is allocated does not depend on timing.
+// Each replica has a ring with room for as many micro-batches as may be in the pipeline: when the
+// room of a micro-batch is used again, that micro-batch has left the pipeline. The rings of all
+// replicas for one input are allocated at once, so that timing has no influence on what is
+// allocated.
 Tensor FeedState::copied(const Tensor& rows, std::size_t input, std::size_t replica,
                          std::int64_t micro_batch) {
   const auto bytes = static_cast<std::size_t>(aligned(static_cast<std::int64_t>(rows.bytes())));
@@ -107,8 +108,8 @@ void FeedState::on_explain_wait(const ExplainWait& question) const {
   explain_wait(self, supervisor, question, [this] { return waits_for(); });
 }
 
-// Each replica for which micro-batches are left is a way in which the wait may end, because a
-// credit of any replica lets the feed go on.
+// The result names every replica for which micro-batches are left, because a credit of any of them
+// lets the feed go on.
 Wait FeedState::waits_for() const {
   Wait wait{.who = "feed", .since_ns = since_ns};
   for (std::size_t replica = 0; replica < credits.size(); ++replica) {

@@ -18,11 +18,12 @@ struct FeedState {
   void on_explain_wait(const ExplainWait& question) const;
 
   void feed(std::size_t replica);
-  /// Returns whether `micro_batch` may be sent. It may not if the call was asked to stop and no
-  /// other micro-batch of the same window has been sent; the call then ends before that window.
+  /// Returns whether `micro_batch` may be sent. If the call was asked to stop, a micro-batch may be
+  /// sent only if another one of the same window has been sent; otherwise the call ends before that
+  /// window.
   bool may_send(std::int64_t micro_batch);
-  /// Returns how many micro-batches are begun together or not at all: those of a window, or of a
-  /// turn of inference.
+  /// Returns how many micro-batches are begun either together or not at all: those of a window in
+  /// training, or those of a turn in inference.
   std::int64_t window() const;
   void send_micro_batch(std::size_t replica, std::int64_t micro_batch);
   /// Returns the rows of one micro-batch: a view of the host's tensor if the rows are 64-byte
@@ -38,14 +39,14 @@ struct FeedState {
   SupervisorHandle supervisor;
   FeedLinks links;
   StepCall call;
-  std::int64_t end = 0;  // Is one more than the number of the call's last micro-batch.
-  // Is one more than the number of the last micro-batch of the windows that have begun in some
+  std::int64_t end = 0;  // This is one more than the number of the call's last micro-batch.
+  // This is one more than the number of the last micro-batch in all windows that have begun in some
   // replica.
   std::int64_t begun_end = 0;
-  std::vector<std::int64_t> credits;  // Is numbered by replica.
-  std::vector<std::int64_t> next;     // Has, for each replica, the micro-batch to send next.
-  std::int64_t since_ns = 0;          // Is when the feed last sent something, or got a call.
-  // Has, for each input, the memory of copied rows; null if none has been copied yet.
+  std::vector<std::int64_t> credits;  // This has the number of credits of each replica.
+  std::vector<std::int64_t> next;     // This has, for each replica, the micro-batch to send next.
+  std::int64_t since_ns = 0;          // This is when the feed last sent something, or got a call.
+  // This has, for each input, the memory of copied rows, or null if no rows have been copied yet.
   std::vector<std::shared_ptr<std::byte>> copies;
 };
 

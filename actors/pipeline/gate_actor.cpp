@@ -95,7 +95,7 @@ void GateState::on_round_done(RoundDone& answer) {
     send_order(answers);
 }
 
-// The norms are moved and not copied, because an update allocates nothing.
+// The norms are moved out of `answer` and not copied, because an update allocates nothing.
 void GateState::note_norms(RoundDone& answer) {
   const auto replica = static_cast<std::size_t>(answer.replica);
   if (round == UpdateRound::measure && replica == 0)
@@ -147,8 +147,8 @@ void GateState::on_explain_wait(const ExplainWait& question) const {
 }
 
 /// Before the first gradients of a window are complete, the gate reports no wait, because the
-/// stages explain why they are not. If the stages do a round one after another, only the stage
-/// whose turn it is counts as late.
+/// stages explain why gradients are missing. If the stages do a round one after another, the gate
+/// waits only for the stage whose turn it is.
 Wait GateState::waits_for() const {
   Wait wait{.who = "gate"};
   if (!in_update && answers == 0) return wait;

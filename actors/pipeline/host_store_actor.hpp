@@ -1,5 +1,5 @@
-// The host store keeps blocks of memory that are not on an IPU. Whoever fetches a block owns it
-// until it is stored again.
+// The host store keeps blocks of memory that are not on an IPU. An actor that fetches a block owns
+// it until the block is stored again.
 #pragma once
 
 #include <map>

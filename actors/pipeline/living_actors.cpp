@@ -9,7 +9,8 @@ namespace {
 
 Failure failure_of(const std::string& name, const caf::error& reason, bool stops_update) {
   const Error error = to_error(reason);
-  // An error `closed` comes from CAF, and says that an actor has ended, but not which.
+  // An error with the code `closed` comes from CAF. It says that an actor has ended, but not which
+  // actor.
   if (error.code() == Errc::closed) return {Errc::internal, name + " has ended", stops_update};
   return {error.code(), name + ": " + error.what(), stops_update};
 }

@@ -1,6 +1,6 @@
 // LivingActors counts a pipeline's actors that have not ended yet, and fails the host's call if an
-// actor ends that was not told to. It needs no message and no actor, so that neither the
-// supervisor's end nor a lack of memory goes unnoticed.
+// actor ends that was not told to end. It needs no message and no actor, so that the supervisor's
+// end and a lack of memory are noticed, too.
 #pragma once
 
 #include <condition_variable>

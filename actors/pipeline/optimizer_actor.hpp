@@ -1,7 +1,8 @@
-// An optimizer updates the weights of one stage of one replica, once per window. It uses the
+// An optimizer actor updates the weights of one stage of one replica, once per window. It uses the
 // gradient sums of its stage and, once the reducer says that they are complete, those of the other
 // replicas. The gate tells the optimizer when to begin each round of the update. If the host store
-// keeps the state, it lends the state to the optimizer. The stage's IPU does the arithmetic.
+// keeps the optimizer's state, it lends the state to the optimizer. The stage's IPU does the
+// arithmetic.
 #pragma once
 
 #include <array>
@@ -17,7 +18,7 @@ struct OptimizerSetup {
   std::int32_t replica = 0;
   std::int32_t stage = 0;
   std::shared_ptr<Arena> arena = {};
-  std::shared_ptr<WeightUpdate> update = {};  ///< Has its first state already.
+  std::shared_ptr<WeightUpdate> update = {};  ///< The update has its first state already.
 };
 
 struct OptimizerState {
@@ -32,16 +33,19 @@ struct OptimizerState {
   void on_explain_wait(const ExplainWait& question) const;
   void on_set_rules(const SetRules& message) { setup.update->set_rules(message.rules); }
 
-  /// Notes that the gradient sums of one more stage are complete: the optimizer's own stage, or one
-  /// that has copies of its parameters. Once all of these sums are complete, the update goes on.
+  /// Notes that the gradient sums of one more stage are complete. This is the optimizer's own
+  /// stage, or a stage that has copies of its parameters. Once the sums of all these stages are
+  /// complete, the update goes on.
   void count_sums();
-  /// Returns whether the replicas' sums are added up as soon as they are complete, while other
-  /// stages still work, and not when the gate orders the round `reduce`.
+  /// Returns whether the gradient sums of all replicas are added up as soon as they are complete,
+  /// while other stages still work. Otherwise they are added up when the gate orders the round
+  /// `reduce`.
   bool reduces_ahead() const;
   /// Fetches the state if the host store keeps it, and then calls be_ready().
   void prepare();
-  /// Tells the gate that the gradients are complete, once all that the update needs is there. From
-  /// then on until the gate's Release, the optimizer allocates nothing.
+  /// Tells the gate that the gradients are complete, as soon as everything else that the update
+  /// needs is there, too. From then on until the message Release comes from the gate, the optimizer
+  /// allocates nothing.
   void be_ready();
   void write_letters();
   /// Fetches the state from the host store, and then calls be_ready().
@@ -60,28 +64,29 @@ struct OptimizerState {
   OptimizerSetup setup;
   OptimizerLinks links;
   std::int32_t ipu = 0;
-  Borrowing state;                 // Borrows the state that the host store keeps.
-  std::set<std::int32_t> owners;   // Has the stages of whose parameters this stage has copies.
-  std::set<std::int32_t> copiers;  // Has the stages that have copies of this stage's parameters.
-  std::size_t sums_there = 0;      // Counts the stages whose sums for this update are complete.
-  // Is the last micro-batch of the window that this update ends.
+  Borrowing state;                 // This borrows the state that the host store keeps.
+  std::set<std::int32_t> owners;   // This stage has copies of parameters of these stages.
+  std::set<std::int32_t> copiers;  // These stages have copies of this stage's parameters.
+  std::size_t sums_there = 0;      // This many stages have complete sums for this update.
+  // This is the last micro-batch of the window that this update ends.
   std::int64_t last_micro_batch = 0;
   enum class Awaited : std::uint8_t { nothing, replicas, tied_sums, state, ipu, gate };
   /// Notes that the optimizer waits for something else from now on.
   void await(Awaited what);
-  // Says what the optimizer waits for, which explains a stall.
+  // This is what the optimizer waits for, which explains a stall.
   Awaited awaited = Awaited::nothing;
-  std::int64_t since_ns = 0;                   // Is when the optimizer began to wait for `awaited`.
-  UpdateRound running = UpdateRound::measure;  // Is the round that the IPU was asked for last.
-  std::int64_t ready_ns = 0;                   // Is when the IPU was asked for `running`.
-  std::int64_t exchanged_bytes = 0;            // Counts the bytes exchanged in all updates so far.
-  std::vector<TraceEvent> work;                // Has what the IPU has done for this update.
-  /// Holds the letters for one round of an update: to the IPU, and to the gate when it is done.
+  std::int64_t since_ns = 0;  // This is when the optimizer began to wait for `awaited`.
+  UpdateRound running = UpdateRound::measure;  // This is the round that the IPU was asked for last.
+  std::int64_t ready_ns = 0;                   // This is when the IPU was asked for `running`.
+  std::int64_t exchanged_bytes = 0;  // This many bytes were exchanged in all updates so far.
+  std::vector<TraceEvent> work;      // This is what the IPU has done for this update.
+  /// RoundLetters are the messages for one round of an update, allocated beforehand: to the IPU,
+  /// and to the gate when the round is done.
   struct RoundLetters {
     Letter<RunUpdate> run;
     Letter<RoundDone> done;
   };
-  std::array<RoundLetters, update_rounds> letters;  // Is numbered by round.
+  std::array<RoundLetters, update_rounds> letters;  // This has the letters of each round.
 };
 
 OptimizerHandle::behavior_type optimizer_actor(

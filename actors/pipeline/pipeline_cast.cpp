@@ -44,7 +44,7 @@ class Casting {
 
  private:
   Watched watched(std::string name) const { return {std::move(name), cast_.living}; }
-  /// Returns the name and the watch of an actor without which a weight update cannot go on.
+  /// Returns `name` and a watch, for an actor without which a weight update cannot go on.
   Watched updater(std::string name) const {
     return {std::move(name), LivingActors::of_updaters(cast_.living)};
   }
@@ -53,8 +53,8 @@ class Casting {
   auto spawn(const std::string& name, RunsOn where, Body body, Args&&... args) {
     return spawn(watched(name), where, body, std::forward<Args>(args)...);
   }
-  /// Spawns an actor and lists it in `others`. Its entry is made first: if that fails, there is no
-  /// actor that is missing in the list.
+  /// Spawns an actor and lists it in `others`. Room in the list is made before that: if there is no
+  /// memory for it, no actor is spawned that the list does not have.
   template <class Body, class... Args>
   auto spawn(Watched subject, RunsOn where, Body body, Args&&... args) {
     Child& child = cast_.others.emplace_back(Child{{}, subject.name});
@@ -82,8 +82,8 @@ class Casting {
     std::ranges::reverse(cast_.others);
   }
 
-  /// Starts the IPUs' threads. This is done before any actor is spawned, because the system may not
-  /// allow so many threads.
+  /// Starts the threads of the IPUs. This is done before any actor is spawned, because the
+  /// operating system may refuse so many threads.
   void form_teams() {
     const std::int32_t threads = setup_->plan->threads_per_ipu;
     for (std::int64_t replica = 0; replica < setup_->replicas; ++replica)
@@ -115,8 +115,8 @@ class Casting {
       if (bytes > 0) scratch_[ipu] = allocate_block(static_cast<std::size_t>(bytes));
   }
 
-  /// Tells every update of the gradient sums that it reads: those of its own stage, and those of
-  /// the stages that have copies of its parameters.
+  /// Tells every update which gradient sums it reads: those of its own stage, and those of the
+  /// stages that have copies of its parameters.
   void share_sums() {
     if (!setup_->plan->training) return;
     if (setup_->replicas > 1) {
@@ -274,21 +274,23 @@ class Casting {
   FeedHandle feed_;
   GateHandle gate_;
   HostStoreHandle host_store_;
-  std::vector<std::shared_ptr<Arena>> arenas_;  // Has arenas replica by replica, then by stage.
-  // Has the updates in the order of the arenas; there are none in inference.
+  // The arenas are in the order of replicas, and then of stages.
+  std::vector<std::shared_ptr<Arena>> arenas_;
+  // The updates are in the order of the arenas; there are none in inference.
   std::vector<std::shared_ptr<WeightUpdate>> updates_;
-  // Is numbered by stage; it is empty if there is only one replica.
+  // This has the sums of each stage; it is empty if there is only one replica.
   std::vector<std::shared_ptr<const ReducedSums>> reduced_;
-  std::map<std::int32_t, std::shared_ptr<std::byte>> scratch_;  // Is numbered by IPU.
-  std::map<std::int32_t, std::int64_t> scratch_bytes_;          // Is numbered by IPU.
-  // Is numbered by IPU.
+  std::map<std::int32_t, std::shared_ptr<std::byte>> scratch_;  // The keys are the numbers of IPUs.
+  std::map<std::int32_t, std::int64_t> scratch_bytes_;          // The keys are the numbers of IPUs.
+  // The keys are the numbers of IPUs.
   std::map<std::int32_t, std::array<std::int64_t, graph::rooms>> room_bytes_;
-  std::map<std::int32_t, std::shared_ptr<ThreadTeam>> teams_;  // Is numbered by IPU.
-  std::map<std::int32_t, std::shared_ptr<IpuPulse>> pulses_;   // Is numbered by IPU.
-  std::map<std::int32_t, DeviceHandle> devices_;               // Is numbered by IPU.
-  std::vector<std::vector<StageHandle>> stages_;  // Is numbered by replica, then by stage.
-  std::vector<OptimizerHandle> optimizers_;       // Has optimizers in the order of `arenas_`.
-  std::vector<ReducerHandle> reducers_;           // Is numbered by stage.
+  std::map<std::int32_t, std::shared_ptr<ThreadTeam>> teams_;  // The keys are the numbers of IPUs.
+  std::map<std::int32_t, std::shared_ptr<IpuPulse>> pulses_;   // The keys are the numbers of IPUs.
+  std::map<std::int32_t, DeviceHandle> devices_;               // The keys are the numbers of IPUs.
+  // The stages are in the order of replicas, and then of stages.
+  std::vector<std::vector<StageHandle>> stages_;
+  std::vector<OptimizerHandle> optimizers_;  // The optimizers are in the order of `arenas_`.
+  std::vector<ReducerHandle> reducers_;      // There is one reducer for each stage.
   PipelineCast cast_;
 };
 

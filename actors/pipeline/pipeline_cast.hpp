@@ -11,7 +11,7 @@
 
 namespace penstock::actors {
 
-/// Holds an actor and the name that error messages give it.
+/// A Child is an actor, and the name that error messages give it.
 struct Child {
   caf::actor actor = {};
   std::string name = {};
@@ -20,28 +20,28 @@ struct Child {
 struct PipelineCast {
   StepHandle step = {};
   SupervisorHandle supervisor = {};
-  /// Has all actors except the supervisor, in the order in which they are ended: the one that was
-  /// spawned last comes first.
+  /// These are all actors except the supervisor, in the order in which they are ended: the actor
+  /// that was spawned last comes first.
   std::vector<Child> others = {};
-  /// Counts the actors that have not ended, including the supervisor.
+  /// This counts the actors that have not ended, including the supervisor.
   std::shared_ptr<LivingActors> living = {};
-  /// Has the memory of each stage, replica by replica. The stages' actors own it during a call.
+  /// This is the memory of each stage, replica by replica. The stages' actors own it during a call.
   std::vector<StageMemory> memory = {};
-  /// Has the boards on which the stages note what they have done, in the order of `memory`.
+  /// These are the boards on which the stages note what they have done, in the order of `memory`.
   std::vector<std::shared_ptr<StatusBoard>> statuses = {};
 };
 
-/// Spawns the actors of a pipeline. Every actor knows its neighbors before the first call reaches
-/// it, and the members of `host` that it needs. If an actor cannot be spawned, those that have been
-/// spawned are told to end.
+/// Spawns the actors of a pipeline. Before the first call reaches an actor, the actor knows its
+/// neighbors and those members of `host` that it needs. If an actor cannot be spawned, those that
+/// have been spawned are told to end.
 /// @throws Error out_of_memory if the system does not allow enough threads; std::bad_alloc.
 PipelineCast spawn_pipeline(ActorSystem& system, std::shared_ptr<const PipelineSetup> setup,
                             std::shared_ptr<HostCalls> host,
                             std::shared_ptr<const UpdateRules> rules);
 
 /// Serves as the host's watchdog: asks the supervisor to find out why nothing has moved for
-/// `quiet_seconds`, in which `pulse` has stayed at `beats`. If there is no memory for the question,
-/// this function itself excuses the silence if an IPU is at work.
+/// `quiet_seconds`, in which `pulse` has stayed at `beats`. If there is no memory for the question
+/// and an IPU is at work, this function itself lets the host wait on.
 void find_out_why_nothing_moves(const PipelineSetup& setup, PipelinePulse& pulse,
                                 const PipelineCast& cast, std::uint64_t beats,
                                 double quiet_seconds) noexcept;
@@ -50,8 +50,8 @@ void find_out_why_nothing_moves(const PipelineSetup& setup, PipelinePulse& pulse
 /// answers. Any thread may call it. Returns false if there is no memory for the question.
 bool show_waits(const PipelineCast& cast, std::shared_ptr<WaitPicture> picture) noexcept;
 
-/// Tells every actor to end, the supervisor first. An actor would end by itself if nobody held a
-/// handle of it, but the stages hold handles of each other. Allocates nothing.
+/// Tells every actor to end, the supervisor first. Without being told, actors would not end,
+/// because the stages hold handles of each other. Allocates nothing.
 void end(const PipelineCast& cast) noexcept;
 
 }  // namespace penstock::actors

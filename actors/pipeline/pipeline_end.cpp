@@ -11,7 +11,7 @@ bool end_pipeline(ActorSystem& system, HostCalls& host, const PipelineCast& cast
   const bool updated = EndPatience(host.pulse, stall_seconds, ipu_time).until([&](double seconds) {
     return host.updates.await_end(seconds);
   });
-  // An update that has not ended by now may never end, because the actors are told to end next.
+  // An update that has not ended by now is given up, because the actors are told to end next.
   if (!updated) host.updates.cut();
   end(cast);
   system.run_pending();

@@ -8,10 +8,10 @@
 namespace penstock::actors {
 
 /// Ends the actors. A weight update that is under way is finished first, so that the weights of all
-/// stages are those of the same update; no other update begins. A slow pipeline is waited for, and
-/// a dead one is given up, as EndPatience says with `stall_seconds`. In a deterministic system, all
-/// mail is handled, and nothing is waited for. The count of updates is final afterwards: it says
-/// how many updates the weights have had.
+/// stages are those of the same update; no other update begins. EndPatience says, from
+/// `stall_seconds`, how long the function waits for a slow pipeline before it takes the pipeline
+/// for dead and gives it up. In a deterministic system, all mail is handled, and nothing is waited
+/// for. The count of updates is final afterwards: it says how many updates the weights have had.
 ///
 /// Returns whether all actors have ended, so that their memory is the caller's. If the function
 /// returns false, it may be called again; it then waits for the actors, but not for an update that

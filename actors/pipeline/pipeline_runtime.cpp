@@ -27,7 +27,7 @@ PipelineRuntime::PipelineRuntime(PipelineSetup setup, UpdateRules rules,
       *system_, setup_, host_, std::make_shared<const UpdateRules>(std::move(rules)));
 }
 
-// The system's destructor waits for whatever still runs on an IPU.
+// The destructor of the actor system waits for programs that still run on an IPU.
 PipelineRuntime::~PipelineRuntime() {
   actors::end(*cast_);
   cast_.reset();
@@ -46,8 +46,8 @@ void PipelineRuntime::begin(Message message) {
 
 Answer PipelineRuntime::await_answer() {
   if (!answered()) system_->run_pending();
-  // In a deterministic system all mail has been handled now, so an answer that is missing never
-  // comes.
+  // In a deterministic system, all mail has been handled by now, so that an answer that is missing
+  // never comes.
   if (system_->deterministic()) return host_->wait(0);
   return host_->wait(setup_->stall_seconds, [this](std::uint64_t beats, double quiet_seconds) {
     find_out_why_nothing_moves(*setup_, host_->pulse, *cast_, beats, quiet_seconds);
@@ -55,7 +55,7 @@ Answer PipelineRuntime::await_answer() {
 }
 
 // After a failure in the middle of an update, the number of updates is known only once the stages
-// have ended. They are not ended after a stall, because a stage that is stalled would not end.
+// have ended. After a stall, the stages are not told to end, because a stalled stage would not end.
 Answer PipelineRuntime::finish() {
   try {
     return await_answer();

@@ -1,6 +1,6 @@
 // A PipelineRuntime is a running model, for code that does not use CAF. It spawns the actors,
-// carries the host's calls to them, and ends them. One thread at a time uses it, except for the
-// functions that say otherwise.
+// carries the host's calls to them, and ends them. Only one thread at a time may use it, except for
+// the functions that any thread may call.
 #pragma once
 
 #include <memory>
@@ -35,76 +35,78 @@ class PipelineRuntime {
   PipelineRuntime(const PipelineRuntime&) = delete;
   PipelineRuntime& operator=(const PipelineRuntime&) = delete;
 
-  /// Begins to run `micro_batches` micro-batches per replica, on `inputs` that have the rows for
-  /// just these. In training, their number is a multiple of the gradient accumulation. Once `stop`
-  /// is requested, the pipeline begins no further window, or turn of inference, and finishes those
-  /// that have begun.
+  /// Begins to run `micro_batches` micro-batches per replica. `inputs` have the rows for just these
+  /// micro-batches. In training, `micro_batches` is a multiple of the gradient accumulation. Once
+  /// `stop` is requested, the pipeline begins no further window, or turn of inference, and finishes
+  /// those that have begun.
   /// @throws Error as expect_open(); busy while a call is under way.
   void begin_step(std::vector<Tensor> inputs, std::int64_t micro_batches,
                   std::stop_token stop = {});
   /// Returns whether finish_step() would return or throw without waiting.
   bool answered() const;
-  /// Waits for the step that was begun. Between begin_step() and finish_step(), tests drive a
-  /// deterministic system.
+  /// Waits for the step that begin_step() has begun. In a deterministic system, tests let the
+  /// actors run between begin_step() and finish_step().
   /// @throws Error stage_failed, stalled, or any other failure, even one that is not due to this
   /// step; closed if an earlier call has thrown the failure; cancelled if a stop has kept some
   /// micro-batches from beginning.
   StepOutcome finish_step();
 
-  /// Returns the variables of one replica. After a failure, the variables of replica 0 can still be
-  /// read, as the last update has left them, and reading them ends the actors.
-  /// @throws Error busy while a call is under way; after a failure, closed if it came in the middle
-  /// of an update, stalled if a kernel does not end, and as expect_open() for any replica but 0;
-  /// out_of_memory.
+  /// Returns the variables of replica `replica`. After a failure, the variables of replica 0 can
+  /// still be read as the last update has left them, and reading them ends the actors.
+  /// @throws Error busy while a call is under way; after a failure, closed if the failure came in
+  /// the middle of an update, stalled if a kernel does not end, and as expect_open() for any
+  /// replica but 0; out_of_memory.
   Variables read_variables(std::int32_t replica = 0);
   void write_variables(const Variables& variables);  ///< Writes the variables of every replica.
   /// Replaces the rules from the next update on. The state of the optimizer stays.
   void set_rules(UpdateRules rules);
   /// Returns the optimizer's whole state. @throws Error as expect_open(); out_of_memory.
   OptimizerTensors read_optimizer();
-  /// Overwrites the optimizer's state in every replica. The updates are counted on from
+  /// Overwrites the optimizer's state in every replica, and sets the number of updates to
   /// `tensors.updates`. The tensors must have the types that the rules ask for.
   void write_optimizer(const OptimizerTensors& tensors);
   /// Returns the text of the failure that has ended the pipeline, or an empty text if it has not
   /// failed.
   std::string failure() const;
-  /// Returns the failure if no call has thrown it yet, and nothing otherwise.
+  /// Returns the pipeline's failure if no call has thrown it yet, and nothing otherwise.
   std::optional<Error> untold_failure() const;
   /// Checks that the pipeline has not failed.
   /// @throws Error if it has: the failure itself if no call has thrown it yet, closed otherwise.
   void expect_open();
-  /// Returns the status of every stage of every replica, replica by replica. Traces are handed over
-  /// and forgotten; if the function throws, no event of them is lost. After a failure, the function
-  /// ends the actors, as read_variables() does.
+  /// Returns the status of every stage of every replica, replica by replica. The caller gets all
+  /// trace events since the last call, and the stages forget them; if the function throws, no event
+  /// is lost. After a failure, the function ends the actors, as read_variables() does.
   /// @throws Error busy while a call is under way; stalled if a kernel does not end;
   /// std::bad_alloc.
   std::vector<StageStatus> read_status();
-  /// Returns, for each stage, how long its instructions took in the runs that were timed, in all
-  /// replicas together, and begins anew. Runs are timed only if PipelineSetup::profile is set.
-  /// @throws Error as read_status().
+  /// Returns, for each stage, how long its instructions took in those runs that were timed since
+  /// the last call, in all replicas together. Runs are timed only if PipelineSetup::profile is set.
+  /// @throws Error as read_status() does.
   std::vector<graph::StageProgramTimes> take_program_times();
-  /// Returns the events of the actors that have no IPU since the last call. There are none unless
+  /// Returns the events since the last call of the actors that have no IPU. There are none unless
   /// PipelineSetup::profile is set.
   EventLog<HostEvent> take_host_events() noexcept;
-  /// Returns the number of updates that all stages have done, counted on from the number that
+  /// Returns how many updates all stages have done, counted on from the number that
   /// write_optimizer() has set. After a stall in the middle of an update, the number is final once
   /// end() has returned true.
   std::uint64_t updates() const;
-  /// Returns how many micro-batches of each replica have begun. Those that a stop has kept from
-  /// beginning are not among them.
+  /// Returns how many micro-batches of each replica have begun. Micro-batches that a stop has kept
+  /// from beginning are not counted.
   std::int64_t micro_batches_begun() const { return micro_batches_begun_; }
 
-  /// Ends the actors, after an update that is under way; see end_pipeline(). Afterwards only those
-  /// functions can be called that can be called after a failure. Returns whether all actors have
-  /// ended, which is false if a kernel does not end in the time that it is given.
+  /// Ends the actors, but first finishes an update that is under way, as end_pipeline() does.
+  /// Afterwards only those functions can be called that can be called after a failure. Returns
+  /// whether all actors have ended. The result is false if a kernel does not end in the time that
+  /// it is given.
   bool end();
-  /// Ends the actors as end() does, but waits until they have ended, however long a kernel takes.
-  /// To destroy the system's threads would take just as long. In a deterministic system, the
+  /// Ends the actors as end() does, but waits until all have ended, however long a kernel takes;
+  /// the destructor of the actor system would wait just as long. In a deterministic system, the
   /// function does not wait.
   void end_for_good() noexcept;
 
-  /// Asks what every actor waits for, and fills `picture` as the answers come. Any thread may call
-  /// it while the runtime lives. Returns false if there is no memory to ask.
+  /// Asks every actor what it waits for, and fills `picture` as the answers come. Any thread may
+  /// call this function while the runtime lives. Returns false if there is no memory for the
+  /// question.
   bool show_waits(std::shared_ptr<WaitPicture> picture) const noexcept;
   /// Returns the signs of life of the IPUs. Any thread may call it.
   const std::vector<std::shared_ptr<const IpuPulse>>& ipus() const noexcept;
@@ -114,7 +116,7 @@ class PipelineRuntime {
   const std::shared_ptr<ActorSystem>& shared_system() const { return system_; }
 
  private:
-  struct Cast;  // Has the actors.
+  struct Cast;  // A Cast has the actors.
   template <class Message>
   Answer call(Message message);
   template <class Message>
@@ -130,12 +132,12 @@ class PipelineRuntime {
   std::shared_ptr<HostCalls> host_;
   std::shared_ptr<ActorSystem> system_;
   std::unique_ptr<Cast> cast_;
-  std::int64_t micro_batches_begun_ = 0;  // Counts the micro-batches of each replica.
-  std::int64_t first_micro_batch_ = 0;    // Is the first micro-batch of the last step.
+  std::int64_t micro_batches_begun_ = 0;  // This many micro-batches of each replica have begun.
+  std::int64_t first_micro_batch_ = 0;  // This is the number of the last step's first micro-batch.
 };
 
-/// Prepares the calling thread, which is going to destroy `system`, to read before that what the
-/// system's pipelines hold, even if no memory is left; see ActorSystem::prepare_to_end().
+/// Prepares the calling thread, which is going to destroy `system`, to read what the pipelines of
+/// the system hold before that, even if no memory is left. ActorSystem::prepare_to_end() says more.
 void prepare_to_end(ActorSystem& system) noexcept;
 
 }  // namespace penstock::actors

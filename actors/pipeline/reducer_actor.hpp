@@ -1,6 +1,6 @@
 // A reducer is where the replicas of one stage meet before a weight update. It tells the stage's
-// optimizers in all replicas once the gradient sums of all replicas are complete. It reads no sum
-// itself, because the IPU of each replica adds up a slice of the total.
+// optimizers in all replicas once the gradient sums of all replicas are complete. It reads no sums
+// itself: the IPU of each replica adds up a slice of the total.
 #pragma once
 
 #include "actors/messages/local_messages.hpp"
@@ -15,8 +15,8 @@ struct ReducerState {
   std::shared_ptr<const PipelineSetup> setup;
   std::int32_t stage = 0;
   ReducerLinks links;
-  std::int64_t complete = 0;  // Counts the replicas whose sums for this update are complete.
-  std::int64_t first_complete_ns = 0;  // Is when the sums of the first replica were complete.
+  std::int64_t complete = 0;           // This many replicas have complete sums for this update.
+  std::int64_t first_complete_ns = 0;  // This is when the sums of the first replica were complete.
 };
 
 ReducerHandle::behavior_type reducer_actor(ReducerHandle::stateful_pointer<ReducerState> self,

@@ -34,9 +34,9 @@ void StageState::herald(const Work& work) {
     self->send(links.stages[stage], TurnNear{news->near});
 }
 
-// While this stage's update is not done, the arena is its optimizer's, and the message is kept
-// until then. Weights are only brought for work that has not begun yet, because they may be written
-// as soon as all programs that were begun have ended.
+// While this stage's update is not done, the arena belongs to the stage's optimizer, and the
+// message is kept until the update is done. Weights are brought only for work that has not begun
+// yet, because the weights may be overwritten as soon as all programs that have begun have ended.
 void StageState::on_turn_near(const TurnNear& message) {
   const Work work = message.work;
   if (!links.host_store || core->begun(work) || program_of(work).instructions.empty()) return;
@@ -68,7 +68,8 @@ void StageState::on_weights_brought(const WeightsBrought& brought) {
 }
 
 void StageState::record_load(const WeightsBrought& brought) {
-  // If weights come ahead of the work, the IPU is waiting for what the next turn begins with.
+  // If weights come before the work that needs them is ready, the IPU waits for what the next turn
+  // begins with.
   const bool ahead = !core->begun(brought.work) || ready_ns > brought.begin_ns;
   const WaitReason next_turn =
       brought.work.direction == Direction::forward ? WaitReason::input : WaitReason::gradient;
@@ -199,8 +200,8 @@ void StageState::note_ready(const Work& work) {
   ready_ns = steady_ns();
   waited_for = held_by.value_or(work.direction == Direction::forward ? WaitReason::input
                                                                      : WaitReason::gradient);
-  // When the blocks of the host store were fetched, everything else had come. If they took longer
-  // than the rest of the wait, they are the reason for it.
+  // When this stage began to fetch blocks from the host store, everything else that the work needs
+  // had come. If the fetching took longer than the rest of the wait, it is the reason for the wait.
   if (fetching_since_ns > 0 && ready_ns - fetching_since_ns > fetching_since_ns - since_ns)
     waited_for = WaitReason::host_store;
   fetching_since_ns = 0;

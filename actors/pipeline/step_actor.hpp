@@ -1,4 +1,4 @@
-// The step is the host's side of the pipeline. It passes a call on to the feed, collects the
+// The step actor is the host's side of the pipeline. It passes a call on to the feed, collects the
 // outputs of the stages, and answers the host once all outputs have come and every stage has done
 // every update of the call.
 #pragma once
@@ -32,10 +32,10 @@ struct StepState {
   StepLinks links;
   std::optional<OutputCollector> collector;
   std::int64_t first_micro_batch = 0;
-  // Counts the updates of all stages together that are still to come.
+  // All stages together still have to do this many updates.
   std::int64_t updates_missing = 0;
-  std::int64_t micro_batches = 0;  // Counts the micro-batches of the call, per replica.
-  std::optional<CutAfter> cut;     // Is the call's answer if it was stopped early, else empty.
+  std::int64_t micro_batches = 0;  // The call has this many micro-batches per replica.
+  std::optional<CutAfter> cut;     // If the call was stopped early, this is its answer.
 };
 
 StepHandle::behavior_type step_actor(StepHandle::stateful_pointer<StepState> self,

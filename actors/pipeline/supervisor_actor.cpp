@@ -51,12 +51,12 @@ void SupervisorState::ask_what_is_awaited() {
     for (const OptimizerHandle& optimizer : links.optimizers) self->send(optimizer, question);
     if (links.gate) self->send(links.gate, question);
   } catch (const std::bad_alloc&) {
-    // An actor for whose question there is no memory counts as one that does not answer.
+    // If there is no memory to ask an actor, the actor counts as one that does not answer.
   }
 }
 
-// A picture that somebody asked for before is not filled any further. If a stall is being
-// explained, the answers to this round of questions explain it, too.
+// A picture that was asked for earlier is not filled any further. If a stall is being explained at
+// the moment, the answers to this round of questions explain it, too.
 void SupervisorState::on_show_waits(ShowWaits& question) {
   picture = std::move(question.picture);
   try {

@@ -1,9 +1,9 @@
 // The supervisor turns the errors that other actors report into one failure of the host's call. If
 // nothing moves in a call, it makes a failure that says which actors wait for what, unless an IPU
-// is known to be at work. It also says so whenever the monitor asks. If there is no memory for the
-// text of a failure, neither the supervisor nor any other actor ends for that reason. The
+// is known to be at work. It answers the same question when the monitor asks. If there is no memory
+// for the text of a failure, neither the supervisor nor any other actor ends for that reason. The
 // supervisor has a thread of its own, so that it can work while all workers are busy. The end of an
-// actor is not reported by the supervisor, but by LivingActors.
+// actor is reported by LivingActors, not by the supervisor.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,8 @@
 
 namespace penstock::actors {
 
-/// Holds what the supervisor looks at, and the latch that gets its failures.
+/// A SupervisorSetup is what the supervisor looks at, and the latch that gets the failures that it
+/// makes.
 struct SupervisorSetup {
   double stall_seconds = 0;
   std::shared_ptr<const CallSlot> call = {};
@@ -31,12 +32,13 @@ struct SupervisorState {
   void on_show_waits(ShowWaits& question);
   void on_waits_for(WaitsFor& answer);
 
-  /// Returns whether there is nothing left to explain: the call has been answered or has failed, or
+  /// Returns whether nothing is left to explain: the call has been answered or has failed, or
   /// something has moved since the host asked.
   bool has_moved() const;
   /// Begins another round of questions. Answers to earlier rounds are ignored from now on.
   void ask_what_is_awaited();
-  /// Returns what IPUs are in the middle of, because IPUs are not asked themselves.
+  /// Returns what the IPUs are working on. The IPUs themselves are not asked, because an IPU
+  /// answers no message while it works.
   std::vector<Wait> work_of_ipus() const;
   /// Returns how many actors are asked: the feed, all stages and optimizers, and the gate.
   std::size_t asked() const;
@@ -48,13 +50,15 @@ struct SupervisorState {
   SupervisorHandle::pointer self = nullptr;
   SupervisorSetup setup;
   SupervisorLinks links;
-  std::optional<std::uint64_t> asking;   // Is NothingMoves::beats if a stall is being explained.
-  double quiet_seconds = 0;              // Is NothingMoves::quiet_seconds of the last message.
-  std::uint64_t round = 0;               // Is the number of the round of questions.
-  std::size_t answers = 0;               // Counts the answers to questions of the round.
-  std::vector<Wait> waits;               // Has the waits in the answers.
-  std::shared_ptr<WaitPicture> picture;  // Is null unless the monitor waits for a picture.
-  Failure wordless;  // Is a stall for whose text there is no memory; it was made beforehand.
+  // While a stall is being explained, this is NothingMoves::beats of the host's message.
+  std::optional<std::uint64_t> asking;
+  double quiet_seconds = 0;              // This is NothingMoves::quiet_seconds of the last message.
+  std::uint64_t round = 0;               // This is the number of the last round of questions.
+  std::size_t answers = 0;               // This many answers to that round of questions have come.
+  std::vector<Wait> waits;               // These are the waits in the answers.
+  std::shared_ptr<WaitPicture> picture;  // This is null unless the monitor waits for a picture.
+  // This failure, made beforehand, reports a stall for whose text there is no memory.
+  Failure wordless;
 };
 
 SupervisorHandle::behavior_type supervisor_actor(
