@@ -97,8 +97,7 @@ struct Cutting {
   std::int32_t stages() const { return static_cast<std::int32_t>(recomputed.size()); }
 };
 
-/// Returns the problem of balancing the stages, for balance(), in which `times` has the seconds of
-/// each node.
+/// Returns the problem that balance() is to solve. `times` has the seconds of each node.
 Balance problem_of(const Cutting& cutting, const std::vector<double>& times) {
   const auto& [graph, atoms, recomputed, plan, memory] = cutting;
   Balance problem{.costs = std::vector<double>(atoms.size()),

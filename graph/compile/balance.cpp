@@ -103,8 +103,9 @@ class Balancing {
   }
 
   const Balance& problem_;
-  std::vector<double> sums_;         // Element n is the sum of the costs of the first n atoms.
-  std::vector<double> dearer_sums_;  // Element n is the sum of costs and extra costs of n atoms.
+  std::vector<double> sums_;  // Element n is the sum of the costs of the first n atoms.
+  // Element n is the sum of the costs and the extra costs of the first n atoms.
+  std::vector<double> dearer_sums_;
   std::vector<std::vector<Prefix>> best_;  // The comment of fill() says what is at [s][n].
 };
 

@@ -47,7 +47,7 @@ Graph needed_graph(const Graph& graph, bool training) {
   return prune(graph, wanted);
 }
 
-/// Stages are a graph and the stages to which its blocks belong.
+/// A Stages is a graph, with the stages to which its blocks belong.
 struct Stages {
   Graph graph = {};
   StageAssignment assignment = {};

@@ -15,7 +15,8 @@ class Steps {
   Steps(std::int64_t rows, std::int64_t row_floats)
       : next_(rows == 2 ? row_floats : lanes), both_(rows == 2 ? lanes : 2 * lanes) {}
 
-  /// Returns the distance in floats from this pixel to the next, and goes on to that.
+  /// Returns the distance in floats from this pixel to the next pixel, and goes on to the next
+  /// pixel.
   [[gnu::always_inline]] std::int64_t next() {
     const std::int64_t step = next_;
     next_ = both_ - step;

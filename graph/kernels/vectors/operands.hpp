@@ -15,7 +15,7 @@ struct Lines {
   std::int64_t inner = 1;
 };
 
-/// Holds the sizes of a pooling, which are the same for all planes.
+/// A Pooling has the sizes of a pooling, which are the same for all planes.
 struct Pooling {
   /// This is the number of samples, or in the batch-lane layout of blocks of samples, times
   /// channels.
