@@ -8,37 +8,41 @@
 
 namespace penstock {
 
-/// Holds the times of one tensor in a call, one for each micro-batch.
+/// TensorTimes are the times of one tensor in a call, one for each micro-batch.
 struct TensorTimes {
-  std::string name;  ///< Names the input, the output, the loss or the anchor.
-  /// Holds a time for each micro-batch, in seconds since the call began, in the data's order.
+  std::string name;  ///< `name` is the name of the input, the output, the loss or the anchor.
+  /// `seconds` has a time for each micro-batch, in seconds since the call began, in the data's
+  /// order.
   std::vector<double> seconds = {};
 };
 
-/// Sums up how long the micro-batches of a call took, in seconds. All fields are 0 if the call had
-/// no micro-batch.
+/// A Latency says how long the micro-batches of a call took, in seconds. All fields are 0 if the
+/// call had no micro-batch.
 struct Latency {
-  double least = 0;  ///< Is the time that the quickest micro-batch took.
-  double mean = 0;   ///< Is the time that a micro-batch took on average.
-  double most = 0;   ///< Is the time that the slowest micro-batch took.
+  double least = 0;  ///< `least` is the time that the quickest micro-batch took.
+  double mean = 0;   ///< `mean` is the time that a micro-batch took on average.
+  double most = 0;   ///< `most` is the time that the slowest micro-batch took.
 };
 
-/// Says when the micro-batches of one call began and ended. Only `seconds` is known without
-/// `RuntimeOptions::trace`, if the call recorded more events than `RuntimeOptions::trace_events`,
-/// or if there was no memory for the report.
+/// A CallReport says when the micro-batches of one call began and ended. Only `seconds` is known
+/// without `RuntimeOptions::trace`, if the call recorded more events than
+/// `RuntimeOptions::trace_events`, or if there was no memory for the report.
 struct CallReport {
   /// The call took this many seconds, including the time to copy changed weights to the IPUs.
   double seconds = 0;
   double first_run_seconds = 0;  ///< The first program began this many seconds after the call.
-  /// Says of each input when the first program that reads it began.
+  /// `inputs` has, for each input, the times at which the first program that reads it began.
   std::vector<TensorTimes> inputs = {};
-  /// Says of each returned tensor when the program that computes it ended.
+  /// `outputs` has, for each returned tensor, the times at which the program that computes it
+  /// ended.
   std::vector<TensorTimes> outputs = {};
-  /// Sums up how long each micro-batch waited from the beginning of the call to its first program.
+  /// `to_ipus` says how long a micro-batch waited from the beginning of the call to its first
+  /// program.
   Latency to_ipus = {};
-  /// Sums up how long each micro-batch took from its first program until its outputs were computed.
+  /// `on_ipus` says how long a micro-batch took from its first program until its outputs were
+  /// computed.
   Latency on_ipus = {};
-  /// Sums up how long each micro-batch's outputs waited until the call returned.
+  /// `from_ipus` says how long the outputs of a micro-batch waited until the call returned.
   Latency from_ipus = {};
 };
 

@@ -9,10 +9,10 @@ namespace penstock {
 
 struct Options;
 
-/// Says how much one full call takes and does. A call is a step in training and a run in inference.
-/// A shorter call takes and does less.
+/// A CallSize says how much one full call takes and does. A call is a step in training and a run in
+/// inference. A shorter call takes and does less.
 struct CallSize {
-  bool training = true;         ///< Says whether the call is a step of training.
+  bool training = true;         ///< `training` says whether the call is a step of training.
   std::int64_t batch_size = 1;  ///< A micro-batch has this many samples (b).
   /// This many micro-batches per replica make one weight update (G).
   std::int64_t gradient_accumulation = 1;

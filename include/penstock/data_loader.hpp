@@ -22,7 +22,7 @@ namespace penstock {
 /// iteration, accumulation step, replica, sample.
 using Batch = std::vector<Tensor>;
 
-/// Says when batches are assembled.
+/// A LoaderMode says when batches are assembled.
 enum class LoaderMode : std::uint8_t {
   sync,   ///< A batch is assembled when it is asked for.
   async,  ///< Batches are assembled ahead, `DataLoaderOptions::buffered` of them at most.
@@ -33,33 +33,35 @@ enum class LoaderMode : std::uint8_t {
   rebatched,
 };
 
-/// Returns the order of an epoch's samples: any numbers of samples that the dataset has, each any
-/// number of times.
+/// A Sampler returns the order of an epoch's samples: any numbers of samples that the dataset has,
+/// each any number of times.
 using Sampler = std::function<std::vector<std::int64_t>(std::uint64_t epoch)>;
-/// Returns the batches of an epoch, each as the numbers of its samples. No batch may be empty.
+/// A BatchSampler returns the batches of an epoch, each as the numbers of its samples. No batch may
+/// be empty.
 using BatchSampler = std::function<std::vector<std::vector<std::int64_t>>(std::uint64_t epoch)>;
 
-/// Says which samples a loader reads if several loaders divide one dataset, for example because
-/// each is in a process of its own. Loaders whose other options are the same share no sample and
-/// have equally many batches in every epoch. The samples that are left over differ from epoch to
-/// epoch.
+/// A Partition says which samples a loader reads if several loaders divide one dataset, for example
+/// because each is in a process of its own. Loaders whose other options are the same share no
+/// sample and have equally many batches in every epoch. The samples that are left over differ from
+/// epoch to epoch.
 struct Partition {
   int index = 0;  ///< This loader reads the partition of this number, from 0 to `count` - 1.
   int count = 1;  ///< The dataset is divided into this many partitions.
 };
 
-/// Says how a DataLoader orders its samples, makes batches of them and reads them.
+/// DataLoaderOptions say how a DataLoader orders its samples, makes batches of them and reads them.
 struct DataLoaderOptions {
-  /// Says whether samples have another order in every epoch. The order depends on `seed` and the
-  /// epoch's number alone.
+  /// `shuffle` says whether samples have another order in every epoch. The order depends on `seed`
+  /// and the epoch's number alone.
   bool shuffle = false;
-  bool drop_last = true;  ///< Says whether the samples that do not fill a batch are left out.
-  LoaderMode mode = LoaderMode::async;  ///< Says when batches are assembled.
+  /// `drop_last` says whether the samples that do not fill a batch are left out.
+  bool drop_last = true;
+  LoaderMode mode = LoaderMode::async;  ///< `mode` says when batches are assembled.
   int workers = 2;                      ///< This many threads read samples; 0 counts as 1.
   /// This many batches are assembled ahead, except in sync mode.
   int buffered = 3;
-  /// Seeds the order of the samples. The seed is 0 unless it is set. Partitions share one seed, so
-  /// that it must be set if they are shuffled.
+  /// The order of the samples depends on `seed`, which counts as 0 if it is not set. All partitions
+  /// of a dataset use one seed, so that `seed` must be set if they are shuffled.
   std::optional<std::uint64_t> seed = {};
   /// A wait for a batch that takes longer than this many seconds fails, and the error says what was
   /// waited for.
@@ -67,17 +69,17 @@ struct DataLoaderOptions {
   /// Once close() or the destructor has asked code of the dataset to stop, it waits this many
   /// seconds for that code before it leaves the code's thread behind.
   double stop_seconds = 10;
-  /// Replaces the order of the dataset; `shuffle` and `partition` may not be set then. The
-  /// constructor calls the sampler for the first epoch, and start_epoch() calls it for each later
-  /// one. Both pass on what the sampler throws, except that std::bad_alloc becomes Error
-  /// out_of_memory.
+  /// If `sampler` is set, it decides the order of the samples, and `shuffle` and `partition` may
+  /// not be set. The constructor calls the sampler for the first epoch, and start_epoch() calls it
+  /// for each later one. The constructor and start_epoch() pass on what the sampler throws, except
+  /// that std::bad_alloc becomes Error out_of_memory.
   /// @throws Error invalid_data if the sampler returns samples that make no batch, or a number that
   /// the dataset does not have.
   Sampler sampler = {};
-  Partition partition = {};  ///< Says which samples of the dataset this loader reads.
-  /// Is called with one line of text if a thread has to be left behind; see DataLoader::close().
-  /// The thread that calls close() or the destructor makes the call, and the destructor drops what
-  /// the function throws.
+  Partition partition = {};  ///< `partition` says which samples of the dataset this loader reads.
+  /// `log` is called with one line of text if a thread has to be left behind; see
+  /// DataLoader::close(). The thread that calls close() or the destructor makes the call, and the
+  /// destructor drops what the function throws.
   std::function<void(std::string_view)> log = {};
 
   /// Checks every field. @throws Error invalid_argument that names the field, its range and its
@@ -88,19 +90,19 @@ struct DataLoaderOptions {
 /// Returns the name of the enumerator.
 std::string_view to_string(LoaderMode value) noexcept;
 
-/// Says what was left behind when a loader was closed.
+/// A ClosedLoader says what was left behind when a loader was closed.
 struct ClosedLoader {
   int threads_left = 0;  ///< This many threads of the loader are still in the dataset's code.
-  /// Says in one line which samples those threads are reading. The text is empty if there are no
-  /// such threads.
+  /// `note` is one line that says which samples those threads are reading. It is empty if no
+  /// threads were left.
   std::string note = {};
 };
 
-/// Assembles the samples of a dataset into batches. What the batches hold depends on the dataset,
-/// on the sampler or else on `shuffle` and `seed`, on the partition, and on the number of epochs
-/// that were begun or left out. With an iterable dataset, what they hold depends also on the number
-/// of workers, which share the dataset, and on whether the mode is `rebatched`. What they hold
-/// never depends on timing.
+/// A DataLoader assembles the samples of a dataset into batches. What the batches hold depends on
+/// the dataset, on the sampler or else on `shuffle` and `seed`, on the partition, and on the number
+/// of epochs that were begun or left out. With an iterable dataset, what they hold depends also on
+/// the number of workers, which share the dataset, and on whether the mode is `rebatched`. What
+/// they hold never depends on timing.
 ///
 /// A loader serves one call at a time: next(), start_epoch(), skip_epochs() and close() throw Error
 /// busy while another of them is under way on any thread. The functions that count batches, samples
@@ -205,7 +207,7 @@ class DataLoader {
   /// is then assembled during the call of next().
   double waited_seconds() const noexcept;
 
-  /// Serves `for (Batch& batch : loader)`.
+  /// An Iterator makes `for (Batch& batch : loader)` possible.
   class Iterator;
   /// Begins an epoch with start_epoch() and reads its first batch. @throws Error as next().
   Iterator begin();
@@ -217,7 +219,8 @@ class DataLoader {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Iterates over the batches of one epoch. Incrementing an iterator drops its current batch.
+/// An Iterator goes through the batches of one epoch. Incrementing an iterator drops its current
+/// batch.
 class DataLoader::Iterator {
  public:
   /// Reads the first batch of the epoch that `loader` is in. @throws Error as DataLoader::next().

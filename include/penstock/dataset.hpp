@@ -16,30 +16,32 @@
 
 namespace penstock {
 
-/// Describes one tensor of a sample, such as {"image", f32, [1,28,28]} or {"label", i64, []}.
+/// A Field describes one tensor of a sample, such as {"image", f32, [1,28,28]} or {"label", i64,
+/// []}.
 struct Field {
-  std::string name;          ///< Names the field.
-  DType dtype = DType::f32;  ///< Is the type of the field's elements.
-  /// Is the shape of one sample's tensor. A batch's tensor has one dimension more, in front.
+  std::string name;          ///< `name` is the name of the field.
+  DType dtype = DType::f32;  ///< `dtype` is the type of the field's elements.
+  /// `shape` is the shape of one sample's tensor. A batch's tensor has one dimension more, in
+  /// front.
   Shape shape = {};
 };
 
-/// Names a sample that a dataset is to read. A dataset whose samples are the same in every epoch
-/// and are there at once needs only `index`; a dataset that wraps another one passes the whole
-/// request on.
+/// A SampleRequest says which sample a dataset is to read. A dataset whose samples are the same in
+/// every epoch and are there at once needs only `index`; a dataset that wraps another one passes
+/// the whole request on.
 struct SampleRequest {
-  std::int64_t index = 0;   ///< Numbers the sample, from 0 to size() - 1.
-  std::uint64_t epoch = 0;  ///< Numbers the epoch; a loader's first epoch is 0.
-  /// Is requested when nobody wants the sample any more, because the loader is being closed or has
-  /// begun another epoch. A read that can block for long waits for this token, too, and returns or
-  /// throws once it is requested; nobody looks at what such a read has written or thrown. Callbacks
-  /// that are registered with the token run on the thread that closes the loader or begins the
-  /// epoch, which waits for them without a limit.
+  std::int64_t index = 0;   ///< `index` is the number of the sample, from 0 to size() - 1.
+  std::uint64_t epoch = 0;  ///< `epoch` is the number of the epoch; a loader's first epoch is 0.
+  /// `stop` is requested when nobody wants the sample any more, because the loader is being closed
+  /// or has begun another epoch. A read that can block for long waits for this token, too, and
+  /// returns or throws once it is requested; nobody looks at what such a read has written or
+  /// thrown. Callbacks that are registered with the token run on the thread that closes the loader
+  /// or begins the epoch, which waits for them without a limit.
   std::stop_token stop = {};
 };
 
-/// Has samples that are numbered from 0. A loader calls `read` from several threads of its own at
-/// once, and the other functions on the thread that makes the loader.
+/// A Dataset has samples that are numbered from 0. A loader calls `read` from several threads of
+/// its own at once, and the other functions on the thread that makes the loader.
 class Dataset {
  public:
   virtual ~Dataset() = default;
@@ -55,13 +57,14 @@ class Dataset {
                     std::span<std::byte* const> destinations) const = 0;
 };
 
-/// Normalizes a pixel x, from 0 to 255, to (x/255 - mean) / std.
+/// A Normalization has the constants of a formula that normalizes a pixel x, from 0 to 255: (x/255
+/// - mean) / std.
 struct Normalization {
-  double mean = 0;  ///< Is subtracted from x/255.
-  double std = 1;   ///< Divides the difference.
+  double mean = 0;  ///< `mean` is subtracted from x/255.
+  double std = 1;   ///< The difference is divided by `std`.
 };
 
-/// Says which of a dataset's two sets of samples is meant.
+/// A Split says which of a dataset's two sets of samples is meant.
 enum class Split : std::uint8_t { train, test };
 
 /// Reads images and labels in the IDX format of MNIST, gzipped or plain. The fields are image, f32

@@ -10,7 +10,7 @@
 
 namespace penstock {
 
-/// Says why Penstock has thrown an error. docs/errors.md says of each cause what to do.
+/// An Errc says why Penstock has thrown an error. docs/errors.md says of each cause what to do.
 enum class Errc {
   invalid_argument,  ///< A value that a caller passed is outside its documented range.
   invalid_model,     ///< The model's graph breaks a rule: no loss, a name used twice, ...
@@ -32,9 +32,9 @@ enum class Errc {
 /// Returns the name of the enumerator, such as "invalid_topology".
 std::string_view to_string(Errc code) noexcept;
 
-/// Is what Penstock throws. The text of an error names what refuses, and says what was expected,
-/// what came and, where that helps, what to do, as in `conv2d "conv2": expected 10 input channels,
-/// got 12`.
+/// An Error is the only exception that Penstock itself throws. The text of an error names what
+/// refuses, and says what was expected, what came and, where that helps, what to do, as in `conv2d
+/// "conv2": expected 10 input channels, got 12`.
 class Error : public std::runtime_error {
  public:
   /// Makes an error whose what() is `what`.

@@ -18,37 +18,38 @@ namespace penstock {
 
 /// A NamedValue is a number in the records of a training: the loss or a metric.
 struct NamedValue {
-  /// Is "loss" or the name of a metric, with "val_" before it if it comes from the validation.
+  /// `name` is "loss" or the name of a metric, with "val_" before it if it comes from the
+  /// validation.
   std::string name;
-  double value = 0;  ///< Is the number, or nan if nothing was counted.
+  double value = 0;  ///< `value` is the number, or nan if nothing was counted.
 };
 /// Returns the value called `name`. @throws Error invalid_argument if there is none.
 double value_of(const std::vector<NamedValue>& values, const std::string& name);
 
-/// Describes one call of TrainingModel::step().
+/// A StepRecord describes one call of TrainingModel::step().
 struct StepRecord {
-  int epoch = 1;              ///< Numbers the epoch, counted from 1.
-  std::int64_t step = 1;      ///< Numbers the step within its epoch, counted from 1.
+  int epoch = 1;          ///< `epoch` is the number of the epoch, counted from 1.
+  std::int64_t step = 1;  ///< `step` is the number of the step within its epoch, counted from 1.
   std::uint64_t updates = 0;  ///< This training has done this many updates so far.
-  /// Holds the values of this step alone: "loss", then the metrics.
+  /// `values` has the values of this step alone: first "loss", and then the metrics.
   std::vector<NamedValue> values = {};
-  /// Is the number of samples per second of the time that was spent in step() and in waiting for
-  /// data.
+  /// `samples_per_second` is the number of samples divided by the seconds that were spent in step()
+  /// and in waiting for data.
   double samples_per_second = 0;
 };
 
-/// Describes one epoch of fit().
+/// An EpochRecord describes one epoch of fit().
 struct EpochRecord {
-  int epoch = 1;              ///< Numbers the epoch, counted from 1.
+  int epoch = 1;              ///< `epoch` is the number of the epoch, counted from 1.
   std::int64_t steps = 0;     ///< The epoch called step() this many times.
   std::uint64_t updates = 0;  ///< This training has done this many updates so far.
-  /// Holds the means over the epoch: "loss", the metrics, and the values of the evaluation, with
-  /// "val_" before their names. A mean is nan if the output mode returned nothing to compute it
-  /// from.
+  /// `values` has the means over the epoch: "loss", the metrics, and the values of the evaluation,
+  /// with "val_" before their names. A mean is nan if the output mode returned nothing to compute
+  /// it from.
   std::vector<NamedValue> values = {};
   double seconds = 0;  ///< The epoch took this many seconds, without its evaluation.
-  /// Is the part of `seconds` that was spent in waiting for data, as DataLoader::waited_seconds()
-  /// counts it.
+  /// `waited_seconds` is the part of `seconds` that was spent in waiting for data, as
+  /// DataLoader::waited_seconds() counts it.
   double waited_seconds = 0;
   /// The evaluation counted this many samples, as Evaluation::samples.
   std::int64_t validation_samples = 0;
@@ -56,44 +57,49 @@ struct EpochRecord {
   std::int64_t validation_left_out = 0;
 };
 
-/// Says what a training has done. fit() returns it.
+/// A History says what a training has done. fit() returns it.
 struct History {
-  std::vector<EpochRecord> epochs = {};  ///< Has a record for every epoch that came to its end.
-  std::uint64_t updates = 0;             ///< The training has done this many weight updates.
-  /// Is the number of samples per second of the time from the call of the first step to the return
-  /// of the last step. Loading is part of that time, and evaluations are not.
+  /// `epochs` has a record for every epoch that came to its end.
+  std::vector<EpochRecord> epochs = {};
+  std::uint64_t updates = 0;  ///< The training has done this many weight updates.
+  /// `samples_per_second` is the number of samples divided by the seconds from the call of the
+  /// first step to the return of the last step. Loading is part of that time, and evaluations are
+  /// not.
   double samples_per_second = 0;
-  double waited_seconds = 0;  ///< Counts the seconds that all epochs spent in waiting for data.
-  /// Says whether fit() ended early because `stop` was requested. `updates` then also counts the
-  /// updates of the epoch that was cut short, which has no record in `epochs`.
+  /// `waited_seconds` is the number of seconds that all epochs spent in waiting for data.
+  double waited_seconds = 0;
+  /// `cancelled` says whether fit() ended early because `stop` was requested. `updates` then also
+  /// counts the updates of the epoch that was cut short, which has no record in `epochs`.
   bool cancelled = false;
 };
 
-/// Tells fit() whether to go on with the training. A callback returns it.
+/// A Next tells fit() whether to go on with the training. A callback returns it.
 enum class Next : std::uint8_t { go_on, stop };
 
-/// Groups functions that fit() calls, except those that are empty. What a function throws ends the
-/// training and reaches the caller of fit().
+/// A FitCallback is a group of functions that fit() calls. An empty function is not called. What a
+/// function throws ends the training and reaches the caller of fit().
 struct FitCallback {
-  /// Is called before all other functions with a handle of the model that is trained. The callback
-  /// may copy the handle, and reads and sets the weights through it.
+  /// `set_model` is called before all other functions, with a handle of the model that is trained.
+  /// The function may copy the handle, and may read and set the weights through it.
   std::function<void(const Model& model)> set_model = {};
-  /// Is called before the first epoch with the names that EpochRecord::values will have.
+  /// `on_fit_begin` is called before the first epoch with the names that EpochRecord::values will
+  /// have.
   std::function<void(const std::vector<std::string>& names)> on_fit_begin = {};
-  /// Is called before each epoch. The epoch will have `steps` steps; 0 means that the data do not
-  /// say how many.
+  /// `on_epoch_begin` is called before each epoch. The epoch will have `steps` steps; 0 means that
+  /// the data do not say how many.
   std::function<void(int epoch, std::int64_t steps)> on_epoch_begin = {};
-  /// Is called before each step with the batch that the step will take.
+  /// `on_step_begin` is called before each step with the batch that the step will take.
   std::function<void(const Batch& batch)> on_step_begin = {};
-  /// Is called after each step with what the step has returned.
+  /// `on_step_end` is called after each step with what the step has returned.
   std::function<Next(const StepRecord& record, const StepResult& result)> on_step_end = {};
-  /// Is called after each epoch and its evaluation, even if on_step_end has ended the epoch early.
+  /// `on_epoch_end` is called after each epoch and its evaluation, even if on_step_end has ended
+  /// the epoch early.
   std::function<Next(const EpochRecord& record)> on_epoch_end = {};
-  /// Is called after the last epoch, unless the training was cancelled or has failed.
+  /// `on_fit_end` is called after the last epoch, unless the training was cancelled or has failed.
   std::function<void(const History& history)> on_fit_end = {};
 };
 
-/// Says how long fit() trains, what fit() measures, and which functions it calls.
+/// FitOptions say how long fit() trains, what fit() measures, and which functions it calls.
 struct FitOptions {
   int epochs = 1;  ///< The training takes this many epochs.
   /// An epoch takes this many steps. If the data end before, they begin again; if they have not
@@ -103,14 +109,16 @@ struct FitOptions {
   /// The training ends after this many updates at the latest, if need be with a shorter last step.
   /// If the field is not set, the number of updates has no limit.
   std::optional<std::int64_t> max_updates = {};
-  /// Lists the metrics that every record has. In the training, a metric sees what a step returns,
-  /// which OutputOptions::mode decides; with OutputMode::all the metric sees every sample.
+  /// `metrics` has the metrics whose values are in every record. In the training, a metric sees
+  /// what a step returns, which OutputOptions::mode decides; with OutputMode::all the metric sees
+  /// every sample.
   std::vector<Metric> metrics = {};
-  /// Is evaluated on `validation_data`, by the same metrics, at the end of each epoch. Either both
-  /// fields are set or neither.
+  /// `validation_model` is evaluated on `validation_data`, by the same metrics, at the end of each
+  /// epoch. Either both fields are set or neither.
   InferenceModel* validation_model = nullptr;
-  DataLoader* validation_data = nullptr;  ///< Gives the samples of the evaluation.
-  /// Lists the callbacks in the order in which they are called.
+  /// `validation_data` gives the samples of the evaluation.
+  DataLoader* validation_data = nullptr;
+  /// `callbacks` has the callbacks in the order in which they are called.
   std::vector<FitCallback> callbacks = {};
 };
 
@@ -143,11 +151,11 @@ struct FitOptions {
 History fit(TrainingModel& model, DataLoader& data, const FitOptions& options = {},
             std::stop_token stop = {});
 
-/// Says what an evaluation has measured. evaluate() returns it.
+/// An Evaluation says what an evaluation has measured. evaluate() returns it.
 struct Evaluation {
-  std::vector<NamedValue> values = {};  ///< Holds the metrics in their order.
-  /// Is the number of samples per second of the time from the first call of the model to the return
-  /// of the last one.
+  std::vector<NamedValue> values = {};  ///< `values` has the metrics in their order.
+  /// `samples_per_second` is the number of samples divided by the seconds from the first call of
+  /// the model to the return of the last one.
   double samples_per_second = 0;
   std::int64_t samples = 0;  ///< The metrics count this many samples.
   /// The loader left out this many samples because they fill no batch
@@ -189,21 +197,23 @@ std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data,
 std::vector<NamedTensor> predict(InferenceModel& model, const std::vector<Tensor>& inputs,
                                  std::stop_token stop = {});
 
-/// Says when to end a training that no longer gets better.
+/// An EarlyStopping says when to end a training that no longer gets better.
 struct EarlyStopping {
-  /// Names the value in EpochRecord::values that is watched. "val_loss" exists if the loss is an
-  /// output and mean_of("loss") is a metric, or if a metric of the host's own has the name "loss".
+  /// `monitor` is the name of the value in EpochRecord::values that is watched. "val_loss" exists
+  /// if the loss is an output and mean_of("loss") is a metric, or if a metric of the host's own has
+  /// the name "loss".
   std::string monitor = "val_loss";
-  bool higher_is_better = false;  ///< Says whether a higher value is better, as with an accuracy.
-  double min_delta = 0;           ///< A gain that is not greater than this counts as none.
+  /// `higher_is_better` says whether a higher value is better, as with an accuracy.
+  bool higher_is_better = false;
+  double min_delta = 0;  ///< A gain that is not greater than this counts as none.
   /// This many epochs in a row may pass without a gain. A value of nan is no gain.
   int patience = 0;
-  /// Says whether fit() ends with the weights and buffers of the best epoch, which is the last one
-  /// that was a gain, instead of those of the last epoch. As in Keras, the default is false,
-  /// because the state of the optimizer stays that of the last epoch and does not belong to the
-  /// best weights: a training that is to be continued should go on from the last weights. Each gain
-  /// costs a copy of the weights. A training that is cancelled, fails or never gains keeps the
-  /// weights that it has.
+  /// `restore_best_weights` says whether fit() ends with the weights and buffers of the best epoch,
+  /// which is the last one that was a gain, instead of those of the last epoch. As in Keras, the
+  /// default is false, because the state of the optimizer stays that of the last epoch and does not
+  /// belong to the best weights: a training that is to be continued should go on from the last
+  /// weights. Each gain costs a copy of the weights. A training that is cancelled, fails or never
+  /// gains keeps the weights that it has.
   bool restore_best_weights = false;
 };
 /// Returns a callback that ends a training as `rule` says. The callback serves one training at a

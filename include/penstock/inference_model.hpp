@@ -15,7 +15,7 @@
 
 namespace penstock {
 
-/// Computes the outputs of a Model, with the model's newest weights.
+/// An InferenceModel computes the outputs of a Model, with the model's newest weights.
 class InferenceModel {
  public:
   /// Compiles what the model's outputs need, and starts the threads. Each call uses the weights

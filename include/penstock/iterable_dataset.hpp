@@ -15,16 +15,16 @@
 
 namespace penstock {
 
-/// Says which samples of one epoch a worker reads.
+/// A WorkerInfo says which of the samples of one epoch a worker reads.
 struct WorkerInfo {
-  int index = 0;  ///< Numbers the worker, from 0 to `count` - 1.
+  int index = 0;  ///< `index` is the number of the worker, from 0 to `count` - 1.
   /// There are this many workers, each with a stream of its own; together the streams give every
   /// sample once.
   int count = 1;
-  std::uint64_t epoch = 0;  ///< Numbers the epoch; a loader's first epoch is 0.
-  /// Is requested when nobody wants the samples any more, because the loader is being closed or has
-  /// begun another epoch. Code that can block for long waits for this token, too, and returns or
-  /// throws once it is requested; nobody looks at what it has written or thrown.
+  std::uint64_t epoch = 0;  ///< `epoch` is the number of the epoch; a loader's first epoch is 0.
+  /// `stop` is requested when nobody wants the samples any more, because the loader is being closed
+  /// or has begun another epoch. Code that can block for long waits for this token, too, and
+  /// returns or throws once it is requested; nobody looks at what it has written or thrown.
   /// SampleRequest::stop says where callbacks of the token run.
   std::stop_token stop = {};
 
@@ -40,8 +40,8 @@ struct WorkerInfo {
   }
 };
 
-/// Gives the samples of one worker in their order. One thread of the loader begins, uses and
-/// destroys a stream.
+/// A SampleStream gives the samples of one worker in their order. One thread of the loader begins,
+/// uses and destroys a stream.
 class SampleStream {
  public:
   virtual ~SampleStream() = default;
@@ -53,7 +53,7 @@ class SampleStream {
   virtual bool next(std::span<std::byte* const> destinations, const std::stop_token& stop) = 0;
 };
 
-/// Has samples that come one after the other and have no numbers.
+/// An IterableDataset has samples that come one after the other and have no numbers.
 class IterableDataset {
  public:
   virtual ~IterableDataset() = default;

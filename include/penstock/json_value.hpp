@@ -12,18 +12,18 @@
 
 namespace penstock {
 
-/// Is a value of a JSON text, with everything inside it.
+/// A JsonValue is a value of a JSON text, with everything inside it.
 struct JsonValue {
-  /// Says what kind of value it is.
+  /// A Kind is the kind of a value.
   enum class Kind : std::uint8_t { null, boolean, number, text, list, object };
 
-  Kind kind = Kind::null;  ///< Says which of the other fields are used.
-  bool truth = false;      ///< Holds the value of a boolean.
-  /// Holds the content of a text, or the spelling of a number, such as "1e-3".
+  Kind kind = Kind::null;  ///< `kind` decides which of the other fields are used.
+  bool truth = false;      ///< `truth` is the value of a boolean.
+  /// `text` is the content of a text, or the spelling of a number, such as "1e-3".
   std::string text = {};
-  std::string name = {};  ///< Holds the key of a value that is in an object.
-  int line = 0;           ///< Is the line on which the value begins, counted from 1.
-  /// Holds the items of a list, or the values of an object in their order.
+  std::string name = {};  ///< `name` is the key of a value that is in an object.
+  int line = 0;           ///< `line` is the line on which the value begins, counted from 1.
+  /// `items` has the items of a list, or the values of an object in their order.
   std::vector<JsonValue> items = {};
 };
 

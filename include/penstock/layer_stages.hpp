@@ -9,20 +9,21 @@
 
 namespace penstock {
 
-/// Says which stage, block and IPU a layer is in.
+/// A LayerStage says which stage, block and IPU a layer is in.
 struct LayerStage {
-  std::string layer;  ///< Names the layer.
-  /// Names what the layer computes, such as "conv2d", "relu" or "mse_loss".
+  std::string layer;  ///< `layer` is the name of the layer.
+  /// `op` is the name of what the layer computes, such as "conv2d", "relu" or "mse_loss".
   std::string op = {};
-  /// Names the layers and the inputs of the model that the layer reads.
+  /// `inputs` has the names of the layers, and of the inputs of the model, that the layer reads.
   std::vector<std::string> inputs = {};
-  /// Names the block that the layer belongs to; empty if it belongs to none.
+  /// `block` is the name of the block that the layer belongs to. It is empty if the layer belongs
+  /// to none.
   std::string block = {};
-  /// Is the IPU that the block names, or -1 if it names none.
+  /// `ipu` is the IPU of the block, or -1 if the block has none of its own.
   int ipu = -1;
-  int stage = -1;  ///< Is the stage of the layer, or -1 if none was set.
+  int stage = -1;  ///< `stage` is the stage of the layer, or -1 if none was set.
 };
-/// Lists the layers of a model.
+/// LayerStages are a list of the layers of a model.
 using LayerStages = std::vector<LayerStage>;
 
 /// Returns `layers` with a cut after `layer`: the layers behind it in the list are one stage

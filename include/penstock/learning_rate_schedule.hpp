@@ -9,26 +9,27 @@
 
 namespace penstock {
 
-/// Has a factor for each update, by which the learning rate of every parameter group is multiplied.
-/// Updates are counted from 0, or from the step of an optimizer state that was restored; each
-/// update has its own factor, even if one call does several updates. In the formulas below, u is
-/// the number of the update. Schedules are made from one another:
+/// A LearningRateSchedule has a factor for each update, by which the learning rate of every
+/// parameter group is multiplied. Updates are counted from 0, or from the step of an optimizer
+/// state that was restored; each update has its own factor, even if one call does several updates.
+/// In the formulas below, u is the number of the update. Schedules are made from one another:
 ///   LearningRateSchedule::cosine(10'000).after_warm_up(500)
 /// @throws Error invalid_argument from all functions, naming the argument that is out of range:
 /// counts of updates have to be 1 or more, the number of an update and factors 0 or more.
 class LearningRateSchedule {
  public:
-  /// Names the formula of a segment; the function of the same name says what it computes.
+  /// A Kind is the formula of a segment. The function of LearningRateSchedule with the same name
+  /// says what it computes.
   enum class Kind : std::uint8_t { constant, step, exponential, cosine, linear };
-  /// Describes one formula of a schedule and how long it lasts. Segments follow one another, and
-  /// each counts its updates from 0.
+  /// A Segment describes one formula of a schedule and how long it lasts. Segments follow one
+  /// another, and each counts its updates from 0.
   struct Segment {
-    Kind kind = Kind::constant;  ///< Names the formula.
-    double first = 1;            ///< Is the first factor of `linear`.
-    /// Is the factor of `constant`, `step` and `exponential`, and the last factor of `cosine` and
-    /// `linear`.
+    Kind kind = Kind::constant;  ///< `kind` says which formula it is.
+    double first = 1;            ///< `first` is the first factor of `linear`.
+    /// `factor` is the factor of `constant`, `step` and `exponential`, and the last factor of
+    /// `cosine` and `linear`.
     double factor = 1;
-    /// Is the number of updates that the formulas of `step`, `cosine` and `linear` use.
+    /// `updates` is the number of updates that the formulas of `step`, `cosine` and `linear` use.
     std::int64_t updates = 1;
     /// The next segment begins after this many updates. The last segment has no end and 0 here.
     std::int64_t lasts = 0;

@@ -12,10 +12,11 @@
 
 namespace penstock {
 
-/// Adds up a number over samples, or over other things that are counted.
+/// A Score is the sum of a number over samples, or over other things that are counted.
 struct Score {
-  double sum = 0;          ///< Is the sum over what was counted.
-  std::int64_t count = 0;  ///< Is the number of samples, or of other things, that were counted.
+  double sum = 0;  ///< `sum` is the sum over what was counted.
+  /// `count` is the number of samples, or of other things, that were counted.
+  std::int64_t count = 0;
 
   /// Adds the sum and the count of `other`.
   Score& operator+=(const Score& other) noexcept;
@@ -24,16 +25,16 @@ struct Score {
   double mean() const noexcept;
 };
 
-/// Is a number that a training or an evaluation computes from a model's outputs.
+/// A Metric is a number that a training or an evaluation computes from a model's outputs.
 struct Metric {
-  std::string name;  ///< Names the metric in the records of fit() and evaluate().
-  /// Is called after each call of the model with what the call has returned and the batch that the
-  /// model was given, and returns the score of these samples. The function may not be empty.
+  std::string name;  ///< `name` is the name of the metric in the records of fit() and evaluate().
+  /// `score` is called after each call of the model, with what the call has returned and the batch
+  /// that the model was given. It returns the score of these samples, and may not be empty.
   std::function<Score(const StepResult& result, const Batch& batch)> score;
-  /// Is called before the first call of the model with TrainingModel::outline() or
-  /// InferenceModel::outline(), and throws if calls of such a model do not return what `score`
-  /// needs. If the function is empty, nothing is checked beforehand, and `score` has to deal with
-  /// what is missing.
+  /// `check` is called before the first call of the model, with TrainingModel::outline() or
+  /// InferenceModel::outline(). It throws if calls of such a model do not return what `score`
+  /// needs. If `check` is empty, nothing is checked beforehand, and `score` has to deal with what
+  /// is missing.
   std::function<void(const StepResult& outline)> check = {};
 };
 

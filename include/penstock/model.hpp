@@ -40,8 +40,9 @@ namespace penstock {
 
 class OutputFile;
 
-/// Is a tensor that a model will compute. It belongs to the model that returned it. If its layer is
-/// taken back, as Sequential::add() may do, it is no longer a value of the model.
+/// A Value is a tensor that a model will compute. It belongs to the model that returned it. If the
+/// layer that computes the value is taken back, as Sequential::add() may do, the value does not
+/// belong to the model any more.
 class Value {
  public:
   Value() = default;
@@ -55,7 +56,7 @@ class Value {
   std::int32_t id_ = -1;
 };
 
-/// Holds the options of Model::conv2d(), which are those of torch.nn.Conv2d.
+/// Conv2dOptions are the options of Model::conv2d(), which are those of torch.nn.Conv2d.
 struct Conv2dOptions {
   std::int64_t out_channels = 0;  ///< The result has this many channels, 1 or more.
   std::int64_t kernel = 0;        ///< The kernel has this many rows and columns.
@@ -64,10 +65,10 @@ struct Conv2dOptions {
   std::int64_t dilation = 1;      ///< The elements of the kernel are this far apart.
   /// The channels are divided into this many groups, and each group is convolved by itself.
   std::int64_t groups = 1;
-  bool bias = true;  ///< Says whether the layer has a parameter NAME.bias.
+  bool bias = true;  ///< `bias` says whether the layer has a parameter NAME.bias.
 };
 
-/// Holds the options of Model::max_pool2d() and Model::avg_pool2d().
+/// Pool2dOptions are the options of Model::max_pool2d() and Model::avg_pool2d().
 struct Pool2dOptions {
   std::int64_t kernel = 2;  ///< A window has this many rows and columns.
   /// Windows are this many elements apart; 0 stands for the size of the kernel.
@@ -76,18 +77,18 @@ struct Pool2dOptions {
   std::int64_t padding = 0;
 };
 
-/// Describes a parameter or a buffer of a model.
+/// A ParameterInfo describes a parameter or a buffer of a model.
 struct ParameterInfo {
-  /// Is the name of the layer, a dot, and "weight", "bias", "running_mean" or "running_var".
+  /// `name` is the name of the layer, a dot, and "weight", "bias", "running_mean" or "running_var".
   std::string name;
-  Shape shape;  ///< Is the shape of the parameter.
-  /// Is true for a parameter, which training changes by gradients, and false for a buffer, such as
-  /// a running mean.
+  Shape shape;  ///< `shape` is the shape of the parameter.
+  /// `trainable` is true for a parameter, which training changes by gradients, and false for a
+  /// buffer, such as a running mean.
   bool trainable = true;
 };
 
-/// Is a scope: what is added to the model while the scope lives belongs to one block or one
-/// pipeline stage.
+/// A BlockScope is a scope: what is added to the model while the BlockScope lives belongs to one
+/// block or one pipeline stage.
 class BlockScope {
  public:
   BlockScope(const BlockScope&) = delete;
@@ -101,9 +102,9 @@ class BlockScope {
   std::shared_ptr<State> state_;
 };
 
-/// Is a network with its weights. Layers check their inputs and options at once: the text of Error
-/// shape_mismatch, invalid_argument or invalid_model opens with the op and the name of the layer.
-/// In shapes, `[N,...]` is a micro-batch of N samples.
+/// A Model is a network with its weights. Layers check their inputs and options at once: the text
+/// of Error shape_mismatch, invalid_argument or invalid_model opens with the op and the name of the
+/// layer. In shapes, `[N,...]` is a micro-batch of N samples.
 class Model {
  public:
   /// Makes a model without layers. Weights are drawn as PyTorch's layers draw them, from `seed` and

@@ -13,27 +13,30 @@
 
 namespace penstock {
 
-/// Names parameters whose constants differ from those of all others.
+/// A ParameterGroup is a group of parameters whose constants differ from those of all others.
 struct ParameterGroup {
-  /// Names the parameters of the group. A parameter belongs to one group at most.
+  /// `parameters` has the names of the parameters of the group. A parameter belongs to one group at
+  /// most.
   std::vector<std::string> parameters;
-  OptimizerSettings settings;  ///< Replaces Optimizer::settings for these parameters.
+  /// The parameters have these settings instead of Optimizer::settings.
+  OptimizerSettings settings;
 };
 
-/// Says which rule updates a model's weights, and with which constants.
+/// An Optimizer says which rule updates a model's weights, and with which constants.
 struct Optimizer {
-  /// Holds the rule of all parameters, and the constants of those that are in no group.
+  /// `settings` has the rule of all parameters, and the constants of those that are in no group.
   OptimizerSettings settings = Sgd{};
-  /// Holds the groups of parameters that have constants of their own. The settings of each group
-  /// are of the same rule as `settings`.
+  /// `groups` has the groups of parameters that have constants of their own. The settings of each
+  /// group are of the same rule as `settings`.
   std::vector<ParameterGroup> groups = {};
-  /// Limits the global L2 norm of the final gradient, over all stages and groups, after replicas
-  /// and micro-batches were reduced and before a rule sees the gradient; 0 means no limit. As in
-  /// torch.nn.utils.clip_grad_norm_, the factor is max_grad_norm / (norm + 1e-6), and at most 1.
-  /// (PopART differs for SGD: there the limit holds for the sum of the gradients or, with momentum,
-  /// for the velocity.)
+  /// `max_grad_norm` is the limit of the global L2 norm of the final gradient, over all stages and
+  /// groups, after replicas and micro-batches were reduced and before a rule sees the gradient; 0
+  /// means that there is no limit. As in torch.nn.utils.clip_grad_norm_, the gradient is multiplied
+  /// by max_grad_norm / (norm + 1e-6), but by 1 at most. (PopART differs for SGD: there the limit
+  /// holds for the sum of the gradients or, with momentum, for the velocity.)
   double max_grad_norm = 0;
-  /// Says whether the factor is that of PopTorch instead: max_grad_norm / max(max_grad_norm, norm).
+  /// `exact_max_grad_norm` says whether the gradient is multiplied by PopTorch's factor instead,
+  /// which is max_grad_norm / max(max_grad_norm, norm).
   bool exact_max_grad_norm = false;
 
   Optimizer() = default;
@@ -43,16 +46,17 @@ struct Optimizer {
       // The constructor is implicit, so that settings can stand for an Optimizer.
       : settings(rule) {}
 
-  /// Scales the loss: its gradient starts with this number, which is more than 0, and the final
-  /// gradient is divided by the same number before the gradient is clipped or any rule sees it. The
-  /// loss that a step returns is not scaled. A power of two does not change the weights, as long as
-  /// no gradient leaves the range of f32; other numbers change them by rounding. A training model
-  /// refuses a number that exceeds 2^126 when multiplied by the number of micro-batches that a mean
-  /// is taken over, which is gradient_accumulation times replication_factor.
+  /// `loss_scaling` is a factor of the loss: the gradient of the loss starts with this number,
+  /// which is more than 0, and the final gradient is divided by the same number before the gradient
+  /// is clipped or any rule sees it. The loss that a step returns is not scaled. A power of two
+  /// does not change the weights, as long as no gradient leaves the range of f32; other numbers
+  /// change them by rounding. A training model refuses a number that exceeds 2^126 when multiplied
+  /// by the number of micro-batches that a mean is taken over, which is gradient_accumulation times
+  /// replication_factor.
   double loss_scaling = 1;
-  /// Gives the factor by which every learning rate is multiplied in each update.
+  /// `schedule` has the factor by which every learning rate is multiplied in each update.
   LearningRateSchedule schedule = {};
-  /// Holds the marked attributes by name; true means variable, and false means constant.
+  /// `marked` has the marked attributes by name; true means variable, and false means constant.
   std::map<std::string, bool> marked = {};
 
   /// Marks an attribute as variable, so that TrainingModel::set_optimizer() may change it. The

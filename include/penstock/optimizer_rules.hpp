@@ -9,28 +9,34 @@
 
 namespace penstock {
 
-/// Describes a constant of an optimizer rule. All texts live as long as the process.
+/// An OptimizerConstant describes a constant of an optimizer rule. All texts live as long as the
+/// process.
 struct OptimizerConstant {
-  /// Is the name of the field in the rule's settings, in JSON and in messages, such as "beta1".
+  /// `name` is the name of the field in the rule's settings, in JSON and in messages, such as
+  /// "beta1".
   std::string_view name;
-  /// Is PyTorch's name of the same argument, such as "betas[0]"; empty if PyTorch has none.
+  /// `torch_name` is PyTorch's name of the same argument, such as "betas[0]". It is empty if
+  /// PyTorch has none.
   std::string_view torch_name;
-  /// Says what the constant is, such as "share of the mean gradient that stays from update to
-  /// update", or what the rule does if the switch is on, such as "look one update ahead".
+  /// `meaning` says what the constant is, such as "share of the mean gradient that stays from
+  /// update to update", or what the rule does if the switch is on, such as "look one update ahead".
   std::string_view meaning;
-  bool is_switch = false;    ///< Says whether the constant is a switch: 1 is on, and 0 is off.
-  double default_value = 0;  ///< Is the value that the rule's settings have unless it is changed.
-  double low = 0;            ///< Is the lower bound of a number.
-  double high = 0;           ///< Is the upper bound of a number, or infinity.
-  bool low_allowed = true;   ///< Says whether the number may be `low` itself.
-  bool high_allowed = true;  ///< Says whether the number may be `high` itself.
+  /// `is_switch` says whether the constant is a switch: 1 is on, and 0 is off.
+  bool is_switch = false;
+  /// `default_value` is the value that the rule's settings have unless it is changed.
+  double default_value = 0;
+  double low = 0;            ///< `low` is the lower bound of a number.
+  double high = 0;           ///< `high` is the upper bound of a number, or infinity.
+  bool low_allowed = true;   ///< `low_allowed` says whether the number may be `low` itself.
+  bool high_allowed = true;  ///< `high_allowed` says whether the number may be `high` itself.
 };
 
-/// Describes an optimizer rule.
+/// An OptimizerRuleDescription describes an optimizer rule.
 struct OptimizerRuleDescription {
-  std::string_view name;                     ///< Is the rule's name in JSON, such as "adamw".
-  OptimizerSettings settings;                ///< Holds the rule's settings with their defaults.
-  std::vector<OptimizerConstant> constants;  ///< Has the constants in the order of the settings.
+  std::string_view name;       ///< `name` is the rule's name in JSON, such as "adamw".
+  OptimizerSettings settings;  ///< `settings` has the rule's settings with their defaults.
+  /// `constants` has the constants in the order of the settings.
+  std::vector<OptimizerConstant> constants;
 };
 
 /// Returns every rule, in the order of OptimizerSettings.

@@ -13,7 +13,7 @@
 
 namespace penstock {
 
-/// Says which stages work at the same time.
+/// A Strategy says which stages work at the same time.
 enum class Strategy : std::uint8_t {
   pipelined,  ///< Stages work on different micro-batches at the same time.
   /// Each replica has one micro-batch and one busy IPU at a time, as with
@@ -24,7 +24,8 @@ enum class Strategy : std::uint8_t {
   parallel_phased,
 };
 
-/// Says what has to leave the IPU between the phases that use it; see docs/phases.md.
+/// A PhaseLiveness says what has to leave the IPU between the phases that use it; see
+/// docs/phases.md.
 enum class PhaseLiveness : std::uint8_t {
   /// Nothing is forced off the IPU: what the last phases use stays there until their backward.
   always_live,
@@ -38,7 +39,7 @@ enum class PhaseLiveness : std::uint8_t {
   off_ipu_after_each_phase,
 };
 
-/// Says what the stages are if `Topology::stages` does not.
+/// A StageRule says what the stages are if `Topology::stages` does not.
 enum class StageRule : std::uint8_t {
   /// Each block is a stage, in the model's order. A model that has stages by number keeps these.
   by_block,
@@ -49,7 +50,8 @@ enum class StageRule : std::uint8_t {
   auto_increment,
 };
 
-/// Says which work a pipelined stage prefers, and how many micro-batches it may hold.
+/// A PipelineSchedule says which work a pipelined stage prefers, and how many micro-batches it may
+/// hold.
 enum class PipelineSchedule : std::uint8_t {
   /// Stages run forwards for as long as they may hold more micro-batches. That gives the highest
   /// throughput and keeps the most activations.
@@ -60,10 +62,10 @@ enum class PipelineSchedule : std::uint8_t {
   sequential,
 };
 
-/// Says how the gradients of a window's micro-batches and replicas become one gradient.
+/// A Reduction says how the gradients of a window's micro-batches and replicas become one gradient.
 enum class Reduction : std::uint8_t { mean, sum };
 
-/// Says when a mean is divided. The results differ by rounding.
+/// A ReductionStrategy says when a mean is divided. The results differ by rounding.
 enum class ReductionStrategy : std::uint8_t {
   post,  ///< Gradients are summed, and the sum is divided once.
   /// The mean is kept up to date: micro-batch k of a window, counted from 0, turns the mean s into
@@ -71,21 +73,22 @@ enum class ReductionStrategy : std::uint8_t {
   running,
 };
 
-/// Says which micro-batches' outputs a call returns.
+/// An OutputMode says which micro-batches' outputs a call returns.
 enum class OutputMode : std::uint8_t {
-  automatic,  ///< Stands for `final` in training and for `all` in inference.
-  final,      ///< Returns the last micro-batch of each replica.
-  every_n,    ///< Returns the micro-batches N, 2N, ..., counted from 1.
-  all,        ///< Returns every micro-batch.
-  sum,        ///< Returns the element-wise sum over each replica's micro-batches.
+  automatic,  ///< This mode stands for `final` in training and for `all` in inference.
+  final,      ///< A call returns the last micro-batch of each replica.
+  every_n,    ///< A call returns the micro-batches N, 2N, ..., counted from 1.
+  all,        ///< A call returns every micro-batch.
+  sum,        ///< A call returns the element-wise sum over each replica's micro-batches.
 };
 
-/// Lists the blocks that run together on one IPU.
+/// A Stage is a list of blocks that run together on one IPU.
 struct Stage {
-  /// Names the blocks. A block belongs to one stage.
+  /// `blocks` has the names of the blocks. A block belongs to one stage.
   std::vector<std::string> blocks = {};
-  /// Is the stage's IPU. If it is -1, the stage is on the IPU that `Topology::ipus` gives; failing
-  /// that, on the IPU of its blocks; failing that, on the IPU that has the number of the stage.
+  /// `ipu` is the stage's IPU. If it is -1, the stage is on the IPU that `Topology::ipus` gives;
+  /// failing that, on the IPU of its blocks; failing that, on the IPU that has the number of the
+  /// stage.
   int ipu = -1;
 
   Stage() = default;
@@ -101,9 +104,9 @@ struct Stage {
   }
 };
 
-/// Lists the stages that have their turn together: `Phase{{"B1"}, {"B2"}}.on({0, 1})`.
+/// A Phase is a list of stages that have their turn together: `Phase{{"B1"}, {"B2"}}.on({0, 1})`.
 struct Phase {
-  std::vector<Stage> stages = {};  ///< Holds the stages in their order.
+  std::vector<Stage> stages = {};  ///< `stages` has the stages in their order.
 
   Phase() = default;
   /// Makes a phase of the stages `of`: `Phase{{"B1"}, {"B2"}}`.
@@ -115,51 +118,54 @@ struct Phase {
   Phase on(const std::vector<int>& ipus) const;
 };
 
-/// Says which classes of tensors stay on the IPUs all the time, as all classes do under the
-/// strategies without phases.
+/// An OnIpu says which classes of tensors stay on the IPUs all the time, as all classes do under
+/// the strategies without phases.
 struct OnIpu {
-  bool weights = false;          ///< Says whether parameters stay.
-  bool activations = false;      ///< Says whether activations stay.
-  bool accumulators = false;     ///< Says whether sums of gradients stay.
-  bool optimizer_state = false;  ///< Says whether the state of the optimizer stays.
+  bool weights = false;       ///< `weights` says whether parameters stay.
+  bool activations = false;   ///< `activations` says whether activations stay.
+  bool accumulators = false;  ///< `accumulators` says whether sums of gradients stay.
+  /// `optimizer_state` says whether the state of the optimizer stays.
+  bool optimizer_state = false;
 };
 
-/// Holds the options of the strategies serial_phased and parallel_phased.
+/// PhasedOptions are the options of the strategies serial_phased and parallel_phased.
 struct PhasedOptions {
-  /// Holds the phases, and takes the place of `Topology::stages`. If it is empty, each stage is a
-  /// phase of its own.
+  /// `phases` has the phases, and takes the place of `Topology::stages`. If it is empty, each stage
+  /// is a phase of its own.
   std::vector<Phase> phases = {};
-  /// Says what has to leave the IPU between phases.
+  /// `liveness` says what has to leave the IPU between phases.
   PhaseLiveness liveness = PhaseLiveness::always_live;
-  /// Makes the backward of the last phase a phase of its own. Every liveness but always_live does
-  /// so anyway, and the field must then be false.
+  /// `separate_backward_phase` says whether the backward of the last phase is a phase of its own.
+  /// With every liveness but always_live it is one anyway, and the field must be false.
   bool separate_backward_phase = false;
-  /// Makes a phase do all micro-batches of an accumulation window before the next phase begins.
+  /// `batch_serial` says whether a phase does all micro-batches of an accumulation window before
+  /// the next phase begins.
   bool batch_serial = false;
-  /// Says what stays on the IPUs. Everything else is in the host store, as if
+  /// `on_ipu` says what stays on the IPUs. Everything else is in the host store, as if
   /// `TrainingOptions::offload` said so.
   OnIpu on_ipu = {};
 };
 
-/// Says how a model is cut into stages, and where the stages run.
+/// A Topology says how a model is cut into stages, and where the stages run.
 struct Topology {
-  Strategy strategy = Strategy::pipelined;  ///< Says which stages work at the same time.
-  /// Says which work a pipelined stage prefers.
+  Strategy strategy = Strategy::pipelined;  ///< `strategy` says which stages work at the same time.
+  /// `schedule` says which work a pipelined stage prefers.
   PipelineSchedule schedule = PipelineSchedule::grouped;
-  /// Holds the stages. If it is empty, `stage_rule` decides.
+  /// `stages` has the stages. If it is empty, `stage_rule` decides what the stages are.
   std::vector<Stage> stages = {};
-  StageRule stage_rule = StageRule::by_block;  ///< Says what the stages are if `stages` is empty.
+  /// `stage_rule` says what the stages are if `stages` is empty.
+  StageRule stage_rule = StageRule::by_block;
   /// If this number is above 0, `stages` has to be empty, and the compiler cuts the model into this
   /// many stages. A cut may be between any two layers, and the cuts are chosen so that the stages
   /// take times that are as equal as possible, as measured. A model that has stages by number is
   /// refused.
   int automatic_stages = 0;
-  /// Holds the IPU of each stage, in order, from 0 to 65535. `Stage::on` takes precedence. If the
-  /// list is empty, a stage is on the IPU of its blocks (`Model::block`); if these name none, stage
-  /// n is on IPU n. Automatic stages ignore the IPUs of blocks.
+  /// `ipus` has the IPU of each stage, in order, from 0 to 65535. `Stage::on` takes precedence. If
+  /// the list is empty, a stage is on the IPU of its blocks (`Model::block`); if these name none,
+  /// stage n is on IPU n. Automatic stages ignore the IPUs of blocks.
   std::vector<int> ipus = {};
-  /// Each IPU has this much memory; 0 means no limit. A plan that needs more is refused, and
-  /// automatic stages are cut so that they fit.
+  /// Each IPU has this much memory; 0 means that there is no limit. A plan that needs more is
+  /// refused, and automatic stages are cut so that they fit.
   std::int64_t ipu_memory_bytes = 0;
   /// The model runs in this many copies, each on IPUs of its own. The IPUs of a later copy have
   /// higher numbers.
@@ -172,7 +178,8 @@ struct Topology {
   /// these are fewer) among the IPUs in use, with at least one for each and no more than the IPUs'
   /// memory has scratch space for.
   int threads_per_ipu = 0;
-  PhasedOptions phased = {};  ///< Holds what only the strategies with phases use.
+  /// `phased` has the options that only the strategies with phases use.
+  PhasedOptions phased = {};
 
   /// Returns the number of input groups, which are groups of replicas that get the same rows.
   int input_groups() const noexcept {
@@ -185,11 +192,11 @@ constexpr bool is_phased(Strategy strategy) noexcept {
   return strategy == Strategy::serial_phased || strategy == Strategy::parallel_phased;
 }
 
-/// Says whether a class of tensors is kept in the host store instead of on the IPUs, which then
-/// hold only what they are working on. That saves memory on the IPUs, takes more time and gives the
-/// same bits.
+/// An Offload says whether a class of tensors is kept in the host store instead of on the IPUs,
+/// which then hold only what they are working on. That saves memory on the IPUs, takes more time
+/// and gives the same bits.
 struct Offload {
-  bool on = false;  ///< Says whether tensors of the class are kept in the host store.
+  bool on = false;  ///< `on` says whether tensors of the class are kept in the host store.
   std::int64_t minimum_bytes = 8;  ///< Smaller tensors stay on the IPU.
 
   /// Returns whether a tensor of `bytes` bytes is kept in the host store.
@@ -198,27 +205,31 @@ struct Offload {
   bool operator==(const Offload&) const noexcept = default;
 };
 
-/// Says which classes of tensors are kept in the host store.
+/// OffloadOptions say which classes of tensors are kept in the host store.
 struct OffloadOptions {
-  /// Covers the state of the optimizer, which comes to the IPU piece by piece for an update.
-  Offload optimizer_state = {};
-  /// Covers the sums of gradients, which come to the IPU piece by piece to be added to.
-  Offload accumulators = {};
-  /// Covers, in training, what a stage keeps of a micro-batch from its forward to its backward, and
-  /// what it sends forward. Each tensor comes to the IPU for the layers that read it.
-  Offload activations = {};
-  /// Covers the parameters, in training and in inference. The parameters of a stage come to the IPU
-  /// for the stage's programs, to memory that all stages of the IPU share, and piece by piece for
+  /// `optimizer_state` is for the state of the optimizer, which comes to the IPU piece by piece for
   /// an update.
+  Offload optimizer_state = {};
+  /// `accumulators` is for the sums of gradients, which come to the IPU piece by piece to be added
+  /// to.
+  Offload accumulators = {};
+  /// `activations` is for what a stage, in training, keeps of a micro-batch from its forward to its
+  /// backward, and for what it sends forward. Each tensor comes to the IPU for the layers that read
+  /// it.
+  Offload activations = {};
+  /// `weights` is for the parameters, in training and in inference. The parameters of a stage come
+  /// to the IPU for the stage's programs, to memory that all stages of the IPU share, and piece by
+  /// piece for an update.
   Offload weights = {};
 };
 
-/// Says whether replicas divide a class of tensors among themselves, so that each of R replicas
-/// keeps ceil(n/R) of n elements instead of all. That saves memory on the IPUs and gives the same
-/// bits. A single replica keeps everything.
+/// A ReplicaSharding says whether replicas divide a class of tensors among themselves, so that each
+/// of R replicas keeps ceil(n/R) of n elements instead of all. That saves memory on the IPUs and
+/// gives the same bits. A single replica keeps everything.
 struct ReplicaSharding {
-  bool on = false;                       ///< Says whether tensors of the class are divided.
-  std::int64_t minimum_elements = 8192;  ///< Is at least 2; smaller tensors are kept whole.
+  bool on = false;  ///< `on` says whether tensors of the class are divided.
+  /// A tensor with fewer elements than this, which is 2 or more, is kept whole.
+  std::int64_t minimum_elements = 8192;
 
   /// Returns whether `replicas` replicas divide a tensor of `elements` elements.
   bool divides(std::int64_t elements, std::int64_t replicas) const noexcept {
@@ -226,78 +237,85 @@ struct ReplicaSharding {
   }
 };
 
-/// Says which classes of tensors replicas divide among themselves.
+/// ShardingOptions say which classes of tensors replicas divide among themselves.
 struct ShardingOptions {
-  /// Divides the state of the optimizer. The update of the weights is divided, too: a replica
-  /// updates the weights whose state it keeps.
+  /// `optimizer_state` is for the state of the optimizer. If that is divided, the update of the
+  /// weights is divided, too: a replica updates the weights whose state it keeps.
   ReplicaSharding optimizer_state = {};
 };
 
-/// Says how gradients become updates of the weights, and how much memory that may take.
+/// TrainingOptions say how gradients become updates of the weights, and how much memory that may
+/// take.
 struct TrainingOptions {
   /// This many micro-batches per replica make one weight update.
   int gradient_accumulation = 1;
-  Reduction reduction = Reduction::mean;  ///< Says how the gradients of a window become one.
-  /// Says when a mean is divided; `running` needs Reduction::mean.
+  /// `reduction` says how the gradients of a window become one.
+  Reduction reduction = Reduction::mean;
+  /// `reduction_strategy` says when a mean is divided; `running` needs Reduction::mean.
   ReductionStrategy reduction_strategy = ReductionStrategy::post;
-  OffloadOptions offload = {};    ///< Says which tensors leave the IPUs between their uses.
-  ShardingOptions sharding = {};  ///< Says which tensors are divided among the replicas.
-  /// Makes stages before the last keep, of each micro-batch, only what they receive and send, and
-  /// what `Model::recomputation_checkpoint` marks. The rest is computed a second time just before
-  /// the backward. That saves memory, takes more time and gives the same bits.
+  OffloadOptions offload = {};  ///< `offload` says which tensors leave the IPUs between their uses.
+  ShardingOptions sharding = {};  ///< `sharding` says which tensors are divided among the replicas.
+  /// `recompute` says whether stages before the last keep, of each micro-batch, only what they
+  /// receive and send, and what `Model::recomputation_checkpoint` marks. The rest is computed a
+  /// second time just before the backward. That saves memory, takes more time and gives the same
+  /// bits.
   bool recompute = false;
-  /// Restricts `recompute` to these stages. If it is empty, every stage before the last recomputes.
+  /// `recompute_stages` has the stages to which `recompute` applies. If it is empty, `recompute`
+  /// applies to every stage before the last.
   std::vector<int> recompute_stages = {};
 };
 
-/// Describes a tensor within the model that calls return besides the outputs
+/// An Anchor describes a tensor within the model that calls return besides the outputs
 /// (`StepResult::anchor`). Its shape is that of an output under `mode`.
 struct Anchor {
-  std::string name = {};    ///< Names the anchor; no other anchor has this name.
-  std::string tensor = {};  ///< Names the layer that computes the tensor; see `Model::tensor_name`.
-  /// Says whether calls return, instead of the tensor itself, the gradient of each micro-batch's
-  /// loss with respect to the tensor, multiplied by `Optimizer::loss_scaling`. `tensor` may then be
-  /// a parameter. Only training has gradients.
+  std::string name = {};  ///< `name` is the name of the anchor; no other anchor has this name.
+  /// `tensor` is the name of the layer that computes the tensor; see `Model::tensor_name`.
+  std::string tensor = {};
+  /// `gradient` says whether calls return, instead of the tensor itself, the gradient of each
+  /// micro-batch's loss with respect to the tensor, multiplied by `Optimizer::loss_scaling`.
+  /// `tensor` may then be a parameter. Only training has gradients.
   bool gradient = false;
-  /// Says which micro-batches are returned; `automatic` stands for the mode and the period of the
-  /// outputs.
+  /// `mode` says which micro-batches are returned; `automatic` stands for the mode and the period
+  /// of the outputs.
   OutputMode mode = OutputMode::automatic;
-  int period = 1;  ///< Is the N of OutputMode::every_n.
+  int period = 1;  ///< `period` is the N of OutputMode::every_n.
 };
 
-/// Says what calls return.
+/// OutputOptions say what calls return.
 struct OutputOptions {
-  /// Says of which micro-batches the outputs and the loss are returned.
+  /// `mode` says of which micro-batches the outputs and the loss are returned.
   OutputMode mode = OutputMode::automatic;
-  int period = 1;                    ///< Is the N of OutputMode::every_n.
-  std::vector<Anchor> anchors = {};  ///< Lists the tensors that calls return besides the outputs.
+  int period = 1;  ///< `period` is the N of OutputMode::every_n.
+  /// `anchors` has the tensors that calls return besides the outputs.
+  std::vector<Anchor> anchors = {};
 };
 
-/// Says how much a line of the log matters. A model logs the lines of its own level and of the
-/// levels that follow it in this list.
+/// A LogLevel says how much a line of the log matters. A model logs the lines of its own level and
+/// of the levels that follow it in this list.
 enum class LogLevel : std::uint8_t {
-  /// Takes the level from PENSTOCK_LOG_LEVEL in the environment; failing that, it is `debug`.
+  /// PENSTOCK_LOG_LEVEL in the environment is the level; failing that, the level is `debug`.
   automatic,
-  debug,    ///< Tells of each call and of each copy of the weights.
-  info,     ///< Tells what was compiled and set.
-  warning,  ///< Tells what the compiler advises against.
-  error,    ///< Tells why the model failed.
-  off,      ///< Logs no line.
+  debug,    ///< A line tells of a call, or of a copy of the weights.
+  info,     ///< A line tells what was compiled or set.
+  warning,  ///< A line tells what the compiler advises against.
+  error,    ///< A line tells why the model failed.
+  off,      ///< No line is logged.
 };
 
-/// Says what the constructor of a model is about to do, and how much it has done.
+/// A CompileProgress says what the constructor of a model is about to do, and how much it has done.
 struct CompileProgress {
-  std::string step = {};  ///< Names the step, as in CompileReport::steps; empty at the end.
-  double done = 0;        ///< Is the share of the steps that are over, from 0 to 1.
+  /// `step` is the name of the step, as in CompileReport::steps. It is empty at the end.
+  std::string step = {};
+  double done = 0;  ///< `done` is the share of the steps that are over, from 0 to 1.
 };
 
-/// Says how the engine runs in the host's process: its threads, its log, and its limits of time and
-/// space.
+/// RuntimeOptions say how the engine runs in the host's process: its threads, its log, and its
+/// limits of time and space.
 struct RuntimeOptions {
   int threads = 0;  ///< The engine has this many worker threads; 0 stands for one per core.
-  /// Says whether the model records what its IPUs do: every run of a program, what the IPUs waited
-  /// for, and the time of each instruction in some of the runs. `profile()` and `take_trace()`
-  /// return that.
+  /// `trace` says whether the model records what its IPUs do: every run of a program, what the IPUs
+  /// waited for, and the time of each instruction in some of the runs. `profile()` and
+  /// `take_trace()` return that.
   bool trace = false;
   /// A model keeps at most this many recorded events until `take_trace()` returns them. Further
   /// events replace the oldest ones, and `dropped_events()` counts those. An event takes 56 bytes.
@@ -307,42 +325,44 @@ struct RuntimeOptions {
   /// long one, and another second for every ten million operations that the instruction consists
   /// of.
   double stall_seconds = 30;
-  /// Names the directory in which plans are kept for the next process that compiles the same. Only
-  /// trusted users may have write access to the directory, which is made if it does not exist. If
-  /// the name is empty, PENSTOCK_CACHE_DIR in the environment names the directory; failing that, no
-  /// plan is kept.
+  /// `cache_directory` is the name of the directory in which plans are kept for the next process
+  /// that compiles the same. Only trusted users may have write access to the directory, which is
+  /// made if it does not exist. If the name is empty, PENSTOCK_CACHE_DIR in the environment names
+  /// the directory; failing that, no plan is kept.
   std::string cache_directory = {};
-  /// Limits the size of all plans that are kept: those that were not used for longest are removed.
-  /// A plan that is larger than the limit is not kept, and a warning says so. The limit 0 keeps no
-  /// plan.
+  /// All plans that are kept take at most this many bytes: those that were not used for longest are
+  /// removed. A plan that is larger than the limit is not kept, and a warning says so. The limit 0
+  /// keeps no plan.
   std::int64_t cache_bytes = 256 << 20;
-  /// Is called at the end of a call, on the call's thread, with one line for each event worth
+  /// `log` is called at the end of a call, on the call's thread, with one line for each event worth
   /// noting. Calls of a model that the function makes add no lines.
   std::function<void(std::string_view)> log = {};
   LogLevel log_level = LogLevel::automatic;  ///< Lines that matter less are left out.
-  /// Is called by the constructor of a model, on its thread. What the function throws leaves the
-  /// constructor. The function may not call a model.
+  /// `compile_progress` is called by the constructor of a model, on its thread. What the function
+  /// throws leaves the constructor. The function may not call a model.
   std::function<void(const CompileProgress&)> compile_progress = {};
-  /// Says whether penstock-monitor can look at the model while it is on its IPUs. While there is
-  /// such a model, the process has a socket for this user's programs, and a thread that answers on
-  /// it. PENSTOCK_MONITOR=0 in the environment turns this off for all models.
+  /// `monitor` says whether penstock-monitor can look at the model while it is on its IPUs. While
+  /// there is such a model, the process has a socket for this user's programs, and a thread that
+  /// answers on it. PENSTOCK_MONITOR=0 in the environment turns this off for all models.
   bool monitor = true;
 };
 
-/// Holds everything that decides how a model is compiled and run.
+/// Options have everything that decides how a model is compiled and run.
 struct Options {
   int batch_size = 1;  ///< A micro-batch has this many samples.
   /// A call does this many weight updates in training, or takes this many micro-batches per replica
   /// in inference.
   int device_iterations = 1;
-  std::uint64_t seed = 0;  ///< Seeds dropout and other random ops.
-  /// Makes calls refuse fewer samples than a full call takes, so that no plan has to be made for
-  /// them.
+  std::uint64_t seed = 0;  ///< Dropout and other random ops depend on this seed.
+  /// `static_shapes` says whether calls refuse fewer samples than a full call takes, so that no
+  /// plan has to be made for them.
   bool static_shapes = false;
-  Topology topology = {};         ///< Says how the model is cut into stages, and where these run.
-  TrainingOptions training = {};  ///< Matters in training alone, except for `offload.weights`.
-  OutputOptions output = {};      ///< Says what calls return.
-  RuntimeOptions runtime = {};    ///< Says how the engine runs in the host's process.
+  /// `topology` says how the model is cut into stages, and where these run.
+  Topology topology = {};
+  /// Everything in `training` but `offload.weights` applies to training alone.
+  TrainingOptions training = {};
+  OutputOptions output = {};    ///< `output` says what calls return.
+  RuntimeOptions runtime = {};  ///< `runtime` says how the engine runs in the host's process.
 
   /// Checks every field. @throws Error invalid_argument that names the field, its range and its
   /// value.

@@ -20,10 +20,10 @@ namespace penstock {
 
 class TemporaryFile;
 
-/// Is a file that appears whole, at commit(), or not at all.
+/// An OutputFile is a file that appears whole, at commit(), or not at all.
 class OutputFile {
  public:
-  /// Says what happens if the target is a symbolic link.
+  /// Links say what happens if the target is a symbolic link.
   enum class Links : std::uint8_t {
     followed,  ///< The file that the link leads to is written, even if it does not exist yet.
     refused,   ///< Nothing is ever written through a link.
@@ -63,12 +63,12 @@ class OutputFile {
   [[noreturn]] void fail(int error_number) const;
   [[noreturn]] void refuse(const std::string& reason) const;
 
-  std::string name_;  ///< Names the target in messages, as the caller spelled it.
+  std::string name_;  ///< `name_` is the name of the target in messages, as the caller spelled it.
   std::filesystem::path target_;
   std::filesystem::path directory_;
-  std::unique_ptr<TemporaryFile> temporary_;  ///< Is null after commit().
+  std::unique_ptr<TemporaryFile> temporary_;  ///< `temporary_` is null after commit().
   std::string buffer_;
-  bool has_gap_ = false;  ///< Is set once a write has failed.
+  bool has_gap_ = false;  ///< `has_gap_` is set once a write has failed.
 };
 
 }  // namespace penstock

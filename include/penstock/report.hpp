@@ -10,8 +10,8 @@
 
 namespace penstock {
 
-/// Says which tensors of one class a stage keeps in the host store, and what was copied between the
-/// host store and the stage's IPU since the model was attached.
+/// An OffloadReport says which tensors of one class a stage keeps in the host store, and what was
+/// copied between the host store and the stage's IPU since the model was attached.
 struct OffloadReport {
   std::int64_t bytes = 0;         ///< The host store keeps this many bytes.
   std::uint64_t loads = 0;        ///< Tensors were copied to the IPU this many times.
@@ -22,9 +22,9 @@ struct OffloadReport {
   std::int64_t padding_bytes = 0;
 };
 
-/// Says what one stage of one replica has exchanged with other replicas in weight updates since the
-/// model was attached. A tensor that replicas divide is reduce-scattered and all-gathered, and any
-/// other tensor is all-reduced.
+/// A CollectiveReport says what one stage of one replica has exchanged with other replicas in
+/// weight updates since the model was attached. A tensor that replicas divide is reduce-scattered
+/// and all-gathered, and any other tensor is all-reduced.
 struct CollectiveReport {
   /// Gradients were all-reduced this many times, counted tensor by tensor.
   std::uint64_t all_reduces = 0;
@@ -38,10 +38,10 @@ struct CollectiveReport {
   std::int64_t gathered_bytes = 0;  ///< This many bytes of other replicas' new weights were read.
 };
 
-/// Says what one stage of one replica has done since the model was attached.
+/// A StageReport says what one stage of one replica has done since the model was attached.
 struct StageReport {
-  int replica = 0;                  ///< Numbers the replica, counted from 0.
-  int stage = 0;                    ///< Numbers the stage, counted from 0.
+  int replica = 0;                  ///< `replica` is the number of the replica, counted from 0.
+  int stage = 0;                    ///< `stage` is the number of the stage, counted from 0.
   int ipu = 0;                      ///< The stage runs on this IPU.
   std::uint64_t forward_runs = 0;   ///< The forward program has run this many times.
   std::uint64_t backward_runs = 0;  ///< The backward program has run this many times.
@@ -60,12 +60,14 @@ struct StageReport {
   /// This part of `peak_bytes` is shared by all stages of the IPU, and exists once.
   std::int64_t shared_bytes = 0;
   std::int64_t optimizer_bytes_on_ipu = 0;  ///< This part of `peak_bytes` is the optimizer's state.
-  /// Describes the state of the optimizer in the host store.
+  /// `optimizer_state` describes the state of the optimizer in the host store.
   OffloadReport optimizer_state = {};
-  OffloadReport accumulators = {};    ///< Describes the sums of gradients in the host store.
-  CollectiveReport collectives = {};  ///< Says what the stage has exchanged with other replicas.
-  OffloadReport activations = {};     ///< Describes the activations in the host store.
-  OffloadReport weights = {};         ///< Describes the weights in the host store.
+  /// `accumulators` describes the sums of gradients in the host store.
+  OffloadReport accumulators = {};
+  /// `collectives` says what the stage has exchanged with other replicas.
+  CollectiveReport collectives = {};
+  OffloadReport activations = {};  ///< `activations` describes the activations in the host store.
+  OffloadReport weights = {};      ///< `weights` describes the weights in the host store.
   /// In phased execution, the weights came to the IPU this many times for a turn of forward.
   std::uint64_t forward_weight_loads = 0;
   /// In phased execution, the weights came to the IPU this many times for a turn of backward.
@@ -77,29 +79,34 @@ struct StageReport {
   std::int64_t reducer_bytes = 0;
 };
 
-/// Says how long one step of compiling took.
+/// A CompileStep says how long one step of compiling took.
 struct CompileStep {
-  std::string name;    ///< Names the step, as CompileProgress::step does.
+  std::string name;    ///< `name` is the name of the step, as in CompileProgress::step.
   double seconds = 0;  ///< The step took this many seconds.
 };
 
-/// Says what the compiler has made of one stage.
+/// A StagePlanReport says what the compiler has made of one stage.
 struct StagePlanReport {
-  int stage = 0;                         ///< Numbers the stage, counted from 0.
-  int ipu = 0;                           ///< Replica 0 has the stage on this IPU.
-  std::vector<std::string> blocks = {};  ///< Names the blocks whose layers the stage has.
-  /// Is the phase that the stage is in, or -1 if execution is not phased.
+  int stage = 0;  ///< `stage` is the number of the stage, counted from 0.
+  int ipu = 0;    ///< Replica 0 has the stage on this IPU.
+  /// `blocks` has the names of the blocks whose layers the stage has.
+  std::vector<std::string> blocks = {};
+  /// `phase` is the phase that the stage is in, or -1 if execution is not phased.
   int phase = -1;
-  int forward_phase = -1;   ///< Is the number of the forward of that phase (docs/phases.md), or -1.
-  int backward_phase = -1;  ///< Is the number of the backward of that phase, or -1.
-  std::string first_layer = {};  ///< Names the first layer of the stage.
+  /// `forward_phase` is the number of the forward of that phase (docs/phases.md), or -1.
+  int forward_phase = -1;
+  /// `backward_phase` is the number of the backward of that phase, or -1.
+  int backward_phase = -1;
+  std::string first_layer = {};  ///< `first_layer` is the name of the first layer of the stage.
   std::int64_t parameters = 0;   ///< The parameters of the stage have this many elements.
-  double forward_flops = 0;      ///< Is the work of the forward program per micro-batch.
-  double backward_flops = 0;     ///< Is the work of the backward program per micro-batch.
+  /// The forward program does this many floating-point operations per micro-batch.
+  double forward_flops = 0;
+  /// The backward program does this many floating-point operations per micro-batch.
+  double backward_flops = 0;
   /// This part of `backward_flops` computes results of the forward a second time.
   double recomputed_flops = 0;
-  /// Is the stage's share of the work of all stages, by measured times if there are any, else as
-  /// estimated.
+  /// `share` is the stage's share of the work of all stages, by measured times if there are any,
+  /// and as estimated otherwise.
   double share = 0;
   /// The forward of a micro-batch took this many seconds on one core; 0 if it was not measured.
   double forward_seconds = 0;
@@ -111,44 +118,48 @@ struct StagePlanReport {
   std::int64_t bytes = 0;  ///< Weights, accumulators, stash and scratch take this many bytes.
 };
 
-/// Describes a tensor that travels with each micro-batch: an input, an activation or a gradient.
+/// An EdgePlanReport describes a tensor that travels with each micro-batch: an input, an activation
+/// or a gradient.
 struct EdgePlanReport {
-  int from = -1;            ///< Is the stage that sends the tensor, or -1 for the host.
-  int to = 0;               ///< Is the stage that receives the tensor.
-  std::string tensor = {};  ///< Names the tensor.
-  bool gradient = false;    ///< Says whether the tensor is a gradient, which travels backward.
-  std::int64_t bytes = 0;   ///< The tensor has this many bytes for a micro-batch.
+  int from = -1;            ///< `from` is the stage that sends the tensor, or -1 for the host.
+  int to = 0;               ///< `to` is the stage that receives the tensor.
+  std::string tensor = {};  ///< `tensor` is the name of the tensor.
+  /// `gradient` says whether the tensor is a gradient, which travels backward.
+  bool gradient = false;
+  std::int64_t bytes = 0;  ///< The tensor has this many bytes for a micro-batch.
 };
 
-/// Says which part of StepResult a returned tensor is in.
+/// An OutputKind says which part of StepResult a returned tensor is in.
 enum class OutputKind : std::uint8_t { output, loss, anchor };
 
-/// Describes a tensor that calls return; see StepResult.
+/// An OutputPlanReport describes a tensor that calls return; see StepResult.
 struct OutputPlanReport {
-  OutputKind kind = OutputKind::output;  ///< Says which part of StepResult the tensor is in.
-  std::string name = {};   ///< Is the name of the tensor in StepResult; empty for a loss.
+  OutputKind kind = OutputKind::output;  ///< `kind` says which part of StepResult the tensor is in.
+  /// `name` is the name of the tensor in StepResult. It is empty for a loss.
+  std::string name = {};
   std::int64_t bytes = 0;  ///< A full call returns this many bytes of the tensor.
 };
 
-/// Says what the compiler has made of a model, and how long that took.
+/// A CompileReport says what the compiler has made of a model, and how long that took.
 struct CompileReport {
   double seconds = 0;                   ///< Compiling took this many seconds.
-  std::vector<CompileStep> steps = {};  ///< Holds the steps of compiling in their order.
-  /// Says whether the plan was read from `RuntimeOptions::cache_directory` instead of made.
+  std::vector<CompileStep> steps = {};  ///< `steps` has the steps of compiling in their order.
+  /// `from_cache` says whether the plan was read from `RuntimeOptions::cache_directory` instead of
+  /// made.
   bool from_cache = false;
-  CallSize call = {};                        ///< Says how much a full call takes and does.
-  std::vector<StagePlanReport> stages = {};  ///< Holds the stages in their order.
-  /// Holds the tensors that travel from the host to stages and between stages.
+  CallSize call = {};                        ///< `call` says how much a full call takes and does.
+  std::vector<StagePlanReport> stages = {};  ///< `stages` has the stages in their order.
+  /// `edges` has the tensors that travel from the host to stages and between stages.
   std::vector<EdgePlanReport> edges = {};
-  /// Holds the loss, the outputs and the anchors that calls return.
+  /// `outputs` has the loss, the outputs and the anchors that calls return.
   std::vector<OutputPlanReport> outputs = {};
   /// This many operations of the forward only move a tensor from one layout to another.
   int layout_conversions = 0;
   /// A micro-batch takes this many lanes of the batch-lane layout; 0 if no layer uses that layout.
   std::int64_t lanes = 0;
   std::int64_t wasted_lanes = 0;  ///< This many of the lanes are padding.
-  /// Is the share of time that IPUs are expected to work, from the schedule and the costs of the
-  /// stages.
+  /// `expected_utilization` is the share of time that IPUs are expected to work, from the schedule
+  /// and the costs of the stages.
   double expected_utilization = 0;
   /// The first stage begins this many micro-batches until the pipeline is full, which means until
   /// each stage has had its first work or, in training, until the first gradient is back. A window,
@@ -160,8 +171,9 @@ struct CompileReport {
   int threads_per_ipu = 1;  ///< This many threads share the work of each kernel of an IPU.
   /// The plan is expected to be this many times as fast as one stage on the same threads.
   double expected_speedup = 1;
-  bool automatic_stages = false;  ///< Says whether the compiler has cut the stages.
-  /// Holds what the compiler advises against, one line for each.
+  /// `automatic_stages` says whether the compiler has cut the stages.
+  bool automatic_stages = false;
+  /// `warnings` has a line for each thing that the compiler advises against.
   std::vector<std::string> warnings = {};
 
   /// Returns how many bytes of the host's memory the results of a full call take.

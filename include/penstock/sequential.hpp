@@ -14,29 +14,31 @@ namespace penstock {
 
 class Growth;
 
-/// Names the activation that Sequential::dense() adds.
+/// An Activation is the activation that Sequential::dense() adds.
 enum class Activation : std::uint8_t { none, relu, sigmoid, tanh, softmax };
 
-/// Describes a layer of a chain.
+/// A ChainLayer describes a layer of a chain.
 struct ChainLayer {
-  /// Names the first of the model's layers that this layer of the chain consists of.
+  /// `layer` is the name of the first of the model's layers that this layer of the chain consists
+  /// of.
   std::string layer = {};
-  /// Lists the ops of these layers of the model, such as {"linear", "relu"}.
+  /// `ops` has the ops of the model's layers that this layer of the chain consists of, such as
+  /// {"linear", "relu"}.
   std::vector<std::string> ops = {};
-  int stage = -1;  ///< Is the stage of the layer, or -1 if none was set.
+  int stage = -1;  ///< `stage` is the stage of the layer, or -1 if none was set.
 };
 
-/// Is a chain of layers that begins at a value of a model. What the chain adds belongs to the
-/// model, which may have other layers, such as a loss. One layer of the chain may be several layers
-/// of the model.
+/// A Sequential is a chain of layers that begins at a value of a model. What the chain adds belongs
+/// to the model, which may have other layers, such as a loss. One layer of the chain may be several
+/// layers of the model.
 class Sequential {
  public:
   /// Makes a chain without layers that begins at `begin`. @throws Error invalid_model if `begin` is
   /// not a value of `model`.
   Sequential(const Model& model, Value begin);
 
-  /// Adds a layer to `model` that reads `x`, which the layer before has computed, and returns what
-  /// the new layer computes.
+  /// A Layer is a function that adds a layer to `model` and returns what the new layer computes.
+  /// The new layer reads `x`, which the layer before it has computed.
   using Layer = std::function<Value(Model& model, Value x)>;
   /// Calls `layer` and adds what it returns to the chain as one layer. Layers that the function
   /// itself adds to the chain become parts of that layer.
@@ -77,8 +79,9 @@ class Sequential {
   std::vector<ChainLayer> layers() const;
 
  private:
-  /// Holds how many layers the model had before and after a layer of the chain was added, what the
-  /// layer computes, and the growth of the model that the layer is part of, if it is part of one.
+  /// An Extent says what was added to the model as one layer of the chain: `begin` and `end` are
+  /// the numbers of layers that the model had before and after that, `output` is what the layer
+  /// computes, and `growth` is the growth of the model that the layer is part of, or null.
   struct Extent {
     std::size_t begin = 0, end = 0;
     Value output = {};
@@ -88,10 +91,10 @@ class Sequential {
 
   Model model_;
   Value begin_;
-  // Has an entry for each layer of the chain. The layers of the last entries may have been taken
-  // back.
+  // `extents_` has an entry for each layer of the chain. The layers of the last entries may have
+  // been taken back.
   std::vector<Extent> extents_;
-  std::vector<int> assigned_;  // Holds the stages that were set last.
+  std::vector<int> assigned_;  // `assigned_` has the stages that were set last.
 };
 
 /// Returns a table with a line per layer of the chain.

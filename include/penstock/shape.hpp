@@ -13,7 +13,7 @@
 
 namespace penstock {
 
-/// Is the type of a tensor's elements: float or std::int64_t.
+/// A DType is the type of a tensor's elements: float or std::int64_t.
 enum class DType : std::uint8_t { f32, i64 };
 
 /// Returns the number of bytes of one element.
@@ -23,22 +23,23 @@ constexpr std::size_t size_of(DType dtype) noexcept {
 /// Returns "f32" or "i64".
 std::string_view to_string(DType dtype) noexcept;
 
-/// Has a member `value`, which is the DType of the C++ type `T`.
+/// dtype_of has a member `value`, which is the DType of the C++ type `T`.
 template <class T>
 struct dtype_of;
-/// Says that the DType of float is `f32`.
+/// This specialization says that the DType of float is `f32`.
 template <>
 struct dtype_of<float> {
-  static constexpr DType value = DType::f32;  ///< Is the type of the elements of a tensor of float.
+  /// `value` is the type of the elements of a tensor of float.
+  static constexpr DType value = DType::f32;
 };
-/// Says that the DType of std::int64_t is `i64`.
+/// This specialization says that the DType of std::int64_t is `i64`.
 template <>
 struct dtype_of<std::int64_t> {
-  /// Is the type of the elements of a tensor of std::int64_t.
+  /// `value` is the type of the elements of a tensor of std::int64_t.
   static constexpr DType value = DType::i64;
 };
 
-/// Holds up to eight non-negative dimensions, the slowest first. `[]` is the shape of a scalar,
+/// A Shape has up to eight dimensions, 0 or more, the slowest first. `[]` is the shape of a scalar,
 /// which has one element.
 class Shape {
  public:

@@ -12,8 +12,8 @@
 
 namespace penstock {
 
-/// Is a dense, row-major array of `f32` or `i64` elements. Copying copies the handle and never the
-/// elements, which do not change once the tensor is shared.
+/// A Tensor is a dense, row-major array of `f32` or `i64` elements. Copying copies the handle and
+/// never the elements, which do not change once the tensor is shared.
 class Tensor {
  public:
   /// Makes an empty handle, for which `!tensor` holds. It has neither elements nor a shape, and

@@ -1,4 +1,5 @@
-// A trace says what ran where and when. It has one event for each run of a program.
+// A trace says what ran where and when. It has an event for each run of a program, each part of a
+// weight update, and each load of weights.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +10,12 @@
 
 namespace penstock {
 
-/// Says in which direction a micro-batch passes through the stages.
+/// A Direction says in which direction a micro-batch passes through the stages.
 enum class Direction : std::uint8_t { forward, backward };
 /// Returns the name of the enumerator.
 std::string_view to_string(Direction direction) noexcept;
 
-/// Says what an IPU did.
+/// An Activity says what an IPU did.
 enum class Activity : std::uint8_t {
   forward,   ///< The forward program of a stage ran.
   backward,  ///< The backward program of a stage ran.
@@ -22,12 +23,12 @@ enum class Activity : std::uint8_t {
   exchange,  ///< A part of a weight update was computed that reads what other replicas have.
   load,      ///< Weights came to the IPU for the turn of a stage, in phased execution.
 };
-/// Counts the enumerators of Activity.
+/// `activities` is the number of enumerators of Activity.
 inline constexpr std::size_t activities = 5;
 /// Returns the name of the enumerator.
 std::string_view to_string(Activity activity) noexcept;
 
-/// Says what an IPU waited for before it could begin something.
+/// A WaitReason says what an IPU waited for before it could begin something.
 enum class WaitReason : std::uint8_t {
   input,     ///< The stage did not have its input, from the stage before or from the host.
   gradient,  ///< The stage did not have its gradient, from the stage after.
@@ -41,35 +42,36 @@ enum class WaitReason : std::uint8_t {
   dispatch,    ///< The work was ready, but its message had not arrived or no processor was free.
   call_end,    ///< The IPU had done its part of the call, and other IPUs had not.
 };
-/// Counts the enumerators of WaitReason.
+/// `wait_reasons` is the number of enumerators of WaitReason.
 inline constexpr std::size_t wait_reasons = 8;
 /// Returns the name of the enumerator.
 std::string_view to_string(WaitReason reason) noexcept;
 
-/// Describes one run of a stage's program, a part of the stage's weight update, or a load for the
-/// stage, on one IPU. Times are nanoseconds of the steady clock, which all processes of a machine
-/// share. From the end of the event before on the same IPU, the IPU waited for `waited_for` until
-/// `ready_ns`, and then for its turn until `begin_ns`.
+/// A TraceEvent describes one run of a stage's program, a part of the stage's weight update, or a
+/// load for the stage, on one IPU. Times are nanoseconds of the steady clock, which all processes
+/// of a machine share. From the end of the event before on the same IPU, the IPU waited for
+/// `waited_for` until `ready_ns`, and then for its turn until `begin_ns`.
 struct TraceEvent {
   std::int32_t ipu = 0;                   ///< The event took place on this IPU.
   std::int32_t replica = 0;               ///< The event belongs to this replica.
   std::int32_t stage = 0;                 ///< The event belongs to this stage.
-  Activity activity = Activity::forward;  ///< Says what the IPU did.
-  /// Says what the stage waited for last before this work was ready.
+  Activity activity = Activity::forward;  ///< `activity` says what the IPU did.
+  /// `waited_for` says what the stage waited for last before this work was ready.
   WaitReason waited_for = WaitReason::input;
-  /// Numbers the micro-batch, counted per replica since the model was built. Micro-batches of calls
-  /// that are shorter than a full one are counted by themselves. For an update it is
-  /// the last micro-batch of the window, and for a load the first one that the load was for.
+  /// `micro_batch` is the number of the micro-batch, counted per replica since the model was built.
+  /// Micro-batches of calls that are shorter than a full one are counted by themselves. For an
+  /// update, `micro_batch` is the last micro-batch of the window, and for a load it is the first
+  /// one that the load was for.
   std::int64_t micro_batch = 0;
   std::int64_t ready_ns = 0;  ///< The IPU was asked for this work at this time.
   std::int64_t begin_ns = 0;  ///< The event began at this time.
   std::int64_t end_ns = 0;    ///< The event ended at this time.
-  /// Counts the bytes that a program sends to other stages, that an exchange reads of other
-  /// replicas, or that a load brings to the IPU. It is 0 for an update.
+  /// `bytes` is the number of bytes that a program sends to other stages, that an exchange reads of
+  /// other replicas, or that a load brings to the IPU. For Activity::update, the number is 0.
   std::int64_t bytes = 0;
 };
 
-/// Names an actor that works on no IPU.
+/// A HostActor is an actor that works on no IPU.
 enum class HostActor : std::uint8_t {
   feed,  ///< The feed hands a micro-batch to the stages that read its inputs.
   step,  ///< The step collects what a stage has computed of the outputs of a micro-batch.
@@ -79,21 +81,21 @@ enum class HostActor : std::uint8_t {
   reducer,
   host_store,  ///< The host store hands out a block of memory that it keeps for a stage.
 };
-/// Counts the enumerators of HostActor.
+/// `host_actors` is the number of enumerators of HostActor.
 inline constexpr std::size_t host_actors = 5;
 /// Returns the name of the enumerator.
 std::string_view to_string(HostActor actor) noexcept;
 
-/// Describes something that an actor that works on no IPU has done. Times are nanoseconds of the
-/// steady clock.
+/// A HostEvent describes something that an actor has done that works on no IPU. Times are
+/// nanoseconds of the steady clock.
 struct HostEvent {
-  HostActor actor = HostActor::feed;  ///< Names the actor.
-  /// Is the replica that the event was for; -1 if it was for all replicas.
+  HostActor actor = HostActor::feed;  ///< `actor` says which actor it was.
+  /// `replica` is the replica that the event was for; -1 if it was for all replicas.
   std::int32_t replica = -1;
-  /// Is the stage that the event was for; -1 if it was for all stages.
+  /// `stage` is the stage that the event was for; -1 if it was for all stages.
   std::int32_t stage = -1;
-  /// Is the micro-batch that the event was for, counted per replica since the model was built; -1
-  /// if it was for no single micro-batch.
+  /// `micro_batch` is the micro-batch that the event was for, counted per replica since the model
+  /// was built; -1 if it was for no single micro-batch.
   std::int64_t micro_batch = -1;
   std::int64_t begin_ns = 0;  ///< The event began at this time.
   std::int64_t end_ns = 0;    ///< The event ended at this time.

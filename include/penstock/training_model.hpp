@@ -23,59 +23,61 @@
 
 namespace penstock {
 
-/// Is a tensor with a name: an output, an anchor, a part of the optimizer's state or a prediction.
+/// A NamedTensor is a tensor with a name: an output, an anchor, a part of the optimizer's state or
+/// a prediction.
 struct NamedTensor {
-  std::string name;  ///< Is the name of the tensor.
-  Tensor tensor;     ///< Is the tensor itself.
+  std::string name;  ///< `name` is the name of the tensor.
+  Tensor tensor;     ///< `tensor` is the tensor itself.
 };
 
-/// Says how many micro-batches there are and how many samples each has.
+/// MicroBatches say how many micro-batches there are, and how many samples each of them has.
 struct MicroBatches {
   std::int64_t count = 0;    ///< There are this many micro-batches in all replicas together.
   std::int64_t samples = 0;  ///< Each micro-batch has this many samples.
 };
 
-/// Says which samples of a call its outputs belong to. One micro-batch of every replica makes a
-/// round.
+/// OutputRows say which samples of a call its outputs belong to. One micro-batch of every replica
+/// makes a round.
 struct OutputRows {
-  /// Says which micro-batches are returned; it is never `automatic`.
+  /// `mode` says which micro-batches are returned; it is never `automatic`.
   OutputMode mode = OutputMode::all;
-  int period = 1;          ///< Is the N of OutputMode::every_n.
+  int period = 1;          ///< `period` is the N of OutputMode::every_n.
   std::int64_t round = 0;  ///< A round has this many samples.
   /// Each sample is returned this many times, once for each replica of an input group.
   int copies = 1;
-  /// Counts the micro-batches of full size that the output mode selects. A loss has a number for
-  /// each of these micro-batches, and then a number for each of those that `shorter` counts.
+  /// `micro_batches` are the micro-batches of full size that the output mode selects. A loss has a
+  /// number for each of these micro-batches, and then a number for each of those in `shorter`.
   MicroBatches micro_batches = {};
-  /// Counts the micro-batches of the short last update or run that the output mode selects.
+  /// `shorter` are the micro-batches of the short last update or run that the output mode selects.
   MicroBatches shorter = {};
   /// Each returned micro-batch is the sum of this many micro-batches under OutputMode::sum. It is 1
   /// under any other mode.
   std::int64_t summed = 1;
 };
 
-/// Is what a call returns. The host may keep the tensors for as long as it likes, even when the
-/// model is gone, and drop them on any thread. Dimension 0 counts the micro-batches that the output
-/// mode, or an anchor's own mode, selects, in the order device iteration, accumulation step,
-/// replica. A loss that is not reduced is returned as an output of its shape would be.
+/// A StepResult is what a call returns. The host may keep the tensors for as long as it likes, even
+/// when the model is gone, and drop them on any thread. Dimension 0 counts the micro-batches that
+/// the output mode, or an anchor's own mode, selects, in the order device iteration, accumulation
+/// step, replica. A loss that is not reduced is returned as an output of its shape would be.
 struct StepResult {
-  /// Has one number per selected micro-batch, [k], and the shape [] if k is 1. It is empty in
-  /// inference.
+  /// `loss` has one number per selected micro-batch, [k], and the shape [] if k is 1. In inference,
+  /// which has no loss, the tensor is empty.
   Tensor loss = {};
-  std::vector<NamedTensor> outputs = {};  ///< Holds the outputs in the order of Model::output().
-  /// Holds the anchors in the order of OutputOptions::anchors.
+  /// `outputs` has the outputs in the order of Model::output().
+  std::vector<NamedTensor> outputs = {};
+  /// `anchors` has the anchors in the order of OutputOptions::anchors.
   std::vector<NamedTensor> anchors = {};
-  /// Says which samples the loss and the outputs belong to.
+  /// `rows` says which samples the loss and the outputs belong to.
   OutputRows rows = {};
-  /// Is the mean of the loss over all samples of a step: every micro-batch of every replica counts,
-  /// those of a short last update included, whichever micro-batches the output mode returns. A
-  /// micro-batch's loss counts once for each sample of the micro-batch. If the loss is one number,
-  /// that number is the loss of the micro-batch: with `LossReduction::mean` the result is the mean
-  /// over all samples, with `sum` it is the mean, over samples, of the sum that each sample is part
-  /// of, and an `identity_loss` counts as the number that it computes. If the loss is not reduced
-  /// (`LossReduction::none`), the loss of the micro-batch is the mean of the terms. The mean is
-  /// computed in double in the order of the data, so that it has the same bits on every topology.
-  /// It is nan in inference, which has no loss.
+  /// `mean_loss` is the mean of the loss over all samples of a step: every micro-batch of every
+  /// replica counts, those of a short last update included, whichever micro-batches the output mode
+  /// returns. A micro-batch's loss counts once for each sample of the micro-batch. If the loss is
+  /// one number, that number is the loss of the micro-batch: with `LossReduction::mean` the result
+  /// is the mean over all samples, with `sum` it is the mean, over samples, of the sum that each
+  /// sample is part of, and an `identity_loss` counts as the number that it computes. If the loss
+  /// is not reduced (`LossReduction::none`), the loss of the micro-batch is the mean of the terms.
+  /// The mean is computed in double in the order of the data, so that it has the same bits on every
+  /// topology. It is nan in inference, which has no loss.
   double mean_loss = std::numeric_limits<double>::quiet_NaN();
 
   /// Returns the output called `name`. @throws Error invalid_argument if there is no such output.
@@ -86,12 +88,12 @@ struct StepResult {
 
 class OutputFile;
 
-/// Trains a Model. A training model that has failed for good reports that once, by an Error with
-/// the failure's own code (stage_failed, stalled, ...): in the call that was under way, or else in
-/// the next call that is refused because of the failure. Every later call that is refused throws
-/// Error closed, whose text repeats the failure. step(), attach(), detach(), set_optimizer() and
-/// everything that reads or writes the optimizer's state are refused, and so are other functions
-/// whose contracts say so.
+/// A TrainingModel trains a Model. A training model that has failed for good reports that once, by
+/// an Error with the failure's own code (stage_failed, stalled, ...): in the call that was under
+/// way, or else in the next call that is refused because of the failure. Every later call that is
+/// refused throws Error closed, whose text repeats the failure. step(), attach(), detach(),
+/// set_optimizer() and everything that reads or writes the optimizer's state are refused, and so
+/// are other functions whose contracts say so.
 class TrainingModel {
  public:
   /// Compiles the model and starts the threads. Training begins with the weights of `model`, and

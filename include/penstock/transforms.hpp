@@ -11,10 +11,11 @@
 
 namespace penstock {
 
-/// Holds the constants of normalize(), which computes (x - mean) / std for each channel.
+/// A ChannelNormalization has the constants of normalize(), which computes (x - mean) / std for
+/// each channel.
 struct ChannelNormalization {
-  std::vector<double> mean = {};  ///< Holds the means to subtract, one per channel.
-  std::vector<double> std = {};   ///< Holds the numbers to divide by, one per channel.
+  std::vector<double> mean = {};  ///< `mean` has the means to subtract, one per channel.
+  std::vector<double> std = {};   ///< `std` has the numbers to divide by, one per channel.
 };
 
 /// Returns a dataset whose images are normalized channel by channel. @throws Error shape_mismatch
@@ -23,13 +24,13 @@ struct ChannelNormalization {
 std::shared_ptr<const Dataset> normalize(std::shared_ptr<const Dataset> dataset,
                                          const ChannelNormalization& normalization);
 
-/// Holds the options of random_crop().
+/// A RandomCrop has the options of random_crop().
 struct RandomCrop {
   std::int64_t rows = 0;     ///< The result has this many rows.
   std::int64_t columns = 0;  ///< The result has this many columns.
   /// This many zeros are added on each side of the image before it is cropped.
   std::int64_t padding = 0;
-  std::uint64_t seed = 0;  ///< Seeds the places of the windows.
+  std::uint64_t seed = 0;  ///< The places of the windows depend on this seed.
 };
 
 /// Returns a dataset whose images are windows of the padded images; all places are equally likely.
@@ -40,10 +41,10 @@ struct RandomCrop {
 std::shared_ptr<const Dataset> random_crop(std::shared_ptr<const Dataset> dataset,
                                            const RandomCrop& crop);
 
-/// Holds the options of random_horizontal_flip().
+/// A RandomFlip has the options of random_horizontal_flip().
 struct RandomFlip {
   double probability = 0.5;  ///< An image is flipped with this probability, 0 to 1.
-  std::uint64_t seed = 0;    ///< Seeds the choice of images.
+  std::uint64_t seed = 0;    ///< The choice of images depends on this seed.
 };
 
 /// Returns a dataset in which left and right of some images are exchanged. The choice depends on
