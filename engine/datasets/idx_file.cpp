@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t most_elements = std::uint64_t{16} << 30;
 constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
-// No file of MNIST has more bytes.
+// No file of MNIST has more bytes than this.
 constexpr std::size_t first_reserved_bytes = std::size_t{64} << 20;
 
 std::uint32_t read_number(FileBytes& file) {

@@ -13,7 +13,7 @@ void check_normalization(const std::string& subject, const Normalization& normal
 }
 
 Normalizer::Normalizer(const Normalization& normalization) {
-  // The host's thread, which calls this, may have another floating-point environment.
+  // The host's thread, which calls this constructor, may have another floating-point environment.
   const CanonicalFloats floats;
   check_normalization("normalization", normalization);
   const auto [mean, std] = normalization;

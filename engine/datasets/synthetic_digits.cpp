@@ -21,7 +21,8 @@ constexpr int digits = 10;
 
 using Pixels = std::array<std::uint8_t, side * side>;
 
-/// Returns the numbers of a sample's own random sequence one after the other.
+/// SampleDraws are the numbers of a sample's own random sequence, which they return one after the
+/// other.
 class SampleDraws {
  public:
   SampleDraws(std::uint64_t seed, std::int64_t index)

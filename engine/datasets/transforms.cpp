@@ -37,7 +37,8 @@ ImageSize image_size(const std::string& subject, const std::shared_ptr<const Dat
   return {field.shape[0], field.shape[1], field.shape[2]};
 }
 
-/// Is a dataset that reads a sample of another dataset and then changes the sample's image.
+/// A Transformed is a dataset that reads a sample of another dataset and then changes the sample's
+/// image.
 class Transformed : public Dataset {
  public:
   Transformed(const std::string& subject, std::shared_ptr<const Dataset> dataset)
@@ -122,8 +123,8 @@ class Flipped : public Transformed {
   RandomFlip flip_;
 };
 
-/// Is no Transformed dataset, because its images have another size than those of the dataset that
-/// it reads.
+/// A Cropped is no Transformed dataset, because its images have another size than those of the
+/// dataset that it reads.
 class Cropped : public Dataset {
  public:
   Cropped(std::shared_ptr<const Dataset> dataset, const RandomCrop& crop)
