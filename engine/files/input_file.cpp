@@ -15,8 +15,8 @@ namespace penstock {
 
 InputFile::InputFile(const std::filesystem::path& path, std::string name, Links links)
     : name_(std::move(name)) {
-  // The path is checked before it is opened, because opening some devices has an effect. The open
-  // file is checked again, because the path may have been replaced in between.
+  // The path is checked before the file is opened, because opening some devices has an effect. The
+  // open file is checked again, because the path may have been replaced in between.
   const bool follows = links == Links::followed;
   struct stat status = {};
   if ((follows ? ::stat(path.c_str(), &status) : ::lstat(path.c_str(), &status)) != 0) fail(errno);

@@ -146,7 +146,7 @@ void OutputFile::write(std::span<const std::byte> bytes) {
   assert(temporary_);
   reporting([&] {
     expect_whole();
-    has_gap_ = true;  // It stays true if the loop below throws.
+    has_gap_ = true;  // `has_gap_` stays true if a write throws.
     while (!bytes.empty()) {
       const auto part = bytes.first(std::min(bytes.size(), write_bytes - buffer_.size()));
       buffer_.append(reinterpret_cast<const char*>(part.data()), part.size());

@@ -47,7 +47,7 @@ class TemporaryFile {
   void take_name();
 
   std::filesystem::path directory_;
-  std::filesystem::path name_ = {};  ///< Is empty while the file has no name.
+  std::filesystem::path name_ = {};  ///< `name_` is empty while the file has no name.
   int descriptor_ = -1;
 };
 

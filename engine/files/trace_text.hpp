@@ -9,8 +9,8 @@
 
 namespace penstock {
 
-/// Are the numbers of a trace's two processes. `ipu_process` has a row for each IPU, and
-/// `host_process` one for the host's calls and one for each actor on the host's side.
+/// A trace shows two processes, which have these numbers. `ipu_process` has a row for each IPU.
+/// `host_process` has a row for the host's calls, and a row for each actor on the host's side.
 inline constexpr int ipu_process = 0, host_process = 1;
 
 /// Returns a time in nanoseconds as the text of a number of microseconds.

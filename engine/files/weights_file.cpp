@@ -17,7 +17,8 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "elements are copied as they are");
 
-constexpr std::uint64_t header_bytes_limit = 100'000'000;  // This is the public format's own limit.
+// The safetensors format itself has this limit.
+constexpr std::uint64_t header_bytes_limit = 100'000'000;
 constexpr std::size_t header_chunk_bytes = std::size_t{1} << 20;
 constexpr std::uint64_t alignment = 8;
 

@@ -22,7 +22,8 @@ struct WeightsFile {
   std::map<std::string, std::string> metadata = {};
 };
 
-/// Is a function that throws an Error if the file with this header is not what its reader expects.
+/// A HeaderCheck is a function that throws an Error if a file with the given header is not what its
+/// reader expects.
 using HeaderCheck = std::function<void(const WeightsHeader&)>;
 
 /// Reads the file's header, calls `check` with it, and only then allocates the tensors and reads
@@ -34,8 +35,9 @@ WeightsFile read_weights_file(const std::filesystem::path& path,
                               const std::string& what = "weights file",
                               const HeaderCheck& check = {});
 
-/// Is a function that fills its argument with the next bytes of a file and returns how many bytes
-/// it has read. It reads fewer bytes than fit into its argument only if the file has no more.
+/// A ByteReader is a function that fills its argument with the next bytes of a file and returns how
+/// many bytes it has read. It reads fewer bytes than fit into its argument only if the file has no
+/// more.
 using ByteReader = std::function<std::size_t(std::span<std::byte>)>;
 
 /// Reads weights from `bytes` bytes that `read` gives. The function allocates no more than a small

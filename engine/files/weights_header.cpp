@@ -26,13 +26,13 @@ void require(bool condition, std::string_view name, const char* what) {
   if (!condition) corrupt("tensor " + quoted_name(name) + ": " + what);
 }
 
-/// Is a tensor's entry as the header has it, before it is checked.
+/// A RawEntry is a tensor's entry as the header has it, before it is checked.
 struct RawEntry {
   std::string name = {};
   std::optional<std::string> dtype = {};
   std::optional<std::vector<std::uint64_t>> shape = {};
   std::optional<std::vector<std::uint64_t>> offsets = {};
-  bool has_more = false;  ///< Says whether there is an unknown field.
+  bool has_more = false;  ///< `has_more` says whether the entry has an unknown field.
 };
 
 DType dtype_of(const RawEntry& entry) {
@@ -75,8 +75,8 @@ WeightsEntry checked(const RawEntry& entry, std::uint64_t data_bytes) {
   return {name, dtype, shape, begin, end};
 }
 
-/// Checks and converts each tensor's entry as soon as it has been read, so that memory never holds
-/// more than one RawEntry.
+/// A HeaderBuilder checks and converts each tensor's entry as soon as the entry has been read, so
+/// that memory never holds more than one RawEntry.
 class HeaderBuilder : public JsonEvents {
  public:
   explicit HeaderBuilder(std::uint64_t data_bytes) : data_bytes_(data_bytes) {}
@@ -175,7 +175,7 @@ class HeaderBuilder : public JsonEvents {
   RawEntry entry_;
   std::vector<std::uint64_t> list_;
   std::string key_;
-  // Is 1 inside the header, 2 inside an entry or the metadata, and 3 inside a list.
+  // `depth_` is 1 inside the header, 2 inside an entry or the metadata, and 3 inside a list.
   int depth_ = 0;
   bool in_metadata_ = false;
   bool had_metadata_ = false;

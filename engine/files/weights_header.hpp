@@ -17,12 +17,13 @@ struct WeightsEntry {
   std::string name;
   DType dtype = DType::f32;
   Shape shape = {};
-  std::uint64_t begin = 0;  ///< Is the place of the first byte, counted from the start of the data.
-  std::uint64_t end = 0;    ///< Is the place behind the last byte.
+  /// `begin` is the place of the tensor's first byte, counted from the start of the data.
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;  ///< `end` is the place behind the tensor's last byte.
 };
 
 struct WeightsHeader {
-  /// Has the entries in the order of their bytes, which leave no gap and do not overlap.
+  /// `entries` has the entries in the order of their bytes, which leave no gap and do not overlap.
   std::vector<WeightsEntry> entries = {};
   std::map<std::string, std::string> metadata = {};
 };
