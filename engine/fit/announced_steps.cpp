@@ -26,7 +26,7 @@ std::int64_t steps_of(const UpdatesOfData& data, std::int64_t updates) {
   if (data.batches <= 0) return parts(updates, data.updates_per_batch);
   const std::int64_t taken = data.taken % data.batches, full = data.batches - 1;
   if (const std::int64_t steps = steps_within(data, full - taken, updates)) return steps;
-  // Counts the steps that are left of the data's present epoch.
+  // `begun` is the number of steps that are left of the data's present epoch.
   const std::int64_t begun = data.batches - taken;
   updates -= (full - taken) * data.updates_per_batch + data.updates_of_last;
   if (const std::int64_t steps = steps_within(data, full, updates)) return begun + steps;

@@ -53,9 +53,9 @@ struct ShortStep {
 
 constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
 
-/// Counts the steps that certainly run unless `max_updates` ends the training. If a callback may
-/// stop the training, these are only the first step or the steps of the first epoch. The number is
-/// 0 if it is unknown how many steps an epoch has.
+/// Returns how many steps certainly run unless `max_updates` ends the training. If a callback may
+/// stop the training, only the first step, or only the steps of the first epoch, are certain. The
+/// result is 0 if it is unknown how many steps an epoch has.
 std::int64_t certain_steps(const DataLoader& data, const FitOptions& options) {
   const std::int64_t epoch = options.steps_per_epoch.value_or(data.batches());
   const auto any = [&](auto hook) {

@@ -42,9 +42,9 @@ void expect_name(const std::string& monitor, const std::vector<std::string>& nam
                   printable(joined(names)) + ", got " + quoted_text(monitor) + hint_of(monitor));
 }
 
-/// Stopper counts the epochs since the last gain, which is an epoch whose value is better than the
-/// best one before by more than `min_delta`. It keeps the weights of that epoch if they are to be
-/// restored.
+/// A Stopper counts the epochs since the last gain. A gain is an epoch whose value is better than
+/// the best value before by more than `min_delta`. If weights are to be restored, the Stopper keeps
+/// those of the last gain.
 class Stopper {
  public:
   explicit Stopper(const EarlyStopping& rule) : rule_(rule) {}
@@ -92,9 +92,9 @@ class Stopper {
 
   EarlyStopping rule_;
   double best_ = -std::numeric_limits<double>::infinity();
-  int waited_ = 0;                    // Counts the epochs since the last gain.
-  std::optional<Model> model_;        // Is empty unless weights are to be restored.
-  std::vector<NamedTensor> weights_;  // Holds the weights after the last gain.
+  int waited_ = 0;                    // `waited_` is the number of epochs since the last gain.
+  std::optional<Model> model_;        // `model_` is empty unless weights are to be restored.
+  std::vector<NamedTensor> weights_;  // `weights_` has the weights after the last gain.
 };
 
 }  // namespace

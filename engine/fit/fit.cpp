@@ -24,7 +24,7 @@ Batch first_rows(Batch batch, std::int64_t count) {
   return batch;
 }
 
-/// FitModels holds handles of fit()'s own, because the host's functions may destroy the host's
+/// FitModels are handles of fit()'s own, because the host's functions may destroy the host's
 /// handles.
 struct FitModels {
   FitModels(const TrainingModel& model, const InferenceModel* validation_model)
@@ -131,7 +131,7 @@ class Fitting {
     end_epoch(std::move(record), scores);
   }
 
-  /// Counts the steps that the epoch will have if no callback ends it; 0 if that is unknown.
+  /// Returns how many steps the epoch will have if no callback ends it; 0 if that is unknown.
   std::int64_t announced_steps() const {
     const std::int64_t most = options_.steps_per_epoch.value_or(data_.batches());
     if (!options_.max_updates) return most;
@@ -243,12 +243,14 @@ class Fitting {
   const std::stop_token stop_;
   LoaderNote note_, validation_note_;
   std::optional<InferenceFields> validation_fields_;
-  const std::int64_t per_update_;  // Counts the samples of an update.
-  std::int64_t taken_ = 0;         // Counts the batches that were taken in the data's epoch.
+  const std::int64_t per_update_;  // `per_update_` is the number of samples of an update.
+  // `taken_` is the number of batches that were taken in the data's present epoch.
+  std::int64_t taken_ = 0;
   std::int64_t samples_ = 0;
   bool stopped_ = false;
   std::optional<Stopwatch> first_step_;
-  // Is the time from the call of the first step to the return of the last one, without evaluations.
+  // `seconds_` is the time from the call of the first step to the return of the last one, without
+  // evaluations.
   double seconds_ = 0;
   double evaluating_seconds_ = 0;
   History history_;

@@ -37,8 +37,8 @@ class InferenceFields {
   bool place_among(const std::vector<std::string>& names);
 
   std::vector<std::string> inputs_;
-  std::vector<std::string> whole_;      // Has the names of all fields of a batch.
-  std::vector<std::size_t> positions_;  // Has the positions of the inputs in `whole_`.
+  std::vector<std::string> whole_;      // `whole_` has the names of all fields of a batch.
+  std::vector<std::size_t> positions_;  // `positions_` has the positions of the inputs in `whole_`.
   bool in_front_ = false;
   Batch chosen_;
 };

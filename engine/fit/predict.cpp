@@ -16,7 +16,7 @@
 namespace penstock {
 namespace {
 
-/// Predictions holds what several calls of the model returned, one after the other.
+/// Predictions are what several calls of the model returned, one after the other.
 class Predictions {
  public:
   Predictions(InferenceModel& model, PredictionInputs& inputs) : model_(model), inputs_(inputs) {}
@@ -61,7 +61,7 @@ class Predictions {
   InferenceModel& model_;
   PredictionInputs& inputs_;
   std::vector<std::string> names_;
-  std::vector<std::vector<Tensor>> parts_;  // Holds the parts of each returned output.
+  std::vector<std::vector<Tensor>> parts_;  // `parts_` has the parts of each returned output.
 };
 
 /// Checks that outputs have one row for each sample. If several replicas share their inputs,

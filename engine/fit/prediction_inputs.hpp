@@ -32,8 +32,8 @@ class PredictionInputs {
   const graph::TensorType* target(const std::string& name) const;
 
   const graph::Targets& targets_;
-  std::vector<std::string> all_;    // Has the names of the model's inputs.
-  std::vector<std::string> names_;  // Has the names of the inputs that the caller gives.
+  std::vector<std::string> all_;    // `all_` has the names of the model's inputs.
+  std::vector<std::string> names_;  // `names_` has the names of the inputs that the caller gives.
   bool targets_missing_ = false;
   std::vector<Tensor> completed_;
 };

@@ -47,7 +47,7 @@ class Scores {
   std::span<const Metric> metrics_;
   bool of_training_;
   Score loss_;
-  std::vector<Score> scores_;  // Has one score for each metric.
+  std::vector<Score> scores_;  // `scores_` has one score for each metric.
 };
 
 }  // namespace penstock
