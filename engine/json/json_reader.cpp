@@ -146,8 +146,10 @@ class JsonReader {
   std::string_view text_;
   JsonEvents& events_;
   std::size_t at_ = 0;
-  std::string open_;  // Has the ends of the objects and lists that are open, the innermost last.
-  bool is_empty_ = false;  // Says whether the innermost open object or list has no value yet.
+  // `open_` has the ends of the objects and lists that are open, the innermost last.
+  std::string open_;
+  // `is_empty_` says whether the innermost open object or list has no value yet.
+  bool is_empty_ = false;
 };
 
 }  // namespace

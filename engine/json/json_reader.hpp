@@ -10,9 +10,9 @@
 
 namespace penstock {
 
-/// Receives the pieces of a JSON text: read_json_text() calls a function of this class for each
-/// piece, in the order of the pieces. `at` is the position of a piece's first byte. An exception
-/// that a function throws ends the reading.
+/// JsonEvents receive the pieces of a JSON text: read_json_text() calls a function of this class
+/// for each piece, in the order of the pieces. `at` is the position of a piece's first byte. An
+/// exception that a function throws ends the reading.
 class JsonEvents {
  public:
   virtual ~JsonEvents() = default;
@@ -20,10 +20,10 @@ class JsonEvents {
   virtual void end_object() = 0;
   virtual void begin_list(std::size_t at) = 0;
   virtual void end_list() = 0;
-  /// Is called for the key `name` of the value that comes next.
+  /// Receives the key `name` of the value that comes next.
   virtual void key(std::string&& name, std::size_t at) = 0;
   virtual void text(std::string&& value, std::size_t at) = 0;
-  /// Is called for a number, spelled as in the text.
+  /// Receives a number, spelled as in the text.
   virtual void number(std::string_view spelling, std::size_t at) = 0;
   virtual void boolean(bool truth, std::size_t at) = 0;
   virtual void null(std::size_t at) = 0;

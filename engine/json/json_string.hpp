@@ -8,8 +8,9 @@
 namespace penstock {
 
 struct JsonStringEnd {
-  std::size_t at = 0;  ///< Is the position behind the closing quote, or of what does not fit.
-  const char* reason = nullptr;  ///< Says what does not fit; null if everything fits.
+  std::size_t at = 0;  ///< `at` is the position behind the closing quote, or of what does not fit.
+  /// `reason` says what does not fit. It is null if everything fits.
+  const char* reason = nullptr;
 };
 
 /// Reads the string of `text` whose opening quote is at `begin`, and appends its value to `value`.

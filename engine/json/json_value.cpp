@@ -49,8 +49,8 @@ bool is_too_large(std::string_view spelling) {
   return exponent > static_cast<std::int64_t>(first) - point;
 }
 
-/// Returns whether a double can hold the number. A number that is too close to 0 counts as one that
-/// it can hold.
+/// Returns whether a double can hold the number. A number that is too close to 0 counts as a number
+/// that a double can hold.
 bool fits_a_double(std::string_view spelling) {
   double number = 0;
   const auto [end, error] =
@@ -58,7 +58,7 @@ bool fits_a_double(std::string_view spelling) {
   return error != std::errc::result_out_of_range || !is_too_large(spelling);
 }
 
-/// Builds the tree from the parser's events.
+/// A TreeBuilder makes the tree from the parser's events.
 class TreeBuilder : public JsonEvents {
  public:
   explicit TreeBuilder(std::string_view text) : text_(text) {}
@@ -100,7 +100,7 @@ class TreeBuilder : public JsonEvents {
  private:
   struct OpenValue {
     JsonValue* value;
-    std::map<std::string, int> names = {};  ///< Has the lines of the names in an object.
+    std::map<std::string, int> names = {};  ///< `names` has the lines of the names in an object.
   };
 
   void add(JsonValue value, std::size_t at) { insert(std::move(value), at); }
@@ -151,7 +151,8 @@ class TreeBuilder : public JsonEvents {
   }
 
   std::string_view text_;
-  std::size_t counted_ = 0;  ///< Counts the bytes whose line ends are counted in `line_`.
+  /// `counted_` is the number of bytes whose line ends are counted in `line_`.
+  std::size_t counted_ = 0;
   int line_ = 1;
   std::string name_;
   JsonValue root_;

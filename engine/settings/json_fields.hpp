@@ -98,7 +98,7 @@ std::string json_text(const Group& group) {
                                           ": expected " + expected + ", got " + describe(json));
 }
 
-/// Reads values into fields, and remembers the line of each value.
+/// A FieldReader reads values into fields, and remembers the line of each value.
 class FieldReader {
  public:
   /// Returns "line 3: " for the field that a message calls `path` or, if that was not read, for the
@@ -152,7 +152,7 @@ class FieldReader {
                     (nearest.empty() ? "" : "; did you mean " + quoted_text(nearest) + '?'));
   }
 
-  // Has the line of each path, with names as the host wrote them.
+  // `lines_` has the line of each path, with names as the host wrote them.
   std::map<std::string, int> lines_;
   std::map<std::string, std::string> aliases_;
 };

@@ -40,7 +40,8 @@ void each_field(MaybeConst<Optimizer> auto& optimizer, const auto& visit) {
   visit("marked", marked);
 }
 
-/// Stands for a JSON object that has the name of a rule and, behind it, the rule's settings.
+/// A NamedRule stands for a JSON object that has the name of a rule and, behind it, the rule's
+/// settings.
 struct NamedRule {
   std::string& name;
   OptimizerSettings& settings;
