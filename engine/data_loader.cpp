@@ -183,8 +183,8 @@ class DataLoader::Impl {
   }
 
  private:
-  /// Is a call of this loader. A call is refused while another one is under way, and in a forked
-  /// process.
+  /// A Call is a call of this loader. A call is refused while another one is under way, and in a
+  /// forked process.
   class Call {
    public:
     Call(Impl& loader, const char* name) : call_(expect_here(loader), "data loader", name) {}
@@ -235,7 +235,8 @@ class DataLoader::Impl {
                                                loader_limits(options_));
   }
 
-  /// Asks the sampler for epoch `number`, and checks and returns what it says.
+  /// Returns epoch `number` as the sampler chooses it. @throws Error invalid_data if its samples
+  /// make no batch; other errors as `plan_` and check_batch().
   SampledEpoch sampled_epoch(std::uint64_t number) const {
     EpochPlan plan = plan_(number);
     const auto samples = static_cast<std::int64_t>(plan.order.size());
@@ -273,19 +274,22 @@ class DataLoader::Impl {
   CallGate gate_;
   const DataLoaderOptions options_;
   const bool streams_ = false;
-  // Counts the rows of the only batch if the streams' size makes just one; 0 otherwise.
+  // `only_rows_` is the number of rows of the only batch, if the size that an iterable dataset says
+  // makes just one batch. Otherwise it is 0.
   std::int64_t only_rows_ = 0;
-  const std::int64_t samples_ = 0;  // Counts the dataset's samples; 0 for an iterable dataset.
+  // `samples_` is the number of the dataset's samples; for an iterable dataset it is 0.
+  const std::int64_t samples_ = 0;
   std::vector<Field> fields_;
   BatchCounts counts_;
-  // Asks the sampler for an epoch's plan; empty without a sampler.
+  // `plan_` asks the sampler for the plan of an epoch. It is empty if there is no sampler.
   std::function<EpochPlan(std::uint64_t epoch)> plan_;
-  // Is the sampler's next epoch, or empty if the sampler was not asked for it yet.
+  // `next_epoch_` is the next epoch, as the sampler has chosen it. It is empty if the sampler was
+  // not asked for it yet.
   std::optional<SampledEpoch> next_epoch_;
-  std::uint64_t epoch_ = 0;  // Is the number of the next epoch.
+  std::uint64_t epoch_ = 0;  // `epoch_` is the number of the next epoch.
   bool begun_ = false;
   std::int64_t next_ = 0;
-  bool ended_ = false;  // Says whether the streams have ended.
+  bool ended_ = false;  // `ended_` says whether the streams have ended.
   bool remains_logged_ = false;
   std::unique_ptr<LoaderRuntime> runtime_;
 };
@@ -330,7 +334,7 @@ DataLoader::DataLoader(DataLoader&&) noexcept = default;
 
 DataLoader& DataLoader::operator=(DataLoader&& other) noexcept {
   DataLoader taken(std::move(other));
-  impl_.swap(taken.impl_);  // The destructor of `taken` ends the old loader.
+  impl_.swap(taken.impl_);  // The destructor of `taken` then ends the old loader.
   return *this;
 }
 

@@ -16,17 +16,18 @@ namespace penstock {
 /// A SampledEpoch describes an epoch whose samples or batches a sampler of the host's has chosen.
 struct SampledEpoch {
   std::shared_ptr<const actors::EpochPlan> plan = {};
-  std::int64_t rows = 0;     ///< Counts the samples of a batch.
-  std::int64_t dropped = 0;  ///< Counts the samples in no batch.
-  /// Counts the samples of the last batch if it is not full; it is 0 if the last batch is full.
+  std::int64_t rows = 0;     ///< A batch has this many samples.
+  std::int64_t dropped = 0;  ///< This many samples are in no batch.
+  /// `short_rows` is the number of samples in the last batch, or 0 if the last batch is full.
   std::int64_t short_rows = 0;
 };
 
 struct BatchCounts {
-  std::atomic<std::int64_t> rows{1};     ///< Counts the samples of a batch.
-  std::atomic<std::int64_t> batches{0};  ///< Counts the batches of an epoch; 0 says "unknown".
-  std::atomic<std::int64_t> dropped{0};  ///< Counts the samples in no batch.
-  /// Counts the samples of the last batch if it is not full; it is 0 if the last batch is full.
+  std::atomic<std::int64_t> rows{1};  ///< A batch has this many samples.
+  /// An epoch has this many batches; 0 says "unknown".
+  std::atomic<std::int64_t> batches{0};
+  std::atomic<std::int64_t> dropped{0};  ///< This many samples are in no batch.
+  /// `short_rows` is the number of samples in the last batch, or 0 if the last batch is full.
   std::atomic<std::int64_t> short_rows{0};
 
   void set(const EpochSize& size) noexcept;

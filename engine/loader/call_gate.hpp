@@ -12,7 +12,7 @@ namespace penstock {
 
 class CallGate {
  public:
-  /// Is a call, which is under way until this object is destroyed.
+  /// A Call is a call of the object, which is under way until the Call is destroyed.
   class Call {
    public:
     /// Begins a call of the object that errors call `subject`. `call` is a text such as "next()",

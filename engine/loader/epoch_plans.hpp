@@ -10,12 +10,12 @@
 
 namespace penstock {
 
-/// Says how many samples and batches an epoch has.
+/// An EpochSize says how many samples and batches an epoch has.
 struct EpochSize {
-  std::int64_t used = 0;  ///< Counts the samples in the batches of each partition.
+  std::int64_t used = 0;  ///< The batches of each partition have this many samples.
   std::int64_t batches = 0;
-  std::int64_t dropped = 0;  ///< Counts the samples in no batch of any partition.
-  /// Counts the samples of the last batch if it is not full; it is 0 if the last batch is full.
+  std::int64_t dropped = 0;  ///< This many samples are in no batch of any partition.
+  /// `short_rows` is the number of samples in the last batch, or 0 if the last batch is full.
   std::int64_t short_rows = 0;
 };
 
