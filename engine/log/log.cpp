@@ -52,7 +52,7 @@ class Log::Telling : public std::enable_shared_from_this<Telling> {
       : log_(std::move(log)), scope_(scope) {}
 
   void add(std::string_view line) {
-    if (telling_) return;  // Otherwise a log function that calls step() would never end.
+    if (telling_) return;  // Without this return, a log function that calls step() would never end.
     Held* const held = Held::of(scope_);
     try {
       if (held) held->add(shared_from_this());

@@ -15,8 +15,8 @@
 
 namespace penstock {
 
-/// Stands for a `Model` and all training and inference models that run it. Their calls come from
-/// one thread at a time.
+/// A LogScope stands for a `Model` and all training and inference models that run it. Their calls
+/// come from one thread at a time.
 struct LogScope {
   LogScope() = default;
   LogScope(const LogScope&) = delete;
@@ -65,9 +65,10 @@ class Log {
   /// chain.
   class Held {
    public:
-    /// Holds the lines of a call in `scope` of the running model that has `log`.
+    /// Makes the lines of a call in `scope` wait, where the call is one of the running model that
+    /// has `log`.
     Held(const LogScope& scope, const Log& log);
-    /// Holds the lines of a call of the `Model` itself, which has no log of its own.
+    /// Makes the lines of a call of the `Model` itself wait, which has no log of its own.
     explicit Held(const LogScope& scope);
     /// Tells the lines that still wait, and drops the exceptions of the logs' functions.
     ~Held();
@@ -102,12 +103,14 @@ class Log {
     static Held*& innermost() noexcept;
 
     const LogScope& scope_;
-    const bool passes_all_;  // Says whether exceptions of any log pass, or of the call's own only.
-    // Tells the lines of the log that the call has; null if it has none.
+    // `passes_all_` says whether exceptions of any log pass, or only those of the call's own log.
+    const bool passes_all_;
+    // `of_call_` tells the lines of the log that the call has. It is null if the call has no log.
     const std::shared_ptr<Telling> of_call_;
-    // Tell the lines of other logs in the scope. The models of these logs may be gone by now.
+    // `others_` tell the lines of other logs in the scope. The models of these logs may have been
+    // destroyed.
     std::vector<std::shared_ptr<Telling>> others_;
-    Held* outer_ = nullptr;  // Is the next Held of the chain.
+    Held* outer_ = nullptr;  // `outer_` is the next Held of the chain.
     bool in_chain_ = false;
   };
 
@@ -115,7 +118,7 @@ class Log {
   /// Tells the host `line`. The host's function may destroy this log meanwhile.
   void tell(std::string_view line) const;
 
-  std::shared_ptr<Telling> telling_;  // Is null if the host has given no log function.
+  std::shared_ptr<Telling> telling_;  // `telling_` is null if the host has given no log function.
   LogLevel least_ = LogLevel::debug;
 };
 
