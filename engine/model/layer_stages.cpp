@@ -16,7 +16,7 @@ namespace {
 using graph::NodeId;
 using graph::ValueId;
 
-/// PostOrder lists the nodes of a graph, each after the nodes whose outputs it reads.
+/// A PostOrder is a list of the nodes of a graph, each after the nodes whose outputs it reads.
 class PostOrder {
  public:
   explicit PostOrder(const graph::Graph& graph) : graph_(graph), seen_(graph.nodes.size()) {

@@ -67,12 +67,14 @@ class ModelCalls : public LogScope {
   const actors::OwningProcess process_;
   std::mutex mutex_;
   std::condition_variable left_;
-  std::thread::id thread_;          // Is the thread of the call under way.
-  std::string_view name_;           // Names the outermost call under way.
-  std::shared_ptr<Growth> growth_;  // Is the innermost growth; null if there is none.
-  // Counts the call under way and the calls that it makes itself; 0 says that none is under way.
+  std::thread::id thread_;          // `thread_` is the thread of the call under way.
+  std::string_view name_;           // `name_` is the name of the outermost call under way.
+  std::shared_ptr<Growth> growth_;  // `growth_` is the innermost growth, or null.
+  // `depth_` is the number of calls under way: the outermost one, and the calls that are made
+  // inside it. It is 0 if no call is under way.
   int depth_ = 0;
-  // Names the call for which an Undisturbed lives; it is empty if there is none.
+  // `undisturbed_` is the name of the call for which an Undisturbed lives; it is empty if there is
+  // none.
   std::string_view undisturbed_ = {};
 };
 

@@ -28,7 +28,7 @@ struct Model::Impl : std::enable_shared_from_this<Model::Impl> {
   /// made it.
   static std::shared_ptr<Impl> make(const std::string& name, std::uint64_t random_seed);
 
-  const std::uint64_t number;  ///< Is a number that no other model of this process has.
+  const std::uint64_t number;  ///< No other model of this process has this number.
   const std::uint64_t seed;
   ModelCalls calls;
   NetworkBuilder network;

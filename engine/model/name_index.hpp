@@ -51,8 +51,9 @@ class NameIndex {
     names_.push_back(is_first ? &at->first : nullptr);
   }
 
-  std::unordered_map<std::string, std::size_t> first_;  // Has the first position of each name.
-  // Has a pointer to each name, by position. It is null if an earlier name is equal.
+  // `first_` has the first position of each name.
+  std::unordered_map<std::string, std::size_t> first_;
+  // `names_` has a pointer to each name, by position. It is null if an earlier name is equal.
   std::vector<const std::string*> names_;
 };
 

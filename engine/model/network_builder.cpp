@@ -11,7 +11,7 @@
 namespace penstock {
 namespace {
 
-/// Are the name and the IPU of the block of the layers before the first begun block.
+/// The block of the layers before the first begun block has this name and this IPU.
 constexpr const char* first_block = "start";
 constexpr int first_block_ipu = 0;
 
@@ -25,8 +25,8 @@ std::string stage_name(int number) {
   return "stage " + std::to_string(number);
 }
 
-/// Holds a number of a block, such as the block's IPU, and the memory for its place in a map, so
-/// that replace_in() cannot fail.
+/// A Said has a number of a block, such as the block's IPU, and the memory for its place in a map,
+/// so that replace_in() cannot fail.
 class Said {
  public:
   Said(const std::string& name, int number) : entry_{{name, number}} {}
@@ -124,7 +124,7 @@ int NetworkBuilder::open_block(const std::string& name, int ipu) {
   const std::string subject = "block " + quoted_text(name);
   expect_stages_not_set(subject);
   if (!open_.empty() && open_.back().is_stage) expect_no_scope(subject);
-  open_.reserve(open_.size() + 1);  // With this room, push_back() below cannot fail.
+  open_.reserve(open_.size() + 1);  // With this room, push_back() cannot fail.
   Said said(name, ipu);
   const graph::BlockId block = placed_block(name, ipu);
   if (ipu != graph::none) said.replace_in(scope_ipus_);

@@ -87,15 +87,16 @@ class NetworkBuilder {
   void set_stages(const std::vector<int>& stages);
   void reset_stages();
 
-  /// Holds what the network is made of, so that restore() can go back to it after more was added.
+  /// A State is what the network was made of at one time, so that restore() can go back to it after
+  /// more was added.
   struct State;
   State state() const;
   /// Goes back to `before`. Scopes that were opened since then are closed, and scopes that were
   /// closed since then stay closed.
   void restore(State&& before) noexcept;
 
-  /// Takes back, when it is destroyed, the inputs, nodes and variables that were added since it was
-  /// made, unless keep() was called.
+  /// A Draft takes back, when it is destroyed, the inputs, nodes and variables that were added
+  /// since it was made, unless keep() was called.
   class Draft {
    public:
     explicit Draft(NetworkBuilder& builder);
@@ -122,11 +123,11 @@ class NetworkBuilder {
   [[noreturn]] void refuse(Errc code, const std::string& text) const;
   std::string described(graph::ValueId value) const;
   void expect_new(bool used, std::string_view kind, const std::string& name) const;
-  /// Is a block that begins before a node and ends where the next block begins.
+  /// A Begun is a block that begins before a node and ends where the next block begins.
   struct Begun {
     graph::NodeId at;
     graph::BlockId block;
-    std::int32_t ipu;  // Is `none` if begin() was given no IPU.
+    std::int32_t ipu;  // `ipu` is `none` if begin() was given no IPU.
     bool is_mark;
   };
 
@@ -156,29 +157,31 @@ class NetworkBuilder {
   void drop_blocks_but(const std::vector<bool>& kept);
 
   graph::Graph graph_;
-  NetworkNames names_;                  // Has the names of graph_.
-  std::vector<std::uint64_t> serials_;  // Has a serial number for each value.
+  NetworkNames names_;                  // `names_` has the names of graph_.
+  std::vector<std::uint64_t> serials_;  // `serials_` has a serial number for each value.
   std::uint64_t last_serial_ = 0;
   std::vector<Scope> open_;
   int scopes_ = 0;
   int numbered_blocks_ = 0;
-  // Has the block of each node's scope, or `none`. Behind the last node, it may still have the
-  // blocks of nodes that were taken back.
+  // `scope_of_` has the block of each node's scope, or `none`. Behind that of the last node, it may
+  // still have the blocks of nodes that were taken back.
   std::vector<graph::BlockId> scope_of_;
-  std::vector<Begun> begun_;  // Has the begun blocks in the order of the nodes.
-  // Has, for each node, the block of the stage that set_stages() has set; empty if none are set.
+  std::vector<Begun> begun_;  // `begun_` has the begun blocks in the order of the nodes.
+  // `assigned_` has, for each node, the block of the stage that set_stages() has set. It is empty
+  // if no stages are set.
   std::vector<graph::BlockId> assigned_;
-  std::map<std::string, int> stage_scopes_;  // Has the stages of open_stage(), by block name.
-  // Has the IPUs that open_block() was given, by block name.
+  // `stage_scopes_` has the stages of open_stage(), by block name.
+  std::map<std::string, int> stage_scopes_;
+  // `scope_ipus_` has the IPUs that open_block() was given, by block name.
   std::map<std::string, int> scope_ipus_;
 };
 
 struct NetworkBuilder::State {
   std::size_t values, nodes, variables, inputs, outputs;
   graph::ValueId loss;
-  std::vector<bool> checkpoints;  ///< Says of each value whether it is a checkpoint.
+  std::vector<bool> checkpoints;  ///< `checkpoints` says for each value whether it is a checkpoint.
   std::vector<graph::Block> blocks;
-  std::vector<graph::BlockId> block_of;  ///< Has the block of each node.
+  std::vector<graph::BlockId> block_of;  ///< `block_of` has the block of each node.
   int numbered_blocks;
   std::vector<Scope> open;
   std::vector<graph::BlockId> scope_of;

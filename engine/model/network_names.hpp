@@ -38,7 +38,7 @@ class NetworkNames {
 
  private:
   NameIndex inputs_, variables_, nodes_, outputs_, blocks_;
-  /// Counts the nodes of each op among the graph's first `counted_` nodes.
+  /// `nodes_of_` has the number of nodes of each op among the graph's first `counted_` nodes.
   std::unordered_map<const graph::Op*, std::size_t> nodes_of_;
   std::size_t counted_ = 0;
 };

@@ -18,7 +18,7 @@ void ParameterStore::reserve(std::size_t count) {
 }
 
 void ParameterStore::add(ParameterInfo info, Tensor value) {
-  reserve(1);  // With this room, both lists grow, or neither does.
+  reserve(1);  // With this room, either both lists grow or neither does.
   values_.push_back(std::move(value));
   parameters_.push_back(std::move(info));
   ++version_;
@@ -122,7 +122,8 @@ void ParameterStore::lose(Errc code, const char* why) noexcept {
   if (!why) return;
   try {
     loss_->why = why;
-  } catch (const std::bad_alloc&) {  // lost_text() names the code then.
+  } catch (const std::bad_alloc&) {
+    // If there is no memory for the text, lost_text() names the code.
   }
 }
 

@@ -14,13 +14,13 @@
 
 namespace penstock {
 
-/// Holds newer weights than the host, as a training model does after a step.
+/// A WeightSource has newer weights than the host, as a training model does after a step.
 class WeightSource {
  public:
   /// Returns the values of the store's parameters, in the store's order. A source that was made
   /// before the model's last layers knows only the first parameters, and returns their values.
   virtual std::vector<Tensor> read_weights() = 0;
-  /// Is called when the host has the weights that read_weights() has returned.
+  /// Notes that the host has the weights that read_weights() has returned.
   virtual void weights_taken() {}
 
  protected:
@@ -63,8 +63,9 @@ class ParameterStore {
   /// @throws Error shape_mismatch; then nothing has changed.
   void replace(std::vector<Tensor> values);
 
-  /// Counts changes of the newest values, wherever they are. A copy is out of date when its version
-  /// differs: `if (held != store.version()) { copy(store.newest()); held = store.version(); }`.
+  /// Returns a number that grows with each change of the newest values, wherever these are. A copy
+  /// is out of date when its version differs: `if (held != store.version()) { copy(store.newest());
+  /// held = store.version(); }`.
   std::uint64_t version() const noexcept { return version_; }
   /// Returns how often a source was read.
   std::uint64_t fetches() const noexcept { return fetches_; }
@@ -85,7 +86,7 @@ class ParameterStore {
   void accept(std::vector<Tensor> values);
   struct Loss {
     Errc code = Errc::internal;
-    std::string why = {};  // Is empty if there was no memory for the text.
+    std::string why = {};  // `why` is empty if there was no memory for the text.
   };
   void lose(Errc code, const char* why) noexcept;
   std::string subject() const;
@@ -93,10 +94,11 @@ class ParameterStore {
 
   std::string model_;
   std::vector<ParameterInfo> parameters_;
-  NameIndex names_;  // Has the names of `parameters_`.
+  NameIndex names_;  // `names_` has the names of `parameters_`.
   std::vector<Tensor> values_;
   WeightSource* newer_ = nullptr;
-  std::optional<Loss> loss_;  // Says why the newest values were lost, until all are replaced.
+  // `loss_` says why the newest values were lost. It is empty once all values have been replaced.
+  std::optional<Loss> loss_;
   std::uint64_t version_ = 1;
   std::uint64_t fetches_ = 0;
 };

@@ -81,7 +81,7 @@ void Sequential::drop_layers_taken_back() {
   extents_.resize(size());
 }
 
-// A layer's function may add to the chain itself, and may throw afterwards; then the chain is made
+// A layer's function may add to the chain itself, and may throw afterwards; the chain is then made
 // what it was before.
 Sequential& Sequential::add(const Layer& layer) {
   calling(model_, "Sequential::add", [&] {
@@ -150,7 +150,7 @@ std::vector<int> Sequential::stages() const {
   return calling(model_, "Sequential::stages", [&] {
     const auto& graph = ModelAccess::graph(model_);
     std::vector<int> stages(size(), -1);
-    bool holds = true;  // Says whether the layers are in the stages that were given.
+    bool holds = true;  // `holds` says whether the layers are in the stages that were given.
     for (std::size_t layer = 0; layer < size(); ++layer) {
       if (extents_[layer].begin == extents_[layer].end) continue;
       const graph::BlockId block = graph.nodes[extents_[layer].begin].block;

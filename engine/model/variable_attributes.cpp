@@ -17,7 +17,7 @@ struct OptimizerAttribute {
   double Optimizer::*value;
 };
 
-/// Has the attributes of the optimizer itself, rather than of its rule.
+/// `optimizer_attributes` has the attributes of the optimizer itself, rather than of its rule.
 constexpr OptimizerAttribute optimizer_attributes[] = {{"max_grad_norm", &Optimizer::max_grad_norm},
                                                        {"loss_scaling", &Optimizer::loss_scaling}};
 
