@@ -14,7 +14,8 @@ namespace {
 
 constexpr int format = 1;
 
-/// Holds what is shown of one IPU of a model, added up over all of the model's plans on that IPU.
+/// An IpuRow is what is shown of one IPU of a model, added up over all of the model's plans on that
+/// IPU.
 struct IpuRow {
   std::int64_t replica = 0;
   std::vector<std::int64_t> stages = {};

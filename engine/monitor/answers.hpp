@@ -13,7 +13,7 @@ namespace penstock {
 /// Returns the answer to "status": every model of `pipelines` with its IPUs.
 std::string status_answer(const std::vector<const ShownPipeline*>& pipelines);
 
-/// Holds what one plan's actors wait for.
+/// ShownWaits are what the actors of one plan wait for.
 struct ShownWaits {
   std::uint64_t model = 0;
   std::string name = {};

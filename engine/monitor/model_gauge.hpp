@@ -23,7 +23,7 @@ class ModelGauge {
              std::shared_ptr<const std::atomic<std::uint64_t>> updates)
       : number(next_number()), name(std::move(name)), training(training), updates_(updates) {}
 
-  /// Stands for a call of the model, which is under way for as long as this object lives.
+  /// A Call is a call of the model, which is under way for as long as the Call lives.
   class Call {
    public:
     explicit Call(ModelGauge& gauge) noexcept : gauge_(gauge) {
@@ -48,15 +48,16 @@ class ModelGauge {
     const std::int64_t begin_ns_ = steady_ns();
   };
 
-  /// Holds what the gauge shows at one moment.
+  /// A Reading is what the gauge shows at one moment.
   struct Reading {
     std::uint64_t updates = 0;
-    std::int64_t calls = 0;             ///< Counts the calls that have done their work.
-    std::int64_t samples = 0;           ///< Counts the samples of all these calls.
-    std::int64_t in_call_since_ns = 0;  ///< Is when the call under way began; 0 if none is.
-    std::int64_t last_ns = 0;           ///< Is the time that the last call took.
+    std::int64_t calls = 0;    ///< This many calls have done their work.
+    std::int64_t samples = 0;  ///< All these calls together had this many samples.
+    /// `in_call_since_ns` is when the call under way began; 0 if no call is under way.
+    std::int64_t in_call_since_ns = 0;
+    std::int64_t last_ns = 0;  ///< The last call took this time.
     std::int64_t last_samples = 0;
-    double loss = 0;  ///< Is the mean loss of the last call; nan if it had none.
+    double loss = 0;  ///< `loss` is the mean loss of the last call, or nan if the call had no loss.
   };
   Reading read() const noexcept {
     return {.updates = updates_->load(),
@@ -71,8 +72,9 @@ class ModelGauge {
   const std::uint64_t number;
   const std::string name;
   const bool training;
-  /// Has, by the number of an IPU, the nanoseconds for which the IPU worked for plans of the model
-  /// that are no longer on it. Only the ProcessMonitor uses the map, under a lock of its own.
+  /// `past_work_ns` has, by the number of an IPU, the nanoseconds for which the IPU worked for
+  /// plans of the model that are no longer on it. Only the ProcessMonitor uses the map, under a
+  /// lock of its own.
   std::map<std::int64_t, std::int64_t> past_work_ns = {};
 
  private:

@@ -12,16 +12,17 @@ namespace penstock {
 namespace {
 
 constexpr double most_seconds_of_waits = 1;
-/// Is the time within which a further request for the waits gets the last answer again, so that
-/// frequent requests do not keep the actors busy.
+/// `fresh_ns` is the time within which a further request for the waits gets the last answer again,
+/// so that frequent requests do not keep the actors busy.
 constexpr std::int64_t fresh_ns = 200'000'000;
 
-/// Points to the monitor that was made last, which after a fork is that of the parent process. A
-/// forked process leaves its copy of that monitor alone, because the copied locks may be held for
-/// ever.
+/// `newest` points to the monitor that was made last, which after a fork is that of the parent
+/// process. A forked process leaves its copy of that monitor alone, because the copied locks may be
+/// held for ever.
 constinit std::atomic<ProcessMonitor*> newest{nullptr};
 
-/// Frees the monitor when the library is unloaded, unless a model of the host's lives longer.
+/// An AtTheEnd frees the monitor when the library is unloaded, unless a model of the host's lives
+/// longer.
 struct AtTheEnd {
   ~AtTheEnd() {
     ProcessMonitor* last = newest.load();
@@ -90,7 +91,7 @@ void ProcessMonitor::hide(const ShownPipeline& pipeline) noexcept {
       for (const ShownIpu& ipu : pipeline.ipus)
         pipeline.model->past_work_ns[ipu.ipu] += work_of(pipeline, ipu.ipu);
     } catch (const std::bad_alloc&) {
-      // Without memory for the sum, the monitor shows less work than was done.
+      // If there is no memory for the sum, the monitor shows less work than was done.
     }
   }
   if (is_last) service_.reset();

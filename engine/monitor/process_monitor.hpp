@@ -46,7 +46,8 @@ class ProcessMonitor {
   bool is_open();
 
  private:
-  /// Holds the socket and the thread that serves it. It exists while there is a pipeline to show.
+  /// A Service is the socket, and the thread that serves it. It exists while there is a pipeline to
+  /// show.
   struct Service {
     Service(ProcessMonitor& monitor, const std::string& directory);
     ~Service();
@@ -61,7 +62,7 @@ class ProcessMonitor {
   std::string ask_for_waits(const Service& service);
 
   const actors::OwningProcess process_;
-  std::mutex service_mutex_;  // Is never locked by the service's thread.
+  std::mutex service_mutex_;  // `service_mutex_` is never locked by the service's thread.
   std::unique_ptr<Service> service_;
   std::mutex list_mutex_;
   std::vector<const ShownPipeline*> pipelines_;

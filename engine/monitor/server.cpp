@@ -53,8 +53,8 @@ void MonitorServer::run() noexcept {
     polled[listening] = {full || now < next_accept_ns_ ? -1 : listening_, POLLIN, 0};
     ::poll(polled.data(), polled.size(), sleep_ms(now, full));
     if (polled[wake].revents != 0) return;
-    // An answer may take long. What has come from others meanwhile is seen in the next round,
-    // before their time is up.
+    // An answer may take long. What other connections have received meanwhile is seen in the next
+    // round, before the time of these connections is up.
     const std::int64_t polled_ns = steady_ns();
     for (std::size_t i = 0; i < most_connections; ++i) {
       Connection& connection = connections_[i];
@@ -106,7 +106,7 @@ bool MonitorServer::receive(Connection& connection) noexcept {
   try {
     answer = answer_(text.substr(0, end));
   } catch (...) {
-    return false;  // There is no memory for an answer.
+    return false;  // There is no memory for the answer.
   }
   end_ns = steady_ns() + answer_ns;
   return !answer.empty() && send(connection);

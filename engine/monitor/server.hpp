@@ -21,14 +21,15 @@ class MonitorServer {
   static constexpr std::size_t most_request_bytes = 256;
   static constexpr std::int64_t request_ns = 1'000'000'000;
   static constexpr std::int64_t answer_ns = 2'000'000'000;
-  /// Is the time that the server waits after it has accepted a connection, before the next one.
+  /// `pause_ns` is the time that the server waits after it has accepted a connection, before the
+  /// next one.
   static constexpr std::int64_t pause_ns = 5'000'000;
-  /// Is the time that the server waits after the system has refused a connection, for example
-  /// because there was no descriptor for it.
+  /// `refused_ns` is the time that the server waits after the system has refused a connection, for
+  /// example because there was no descriptor for it.
   static constexpr std::int64_t refused_ns = 1'000'000'000;
 
-  /// Is a function that returns the answer to a request. If the answer is empty or the function
-  /// throws, the connection is closed without an answer.
+  /// An Answer is a function that returns the answer to a request. If the answer is empty or the
+  /// function throws, the connection is closed without an answer.
   using Answer = std::function<std::string(std::string_view)>;
 
   /// Serves the socket `listening`, which outlives the server. @throws Error io_error
@@ -45,9 +46,9 @@ class MonitorServer {
     Descriptor socket = Descriptor();
     std::array<char, most_request_bytes> request = {};
     std::size_t received = 0;
-    std::string answer = {};  ///< Is empty until the request is answered.
+    std::string answer = {};  ///< `answer` is empty until the request is answered.
     std::size_t sent = 0;
-    std::int64_t end_ns = 0;  ///< Is when the server closes the connection at the latest.
+    std::int64_t end_ns = 0;  ///< `end_ns` is when the server closes the connection at the latest.
   };
 
   void accept_one() noexcept;

@@ -17,13 +17,14 @@ struct ShownIpu {
   std::int64_t ipu = 0;
   std::int64_t replica = 0;
   std::vector<std::int64_t> stages = {};
-  std::int64_t bytes = 0;  ///< Is the memory that the plan takes on the IPU.
+  std::int64_t bytes = 0;  ///< The plan takes this many bytes of the IPU's memory.
 };
 
 struct ShownPipeline {
   std::shared_ptr<ModelGauge> model = {};
   std::vector<ShownIpu> ipus = {};
-  std::int64_t ipu_limit = 0;  ///< Counts the bytes of each IPU; 0 says that there is no limit.
+  /// Each IPU has this many bytes of memory; 0 says that there is no limit.
+  std::int64_t ipu_limit = 0;
   const actors::PipelineRuntime* runtime = nullptr;
 };
 

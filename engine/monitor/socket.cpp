@@ -19,7 +19,7 @@
 namespace penstock {
 namespace {
 
-/// Counts the connections that may wait to be accepted.
+/// `backlog` is the number of connections that may wait to be accepted.
 constexpr int backlog = 8;
 
 [[noreturn]] void refuse(const std::string& path, int error) {
@@ -130,7 +130,7 @@ bool is_from_this_user(const Descriptor& connection) noexcept {
          size == sizeof(peer) && peer.uid == ::geteuid();
 #else
   static_cast<void>(connection);
-  return false;  // Here, the system does not say whose process it is.
+  return false;  // This system does not say whose process it is.
 #endif
 }
 
