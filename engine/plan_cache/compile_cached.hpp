@@ -11,7 +11,8 @@ namespace penstock {
 
 struct CachedCompilation {
   graph::Compiled compiled;
-  /// Says why the cache could not be used. It is empty if the cache was used, or if there is none.
+  /// `warning` says why the cache could not be used. It is empty if the cache was used, or if there
+  /// is none.
   std::string warning;
 };
 

@@ -47,8 +47,8 @@ std::string hashes(std::string_view key, std::string_view content) {
   return hexadecimal(forwards) + hexadecimal(backwards);
 }
 
-/// Returns the beginning of a plan's file. It has the opening (24 bytes), two hashes of the rest
-/// and the sizes of the key and of the content (16 digits each), and the end of a line.
+/// Returns the beginning of a plan's file. It has the opening (24 bytes), the two hashes, the size
+/// of the key and the size of the content (16 digits each), and the end of a line.
 std::string header(std::string_view key, std::string_view content) {
   return std::string(opening) + hashes(key, content) + hexadecimal(key.size()) +
          hexadecimal(content.size()) + "\n";
