@@ -5,9 +5,10 @@
 namespace penstock {
 namespace {
 
-/// Is the least share of the time that waits for one reason must take to be mentioned.
+/// `least_share` is the least share of the time that waits for one reason must take to be
+/// mentioned.
 constexpr double least_share = 0.1;
-/// Is the share of an IPU's memory from which on the memory is nearly used up.
+/// `full_share` is the share of an IPU's memory from which on the memory is nearly used up.
 constexpr double full_share = 0.9;
 
 /// Returns the share of all IPUs' time that one reason for waiting took.

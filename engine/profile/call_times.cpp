@@ -106,11 +106,12 @@ class Times {
 
   const graph::Plan& plan_;
   const CallSpan& call_;
-  std::size_t rows_;            // Counts the micro-batches of all replicas.
-  std::vector<double> begins_;  // Says when each forward program began, by row, then by stage.
-  // Says when each forward program ended, by row, then by stage.
+  std::size_t rows_;  // The call had this many micro-batches in all replicas.
+  // `begins_` says when each forward program began, by row, then by stage.
+  std::vector<double> begins_;
+  // `forward_ends_` says when each forward program ended, by row, then by stage.
   std::vector<double> forward_ends_;
-  // Says when each backward program ended, by row, then by stage.
+  // `backward_ends_` says when each backward program ended, by row, then by stage.
   std::vector<double> backward_ends_;
   double first_ = no_time;
 };

@@ -12,9 +12,9 @@
 
 namespace penstock {
 
-/// Describes one call of a plan. Times are nanoseconds of the steady clock.
+/// A CallSpan describes one call of a plan. Times are nanoseconds of the steady clock.
 struct CallSpan {
-  /// Is the number of each replica's first micro-batch in the call.
+  /// `first_micro_batch` is the number of each replica's first micro-batch in the call.
   std::int64_t first_micro_batch = 0;
   std::int64_t micro_batches = 0;
   std::int64_t replicas = 1;
@@ -32,8 +32,8 @@ inline bool is_program(const TraceEvent& event) {
   return event.activity == Activity::forward || event.activity == Activity::backward;
 }
 
-/// Is a function that says whether a call returns micro-batch number `micro_batch` of output number
-/// `output`, both counted from 0.
+/// A function of the type Returns says whether a call returns micro-batch number `micro_batch` of
+/// output number `output`, both counted from 0.
 using Returns = std::function<bool(std::size_t output, std::int64_t micro_batch)>;
 
 /// Returns the report on `call`. `events` has all events of the call, and may have events of other

@@ -29,7 +29,8 @@ class IpuTimes {
 
  private:
   std::map<int, TimeSplit> seconds_;
-  std::map<int, std::int64_t> until_ns_;  // Has the time until which each IPU's call is divided.
+  // `until_ns_` has the time until which each IPU's call is divided.
+  std::map<int, std::int64_t> until_ns_;
 };
 
 }  // namespace penstock

@@ -12,13 +12,15 @@
 
 namespace penstock {
 
-/// Has what make_profile() needs besides what was measured.
+/// A ProfileContext has what make_profile() needs besides what was measured.
 struct ProfileContext {
   const graph::Plan& plan;
   const CompileReport& compile;
-  std::span<const StageReport> stages;  ///< Has the reports of all stages, replica by replica.
-  int processors = 0;  ///< Counts the processors that the IPUs share; 0 if each has its own.
-  std::int64_t ipu_memory_bytes = 0;  ///< Is `Topology::ipu_memory_bytes`.
+  /// `stages` has the reports of all stages, replica by replica.
+  std::span<const StageReport> stages;
+  /// The IPUs share this many processors; 0 says that each IPU has its own.
+  int processors = 0;
+  std::int64_t ipu_memory_bytes = 0;  ///< `ipu_memory_bytes` is `Topology::ipu_memory_bytes`.
 };
 
 /// Returns the profile of a model whose calls `recorder` has recorded. `events` are the model's

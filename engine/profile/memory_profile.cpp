@@ -14,7 +14,7 @@ using graph::Instruction;
 using graph::Location;
 using graph::Space;
 
-/// Holds the sizes of the tensors that are in use, by where they lie.
+/// LiveTensors are the sizes of the tensors that are in use, by where the tensors lie.
 using LiveTensors = std::map<std::pair<Space, std::int64_t>, std::int64_t>;
 
 bool counts(const Location& location) {
@@ -64,8 +64,8 @@ std::vector<LivePoint> points_of(const graph::Program& program, bool backward) {
   return points;
 }
 
-/// Lists the tensors that one stage keeps in memory: weights, gradient sums, the optimizer's state
-/// and the stash.
+/// StageTensors are the tensors that one stage keeps in memory: weights, gradient sums, the
+/// optimizer's state and the stash.
 class StageTensors {
  public:
   StageTensors(const graph::Plan& plan, const StageReport& report, std::vector<TensorMemory>& rows)

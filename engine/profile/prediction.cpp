@@ -7,7 +7,7 @@
 namespace penstock {
 namespace {
 
-/// Is the largest number of micro-batches that is simulated, even if a window has more.
+/// At most this many micro-batches are simulated, even if a window has more.
 constexpr std::int64_t most_micro_batches = 2000;
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace penstock {
 namespace {
 
-/// Is the number of calls that are listed one by one; these are the newest ones.
+/// At most this many calls, the newest ones, are listed one by one.
 constexpr std::size_t most_calls = 1 << 16;
 
 void add_run(RunTimes& times, double seconds) {
@@ -71,7 +71,8 @@ ProfileRecorder::ProfileRecorder(std::shared_ptr<const graph::Plan> plan, std::i
 
 void ProfileRecorder::add_call(const CallSpan& call, std::int64_t samples,
                                std::span<const TraceEvent> events) {
-  // Before them there may be events of a call that failed, of which there is no report.
+  // Before the events of this call there may be events of a call that failed, of which there is no
+  // report.
   const auto begin = std::ranges::lower_bound(events, call.begin_ns, {}, &TraceEvent::begin_ns);
   const auto end = std::ranges::upper_bound(events, call.end_ns, {}, &TraceEvent::begin_ns);
   const std::span<const TraceEvent> own(begin, end);
@@ -83,7 +84,7 @@ void ProfileRecorder::add_call(const CallSpan& call, std::int64_t samples,
     calls_.push_back(row);
   else
     calls_[call_count_ % most_calls] = row;
-  // Nothing below can fail.
+  // From here on nothing can fail.
   ipus_.add_call(call.begin_ns, call.end_ns, own);
   for (const TraceEvent& event : own) {
     const std::int64_t number = event.micro_batch - call.first_micro_batch;

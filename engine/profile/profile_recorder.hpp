@@ -63,15 +63,17 @@ class ProfileRecorder {
   IpuTimes ipus_;
   WindowTimes windows_;
   std::vector<StageProfile> stages_;
-  std::vector<graph::StageProgramTimes> program_times_;  // Has the times of each stage's programs.
-  std::vector<CallProfile> calls_;  // Has the newest calls, in a ring once it is full.
+  // `program_times_` has the times of each stage's programs.
+  std::vector<graph::StageProgramTimes> program_times_;
+  std::vector<CallProfile> calls_;  // `calls_` has the newest calls, in a ring once it is full.
   std::uint64_t call_count_ = 0;
   std::uint64_t short_calls_ = 0;
   std::int64_t micro_batches_ = 0;
   std::int64_t samples_ = 0;
   double call_seconds_ = 0;
-  std::int64_t between_ns_ = 0;  // Is the time that the host spent between calls.
-  std::int64_t left_ns_ = 0;     // Is when the last call returned to the host; 0 if none has.
+  std::int64_t between_ns_ = 0;  // `between_ns_` is the time that the host spent between calls.
+  // `left_ns_` is when the last call returned to the host, or 0 if no call has returned.
+  std::int64_t left_ns_ = 0;
   std::uint64_t recorded_events_ = 0;
   std::uint64_t lost_ = 0;
   actors::EventLog<HostEvent> host_events_;

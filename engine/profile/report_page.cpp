@@ -5,8 +5,8 @@
 namespace penstock {
 namespace {
 
-/// Is the largest number of events in the page, because a page with more would take long to open.
-/// The trace has all of them.
+/// The page has at most this many events, because a page with more events would take long to open.
+/// The trace has all events.
 constexpr std::size_t most_events = 20'000;
 
 /// Returns JSON that can stand in a script of a page: nothing in it ends the script.

@@ -26,8 +26,8 @@ class WindowTimes {
  private:
   std::int64_t ipus_;
   std::int64_t window_;
-  double busy_ns_ = 0;   // Is the time that all IPUs together worked in all windows.
-  double whole_ns_ = 0;  // Is the length of all windows together.
+  double busy_ns_ = 0;   // `busy_ns_` is the time that all IPUs together worked in all windows.
+  double whole_ns_ = 0;  // `whole_ns_` is the length of all windows together.
 };
 
 }  // namespace penstock
