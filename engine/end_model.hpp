@@ -8,7 +8,7 @@
 
 namespace penstock {
 
-/// Frees what a model runs. In a forked process, nothing is ever freed.
+/// A FreeModel frees what a model runs. In a forked process, nothing is ever freed.
 struct FreeModel {
   template <class Impl>
   void operator()(Impl* impl) const noexcept {

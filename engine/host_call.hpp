@@ -51,8 +51,8 @@ class HostCall {
   [[noreturn]] void fail() const { rethrow_to_host(name_); }
 
  private:
-  /// Releases inputs of the host's when a call begins and when it ends. In a process that was
-  /// forked inside the call, nothing is released at the end.
+  /// ReturnedInputs release inputs of the host's when a call begins and when it ends. In a process
+  /// that was forked inside the call, nothing is released at the end.
   class ReturnedInputs {
    public:
     /// Releases inputs at the begin of the call `name`. @throws Error busy while a layer is being
@@ -73,7 +73,7 @@ class HostCall {
   const std::shared_ptr<ModelBody> model_;
   const ReturnedInputs inputs_;
   Log::Held lines_;
-  std::optional<ModelCall::Undisturbed> alone_;  // Is empty after end().
+  std::optional<ModelCall::Undisturbed> alone_;  // `alone_` is empty after end().
 };
 
 /// Makes a HostCall of one expression: calls `call` with `*model`, and returns the result.

@@ -14,7 +14,7 @@ bool IpuOccupants::have_room_for(const IpuBytes& bytes, std::int64_t limit) cons
 
 void IpuOccupants::make_room_for(const IpuBytes& bytes, std::int64_t limit) {
   while (!stays_.empty() && !have_room_for(bytes, limit)) {
-    const auto leave = stays_.front()->leave_;  // This copy outlives the stay.
+    const auto leave = stays_.front()->leave_;  // The copy of the function outlives the stay.
     leave();
   }
 }

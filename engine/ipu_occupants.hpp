@@ -13,7 +13,7 @@
 
 namespace penstock {
 
-/// Counts the bytes that a plan takes, by IPU.
+/// IpuBytes are the bytes that a plan takes, by the number of the IPU.
 using IpuBytes = std::map<std::int64_t, std::int64_t>;
 
 class IpuStay;
@@ -32,11 +32,12 @@ class IpuOccupants {
 
  private:
   friend class IpuStay;
-  std::vector<IpuStay*> stays_;  // Has the stays in the order in which they were last used.
+  // `stays_` has the stays in the order in which they were last used.
+  std::vector<IpuStay*> stays_;
   std::atomic<std::size_t> count_{0};
 };
 
-/// Is the stay of a plan: the plan is on its IPUs for as long as this object lives.
+/// An IpuStay is the stay of a plan: the plan is on its IPUs for as long as this object lives.
 class IpuStay {
  public:
   /// Adds a plan that takes `bytes` to `occupants`. `leave` is called to make the plan leave; it

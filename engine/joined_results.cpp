@@ -29,8 +29,8 @@ double mean_of_losses(const std::vector<SectionResult>& sections) {
   return sum / static_cast<double>(samples);
 }
 
-/// Counts the micro-batches of all sections. For a step, those of a short last update are counted
-/// apart, in `shorter`; for a run, those of another size.
+/// Returns the rows of the first section, with the micro-batches of all sections. Its `shorter`
+/// are, for a step, the micro-batches of a short last update and, for a run, those of another size.
 OutputRows rows_of_all(const std::vector<SectionResult>& sections, bool training) {
   OutputRows rows = sections.front().result.rows;
   for (const SectionResult& section : std::span(sections).subspan(1)) {

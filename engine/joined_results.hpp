@@ -9,10 +9,10 @@
 
 namespace penstock {
 
-/// Holds what one section of a call has returned.
+/// A SectionResult is what one section of a call has returned.
 struct SectionResult {
-  std::int64_t samples = 0;  ///< Counts the samples on which the section ran.
-  StepResult result;         ///< Is what the section's plan has returned.
+  std::int64_t samples = 0;  ///< `samples` is the number of samples on which the section ran.
+  StepResult result;         ///< `result` is what the section's plan has returned.
 };
 
 /// Returns the result of a call that ran in `sections`, of which there is at least one. If `output`

@@ -30,8 +30,8 @@ class LentTensors {
 
  private:
   struct Loan;
-  /// Lists the loans that have come back. They are linked with each other, so that a loan needs no
-  /// memory to come back.
+  /// Returned is the list of the loans that have come back. The loans are linked with each other,
+  /// so that a loan needs no memory to come back.
   struct Returned {
     std::mutex mutex;
     std::unique_ptr<Loan> first;

@@ -18,8 +18,8 @@ constexpr int least_rounds = 3;  // The first round only warms up the machine.
 constexpr int most_rounds = 12;
 constexpr double seconds_limit = 0.1;
 
-/// Fills the memory with numbers of either sign. None is denormal, because denormals take longer
-/// than other numbers.
+/// Fills the memory with numbers of either sign, none of which is denormal, because denormals take
+/// longer than other numbers.
 void fill(const graph::TensorType& type, std::byte* data) {
   if (type.dtype != DType::f32) return;
   auto* values = reinterpret_cast<float*>(data);
@@ -27,7 +27,8 @@ void fill(const graph::TensorType& type, std::byte* data) {
     values[i] = 0.01f * static_cast<float>((i * 37) % 19 - 9) + 0.005f;
 }
 
-/// Has the memory of the one stage for one micro-batch; the plan keeps nothing in the host store.
+/// A Workbench has the memory of the plan's one stage for one micro-batch. The plan keeps nothing
+/// in the host store.
 class Workbench {
  public:
   explicit Workbench(const graph::Plan& plan)

@@ -26,7 +26,7 @@ class ModelBody {
   /// the actors.
   /// @throws Error as the constructor of a TrainingModel.
   ModelBody(const Model& model, const Options& options, const Optimizer* optimizer);
-  // Reads what the plans have trained, and then ends their threads.
+  // The destructor reads what the plans have trained, and then ends their threads.
   ~ModelBody() { running_.prepare_to_end(); }
   ModelBody(const ModelBody&) = delete;
   ModelBody& operator=(const ModelBody&) = delete;
@@ -42,7 +42,7 @@ class ModelBody {
   /// Checks that the model takes a call of `samples` samples. @throws Error shape_mismatch if it
   /// does not.
   void check_samples(std::int64_t samples) const;
-  /// Reports on the last run() that returned.
+  /// Returns the report on the last run() that returned.
   /// @throws Error closed in a process that was forked from the model's.
   CallReport last_call() const;
 
@@ -51,11 +51,14 @@ class ModelBody {
   ShortPlans& short_plans() { return short_plans_; }
 
  private:
-  /// Is a section of a call: the samples that one plan runs.
+  /// A Section is a section of a call: the samples that one plan runs.
   struct Section {
     RunningModel* plan = nullptr;
-    std::int64_t begin = 0, samples = 0;  ///< Are the section's first sample, and how many it has.
-    std::int64_t micro_batches = 0;       ///< Counts the micro-batches that each replica runs.
+    /// `begin` is the number of the section's first sample, and `samples` is how many samples it
+    /// has.
+    std::int64_t begin = 0, samples = 0;
+    /// Each replica runs this many micro-batches.
+    std::int64_t micro_batches = 0;
   };
   /// Begins a call of `samples` samples and divides them into sections. If a plan cannot be
   /// compiled, or sections cannot be joined, the function throws, and nothing has changed.

@@ -46,7 +46,8 @@ void ModelTrace::add_call(const CallSpan& call, std::int64_t samples, const Stag
   if (!profile_) return;
   profile_->note_in_flight(notes.reports);
   if (notes.dropped > 0)
-    profile_->count_lost(notes.dropped);  // The other events do not show the whole call.
+    // Without the lost events, the others do not show the whole call.
+    profile_->count_lost(notes.dropped);
   else
     profile_->add_call(call, samples, notes.events);
 }

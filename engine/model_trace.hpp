@@ -21,11 +21,12 @@
 
 namespace penstock {
 
-/// Holds the reports of the stages, and what the stages have recorded since they were asked last.
+/// StageNotes are the reports of the stages, and what the stages have recorded since they were
+/// asked last.
 struct StageNotes {
   std::vector<StageReport> reports = {};
-  std::vector<TraceEvent> events = {};  ///< Are in order of time.
-  std::uint64_t dropped = 0;            ///< Counts the events for which stages had no room.
+  std::vector<TraceEvent> events = {};  ///< `events` are in order of time.
+  std::uint64_t dropped = 0;            ///< The stages had no room for this many events.
 };
 
 class ModelTrace {
@@ -69,15 +70,17 @@ class ModelTrace {
  private:
   struct Newest {
     explicit Newest(std::int64_t most) : events(most) {}
-    actors::TraceLog events;                // Has the events that were not taken yet.
-    std::atomic<std::uint64_t> dropped{0};  // Counts events dropped here and by the stages.
+    actors::TraceLog events;  // `events` has the events that were not taken yet.
+    // `dropped` counts the events that were dropped here or by the stages.
+    std::atomic<std::uint64_t> dropped{0};
   };
 
   ModelTrace* host_ = nullptr;
-  // Is shared by the traces of a model and of the models for its short calls.
+  // `newest_` is shared by the traces of a model and of the models for its short calls.
   std::shared_ptr<Newest> newest_;
   std::optional<ProfileRecorder> profile_;
-  std::int64_t earlier_micro_batches_ = 0;  // Counts the micro-batches of actors that have ended.
+  // This many micro-batches were given to actors that have ended.
+  std::int64_t earlier_micro_batches_ = 0;
 };
 
 }  // namespace penstock

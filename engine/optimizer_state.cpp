@@ -28,7 +28,7 @@ std::string name_of(const graph::VariableInfo& variable, const graph::StateTenso
   throw Error(code, subject + ": tensor " + quoted_text(name) + ": " + text);
 }
 
-/// Has the types of named tensors, each of which is to be taken once.
+/// A TypeSupply has the names and types of tensors, each of which is to be taken once.
 class TypeSupply {
  public:
   TypeSupply(std::span<const NamedType> named, const std::string& subject) : subject_(subject) {

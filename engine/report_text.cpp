@@ -11,7 +11,8 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-/// Says which columns are shown, of those that are left out if no stage has something in them.
+/// A Shown says which columns are shown among those that are left out if no stage has anything in
+/// them.
 struct Shown {
   bool phases = false;
   bool recomputed = false;

@@ -131,7 +131,7 @@ void RunningModel::show_to_monitor() noexcept {
     try {
       not_shown_because_ = error.what();
     } catch (const std::bad_alloc&) {
-      // Without memory for the text, the log is not told.
+      // If there is no memory for the text, the log is not told.
     }
   }
 }
@@ -172,7 +172,7 @@ void RunningModel::detach() {
   const bool leaves_state = host_of_ && !failure_.empty();
   if (plan_->training && holds_optimizer_state() && !leaves_state)
     state = ask([](auto& actors) { return actors.read_optimizer(); });
-  if (setup_.trace) {  // What the stages have recorded would be lost with them.
+  if (setup_.trace) {  // What the stages have recorded would be lost with the stages.
     ask_stages();
     note_program_times();
   }
@@ -181,7 +181,8 @@ void RunningModel::detach() {
   untold_failure_ = runtime_->untold_failure();
   kept_state_ = std::move(state);
   trace_.count_ended(runtime_->micro_batches_begun());
-  const bool is_free = runtime_->end();  // Says whether the memory on the IPUs is free already.
+  // `is_free` says whether the memory of the IPUs is free already.
+  const bool is_free = runtime_->end();
   shown_.reset();
   runtime_.reset();
   stay_.reset();
@@ -351,7 +352,8 @@ void RunningModel::note_run(const RunSpan& run) {
       .begin_ns = run.prepared_ns,
       .end_ns = run.end_ns};
   trace_.add_call(call, run.samples, notes);
-  if (notes.dropped > 0) return;  // The other events do not show the whole call.
+  // Without the dropped events, the others do not show the whole call.
+  if (notes.dropped > 0) return;
   call.begin_ns = run.begin_ns;
   const auto returns = [&](std::size_t output, std::int64_t micro_batch) {
     return actors::is_returned(selection_of(output), micro_batch, micro_batches);

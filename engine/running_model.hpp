@@ -178,8 +178,8 @@ class RunningModel : public WeightSource {
   /// Reads what the stages have noted. The events become part of the trace even if the function
   /// throws.
   StageNotes ask_stages();
-  /// Says, by the steady clock, when a run was asked for, when the IPUs had all that the run needs,
-  /// and when the run ended; and how large it was.
+  /// A RunSpan says, by the steady clock, when a run was asked for, when the IPUs had all that the
+  /// run needs, and when the run ended. It also says how large the run was.
   struct RunSpan {
     std::int64_t begin_ns, prepared_ns, end_ns;
     std::int64_t micro_batches, samples;
@@ -203,58 +203,69 @@ class RunningModel : public WeightSource {
   const actors::OutputSelection& selection_of(std::size_t output) const;
 
   std::shared_ptr<ParameterStore> weights_;
-  // Is the network as it was when this model was made. The host may have added layers since.
+  // `graph_` is the network as it was when this model was made. The host may have added layers
+  // since.
   std::shared_ptr<const graph::Graph> graph_;
   std::shared_ptr<const graph::Plan> plan_;
-  std::string title_;  // Is the model's name, as messages show it.
+  std::string title_;  // `title_` is the model's name, as messages show it.
   std::vector<std::string> inputs_;
-  std::vector<std::string> anchors_;  // Are the names of Plan::anchors.
-  // Has the index in the store of each of Plan::variables.
+  std::vector<std::string> anchors_;  // `anchors_` has the names of Plan::anchors.
+  // `store_index_` has, for each of Plan::variables, its index in the store.
   std::vector<std::size_t> store_index_;
   OutputRows rows_;
   CallReport last_run_;
   CompileReport report_;
-  double gradient_parts_ = 1;       // Is what actors::gradient_parts() returns.
-  actors::UpdateRules rules_;       // Are empty in inference.
-  std::uint64_t rules_number_ = 0;  // Counts the optimizers that were set.
-  // Is the optimizer that the constructor was given, which says what may change; empty in
-  // inference.
+  double gradient_parts_ = 1;       // `gradient_parts_` is what actors::gradient_parts() returns.
+  actors::UpdateRules rules_;       // `rules_` are empty in inference.
+  std::uint64_t rules_number_ = 0;  // `rules_number_` is the number of optimizers that were set.
+  // `first_optimizer_` is the optimizer that the constructor was given, which says what may change.
+  // It is empty in inference.
   std::optional<Optimizer> first_optimizer_;
-  // Is the optimizer that was set last; empty in inference.
+  // `optimizer_` is the optimizer that was set last. It is empty in inference.
   Published<std::optional<Optimizer>> optimizer_;
   Log log_;
   actors::PipelineSetup setup_;
   actors::SystemOptions system_options_;
-  bool may_be_shown_;      // Says whether the host allows the monitor to show the model.
-  RunningModel* host_of_;  // Is the model whose short calls this model runs, or null.
-  // Has the threads of a model and of the models for its short calls; the latter use the former's.
+  // `may_be_shown_` says whether the host allows the monitor to show the model.
+  bool may_be_shown_;
+  RunningModel* host_of_;  // `host_of_` is the model whose short calls this model runs, or null.
+  // `system_` has the threads of a model, which the models for its short calls use, too.
   std::weak_ptr<actors::ActorSystem> system_;
-  // Are the plans on the IPUs that a model and the models for its short calls share.
+  // `occupants_` are the plans on the IPUs that a model and the models for its short calls share.
   std::shared_ptr<IpuOccupants> occupants_;
-  // Counts how often a model and the models for its short calls have copied weights to the IPUs.
+  // `uploads_` counts how often a model and the models for its short calls have copied weights to
+  // the IPUs.
   std::shared_ptr<std::atomic<std::uint64_t>> uploads_;
-  // Has the inputs of a model and of the models for its short calls.
+  // `lent_` has the inputs of a model and of the models for its short calls.
   std::shared_ptr<LentTensors> lent_;
-  IpuBytes ipu_bytes_;          // Has the bytes that this model takes of each IPU.
-  std::int64_t ipu_limit_ = 0;  // Counts the bytes of each IPU; 0 says that there is no limit.
-  std::unique_ptr<actors::PipelineRuntime> runtime_;  // Is null while detached.
-  std::unique_ptr<IpuStay> stay_;                     // Is null while detached.
-  // Is the model that holds the optimizer's newest state. A model for short calls does not use this
-  // member, but that of host_of_.
+  IpuBytes ipu_bytes_;  // `ipu_bytes_` are the bytes that this model takes of each IPU.
+  // Each IPU has this many bytes of memory; 0 says that there is no limit.
+  std::int64_t ipu_limit_ = 0;
+  // `runtime_` is null while the model is detached.
+  std::unique_ptr<actors::PipelineRuntime> runtime_;
+  std::unique_ptr<IpuStay> stay_;  // `stay_` is null while the model is detached.
+  // `state_holder_` is the model that holds the optimizer's newest state. A model for short calls
+  // uses the member of `host_of_` instead of its own.
   RunningModel* state_holder_ = this;
-  // Has the optimizer's state while this model is detached and holds the state.
+  // `kept_state_` has the optimizer's state while this model is detached and holds the state.
   std::optional<actors::OptimizerTensors> kept_state_;
-  std::string failure_;                  // Is the failure that the log was told; empty if none.
-  std::optional<Error> untold_failure_;  // Is a failure that no call has thrown yet.
-  std::vector<Tensor> uploaded_;         // Has the store's values when weights were last uploaded.
-  // Is the version, in the store, of the weights on the IPUs; 0 if none are there.
+  // `failure_` is the failure that the log was told. It is empty if there was none.
+  std::string failure_;
+  // `untold_failure_` is a failure that no call has thrown yet.
+  std::optional<Error> untold_failure_;
+  // `uploaded_` has the values that the store had when weights were last uploaded.
+  std::vector<Tensor> uploaded_;
+  // `held_version_` is the version that the weights on the IPUs have in the store. It is 0 if there
+  // are no weights on the IPUs.
   std::uint64_t held_version_ = 0;
   ModelTrace trace_;
-  // Is shared by a model and the models for its short calls.
+  // `gauge_` is shared by a model and the models for its short calls.
   std::shared_ptr<ModelGauge> gauge_;
-  // Says why the monitor does not show the model; empty if it does, or if it is not to show it.
+  // `not_shown_because_` says why the monitor does not show the model. It is empty if the monitor
+  // shows the model, or is not to show it.
   std::string not_shown_because_;
-  std::unique_ptr<MonitorStay> shown_;  // Is null while detached, and where there is no monitor.
+  // `shown_` is null while the model is detached, and where there is no monitor.
+  std::unique_ptr<MonitorStay> shown_;
 };
 
 }  // namespace penstock

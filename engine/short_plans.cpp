@@ -19,7 +19,7 @@ bool recomputes_all(const TrainingOptions& training) {
   return training.recompute && training.recompute_stages.empty();
 }
 
-/// Says what a plan of `less` does to need less memory than one of `refused`.
+/// Returns texts that say what a plan of `less` does to need less memory than a plan of `refused`.
 std::vector<std::string_view> savings(const Options& refused, const Options& less) {
   std::vector<std::string_view> result;
   if (!same(offload_of(less), offload_of(refused)))
@@ -38,7 +38,8 @@ std::vector<std::string_view> savings(const Options& refused, const Options& les
 Options for_fewer_samples(Options options, std::int64_t batch) {
   const std::int64_t whole = options.batch_size;
   std::int64_t& minimum = options.training.offload.activations.minimum_bytes;
-  // This is the minimum times batch / whole, rounded up, without a product that overflows.
+  // The new minimum is minimum * batch / whole, rounded up, computed without a product that
+  // overflows.
   minimum = minimum / whole * batch + (minimum % whole * batch + whole - 1) / whole;
   options.batch_size = static_cast<int>(batch);
   options.topology.replication_factor = 1;
@@ -128,7 +129,7 @@ bool ShortPlans::runs(const RunningModel& plan, const MicroBatches& remainder) c
 
 std::vector<TraceEvent> ShortPlans::take_trace() {
   for (const auto& plan : kept_)
-    plan->stage_reports();  // This adds the plan's events to the trace.
+    plan->stage_reports();  // stage_reports() adds the plan's events to the trace.
   return full_.take_trace();
 }
 
@@ -144,7 +145,8 @@ std::string ShortPlans::to_text(std::int64_t samples, const MicroBatches& remain
 void ShortPlans::forget_oldest() {
   RunningModel& oldest = *kept_.back();
   if (oldest.plan().training && oldest.holds_optimizer_state()) full_.fetch_optimizer_state();
-  if (oldest.attached()) oldest.detach();  // The destructor could not throw a failure.
+  // A failure is thrown by detach(), because the destructor could not throw it.
+  if (oldest.attached()) oldest.detach();
   kept_.pop_back();
 }
 

@@ -92,7 +92,7 @@ class ShortPlans {
   static constexpr std::size_t most = 4;
   RunningModel& full_;
   const Options& options_;
-  // Has the plans, the one that was used last first.
+  // `kept_` has the plans that are kept. The plan that was used last comes first.
   std::vector<std::unique_ptr<RunningModel>> kept_;
 };
 
