@@ -62,7 +62,7 @@ class InferenceModel {
   StepResult run(const std::vector<Tensor>& inputs, std::stop_token stop = {}) {
     return run(std::span(inputs), std::move(stop));
   }
-  /// Checks that run() takes this many samples; see TrainingModel::check_samples().
+  /// Checks that run() takes `samples` samples; see TrainingModel::check_samples().
   void check_samples(std::int64_t samples) const;
 
   /// Ends the threads and frees the IPUs' memory; see TrainingModel::detach().

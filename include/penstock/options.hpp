@@ -197,7 +197,7 @@ constexpr bool is_phased(Strategy strategy) noexcept {
 /// and gives the same bits.
 struct Offload {
   bool on = false;  ///< `on` says whether tensors of the class are kept in the host store.
-  std::int64_t minimum_bytes = 8;  ///< Smaller tensors stay on the IPU.
+  std::int64_t minimum_bytes = 8;  ///< A tensor of fewer bytes than this stays on the IPU.
 
   /// Returns whether a tensor of `bytes` bytes is kept in the host store.
   bool takes(std::int64_t bytes) const noexcept { return on && bytes >= minimum_bytes; }
@@ -337,7 +337,8 @@ struct RuntimeOptions {
   /// `log` is called at the end of a call, on the call's thread, with one line for each event worth
   /// noting. Calls of a model that the function makes add no lines.
   std::function<void(std::string_view)> log = {};
-  LogLevel log_level = LogLevel::automatic;  ///< Lines that matter less are left out.
+  /// Lines that matter less than this level are left out.
+  LogLevel log_level = LogLevel::automatic;
   /// `compile_progress` is called by the constructor of a model, on its thread. What the function
   /// throws leaves the constructor. The function may not call a model.
   std::function<void(const CompileProgress&)> compile_progress = {};

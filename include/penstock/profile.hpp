@@ -124,8 +124,8 @@ struct StageProfile {
   int in_flight_limit = 0;      ///< A replica of the stage may hold this many micro-batches.
   int max_in_flight = 0;        ///< A replica of the stage held at most this many micro-batches.
   std::int64_t sent_bytes = 0;  ///< The stage has sent this many bytes to other stages.
-  std::int64_t resident_bytes = 0;  ///< This many bytes are in use all the time.
-  std::int64_t stash_bytes = 0;     ///< A micro-batch in flight takes this many bytes.
+  std::int64_t resident_bytes = 0;  ///< The stage uses this many bytes of an IPU all the time.
+  std::int64_t stash_bytes = 0;     ///< A micro-batch in flight takes this many bytes of the stash.
   /// `liveness` has a point for each instruction of both programs.
   std::vector<LivePoint> liveness = {};
 };

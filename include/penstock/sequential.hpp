@@ -1,5 +1,5 @@
 // A Sequential adds layers to a Model one after the other, and sets pipeline stages by a list of
-// numbers. One thread uses it.
+// numbers. One thread uses a Sequential.
 #pragma once
 
 #include <cstdint>

@@ -38,7 +38,7 @@ class Tensor {
 
   /// Returns whether this handle has elements and a shape; see Tensor().
   explicit operator bool() const noexcept { return body_ != nullptr; }
-  // All functions from here on throw Error for an empty handle; see Tensor().
+  // All functions from dtype() on throw Error for an empty handle; see Tensor().
 
   /// Returns the type of the elements.
   DType dtype() const { return body().dtype; }

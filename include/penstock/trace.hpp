@@ -49,8 +49,8 @@ std::string_view to_string(WaitReason reason) noexcept;
 
 /// A TraceEvent describes one run of a stage's program, a part of the stage's weight update, or a
 /// load for the stage, on one IPU. Times are nanoseconds of the steady clock, which all processes
-/// of a machine share. From the end of the event before on the same IPU, the IPU waited for
-/// `waited_for` until `ready_ns`, and then for its turn until `begin_ns`.
+/// of a machine share. From the end of the previous event on the same IPU until `ready_ns`, the IPU
+/// waited for `waited_for`. From then until `begin_ns`, the work waited for its turn.
 struct TraceEvent {
   std::int32_t ipu = 0;                   ///< The event took place on this IPU.
   std::int32_t replica = 0;               ///< The event belongs to this replica.

@@ -41,8 +41,9 @@ struct MicroBatches {
 struct OutputRows {
   /// `mode` says which micro-batches are returned; it is never `automatic`.
   OutputMode mode = OutputMode::all;
-  int period = 1;          ///< `period` is the N of OutputMode::every_n.
-  std::int64_t round = 0;  ///< A round has this many samples.
+  int period = 1;  ///< `period` is the N of OutputMode::every_n.
+  /// A round has this many samples. A sample counts once for each replica that gets it.
+  std::int64_t round = 0;
   /// Each sample is returned this many times, once for each replica of an input group.
   int copies = 1;
   /// `micro_batches` are the micro-batches of full size that the output mode selects. A loss has a
@@ -50,8 +51,8 @@ struct OutputRows {
   MicroBatches micro_batches = {};
   /// `shorter` are the micro-batches of the short last update or run that the output mode selects.
   MicroBatches shorter = {};
-  /// Each returned micro-batch is the sum of this many micro-batches under OutputMode::sum. It is 1
-  /// under any other mode.
+  /// Each returned micro-batch is the sum of this many micro-batches under OutputMode::sum. The
+  /// number is 1 under any other mode.
   std::int64_t summed = 1;
 };
 
@@ -124,15 +125,16 @@ class TrainingModel {
   StepResult outline() const;
 
   /// Trains on 1 to b·D·G·R samples, given as one tensor per input; CallSize explains these
-  /// letters. Every b·G·R samples make one weight update. Samples that are left over make one more
+  /// letters. Every b·G·R samples make one weight update. If replicas share their inputs, these
+  /// numbers are divided by the size of an input group. Samples that are left over make one more
   /// update on the IPUs of the first replica, by a plan of its own and in equal micro-batches that
   /// are as large as possible; the model keeps the four such plans that were used last. A mean is
   /// taken over the samples that the update has. With a short last update, mode `final` returns the
   /// outputs of that update; `every_n`, `sum` and input groups need whole updates. After a short
   /// update all replicas go on from the buffers of the first one. If a short last update has more
   /// than G micro-batches, they pass through the phases one by one even under
-  /// PhasedOptions::batch_serial. With Options::static_shapes, the model takes exactly b·D·G·R
-  /// samples.
+  /// PhasedOptions::batch_serial. With Options::static_shapes, the model takes exactly as many
+  /// samples as a full step.
   ///
   /// Once `stop` is requested, the call begins no further update, waits for the updates that it has
   /// begun, and throws Error cancelled, whose text says how many updates there were. The weights,
