@@ -27,7 +27,7 @@ class IpuOccupants {
   /// @throws what the `leave` function of a plan throws.
   void make_room_for(const IpuBytes& bytes, std::int64_t limit);
 
-  /// Returns whether any plan is there. Any thread may call it.
+  /// Returns whether any plan is there. Any thread may call the function.
   bool any() const noexcept { return count_ > 0; }
 
  private:

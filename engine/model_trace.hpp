@@ -64,7 +64,8 @@ class ModelTrace {
   std::vector<TraceEvent> events() const;
   /// Returns the newest events, in order of time, and forgets them.
   std::vector<TraceEvent> take_events();
-  /// Returns how many events were dropped for lack of room or memory. Any thread may call it.
+  /// Returns how many events were dropped for lack of room or memory. Any thread may call the
+  /// function.
   std::uint64_t dropped() const noexcept { return newest_->dropped; }
 
  private:

@@ -8,7 +8,7 @@
 
 namespace penstock {
 
-/// Returns a name such as "options.training.offload.weights". Any thread may call this.
+/// Returns a name such as "options.training.offload.weights". Any thread may call the function.
 std::string_view option_name(graph::Option option);
 
 }  // namespace penstock

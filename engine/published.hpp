@@ -12,7 +12,7 @@ class Published {
  public:
   explicit Published(T value = {}) : value_(std::move(value)) {}
 
-  /// Returns a copy.
+  /// Returns a copy of the value.
   T get() const {
     const std::lock_guard lock(mutex_);
     return value_;

@@ -90,7 +90,7 @@ class RunningModel : public WeightSource {
   void attach();
   bool attached() const noexcept { return runtime_ != nullptr; }
   /// Returns whether this model is attached, or one of those that share its IPUs. Any thread may
-  /// call it.
+  /// call the function.
   bool any_attached() const noexcept { return occupants_->any(); }
 
   /// Sends newer weights to the IPUs first, if there are any, and then runs `micro_batches`
@@ -113,7 +113,7 @@ class RunningModel : public WeightSource {
   /// @throws Error as set_optimizer()
   void take_optimizer_of_host();
   /// Returns the optimizer whose constants apply now. The model must be one for training. Any
-  /// thread may call it.
+  /// thread may call the function.
   Optimizer optimizer() const { return *optimizer_.get(); }
   /// Returns whether this model holds the newest state of the optimizer. A model and the models for
   /// its short steps share one state, which the model that has trained last holds.
@@ -140,15 +140,15 @@ class RunningModel : public WeightSource {
   /// @throws Error invalid_argument if nothing is recorded.
   Profile profile();
   /// Returns how many events were dropped of this model and of those for its short calls, since it
-  /// was built. Any thread may call it.
+  /// was built. Any thread may call the function.
   std::uint64_t dropped_events() const noexcept { return trace_.dropped(); }
   /// Returns how many updates the weights have had, including those of the models for short steps.
-  /// Any thread may call it.
+  /// Any thread may call the function.
   std::uint64_t updates() const noexcept { return *setup_.updates; }
   /// Returns what the monitor shows of this model and those for its short calls.
   ModelGauge& gauge() noexcept { return *gauge_; }
   /// Returns how often this model, and those for its short calls, have copied weights to the IPUs.
-  /// Any thread may call it.
+  /// Any thread may call the function.
   std::uint64_t weight_uploads() const noexcept { return *uploads_; }
 
   /// Returns what TrainingModel::buffer() returns for a model with `replicas` replicas.
@@ -160,8 +160,8 @@ class RunningModel : public WeightSource {
   RunningModel(std::shared_ptr<ParameterStore> weights, std::shared_ptr<const graph::Graph> graph,
                const Options& options, const Optimizer* optimizer, const LogScope* scope,
                RunningModel* host_of);
-  /// Runs `call`, which asks the actors, and returns its result. If the actors have failed, the log
-  /// is told so here, on the thread that asks, because no other thread may call the host.
+  /// Runs `call`, which asks the actors, and returns its result. If the actors have failed, the
+  /// thread that asks tells the log so, because no other thread may call the host.
   auto ask(const auto& call);
   void note_failure();
   /// Calls note_failure() while an error is on its way to the host. What note_failure() throws,

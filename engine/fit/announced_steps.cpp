@@ -16,8 +16,8 @@ std::int64_t parts(std::int64_t whole, std::int64_t part) {
 std::int64_t steps_within(const UpdatesOfData& data, std::int64_t full, std::int64_t updates) {
   const std::int64_t by_full = parts(updates, data.updates_per_batch);
   if (by_full <= full) return by_full;
-  // The updates need more than `full` whole batches, so the product below is less than `updates`
-  // and does not overflow.
+  // The updates need more than `full` whole batches, so the product is less than `updates` and does
+  // not overflow.
   return updates - full * data.updates_per_batch <= data.updates_of_last ? full + 1 : 0;
 }
 

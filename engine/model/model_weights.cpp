@@ -1,4 +1,4 @@
-// Model's weights are read, set, saved and loaded here.
+// These functions read, set, save and load the weights of a Model.
 #include <map>
 #include <string_view>
 #include <utility>

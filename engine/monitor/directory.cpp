@@ -44,7 +44,7 @@ bool is_private_directory(const std::string& path) noexcept {
 
 std::string made_monitor_directory() {
   std::string path = name_of_monitor_directory();
-  ::mkdir(path.c_str(), S_IRWXU);  // A directory that was there before is checked below.
+  ::mkdir(path.c_str(), S_IRWXU);  // A directory that was there before is checked afterwards.
   if (!is_private_directory(path))
     throw Error(Errc::io_error,
                 "expected a directory that is closed to others in " + quoted_text(path));

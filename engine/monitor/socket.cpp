@@ -64,7 +64,7 @@ pid_t process_of(std::string_view name) noexcept {
 
 /// Removes `name` from `directory` if it is the socket of a process that has ended. If there is no
 /// memory, the socket stays until the next time. A socket to which somebody listens stays, too,
-/// because the id of a process in another container says nothing here.
+/// because the id of a process in another container says nothing in this one.
 void remove_if_abandoned(const std::string& directory, std::string_view name) noexcept try {
   const pid_t process = process_of(name);
   if (process == 0 || ::kill(process, 0) == 0 || errno != ESRCH) return;

@@ -14,7 +14,7 @@ namespace penstock {
 
 /// A CallSpan describes one call of a plan. Times are nanoseconds of the steady clock.
 struct CallSpan {
-  /// `first_micro_batch` is the number of each replica's first micro-batch in the call.
+  /// `first_micro_batch` is the number of the first micro-batch of each replica in the call.
   std::int64_t first_micro_batch = 0;
   std::int64_t micro_batches = 0;
   std::int64_t replicas = 1;

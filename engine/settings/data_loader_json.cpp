@@ -6,8 +6,8 @@
 
 namespace penstock {
 
-// Each structured binding below names all fields of a struct, so that a field that is added to the
-// struct does not compile until it is listed here.
+// Each structured binding in this file names all fields of a struct, so that a field that is added
+// to the struct does not compile until the binding names it.
 
 void each_field(MaybeConst<Partition> auto& partition, const auto& visit) {
   auto& [index, count] = partition;

@@ -10,8 +10,9 @@
 namespace penstock {
 namespace {
 
-constexpr std::size_t longest_name = 64;  // A longer name is taken for no misspelt option.
-constexpr std::size_t shortest_part = 4;  // A shorter part does not stand for a whole name.
+constexpr std::size_t longest_name = 64;  // A name of more bytes is not near to any name.
+// A part of fewer letters does not stand for a whole name.
+constexpr std::size_t shortest_part = 4;
 constexpr std::size_t far = std::numeric_limits<std::size_t>::max();
 
 bool separates(char c) {

@@ -10,8 +10,8 @@
 
 namespace penstock {
 
-// Each structured binding below names all fields of a struct, so that a field that is added to the
-// struct does not compile until it is listed here.
+// Each structured binding in this file names all fields of a struct, so that a field that is added
+// to the struct does not compile until the binding names it.
 
 void each_field(MaybeConst<ParameterGroup> auto& group, const auto& visit) {
   auto& [parameters, settings] = group;
