@@ -71,8 +71,9 @@ struct DataLoaderOptions {
   double stop_seconds = 10;
   /// If `sampler` is set, it decides the order of the samples, and `shuffle` and `partition` may
   /// not be set. The constructor calls the sampler for the first epoch, and start_epoch() calls it
-  /// for each later one. The constructor and start_epoch() pass on what the sampler throws, except
-  /// that std::bad_alloc becomes Error out_of_memory.
+  /// for each later one. If no epoch has begun yet, skip_epochs() calls the sampler for the epoch
+  /// that is then the next. All three pass on what the sampler throws, except that std::bad_alloc
+  /// becomes Error out_of_memory.
   /// @throws Error invalid_data if the sampler returns samples that make no batch, or a number that
   /// the dataset does not have.
   Sampler sampler = {};
@@ -93,8 +94,8 @@ std::string_view to_string(LoaderMode value) noexcept;
 /// A ClosedLoader says what was left behind when a loader was closed.
 struct ClosedLoader {
   int threads_left = 0;  ///< This many threads of the loader are still in the dataset's code.
-  /// `note` is one line that says which samples those threads are reading. It is empty if no
-  /// threads were left.
+  /// `note` is one line that says which samples the threads that are left are reading. It is empty
+  /// if no thread is left.
   std::string note = {};
 };
 
