@@ -13,8 +13,9 @@ namespace penstock::graph {
 /// A RandomKey says what a draw belongs to. The same draw has the same key on every topology.
 struct RandomKey {
   std::uint64_t seed = 0;
-  /// `update` is the number of weight updates before the one that draws. For a loader or a dataset,
-  /// which draw for an epoch, it is the number of the epoch.
+  /// `update` is the number of weight updates before the one that draws. For draws of a loader or
+  /// of a dataset's transforms it is the number of the epoch, and for those of synthetic digits the
+  /// number of the sample.
   std::uint64_t update = 0;
   std::uint32_t replica = 0;
   /// `micro_batch` is the number of the micro-batch within its window.
