@@ -17,7 +17,7 @@ extern const Op scale;
 
 /// Makes a tensor whose elements are all one number. The op has no inputs. The attributes are
 /// `shape` (integers), `value` (real) and `loss_scaled` (0 by default). If loss_scaled is 1, the
-/// value is multiplied by the run's loss scale, which the gradient of the loss begins with.
+/// value is multiplied by the run's loss scale, with which the gradient of the loss begins.
 extern const Op fill;
 
 }  // namespace penstock::graph
