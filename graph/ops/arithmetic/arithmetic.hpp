@@ -1,4 +1,5 @@
-// These ops compute with two tensors, or with a tensor and a number, element by element.
+// These ops compute with two tensors, or with a tensor and a number, element by element, or make a
+// tensor of one number.
 #pragma once
 
 #include "graph/ir/op.hpp"

@@ -1,4 +1,4 @@
-// These functions estimate the time of ops that read and write every operand once, and return the
+// These functions estimate the cost of ops that read and write every operand once, and return the
 // workspace as the floats or doubles that kernels take.
 #pragma once
 

@@ -39,7 +39,7 @@ struct NormSource {
 /// Computes `part` for the elements `shard` of a tensor of `elements` elements, block after block.
 /// Allocates nothing if reserve() was called for `part`.
 void norm_part(const Part& shard, std::int64_t elements, const NormSource& source, NormPart& part);
-/// Makes room in `part` for norm_part() of `shard`.
+/// Makes room in `part` for what norm_part() writes for `shard`.
 void reserve(NormPart& part, const Part& shard, std::int64_t elements);
 /// Returns the squared norm of a tensor of `elements` elements from the parts of its shards, in
 /// order. Allocates nothing.
