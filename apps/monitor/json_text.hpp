@@ -1,4 +1,4 @@
-// These functions write what the monitor sees as JSON, for scripts. docs/monitoring.md describes
+// These functions return as JSON what the monitor sees, for scripts. docs/monitoring.md describes
 // the fields.
 #pragma once
 

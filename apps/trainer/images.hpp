@@ -1,4 +1,4 @@
-// This header opens and checks the data sets that penstock-train knows.
+// open_images() opens and checks the data sets that penstock-train knows.
 #pragma once
 
 #include <functional>
