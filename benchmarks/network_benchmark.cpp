@@ -2,11 +2,11 @@
 // compared with PyTorch, which gets the same weights and batches in alternating runs, and with the
 // machine's peak, which is measured first. Single ops are compared with the peak of their core,
 // which is measured in turns with them. The data are in memory and always the same noise. The
-// program fails if the engine and PyTorch do not arrive at the same losses and logits. Usage:
-// network_benchmark [all|contests|ops [ROUNDS [PENSTOCK_BYTES [PYTORCH_BYTES]]]] `contests`
-// measures the networks and PyTorch, `ops` measures single ops. ROUNDS says how often each
-// measurement is repeated. PENSTOCK_BYTES and PYTORCH_BYTES are the peak memory of processes that
-// have done the trainer's default work; benchmarks/run measures both.
+// program fails if the engine and PyTorch do not arrive at the same losses and logits.
+// Usage: network_benchmark [all|contests|ops [ROUNDS [PENSTOCK_BYTES [PYTORCH_BYTES]]]]
+// `contests` measures the networks and PyTorch, `ops` measures single ops. ROUNDS says how often
+// each measurement is repeated. PENSTOCK_BYTES and PYTORCH_BYTES are the peak memory of processes
+// that have done the trainer's default work; benchmarks/run measures both.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -31,7 +31,7 @@ namespace {
 
 constexpr int cores = 2;  // The goals are for a machine with two cores.
 
-/// Is the text of PyTorch's column if there is no PyTorch.
+/// The column of PyTorch has this text if there is no PyTorch.
 const std::string not_installed = "not installed";
 
 /// Prints what the machine can do at most, and returns the GFLOP/s of both cores together.
@@ -67,7 +67,7 @@ Row row_of(const Contest& contest, const Standing& standing, double peak) {
 }
 
 /// Prints the rows of all contests, and returns whether the engine and PyTorch came to the same
-/// result in each.
+/// result in each contest.
 bool print_contests(int rounds, double peak) {
   bool same = true;
   std::uint64_t blocks = 0;
@@ -174,8 +174,10 @@ enum class Part { all, contests, ops };
 struct Run {
   Part part = Part::all;
   int rounds = 7;
-  double penstock_bytes = 0;  ///< Is the engine's peak memory, or 0 if it was not measured.
-  double pytorch_bytes = 0;   ///< Is PyTorch's peak memory, or 0 if PyTorch is not installed.
+  /// `penstock_bytes` is the engine's peak memory, or 0 if it was not measured.
+  double penstock_bytes = 0;
+  /// `pytorch_bytes` is PyTorch's peak memory, or 0 if PyTorch is not installed.
+  double pytorch_bytes = 0;
 };
 
 int run(const Run& wanted) {

@@ -28,9 +28,9 @@ namespace {
 
 struct Work {
   Model model;
-  std::int64_t features;  ///< Counts the features of the model's input.
+  std::int64_t features;  ///< The model's input has this many features.
   std::int64_t batch;
-  std::int64_t micro_batches;  ///< Counts the micro-batches of one update, and of one call.
+  std::int64_t micro_batches;  ///< One update, and one call, has this many micro-batches.
 };
 
 /// An Engine is a model in training on an actor system of its own.

@@ -14,12 +14,13 @@
 namespace penstock::benchmarks {
 namespace {
 
-/// Is a network that is trained on one IPU. Its inputs are noise.
+/// A Work is a network that is trained on one IPU, with noise as its inputs.
 struct Work {
   std::string name;
   Model model;
   int batch, accumulation;
-  std::vector<Shape> inputs;  ///< Has each input's shape for one sample, which is empty for labels.
+  /// `inputs` are the shapes of the inputs for one sample; the shape of labels is empty.
+  std::vector<Shape> inputs;
 };
 
 Model convolutions(std::int64_t channels, std::int64_t size) {

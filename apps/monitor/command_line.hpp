@@ -13,7 +13,8 @@ struct Command {
   bool why = false;
   std::optional<std::int64_t> pid = {};
   double interval_seconds = 1;
-  /// Is the text of --help or of --version if one of them is given; nothing else is then printed.
+  /// If --help or --version is given, `text` is the text that is printed; nothing else is printed
+  /// then.
   std::optional<std::string> text = {};
 };
 

@@ -29,7 +29,7 @@ std::string socket_of(const std::string& directory, std::int64_t pid) {
   return directory + "/" + std::to_string(pid) + suffix;
 }
 
-/// Is a question to one process, with the part of the answer that has arrived so far.
+/// A Question is a question to one process, with the part of the answer that has arrived so far.
 class Question {
  public:
   Question(const std::string& directory, std::int64_t pid)
@@ -53,8 +53,8 @@ class Question {
   bool is_calling() const { return state_ == State::calling; }
   bool is_done() const { return state_ == State::done; }
   const std::string& answer() const { return answer_; }
-  /// Returns whether process `pid()` of this system is the one that answers. The answer may also
-  /// come from another container, where another process may have the same number.
+  /// Returns whether process `pid()` of this system is the process that answers. The answer may
+  /// also come from another container, where another process may have the same number.
   bool is_of_this_system() const { return peer_ == pid_; }
   /// Returns whether process `pid()` has ended and has left its socket behind.
   bool is_abandoned() const {
@@ -62,7 +62,7 @@ class Question {
   }
 
   /// Tries to connect and sends the request. If the process's queue of connections is full, the
-  /// next call() tries again.
+  /// next call of this function tries again.
   void call(const std::string& request) {
     if (state_ != State::calling) return;
     if (!connected()) {
@@ -112,8 +112,9 @@ class Question {
   std::string path_;
   int socket_;
   State state_ = State::calling;
-  bool refused_ = false;   // Says whether nobody listens at the socket.
-  std::int64_t peer_ = 0;  // Is the number of the process that listens, or 0 if it is not known.
+  bool refused_ = false;  // `refused_` says whether no process listens at the socket.
+  // `peer_` is the number of the process that listens, or 0 if it is not known.
+  std::int64_t peer_ = 0;
   std::string answer_;
 };
 

@@ -39,7 +39,7 @@ JsonValue json(const std::optional<T>& value) {
   return value ? json(*value) : JsonValue();
 }
 
-/// Returns a list of what `json_of` makes of each item.
+/// Returns a list of the results of `json_of` for the items.
 JsonValue list_of(const auto& items, const auto& json_of) {
   JsonValue list{.kind = Kind::list};
   for (const auto& item : items) list.items.push_back(json_of(item));
@@ -50,7 +50,7 @@ JsonValue json(const std::vector<T>& items) {
   return list_of(items, [](const T& item) { return json(item); });
 }
 
-/// Is a JSON object under construction.
+/// An Object is a JSON object under construction.
 class Object {
  public:
   Object& add(const char* name, JsonValue value) {

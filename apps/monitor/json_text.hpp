@@ -1,4 +1,4 @@
-// These functions write what the monitor sees as JSON, for scripts. docs/monitoring.md describes
+// These functions return as JSON what the monitor sees, for scripts. docs/monitoring.md describes
 // the fields.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace monitor {
 
-/// Returns `processes` as JSON. Their rates are means over `interval_seconds`.
+/// Returns `processes` as JSON. The rates in it are means over `interval_seconds`.
 std::string json_text(const std::vector<Observation>& processes, double interval_seconds);
 /// Returns as JSON what every actor of `processes` waits for.
 std::string json_text(const std::vector<ProcessWaits>& processes);

@@ -23,15 +23,16 @@
 namespace monitor {
 namespace {
 
-// A process may be busy for a second with the waits that somebody else has asked for.
+// The monitor waits for answers for at most this many seconds. A process may be busy for a second
+// with the waits for which another program has asked.
 constexpr double most_seconds = 3;
 
-/// Says whether stderr names the processes that give no answer, or an answer that cannot be read.
-/// The screen has no place for such lines.
+/// A Silent says whether stderr names the processes that give no answer, or an answer that cannot
+/// be read. The screen has no place for such lines.
 enum class Silent : std::uint8_t { named, ignored };
 
-/// Sends `request` to every process that the command is about, waits at most `most_seconds` for
-/// those of each directory, and returns the answers as `read` reads them. A process without an
+/// Sends `request` to every process that the command is about, and waits at most `most_seconds` for
+/// the processes of each directory. Returns the answers as `read` reads them. A process without an
 /// answer that can be read is left out.
 template <class Read>
 auto answers(const Command& command, const std::string& request, Read read,
@@ -61,7 +62,7 @@ std::vector<Observation> observe(const Command& command, Silent silent = Silent:
   return answers(command, "status", read_status, silent);
 }
 
-/// Throws if the command names a process and that process was not `found`.
+/// Throws an Error if the command names a process and that process was not `found`.
 void expect_found(const Command& command, bool found) {
   if (command.pid && !found)
     throw penstock::Error(penstock::Errc::invalid_argument,

@@ -68,7 +68,7 @@ PipelineWaits waits_of(const JsonValue& json) {
   return pipeline;
 }
 
-/// Returns the first item of `all` whose `member` is `value`, or null if there is none.
+/// Returns the first item of `all` whose `member` is `value`, or null if there is no such item.
 const auto* find_in(const auto& all, auto member, std::int64_t value) {
   const auto found = std::ranges::find(all, value, member);
   return found == all.end() ? nullptr : &*found;
@@ -76,7 +76,7 @@ const auto* find_in(const auto& all, auto member, std::int64_t value) {
 
 void add_rates(RunningModel& now, const RunningModel& before, double seconds) {
   const std::int64_t samples = now.samples - before.samples;
-  // A call that is longer than the time between the observations has not taken all of its samples
+  // If a call is longer than the time between the observations, only some of its samples were taken
   // in that time.
   const bool long_call = now.last_call && now.last_call->seconds > seconds;
   if (samples > 0 && !long_call)

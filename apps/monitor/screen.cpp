@@ -81,7 +81,8 @@ void Screen::show(const std::vector<std::string>& lines) {
 void Screen::wait(double seconds) const {
   sigset_t all, before;
   sigfillset(&all);
-  // Signals stay blocked until pselect() waits, so that none is missed after interrupted() returns.
+  // Signals stay blocked until pselect() waits, so that no signal is missed after interrupted()
+  // returns.
   sigprocmask(SIG_SETMASK, &all, &before);
   if (!interrupted()) {
     timespec time{};

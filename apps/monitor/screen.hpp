@@ -1,5 +1,5 @@
-// A Screen is where the monitor shows one picture after the other: a terminal, whose content it
-// replaces in place, or a stream of plain lines. One thread uses it.
+// A Screen shows one picture of the monitor after the other: on a terminal, where each picture
+// takes the place of the one before, or on a stream of plain lines. One thread uses a Screen.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,9 @@ namespace monitor {
 
 class Screen {
  public:
-  /// Takes over the terminal if stdout is one; the destructor brings its earlier content back. From
-  /// now on SIGINT, SIGTERM and SIGHUP do not end the process, but make interrupted() true.
+  /// Takes over the terminal if stdout is a terminal; the destructor brings back what was on the
+  /// terminal before. From now on, SIGINT, SIGTERM and SIGHUP do not end the process, but make
+  /// interrupted() true.
   Screen();
   ~Screen();
   Screen(const Screen&) = delete;
@@ -19,7 +20,7 @@ class Screen {
 
   /// Returns how many characters a line may have, or 0 if there is no limit.
   std::size_t width() const;
-  /// Shows as many of `lines` as the terminal has room for, and the number of those left out.
+  /// Shows as many of `lines` as the terminal has room for, and the number of lines left out.
   /// @throws penstock::Error io_error if stdout cannot be written.
   void show(const std::vector<std::string>& lines);
   /// Waits for `seconds`. The wait ends earlier if the program is interrupted or the terminal
@@ -33,7 +34,7 @@ class Screen {
   bool shown_ = false;
 };
 
-/// Writes `text` to stdout. @throws penstock::Error io_error if that fails.
+/// Writes `text` to stdout. @throws penstock::Error io_error if stdout cannot be written.
 void print(const std::string& text);
 
 }  // namespace monitor

@@ -15,7 +15,8 @@ enum class Align : std::uint8_t { left, right };
 struct Column {
   std::string title;
   Align align = Align::left;
-  /// Says whether the column becomes narrower if the table is too wide, down to 8 characters.
+  /// `shrinks` says whether the column becomes narrower if the table is too wide, down to 8
+  /// characters.
   bool shrinks = false;
 };
 
@@ -28,7 +29,8 @@ class Table {
   bool empty() const noexcept { return rows_.empty(); }
 
   /// Returns the lines of the table, with `heading` above the titles. Columns that shrink are cut
-  /// until each line has at most `width` characters, if they can be; a `width` of 0 is no limit.
+  /// until each line has at most `width` characters, as far as that is possible; a `width` of 0 is
+  /// no limit.
   std::vector<std::string> lines(const std::string& heading, std::size_t width) const;
 
  private:
@@ -40,7 +42,8 @@ class Table {
 
 /// Returns how many characters `text`, which is UTF-8, has.
 std::size_t characters_of(std::string_view text);
-/// Returns the first `most` characters of `text`; if there are more, the last is an ellipsis.
+/// Returns the first `most` characters of `text`; if `text` has more characters, the last one is an
+/// ellipsis.
 std::string cut(const std::string& text, std::size_t most);
 
 }  // namespace monitor

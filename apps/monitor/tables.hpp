@@ -1,5 +1,5 @@
-// These functions make the monitor's picture of all processes as text: it has a row per IPU and a
-// row per model.
+// These functions make the monitor's picture of all processes as text. The picture has a row per
+// IPU and a row per model.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace monitor {
 
-/// Returns the lines of the picture. They have at most `width` characters, unless the table's
+/// Returns the lines of the picture. Each line has at most `width` characters, unless the table's
 /// columns cannot be made so narrow; a `width` of 0 is no limit.
 std::vector<std::string> tables_of(const std::vector<Observation>& processes, std::size_t width);
 

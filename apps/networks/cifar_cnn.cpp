@@ -5,7 +5,7 @@
 namespace penstock::networks {
 namespace {
 
-/// Adds a convolution, a ReLU and a pooling, which make the image half as large.
+/// Adds a convolution, a ReLU and a pooling, which halves the height and the width of the image.
 Value convolution_layer(Model& model, const std::string& name, Value x, std::int64_t channels) {
   x = model.conv2d(name, x, {.out_channels = channels, .kernel = 3, .padding = 1});
   return model.max_pool2d(model.relu(x));
@@ -36,8 +36,8 @@ Model build(std::uint64_t seed) {
 
 }  // namespace
 
-// The normalization has the mean and the standard deviation of the training images' pixels, of all
-// channels together.
+// The normalization has the mean and the standard deviation of the training images' pixels, taken
+// over all channels together.
 const Network cifar_cnn{.name = "cifar-cnn",
                         .channels = 3,
                         .size = 32,

@@ -4,8 +4,8 @@
 
 namespace penstock::networks {
 
-/// Has three convolutions with pooling and a linear layer, with 33,834 parameters. It is for images
-/// of CIFAR-10.
+/// The network has three convolutions with pooling and a linear layer, with 33,834 parameters. It
+/// is for images of CIFAR-10.
 extern const Network cifar_cnn;
 
 }  // namespace penstock::networks

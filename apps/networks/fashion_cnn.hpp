@@ -4,8 +4,8 @@
 
 namespace penstock::networks {
 
-/// Has two convolutions, of which the second is group-normalized, and two linear layers, with
-/// 99,896 parameters.
+/// The network has two convolutions, of which the second is group-normalized, and two linear
+/// layers, with 99,896 parameters.
 extern const Network fashion_cnn;
 
 }  // namespace penstock::networks

@@ -4,7 +4,7 @@
 
 namespace penstock::networks {
 
-/// Has five linear layers, with 244,522 parameters.
+/// The network has five linear layers, with 244,522 parameters.
 extern const Network mlp;
 
 }  // namespace penstock::networks

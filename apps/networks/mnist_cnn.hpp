@@ -4,7 +4,7 @@
 
 namespace penstock::networks {
 
-/// Has two convolutions with pooling and two linear layers, with 90,026 parameters.
+/// The network has two convolutions with pooling and two linear layers, with 90,026 parameters.
 extern const Network mnist_cnn;
 
 }  // namespace penstock::networks

@@ -21,7 +21,7 @@ Images synthetic_images(std::uint64_t seed, const penstock::Normalization& norma
           penstock::synthetic_digits(synthetic_test_images, seed ^ test, normalization)};
 }
 
-/// Returns a text that says what to do if the data set's files are not there.
+/// Returns a text that says what to do if the files of the data set are not there.
 std::string advice(const DataOptions& options) {
   if (options.dataset == DatasetName::mnist)
     return "; tell with --data-dir where MNIST's four IDX files are";
@@ -82,8 +82,8 @@ void check(const penstock::Dataset& images, const penstock::Shape& expected,
     throw penstock::Error(penstock::Errc::invalid_data, where + ": there are no images");
 }
 
-/// Checks that the images of `dataset` have the shape `expected`, which is what the network takes.
-/// No file is read for that.
+/// Checks that the images of `dataset` have the shape `expected`, which is the shape that the
+/// network takes. The check reads no file.
 void check_kind(DatasetName dataset, const penstock::Shape& expected) {
   const penstock::Shape cifar10{3, 32, 32}, digits{1, 28, 28};
   const bool is_cifar10 = dataset == DatasetName::cifar10;

@@ -5,7 +5,7 @@
 
 namespace trainer {
 
-// getrusage() would count the parent's peak before exec() too.
+// getrusage() would also count the peak that the parent process had before exec().
 std::int64_t peak_resident_bytes() {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {

@@ -1,4 +1,4 @@
-// This function tells the peak memory of this process, as the operating system counts it.
+// peak_resident_bytes() returns the peak memory of this process, as the operating system counts it.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 namespace trainer {
 
 /// Returns the largest resident set since the program started, in bytes, or 0 if the system does
-/// not tell.
+/// not say how large it was.
 std::int64_t peak_resident_bytes();
 
 }  // namespace trainer

@@ -6,7 +6,7 @@ namespace trainer {
 
 /// Makes writes that cannot succeed return an error from now on and have no other effect. A pipe
 /// without a reader and a limit on file sizes do not end the process. A standard stream that is
-/// closed is opened on /dev/null, so that no file gets its descriptor.
+/// closed is opened on /dev/null, so that no other file gets the descriptor of the stream.
 void let_writes_fail();
 
 }  // namespace trainer

@@ -12,16 +12,16 @@ class EmptyPipeline {
  public:
   struct Setting {
     int stages = 4;
-    int accumulation = 400;  ///< Counts the micro-batches of a call.
+    int accumulation = 400;  ///< A call has this many micro-batches.
     Strategy strategy = Strategy::pipelined;
-    int threads = 0;  ///< Counts the worker threads; 0 stands for one per core.
+    int threads = 0;  ///< There are this many worker threads; 0 stands for one per core.
     int threads_per_ipu = 1;
   };
 
   explicit EmptyPipeline(const Setting& setting);
 
-  /// Returns the wall-clock time of a call divided by the number of its visits, as the median of
-  /// `rounds` calls. A visit is one forward or backward of one micro-batch on one stage.
+  /// Returns the wall-clock time of a call divided by the number of visits in the call, as the
+  /// median of `rounds` calls. A visit is one forward or backward of one micro-batch on one stage.
   double visit_microseconds(int rounds);
 
  private:

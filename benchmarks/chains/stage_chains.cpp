@@ -6,7 +6,7 @@ namespace penstock::benchmarks {
 namespace {
 
 /// Returns a chain of `count` stages. `add_stage` is called once for each stage, with the name of
-/// the layer that it adds.
+/// the layer to add.
 template <class AddStage>
 Model chain(const char* name, std::int64_t inputs, int count, AddStage add_stage) {
   Model model(name);
@@ -30,7 +30,8 @@ Model empty_stages(int count) {
 
 Model equal_stages() {
   // The first stage computes no gradient of its input, so it has two matrix products where the
-  // other stages have three. Its input has 1.5 times their features, so that the work is equal.
+  // other stages have three. The input of the first stage has 1.5 times the features of the other
+  // stages, so that the work is equal.
   constexpr std::int64_t width = equal_stage_inputs * 2 / 3;
   return chain("equal stages", equal_stage_inputs, equal_stage_count,
                [](Model& model, const std::string& name, Value x) {

@@ -1,5 +1,5 @@
 // These functions measure the floating-point peak of the machine's cores. The benchmarks give
-// speeds as a percentage of it.
+// speeds as a percentage of this peak.
 #pragma once
 
 #include "graph/kernels/isa.hpp"

@@ -4,7 +4,7 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Counts the independent chains, which are enough to hide an addition's latency in two pipes.
+/// So many independent chains are enough to hide an addition's latency in two pipes.
 constexpr int chain_count = 12;
 
 float multiply_add(std::int64_t rounds) {
@@ -18,12 +18,13 @@ float multiply_add(std::int64_t rounds) {
   return total[0];
 }
 
-/// Counts the places that are read side by side. A core prefetches at each of them, and so fetches
+/// Memory is read at this many places side by side. A core prefetches at each place, and so fetches
 /// more than it would at one place.
 constexpr int stream_count = 8;
 constexpr int line = 64 / sizeof(float);
 
-/// Calls `work` for each vector of a cache line, with the position of its first float in the line.
+/// Calls `work` for each vector of a cache line, with the position in the line of the vector's
+/// first float.
 template <class Work>
 [[gnu::always_inline]] inline void each_of_line(Work work) {
   unrolled<line / vector_size>([&](auto i) { work(i * vector_size); });

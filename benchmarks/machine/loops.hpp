@@ -9,7 +9,8 @@
 namespace penstock::benchmarks {
 
 struct Loops {
-  std::int64_t flops_per_round;  ///< Counts operations; a multiply-add counts as two.
+  /// One round has this many operations; a multiply-add counts as two.
+  std::int64_t flops_per_round;
   float (*multiply_add)(std::int64_t rounds);
   std::int64_t unit;  ///< The `count` of `read` and of `write` is a multiple of `unit`.
   float (*read)(const float* from, std::int64_t count);

@@ -9,8 +9,8 @@
 
 namespace penstock::benchmarks {
 
-/// A WorkingSet is memory that one core reads or writes again and again: from the nearest cache
-/// that holds all of it, or from main memory.
+/// A WorkingSet is memory that one core reads or writes again and again. The core finds it in the
+/// nearest cache that has room for all of it, or in main memory.
 class WorkingSet {
  public:
   WorkingSet(graph::Isa isa, std::int64_t bytes);
@@ -26,8 +26,8 @@ class WorkingSet {
   std::shared_ptr<std::byte> memory_;
 };
 
-/// Returns the GB/s of `threads` threads together, which read at the same time, each 256 MiB of its
-/// own. The best of several passes counts for each thread.
+/// Returns the GB/s of `threads` threads together, which read at the same time, each of them 256
+/// MiB of its own. The best of several passes counts for each thread.
 double memory_bandwidth(graph::Isa isa, int threads = 1);
 
 }  // namespace penstock::benchmarks

@@ -6,7 +6,7 @@
 
 namespace penstock::benchmarks {
 
-/// Runs `measure` on `threads` threads at the same time, and returns the sum of its results.
+/// Runs `measure` on `threads` threads at the same time, and returns the sum of the results.
 template <class Measure>
 double sum_over_threads(int threads, const Measure& measure) {
   std::vector<double> results(static_cast<std::size_t>(threads));

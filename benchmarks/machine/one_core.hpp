@@ -6,7 +6,8 @@
 namespace penstock::benchmarks {
 
 /// Runs `work` on a thread that stays on the first core that this process may use, and waits for
-/// its end. If the system does not allow that, the system chooses the cores of the thread.
+/// the end of `work`. If the system does not let the thread stay there, the system chooses the
+/// cores of the thread.
 void on_one_core(const std::function<void()>& work);
 
 }  // namespace penstock::benchmarks

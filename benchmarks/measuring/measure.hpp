@@ -1,5 +1,5 @@
-// These functions say how many seconds a function takes, and what the median of several
-// measurements is.
+// seconds_of() says how many seconds a function takes, and median() computes the median of several
+// measurements.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// processor_seconds() tells the processor time that this process has taken.
+// processor_seconds() says how much processor time this process has taken.
 #pragma once
 
 namespace penstock::benchmarks {

@@ -1,5 +1,5 @@
-// The table of benchmarks has one line per work, which shows the engine's figure beside PyTorch's
-// or the machine's, and whether the goal is reached.
+// The table of benchmarks has one line per work. The line shows the engine's figure beside
+// PyTorch's or the machine's, and whether the goal is reached.
 #pragma once
 
 #include <string>
@@ -10,17 +10,17 @@ namespace penstock::benchmarks {
 struct Row {
   std::string work;
   std::string unit = {};
-  std::string setting = {};  ///< Describes the engine's setting.
+  std::string setting = {};  ///< `setting` describes the engine's setting.
   std::string penstock = {};
   std::string of_peak = {};
   std::string pytorch = {};
   std::string pytorch_setting = {};
-  std::string times = {};  ///< Is `penstock` as a multiple of `pytorch`.
+  std::string times = {};  ///< `times` is `penstock` as a multiple of `pytorch`.
   std::vector<std::string> goals = {};
 };
 
 void print_header();
-/// Prints a row at once, so that a long run shows how far it is.
+/// Prints one row, without delay, so that a long run shows how far it is.
 void print(const Row& row);
 
 /// Returns a text such as "38123" or "7.25".

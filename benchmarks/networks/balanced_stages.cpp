@@ -10,7 +10,7 @@ namespace penstock::benchmarks {
 namespace {
 
 constexpr std::int64_t batch = 32;
-/// Counts the micro-batches of a call, which fill whole windows.
+/// A call has this many micro-batches, which fill whole windows.
 constexpr int micro_batches = 120;
 
 class Engine {

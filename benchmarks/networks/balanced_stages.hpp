@@ -4,19 +4,21 @@
 
 namespace penstock::benchmarks {
 
-/// Holds medians of several rounds for one way to run the stages.
+/// A StageTimes has medians of several rounds for one way to run the stages.
 struct StageTimes {
-  double visit_microseconds = 0;  ///< Is the wall-clock time of one forward or backward of a stage.
-  double busy_cores = 0;          ///< Counts the cores that compute at the same time, on average.
+  /// One forward or backward of a stage takes this much wall-clock time.
+  double visit_microseconds = 0;
+  double busy_cores = 0;  ///< On average, this many cores compute at the same time.
 };
 
 struct BalancedStages {
   StageTimes pipelined, sharded;
-  double speedup = 0;  ///< Is the sharded time divided by the pipelined time.
+  double speedup = 0;  ///< `speedup` is the sharded time divided by the pipelined time.
 };
 
 /// Compares pipelined and sharded stages on two worker threads, with windows of `accumulation`
-/// micro-batches. Each of the `rounds` rounds runs first the pipelined and then the sharded ones.
+/// micro-batches. Each of the `rounds` rounds runs first the pipelined stages and then the sharded
+/// stages.
 BalancedStages compare_balanced_stages(int accumulation, int rounds);
 
 }  // namespace penstock::benchmarks

@@ -12,8 +12,8 @@
 namespace penstock::benchmarks {
 namespace {
 
-/// Returns the setting that has had the shortest of all runs. Every setting has a few runs, and the
-/// settings run in turns.
+/// Returns the setting whose shortest run is the shortest of all. Every setting has a few runs, and
+/// the settings run in turns.
 const Setting& fastest(const Contest& contest, const Samples& samples) {
   const auto& settings = contest.settings;
   if (settings.size() == 1) return settings.front();
@@ -33,11 +33,11 @@ const Setting& fastest(const Contest& contest, const Samples& samples) {
 /// A Lane has one contestant, and the seconds that each of its measured runs took.
 struct Lane {
   Runner* runner;
-  int pytorch_threads;  ///< Is 0 for the engine.
+  int pytorch_threads;  ///< `pytorch_threads` is 0 for the engine.
   std::vector<double> seconds = {};
 };
 
-/// Runs a contestant twice and keeps the time of the second run. The first one suffers from what
+/// Runs a contestant twice and keeps the time of the second run. The first run suffers from what
 /// the contestant before leaves behind: full caches, and threads that wait busily for a while.
 void run_once(Lane& lane) {
   if (lane.pytorch_threads > 0) pytorch()->use_threads(lane.pytorch_threads);
@@ -82,8 +82,8 @@ Standing hold(const Contest& contest, int rounds) {
     // second of two threads waits busily for a while after its work.
     lanes.insert(lanes.end(), {{theirs.get(), 2}, {theirs.get(), 1}});
   }
-  // The engine still holds its first result while it makes a second one. After this run, it has all
-  // the memory that it needs.
+  // The engine still keeps its first result while it makes a second one. After this run, the engine
+  // has all the memory that it needs.
   ours->run();
   const std::uint64_t blocks = memory_counters().blocks_allocated;
   for (int round = 0; round < rounds; ++round)

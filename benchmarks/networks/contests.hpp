@@ -1,4 +1,5 @@
-// These are the contests of the table: each says which network runs in which settings.
+// These functions return the contests of the table. Each contest says which network runs in which
+// settings.
 #pragma once
 
 #include <vector>

@@ -13,8 +13,8 @@
 namespace penstock::benchmarks {
 namespace {
 
-// Each of these functions sets the options with which a means is compared. None of them changes the
-// number of samples of an update.
+// Each of these functions sets the options with which a means is compared. None of the functions
+// changes the number of samples of an update.
 void on_four_ipus(Options&) {}
 void in_two_replicas(Options& options) {
   options.topology.replication_factor = 2;
@@ -51,8 +51,8 @@ const Means all_means[] = {
 
 using Bytes = std::int64_t;
 
-/// Returns the peak of bytes on all IPUs together. Memory that the stages of an IPU share counts
-/// once.
+/// Returns the peak of bytes on all IPUs together. Memory that the stages of an IPU share is
+/// counted once.
 Bytes bytes_on_ipus(const std::vector<StageReport>& stages) {
   Bytes total = 0;
   std::map<int, Bytes> shared;
@@ -78,7 +78,7 @@ class MeasuredEngine {
   }
   double seconds() const { return median(seconds_); }
   Bytes bytes() { return bytes_on_ipus(model_.stage_reports()); }
-  /// Runs a step that is recorded, and returns the seconds that all IPUs together spent on weight
+  /// Runs a step that is recorded. Returns the seconds that all IPUs together spent on weight
   /// updates and on loads of weights.
   double update_seconds() {
     model_.take_trace();
@@ -107,7 +107,7 @@ struct Pair {
   MeasuredEngine without, with;
 };
 
-/// Runs both engines once. Each of them begins in every second round.
+/// Runs both engines once. Each engine is the first to run in every second round.
 void run_by_turns(Pair& pair, int round) {
   if (round % 2 == 0) pair.without.run();
   pair.with.run();

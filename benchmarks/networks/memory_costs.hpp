@@ -9,14 +9,14 @@
 namespace penstock::benchmarks {
 
 struct MemoryCost {
-  std::string means;  ///< Names what saves the memory.
-  /// Is the time of a step with the means divided by the time without it, by medians of alternating
-  /// runs.
+  std::string means;  ///< `means` is the name of the means that saves the memory.
+  /// `times` is the time of a step with the means divided by the time of a step without it, by
+  /// medians of alternating runs.
   double times = 1;
-  /// Is the time that a weight update takes longer with the means, summed over all IPUs. Loads of
-  /// weights count as part of the update.
+  /// A weight update takes this much longer with the means, summed over all IPUs. Loads of weights
+  /// count as part of the update.
   double update_microseconds = 0;
-  std::int64_t bytes_less = 0;  ///< Counts the bytes by which the sum of the IPUs' peaks is less.
+  std::int64_t bytes_less = 0;  ///< The sum of the IPUs' peaks is less by this many bytes.
 };
 
 std::vector<MemoryCost> memory_costs(int rounds);

@@ -21,14 +21,14 @@
 namespace penstock::benchmarks {
 namespace {
 
-/// Is what this core can do at most.
+/// A Roof has the largest speeds that this core can reach.
 struct Roof {
-  double gflops;     ///< Counts GFLOP/s.
-  double gigabytes;  ///< Counts the GB/s of main memory.
-  double near;       ///< Counts the GB/s of 4 MB that are read again and again.
+  double gflops;     ///< `gflops` is in GFLOP/s.
+  double gigabytes;  ///< `gigabytes` is the GB/s of main memory.
+  double near;       ///< `near` is the GB/s of 4 MB that are read again and again.
 
-  /// Returns the GFLOP/s that work of `cost` can reach at most. Its operands count as cached if
-  /// they have at most 8 MiB.
+  /// Returns the GFLOP/s that work of `cost` can reach at most. The operands of the work count as
+  /// cached if they have at most 8 MiB.
   double over(const graph::Cost& cost) const {
     constexpr double cached = 8 << 20;
     const double bandwidth = cost.bytes <= cached ? near : gigabytes;

@@ -1,4 +1,4 @@
-// An OpCall is a call of an op that can be repeated. It has memory of its own.
+// An OpCall is a call of an op that can be repeated. The OpCall has memory of its own.
 #pragma once
 
 #include <cstddef>

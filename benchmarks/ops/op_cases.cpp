@@ -17,7 +17,7 @@ TensorType f32(Shape shape) {
   return {DType::f32, shape};
 }
 
-/// Is one convolution of a network, with a pooling behind it if it is `pooled`.
+/// A Layer is one convolution of a network, with a pooling behind it if `pooled` is true.
 struct Layer {
   std::string name;
   std::int64_t images, in_channels, size, out_channels, kernel;

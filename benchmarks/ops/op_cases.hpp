@@ -16,24 +16,26 @@ struct OpCase {
   std::vector<graph::TensorType> inputs;
   std::int64_t images;
   graph::Attributes attributes = {};
-  /// Is the share of the op's multiplications that meet a pixel; the others meet one of the zeros
-  /// around an image, and may be left out.
+  /// `seen` is the share of the op's multiplications that meet a pixel; the others meet one of the
+  /// zeros around an image, and may be left out.
   double seen = 1;
 };
 
-/// Holds cases that have the same goal, which each of them must reach.
+/// An OpGoal has cases with the same goal, which each case must reach.
 struct OpGoal {
   std::string work;
-  double percent;  ///< Is a percentage of the peak, or of the roofline.
+  /// `percent` is a percentage of the peak, or of the roofline if `of_roof` is true.
+  double percent;
   bool of_roof = false;
-  std::vector<OpCase> cases = {};  ///< Each has a name that says how it differs from the others.
+  /// Each case has a name that says how it differs from the others.
+  std::vector<OpCase> cases = {};
 };
 
 /// Returns the goals, which are for wide convolutions and dense layers.
 std::vector<OpGoal> op_goals();
 
 /// Returns the cases of op_goals(); convolutions with few channels, as the networks have them, and
-/// their poolings, in both layouts; and the networks' dense layers.
+/// the poolings of these convolutions, in both layouts; and the networks' dense layers.
 std::vector<OpCase> op_cases();
 
 }  // namespace penstock::benchmarks

@@ -32,12 +32,12 @@ double bandwidth(WorkingSet& memory, bool writes) {
   return median(passes);
 }
 
-/// Holds medians of several rounds.
+/// A Figure has medians of several rounds.
 struct Figure {
   double gflops;
-  double peak;       ///< Is the core's peak in GFLOP/s.
-  double gigabytes;  ///< Is the bandwidth of memory in GB/s.
-  /// Is the roofline in GFLOP/s: the peak, or less if the op's bytes take longer than its
+  double peak;       ///< `peak` is the core's peak in GFLOP/s.
+  double gigabytes;  ///< `gigabytes` is the bandwidth of memory in GB/s.
+  /// `roof` is the roofline in GFLOP/s: the peak, or less if the op's bytes take longer than its
   /// operations.
   double roof;
 
@@ -65,7 +65,7 @@ Figure measure(const OpCase& item, int rounds) {
           .roof = std::min(peak, gigabytes * cost.flops / cost.bytes)};
 }
 
-/// Returns a text such as "66-96", or "80" where both ends are the same.
+/// Returns a text such as "66-96", or "80" if both ends are the same.
 std::string range(const std::vector<double>& values) {
   const auto [low, high] = std::ranges::minmax_element(values);
   const std::string from = number(*low), to = number(*high);

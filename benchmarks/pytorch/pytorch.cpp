@@ -7,8 +7,8 @@
 namespace penstock::benchmarks {
 namespace {
 
-/// Loads the module, or returns null if there is none. The module is never closed, because
-/// libtorch's threads outlive every call.
+/// Loads the module and returns its Pytorch, or returns null if there is no module. The module is
+/// never closed, because libtorch's threads outlive every call.
 Pytorch* load() {
   const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   void* module = dlopen((folder / "pytorch_module.so").c_str(), RTLD_NOW | RTLD_LOCAL);

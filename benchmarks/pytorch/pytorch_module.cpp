@@ -1,5 +1,5 @@
-// pytorch() loads this module. It does tasks with libtorch, in the way in which users of libtorch
-// would write them.
+// pytorch() loads this module. The module does tasks with libtorch, in the way in which users of
+// libtorch would write them.
 #include <dlfcn.h>
 
 #include <filesystem>
@@ -68,7 +68,7 @@ class TrainingRunner : public Runner {
   }
 
  private:
-  /// Adds the gradient of a micro-batch, and returns its loss.
+  /// Adds the gradient of a micro-batch, and returns the loss of the micro-batch.
   double accumulate(const MicroBatch& batch) {
     const Tensor loss = torch::cross_entropy_loss(network_(batch.images, weights_), batch.labels);
     (accumulation_ == 1 ? loss : loss / accumulation_).backward();
@@ -105,8 +105,8 @@ class InferenceRunner : public Runner {
 };
 
 /// Returns which BLAS computes matrix products, such as "openblas-openmp/libblas.so.3". Debian's
-/// libtorch takes the BLAS that the system finds first. It may be the reference implementation,
-/// which is many times slower than the others.
+/// libtorch takes the BLAS that the system finds first. This BLAS may be the reference
+/// implementation, which is many times slower than the others.
 std::string blas() {
   Dl_info info{};
   void* const sgemm = dlsym(RTLD_DEFAULT, "sgemm_");

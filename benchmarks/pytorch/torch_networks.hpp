@@ -1,5 +1,5 @@
-// These are the networks of apps/networks, written with PyTorch's functions. Their weights have the
-// same names.
+// These are networks of apps/networks, written with PyTorch's functions. The weights have the same
+// names in both.
 #pragma once
 
 #include <torch/torch.h>
@@ -10,10 +10,10 @@
 namespace penstock::benchmarks {
 
 using TorchWeights = std::map<std::string, torch::Tensor>;
-/// Computes logits [N,10] from images [N,1,28,28].
+/// A TorchNetwork computes logits [N,10] from images [N,1,28,28].
 using TorchNetwork = torch::Tensor (*)(torch::Tensor images, const TorchWeights& weights);
 
-/// Returns the network called `name`. @throws std::out_of_range if there is none.
+/// Returns the network called `name`. @throws std::out_of_range if there is no such network.
 TorchNetwork find_torch_network(const std::string& name);
 
 }  // namespace penstock::benchmarks

@@ -11,17 +11,17 @@
 
 namespace penstock::benchmarks {
 
-/// Says how the engine does a task. A run takes cut.samples() samples for each replica.
+/// A Setting says how the engine does a task. A run takes cut.samples() samples for each replica.
 struct Setting {
-  std::string name;  ///< Is the setting's text in the table.
+  std::string name;  ///< `name` is the setting's text in the table.
   Cut cut;
   Topology topology = {};
 
   std::int64_t samples() const { return cut.samples() * topology.replication_factor; }
 };
 
-/// Returns the options of `setting`. They ask for the outputs of every micro-batch, as the trainer
-/// does.
+/// Returns the options of `setting`. The options ask for the outputs of every micro-batch, as the
+/// trainer does.
 Options options_for(const Setting& setting);
 
 /// Returns a runner that is compiled and started, with the weights of initial_weights().
@@ -35,7 +35,8 @@ Weights initial_weights(const std::string& network);
 /// samples are always the same ones.
 Samples noise(std::int64_t count);
 
-/// Makes a training model, and returns the milliseconds that this took by its CompileReport.
+/// Makes a training model, and returns how many milliseconds that took according to the model's
+/// CompileReport.
 double compile_milliseconds(const Task& task, const Setting& setting);
 
 }  // namespace penstock::benchmarks

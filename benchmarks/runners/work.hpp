@@ -1,6 +1,6 @@
 // These types describe the work that the engine and PyTorch both do: a network in training or
-// inference, with given weights and data. They use only types of the standard library, so that they
-// can be handed to PyTorch's module.
+// inference, with given weights and data. The types consist of the standard library's types only,
+// so that they can be handed to PyTorch's module.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace penstock::benchmarks {
 
-/// Selects AdamW with its usual constants, or SGD with learning rate 0.001 and momentum 0.9.
+/// A Rule is AdamW with its usual constants, or SGD with learning rate 0.001 and momentum 0.9.
 enum class Rule : std::uint8_t { adamw, momentum };
 
 struct Task {
@@ -19,9 +19,9 @@ struct Task {
   Rule rule = Rule::adamw;
 };
 
-/// Says how one run of a task is cut: into `iterations` updates of `accumulation` micro-batches of
-/// `batch` samples. Inference has no updates: `accumulation` is 1, and `iterations` counts the
-/// micro-batches.
+/// A Cut says how one run of a task is cut: into `iterations` updates of `accumulation`
+/// micro-batches of `batch` samples. Inference has no updates: `accumulation` is 1, and
+/// `iterations` is the number of micro-batches.
 struct Cut {
   std::int64_t batch = 1;
   std::int64_t accumulation = 1;
@@ -36,7 +36,7 @@ struct Weight {
 };
 using Weights = std::map<std::string, Weight>;
 
-/// Holds images [samples,1,28,28] and their classes.
+/// A Samples has images [samples,1,28,28] and their classes.
 struct Samples {
   std::vector<float> images = {};
   std::vector<std::int64_t> labels = {};

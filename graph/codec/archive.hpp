@@ -1,6 +1,7 @@
 // An archive writes plain data as bytes, or reads plain data from such bytes. The fields of each
-// type are listed once, in a function `fields`, which serves both directions. The bytes of a number
-// are those that this machine's memory has, so that only a machine of the same kind can read them.
+// type are listed once, in a function `fields`, which serves both directions. Numbers have the same
+// bytes in an archive as in this machine's memory, so that only a machine of the same kind can read
+// them.
 #pragma once
 
 #include <concepts>
@@ -74,14 +75,14 @@ class Writer {
   std::string bytes_;
 };
 
-/// Reads what a Writer has written. Even if the bytes are corrupt, a Reader reads nothing beyond
-/// their end, and makes no list with more items than there are bytes left.
+/// A Reader reads what a Writer has written. Even if the bytes are corrupt, a Reader reads nothing
+/// behind the end of the bytes, and makes no list with more items than there are bytes left.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : bytes_(bytes) {}
 
-  /// Reads `items` one after the other. @throws Error corrupt_file if the bytes are recognised as
-  /// not written by a Writer.
+  /// Reads `items` one after the other. @throws Error corrupt_file if it is seen that no Writer has
+  /// written the bytes.
   template <class... Items>
   void operator()(Items&... items) {
     (item(items), ...);

@@ -12,8 +12,8 @@ void fields(Writer& writer, const KeptState& state) {
   writer(tensors, elementwise);
 }
 
-/// Writes `budget`. In place of the function `budget.state`, its results for the parameters of
-/// `model` are written.
+/// Writes `budget`. The results of the function `budget.state` for the parameters of `model` are
+/// written in place of the function.
 void write_budget(Writer& writer, const Graph& model, const MemoryBudget& budget) {
   const auto& [bytes, state, offload_state, shard_state, replicas] = budget;
   writer(bytes, offload_state, shard_state, replicas, static_cast<bool>(state));
@@ -31,7 +31,7 @@ std::string compile_key(const Graph& model, const CompileRequest& request) {
   const auto& [training, batch, options, stages, measure, schedule, phased, gradient_accumulation,
                threads, gradient_sum, replicas, threads_per_ipu, cores, memory, offload, recompute,
                anchors, progress, in_place] = request;
-  static_cast<void>(progress);  // A listener changes nothing of a plan.
+  static_cast<void>(progress);  // A listener changes nothing in a plan.
   writer(training, batch, options, stages, static_cast<bool>(measure), schedule, phased,
          gradient_accumulation, threads, gradient_sum, replicas, threads_per_ipu, cores, offload,
          recompute, anchors, in_place);

@@ -1,6 +1,6 @@
-// These functions list the fields of the graph's, the plan's and the report's structures, for
-// archives. Each structured binding names all fields of its structure, so that a field that is
-// added to the structure does not compile until it is listed here.
+// These functions list the fields of the structures of graphs, plans and reports, for archives.
+// Each structured binding names all fields of its structure, so that a field that is added to the
+// structure does not compile until it is listed here.
 #pragma once
 
 #include <concepts>
@@ -19,7 +19,7 @@
 
 namespace penstock::graph {
 
-/// Holds for `Structure` and for `const Structure`. Only a Writer takes a constant structure.
+/// The concept accepts `Structure` and `const Structure`. Only a Writer takes a constant structure.
 template <class T, class Structure>
 concept Either = std::same_as<std::remove_const_t<T>, Structure>;
 
@@ -228,8 +228,8 @@ void fields(auto& archive, Either<Note> auto& note) {
 }
 
 void fields(auto& archive, Either<CompileReport> auto& report) {
-  // The archive leaves out `call` and `outputs`, which follow from options in which the models that
-  // share a plan may differ, and the warnings, which are worded from the notes.
+  // The archive leaves out `call` and `outputs`, which follow from options that may differ between
+  // models that share a plan, and the warnings, which are made from the notes.
   auto& [seconds, steps, from_cache, call, stages, edges, outputs, layout_conversions, lanes,
          wasted_lanes, expected_utilization, ramp, threads, threads_per_ipu, expected_speedup,
          automatic_stages, warnings] = report;

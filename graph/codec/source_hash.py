@@ -1,4 +1,4 @@
-"""Writes a header that names the compiler's sources by their hash: plans of others are not read.
+"""Writes a header with a hash of the compiler's sources. Plans of other sources are not read.
 
 Usage: source_hash.py ROOT HEADER DEPFILE FOLDER...
 """
@@ -19,7 +19,7 @@ def main():
         '/// SHA-256 of what a plan depends on in the compiler.\n'
         f'inline constexpr std::string_view source_hash = "{digest.hexdigest()}";\n\n'
         '}  // namespace penstock::graph\n')
-    # Relative to the build directory, as ninja knows it.
+    # ninja knows the header by the path `header`, which is relative to the build directory.
     escaped = ' '.join(str(path).replace(' ', '\\ ') for path in sources)
     Path(depfile).write_text(f'{header}: {escaped}\n')
 

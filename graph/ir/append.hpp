@@ -1,5 +1,6 @@
-// These functions append a node faster than append() of graph.hpp, which compares the node's name
-// with those of all nodes. They are for passes that append about as many nodes as a deep model has.
+// These functions append a node faster than append() of graph.hpp does, which compares the node's
+// name with those of all nodes. Passes use these functions if they append about as many nodes as a
+// deep model has.
 #pragma once
 
 #include <string>
@@ -10,11 +11,11 @@
 
 namespace penstock::graph {
 
-/// Holds the names of a graph's nodes.
+/// NodeNames are the names of all nodes of a graph.
 using NodeNames = std::unordered_set<std::string>;
 
-/// Does what append() does, for a graph whose nodes have the names that `names` holds. The new
-/// node's `name`, which must not be empty, is added to `names`.
+/// Does what append() does, for a graph whose nodes have the names in `names`. The new node's
+/// `name`, which must not be empty, is added to `names`.
 /// @throws Error as append() does.
 NodeId append_named(Graph& graph, NodeNames& names, const Op& op, std::vector<ValueId> inputs,
                     Attributes attributes, const std::string& name);
@@ -25,10 +26,10 @@ NodeId append_named(Graph& graph, NodeNames& names, const Op& op, std::vector<Va
 NodeId append_unnamed(Graph& graph, const Op& op, std::vector<ValueId> inputs,
                       Attributes attributes, std::string name);
 
-/// Goes through the nodes from `first` on, in their order, and gives each a name that no node
-/// before it has. A node keeps its own name if that is unused; else it gets the first unused one of
-/// the names `name_2`, `name_3` and so on. The values that a node computes are renamed with the
-/// node.
+/// Goes through the nodes from `first` on, in their order, and gives each node a name that no node
+/// before it has. A node keeps its own name if no node before it has that name; otherwise the node
+/// gets the first unused one of the names `name_2`, `name_3` and so on. The values that a node
+/// computes are renamed with the node.
 void give_unused_names(Graph& graph, NodeId first);
 
 }  // namespace penstock::graph

@@ -1,5 +1,6 @@
-// Attributes are the named constants of a node, such as its stride. They are plain data, ordered by
-// name. An op declares which attributes its nodes may set, and reads them by these declarations.
+// Attributes are the named constants of a node, such as a stride. They are plain data, ordered by
+// name. An op declares which attributes its nodes may set, and reads the attributes by these
+// declarations.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +13,10 @@
 
 namespace penstock::graph {
 
-/// Holds a list of integers. It is a type of its own because std::variant in GCC 12's library
-/// assumes that a std::vector, which is a type of the same library, is copied without exceptions:
-/// if a copy failed for lack of memory, the variant would destroy a vector that was never made.
+/// An Integers is a list of integers. It is a type of its own because std::variant in GCC 12's
+/// library assumes that a std::vector, which is a type of the same library, is copied without
+/// exceptions: if a copy failed for lack of memory, the variant would destroy a vector that was
+/// never made.
 struct Integers : std::vector<std::int64_t> {
   using std::vector<std::int64_t>::vector;
   Integers(std::vector<std::int64_t> values) : std::vector<std::int64_t>(std::move(values)) {}
@@ -52,19 +54,20 @@ class Attributes {
   std::vector<std::pair<std::string, AttributeValue>> entries_;
 };
 
-/// Says what an attribute may be set to. A flag is kept as an integer; a pair is kept as a list of
-/// two integers, or as one integer that stands for both axes.
+/// An AttributeKind says what an attribute may be set to. A flag is kept as an integer; a pair is
+/// kept as a list of two integers, or as one integer that stands for both axes.
 enum class AttributeKind : std::uint8_t { integer, real, flag, text, integers, pair };
 
-/// Declares an attribute of an op, whose nodes may set `name` to a value of the kind `kind`.
+/// A DeclaredAttribute declares an attribute of an op, whose nodes may set `name` to a value of the
+/// kind `kind`.
 struct DeclaredAttribute {
   std::string_view name;
   AttributeKind kind;
 };
 
-/// Declares an attribute that is an integer. An op reads the attribute by of(), which returns
-/// `fallback` if a node does not set the attribute, and append() checks the nodes by the same
-/// declaration.
+/// An IntegerAttribute declares an attribute that is an integer. An op reads the attribute by of(),
+/// which returns `fallback` if a node does not set the attribute. append() checks the nodes by the
+/// same declaration.
 struct IntegerAttribute : DeclaredAttribute {
   constexpr explicit IntegerAttribute(std::string_view name, std::int64_t otherwise = 0)
       : DeclaredAttribute{name, AttributeKind::integer}, fallback(otherwise) {}
@@ -75,7 +78,7 @@ struct IntegerAttribute : DeclaredAttribute {
   std::int64_t fallback;
 };
 
-/// Declares an attribute that is a real number.
+/// A RealAttribute declares an attribute that is a real number.
 struct RealAttribute : DeclaredAttribute {
   constexpr explicit RealAttribute(std::string_view name, double otherwise = 0)
       : DeclaredAttribute{name, AttributeKind::real}, fallback(otherwise) {}
@@ -83,7 +86,7 @@ struct RealAttribute : DeclaredAttribute {
   double fallback;
 };
 
-/// Declares an attribute that is on or off.
+/// A FlagAttribute declares an attribute that is on or off.
 struct FlagAttribute : DeclaredAttribute {
   constexpr explicit FlagAttribute(std::string_view name, bool otherwise = false)
       : DeclaredAttribute{name, AttributeKind::flag}, fallback(otherwise) {}
@@ -91,7 +94,7 @@ struct FlagAttribute : DeclaredAttribute {
   bool fallback;
 };
 
-/// Declares an attribute that is a text.
+/// A TextAttribute declares an attribute that is a text.
 struct TextAttribute : DeclaredAttribute {
   constexpr TextAttribute(std::string_view name, std::string_view otherwise)
       : DeclaredAttribute{name, AttributeKind::text}, fallback(otherwise) {}
@@ -101,8 +104,8 @@ struct TextAttribute : DeclaredAttribute {
   std::string_view fallback;
 };
 
-/// Declares an attribute that is a list of integers, which is empty if a node does not set the
-/// attribute.
+/// A ListAttribute declares an attribute that is a list of integers. The list is empty if a node
+/// does not set the attribute.
 struct ListAttribute : DeclaredAttribute {
   constexpr explicit ListAttribute(std::string_view name)
       : DeclaredAttribute{name, AttributeKind::integers} {}
@@ -111,9 +114,10 @@ struct ListAttribute : DeclaredAttribute {
   }
 };
 
-/// Checks `attributes`, which a node sets, against those that its op declares.
-/// @throws Error invalid_argument if one of them is not declared or is of another kind, with a text
-/// such as: expected one of the attributes stride, padding, got "strid".
+/// Checks the attributes that a node sets, `attributes`, against those that its op declares,
+/// `declared`.
+/// @throws Error invalid_argument if an attribute is not declared or is of another kind, with a
+/// text such as: expected one of the attributes stride, padding, got "strid".
 void check_declared(std::span<const DeclaredAttribute> declared, const Attributes& attributes);
 
 /// Returns those of `attributes` that `declared` names.

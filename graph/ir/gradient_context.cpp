@@ -16,8 +16,9 @@ GradientContext::GradientContext(Graph& graph, NodeId node, std::vector<ValueId>
 
 std::vector<ValueId> GradientContext::emit_all(const Op& op, std::vector<ValueId> inputs,
                                                Attributes attributes) {
-  // The name may be used already: an op such as matmul may emit two nodes of the same kind, and a
-  // layer may be called so. At its end, differentiate() gives each emitted node a name of its own.
+  // Another node may already have the name: an op such as matmul may emit two nodes of the same
+  // kind, and a layer may have such a name. At its end, differentiate() gives each emitted node a
+  // name of its own.
   const NodeId id = append_unnamed(graph_, op, std::move(inputs), std::move(attributes),
                                    graph_.node(node_).name + "/" + std::string(op.name));
   Node& emitted = graph_.node(id);

@@ -96,8 +96,8 @@ NodeId append_unnamed(Graph& graph, const Op& op, std::vector<ValueId> inputs,
 
 void give_unused_names(Graph& graph, NodeId first) {
   NodeNames names;
-  // Holds, for each name, the next number to try. No name becomes free again in this loop, so lower
-  // numbers need not be tried once more.
+  // This map has, for each name, the number to try next. No name becomes free again in this loop,
+  // so lower numbers need not be tried once more.
   std::unordered_map<std::string, int> next;
   for (NodeId id = 0; std::cmp_less(id, graph.nodes.size()); ++id) {
     Node& node = graph.node(id);

@@ -1,5 +1,5 @@
-// Graph is the intermediate representation: nodes in topological order over numbered values, and
-// blocks that group nodes. It is plain data. Passes take a graph and return a graph.
+// A Graph is the intermediate representation of a model: nodes in topological order over numbered
+// values, and blocks that group nodes. It is plain data. Passes take a graph and return a graph.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ using NodeId = std::int32_t;
 using BlockId = std::int32_t;
 inline constexpr std::int32_t none = -1;
 
-/// Returns the position in Graph::values, nodes or blocks of what has the number `id`, which must
-/// not be `none`.
+/// Returns the position in Graph::values, Graph::nodes or Graph::blocks of the element with the
+/// number `id`, which must not be `none`.
 constexpr std::size_t index(std::int32_t id) noexcept {
   return static_cast<std::size_t>(id);
 }
@@ -39,12 +39,12 @@ struct TensorType {
 std::string to_string(const TensorType& type);
 
 enum class ValueKind : std::uint8_t {
-  input,      ///< Comes from the host with each micro-batch; dimension 0 is the batch.
-  parameter,  ///< Is trained.
-  buffer,     ///< Is kept between micro-batches but not trained, such as running statistics.
-  /// Is the sum of a gradient over a window's micro-batches; differentiate() makes it.
+  input,      ///< The host gives the value with each micro-batch; dimension 0 is the batch.
+  parameter,  ///< Training changes the value.
+  buffer,  ///< The value is kept between micro-batches but not trained, such as running statistics.
+  /// The value is the sum of a gradient over a window's micro-batches; differentiate() makes it.
   accumulator,
-  computed,  ///< Is the output of a node.
+  computed,  ///< The value is an output of a node.
 };
 
 struct Value {
@@ -52,38 +52,39 @@ struct Value {
   TensorType type = {};
   ValueKind kind = ValueKind::computed;
   NodeId producer = none;
-  bool checkpoint = false;  ///< Says whether a stage that recomputes keeps the value.
+  bool checkpoint = false;  ///< If `checkpoint` is true, a stage that recomputes keeps the value.
 };
 
 struct Node {
-  std::string name = {};  ///< Is unique in the graph.
+  std::string name = {};  ///< `name` is unique in the graph.
   const Op* op = nullptr;
   Attributes attributes = {};
   std::vector<ValueId> inputs = {};
   std::vector<ValueId> outputs = {};
   BlockId block = none;
-  /// Says whether differentiate() emitted the node, or the node is `recomputed`.
+  /// `backward` says that differentiate() emitted the node, or that the node is `recomputed`.
   bool backward = false;
-  /// Is, for a backward node, the forward node whose gradients the node helps to compute, or which
-  /// the node repeats.
+  /// For a backward node, `forward_of` is the forward node whose gradients the backward node helps
+  /// to compute, or whose work it repeats.
   NodeId forward_of = none;
-  /// Says whether the node repeats the work of `forward_of` without changing a buffer.
+  /// `recomputed` says that the node repeats the work of `forward_of` without changing a buffer.
   bool recomputed = false;
-  /// Says whether the node repeats a part of a fused node, so that the host can have a value from
-  /// within the fused node.
+  /// `apart` says that the node repeats a part of a fused node, so that the host can have a value
+  /// from within the fused node.
   bool apart = false;
 };
 
-/// Returns the name by which messages call a node, such as `conv2d "conv2"`.
+/// Returns the text by which messages name a node, such as `conv2d "conv2"`.
 std::string to_string(const Node& node);
 
-/// Says how a parameter or buffer starts; `uniform` draws from [-bound, bound).
+/// An Initializer says which values a parameter or buffer has at first; `uniform` draws from
+/// [-bound, bound).
 struct Initializer {
   enum class Kind : std::uint8_t { constant, uniform, normal } kind = Kind::constant;
-  double value = 0;  ///< Is the constant, the bound, or the standard deviation.
+  double value = 0;  ///< `value` is the constant, the bound, or the standard deviation.
 };
 
-/// Is a parameter or a buffer.
+/// A Variable is a parameter or a buffer.
 struct Variable {
   ValueId value = none;
   Initializer initializer = {};
@@ -91,41 +92,43 @@ struct Variable {
 
 struct Block {
   std::string name = {};
-  std::int32_t ipu = none;  ///< Is the IPU that the model names for the block, or `none`.
-  /// Is the number of the stage that the block was made for, or `none`.
+  std::int32_t ipu = none;  ///< `ipu` is the IPU that the model names for the block, or `none`.
+  /// `stage` is the number of the stage for which the block was made, or `none`.
   std::int32_t stage = none;
 };
 
 struct Output {
   std::string name = {};
   ValueId value = none;
-  /// Is the position among the anchors that were asked for; `none` if the output is the model's
-  /// own.
+  /// `anchor` is the position of the output among the anchors that the host asks for, or `none` if
+  /// the output is the model's own.
   std::int32_t anchor = none;
 };
 
-/// Is a value whose gradient the host asks for.
+/// A GradientAnchor is a value whose gradient the host asks for.
 struct GradientAnchor {
   ValueId value = none;
-  std::int32_t anchor = none;  ///< Is the position among the anchors that were asked for.
-  /// Is the number of samples in a micro-batch if the value has the batch-lane layout, and 0 if it
-  /// has another layout.
+  /// `anchor` is the position among the anchors that the host asks for.
+  std::int32_t anchor = none;
+  /// `lane_batch` is the number of samples in a micro-batch if the value has the batch-lane layout,
+  /// and 0 if the value has another layout.
   std::int64_t lane_batch = 0;
 };
 
-/// Names two values that are computed alike: the result of a fused node, and the result of the
-/// nodes that repeat the parts of the fused node one by one (Node::apart).
+/// A Twin is a pair of values that are computed alike: the result of a fused node, and the result
+/// of the nodes that repeat the parts of the fused node one by one (Node::apart).
 struct Twin {
-  ValueId value = none;     ///< Is the result of the nodes that repeat the parts.
-  ValueId original = none;  ///< Is the result of the fused node.
+  ValueId value = none;     ///< `value` is the result of the nodes that repeat the parts.
+  ValueId original = none;  ///< `original` is the result of the fused node.
 };
 
-/// Is the gradient of one use of a parameter, and the value that sums it over micro-batches.
+/// A ParameterGradient is the gradient of one use of a parameter, with the value that sums it over
+/// micro-batches.
 struct ParameterGradient {
   ValueId parameter = none;
   ValueId gradient = none;
-  ValueId sum = none;  ///< Is the value, of the kind accumulator, that sums up `gradient`.
-  NodeId use = none;   ///< Is the node that uses the parameter.
+  ValueId sum = none;  ///< `sum` is the value, of the kind accumulator, that sums up `gradient`.
+  NodeId use = none;   ///< `use` is the node that uses the parameter.
 };
 
 struct Graph {
@@ -133,16 +136,17 @@ struct Graph {
   std::vector<Value> values;
   std::vector<Node> nodes;
   std::vector<Block> blocks;
-  std::vector<ValueId> inputs = {};  ///< Has the inputs in the order in which they were declared.
-  /// Has the parameters and buffers in the order in which the model's layers declare them.
+  std::vector<ValueId> inputs = {};  ///< `inputs` are in the order in which they were declared.
+  /// `variables` are the parameters and buffers in the order in which the model's layers declare
+  /// them.
   std::vector<Variable> variables;
   std::vector<Output> outputs;
-  /// Has the values whose gradients differentiate() makes outputs.
+  /// `gradients` are the values whose gradients differentiate() makes outputs.
   std::vector<GradientAnchor> gradients = {};
-  std::vector<Twin> twins = {};  ///< Has the pairs that fuse() has made.
+  std::vector<Twin> twins = {};  ///< `twins` are the pairs that fuse() has made.
   ValueId loss = none;
-  /// Has what differentiate() has found, in the order of `variables` and, for each parameter, of
-  /// its uses.
+  /// `parameter_gradients` are what differentiate() has found, in the order of `variables` and, for
+  /// each parameter, of its uses.
   std::vector<ParameterGradient> parameter_gradients;
 
   const Value& value(ValueId id) const { return values[index(id)]; }
@@ -152,8 +156,8 @@ struct Graph {
   const TensorType& type(ValueId id) const { return value(id).type; }
 };
 
-/// Appends a node, infers the types of its outputs, and returns its number. A node whose `name` is
-/// empty is called by the op's name and a number.
+/// Appends a node, infers the types of its outputs, and returns its number. If `name` is empty, the
+/// node gets the op's name and a number as its name.
 /// @throws Error shape_mismatch, with a text that begins with the names of the op and of the node,
 /// if the inputs are not what the op takes; invalid_argument if the op does not declare an
 /// attribute, or declares it of another kind; invalid_model if the name is used already.

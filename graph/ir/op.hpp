@@ -15,7 +15,7 @@
 
 namespace penstock::graph {
 
-/// Is a tensor as a kernel sees it: dense, row-major and aligned to 64 bytes.
+/// An Operand is a tensor as a kernel sees it: dense, row-major and aligned to 64 bytes.
 struct Operand {
   const TensorType* type = nullptr;
   void* data = nullptr;
@@ -32,17 +32,19 @@ struct Operand {
 
 struct KernelCall {
   const Attributes& attributes;
-  /// Are the inputs. The kernel only reads them, although an Operand lets it write.
+  /// The kernel only reads `inputs`, although an Operand lets it write.
   std::span<const Operand> inputs;
-  /// Are the outputs. Their memory may be uninitialised, and the kernel writes every element that
-  /// belongs to `part`.
+  /// The memory of `outputs` may be uninitialised. The kernel writes every element that belongs to
+  /// `part`.
   std::span<const Operand> outputs;
-  std::span<std::byte> workspace;  ///< Has as many bytes as the op's `workspace` has asked for.
+  /// `workspace` has at least as many bytes as Op::workspace returns.
+  std::span<std::byte> workspace;
   RandomKey random;
-  /// Is the number with which the gradient of the loss starts (Optimizer::loss_scaling).
+  /// `loss_scale` is the number with which the gradient of the loss starts
+  /// (Optimizer::loss_scaling).
   float loss_scale = 1;
-  std::int64_t summed = 0;  ///< Counts the micro-batches that the gradient sums hold already.
-  /// Says which of the op's `units` to compute. The kernel of an op without units computes
+  std::int64_t summed = 0;  ///< The gradient sums have this many micro-batches in them already.
+  /// `part` says which of Op::units to compute. The kernel of an op without units computes
   /// everything.
   Part part = {};
 };
@@ -50,25 +52,28 @@ struct KernelCall {
 using Types = std::span<const TensorType>;
 
 struct Cost {
-  /// Counts floating-point operations; a multiplication and an addition are two.
+  /// `flops` is the number of floating-point operations; a multiplication and an addition are two.
   double flops = 0;
-  double bytes = 0;  ///< Counts the bytes that are read and written if nothing is cached.
+  /// `bytes` is the number of bytes that are read and written if nothing is cached.
+  double bytes = 0;
 
-  /// Estimates the time in units of one floating-point operation: moving one byte takes about as
-  /// long as four operations.
+  /// Returns an estimate of the time in units of one floating-point operation: moving one byte
+  /// takes about as long as four operations.
   double work() const noexcept { return flops + 4 * bytes; }
 };
 
-/// Says that output `output` may be written over input `input` if nobody else needs that input any
-/// more: the kernel reads element i of the input before it writes element i of the output.
+/// An Overwrite says that output `output` may be written over input `input` if no other node needs
+/// that input any more: the kernel reads element i of the input before it writes element i of the
+/// output.
 struct Overwrite {
   int input;
   int output;
 };
 
-/// Says that output `output` is the new value of the buffer that is input `input`, such as running
-/// statistics. The output has the type and the memory of that input. No other output depends on
-/// that input, so that the other outputs can be computed again after the buffer has changed.
+/// An Update says that output `output` is the new value of the buffer that is input `input`, such
+/// as running statistics. The output has the type and the memory of that input. No other output
+/// depends on that input, so that the other outputs can be computed again after the buffer has
+/// changed.
 struct Update {
   int input;
   int output;
@@ -76,19 +81,19 @@ struct Update {
 
 class GradientContext;
 
-/// Is one case for the generic op tests: input types, attributes, and the range that inputs are
-/// drawn from.
+/// An OpSample is one case for the generic tests of ops: input types, attributes, and the ranges
+/// from which inputs are drawn.
 struct OpSample {
   std::vector<TensorType> inputs = {};
   Attributes attributes = {};
   double low = -1;  ///< Elements of f32 inputs are drawn from [low, high).
   double high = 1;
   std::int64_t labels = 0;  ///< Elements of i64 inputs are drawn from [0, labels).
-  /// Has the positions of the f32 inputs that get no gradient by definition.
+  /// `constants` are the positions of the f32 inputs that get no gradient by definition.
   std::vector<std::size_t> constants = {};
 };
 
-/// Says whether a node works in the batch-lane layout (graph/ops/rules/lane_shape.hpp).
+/// A LaneUse says whether a node works in the batch-lane layout (graph/ops/rules/lane_shape.hpp).
 enum class LaneUse : std::uint8_t {
   never,
   follows,  ///< The node works in that layout if its first input has that layout already.
@@ -97,19 +102,19 @@ enum class LaneUse : std::uint8_t {
 };
 
 struct Op {
-  /// Is the name in graphs, dumps and messages, such as "conv2d".
+  /// `name` is the name in graphs, dumps and messages, such as "conv2d".
   std::string_view name;
-  /// Is the name of the ONNX operator that computes the same; empty if there is none.
+  /// `onnx` is the name of the ONNX operator that computes the same, or empty if there is none.
   std::string_view onnx = "";
-  /// Declares the attributes that a node may set. append() refuses any other, so that a misspelt
-  /// name never means the default.
+  /// `attributes` are those that a node may set. append() refuses any other attribute, so that a
+  /// misspelt name never means the default.
   std::vector<DeclaredAttribute> attributes = {};
   /// Returns the types of the outputs for inputs of the types `inputs`.
   /// @throws Error shape_mismatch with a text such as "expected 10 input channels, got 12"; the
   /// caller puts the names of the op and of the node before that text.
   std::vector<TensorType> (*infer)(const Attributes&, Types inputs) = nullptr;
-  /// Computes the outputs. It never allocates tensor memory, and the bits of the result depend on
-  /// nothing but inputs, types, attributes, random key and the numbers of the call.
+  /// Computes the outputs. The function never allocates tensor memory, and the bits of the result
+  /// depend on nothing but inputs, types, attributes, random key and the numbers of the call.
   void (*forward)(const KernelCall&) = nullptr;
   /// Emits the nodes that compute the gradients of the inputs. Null says that the op is not
   /// differentiable.
@@ -117,58 +122,63 @@ struct Op {
   Cost (*cost)(const Attributes&, Types inputs, Types outputs) = nullptr;
   /// Returns the number of scratch bytes that `forward` needs. Null says that `forward` needs none.
   std::int64_t (*workspace)(const Attributes&, Types inputs, Types outputs) = nullptr;
-  /// Returns the number of independent units that `forward` consists of, for threads to share.
-  /// Whichever part of the units `forward` computes, it writes the outputs of that part only, with
-  /// the same bits as if it computed all units. Layouts, algorithms and blocks therefore depend on
-  /// the sizes of the whole tensors, not of the part. Parts run at the same time, each with a
-  /// workspace of its own. Null says that the work cannot be shared among threads.
+  /// Returns the number of independent units that `forward` consists of, for threads to share. When
+  /// `forward` computes a part of the units, it writes the outputs of that part only, with the same
+  /// bits as if it computed all units. Layouts, algorithms and blocks therefore depend on the sizes
+  /// of the whole tensors, not of the part. Parts run at the same time, each with a workspace of
+  /// its own. Null says that the work cannot be shared among threads.
   std::int64_t (*units)(const Attributes&, Types inputs, Types outputs) = nullptr;
   std::vector<Overwrite> overwrites = {};
   std::vector<Update> updates = {};
   /// Returns the op that replaces this op when a model is compiled for inference, such as the
-  /// identity for dropout. The replacement takes as many of the first inputs as it needs, and gives
-  /// all outputs of this op or only the first ones. Null says that the op is not replaced.
+  /// identity for dropout. The replacement takes the first inputs of this op, as many as it needs,
+  /// and gives all outputs of this op or only the first ones. Null says that the op is not
+  /// replaced.
   const Op& (*inference)() = nullptr;
-  /// Returns the op that computes the same in the batch-lane layout. Input 0 and all outputs of
-  /// that op have the batch-lane layout, and the other inputs have the same layout as here. Null
-  /// says that the op itself works in either layout.
+  /// Returns the op that computes the same in the batch-lane layout. Input 0 and all outputs of the
+  /// returned op have the batch-lane layout, and the other inputs have the same layout as those of
+  /// this op. Null says that this op itself works in either layout.
   const Op& (*lane_form)() = nullptr;
-  /// Says whether a node works in the batch-lane layout, from the attributes and the types of the
-  /// inputs alone. These types are those in the batch-major layout. Null says that the op never
+  /// Returns whether a node works in the batch-lane layout, from the attributes and the types of
+  /// the inputs alone. These types are those in the batch-major layout. Null says that the op never
   /// works in the batch-lane layout.
   LaneUse (*lane_use)(const Attributes&, Types inputs) = nullptr;
   /// Returns cases for the generic tests of determinism, finite differences and shapes.
   std::vector<OpSample> (*samples)() = nullptr;
   /// Overwrites each input of which the op refuses some contents, such as labels that are not the
-  /// number of a class. The op accepts the new contents, which give it as much work as inputs of
-  /// these shapes can. The function serves callers that run an op without a user's data. Null says
-  /// that the op takes any contents.
+  /// number of a class. The op accepts the new contents, and has as much work with them as any
+  /// inputs of these shapes can make. The function is for callers that run an op without a user's
+  /// data. Null says that the op takes any contents.
   void (*make_valid)(const Attributes&, std::span<const Operand> inputs) = nullptr;
-  /// Says whether output 0 is what training may minimise.
+  /// `is_loss` says whether training may minimise output 0.
   bool is_loss = false;
-  /// Says whether the op computes the larger of its input and 0, element by element.
+  /// `is_relu` says whether the op computes the larger of its input and 0, element by element.
   bool is_relu = false;
-  /// Is the flag by which a node makes the op apply relu to its output. Null says that the op has
-  /// no such flag.
+  /// `relu_flag` is the flag by which a node makes the op apply relu to its output. Null says that
+  /// the op has no such flag.
   const FlagAttribute* relu_flag = nullptr;
   /// Returns whether a node with these attributes takes the maximum of each square of 2x2 pixels,
   /// without overlap and padding. Output 1 then says which pixel of each square had the maximum.
   /// Null says that no node of the op does that.
   bool (*halves_image)(const Attributes&) = nullptr;
-  /// Returns the op that does in one step what this op, a pooling for which halves_image() is true,
-  /// and relu do one after the other; pooling and relu may come in either order. Output 1 is that
-  /// of the pooling. Null says that there is no such op.
+  /// Returns the op that does in one step what this op and relu do one after the other, in either
+  /// order. This op is a pooling for which halves_image() is true, and output 1 of the returned op
+  /// is that of the pooling. Null says that there is no such op.
   const Op& (*pooled_relu_form)() = nullptr;
-  /// Says whether the op brings a value into the batch-lane layout, and does nothing else.
+  /// `enters_lanes` says whether the op brings a value into the batch-lane layout, and does nothing
+  /// else.
   bool enters_lanes = false;
-  /// Says whether the op brings a value back from the batch-lane layout, and does nothing else.
+  /// `leaves_lanes` says whether the op brings a value back from the batch-lane layout, and does
+  /// nothing else.
   bool leaves_lanes = false;
-  /// Says whether the op computes with statistics of the whole micro-batch and keeps a mean of them
-  /// in buffers. Each replica then has statistics, and such buffers, of its own.
+  /// `has_batch_statistics` says whether the op computes with statistics of the whole micro-batch
+  /// and keeps a mean of them in buffers. If so, each replica has statistics, and such buffers, of
+  /// its own.
   bool has_batch_statistics = false;
 };
 
-/// Gives an op's `backward` the node that it has to differentiate, and functions to emit nodes.
+/// A GradientContext gives an op's `backward` the node to differentiate, and functions to emit
+/// nodes.
 class GradientContext {
  public:
   GradientContext(Graph& graph, NodeId node, std::vector<ValueId> output_gradients,
@@ -182,16 +192,16 @@ class GradientContext {
   /// Returns the gradient of output i, or `none` if the loss does not depend on that output in a
   /// differentiable way.
   ValueId gradient(std::size_t i) const { return output_gradients_[i]; }
-  /// Returns whether anybody wants the gradient of input i.
+  /// Returns whether the gradient of input i is needed.
   bool needs(std::size_t i) const { return needed_[i]; }
 
-  /// Appends a backward node and returns its output number `output`.
+  /// Appends a backward node and returns output number `output` of that node.
   ValueId emit(const Op& op, std::vector<ValueId> inputs, Attributes attributes = {},
                std::size_t output = 0);
-  /// Appends a backward node and returns all its outputs.
+  /// Appends a backward node and returns all outputs of that node.
   std::vector<ValueId> emit_all(const Op& op, std::vector<ValueId> inputs,
                                 Attributes attributes = {});
-  /// Says that `gradient`, a value of the type of input i, is the gradient of that input.
+  /// Makes `gradient`, a value of the type of input i, the gradient of that input.
   void set(std::size_t i, ValueId gradient) { input_gradients_[i] = gradient; }
 
   const std::vector<ValueId>& input_gradients() const { return input_gradients_; }

@@ -5,7 +5,8 @@ namespace {
 
 using Counter = std::array<std::uint32_t, 4>;
 
-constexpr std::uint64_t mix(std::uint64_t x) noexcept {  // This is the finaliser of splitmix64.
+// The function is the finaliser of splitmix64.
+constexpr std::uint64_t mix(std::uint64_t x) noexcept {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
   return x ^ (x >> 31);

@@ -1,4 +1,4 @@
-// These functions find the ops.
+// These functions return ops: the op of a name, or all ops.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace penstock::graph {
 
-/// Returns the op called `name`. @throws Error invalid_model if there is none.
+/// Returns the op called `name`. @throws Error invalid_model if there is no such op.
 const Op& find_op(std::string_view name);
 /// Returns every op.
 std::span<const Op* const> all_ops();

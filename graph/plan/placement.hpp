@@ -1,4 +1,4 @@
-// A Placement says where a value of a stage lives, and how a program gets at it. It is plain data.
+// A Placement says where a value of a stage lives, and how a program reaches it. It is plain data.
 #pragma once
 
 #include <cstdint>
@@ -9,30 +9,31 @@
 
 namespace penstock::graph {
 
-/// Says when the elements of a value are where a program can work on them.
+/// An Arrival says when the elements of a value are where a program can work on them.
 enum class Arrival : std::uint8_t {
-  /// The elements are there whenever the program runs: they lie on the IPU, or are brought there
-  /// for the program's turn.
+  /// The elements are there whenever the program runs. Either they lie on the IPU, or they are
+  /// brought there for the program's turn.
   always,
-  /// The program works on a copy of its own, which is loaded whole before the first instruction
-  /// that reads it, and stored after the instruction that computes it.
+  /// The program works on a copy of the elements. The copy is loaded whole before the first
+  /// instruction that reads the value, or stored after the instruction that computes the value.
   copied,
   /// The elements come piece by piece, in the workspace of the instruction that works on them.
   in_pieces,
 };
 
 struct Placement {
-  Location home = {};  ///< Says where the value lives between programs.
+  Location home = {};  ///< `home` is where the value lives between programs.
   Arrival arrival = Arrival::always;
 
   bool operator==(const Placement&) const = default;
 };
 
-/// Has the placements of a stage's values, by ValueId. A value without a placement is a temporary
-/// of a program, or belongs to other stages.
+/// Placements are the placements of a stage's values, by ValueId. A value without a placement is a
+/// temporary of a program, or belongs to other stages.
 using Placements = std::vector<std::optional<Placement>>;
 
-/// Returns whether a program has to find room in its scratch for the value that has `placement`.
+/// Returns whether a program has to find room in its scratch for a value with the placement
+/// `placement`.
 inline bool needs_scratch(const std::optional<Placement>& placement) {
   return !placement || placement->arrival == Arrival::copied;
 }

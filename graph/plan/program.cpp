@@ -45,9 +45,9 @@ std::byte* base_of(const Location& location, const Bindings& bindings) {
   return nullptr;
 }
 
-/// Holds an instruction's inputs or outputs. It needs no heap memory for up to 16 of them, and most
-/// instructions have fewer. A thread-local list would need memory when a thread begins, and the C
-/// library ends the process if there is no memory then.
+/// An Operands has an instruction's inputs or outputs. It needs no heap memory for up to 16 of
+/// them, and most instructions have fewer. A thread-local list would need memory when a thread
+/// begins, and the C library ends the process if there is no memory then.
 class Operands {
  public:
   Operands(const std::vector<TensorType>& types, const std::vector<Location>& locations,
@@ -84,7 +84,7 @@ bool is_staged(const Instruction& instruction) {
   return !instruction.inputs.empty() && instruction.inputs[0].space == Space::host_accumulators;
 }
 
-/// Returns which elements of a gradient sum the call adds to: those of its part.
+/// Returns which elements of a gradient sum the call adds to: the elements of the call's part.
 Part summed_elements(const KernelCall& call) {
   return elements_of(call.part, line_elements, call.outputs[0].elements());
 }
@@ -94,7 +94,7 @@ std::int64_t pieces_of(const Part& elements) {
 }
 
 /// Adds a gradient to a sum in the host store. The sum comes into the workspace piece by piece, and
-/// goes back when a piece is done.
+/// each piece goes back when it is done.
 void add_in_pieces(const Op& op, const KernelCall& whole, Heartbeat* heartbeat) {
   const Part elements = summed_elements(whole);
   auto* const sum = static_cast<float*>(whole.inputs[0].data);

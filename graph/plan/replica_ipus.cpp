@@ -22,9 +22,9 @@ std::vector<bool> distances_between(std::span<const std::int32_t> ipus) {
   return distances;
 }
 
-/// Returns whether replicas that are `shift` apart share no IPU. They share one if the IPUs of two
-/// stages are as far apart as two replicas. `distances` says which distances IPUs of one replica
-/// have.
+/// Returns whether replicas that are `shift` apart share no IPU. Two replicas share an IPU if the
+/// IPUs of two stages are as far apart as the replicas are. `distances` says which distances the
+/// IPUs of one replica have from each other.
 bool keeps_apart(std::int64_t shift, std::int64_t replicas, const std::vector<bool>& distances) {
   for (std::int64_t replica = 1; replica < replicas; ++replica) {
     const std::int64_t distance = replica * shift;

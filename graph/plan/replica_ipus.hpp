@@ -1,5 +1,5 @@
-// ReplicaIpus says where the replicas of a plan are: each replica is like the first one, on IPUs of
-// higher numbers, and no two replicas share an IPU. All functions are pure.
+// A ReplicaIpus says where the replicas of a plan are: each replica is like the first one, on IPUs
+// of higher numbers, and no two replicas share an IPU. All functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 namespace penstock::graph {
 
 /// Returns the shift of replicas: how much higher the numbers of each replica's IPUs are than those
-/// of the replica before it. `of_stages` has the IPUs of the first replica, stage by stage. The
-/// shift is the number of stages or, if `replicas` replicas would then share an IPU, the next
-/// larger number with which they do not. In parallel phases, the shift is even, so that even phases
+/// of the replica before. `of_stages` has the IPUs of the first replica, stage by stage. The shift
+/// is the number of stages or, if `replicas` replicas would then share an IPU, the next larger
+/// number with which they share none. In parallel phases, the shift is even, so that even phases
 /// are on even IPUs in all replicas, and large enough for any number of replicas.
 std::int64_t replica_shift(std::span<const std::int32_t> of_stages, std::int64_t replicas,
                            bool parallel_phases);
 
-/// Says where the stages of a plan are in each of its replicas.
+/// A ReplicaIpus says where the stages of a plan are in each replica of the plan.
 class ReplicaIpus {
  public:
   /// Makes a table for `plan`, which outlives this object.

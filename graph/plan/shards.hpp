@@ -1,6 +1,6 @@
 // R replicas divide a tensor of n elements into R shards, each of ceil(n/R) neighbouring elements.
-// The last shards may have fewer elements, or none, and padding in place of the missing ones. The
-// functions are pure.
+// The last shards may have fewer elements, or none, and have padding in place of the missing
+// elements. The functions are pure.
 #pragma once
 
 #include <cstdint>

@@ -5,12 +5,13 @@
 namespace penstock::graph {
 namespace {
 
-/// Each part has at least this much work, as Cost counts it. A thread that waits for work gets a
-/// part within a microsecond, and a thread that sleeps within ten microseconds or more; a core does
-/// this much work in some ten microseconds.
+/// Each part has at least this much work, in the unit of Cost::work(). A thread that waits for work
+/// gets a part within a microsecond, and a thread that sleeps gets it after ten microseconds or
+/// more; a core does this much work in some ten microseconds.
 constexpr double least_work = 5e5;
-/// A piece has at most about this much work, as Cost counts it. A core takes about 50 milliseconds
-/// for it, so that the time to begin the kernel again for the next piece does not matter.
+/// A piece has at most about this much work, in the unit of Cost::work(). A core takes about 50
+/// milliseconds for so much work, so that the time to begin the kernel again for the next piece
+/// does not matter.
 constexpr double long_work = 1e10;
 
 }  // namespace
@@ -20,8 +21,8 @@ Sharing share_out(const Op& op, const Attributes& attributes, Types inputs, Type
   if (!op.units || !op.cost) return {};
   const std::int64_t units = op.units(attributes, inputs, outputs);
   const double work = op.cost(attributes, inputs, outputs).work();
-  // Returns how many times `each` is contained in the work, at least once and at most as often as
-  // there are units.
+  // `count` returns how many times `each` is contained in the work, at least once and at most as
+  // often as there are units.
   const auto count = [&](double each) {
     return std::max<std::int64_t>(
         1, std::min(units, static_cast<std::int64_t>(std::min(work / each, double{1 << 20}))));

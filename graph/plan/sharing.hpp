@@ -1,6 +1,6 @@
 // A Sharing says how one kernel call is divided: into parts, which the threads of an IPU share, and
-// into pieces, so that the watchdog sees progress within a long call. It is decided when a plan is
-// made. All functions are pure.
+// into pieces, so that the watchdog sees progress within a long call. The Sharing of a call is
+// decided when a plan is made. All functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 namespace penstock::graph {
 
 struct Sharing {
-  std::int64_t units = 1;  ///< Counts the units that the work consists of.
-  /// Counts the parts, as equal as possible, into which the units are divided; 1 means that the
+  std::int64_t units = 1;  ///< The work consists of this many units.
+  /// The units are divided into this many parts, which are as equal as possible; 1 means that the
   /// work is not shared.
   std::int32_t parts = 1;
-  /// Counts the pieces of each part, which the part's thread runs one after the other.
+  /// Each part has this many pieces, which the part's thread runs one after the other.
   std::int32_t pieces = 1;
 };
 

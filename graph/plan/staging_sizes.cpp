@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t element_bytes = 4;
 constexpr std::int64_t line_elements = 16;
-/// If fewer elements came at a time, the calls that copy them would cost more than the copying
+/// If fewer elements came at a time, the calls that copy elements would cost more than the copying
 /// itself.
 constexpr std::int64_t least_elements = 1024;
 

@@ -1,4 +1,4 @@
-// Staging is how an IPU works on tensors that the host store keeps: it copies a piece of each
+// Staging is how an IPU works on tensors that the host store keeps: the IPU copies a piece of each
 // tensor into scratch memory, and back. An update stages in all of the IPU's scratch, which no
 // program uses at that time. A program stages gradient sums in the workspaces of its instructions.
 // All functions are pure.
@@ -8,11 +8,11 @@
 
 namespace penstock::graph {
 
-/// Describes tensors of one parameter that an update brings to the IPU together.
+/// A StagedTensors describes tensors of one parameter that an update brings to the IPU together.
 struct StagedTensors {
-  std::int64_t elements = 0;  ///< Counts the elements of each tensor, which are f32.
+  std::int64_t elements = 0;  ///< Each tensor has this many elements, which are f32.
   std::int32_t tensors = 0;
-  /// Says whether the elements may come in pieces; otherwise, all have to come at once.
+  /// `in_pieces` says whether the elements may come in pieces; otherwise, all have to come at once.
   bool in_pieces = true;
 };
 
@@ -29,18 +29,18 @@ inline constexpr std::int64_t program_piece = 4096;
 /// elements.
 std::int64_t program_staging_bytes(std::int64_t elements);
 
-/// Describes a parameter whose update works on tensors in the host store.
+/// A StagedUpdate describes a parameter whose update works on tensors in the host store.
 struct StagedUpdate {
-  std::int64_t elements = 0;       ///< Counts the elements that are updated.
-  std::int32_t state_tensors = 0;  ///< Counts the state tensors that the host store has.
-  bool sum = false;                ///< Says whether the host store has the gradient sums.
-  bool elementwise = true;         ///< Says whether the rule updates each element by itself.
-  bool weight = false;             ///< Says whether the host store has the parameter itself.
-  /// Counts the elements of the whole parameter if the rule needs the parameter's norm to update a
-  /// shard of the parameter; else it is 0.
+  std::int64_t elements = 0;       ///< This many elements are updated.
+  std::int32_t state_tensors = 0;  ///< The host store has this many state tensors.
+  bool sum = false;                ///< `sum` says whether the host store has the gradient sums.
+  bool elementwise = true;  ///< `elementwise` says whether the rule updates each element by itself.
+  bool weight = false;      ///< `weight` says whether the host store has the parameter itself.
+  /// If the rule needs the parameter's norm to update a shard of the parameter, `measured` is the
+  /// number of elements of the whole parameter; otherwise it is 0.
   std::int64_t measured = 0;
 };
-/// Returns the tensors in the host store that the rule works on together.
+/// Returns the tensors in the host store on which the rule works together.
 StagedTensors rule_tensors(const StagedUpdate& update);
 /// Returns the least number of bytes of scratch in which `update` can be done. The rule, the norm
 /// of the gradient sum, which is taken in blocks, and the addition of two gradient sums each have

@@ -8,9 +8,9 @@
 
 namespace penstock {
 
-/// Sets the floating-point environment of the calling thread when it is made, and restores the
-/// host's when it is destroyed. Both together take less than 200 ns. Objects of this class may be
-/// nested.
+/// The constructor of a CanonicalFloats sets the floating-point environment of the calling thread,
+/// and the destructor restores the host's environment. Both together take less than 200 ns. Objects
+/// of this class may be nested.
 class CanonicalFloats {
  public:
   CanonicalFloats() noexcept;

@@ -10,13 +10,13 @@
 
 namespace penstock {
 
-/// Accepts the types `Group` and `const Group`, so that one list of fields serves both for reading
-/// the fields of a struct and for changing them.
+/// The concept accepts the types `Group` and `const Group`, so that one list of fields serves both
+/// for reading the fields of a struct and for changing them.
 template <class T, class Group>
 concept MaybeConst = std::same_as<std::remove_const_t<T>, Group>;
 
 /// Returns the names of all enumerators of `Enum`. The enumerators have to be numbered from 0 on
-/// without a gap, and to_string() returns "unknown" for the first number behind them.
+/// without a gap, and to_string() has to return "unknown" for the first number behind them.
 template <class Enum>
 std::vector<std::string_view> enumerator_names() {
   std::vector<std::string_view> names;

@@ -6,11 +6,11 @@
 
 namespace penstock::graph {
 
-/// Is the hash of an empty sequence of bytes.
+/// `fnv_of_nothing` is the hash of an empty sequence of bytes.
 inline constexpr std::uint64_t fnv_of_nothing = 0xcbf29ce484222325u;
 
-/// Returns the hash of a sequence of bytes that ends with `bytes`, a range of char. `before` is the
-/// hash of the bytes in front of them.
+/// Returns the hash of a sequence of bytes. `before` is the hash of all bytes in front of the last
+/// ones, and `bytes`, a range of char, has these last ones.
 template <class Bytes>
 constexpr std::uint64_t fnv_on(std::uint64_t before, const Bytes& bytes) noexcept {
   for (const char c : bytes) before = (before ^ static_cast<unsigned char>(c)) * 0x100000001b3u;

@@ -9,8 +9,9 @@
 
 namespace penstock {
 
-/// Calls `action` in the default floating-point environment, and returns what it returns. @throws
-/// Error out_of_memory, whose text begins with `subject`, if memory runs out; what `action` throws.
+/// Calls `action` in the default floating-point environment, and returns the result of `action`.
+/// @throws Error out_of_memory, whose text begins with `subject`, if memory runs out; whatever else
+/// `action` throws.
 auto on_hosts_thread(std::string_view subject, const auto& action) {
   return or_out_of_memory(subject, [&] {
     const CanonicalFloats floats;

@@ -19,9 +19,9 @@ constexpr std::int64_t aligned(std::int64_t bytes) noexcept {
 std::shared_ptr<std::byte> allocate_block(std::size_t bytes);
 
 struct MemoryCounters {
-  /// Counts the blocks that were allocated since the process began.
+  /// This many blocks were allocated since the process began.
   std::uint64_t blocks_allocated = 0;
-  /// Counts the bytes of the blocks that are still in use, each rounded up by aligned().
+  /// The blocks that are still in use have this many bytes, each block rounded up by aligned().
   std::uint64_t bytes_live = 0;
 };
 MemoryCounters memory_counters() noexcept;

@@ -12,8 +12,8 @@ namespace penstock {
 struct NumberRange {
   double low = 0;
   double high = std::numeric_limits<double>::infinity();
-  bool above_low = false;   ///< Says whether `low` itself is out of range.
-  bool below_high = false;  ///< Says whether `high` itself is out of range.
+  bool above_low = false;   ///< If `above_low` is true, `low` itself is out of range.
+  bool below_high = false;  ///< If `below_high` is true, `high` itself is out of range.
 
   bool contains(double number) const noexcept;
 };
@@ -31,15 +31,16 @@ std::string number_text(double number);
 /// 0.5 and 2 digits.
 std::string decimal_text(double number, int digits);
 
-/// Returns a share, which is 1 if it is the whole, as a text such as "47 %".
+/// Returns `share`, which is 1 for the whole, as a text such as "47 %".
 std::string percent_text(double share, int digits = 0);
 
 /// Checks that `number` is finite and in `range`. @throws Error invalid_argument, whose text begins
 /// with `field`, such as "options.batch_size: expected 1 or more, got 0".
 void check_number(std::string_view field, double number, const NumberRange& range);
 
-/// Checks that `number`, which is used as an f32, is finite and in `range`, and that it still is so
-/// when it is rounded to f32. A denormal of f32 counts as 0 here, as it does in the engine's work.
+/// Checks that `number`, which is used as an f32, is finite and in `range`, and that the number is
+/// still so when it is rounded to f32. A denormal of f32 counts as 0 here, as it does in the
+/// engine's work.
 /// @throws Error invalid_argument as check_number() does.
 void check_f32(std::string_view field, double number, const NumberRange& range);
 

@@ -1,7 +1,7 @@
-// This is the table of all options of the engine: each field of `Options` and of the groups in it
-// has one row, which names the field and says which numbers it may hold. Functions that go through
-// the rows check options, print and read them as JSON, choose which options the compiler gets, and
-// make the key by which a plan is kept. Everything here is pure.
+// This header is the table of all options of the engine: each field of `Options` and of the groups
+// in it has one row, which names the field and says which numbers the field may hold. Functions
+// that go through the rows check options, print and read them as JSON, choose which options the
+// compiler gets, and make the key by which a plan is kept. All functions are pure.
 #pragma once
 
 #include <tuple>
@@ -13,20 +13,21 @@
 
 namespace penstock {
 
-/// Says how the value of an option is checked, and whether the compiler gets it.
+/// An OptionRule says how the value of an option is checked, and whether the compiler gets it.
 struct OptionRule {
-  /// Says which numbers the option may hold. In a list, each number has to be in the range.
+  /// The numbers that the option may hold are those in `range`. In a list, each number has to be in
+  /// the range.
   NumberRange range = any_number;
-  /// Says whether the compiler gets the value as it is, in `CompileRequest::options`. Other options
-  /// have their defaults there, and what the compiler has to know of them is in other fields of
-  /// CompileRequest.
+  /// If `for_compiler` is true, the compiler gets the value as it is, in `CompileRequest::options`.
+  /// An option for which it is false has its default there, and what the compiler has to know of
+  /// the option is in other fields of CompileRequest.
   bool for_compiler = false;
 };
 
-/// Describes one field of a group of options.
+/// An OptionRow describes one field of a group of options.
 template <class Field>
 struct OptionRow {
-  const char* name;  ///< Is the name in C++, JSON and messages.
+  const char* name;  ///< `name` is the name of the field in C++, JSON and messages.
   Field& field;
   OptionRule rule;
 };
@@ -157,13 +158,13 @@ auto option_rows(MaybeConst<Options> auto& options) {
                     option_row("output", output), option_row("runtime", runtime));
 }
 
-/// Accepts each struct that option_rows() takes, with and without const.
+/// An OptionGroup is a struct that option_rows() takes, with or without const.
 template <class T>
 concept OptionGroup = requires(T& group) {
   option_rows(group);
 };
 
-/// Calls `visit(row)` for each row of the group, in the order of its fields.
+/// Calls `visit(row)` for each row of `group`, in the order of the fields.
 void each_option(OptionGroup auto& group, const auto& visit) {
   std::apply([&](const auto&... rows) { (visit(rows), ...); }, option_rows(group));
 }

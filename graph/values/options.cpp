@@ -76,7 +76,7 @@ void check_fields(const std::string& path, const OptionGroup auto& group) {
   });
 }
 
-// The check functions from here on check what no single row says: whether fields fit each other.
+// The check functions from here on check whether fields fit each other, which no single row says.
 
 void check_stage(const std::string& field, const Stage& stage) {
   if (stage.blocks.empty())
@@ -87,7 +87,7 @@ void check_stage(const std::string& field, const Stage& stage) {
   if (stage.ipu != -1) check_number(field + ".ipu", stage.ipu, {.low = 0, .high = highest_ipu});
 }
 
-/// Refuses a stage rule if something else decides what the stages are, since the rule would change
+/// Refuses a stage rule if another option decides what the stages are, since the rule would change
 /// nothing.
 void check_stage_rule(const Topology& topology) {
   const std::string field = "options.topology.stage_rule";
@@ -100,8 +100,8 @@ void check_stage_rule(const Topology& topology) {
                     std::string(to_string(topology.stage_rule)));
 }
 
-/// Describes a class of tensors that can be kept in the host store, and the option that keeps it on
-/// the IPUs nevertheless.
+/// An OffloadClass describes a class of tensors that can be kept in the host store, and the option
+/// that keeps it on the IPUs nevertheless.
 struct OffloadClass {
   std::string_view name;
   Offload OffloadOptions::*offload;
@@ -236,7 +236,7 @@ void check_turn(const Options& options) {
                     std::to_string(options.training.gradient_accumulation));
 }
 
-/// Checks an anchor; `is_first` says that no anchor before it has the same name.
+/// Checks an anchor. `is_first` says that no anchor before this one has the same name.
 void check_anchor(const std::string& field, const Anchor& anchor, bool is_first) {
   if (anchor.name.empty() || !is_first)
     throw Error(Errc::invalid_argument,
@@ -261,8 +261,8 @@ void check_on_ipu(const Options& options) {
                                               std::string(one.name) + ".on is true, got true");
 }
 
-/// Checks the number of samples of a step. The product of the four ints is computed in double,
-/// where it cannot overflow and is exact up to the limit.
+/// Checks the number of samples of a step, which is the product of four ints. It is computed in
+/// double, where it cannot overflow and is exact up to the limit.
 void check_samples_per_step(const Options& options) {
   constexpr auto limit = std::numeric_limits<std::int32_t>::max();
   const double samples = double{1} * options.batch_size * options.device_iterations *
@@ -281,8 +281,8 @@ std::string_view trim(std::string_view text) noexcept {
   return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
-/// Returns the parts of `text` between the separators, without the blanks around them. There is one
-/// part more than there are separators.
+/// Returns the parts of `text` between the separators, without the blanks around each part. There
+/// is one part more than there are separators.
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (auto end = text.find(separator); end != std::string_view::npos; end = text.find(separator)) {

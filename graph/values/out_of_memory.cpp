@@ -12,9 +12,9 @@
 namespace penstock {
 namespace {
 
-/// Returns an error that was made when Penstock was loaded, for use when no memory is left. Copying
-/// that error allocates no text, because copies of a standard exception share their text. The error
-/// is never destroyed, since a host may call the engine while the process ends.
+/// Returns an error for use when no memory is left, made when Penstock was loaded. Copying this
+/// error allocates no text, because copies of a standard exception share their text. The error is
+/// never destroyed, since a host may call the engine while the process ends.
 const Error& error_made_beforehand() {
   alignas(Error) static std::byte storage[sizeof(Error)];
   static const Error& error = *::new (storage) Error(Errc::out_of_memory, "not enough memory");
@@ -22,8 +22,8 @@ const Error& error_made_beforehand() {
 }
 const Error& made_beforehand = error_made_beforehand();
 
-/// Returns the watch of the thread's outermost or_out_of_memory(), or null if the thread is in
-/// none.
+/// Returns the watch of the thread's outermost or_out_of_memory(), or null if the thread is in no
+/// or_out_of_memory().
 [[gnu::noipa]] MemoryWatch*& outermost() noexcept {
   static constinit thread_local MemoryWatch* watch = nullptr;
   return watch;
@@ -64,7 +64,7 @@ bool NotedExceptions::has(const std::length_error& error) const noexcept {
 
 MemoryWatch::MemoryWatch() noexcept {
   // If there is no memory to prepare with, the call is tried nevertheless. An inner watch prepares,
-  // too: the outer call may have called a function of the host's that has loaded libraries.
+  // too, because the outer call may have called a function of the host's that has loaded libraries.
   static_cast<void>(prepare_to_throw());
   if (outermost()) return;
   noted_.emplace();

@@ -17,10 +17,10 @@ namespace penstock {
 /// text, the error has a shorter text that was made beforehand.
 [[noreturn]] void throw_out_of_memory(std::string_view subject);
 
-/// Holds the last eight exceptions, all of type std::length_error, that the host's code has thrown
-/// on a thread. They are compared by their addresses, and kept alive so that no exception of the
-/// engine's can have the same address. More than one is held, because the host may throw and catch
-/// another exception while the first one is on its way.
+/// NotedExceptions are the last eight exceptions, all of type std::length_error, that the host's
+/// code has thrown on a thread. The exceptions are told apart by their addresses, and kept alive so
+/// that no exception of the engine's can have the same address. More than one exception is kept,
+/// because the host may throw and catch another exception while the first one is on its way.
 class NotedExceptions {
  public:
   void add(const std::length_error& error) noexcept;
@@ -35,8 +35,8 @@ class NotedExceptions {
   std::size_t next_ = 0;
 };
 
-/// Notes the exceptions that the host's own code throws. Each or_out_of_memory() that the thread is
-/// in has a watch, and the outermost watch keeps what was noted.
+/// A MemoryWatch notes the exceptions that the host's own code throws. Each or_out_of_memory() that
+/// the thread is in has a watch, and the outermost watch keeps what was noted.
 class MemoryWatch {
  public:
   MemoryWatch() noexcept;
@@ -57,8 +57,8 @@ class MemoryWatch {
 /// out_of_memory, whose text begins with `subject`.
 [[noreturn]] void rethrow_to_host(std::string_view subject);
 
-/// Calls `action` and returns what it returns. If it throws std::bad_alloc, or asks for a string or
-/// vector that is longer than any can be, the function throws Error out_of_memory, whose text
+/// Calls `action` and returns the result of `action`. If `action` throws std::bad_alloc, or asks
+/// for a string or vector that is longer than any can be, throws Error out_of_memory, whose text
 /// begins with `subject`.
 template <class Action>
 decltype(auto) or_out_of_memory(std::string_view subject, Action&& action) {
@@ -70,9 +70,9 @@ decltype(auto) or_out_of_memory(std::string_view subject, Action&& action) {
   }
 }
 
-/// Calls `function`, which is the host's, and returns what it returns. What it throws passes every
-/// or_out_of_memory() unchanged, except std::bad_alloc, which becomes Error out_of_memory, because
-/// it cannot be told from a std::bad_alloc of the engine's own.
+/// Calls `function`, which is the host's, and returns the result. An exception of `function` passes
+/// every or_out_of_memory() unchanged, except std::bad_alloc, which becomes Error out_of_memory,
+/// because it cannot be told from a std::bad_alloc of the engine's own.
 template <class Function>
 decltype(auto) call_host(Function&& function) {
   try {

@@ -7,7 +7,8 @@
 
 namespace penstock::graph {
 
-/// Covers the units `begin` to `end - 1`. By default it covers all units, however many there are.
+/// A Part covers the units `begin` to `end - 1`; by default it covers all units, however many there
+/// are.
 struct Part {
   std::int64_t begin = 0;
   std::int64_t end = INT64_MAX;
@@ -30,9 +31,9 @@ static constexpr Part overlap(Part part, std::int64_t first, std::int64_t count)
       count);
 }
 
-/// Returns which positions in the row of units `number`, `number` + `step`, `number` + 2·`step` and
-/// so on have a unit that is in `part`. The row has `count` units, and its positions are counted
-/// from 0. `number` is less than `step`.
+/// Returns which positions have a unit that is in `part`, in the row of the units `number`,
+/// `number` + `step`, `number` + 2·`step` and so on. The row has `count` units, and its positions
+/// are counted from 0. `number` is less than `step`.
 static constexpr Part every(Part part, std::int64_t step, std::int64_t number, std::int64_t count) {
   const Part units = within(part, step * count);
   const auto first_from = [&](std::int64_t unit) {
@@ -42,7 +43,7 @@ static constexpr Part every(Part part, std::int64_t step, std::int64_t number, s
 }
 
 /// Returns which of `count` elements belong to the units of `part`. Each unit has `size` elements,
-/// except that the last unit has those that are left.
+/// except that the last unit has the elements that are left.
 static constexpr Part elements_of(Part part, std::int64_t size, std::int64_t count) {
   const Part units = within(part, (count + size - 1) / size);
   return {units.begin * size < count ? units.begin * size : count,

@@ -31,11 +31,12 @@ std::string joined(const Items& items, const Of& of = {}, std::string_view betwe
   return text;
 }
 
-/// Is the number of bytes that shortened() leaves of a text unless the caller says otherwise.
+/// `longest_message` is the number of bytes that shortened() leaves of a text unless the caller
+/// says otherwise.
 inline constexpr std::size_t longest_message = 4000;
 
-/// Returns `text` if it has at most `limit` bytes, and otherwise its first `limit` bytes and "...".
-/// Fewer bytes are left if a character of UTF-8 would be cut in two.
+/// Returns `text` if it has at most `limit` bytes, and otherwise the first `limit` bytes of `text`
+/// and "...". Fewer bytes are left if a character of UTF-8 would be cut in two.
 std::string shortened(std::string_view text, std::size_t limit = longest_message);
 
 /// Returns at most 100 bytes of `name`, in quotes, with "..." behind them if the name is longer.

@@ -1,7 +1,7 @@
-// While there is memory, a thread prepares for a time without any: then it can still throw, and use
-// the variables that libraries keep for each thread. When a thread first looks at such a variable,
-// and when it looks at one after a library was loaded, the C library may allocate memory; if it
-// cannot, it ends the process.
+// While there is memory, a thread prepares for a time without any memory, in which it can then
+// still throw, and use the variables that libraries keep for each thread. When a thread first looks
+// at such a variable, and when it looks at one after a library was loaded, the C library may
+// allocate memory. If there is none, the C library ends the process.
 #pragma once
 
 namespace penstock {
@@ -15,8 +15,8 @@ bool has_memory_for_thread_variables() noexcept;
 /// so that throws on this thread need no memory of the C library until the host loads further
 /// libraries. Returns false if there is no memory; the thread's next throw may then end the process
 /// if it is the thread's first one, or the first one since libraries were loaded
-/// (docs/embedding.md). A thread calls this function whenever it begins something new. A call
-/// mostly takes less than 100 ns.
+/// (docs/embedding.md). A thread calls this function whenever it begins something new. Most calls
+/// take less than 100 ns.
 bool prepare_to_throw() noexcept;
 
 }  // namespace penstock

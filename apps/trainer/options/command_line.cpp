@@ -51,8 +51,8 @@ constexpr const char* conclusion =
 
 enum class For { help, reading };
 
-/// Adds `row` to `description` under the name `spelling`. A switch may be given a value, which the
-/// help does not show.
+/// Adds `row` to `description` under the name `spelling`. A switch may have a value on the command
+/// line, which the help does not show.
 void add(po::options_description& description, const OptionRow& row, const std::string& spelling,
          For purpose) {
   const char* const name = spelling.c_str();
@@ -86,7 +86,7 @@ po::options_description describe_all(For purpose) {
   return all.add(other), all;
 }
 
-/// Returns the options that were given, each under its name, even if it was given by its other
+/// Returns the options that were given. Each option has its name, even if it was given by its other
 /// spelling.
 std::vector<ParsedOption> split_into_options(int argc, const char* const* argv) {
   namespace style = po::command_line_style;
@@ -108,7 +108,7 @@ std::vector<ParsedOption> split_into_options(int argc, const char* const* argv) 
 }
 
 /// Returns the value of the option `name`, or nothing if the option is not given. The value of a
-/// switch that is given without one is empty.
+/// switch that is given without a value is empty.
 std::optional<std::string> value_of(const std::vector<ParsedOption>& parsed,
                                     const std::string& name) {
   for (const ParsedOption& option : parsed)
@@ -125,7 +125,7 @@ void check_repetitions(const std::vector<ParsedOption>& parsed) {
   }
 }
 
-/// Sets the option that was parsed. An option about the command line itself, such as --config, sets
+/// Sets the option in `parsed`. An option about the command line itself, such as --config, sets
 /// nothing.
 void set(TrainerOptions& options, const ParsedOption& parsed) {
   const OptionRow* const row = find_option(parsed.string_key);
@@ -137,8 +137,9 @@ void set(TrainerOptions& options, const ParsedOption& parsed) {
   }
 }
 
-/// Returns the name of the option that a refusal begins with: "beta1" for "--beta1: ...", and
-/// "lr-schedule" for "--lr-schedule step: ...". Returns an empty text if it begins with no option.
+/// Returns the name of the option with which a refusal begins: "beta1" for "--beta1: ...", and
+/// "lr-schedule" for "--lr-schedule step: ...". Returns an empty text if the refusal begins with no
+/// option.
 std::string refused_option(const std::string& text) {
   return text.substr(0, 2) == "--" ? text.substr(2, text.find_first_of(": ") - 2) : "";
 }

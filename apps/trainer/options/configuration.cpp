@@ -16,8 +16,9 @@ namespace {
 using penstock::JsonValue;
 using Kind = JsonValue::Kind;
 
-constexpr std::size_t largest_file = 1'000'000;  // Is a number of bytes.
-constexpr std::size_t longest_message = 1500;    // Is a number of bytes.
+constexpr std::size_t largest_file = 1'000'000;  // No configuration file may have more bytes.
+// The message of a longer refusal is cut to this many bytes.
+constexpr std::size_t longest_message = 1500;
 std::string read_file(const std::string& file) {
   std::string text(largest_file + 1, '\0');
   errno = 0;
@@ -32,7 +33,7 @@ std::string read_file(const std::string& file) {
   return text;
 }
 
-/// Returns which kind of value the option takes, in words.
+/// Returns the kind of value that the option takes, in words.
 std::string expected_kind(const OptionRow& row) {
   if (row.value_name.empty()) return "true or false";
   return row.is_number ? "a number" : "a text";
@@ -43,8 +44,8 @@ bool has_expected_kind(const OptionRow& row, const JsonValue& value) {
   return value.kind == (row.is_number ? Kind::number : Kind::text);
 }
 
-/// Sets the option that `value` names, and returns the option's name, even if `value` has its other
-/// spelling.
+/// Sets the option that `value` names. Returns the option's name, even if `value` has the option's
+/// other spelling.
 std::string set(const JsonValue& value, TrainerOptions& options) {
   const OptionRow* const row = find_option(value.name);
   if (row == nullptr) refuse("unknown option" + advice_on_unknown(value.name, ""));

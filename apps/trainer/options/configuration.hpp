@@ -10,12 +10,12 @@
 
 namespace trainer {
 
-/// Has the line, counted from 1, of each option that a configuration file names.
+/// OptionLines has the line, counted from 1, of each option that a configuration file names.
 using OptionLines = std::map<std::string, int>;
 
-/// Sets the options that `file` names, and returns their lines. @throws penstock::Error io_error if
-/// the file cannot be read; invalid_argument that names the file, the line and the option if an
-/// option is unknown, given twice, malformed or out of range.
+/// Sets the options that `file` names, and returns the lines of these options. @throws
+/// penstock::Error io_error if the file cannot be read; invalid_argument that names the file, the
+/// line and the option if an option is unknown, given twice, malformed or out of range.
 OptionLines read_configuration(const std::string& file, TrainerOptions& options);
 
 /// Returns the text of a configuration file with every switch, and every other option that has a

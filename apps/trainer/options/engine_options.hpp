@@ -1,5 +1,5 @@
-// These functions make the engine's options from TrainerOptions and from PENSTOCK_LOG_LEVEL in the
-// environment. They read nothing else and change nothing.
+// These functions make the engine's options from TrainerOptions and from the environment variable
+// PENSTOCK_LOG_LEVEL. They read nothing else and change nothing.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ namespace trainer {
 bool logs(const OutputOptions& options);
 
 /// Returns the options of the training model. If the run has fewer updates than a step would have,
-/// its steps are shortened.
+/// the steps of the run are shortened.
 penstock::Options training_options(const TrainerOptions& options);
 
-/// Returns the options of the inference model. It has the same stages on the same IPUs as the
-/// training model. A call has as many micro-batches per replica as a training step, or fewer if
-/// that is enough for `test_samples` samples.
+/// Returns the options of the inference model. The inference model has the same stages on the same
+/// IPUs as the training model. A call has as many micro-batches per replica as a training step, or
+/// fewer if fewer are enough for `test_samples` samples.
 penstock::Options inference_options(const TrainerOptions& options, std::int64_t test_samples);
 
 /// Returns how the learning rate changes in a run that ends with weight update number `updates`,

@@ -14,8 +14,8 @@ namespace trainer {
 std::vector<std::string> idle_options(const TrainerOptions& options);
 
 /// Returns a note if the cosine of the learning rate ends at another update than the run before had
-/// planned, and an empty text otherwise. This run goes on from an optimizer's state that has seen
-/// `seen` weight updates, and the number of its last update is `last`.
+/// planned, and an empty text otherwise. This run goes on from the state of an optimizer that has
+/// done `seen` weight updates, and the number of the last update of this run is `last`.
 std::string moved_cosine(const LearningRateOptions& options, std::int64_t seen, std::int64_t last);
 
 }  // namespace trainer

@@ -1,5 +1,5 @@
-// An OptionRow is one option of a run: how it is spelled and explained, and which field of
-// TrainerOptions it sets. OptionRows builds the rows of one group of fields.
+// An OptionRow is one option of a run: it says how the option is spelled and explained, and which
+// field of TrainerOptions the option sets. An OptionRows builds the rows of one group of fields.
 #pragma once
 
 #include <functional>
@@ -14,29 +14,31 @@
 
 namespace trainer {
 
-/// Describes a field of the engine that an option sets.
+/// An EngineField describes a field of the engine that an option sets.
 struct EngineField {
-  std::string name;  ///< Is the engine's name of the field, such as "options.topology.ipus".
-  /// Is the only value of the option that sets the field, or empty if every value sets it.
+  std::string name;  ///< `name` is the engine's name of the field, such as "options.topology.ipus".
+  /// `value` is the only value of the option that sets the field, or empty if every value sets the
+  /// field.
   std::string value = {};
 };
 
 struct OptionRow {
   std::string name;
-  std::string value_name;  ///< Is empty for a switch, which takes no value.
+  std::string value_name;  ///< `value_name` is empty for a switch, which takes no value.
   std::string help;
-  /// Reads `text` into the option's field. For a switch, "true" and an empty text turn it on, and
-  /// "false" turns it off. For an option without a default, an empty text removes the value that
-  /// has been set.
+  /// Reads `text` into the option's field. A switch is turned on by "true" and by an empty text,
+  /// and off by "false". For an option without a default, an empty text removes the value that has
+  /// been set.
   /// @throws penstock::Error if the option cannot have this value.
   std::function<void(TrainerOptions&, const std::string& text)> set;
   /// Returns the text from which `set` would read the field's value. Returns nothing if the field
   /// has no value, or if the option is a switch that is off.
   std::function<std::optional<std::string>(const TrainerOptions&)> get;
-  bool is_number = false;  ///< Says that the option's text is a number.
-  std::string alias = {};  ///< Is another spelling of the name, which is read but never shown.
-  /// Has the engine's fields that the option sets. Where a message of the engine names such a
-  /// field, the trainer prints the option instead.
+  bool is_number = false;  ///< `is_number` says whether the option's text is a number.
+  /// `alias` is another spelling of the name, which is read but never shown.
+  std::string alias = {};
+  /// `engine_fields` are the engine's fields that the option sets. Where a message of the engine
+  /// names such a field, the trainer prints the option instead.
   std::vector<EngineField> engine_fields = {};
 };
 
@@ -78,7 +80,7 @@ class OptionRows {
     return add_row(name, field, kind, with_choices(help, kind));
   }
 
-  /// Adds rows that were built elsewhere, and that may set other fields than those of `Group`.
+  /// Adds rows that were built elsewhere. They may set other fields than those of `Group`.
   OptionRows& add_rows(const std::vector<OptionRow>& rows) {
     built_.rows.insert(built_.rows.end(), rows.begin(), rows.end());
     return *this;
@@ -90,7 +92,7 @@ class OptionRows {
     return *this;
   }
 
-  /// Says that the option that was added last sets the field that the engine calls `engine_field`.
+  /// Notes that the option that was added last sets the field that the engine calls `engine_field`.
   /// If `value` is not empty, only that value of the option sets the field.
   OptionRows& sets(const std::string& engine_field, const std::string& value = "") {
     built_.rows.back().engine_fields.push_back({engine_field, value});

@@ -15,7 +15,8 @@ struct Spelling {
   std::string option_text;
 };
 
-/// Returns the option that sets the engine's field called `field`, or null if there is none.
+/// Returns the option that sets the engine's field called `field`, or null if there is no such
+/// option.
 const OptionRow* option_that_sets(std::string_view field) {
   for (const OptionGroup& group : option_groups())
     for (const OptionRow& row : group.rows)
@@ -23,9 +24,9 @@ const OptionRow* option_that_sets(std::string_view field) {
   return nullptr;
 }
 
-/// Returns the text that stands in a message for `field`, which `row` sets. If `row` sets several
-/// fields, the option that sets the group of `field` is named first: "--offload-weights,
-/// --offload-minimum".
+/// Returns the text that replaces the name of `field` in a message. `row` is the option that sets
+/// `field`. If `row` sets several fields, the option that sets the group of `field` comes first:
+/// "--offload-weights, --offload-minimum".
 std::string option_text(const OptionRow& row, const EngineField& field) {
   const std::string option = "--" + row.name + (field.value.empty() ? "" : ' ' + field.value);
   const OptionRow* const group = option_that_sets(field.name.substr(0, field.name.rfind('.')));
@@ -33,7 +34,7 @@ std::string option_text(const OptionRow& row, const EngineField& field) {
 }
 
 /// Returns all replacements. They are sorted by length, so that a text which is a part of another
-/// text comes after that one.
+/// text comes after the other one.
 std::vector<Spelling> make_spellings() {
   // The actors' messages name the field threads_per_ipu without its group.
   std::vector<Spelling> spellings{{"threads_per_ipu", "--threads-per-ipu"}};
@@ -67,8 +68,8 @@ std::string with_option_names(std::string text) {
   return text;
 }
 
-// A phased strategy can be refused for an IPU only if --ipus names it: the networks' blocks ask for
-// no IPU, and without --ipus every phase gets a right one.
+// A phased strategy can be refused for an IPU only if --ipus names the IPU: the networks' blocks
+// ask for no IPU, and without --ipus every phase gets a right one.
 std::string stages_refusal(const PipelineOptions& options, const std::string& refusal) {
   const std::string text = with_option_names(refusal);
   if (text != refusal) return text;

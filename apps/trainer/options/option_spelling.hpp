@@ -1,5 +1,5 @@
-// These functions replace the engine's names of its options in a text by the options of the command
-// line that set them, as the table of options says. They are pure.
+// These functions take a text in which the engine names its options, and replace each name by the
+// option of the command line that sets it, as the table of options says. The functions are pure.
 #pragma once
 
 #include <string>
@@ -14,12 +14,13 @@ namespace trainer {
 /// sets: "--ipus: expected 4" for "options.topology.ipus: expected 4".
 std::string with_option_names(std::string text);
 
-/// Returns `refusal`, by which the engine refuses the stages, with the names of options in it. If
-/// `refusal` names no field of the engine, the option that has set the stages is put in front.
+/// Returns `refusal`, by which the engine refuses the stages, with the names of the trainer's
+/// options. If `refusal` names no field of the engine, the option that has set the stages is put in
+/// front.
 std::string stages_refusal(const PipelineOptions& options, const std::string& refusal);
 
-/// Returns what `action` returns. @throws penstock::Error what `action` throws, with the names of
-/// options in its text.
+/// Calls `action` and returns its result. @throws penstock::Error if `action` throws one. The text
+/// of the error then has the names of the trainer's options.
 template <class Action>
 decltype(auto) with_option_names_in_errors(Action&& action) {
   try {

@@ -9,8 +9,8 @@
 namespace trainer {
 namespace {
 
-/// Checks the option `option` of the learning rate, which only `schedules` have. If it is `needed`,
-/// these schedules are refused without it.
+/// Checks the option `option` of the learning rate, which only `schedules` have. If `needed` is
+/// true, these schedules are refused without the option.
 void check_schedule_option(const LearningRateOptions& options, const char* option, bool is_given,
                            std::vector<ScheduleName> schedules, bool needed) {
   const bool known = std::ranges::count(schedules, options.schedule) > 0;

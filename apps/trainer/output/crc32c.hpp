@@ -1,4 +1,4 @@
-// This is the checksum of the files that TensorBoard reads.
+// These functions compute the checksum of the files that TensorBoard reads.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace trainer {
 std::uint32_t crc32c(std::string_view bytes);
 
 /// Returns the CRC-32C of `bytes` in the masked form that TFRecord files have. Without the mask,
-/// the checksum of bytes that end with their own checksum would be the same for all of them.
+/// the CRC-32C of any bytes followed by their own CRC-32C would always be the same number.
 std::uint32_t masked_crc32c(std::string_view bytes);
 
 }  // namespace trainer

@@ -13,7 +13,7 @@
 namespace trainer {
 namespace {
 
-/// Writes a message of Protocol Buffers, field by field.
+/// A Message writes a message of Protocol Buffers, field by field.
 class Message {
  public:
   Message& add_double(int field, double value) {
@@ -40,7 +40,7 @@ class Message {
   }
   const std::string& bytes() const { return bytes_; }
 
-  /// Appends a number of fixed size, its lowest byte first.
+  /// Appends a number of fixed size, with its lowest byte first.
   template <class Number>
   static void append(std::string& bytes, Number number) {
     for (std::size_t i = 0; i < sizeof(number); ++i)

@@ -22,8 +22,9 @@ namespace {
 
 constexpr std::size_t most_connections = 8, most_request_bytes = 4096;
 constexpr std::int64_t request_ms = 1000, answer_ms = 2000;
-/// After the server has accepted a connection, it accepts the next one `pause_ms` later at the
-/// earliest, and `refused_ms` later if the system has refused one.
+/// After the server has accepted a connection, it accepts the next one `pause_ms` milliseconds
+/// later at the earliest. If the system has refused a connection, or there is no memory for a
+/// connection, the pause is `refused_ms` milliseconds.
 constexpr std::int64_t pause_ms = 5, refused_ms = 1000;
 
 std::int64_t now_ms() {
@@ -68,9 +69,9 @@ OpenFile::~OpenFile() {
 
 struct HttpServer::Connection {
   OpenFile socket;
-  std::int64_t end_ms = 0;   // Is the time at which the server closes the connection.
-  std::string request = {};  // Is the part of the request that has arrived.
-  std::string answer = {};   // Is empty until the server has an answer.
+  std::int64_t end_ms = 0;   // `end_ms` is the time at which the server closes the connection.
+  std::string request = {};  // `request` is the part of the request that has arrived.
+  std::string answer = {};   // `answer` is empty until the server has an answer.
   std::size_t sent = 0;
 };
 

@@ -12,7 +12,8 @@
 
 namespace trainer {
 
-/// Owns a descriptor that the system has opened, and closes it. The descriptor -1 stands for none.
+/// An OpenFile owns a descriptor that the system has opened, and closes it. The descriptor -1
+/// stands for none.
 class OpenFile {
  public:
   explicit OpenFile(int descriptor = -1) noexcept : descriptor_(descriptor) {}
@@ -28,14 +29,15 @@ class OpenFile {
 
 class HttpServer {
  public:
-  /// Returns the content of the page. It is called on the server's thread, and throws nothing.
+  /// A Page returns the content of the page. It is called on the server's thread, and throws
+  /// nothing.
   using Page = std::function<std::string()>;
 
   /// Serves `page` as `path` on `port` of the loopback interface, 127.0.0.1. The system chooses the
   /// port if `port` is 0. @throws penstock::Error io_error if the port is not available;
   /// out_of_memory if the thread cannot be started.
   HttpServer(std::uint16_t port, std::string path, Page page);
-  /// Waits for the end of the thread.
+  /// Ends the thread and waits until it has ended.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
@@ -56,7 +58,8 @@ class HttpServer {
   OpenFile listening_;
   OpenFile wake_;
   std::uint16_t port_ = 0;
-  // Is the time from which a connection may be accepted. Only the server's thread uses it.
+  // `next_accept_ms_` is the time from which a connection may be accepted. Only the server's thread
+  // uses it.
   std::int64_t next_accept_ms_ = 0;
   std::thread thread_;
 };

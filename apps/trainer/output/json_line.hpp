@@ -1,5 +1,5 @@
 // A JsonLine writes one JSON value on one line, piece by piece. A number is written so that it
-// reads back as the same number; nan and infinity, which JSON does not have, become null.
+// reads back as the same number; NaN and infinity, which JSON does not have, become null.
 #pragma once
 
 #include <concepts>
@@ -35,7 +35,8 @@ class JsonLine {
   void separate();
 
   std::string text_;
-  /// Says whether the next value is the first of its object or array, or right after its key.
+  /// `first_` says whether the next value is the first value of its object or array, or comes right
+  /// after its key.
   bool first_ = true;
 };
 

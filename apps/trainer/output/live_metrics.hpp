@@ -1,5 +1,5 @@
-// LiveMetrics are the numbers of a run that is under way, as a page in the text format of
-// Prometheus. The thread that trains notes them, and any thread may ask for the page.
+// A LiveMetrics has the numbers of a run that is under way, as a page in the text format of
+// Prometheus. The thread that trains notes the numbers, and any thread may ask for the page.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The metrics file has one line per training step, and one for the whole run.
+// The metrics file has one line per training step, and one line for the whole run.
 #pragma once
 
 #include <cstdint>
@@ -9,33 +9,36 @@
 
 namespace trainer {
 
-/// Holds what one training step has done.
+/// A StepMetrics says what one training step has done.
 struct StepMetrics {
-  int epoch = 1;                   ///< Is the number of the epoch, counted from 1.
-  std::int64_t step = 1;           ///< Is the step of the epoch, counted from 1.
-  std::uint64_t updates = 0;       ///< Counts the updates of the run so far.
-  double loss = 0;                 ///< Is the mean loss of the step's images.
-  std::vector<float> losses = {};  ///< Has the loss of every micro-batch, in the order of the data.
-  double accuracy = 0;             ///< Is a fraction from 0 to 1.
-  double samples_per_second = 0;   ///< Is the speed from the request for data to the step's return.
+  int epoch = 1;              ///< `epoch` is the number of the epoch, counted from 1.
+  std::int64_t step = 1;      ///< `step` is the number of the step in the epoch, counted from 1.
+  std::uint64_t updates = 0;  ///< The run has done this many updates so far.
+  double loss = 0;            ///< `loss` is the mean loss of the step's images.
+  /// `losses` are the losses of all micro-batches, in the order of the data.
+  std::vector<float> losses = {};
+  double accuracy = 0;  ///< `accuracy` is a fraction from 0 to 1.
+  /// `samples_per_second` is the speed from the request for data to the return of the step.
+  double samples_per_second = 0;
   // The metrics file has neither `samples` nor `learning_rate`; other outputs show them.
-  std::int64_t samples = 0;  ///< Counts the step's images.
-  double learning_rate = 0;  ///< Is the rate of the next weight update.
+  std::int64_t samples = 0;  ///< The step had this many images.
+  double learning_rate = 0;  ///< `learning_rate` is the rate of the next weight update.
 };
 
 struct RunMetrics {
   double compile_seconds = 0;
-  /// Counts how many of the two plans, for training and for inference, came from the cache.
+  /// This many of the two plans, for training and for inference, came from the cache.
   int plans_from_cache = 0;
   double train_samples_per_second = 0;
-  double train_waited_seconds = 0;  ///< Is the time that the training waited for images.
+  double train_waited_seconds = 0;  ///< The training waited for images for this time.
   double inference_samples_per_second = 0;
-  double test_accuracy = 0;  ///< Is a fraction from 0 to 1.
+  double test_accuracy = 0;  ///< `test_accuracy` is a fraction from 0 to 1.
   std::int64_t peak_rss_bytes = 0;
-  std::vector<penstock::StageReport> stages = {};  ///< Has the reports of the training model.
+  /// `stages` are the reports of the training model.
+  std::vector<penstock::StageReport> stages = {};
 };
 
-/// Returns one line of JSON without the line's end.
+/// Returns one line of JSON without the end of the line.
 std::string to_json(const StepMetrics& step);
 std::string to_json(const RunMetrics& run);
 

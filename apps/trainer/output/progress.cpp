@@ -20,7 +20,7 @@ constexpr int bar_cells = 10;
 constexpr double bar_period_seconds = 0.1;
 constexpr std::int64_t most_plain_lines = 20;
 
-/// Returns a whole number, filled up with `fill` from the left to `width` characters.
+/// Returns `number` as a text, filled up with `fill` from the left to `width` characters.
 std::string padded(std::int64_t number, std::size_t width, char fill) {
   const std::string digits = std::to_string(number);
   return std::string(width - std::min(width, digits.size()), fill) + digits;
@@ -34,7 +34,7 @@ std::string clock_text(double seconds) {
          padded(whole % 60, 2, '0');
 }
 
-/// Returns a text such as "14.89it/s", or "6.49s/it" if it is slow.
+/// Returns a text such as "14.89it/s" or, if the rate is below one per second, "6.49s/it".
 std::string rate_text(std::int64_t done, double seconds) {
   const double rate = static_cast<double>(done) / seconds;
   return rate < 1 ? decimal_text(1 / rate, 2) + "s/it" : decimal_text(rate, 2) + "it/s";
@@ -51,7 +51,7 @@ std::string count_text(std::int64_t done, std::int64_t total) {
   return std::to_string(done) + '/' + std::to_string(total);
 }
 
-/// Returns how many columns the terminal has, or 0 if that is not known.
+/// Returns how many columns the terminal has, or 0 if the number is not known.
 std::size_t terminal_columns() {
   winsize size{};
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
@@ -61,7 +61,7 @@ bool begins_a_character(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
 }
 
-/// Returns how many columns `text`, which is UTF-8, takes. Every character is taken for one column
+/// Returns how many columns `text`, which is UTF-8, takes. Every character counts as one column
 /// wide, as all characters of a bar are.
 std::size_t columns_of(const std::string& text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, begins_a_character));

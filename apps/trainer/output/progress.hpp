@@ -1,5 +1,5 @@
-// Progress says on stderr how far a run is: by a bar that is drawn over itself on a terminal, and
-// by a plain line now and then elsewhere. One thread uses it.
+// A Progress says on stderr how far a run is: by a bar that is drawn over itself on a terminal, and
+// by a plain line now and then elsewhere. One thread uses a Progress.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace trainer {
 
-/// Returns a line of four parts: `description` and a colon, which are left out if it is empty; the
-/// percentage; a bar; and a text such as "15/15 [00:01<00:00, 14.89it/s]".
+/// Returns a line of four parts: `description` and a colon, which are left out if `description` is
+/// empty; the percentage; a bar; and a text such as "15/15 [00:01<00:00, 14.89it/s]".
 std::string bar_line(const std::string& description, std::int64_t done, std::int64_t total,
                      double seconds);
 
@@ -24,14 +24,14 @@ std::string plain_line(const std::string& title, const std::string& description,
 struct ProgressStream {
   bool terminal = false;
   std::function<void(const std::string&)> write = {};
-  std::function<double()> seconds = {};  ///< Reads a clock that never goes back.
-  /// Returns how many columns the terminal has now, or 0 if that is not known. It may be empty, and
-  /// then the number is not known.
+  std::function<double()> seconds = {};  ///< `seconds` reads a clock that never goes back.
+  /// Returns how many columns the terminal has now, or 0 if the number is not known. If the
+  /// function is empty, the number is not known either.
   std::function<std::size_t()> columns = {};
 
   /// Returns a stream to stderr that has the process's steady clock. `among_lines` says that other
-  /// lines are written to stderr, too; even a terminal then gets no bar, because the lines would
-  /// break it.
+  /// lines are written to stderr, too; the stream is then no terminal, even if stderr is one,
+  /// because the lines would break a bar.
   static ProgressStream standard_error(bool among_lines);
   /// Returns a stream that writes nothing and has the process's steady clock.
   static ProgressStream silent();
@@ -42,7 +42,7 @@ struct ProgressStream {
 std::function<void(const penstock::CompileProgress&)> compile_bar(const ProgressStream& stream,
                                                                   const std::string& title);
 
-/// Shows how far a task of `total` steps is. The destructor ends the bar's line.
+/// A Progress shows how far a task of `total` steps is. The destructor ends the bar's line.
 class Progress {
  public:
   Progress(const ProgressStream& stream, std::string title, std::int64_t total);
@@ -65,10 +65,10 @@ class Progress {
   std::string title_;
   std::int64_t total_;
   std::int64_t done_ = 0;
-  std::int64_t shown_ = 0;  ///< Is the value of `done_` that was shown last.
+  std::int64_t shown_ = 0;  ///< `shown_` is the value of `done_` that was shown last.
   double begin_;
   double shown_at_;
-  /// Is the width of the bar on the terminal's line, or 0 if no bar is there.
+  /// `bar_columns_` is the width of the bar on the terminal's line, or 0 if there is no bar.
   std::size_t bar_columns_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// A RunFile is a file that a run reads or writes, with the option that names it. check_distinct()
-// decides which files may be the same one, before any is opened for writing.
+// A RunFile is a file that a run reads or writes, with the option that names the file.
+// check_distinct() decides which files may be the same one, before any file is opened for writing.
 #pragma once
 
 #include <filesystem>
@@ -9,13 +9,13 @@
 namespace trainer {
 
 struct RunFile {
-  std::string option;  ///< Is a text such as "--metrics".
+  std::string option;  ///< `option` is a text such as "--metrics".
   std::filesystem::path path;
 };
 
 /// Checks that no output replaces an input or another output, even under another name of the file,
 /// and that no output stands where another one needs a directory. Only the weights and the
-/// optimizer's state that the run begins with may be replaced, by those that it saves.
+/// optimizer's state with which the run begins may be replaced, by those that the run saves.
 /// @throws penstock::Error invalid_argument that names both files.
 void check_distinct(std::span<const RunFile> outputs, std::span<const RunFile> inputs);
 

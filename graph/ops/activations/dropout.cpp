@@ -18,8 +18,8 @@ constexpr RealAttribute p{"p", 0.5};
 }  // namespace attribute
 namespace {
 
-/// Is the number of bits in a word of the mask. A unit of the work is one word, together with the
-/// elements that its bits stand for.
+/// A word of the mask has this many bits. A unit of the work is one word, together with the
+/// elements for which its bits stand.
 constexpr std::size_t word_bits = 64;
 
 double probability(const Attributes& attributes) {

@@ -7,8 +7,8 @@ namespace penstock::graph {
 /// Makes each element of x 0 with probability p, and multiplies it by 1/(1-p) otherwise (Srivastava
 /// et al., 2014); the attribute p is 0.5 by default. The outputs are y and the mask, i64
 /// [ceil(elements/64)]: bit i%64 of word i/64 says whether element i was kept, so that the gradient
-/// needs neither x nor the random numbers. Number i that the call's random key gives decides about
-/// element i. In inference, the op is the identity.
+/// needs neither x nor the random numbers. Number i of the sequence of the call's random key
+/// decides about element i. In inference, the op is the identity.
 extern const Op dropout;
 /// Maps (dy, mask) to dx; the attribute is p.
 extern const Op dropout_gradient;

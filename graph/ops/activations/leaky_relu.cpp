@@ -31,8 +31,8 @@ void forward(const KernelCall& call) {
 }
 
 void backward(GradientContext& context) {
-  // The gradient needs the sign of x. Unless the slope is negative, y has the same sign, and y
-  // needs to be kept for a shorter time than x.
+  // The gradient needs the sign of x. Unless the slope is negative, y has the same sign as x, and y
+  // needs to be kept for a shorter time.
   const bool same_sign = slope(context.attributes()) >= 0;
   const ValueId sign = same_sign ? context.output(0) : context.input(0);
   context.set(0, context.emit(leaky_relu_gradient, {sign, context.gradient(0)},

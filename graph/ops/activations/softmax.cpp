@@ -22,13 +22,13 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   return out;
 }
 
-/// Serves as Op::units. A unit is all lines that share their index before the axis: their elements
-/// are neighbours in memory, and the kernel computes them side by side.
+/// Serves as Op::units. A unit is all lines that have the same index before the axis: their
+/// elements are neighbours in memory, and the kernel computes these lines side by side.
 std::int64_t units(const Attributes& attributes, Types in, Types) {
   return lines_along(in[0].shape, attribute::axis.of(attributes)).outer;
 }
 
-/// Holds the lines that a part of the work has, and the index of their first element.
+/// A LineRange has the lines of a part of the work, and the index of their first element.
 struct LineRange {
   Lines lines;
   std::int64_t first;

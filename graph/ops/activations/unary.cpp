@@ -6,7 +6,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Completes an activation by the fields that all activations of this file have in common.
+/// Returns `op`, an activation, with the fields that all activations of this file have in common.
 Op activation(Op op) {
   op.infer = infer_unary;
   op.units = element_units;
@@ -15,7 +15,8 @@ Op activation(Op op) {
   return op;
 }
 
-/// Completes the gradient of an activation, which maps (x, dy) or (y, dy) to dx.
+/// Returns `op`, the gradient of an activation, with the fields that all such gradients have in
+/// common. The gradient maps (x, dy) or (y, dy) to dx.
 Op activation_gradient(Op op) {
   op.infer = infer_unary_gradient;
   op.units = element_units;

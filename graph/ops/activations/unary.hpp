@@ -1,5 +1,5 @@
-// These activations are functions of one tensor, which may have any shape, and have no attributes.
-// They work element by element.
+// These activations are functions of one tensor, which may have any shape. They have no attributes,
+// and work element by element.
 #pragma once
 
 #include "graph/ir/op.hpp"
@@ -39,8 +39,9 @@ extern const Op tanh;
 /// Maps (y, dy) to dx = dy·(1 - y²).
 extern const Op tanh_gradient;
 
-/// Helps the backward of an op that applies a ReLU to its result if its attribute `relu` is set.
-/// Returns the gradient of what goes into the ReLU or, if the attribute is not set, of output 0.
+/// Serves the backward of an op that applies a ReLU to its result if its attribute `relu` is set.
+/// Returns the gradient of the ReLU's input or, if the attribute is not set, the gradient of output
+/// 0.
 ValueId gradient_before_relu(GradientContext& context);
 
 }  // namespace penstock::graph

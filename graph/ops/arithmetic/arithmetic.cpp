@@ -20,13 +20,13 @@ constexpr FlagAttribute loss_scaled{"loss_scaled"};
 }  // namespace attribute
 namespace {
 
-/// Divides operands of the same shape by their elements. Operands that are broadcast are one unit,
-/// which one thread computes.
+/// Serves as Op::units. Operands of the same shape are divided by their elements. Operands that are
+/// broadcast are one unit, which one thread computes.
 std::int64_t broadcast_units(const Attributes& attributes, Types in, Types out) {
   return in[0].shape == in[1].shape ? element_units(attributes, in, out) : 1;
 }
 
-/// Writes f(a, b) to output 0, where a and b are the inputs, which are broadcast.
+/// Writes f(a, b) to output 0. The inputs a and b are broadcast.
 void broadcast(const KernelCall& call, ArithmeticKernels::Binary f) {
   const Operand &a = call.inputs[0], &b = call.inputs[1], &out = call.outputs[0];
   const StridedWalk<3> walk(out.shape(),

@@ -1,4 +1,5 @@
-// These ops compute with two tensors, or with a tensor and a number, element by element.
+// These ops compute with two tensors, or with a tensor and a number, element by element, or make a
+// tensor of one number.
 #pragma once
 
 #include "graph/ir/op.hpp"
@@ -17,7 +18,7 @@ extern const Op scale;
 
 /// Makes a tensor whose elements are all one number. The op has no inputs. The attributes are
 /// `shape` (integers), `value` (real) and `loss_scaled` (0 by default). If loss_scaled is 1, the
-/// value is multiplied by the run's loss scale, which the gradient of the loss begins with.
+/// value is multiplied by the run's loss scale, with which the gradient of the loss begins.
 extern const Op fill;
 
 }  // namespace penstock::graph

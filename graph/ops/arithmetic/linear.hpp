@@ -5,7 +5,8 @@
 namespace penstock::graph {
 
 /// Computes y = x·Wᵀ + b (torch.nn.Linear). The inputs are x [N,K], weight [M,K] and, if there is
-/// one, bias [M]; the output is [N,M].
+/// one, bias [M]; the output is [N,M]. The attribute relu (0 by default) says whether negative
+/// results become 0.
 extern const Op linear;
 /// Maps (dy [N,M], weight [M,K]) to dx = dy·W [N,K].
 extern const Op linear_input_gradient;

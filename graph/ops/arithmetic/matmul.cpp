@@ -18,10 +18,11 @@ constexpr FlagAttribute transpose_b{"transpose_b"};
 }  // namespace attribute
 namespace {
 
-/// Describes how the matrices of an operand are stored.
+/// A Layout describes how the matrices of an operand are stored.
 struct Layout {
   bool transposed;
-  /// Count the rows and columns of a matrix of the operand after it was transposed if need be.
+  /// A matrix of the operand has this many rows and columns, counted after it was transposed if
+  /// need be.
   std::int64_t rows, columns;
 
   Layout(const Shape& shape, bool is_transposed)
@@ -69,8 +70,8 @@ std::int64_t workspace(const Attributes& attributes, Types in, Types out) {
                                       layout_a(attributes, in[0].shape).columns);
 }
 
-/// Counts the units of all products: those of the first product come first, then those of the
-/// second one, and so on.
+/// Serves as Op::units: returns the number of units of all products. The units of the first product
+/// come first, then those of the second one, and so on.
 std::int64_t units(const Attributes&, Types, Types out) {
   const std::int64_t rows = out[0].shape[-2], columns = out[0].shape[-1];
   return rows * columns > 0
@@ -107,8 +108,8 @@ ValueId emit_product(GradientContext& context, ValueId a, bool transpose_a, Valu
 }
 
 /// Emits the gradients of a and b. Let C = A·B, where A is a, or a transposed if transpose_a is
-/// set, and B likewise. Then dA = dC·Bᵀ and dB = Aᵀ·dC; the gradient of an operand that is
-/// transposed is the transposed product.
+/// set, and B is b, or b transposed if transpose_b is set. Then dA = dC·Bᵀ and dB = Aᵀ·dC; the
+/// gradient of an operand that is transposed is the transposed product.
 void backward(GradientContext& context) {
   const ValueId a = context.input(0), b = context.input(1), dc = context.gradient(0);
   const bool ta = attribute::transpose_a.of(context.attributes());

@@ -70,8 +70,8 @@ std::vector<TensorType> infer_reduce_to(const Attributes& attributes, Types in) 
   return {{DType::f32, shape}};
 }
 
-/// Says where the sums of the result's elements lie in the workspace, counted in doubles: from
-/// `sums` up to but without `end`.
+/// An ElementSums says where the sums of the result's elements lie in the workspace, counted in
+/// doubles: from `sums` up to but without `end`.
 struct ElementSums {
   std::int64_t sums, end;
 

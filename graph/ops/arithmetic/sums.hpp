@@ -6,20 +6,22 @@
 
 namespace penstock::graph {
 
-/// Sums x [N,C,...] over every axis but axis 1, to [C]. This is the gradient of a bias per channel.
+/// Sums x [N,C,...] over every axis but axis 1, to [C]. The result is the gradient of a bias per
+/// channel if x is the gradient of the output.
 extern const Op channel_sum;
 
-/// Sums x [B,C,H,W,16] over every axis but axis 1, to [C]. This is the gradient of a convolution's
-/// bias. The order of the sum is the one in which conv2d_pool_relu_lanes_weight_gradient sums
-/// dbias.
+/// Sums x [B,C,H,W,16] over every axis but axis 1, to [C]. The result is the gradient of a
+/// convolution's bias if x is the gradient of the output. The order of the sum is that in which
+/// conv2d_pool_relu_lanes_weight_gradient sums dbias.
 extern const Op channel_sum_lanes;
 
 /// Sums x to a tensor whose shape is the attribute `shape`. The sums are over all dimensions along
-/// which broadcasting repeats a tensor of that shape to make it a tensor of the shape of x. This is
-/// the gradient of an operand that was broadcast.
+/// which broadcasting repeats a tensor of that shape to make it a tensor of the shape of x. The
+/// gradient of an operand that was broadcast is such a sum.
 extern const Op reduce_to;
 
-/// Returns `gradient` summed to the shape of input `i`, or `gradient` itself if it has that shape.
+/// Returns `gradient` summed to the shape of input `i`, or `gradient` itself if it has that shape
+/// already.
 ValueId reduced_to_input(GradientContext& context, ValueId gradient, std::size_t i);
 
 /// Maps (sum, x), of one shape, to sum + x, which takes the memory of `sum`. If the attribute

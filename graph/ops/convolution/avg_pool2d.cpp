@@ -74,8 +74,8 @@ void backward_global(GradientContext& context) {
                               with_input_size({}, context.type(context.input(0)).shape)));
 }
 
-/// Returns the cost of the global pooling, which is also the cost of its gradient: each of them
-/// touches every pixel once.
+/// Returns the cost of the global pooling, which is also the cost of its gradient: both touch every
+/// pixel once.
 Cost global_cost(const Attributes&, Types in, Types out) {
   return {.flops = static_cast<double>(std::max(in[0].shape.elements(), out[0].shape.elements())),
           .bytes = static_cast<double>(in[0].bytes() + out[0].bytes())};

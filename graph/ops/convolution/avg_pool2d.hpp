@@ -5,7 +5,7 @@
 
 namespace penstock::graph {
 
-/// Is torch.nn.functional.avg_pool2d. The op computes the mean of each window, in which padding
+/// The op is torch.nn.functional.avg_pool2d. It computes the mean of each window, in which padding
 /// counts as zeros. The input is x [N,C,H,W], the output [N,C,OH,OW]. The attributes are those of
 /// max_pool2d.
 extern const Op avg_pool2d;

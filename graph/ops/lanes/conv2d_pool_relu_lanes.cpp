@@ -77,7 +77,8 @@ std::vector<OpSample> samples() {
 }
 
 /// Returns the cost of a gradient through the pooling. Only one of four pixels has a gradient, but
-/// each product first selects its operand: the operations count as half of those for all pixels.
+/// each product first selects its operand. Therefore, half of the operations for all pixels are
+/// counted.
 Cost routed_cost(const LaneConvolution& conv, Types in, Types out) {
   Cost cost = lane_convolution_cost(conv, in, out);
   cost.flops /= 2;

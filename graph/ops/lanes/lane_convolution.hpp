@@ -1,5 +1,5 @@
-// The convolutions in the batch-lane layout share what is declared here: their shape rule, sizes
-// and cost.
+// The convolutions in the batch-lane layout share the declarations in this header: their shape
+// rule, sizes and cost.
 #pragma once
 
 #include "graph/ir/op.hpp"

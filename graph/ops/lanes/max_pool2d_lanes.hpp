@@ -4,7 +4,7 @@
 
 namespace penstock::graph {
 
-/// Is max_pool2d in the batch-lane layout (graph/ops/rules/lane_shape.hpp). The input is x
+/// The op is max_pool2d in the batch-lane layout (graph/ops/rules/lane_shape.hpp). The input is x
 /// [B,C,H,W,16]. The outputs are y [B,C,OH,OW,16] and the winners [B,C,OH,OW,4], which have one
 /// byte for each element of y, four to a float: the position of the maximum in its window, kh *
 /// kernel width + kw. The attributes are those of max_pool2d; the kernel has at most 256 cells.

@@ -8,18 +8,18 @@
 namespace penstock::graph {
 namespace {
 
-/// Counts the elements of one sample of x [N,...].
+/// Returns the number of elements of one sample of x [N,...].
 std::int64_t sample_length(const Shape& x) {
   return x[0] == 0 ? 0 : x.elements() / x[0];
 }
 
-/// Counts the blocks of samples, which are the units.
+/// Returns the number of blocks of samples, which are the units.
 std::int64_t units_of(const TensorType& lanes) {
   return lanes.shape[0];
 }
 
-/// Holds the samples of a part of the work: how many there are, how many elements each has, and
-/// where they begin in x [N,...] and in x in the batch-lane layout.
+/// A SampleRange has the samples of a part of the work: how many there are, how many elements each
+/// sample has, and where the samples begin in x [N,...] and in x in the batch-lane layout.
 struct SampleRange {
   std::int64_t count, length;
   float *x, *lanes;

@@ -20,7 +20,7 @@ void fill_labels(const Attributes& attributes, const Operand& labels, std::int64
   const std::int64_t ignored = attribute::ignore_index.of(attributes);
   std::int64_t next = 0;
   for (std::int64_t& label : labels.i64()) {
-    // If the ignored class is the only one, it is used nevertheless.
+    // If the ignored class is the only class, it is used nevertheless.
     if (next == ignored) next = (next + 1) % classes;
     label = next;
     next = (next + 1) % classes;

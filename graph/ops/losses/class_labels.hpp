@@ -22,10 +22,11 @@ void fill_labels(const Attributes& attributes, const Operand& labels, std::int64
 /// Fills the labels of the inputs (scores [N,C,...], labels), and serves as Op::make_valid.
 void fill_labels_of_scores(const Attributes& attributes, std::span<const Operand> inputs);
 
-/// Holds the labels of one kernel call. Label i belongs to line i of the scores along axis 1.
+/// A ClassLabels has the labels of one kernel call. Label i belongs to line i of the scores along
+/// axis 1.
 class ClassLabels {
  public:
-  /// Takes labels for scores of the shape `scores`, [N,C,...].
+  /// Makes the labels for scores of the shape `scores`, [N,C,...].
   /// @throws Error invalid_data for a label that is neither a class nor ignored, such as "label 12
   /// at sample 3: expected 0 to 9".
   ClassLabels(const Attributes& attributes, const Operand& labels, const Shape& scores);
@@ -35,14 +36,14 @@ class ClassLabels {
   bool ignored(std::int64_t i) const { return labels_[i] == ignore_index_; }
   const std::int64_t* data() const { return labels_; }
   std::int64_t ignore_index() const { return ignore_index_; }
-  /// Counts the labels that are not ignored.
+  /// Returns the number of labels that are not ignored.
   std::int64_t counted() const { return counted_; }
 
   /// Returns the index of the score of class `c` for label `i`, in a tensor of the scores' shape.
   std::int64_t at(std::int64_t i, std::int64_t c) const {
     return (i / lines_.inner * lines_.length + c) * lines_.inner + i % lines_.inner;
   }
-  /// Returns the index of the score of the class that label `i` names.
+  /// Returns the index of the score of the class that is label `i`.
   std::int64_t target(std::int64_t i) const { return at(i, labels_[i]); }
 
  private:
@@ -55,7 +56,7 @@ class ClassLabels {
 };
 
 /// Writes a loss whose term for label i is `term(i)`. An ignored label has the term 0 and does not
-/// count in the mean, which is NaN if all labels are ignored.
+/// count in the mean. If all labels are ignored, the mean is NaN.
 template <class Term>
 void write_loss(const Attributes& attributes, const Operand& loss, const ClassLabels& labels,
                 Term term) {

@@ -45,7 +45,7 @@ void expect_sequences(const Attributes& attributes, Types in) {
                                       std::to_string(sample) + ": expected " + expected);
 }
 
-/// Holds the sequences of one kernel call.
+/// A Sequences has the sequences of one kernel call.
 class Sequences {
  public:
   explicit Sequences(const KernelCall& call)
@@ -59,8 +59,8 @@ class Sequences {
 
   std::int64_t size() const { return shape_[0]; }
   /// Returns the sequence of a sample.
-  /// @throws Error invalid_data if its length, its number of labels or one of its labels is out of
-  /// range.
+  /// @throws Error invalid_data if the length of the sequence, its number of labels or one of its
+  /// labels is out of range.
   LabelledSequence operator[](std::int64_t sample) const {
     check_length("length", steps_[sample], sample, shape_[1]);
     check_length("number of labels", counts_[sample], sample, width_);
@@ -95,8 +95,8 @@ class Sequences {
   const std::int64_t *labels_, *steps_, *counts_;
 };
 
-/// Returns the number by which a sample's loss is divided before the mean is taken: its number of
-/// labels, but at least 1. Other reductions do not divide, so that it is 1.
+/// Returns the number by which a sample's loss is divided before the mean is taken: the sample's
+/// number of labels, but at least 1. For other reductions, which do not divide, the result is 1.
 double divisor(const Attributes& attributes, const LabelledSequence& sequence) {
   if (loss_form(attributes) != LossForm::mean) return 1;
   return static_cast<double>(std::max<std::int64_t>(sequence.count, 1));
@@ -180,13 +180,13 @@ void forward_gradient(const KernelCall& call) {
   }
 }
 
-/// Fills the inputs with valid sequences: each has all steps, and as many labels as fit into the
-/// room for labels and can be spelled in these steps.
+/// Fills the inputs with valid sequences: each sequence has all steps, and as many labels as fit
+/// into the room for labels and can be spelled in these steps.
 void fill_sequences(const Attributes& attributes, std::span<const Operand> inputs) {
   const std::int64_t steps = inputs[0].shape()[1], classes = inputs[0].shape()[2];
   const std::int64_t blank = attribute::blank.of(attributes), width = inputs[1].shape()[1];
-  // With two classes, one label is repeated, and a blank must stand between any two of its
-  // repetitions.
+  // With two classes, there is one label, which is repeated, and a blank must stand between any two
+  // of its repetitions.
   const std::int64_t most = classes == 1 ? 0 : classes == 2 ? (steps + 1) / 2 : steps;
   std::ranges::fill(inputs[2].i64(), steps);
   std::ranges::fill(inputs[3].i64(), std::min(width, most));

@@ -4,8 +4,8 @@
 
 namespace penstock::graph {
 
-/// Is connectionist temporal classification (torch.nn.CTCLoss, here with the batch first): minus
-/// the logarithm of the probability that a sequence spells its labels. The inputs are
+/// The op is connectionist temporal classification (torch.nn.CTCLoss, here with the batch first):
+/// minus the logarithm of the probability that a sequence spells its labels. The inputs are
 /// log_probabilities [N,T,C], labels i64 [N,S], steps i64 [N], which are the lengths of the
 /// sequences, 0 to T, and counts i64 [N], which are their numbers of labels, 0 to S. The output is
 /// [], or [N] without reduction. The attributes are reduction, whose "mean" divides each loss by

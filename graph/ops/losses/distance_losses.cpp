@@ -34,7 +34,7 @@ CosineRows cosine_rows(const KernelCall& call) {
           .target = call.inputs[2].f32().data()};
 }
 
-/// Returns the shape of the terms of a loss: there is one for each row.
+/// Returns the shape of the terms of a loss, which has one term for each row.
 Shape terms_shape(Types in) {
   return {in[0].shape[0]};
 }

@@ -1,6 +1,6 @@
 // Losses that have a term for each pair (x, target), which are elements of two tensors of one
-// shape, share what is declared here: their shape rules, and how their kernels are called. The
-// attribute `reduction` is the one of reduction.hpp.
+// shape, share the declarations in this header: their shape rules, and the functions that call
+// their kernels. The attribute `reduction` is that of reduction.hpp.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace penstock::graph {
 
-/// Says which formula a node's attributes ask for, and with which constants.
+/// A PairLoss says which formula a node's attributes ask for, and with which constants.
 struct PairLoss {
   const PairLossKernels& kernels;
   LossConstants constants = {};
@@ -21,7 +21,8 @@ using PairLossOf = PairLoss (*)(const Attributes&);
 /// Maps (x, target), of type f32 and the same shape, to the loss: [], or that shape without
 /// reduction.
 std::vector<TensorType> infer_pair_loss(const Attributes&, Types inputs);
-/// Maps (x, target, dloss) to the type of the gradient of x, which the target's gradient has, too.
+/// Maps (x, target, dloss) to the type of the gradient of x, which is also the type of the target's
+/// gradient.
 std::vector<TensorType> infer_pair_loss_gradient(const Attributes&, Types inputs);
 
 void run_pair_loss(const PairLoss& loss, const KernelCall& call);
@@ -44,7 +45,8 @@ void forward_pair_loss_target_gradient(const KernelCall& call) {
   run_pair_loss_target_gradient(loss(call.attributes), call);
 }
 
-/// Emits `gradient`, an op of (x, target, dloss), as the gradient of input `i` if that is needed.
+/// Emits `gradient`, an op of (x, target, dloss), as the gradient of input `i` if that gradient is
+/// needed.
 void emit_pair_loss_gradient(GradientContext& context, std::size_t i, const Op& gradient);
 
 /// Serves as Op::backward of a loss whose target is a constant, so that only x has a gradient.

@@ -8,8 +8,8 @@ namespace penstock::graph {
 /// Copies x, which may have any shape. The gradient of x is dy itself.
 extern const Op identity;
 
-/// Returns the elements of x in the shape that the attribute `shape` gives. A 0 in it stands for
-/// the dimension of x at the same position, and one -1 for the size that is left.
+/// Returns the elements of x in the shape that the attribute `shape` gives. A 0 in the attribute
+/// stands for the dimension of x at the same position, and one -1 for the size that is left.
 extern const Op reshape;
 
 /// Merges axis start_axis of x and all axes after it into one axis; the attribute start_axis is 1

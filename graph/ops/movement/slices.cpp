@@ -21,8 +21,8 @@ std::vector<TensorType> infer_slice(const Attributes& attributes, Types in) {
   return {{DType::f32, in[0].shape.with(static_cast<std::ptrdiff_t>(axis), end - begin)}};
 }
 
-/// Describes a slice of a tensor whose rows have row() floats. In each row, the slice begins at
-/// float `begin` and has `length` floats.
+/// A SliceLines describes a slice of a tensor whose rows have row() floats. In each row, the slice
+/// begins at float `begin` and has `length` floats.
 struct SliceLines {
   Lines whole;
   std::int64_t begin, length;

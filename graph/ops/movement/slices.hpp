@@ -14,15 +14,15 @@ inline constexpr IntegerAttribute size{"size"};
 
 }  // namespace attribute
 
-/// Takes the elements of x from `begin` up to but without `end` along `axis`. The three are
-/// attributes; a negative axis counts from the end, and each attribute is 0 by default.
+/// Takes the elements of x from `begin` up to but without `end` along `axis`. `begin`, `end` and
+/// `axis` are attributes, each of which is 0 by default; a negative axis counts from the end.
 extern const Op slice;
 /// Maps (dy) to dx, which is dy with zeros around it: along the attribute `axis`, dx has `size`
-/// elements, and those of dy begin at element `begin`.
+/// elements, and the elements of dy begin at element `begin`.
 extern const Op slice_gradient;
 
 /// Joins one or more tensors in their order along the attribute `axis` (0 by default; a negative
-/// axis counts from the end). Their other dimensions must be the same.
+/// axis counts from the end). All other dimensions of the tensors must be the same.
 extern const Op concat;
 
 }  // namespace penstock::graph

@@ -22,7 +22,7 @@ float inverse_std(const KernelCall& call, double variance) {
   return static_cast<float>(1 / std::sqrt(variance + attribute::norm_eps.of(call.attributes)));
 }
 
-/// Calls `visit(channel)` for the channels of the call's part.
+/// Calls `visit(channel)` for each channel of the call's part.
 template <class Visit>
 void for_each_channel(const KernelCall& call, const Channels& x, Visit visit) {
   const Part channels = within(call.part, x.channels());
@@ -130,7 +130,7 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
 
 struct Statistics {
   double mean;
-  double variance;  ///< Is the biased variance, which divides by the number of elements.
+  double variance;  ///< `variance` is the biased variance, which divides by the number of elements.
 };
 
 Statistics statistics(const Channels& x, std::int64_t channel) {
@@ -179,8 +179,8 @@ void forward(const KernelCall& call) {
 void backward(GradientContext& context) {
   const ValueId x = context.input(0), weight = context.input(1), dy = context.gradient(0);
   const ValueId mean = context.output(1), inverse_std = context.output(2);
-  // The forward makes this check, too. It is also made here, so that a model that cannot be trained
-  // is refused when it is compiled.
+  // The forward makes this check, too. It is also made here, when a model is compiled, so that a
+  // model that cannot be trained is refused then.
   expect_variance(context.type(x));
   if (context.needs(0))
     context.set(0, context.emit(batch_norm2d_input_gradient, {dy, x, mean, inverse_std, weight}));

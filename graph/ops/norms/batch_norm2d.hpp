@@ -18,8 +18,8 @@ extern const Op batch_norm2d_input_gradient;
 /// Maps (dy, x, mean, inverse_std) to dweight [C], dbias [C].
 extern const Op batch_norm2d_weight_gradient;
 
-/// Is batch_norm2d with the running statistics in place of the micro-batch's. The inputs are x
-/// [N,C,H,W] and weight, bias, running_mean and running_var [C]; the attribute eps is 1e-5 by
+/// The op is batch_norm2d with the running statistics in place of the micro-batch's. The inputs are
+/// x [N,C,H,W] and weight, bias, running_mean and running_var [C]; the attribute eps is 1e-5 by
 /// default. The running statistics get no gradients.
 extern const Op batch_norm2d_inference;
 /// Maps (dy, weight, running_var) to dx.

@@ -15,7 +15,8 @@ constexpr IntegerAttribute num_groups{"num_groups", 1};
 }  // namespace attribute
 namespace {
 
-/// Sees x as [samples, groups, channels of a group, inner]. A row is one group of one sample.
+/// A Layout is the view of x as [samples, groups, channels of a group, inner]. A row is one group
+/// of one sample.
 struct Layout {
   std::int64_t samples, groups, channels, inner;
 
@@ -27,7 +28,7 @@ struct Layout {
   std::int64_t rows() const { return samples * groups; }
   std::int64_t row_length() const { return channels * inner; }
   /// Returns which channel of x is channel `c` of the group of row `r`; begin() returns the index
-  /// of its first element in x.
+  /// in x of the first element of that channel.
   std::int64_t channel(std::int64_t r, std::int64_t c) const { return r % groups * channels + c; }
   std::int64_t begin(std::int64_t r, std::int64_t c) const { return (r * channels + c) * inner; }
 };

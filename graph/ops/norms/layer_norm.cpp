@@ -89,12 +89,12 @@ std::vector<TensorType> infer_weight_gradient(const Attributes&, Types in) {
   return {weight, weight};
 }
 
-/// Says where the sums for dweight (`scales`) and dbias (`shifts`) begin in the workspace, and
-/// where the last ones end, counted in doubles.
+/// A WeightSums says where the sums for dweight (`scales`) and dbias (`shifts`) begin in the
+/// workspace, and where the last ones end (`end`), counted in doubles.
 struct WeightSums {
   std::int64_t scales, shifts, end;
 
-  /// Makes room for `count` elements of dweight and of dbias.
+  /// Makes a WeightSums with room for `count` elements of dweight and of dbias.
   explicit WeightSums(std::int64_t count) : scales(0), shifts(count), end(2 * count) {}
 };
 

@@ -1,5 +1,5 @@
-// Group, layer and batch norm share what is declared here: the moments of neighbouring elements,
-// and the arithmetic of gradient sums.
+// Group, layer and batch norm share the declarations in this header: the moments of neighbouring
+// elements, and the arithmetic of gradient sums.
 #pragma once
 
 #include "graph/ir/op.hpp"
@@ -7,11 +7,13 @@
 
 namespace penstock::graph {
 
-/// Returns the moments whose number is `i` in `mean` and `inverse_std`, which a forward has stored.
+/// Returns moments that a forward has stored: those with the number `i` in `mean` and
+/// `inverse_std`.
 Moments stored_moments(const Operand& mean, const Operand& inverse_std, std::int64_t i);
 
-/// Returns the moments of the `count` elements from `x` on. They are computed in two passes: the
-/// first one finds the mean, and the second one finds the variance as the mean of (x - mean)².
+/// Returns the moments of the `count` elements from `x` on. The moments are computed in two passes:
+/// the first pass finds the mean, and the second pass finds the variance as the mean of (x -
+/// mean)².
 Moments moments_of(std::int64_t count, const float* x, double eps);
 
 inline void add_to(GradientSums& sums, const GradientSums& other, double factor = 1) {
@@ -22,19 +24,22 @@ inline GradientSums scaled(const GradientSums& sums, double factor) {
   return {sums.dy * factor, sums.dy_x * factor};
 }
 
-/// Sees a tensor [N,C,...] by channel: each channel has N runs of neighbouring elements.
+/// A Channels is the view of a tensor [N,C,...] by channel: each channel has N runs of neighbouring
+/// elements.
 class Channels {
  public:
   explicit Channels(const Operand& x);
 
   std::int64_t channels() const { return channels_; }
-  /// Counts the elements of one channel; length() counts those of one of its runs.
+  /// Returns the number of elements of one channel; length() returns that of one of the channel's
+  /// runs.
   std::int64_t count() const { return samples_ * length_; }
   std::int64_t length() const { return length_; }
   float* run(std::int64_t sample, std::int64_t channel) const {
     return data_ + (sample * channels_ + channel) * length_;
   }
-  /// Calls `visit(sample, run)` for each sample in order, with the sample's run of `channel`.
+  /// Calls `visit(sample, run)` for each sample in order. `run` is the run of `channel` in that
+  /// sample.
   template <class Visit>
   void for_each_run(std::int64_t channel, Visit visit) const {
     for (std::int64_t sample = 0; sample < samples_; ++sample) visit(sample, run(sample, channel));

@@ -1,4 +1,4 @@
-// These functions serve ops that work along one axis of a tensor.
+// These functions are for ops that work along one axis of a tensor.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace penstock::graph {
 
 /// Returns the lines along `axis` of `shape`; a negative axis counts from the end.
 Lines lines_along(const Shape& shape, std::int64_t axis);
-/// Returns `shape` without dimension `axis`, where the first dimension is 0.
+/// Returns `shape` without dimension `axis`, which is 0 for the first dimension.
 Shape without_axis(const Shape& shape, std::size_t axis);
 /// Returns `shape` with a new dimension of size `size` at position `axis`.
 Shape with_new_axis(const Shape& shape, std::size_t axis, std::int64_t size);

@@ -1,5 +1,5 @@
-// These functions estimate the time of ops that read and write every operand once, and give kernels
-// their workspace as floats or doubles.
+// These functions estimate the cost of ops that read and write every operand once, and return the
+// workspace as the floats or doubles that kernels take.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace penstock::graph {
 
-/// Serves as Op::cost. Counts `flops_per_element` operations for each element of input 0 or output
-/// 0, whichever has more, and the bytes of all inputs and outputs.
+/// Serves as Op::cost. Counts `flops_per_element` operations for each element of input 0 or of
+/// output 0, whichever has more elements, and the bytes of all inputs and outputs.
 template <int flops_per_element>
 Cost streaming_cost(const Attributes&, Types inputs, Types outputs) {
   const auto elements = std::max(inputs[0].shape.elements(), outputs[0].shape.elements());
@@ -22,11 +22,12 @@ Cost streaming_cost(const Attributes&, Types inputs, Types outputs) {
   return cost;
 }
 
-/// Are the sizes in bytes of one float and of one double. Op::workspace counts in bytes.
+/// These constants are the sizes in bytes of one float and of one double. Op::workspace counts in
+/// bytes.
 inline constexpr std::int64_t float_bytes = sizeof(float);
 inline constexpr std::int64_t double_bytes = sizeof(double);
 
-/// Returns a workspace as the floats that kernels take; doubles() returns it as doubles.
+/// Returns `workspace` as the floats that kernels take; doubles() returns it as doubles.
 inline float* floats(std::span<std::byte> workspace) {
   return reinterpret_cast<float*>(workspace.data());
 }

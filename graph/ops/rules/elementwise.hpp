@@ -1,5 +1,5 @@
-// Ops that compute a function of one tensor, element by element, share what is declared here: their
-// shape rules, and the way in which their kernels are called.
+// Ops that compute a function of one tensor, element by element, share the declarations in this
+// header: their shape rules, and the functions that call their kernels.
 #pragma once
 
 #include <vector>
@@ -15,8 +15,8 @@ std::vector<TensorType> infer_unary(const Attributes&, Types inputs);
 /// Maps (x or y, dy), which have the same type, to dx.
 std::vector<TensorType> infer_unary_gradient(const Attributes&, Types inputs);
 
-/// Serves as Op::forward of an op that applies `kernel` to each element; its Op::units are
-/// element_units(). forward_unary_gradient() serves its gradient.
+/// Serves as Op::forward of an op that applies `kernel` to each element. The op's Op::units is
+/// element_units(). forward_unary_gradient() serves as Op::forward of the op's gradient.
 template <ActivationKernels::Function ActivationKernels::*kernel>
 void forward_unary(const KernelCall& call) {
   const Operand &x = call.inputs[0], &y = call.outputs[0];

@@ -1,6 +1,6 @@
-// Shape rules share these checks. Each throws Error shape_mismatch, unless its comment names
-// another error. The texts are made to stand behind the op and the layer's name, as in `conv2d
-// "conv2": `.
+// Shape rules share these checks. Each check throws Error shape_mismatch, unless its comment names
+// another error. The texts of the errors are written to stand behind the names of the op and of the
+// layer, as in `conv2d "conv2": `.
 #pragma once
 
 #include <string_view>
@@ -15,11 +15,11 @@ inline constexpr RealAttribute norm_eps{"eps", 1e-5};
 
 }  // namespace attribute
 
-/// Checks that there are `count` inputs. The refusal lists their names as `names` does: "expected 3
-/// inputs (x, weight, bias), got 2".
+/// Checks that there are `count` inputs. The refusal lists the names of the inputs as `names` does:
+/// "expected 3 inputs (x, weight, bias), got 2".
 void expect_inputs(Types inputs, std::size_t count, std::string_view names);
 /// Checks the type of the elements, with a refusal such as "expected x of type f32, got i64[40]".
-/// In this check and the next ones, `name` is the name of the input.
+/// `name` is the name of the input, here and in the other checks of one input.
 void expect_dtype(const TensorType& type, DType dtype, std::string_view name);
 /// Checks the number of dimensions, with a refusal such as "expected x of rank 4, got f32[40,320]".
 void expect_rank(const TensorType& type, std::size_t rank, std::string_view name);
@@ -30,8 +30,8 @@ void expect_optional_bias(Types inputs, const Shape& shape);
 /// Checks that there are at least `rank` dimensions, with a refusal such as "expected x of rank 2
 /// or more, got f32[3]".
 void expect_rank_from(const TensorType& type, std::size_t rank, std::string_view name);
-/// Returns the number of the axis, where 0 is the first one. A negative `axis` counts from the end.
-/// An axis that `type` does not have is refused: "expected axis from -2 to 1, got 5".
+/// Returns the number of the axis, where 0 is the first axis. A negative `axis` counts from the
+/// end. An axis that `type` does not have is refused: "expected axis from -2 to 1, got 5".
 std::size_t expect_axis(std::int64_t axis, const TensorType& type, std::string_view name = "axis");
 /// Checks that a tensor is not empty, with a refusal such as "expected x with at least one element,
 /// got f32[40,0]".
@@ -39,7 +39,7 @@ void expect_elements(const TensorType& type, std::string_view name);
 /// Checks that the attribute eps of a normalisation is above 0, also when it is rounded to f32.
 /// @throws Error invalid_argument, such as "eps: expected more than 0, got 0".
 void expect_eps(const Attributes& attributes);
-/// Returns `value`, which is an attribute called `name`, if it is from `low` to `high`.
+/// Returns `value`, which is an attribute called `name`, if `value` is from `low` to `high`.
 /// @throws Error invalid_argument otherwise, such as "expected p from 0 to 1, got 1.5".
 double expect_between(double value, double low, double high, std::string_view name);
 /// Throws Error shape_mismatch with `text` if `holds` is false.

@@ -1,7 +1,8 @@
 // In the batch-lane layout, 16 samples lie side by side in the last axis: [N,C,H,W] becomes
 // [ceil(N/16),C,H,W,16] and [N,K] becomes [ceil(N/16),K,16], so that one vector instruction works
-// on 16 samples. If N is no multiple of 16, the last block has padding lanes. They are always
-// finite in forward values and zero in gradients, so that no sum over lanes notices them.
+// on 16 samples. If N is no multiple of 16, the last block has padding lanes. Padding lanes are
+// always finite in forward values and zero in gradients, so that they change no gradient that is
+// summed over lanes.
 #pragma once
 
 #include "graph/ir/op.hpp"
@@ -26,8 +27,8 @@ Shape lane_shape(const Shape& batch_major);
 /// Returns the shape [batch,...] of the tensor that is [B,...,16] in the batch-lane layout.
 Shape batch_shape(const Shape& lanes, std::int64_t batch);
 
-/// Is the number of floats that take the winners of one vector of pooled lanes. A winner says which
-/// cell of the lane's window had the maximum. It is one byte, and four of them take one float.
+/// The winners of one vector of pooled lanes take this many floats. A winner says which cell of the
+/// lane's window had the maximum. It is one byte, and four winners take one float.
 inline constexpr std::int64_t winner_floats = lane_count / 4;
 inline std::uint8_t* winners_of(const Operand& operand) {
   return static_cast<std::uint8_t*>(operand.data);

@@ -15,10 +15,11 @@ inline constexpr TextAttribute reduction{"reduction", "mean"};
 
 enum class LossForm : std::uint8_t { mean, sum, each };
 
-/// Returns the form that the attribute `reduction` asks for.
-/// @throws Error invalid_argument if the attribute is none of the three texts.
+/// Returns the form that the attribute `reduction` asks for. @throws Error invalid_argument if the
+/// attribute is none of the three texts "mean", "sum" and "none".
 LossForm loss_form(const Attributes& attributes);
-/// Returns a loss that is one number: `sum`, which is the sum of the `count` terms, or their mean.
+/// Returns a loss that is one number: `sum`, the sum of the `count` terms, or the mean of these
+/// terms.
 float mean_or_sum(LossForm form, double sum, std::int64_t count);
 /// Returns the type of a loss whose terms have the shape `terms`: one number or, without reduction,
 /// all terms.
@@ -28,8 +29,8 @@ TensorType loss_type(const Attributes& attributes, const Shape& terms);
 void expect_loss_gradient(const Attributes& attributes, const TensorType& dloss,
                           const Shape& terms);
 
-/// Holds the gradient of each term of a loss, computed from `dloss`, the gradient of the loss. A
-/// mean divides by `count`.
+/// A TermGradients has the gradient of each term of a loss, computed from `dloss`, the gradient of
+/// the loss. If the loss is a mean, the gradients are divided by `count`.
 class TermGradients {
  public:
   TermGradients(const Attributes& attributes, const Operand& dloss, std::int64_t count);
@@ -46,10 +47,10 @@ class TermGradients {
 /// empty.
 void expect_rows(Types inputs, std::span<const std::string_view> names);
 
-/// Writes the mean or the sum of `terms` to `loss`. Does nothing without reduction, where the terms
-/// are the loss, and terms_of() has returned the place of the loss.
+/// Writes the mean or the sum of `terms` to `loss`. Does nothing without reduction: `terms` are the
+/// loss then, and terms_of() has returned the memory of the loss for them.
 void reduce_terms(const Attributes& attributes, std::span<const float> terms, const Operand& loss);
-/// Returns the place in which the `count` terms of a loss are to be computed: output 0 without
+/// Returns the memory in which the `count` terms of a loss are to be computed: output 0 without
 /// reduction, and otherwise the workspace.
 std::span<float> terms_of(const KernelCall& call, std::int64_t count);
 /// Serves as Op::workspace of a loss that uses terms_of(), with a term for each row of input 0.

@@ -21,11 +21,12 @@ using Strides = std::array<std::int64_t, Shape::max_rank>;
 /// Returns the strides of a dense row-major tensor of shape `shape`, counted in elements.
 Strides dense_strides(const Shape& shape);
 /// Returns the strides with which a tensor of shape `from` is read as if it were repeated to shape
-/// `to`. They are 0 along dimensions that are repeated. `from` must broadcast to `to`.
+/// `to`. The strides are 0 along dimensions that are repeated. `from` must broadcast to `to`.
 Strides broadcast_strides(const Shape& from, const Shape& to);
 
-/// Walks through K tensors over one index space, row-major. Neighbouring dimensions are merged
-/// where every tensor can step through them with one stride, so that rows are as long as possible.
+/// A StridedWalk goes through K tensors over one index space, row-major. Neighbouring dimensions
+/// are merged where every tensor can step through them with one stride, so that rows are as long as
+/// possible.
 template <std::size_t K>
 class StridedWalk {
  public:
@@ -40,8 +41,8 @@ class StridedWalk {
     if (rank_ == 0) append_new(1, {});
   }
 
-  /// Returns the number of elements in a row; steps() says how many elements apart they are in each
-  /// tensor.
+  /// Returns the number of elements in a row; steps() returns, for each tensor, how many elements
+  /// of the tensor these elements are apart.
   std::int64_t length() const { return dims_[rank_ - 1]; }
   const Offsets& steps() const { return steps_[rank_ - 1]; }
 

@@ -1,6 +1,6 @@
-// Many ops divide their work into these units (Op::units): one for each index along an axis of
-// output 0 or, in ops that work element by element, one for each cache line of output 0, so that no
-// two threads write to the same cache line.
+// Many ops divide their work into the units of this header (Op::units): one unit for each index
+// along an axis of output 0 or, in ops that work element by element, one unit for each cache line
+// of output 0, so that no two threads write to the same cache line.
 #pragma once
 
 #include "graph/ir/op.hpp"
@@ -13,7 +13,7 @@ inline std::int64_t units_of_elements(std::int64_t count) {
   return (count + line_elements - 1) / line_elements;
 }
 
-/// Serves as Op::units: counts the cache lines of output 0.
+/// Serves as Op::units: returns the number of cache lines of output 0.
 inline std::int64_t element_units(const Attributes&, Types, Types outputs) {
   return units_of_elements(outputs[0].shape.elements());
 }
@@ -24,7 +24,8 @@ std::int64_t axis_units(const Attributes&, Types, Types outputs) {
   return outputs[0].shape[axis];
 }
 
-/// Holds the elements of a part of the work: `count` neighbours from element `first` on.
+/// An ElementRange has the elements of a part of the work: `count` neighbours from element `first`
+/// on.
 struct ElementRange {
   std::int64_t first, count;
 

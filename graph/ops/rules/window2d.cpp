@@ -8,8 +8,8 @@
 namespace penstock::graph {
 namespace {
 
-/// Is the largest size, stride, padding or dilation. A larger one is a mistake, and would overflow
-/// the arithmetic of sizes.
+/// No size, stride, padding or dilation may be larger than this number. A larger one is a mistake,
+/// and would overflow the arithmetic of sizes.
 constexpr std::int64_t largest = std::int64_t{1} << 30;
 
 void expect_range(Pair values, std::int64_t least, const std::string& name) {

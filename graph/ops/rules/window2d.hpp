@@ -1,4 +1,4 @@
-// Window2d says how a window slides over the last two axes of [N,C,H,W]; convolution and pooling
+// A Window2d says how a window slides over the last two axes of [N,C,H,W]; convolution and pooling
 // share it. It is a plain value.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace penstock::graph {
 
-/// Holds a number for the height, and then one for the width.
+/// A Pair has a number for the height, and then a number for the width.
 using Pair = std::array<std::int64_t, 2>;
 
 struct Window2d {
@@ -18,7 +18,8 @@ struct Window2d {
   Pair padding = {0, 0};
   Pair dilation = {1, 1};
 
-  /// Returns how many pixels the window reaches over along `axis` (0 is the height, 1 the width).
+  /// Returns how many pixels the window covers along `axis` (0 is the height, 1 the width), from
+  /// the first to the last.
   std::int64_t extent(std::size_t axis) const noexcept {
     return dilation[axis] * (kernel[axis] - 1) + 1;
   }
@@ -30,12 +31,13 @@ struct Window2d {
   std::int64_t cells() const noexcept { return kernel[0] * kernel[1]; }
 };
 
-/// Declares an attribute that is an integer for both axes, or a list of one or two integers.
+/// A PairAttribute declares an attribute that is an integer for both axes, or a list of one or two
+/// integers.
 struct PairAttribute : DeclaredAttribute {
   constexpr PairAttribute(std::string_view name, Pair otherwise)
       : DeclaredAttribute{name, AttributeKind::pair}, fallback(otherwise) {}
-  /// Returns the pair, or `fallback` if the attribute is not set; the second form returns
-  /// `otherwise` in that case.
+  /// Returns the pair, or `fallback` if the attribute is not set. The function with a parameter
+  /// `otherwise` returns `otherwise` in place of `fallback`.
   /// @throws Error shape_mismatch, such as "expected stride of one or two integers, got 3".
   Pair of(const Attributes& attributes) const { return of(attributes, fallback); }
   Pair of(const Attributes& attributes, Pair otherwise) const;
@@ -53,30 +55,30 @@ inline constexpr IntegerAttribute groups{"groups", 1};
 
 }  // namespace attribute
 
-/// Returns the window of a convolution with a kernel of size `kernel`. The attributes have its
-/// stride, padding and dilation.
+/// Returns the window of a convolution with a kernel of size `kernel`. The attributes have the
+/// stride, padding and dilation of the window.
 Window2d conv_window(const Attributes& attributes, Pair kernel);
-/// Returns the window of a pooling. The attributes have its kernel, stride (by default the kernel)
-/// and padding.
+/// Returns the window of a pooling. The attributes have the kernel, stride (by default the kernel)
+/// and padding of the window.
 Window2d pool_window(const Attributes& attributes);
 
 /// Returns how many windows fit along each axis into `x` [N,C,H,W] with its padding.
-/// @throws Error shape_mismatch, which names what is out of range or says that the kernel is too
-/// large.
+/// @throws Error shape_mismatch with a text that names what is out of range, or says that the
+/// kernel is too large.
 Pair window_counts(const Window2d& window, const TensorType& x);
 
 /// Returns `attributes` with the height and width of `x` as the attribute `input_size`. A gradient
-/// op cannot tell them from its inputs.
+/// op cannot tell the height and width from its inputs.
 Attributes with_input_size(Attributes attributes, const Shape& x);
 /// Returns the shape `pooled` [N,C,OH,OW] with the height and width of the attribute `input_size`.
 Shape image_shape(const Attributes& attributes, const Shape& pooled);
 
-/// Is a range of outputs, from `begin` up to but without `end`.
+/// A Range is a range of outputs, from `begin` up to but without `end`.
 struct Range {
   std::int64_t begin;
   std::int64_t end;
 };
-/// Returns those of the `count` outputs along `axis` whose window has its position `k` inside an
+/// Returns which of the `count` outputs along `axis` have position `k` of their window inside an
 /// input of `size` pixels.
 Range inside(const Window2d& window, std::size_t axis, std::int64_t k, std::int64_t size,
              std::int64_t count) noexcept;

@@ -8,8 +8,8 @@ namespace penstock::graph {
 /// is [...,E]. The kernel throws Error invalid_data for an id that is not the index of a row: "id
 /// 12 at position 3: expected 0 to 10".
 extern const Op embedding;
-/// Maps (ids, dy [...,E]) to dweight [V,E]: the rows of dy are added, in the order of the ids, to
-/// the rows of dweight that the ids name. The attribute rows is V.
+/// Maps (ids, dy [...,E]) to dweight [V,E]. The rows of dy are added, in the order of the ids, to
+/// those rows of dweight whose indices are the ids. The attribute rows is V.
 extern const Op embedding_gradient;
 
 }  // namespace penstock::graph

@@ -1,10 +1,11 @@
 // Adam (Kingma and Ba, "Adam: A Method for Stochastic Optimization") computes as torch.optim.Adam:
 //   g += weight_decay w;  m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2;
 //   w -= learning_rate m' / (sqrt(v') + eps).
-// With `bias_correction`, m' is m / (1 - beta1^step) and v' is v / (1 - beta2^step); without it
+// With `bias_correction`, m' is m / (1 - beta1^step) and v' is v / (1 - beta2^step); without it,
 // they are m and v. AdamW (Loshchilov and Hutter, "Decoupled Weight Decay Regularization") computes
 // as torch.optim.AdamW: the weights shrink by w *= 1 - learning_rate weight_decay, and the gradient
-// has no decay. PopTorch's AdamW corrects the bias even when it is asked not to, and this one does
+// has no decay. PopTorch's AdamW corrects the bias even if `bias_correction` is off, and this AdamW
+// does not.
 // not.
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/plan/optimizers/moments.hpp"
@@ -13,8 +14,8 @@
 namespace penstock::graph {
 namespace {
 
-/// Does one step with both kinds of weight decay: the weights are first multiplied by `keep`, and
-/// `l2` times the weights is added to the gradient.
+/// Does one step with both kinds of weight decay: first multiplies the weights by `keep`, then adds
+/// `l2` times the weights to the gradient.
 void advance(const Hyper& hyper, std::int64_t step, double l2, double keep, std::span<float> weight,
              const SummedGradient& gradient, std::span<const std::span<float>> state) {
   const Corrections corrections(hyper, step);

@@ -1,6 +1,7 @@
-// The constants of all optimizer rules are here. Each is a field of Hyper and a row of
-// `all_constants`, which is the one place that names, explains and bounds it. The source of a rule
-// says which constants the rule has. The defaults of a rule's constants are in the rule's settings.
+// This header has the constants of all optimizer rules. Each constant is a field of Hyper and a row
+// of `all_constants`, which is the one place that names, explains and bounds the constant. The
+// source of a rule says which constants the rule has. The defaults of a rule's constants are in the
+// rule's settings.
 #pragma once
 
 #include <variant>
@@ -9,8 +10,8 @@
 
 namespace penstock::graph {
 
-/// Holds the values of the constants for one parameter. Each rule reads the ones that it has. Each
-/// number but `max_weight_norm` may be 0.
+/// A Hyper has the values of the constants for one parameter. Each rule reads the constants that it
+/// has. Each number but `max_weight_norm` may be 0.
 struct Hyper {
   double learning_rate = 1e-3;
   double momentum = 0;
@@ -24,27 +25,31 @@ struct Hyper {
   bool nesterov = false;
   bool bias_correction = true;
   bool centered = false;
-  bool tf_variant = false;         ///< Selects TensorFlow's variant of rmsprop, see rmsprop.cpp.
-  bool dampen_first_step = false;  ///< Selects PopTorch's variant of sgd, see sgd.cpp.
-  bool keras_variant = false;      ///< Selects Keras's variant of sgd, see sgd.cpp.
+  /// If `tf_variant` is true, rmsprop works as TensorFlow's rule; see rmsprop.cpp.
+  bool tf_variant = false;
+  /// If `dampen_first_step` is true, sgd works as PopTorch's rule; see sgd.cpp.
+  bool dampen_first_step = false;
+  /// If `keras_variant` is true, sgd works as Keras's rule; see sgd.cpp.
+  bool keras_variant = false;
 };
 
 using HyperNumber = double Hyper::*;
 using HyperSwitch = bool Hyper::*;
 
-/// Describes a constant for the rules that have it.
+/// A Constant describes a constant for the rules that have it.
 struct Constant {
-  const char* name;        ///< Is the name in settings, JSON and messages.
-  const char* torch_name;  ///< Is the name of PyTorch's argument; empty if PyTorch has none.
-  /// Says what the constant is or, for a switch, what a rule does if the switch is on.
+  const char* name;  ///< `name` is the name in settings, JSON and messages.
+  /// `torch_name` is the name of PyTorch's argument, or empty if PyTorch has no such argument.
+  const char* torch_name;
+  /// `meaning` says what the constant is or, for a switch, what a rule does if the switch is on.
   const char* meaning;
   std::variant<HyperNumber, HyperSwitch> value;
-  NumberRange range = {};  ///< Says which numbers are accepted. A switch has no range.
+  NumberRange range = {};  ///< `range` has the numbers that are accepted. A switch has no range.
 };
 
 inline constexpr NumberRange fraction{.high = 1, .below_high = true};
 
-/// Has every constant once, in the order in which they are checked.
+/// `all_constants` has every constant once, in the order in which the constants are checked.
 inline constexpr Constant all_constants[] = {
     {"learning_rate", "lr", "factor of each update", &Hyper::learning_rate},
     {"momentum", "momentum", "share of the velocity that stays from update to update",

@@ -1,5 +1,6 @@
-// Adam and LAMB share these running moments: m follows the gradient, and v the gradient's square.
-// Constants are worked out in double once per step and rounded to f32 where PyTorch rounds them.
+// Adam and LAMB share the running moments in this header: m follows the gradient, and v the square
+// of the gradient. Constants are worked out in double once per step and rounded to f32 where
+// PyTorch rounds them.
 #pragma once
 
 #include <cmath>
@@ -16,7 +17,8 @@ inline MomentConstants moment_constants(const Hyper& hyper) {
           .inflow2 = static_cast<float>(1 - hyper.beta2)};
 }
 
-/// Has the factors that correct the moments' bias towards 0; both are 1 without bias correction.
+/// A Corrections has the factors that correct the moments' bias towards 0; both factors are 1
+/// without bias correction.
 struct Corrections {
   double first;        ///< The mean m / first is unbiased.
   double second_root;  ///< The root of the unbiased v is sqrt(v) / second_root.
@@ -31,7 +33,7 @@ struct Corrections {
   }
 };
 
-/// Returns Adam's and LAMB's state: "exp_avg" (m) and "exp_avg_sq" (v).
+/// Returns the state of Adam and LAMB: "exp_avg", which is m, and "exp_avg_sq", which is v.
 inline std::vector<StateTensor> moments_state(const Hyper&) {
   return {{"exp_avg"}, {"exp_avg_sq", 0, true}};
 }

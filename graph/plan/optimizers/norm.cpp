@@ -10,8 +10,8 @@
 namespace penstock::graph {
 namespace {
 
-/// Adds up the squared norms of blocks in the order of the blocks. The elements of a block that
-/// several shards have in part are put together first.
+/// A Blocks adds up the squared norms of blocks in the order of the blocks. If several shards each
+/// have a part of a block, the elements of these parts are put together first.
 class Blocks {
  public:
   explicit Blocks(std::int64_t elements) : left_(elements) {}
@@ -33,13 +33,14 @@ class Blocks {
   double sum() const { return sum_; }
 
  private:
-  std::int64_t left_;  // Counts the elements of blocks that have not been added yet.
+  std::int64_t left_;  // This many elements are in blocks that have not been added yet.
   std::array<float, norm_block> block_;
-  std::int64_t filled_ = 0;  // Counts the elements of `block_`.
+  std::int64_t filled_ = 0;  // `block_` has this many elements.
   double sum_ = 0;
 };
 
-/// Is the part of `shard` that lies in the block to which the shard's element `begin` belongs.
+/// An OfBlock is the part of `shard` that lies in the block to which the shard's element `begin`
+/// belongs.
 struct OfBlock {
   OfBlock(const Part& shard, std::int64_t begin, std::int64_t elements)
       : block{begin - begin % norm_block,
@@ -47,7 +48,8 @@ struct OfBlock {
         inside{begin, std::min(block.end, shard.end)} {}
 
   bool is_whole() const { return inside.begin == block.begin && inside.end == block.end; }
-  /// Returns the list of `part` for the elements of this block, which the shard has only in part.
+  /// Returns the list of `part` for the elements of this block. The shard has the block only in
+  /// part.
   std::vector<float>& cut_of(NormPart& part) const {
     return inside.begin > block.begin ? part.head : part.tail;
   }

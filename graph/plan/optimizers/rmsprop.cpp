@@ -1,8 +1,8 @@
 // RMSprop (Hinton) computes as torch.optim.RMSprop:
 //   g += weight_decay w;  s = alpha s + (1 - alpha) g^2;  x = g / (sqrt(s) + eps).
-// With `centered`, a = alpha a + (1 - alpha) g, and sqrt(s - a^2) takes the place of sqrt(s); it is
-// 0 where rounding makes s - a^2 negative. The weights move by w -= learning_rate x or, with
-// momentum, by
+// With `centered`, a = alpha a + (1 - alpha) g, and sqrt(s - a^2) takes the place of sqrt(s); the
+// root is 0 where rounding makes s - a^2 negative. The weights move by w -= learning_rate x or,
+// with momentum, by
 //   u = momentum u + x;  w -= learning_rate u.
 // With `tf_variant`, the rule is TensorFlow's: x = g / sqrt(s + eps), s starts at 1, and the buffer
 // holds the learning rate: u = momentum u + learning_rate x;  w -= u.
@@ -12,9 +12,9 @@
 namespace penstock::graph {
 namespace {
 
-/// Returns the state tensors. In TensorFlow's variant, they have other names than in PyTorch,
-/// because they are other quantities: the momentum has the learning rates in it, and the mean of
-/// squares has a share of the 1 from which it starts.
+/// Returns the state tensors. In TensorFlow's variant, the state tensors have other names than in
+/// PyTorch, because they are other quantities: the momentum has the learning rates in it, and the
+/// mean of squares has a share of the 1 from which it starts.
 std::vector<StateTensor> state(const Hyper& hyper) {
   const bool tf = hyper.tf_variant;
   std::vector<StateTensor> tensors{{tf ? "rms" : "square_avg", tf ? 1.0f : 0.0f, true}};
@@ -27,8 +27,8 @@ void update(const Hyper& hyper, std::int64_t, std::span<float> weight,
             const SummedGradient& gradient, std::span<const std::span<float>> state) {
   const bool tf = hyper.tf_variant;
   const auto rate = static_cast<float>(hyper.learning_rate), eps = static_cast<float>(hyper.eps);
-  // In TensorFlow's variant, the learning rate goes into the momentum buffer. In PyTorch's, it
-  // multiplies what is taken from the buffer.
+  // In TensorFlow's variant, the learning rate goes into the momentum buffer. In PyTorch's variant,
+  // the learning rate multiplies what is taken from the buffer.
   const RmsPropConstants constants{.alpha = static_cast<float>(hyper.alpha),
                                    .inflow = static_cast<float>(1 - hyper.alpha),
                                    .decay = static_cast<float>(hyper.weight_decay),

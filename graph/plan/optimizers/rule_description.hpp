@@ -1,5 +1,6 @@
-// The source of a rule describes it with these: a Description of its settings, which lists the
-// constants by constant<&Settings::field>(name), and an instantiation of described_rule().
+// The source of a rule describes the rule with the templates in this header: a Description of the
+// rule's settings, which lists the constants by constant<&Settings::field>(name), and an
+// instantiation of described_rule().
 #pragma once
 
 #include <stdexcept>

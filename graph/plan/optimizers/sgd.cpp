@@ -6,7 +6,7 @@
 // `keras_variant`, the rule is that of tf.keras.optimizers.SGD, whose buffer holds the learning
 // rate of each step:
 //   v = momentum v + learning_rate g;  w -= v.
-// With `nesterov`, its last step is w -= momentum v + learning_rate g.
+// With `keras_variant` and `nesterov`, the last step is w -= momentum v + learning_rate g.
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/plan/optimizers/rule_description.hpp"
 #include "graph/values/number_range.hpp"
@@ -15,8 +15,9 @@
 namespace penstock::graph {
 namespace {
 
-/// Returns the one state tensor, or none without momentum. The Keras variant does not call it
-/// "momentum_buffer" as PyTorch does, because it is another quantity: the learning rates are in it.
+/// Returns the one state tensor, or none without momentum. PyTorch calls the tensor
+/// "momentum_buffer". The Keras variant has another name for it, because the tensor is another
+/// quantity: the learning rates are in it.
 std::vector<StateTensor> state(const Hyper& hyper) {
   if (hyper.momentum == 0) return {};
   return {{hyper.keras_variant ? "momentum" : "momentum_buffer"}};
@@ -36,8 +37,8 @@ void update(const Hyper& hyper, std::int64_t step, std::span<float> weight,
   const bool dampened = step > 1 || hyper.dampen_first_step, keras = hyper.keras_variant;
   const auto rate = static_cast<float>(hyper.learning_rate);
   const auto inflow = static_cast<float>(dampened ? 1 - hyper.dampening : 1);
-  // In Keras' variant, the momentum buffer holds gradients times the learning rate. In PyTorch's,
-  // it holds gradients, and the rate multiplies what is taken from the buffer.
+  // In Keras' variant, the momentum buffer holds gradients times the learning rate. In PyTorch's
+  // variant, the buffer holds gradients, and the rate multiplies what is taken from the buffer.
   const DescentConstants constants{.rate = keras ? 1 : rate,
                                    .decay = static_cast<float>(hyper.weight_decay),
                                    .momentum = static_cast<float>(hyper.momentum),

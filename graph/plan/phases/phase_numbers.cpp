@@ -7,9 +7,10 @@ namespace {
 std::int32_t stride_of(PhaseLiveness liveness) {
   switch (liveness) {
     case PhaseLiveness::off_ipu_after_forward_no_overlap:
-      return longest_stay;  // The number between two phases is for what leaves and what comes.
+      // At the number between two phases, one phase leaves and the next comes.
+      return longest_stay;
     case PhaseLiveness::off_ipu_after_each_phase:
-      return 2 * longest_stay;  // Nothing stays on the IPU for so long.
+      return 2 * longest_stay;  // No tensor stays on the IPU so long.
     default:
       return 1;
   }

@@ -10,7 +10,7 @@
 
 namespace penstock::graph {
 
-/// Says at which numbers a phase computes.
+/// A PhaseNumbers has the numbers at which a phase computes.
 struct PhaseNumbers {
   std::int32_t forward = 0;
   std::int32_t backward = 0;
@@ -18,8 +18,8 @@ struct PhaseNumbers {
   bool operator==(const PhaseNumbers&) const = default;
 };
 
-/// A tensor stays on its IPU between two uses if their numbers are no more than this far apart;
-/// else it leaves.
+/// A tensor stays on its IPU between two uses if the numbers of the uses are no more than this far
+/// apart; otherwise it leaves.
 inline constexpr std::int32_t longest_stay = 2;
 
 /// Returns the numbers of `phases` phases, by phase. The forward and the backward number of a phase

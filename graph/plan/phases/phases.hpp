@@ -12,11 +12,12 @@
 namespace penstock::graph {
 
 struct Phases {
-  /// Has the phase of each stage, ascending from 0; if the list is empty, there are no phases.
+  /// `of_stage` has the phase of each stage, ascending from 0. If the list is empty, there are no
+  /// phases.
   std::vector<std::int32_t> of_stage = {};
-  std::vector<PhaseNumbers> numbers = {};  ///< Has the numbers of each phase.
+  std::vector<PhaseNumbers> numbers = {};  ///< `numbers` has the numbers of each phase.
   std::int32_t turn = 1;                   ///< A phase does this many micro-batches in one turn.
-  /// Says whether even and odd phases are on different IPUs.
+  /// `parallel` says whether even and odd phases are on different IPUs.
   bool parallel = false;
 
   bool none() const noexcept { return of_stage.empty(); }
@@ -33,7 +34,7 @@ struct Phases {
         numbers[static_cast<std::size_t>(of_stage[static_cast<std::size_t>(stage)])];
     return forward != backward;
   }
-  /// Returns the first micro-batch of the turn that `micro_batch` is in.
+  /// Returns the first micro-batch of the turn to which `micro_batch` belongs.
   std::int64_t turn_begin(std::int64_t micro_batch) const {
     return micro_batch - micro_batch % turn;
   }

@@ -49,8 +49,8 @@ std::int32_t room_of(const Phases& phases, std::int32_t stage) {
 
 std::vector<Stay> stays_of(const Phases& phases, bool training) {
   std::vector<Stay> stays;
-  // Has, for each phase, the position in `stays` of the stay that has not ended, or -1 if there is
-  // none.
+  // `open` has, for each phase, the position in `stays` of the stay that has not ended, or -1 if no
+  // stay of the phase is open.
   std::vector<std::int32_t> open(phases.numbers.size(), -1);
   const auto arrive = [&](std::int32_t phase, std::int32_t number) {
     auto& stay = open[static_cast<std::size_t>(phase)];

@@ -13,7 +13,7 @@
 
 namespace penstock::graph {
 
-/// Is the work of a phase in one direction.
+/// A Turn is the work of a phase in one direction.
 struct Turn {
   std::int32_t phase = 0;
   Direction direction = Direction::forward;
@@ -21,23 +21,23 @@ struct Turn {
   bool operator==(const Turn&) const = default;
 };
 
-/// Returns the turns in the order of work: all forwards, and in training all backwards.
+/// Returns the turns in the order of work: first all forwards and then, in training, all backwards.
 std::vector<Turn> turns_of(const Phases& phases, bool training);
 
-/// Returns the turn whose weights come during `turn`, or nothing if none come.
+/// Returns the turn whose weights come during `turn`, or nothing if no weights come then.
 std::optional<Turn> comes_during(const Phases& phases, const Turn& turn, bool training);
 
 /// Returns whether the weights of a turn's phase leave the IPU at the end of the turn, because no
-/// later turn needs them, or only one that comes too late.
+/// later turn needs them, or only a turn that comes too late.
 bool leaves_after(const Phases& phases, const Turn& turn, bool training);
 
-/// An IPU has this many rooms for weights. room_of() says which one a stage uses. If one of two
-/// phases computes while the weights of the other come to the same IPUs, the two have different
-/// rooms.
+/// An IPU has this many rooms for weights; room_of() returns the room that a stage uses. If one of
+/// two phases computes while the weights of the other come to the same IPUs, the two phases have
+/// different rooms.
 inline constexpr std::int32_t rooms = 2;
 std::int32_t room_of(const Phases& phases, std::int32_t stage);
 
-/// Says from which number to which, both included, the weights of a phase are on its IPUs.
+/// A Stay says from which number to which, both included, the weights of a phase are on its IPUs.
 struct Stay {
   std::int32_t phase = 0;
   std::int32_t from = 0;

@@ -1,6 +1,6 @@
 // A PipelineState says how far each stage of a simulated pipeline has come, and thus which work is
 // ready. It consists of counts and knows no time. A stage sees its own counts at once, and those of
-// the others as they were when `publish` was called last.
+// the others as they were when publish() was called last.
 #pragma once
 
 #include <cstddef>
@@ -23,14 +23,14 @@ class PipelineState {
   bool backward_ready(int stage) const { return !backward_wait(stage) && backwards_left(stage); }
   bool ready(int stage, Direction direction) const;
 
-  /// Starts the next run of a stage in `direction`, and returns the micro-batch that it is for.
+  /// Starts the next run of a stage in `direction`, and returns the micro-batch of that run.
   int start(int stage, Direction direction);
   void finish(int stage, Direction direction);
   void publish() { seen_ = now_; }
 
   bool done() const;
   const std::vector<int>& max_in_flight() const noexcept { return max_in_flight_; }
-  /// Returns why each unfinished stage does not go on.
+  /// Returns, for each unfinished stage, why the stage does not go on.
   std::vector<Wait> waits() const;
 
  private:

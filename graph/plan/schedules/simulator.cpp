@@ -87,9 +87,9 @@ Direction direction_of(Discipline discipline, int unit, int stage) {
   return forward ? Direction::forward : Direction::backward;
 }
 
-/// Sets the times of `runs`, which are in the order of their slots, by their costs. Within a slot,
-/// the runs of a stage follow one another; the next slot begins when all of them have ended.
-/// Returns the time at the end of the last slot.
+/// Sets the times of `runs`, which are in the order of their slots, by the costs of the stages.
+/// Within a slot, the runs of a stage follow one another; the next slot begins when all runs of the
+/// slot have ended. Returns the time at the end of the last slot.
 double meet_after_each_slot(const Simulation& simulation, std::vector<Run>& runs) {
   std::vector<double> free_at(simulation.costs.size(), 0);
   double begin = 0, end = 0;
@@ -162,8 +162,8 @@ class FreeRunning {
     return std::ranges::any_of(active_, [&](std::size_t run) { return runs_[run].stage == stage; });
   }
 
-  /// Notes since when stages wait for their IPU: a stage begins to wait when it has work and is not
-  /// at work itself.
+  /// Notes since when stages wait for their IPUs: a stage begins to wait when it has work and does
+  /// not run.
   void note_ready() {
     state_.publish();
     for (int stage = 0; stage < simulation_.stages; ++stage) {
@@ -215,8 +215,9 @@ class FreeRunning {
   std::vector<int> ipus_;
   PipelineState state_;
   std::vector<Run> runs_;
-  std::vector<std::size_t> active_;  ///< Has the positions in runs_ of runs in progress.
-  /// Says since when each stage waits for its IPU, if it does.
+  /// `active_` has the positions in `runs_` of runs in progress.
+  std::vector<std::size_t> active_;
+  /// `waiting_since_` says, for each stage that waits for its IPU, since when it waits.
   std::vector<std::optional<double>> waiting_since_;
   double time_ = 0;
 };

@@ -12,13 +12,15 @@
 
 namespace penstock::graph {
 
-/// Says when a stage may start what its schedule lets it do. The last three disciplines work in
-/// lock step: there, time is divided into slots of one or two units, and what one stage makes
-/// reaches the others at the end of a slot. The unit decides whether a stage runs a forward or a
-/// backward, and of the schedule only its bounds on micro-batches count. A unit takes a time of 1;
-/// with costs, a slot lasts until the stage with the most work in it is done.
+/// A Discipline says when a stage may start what its schedule lets it do. The last three
+/// disciplines work in lock step: time is divided into slots of one or two units, and what one
+/// stage makes reaches the others at the end of a slot. The unit decides whether a stage runs a
+/// forward or a backward, so that only the schedule's bounds on micro-batches count, and not its
+/// preference. A unit takes a time of 1; with costs, a slot lasts until the stage with the most
+/// work in it is done.
 enum class Discipline : std::uint8_t {
-  /// A stage starts as soon as its inputs, a credit and its IPU are there, as the actors do.
+  /// A stage starts as soon as its inputs, a credit and its IPU are there. The actors work in this
+  /// way.
   free_running,
   /// A slot has two units: in each slot every stage does a forward, then a backward.
   popart_cycle,
@@ -39,25 +41,25 @@ struct Simulation {
   Discipline discipline = Discipline::free_running;
   int stages = 1;
   int micro_batches = 1;
-  /// Says whether micro-batches go backward, too. Without backwards, a stage holds a micro-batch
-  /// until the next stage has begun it.
+  /// `training` says whether micro-batches go backward, too. Without backwards, a stage holds a
+  /// micro-batch until the next stage has begun it.
   bool training = true;
-  /// Has the costs of each stage; if the list is empty, each run costs one unit.
+  /// `costs` has the costs of each stage. If the list is empty, each run costs one unit.
   std::vector<StageCost> costs = {};
-  /// Has the IPU of each stage; if the list is empty, each stage has an IPU of its own. An IPU runs
-  /// one stage at a time: the stage that has waited longest or, if several have waited equally
-  /// long, the last of them. Only `free_running` shares IPUs.
+  /// `ipus` has the IPU of each stage. If the list is empty, each stage has an IPU of its own. An
+  /// IPU runs one stage at a time: the stage that has waited longest or, if several have waited
+  /// equally long, the last of them. Only with `free_running` may stages share IPUs.
   std::vector<int> ipus = {};
-  /// Has the phases, if any. Their turns replace the schedule's bounds on micro-batches; only the
-  /// schedule's preference counts then. Only `free_running` has phases.
+  /// `phases` are the phases, if there are any. Their turns replace the schedule's bounds on
+  /// micro-batches, and only the schedule's preference counts then. Only with `free_running` may
+  /// there be phases.
   Phases phases = {};
-  /// Counts the IPUs that can work at the same time; 0 stands for all. Only `free_running` has a
-  /// limit.
+  /// This many IPUs can work at the same time; 0 stands for all. Only `free_running` has a limit.
   int processors = 0;
 };
 
 /// Returns the timeline of one window of micro-batches, from an empty pipeline to an empty
-/// pipeline. Work that can never start is reported in `stalled`. @throws Error invalid_argument if
+/// pipeline. Timeline::stalled reports work that can never start. @throws Error invalid_argument if
 /// a number is out of range or a list has the wrong length.
 Timeline simulate(const Simulation& simulation);
 

@@ -18,7 +18,7 @@ Part inner_places(const WindowAxis& axis) {
   return before < end ? Part{before, end} : Part{0, 0};
 }
 
-/// Returns which taps of `place` lie within the source. They are neighbours.
+/// Returns which taps of `place` lie within the source. These taps are neighbours.
 Part taps_within(const WindowAxis& axis, std::int64_t place) {
   const auto within_source = [&](std::int64_t tap) {
     const std::int64_t pixel = axis.first + place * axis.step + tap * axis.tap_step;
@@ -31,9 +31,9 @@ Part taps_within(const WindowAxis& axis, std::int64_t place) {
   return taps;
 }
 
-/// Returns whether a result has so few weights, compared with its places, that its weights are read
-/// in less time than its sums. The answer depends on shapes alone, so that each part of the work
-/// finds the sums that the whole would find.
+/// Returns whether a result has so few weights, compared with its places, that reading the weights
+/// takes less time than reading the sums. The answer depends on shapes alone, so that it is the
+/// same for each part of the work as for the whole.
 bool has_few_weights(const Windows& w) {
   // Weights are read one by one, and sums of places in vectors.
   constexpr std::int64_t places_per_weight = 4;
@@ -41,10 +41,10 @@ bool has_few_weights(const Windows& w) {
          w.samples * w.rows.places * w.columns.places;
 }
 
-/// Returns whether all weights of a result are finite. If they are, no product of a weight with a
-/// zero around the source is a NaN.
+/// Returns whether all weights of a result are finite. If all weights are finite, no product of a
+/// weight with a zero around the source is a NaN.
 bool has_finite_weights(const Windows& w, const float* weight) {
-  // This becomes 1 at an infinity or a NaN, which is not at most the largest number.
+  // `others` becomes 1 at an infinity or a NaN, which is not at most the largest number.
   int others = 0;
   for (std::int64_t channel = 0; channel < w.channels; ++channel)
     for (std::int64_t i = 0; i < w.rows.taps; ++i) {
@@ -58,13 +58,13 @@ bool has_finite_weights(const Windows& w, const float* weight) {
   return others == 0;
 }
 
-/// Is a row of places of one result in one sample.
+/// A Row is a row of places of one result in one sample.
 struct Row {
   const Windows& w;
   std::int64_t y;
-  const float* source;  ///< Has the pixels of the sample.
-  const float* weight;  ///< Has the weights of the result.
-  float* target;        ///< Points to the sum of the row's first place.
+  const float* source;  ///< `source` has the pixels of the sample.
+  const float* weight;  ///< `weight` has the weights of the result.
+  float* target;        ///< `target` points to the sum of the row's first place.
 };
 
 /// Returns the sum of the place's products over the taps that lie within the source. The loop over
@@ -103,8 +103,8 @@ bool has_nan(const float* numbers, std::int64_t count) {
   return found != 0;
 }
 
-/// Sums again what is NaN on the border of one result's plane, in one sample of a band. In the rows
-/// of `inner_rows`, the columns of `inner` are not on the border.
+/// Computes again the sums that are NaN on the border of one result's plane, in one sample of a
+/// band. In the rows of `inner_rows`, the columns of `inner` are not on the border.
 void sum_plane_again(const Windows& w, const Band& band, Part inner_rows, Part inner,
                      const float* source, const float* weight, float* target) {
   const bool together =

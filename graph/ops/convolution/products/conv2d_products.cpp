@@ -11,7 +11,8 @@
 namespace penstock::graph {
 namespace {
 
-/// Says at which elements the planes of x and y, the weights and the biases of a group begin.
+/// An Offsets says at which elements the planes of x and y, the weights and the biases of a group
+/// begin.
 struct Offsets {
   std::int64_t x, y, weight, bias;
 

@@ -21,15 +21,16 @@ std::int64_t convolve_input_gradient_units(const Conv2dGeometry& conv);
 /// Returns the number of units into which threads can divide convolve_weight_gradient().
 std::int64_t convolve_weight_gradient_units(const Conv2dGeometry& conv);
 
-/// Computes y = conv(x, weight) + bias, and with `relu` replaces results below zero by zero. `bias`
+/// Computes y = conv(x, weight) + bias. If `relu` is true, results below zero become zero. `bias`
 /// may be null, which stands for zeros.
 void convolve(const Conv2dGeometry& conv, Part part, const float* x, const float* weight,
               const float* bias, bool relu, float* y, float* workspace);
-/// Computes dx: each output pixel adds its gradient times a weight to every pixel in its window. A
-/// weight that is an infinity or a NaN changes no pixel outside of the window.
+/// Computes dx: the gradient of each output pixel, times a weight, is added to every pixel in the
+/// window of the output pixel. A weight that is an infinity or a NaN changes no pixel outside of
+/// the window.
 void convolve_input_gradient(const Conv2dGeometry& conv, Part part, const float* dy,
                              const float* weight, float* dx, float* workspace);
-/// Computes dweight, the sum over the samples in their order.
+/// Computes dweight, which is a sum over the samples in their order.
 void convolve_weight_gradient(const Conv2dGeometry& conv, Part part, const float* x,
                               const float* dy, float* dweight, float* workspace);
 

@@ -9,10 +9,10 @@
 namespace penstock::graph {
 namespace {
 
-/// Says how many places are computed at once. `places_per_band` places, in the forward and in the
-/// gradient of the input, make good use of packed weights, and `gradients_per_band` places of a
-/// packed gradient. Where images are read as they lie in memory, `direct_places` places are so few
-/// that their sums stay in near caches.
+/// These constants say how many places are computed at once. `places_per_band` places, in the
+/// forward and in the gradient of the input, make good use of packed weights, and
+/// `gradients_per_band` places make good use of a packed gradient. Where images are read as they
+/// lie in memory, `direct_places` places are so few that their sums stay in near caches.
 constexpr std::int64_t places_per_band = 512;
 constexpr std::int64_t gradients_per_band = 256;
 constexpr std::int64_t direct_places = 256;
@@ -40,9 +40,10 @@ WindowAxis forward_axis(const Window2d& window, std::size_t axis, std::int64_t s
                   .weight_step = 1});
 }
 
-/// Describes the input pixels phase, phase + stride, ...: tap k of output i sees pixel i * stride -
-/// padding + k * dilation. Pixel p is therefore seen by the taps for which p + padding - k *
-/// dilation is a multiple of the stride, which is every stride / gcd(stride, dilation)th tap.
+/// Returns the axis of the input pixels phase, phase + stride, and so on. Tap k of output i sees
+/// pixel i * stride - padding + k * dilation. Pixel p is therefore seen by the taps for which p +
+/// padding - k * dilation is a multiple of the stride, which is every stride / gcd(stride,
+/// dilation)th tap.
 WindowAxis gradient_axis(const Window2d& window, std::size_t axis, std::int64_t phase,
                          std::int64_t size, std::int64_t outputs) {
   const std::int64_t stride = window.stride[axis], dilation = window.dilation[axis];

@@ -1,4 +1,4 @@
-// Conv2dGeometry holds the sizes of a convolution. Functions describe the convolution and its
+// A Conv2dGeometry has the sizes of a convolution. Functions describe the convolution and its
 // gradients as windows, in the form that kernels take: by the pixels that each place sees.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace penstock::graph {
 
-/// Holds the sizes of x [N,C,H,W], weight [O,C/groups,kh,kw] and y [N,O,OH,OW].
+/// A Conv2dGeometry has the sizes of x [N,C,H,W], weight [O,C/groups,kh,kw] and y [N,O,OH,OW].
 struct Conv2dGeometry {
   std::int64_t n, c, h, w;
   std::int64_t o, oh, ow;
@@ -22,7 +22,7 @@ struct Conv2dGeometry {
   std::int64_t group_inputs() const noexcept { return c / groups; }
   std::int64_t group_outputs() const noexcept { return o / groups; }
   std::int64_t pixels() const noexcept { return oh * ow; }
-  /// Returns how many products one output element is the sum of.
+  /// Returns the number of products whose sum is one output element.
   std::int64_t depth() const noexcept { return group_inputs() * window.cells(); }
 
   Cost cost() const noexcept;
@@ -30,7 +30,7 @@ struct Conv2dGeometry {
 
 /// Returns the windows of the convolution from one group of x to one group of y.
 Windows forward_windows(const Conv2dGeometry& conv);
-/// Returns the windows of forward_windows(), but cut into the bands by which the gradient of the
+/// Returns the windows of forward_windows(), cut into the bands by which the gradient of the
 /// weights is summed. A band has some rows of one sample, or all rows of several samples.
 Windows weight_gradient_windows(const Conv2dGeometry& conv);
 /// Returns the windows from one group of dy to one group of dx. Pixels of dx that are a stride
