@@ -161,8 +161,8 @@ class Arena {
   Block parameters_;
   Block accumulators_;
   Block host_accumulators_;
-  Block host_weights_;        // This is null while the host store has the block.
-  Block host_weights_block_;  // This is the block even while the host store has it.
+  Block host_weights_;        // This is null while the host store has the weights.
+  Block host_weights_block_;  // This is the block of weights even while the host store has it.
   std::int64_t weight_version_ = 0;
   OffloadReport weight_moves_;
   graph::Moves moves_;
@@ -170,14 +170,14 @@ class Arena {
   bool programs_move_ = false;
   Block kept_;  // This has copies of buffers, each at its kept_offset.
   Block stash_;
-  std::vector<Block> host_stash_;  // There is one for each stash slot.
+  std::vector<Block> host_stash_;  // There is one block for each stash slot.
   // These are the tensors at each position, for each slot in the ring of micro-batches.
   std::vector<std::vector<Tensor>> received_;
   // These are the tensors at each position, for each stash slot.
   std::vector<std::vector<Tensor>> sends_forward_;
   // These are the tensors in each slot of an edge's ring, for each position.
   std::vector<std::vector<Tensor>> sends_back_;
-  std::vector<TensorList> outputs_;  // There is one for each stash slot.
+  std::vector<TensorList> outputs_;  // There is one list for each stash slot.
   // These are the addresses of the tensors received for the run.
   std::vector<const std::byte*> received_at_;
   std::vector<std::byte*> sent_back_at_;

@@ -52,8 +52,8 @@ class PlaceHolder final : public caf::monitorable_actor {
 
 void end_internal_actors_at_once(caf::actor_system& system) {
   // CAF keeps a number for each thread, and looks it up when it spawns an actor and when it
-  // destroys one. Only a thread's first look-up allocates memory, so it is done here, where it may
-  // throw.
+  // destroys one. Only a thread's first look-up allocates memory. It is done here, where an
+  // exception may be thrown.
   system.logger().thread_local_aid(0);
   for (const caf::strong_actor_ptr* const place : {&system.spawn_serv(), &system.config_serv()}) {
     caf::actor_config config;

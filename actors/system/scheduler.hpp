@@ -1,5 +1,5 @@
-// The Scheduler of an actor system lets actors run. The engine has its own, because CAF's scheduler
-// has three faults. If a thread cannot be started, it ends the process or leaves threads behind;
+// The Scheduler of an actor system lets actors run. The engine has its own Scheduler, for three
+// reasons. CAF's scheduler ends the process or leaves threads behind if a thread cannot be started;
 // its threads inherit whatever environment the host's thread has; and it allocates memory when an
 // actor gets mail, so that an actor is lost if there is no memory. The engine's Scheduler has no
 // timers: in a system with threads, nobody may ask for a timeout or a delayed message.
