@@ -127,8 +127,8 @@ void Arena::run(const ProgramRun& run) {
     sent_back_at_[i] = tensor ? const_cast<std::byte*>(tensor.raw()) : nullptr;
   }
   const std::size_t stash_slot = slot(run.micro_batch, host_stash_.size());
-  // Only a backward adds to the gradient sums. A forward may run while the sums are still on their
-  // way from the host store.
+  // Only a backward adds to the gradient sums. A forward may run before the host store has lent the
+  // sums.
   const bool adds_sums = run.direction == Direction::backward;
   const graph::Bindings bindings{
       .parameters = parameters_.get(),
@@ -164,9 +164,9 @@ graph::StageProgramTimes Arena::take_program_times() {
 }
 
 graph::ProgramTimes* Arena::times_of(const ProgramRun& run) {
-  // One of every four consecutive micro-batches is timed, and each time at another place among the
-  // four. Otherwise the first micro-batch of a window, for which no weights are in a cache, could
-  // be timed always or never.
+  // One of every four consecutive micro-batches is timed, and its place among the four changes from
+  // four to four. Otherwise the first micro-batch of a window, for which no weights are in a cache,
+  // might be timed always or never.
   if (!times_programs_ || (run.micro_batch + run.micro_batch / 4) % 4 != 0) return nullptr;
   return run.direction == Direction::forward ? &times_.forward : &times_.backward;
 }

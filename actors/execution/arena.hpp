@@ -1,8 +1,8 @@
-// An arena is the memory of one stage of one replica, allocated once: weights, gradient sums, a
-// ring of stash slots, rings of gradients to send back, and what other stages have sent. The
-// stage's actor, its optimizer and its IPU share the arena and take turns by protocol. The IPU has
-// it while a program runs. The optimizer has it from the stage's last backward of a window until it
-// tells the stage that the weights are ready.
+// An Arena is the memory of one stage of one replica, allocated once: weights, gradient sums, a
+// ring of stash slots, rings of gradients to send back, and the tensors that other stages have
+// sent. The stage's actor, its optimizer and its IPU share the arena, and their messages say whose
+// turn it is. The IPU has the arena while a program runs. The optimizer has it from the stage's
+// last backward of a window until it tells the stage that the weights are ready.
 #pragma once
 
 #include <cstddef>
@@ -18,49 +18,52 @@
 
 namespace penstock::actors {
 
-/// Says which program of a stage is run, for which micro-batch, and with what.
+/// A ProgramRun says which program of a stage is run, for which micro-batch, and with which memory,
+/// numbers and threads.
 struct ProgramRun {
   Direction direction = Direction::forward;
-  std::int64_t micro_batch = 0;  ///< Is the micro-batch's number since the pipeline began.
-  std::int64_t summed = 0;       ///< Counts the micro-batches in the gradient sums.
-  graph::RandomKey random = {};  ///< Is the key of random numbers; only the op's name is missing.
-  float loss_scale = 1;          ///< Is the gradient of the loss with respect to itself.
-  std::byte* scratch = nullptr;  ///< Points to the scratch memory of the IPU.
-  /// Points to the copies on the IPU of weights that the host store keeps.
+  std::int64_t micro_batch = 0;  ///< Micro-batches are counted from the pipeline's first.
+  std::int64_t summed = 0;       ///< The gradient sums have this many micro-batches.
+  /// This is the key of random numbers, except for the name of the op.
+  graph::RandomKey random = {};
+  float loss_scale = 1;          ///< This is the gradient of the loss with respect to itself.
+  std::byte* scratch = nullptr;  ///< This is the scratch memory of the IPU.
+  /// This has copies, on the IPU, of the weights that the host store keeps.
   std::byte* weight_room = nullptr;
-  graph::PartRunner* runner = nullptr;    ///< If it is null, the calling thread does all work.
-  graph::Heartbeat* heartbeat = nullptr;  ///< Beats with each instruction, if it is not null.
+  graph::PartRunner* runner = nullptr;    ///< If this is null, the calling thread does all work.
+  graph::Heartbeat* heartbeat = nullptr;  ///< Unless this is null, it beats with each instruction.
 };
 
 class Arena {
  public:
-  /// Makes the memory of stage `stage` of `plan`, for at most `live` consecutive micro-batches at
-  /// any time.
+  /// Makes the memory of stage number `stage` of `plan`, for at most `live` consecutive
+  /// micro-batches at any time.
   Arena(std::shared_ptr<const graph::Plan> plan, std::size_t stage, std::int64_t live);
 
   const graph::StagePlan& stage() const { return plan_->stages[stage_]; }
   std::size_t number() const { return stage_; }
 
-  /// Keeps the tensor that an edge has brought until release(). `position` counts the stage's
-  /// forward_receives first, and then its backward_receives.
+  /// Keeps `tensor`, which an edge has brought for `micro_batch`, until release(). `position`
+  /// counts the stage's forward_receives first, and then its backward_receives.
   void receive(std::size_t position, std::int64_t micro_batch, Tensor tensor);
   void release(std::int64_t micro_batch);
 
   /// Runs a program of the stage. All blocks of the host store that the program needs must have
-  /// been lent before, and weights from such a block must be in the run's `weight_room`.
+  /// been lent before, and the weights of such a block must have been copied to
+  /// ProgramRun::weight_room.
   void run(const ProgramRun& run);
 
   /// Makes run() measure from now on how long each instruction takes, in the programs of one
-  /// micro-batch of every four. It is called before the first run.
+  /// micro-batch of every four. This function is called before the first run().
   void time_programs();
-  /// Returns the times that run() has measured, and begins anew. The host's thread may call it
-  /// while no call is under way.
+  /// Returns the times that run() has measured, and begins anew. The host's thread may call this
+  /// function while no call is under way.
   graph::StageProgramTimes take_program_times();
 
-  /// Returns the tensor that edge forward_sends[position] carries, which is empty if the edge
+  /// Returns the tensor that edge forward_sends[position] carries. The tensor is empty if the edge
   /// carries none.
   const Tensor& sends_forward(std::size_t position, std::int64_t micro_batch) const;
-  /// Returns the tensor that edge backward_sends[position] carries, which is empty if the edge
+  /// Returns the tensor that edge backward_sends[position] carries. The tensor is empty if the edge
   /// carries none.
   const Tensor& sends_back(std::size_t position, std::int64_t micro_batch) const;
   /// Returns the stage's outputs for the host, in the order of StagePlan::outputs.
@@ -72,38 +75,39 @@ class Arena {
   /// the host store's block.
   std::span<float> accumulator(const graph::Location& home, std::int64_t elements);
   std::span<std::byte> accumulators();
-  /// Returns the gradient sums that the host store keeps. Returns an empty span if there are none,
-  /// or while the host store has them.
+  /// Returns the gradient sums that the host store keeps. The result is empty if there are no such
+  /// sums, or while the host store has them.
   std::span<std::byte> host_accumulators();
-  // The stage borrows gradient sums that the host store keeps. It has them from the first backward
-  // of a window, at the latest, until its update. When the arena is made, it has them, too.
+  // The stage borrows the gradient sums that the host store keeps. The arena has them from the
+  // first backward of a window, at the latest, until the stage's update. A new arena has them, too.
   std::shared_ptr<std::byte> return_host_accumulators() { return std::move(host_accumulators_); }
   void lend_host_accumulators(std::shared_ptr<std::byte> sums) {
     host_accumulators_ = std::move(sums);
   }
   bool has_host_accumulators() const { return host_accumulators_ != nullptr; }
-  /// Returns the counts of what programs and updates have copied of gradient sums from and to the
+  /// Returns the counts of the gradient sums that programs and updates have copied from and to the
   /// host store's memory.
   OffloadReport& accumulator_moves() { return moves_.accumulators; }
 
-  // The stage borrows weights that the host store keeps, from the first program of a window until
-  // its update. When the arena is made, it has them.
+  // The stage borrows the weights that the host store keeps. The arena has them from the first
+  // program of a window until the stage's update. A new arena has them, too.
   std::shared_ptr<std::byte> return_host_weights() { return std::move(host_weights_); }
   void lend_host_weights(std::shared_ptr<std::byte> weights) { host_weights_ = std::move(weights); }
   bool has_host_weights() const { return host_weights_ != nullptr; }
-  /// Returns a number that changes whenever the weights do.
+  /// Returns a number that changes whenever the weights change.
   std::int64_t weight_version() const { return weight_version_; }
-  /// Notes that the weights have changed. Whoever changes weights through variable() calls this.
+  /// Notes that the weights have changed. Whoever changes weights through variable() calls this
+  /// function.
   void weights_changed() { ++weight_version_; }
-  /// Copies the weights that the host store keeps to `weight_room`, where the stage's programs
-  /// expect them. `heartbeat`, if it is not null, beats with each tensor.
+  /// Copies the weights that the host store keeps to `weight_room`, where the stage's programs read
+  /// them. Unless `heartbeat` is null, it beats with each tensor.
   void bring_weights(std::byte* weight_room, graph::Heartbeat* heartbeat = nullptr);
-  /// Returns the counts of what has been copied, for programs and updates, of the weights that the
-  /// host store keeps.
+  /// Returns the counts of the copies that were made, for programs and updates, of the weights that
+  /// the host store keeps.
   OffloadReport& weight_moves() { return weight_moves_; }
 
-  // The host store keeps a part of a micro-batch's stash from the end of its forward until its
-  // backward. At any other time, the arena has that part.
+  // The host store keeps a part of a micro-batch's stash from the end of the micro-batch's forward
+  // until its backward. At any other time, the arena has that part.
   std::shared_ptr<std::byte> return_host_stash(std::int64_t micro_batch) {
     return std::move(host_stash_[slot(micro_batch, host_stash_.size())]);
   }
@@ -113,24 +117,25 @@ class Arena {
   bool has_host_stash(std::int64_t micro_batch) const {
     return host_stash_[slot(micro_batch, host_stash_.size())] != nullptr;
   }
-  /// Returns the counts of what the stage's programs have copied of stashes, its own and those of
-  /// other stages, from and to the host store's memory.
+  /// Returns the counts of the activations, from this stage's stash and from the stashes of other
+  /// stages, that the stage's programs have copied from and to the host store's memory.
   const OffloadReport& activation_moves() const { return moves_.activations; }
 
   // The host's thread may call read_variable() and write_variable() while no call is under way,
   // wherever the weights are.
 
-  /// Returns a copy of variables[k]. For a buffer, the copy has the values of the last call of
-  /// keep_buffers(), so that all variables are as of the same update even if a later window has
+  /// Returns a copy of variables[k]. The copy of a buffer has the values at the time of the last
+  /// keep_buffers(), so that all variables have had the same updates even if a later window has
   /// begun.
   Tensor read_variable(std::size_t k) const;
   void write_variable(std::size_t k, const Tensor& value);
 
   /// Keeps copies of the buffers, which every micro-batch changes, for read_variable(). The update
-  /// that ends a window calls this.
+  /// that ends a window calls this function.
   void keep_buffers();
 
-  /// Returns how many bytes are allocated for this stage on its IPU, without the IPU's scratch.
+  /// Returns how many bytes are allocated for this stage on its IPU, not counting the IPU's
+  /// scratch.
   std::int64_t bytes() const { return bytes_; }
 
  private:
@@ -139,7 +144,7 @@ class Arena {
   std::size_t slot(std::int64_t micro_batch, std::size_t ring) const {
     return static_cast<std::size_t>(micro_batch) % ring;
   }
-  /// Returns where the times of a run are added up; null if the run is not timed.
+  /// Returns where the times of `run` are added up, or null if `run` is not timed.
   graph::ProgramTimes* times_of(const ProgramRun& run);
   void make_host_accumulators();
   void make_host_weights();
@@ -156,22 +161,25 @@ class Arena {
   Block parameters_;
   Block accumulators_;
   Block host_accumulators_;
-  Block host_weights_;        // Is null while the host store has the block.
-  Block host_weights_block_;  // Is the block of weights, even while the host store has it.
+  Block host_weights_;        // This is null while the host store has the weights.
+  Block host_weights_block_;  // This is the block of weights even while the host store has it.
   std::int64_t weight_version_ = 0;
   OffloadReport weight_moves_;
   graph::Moves moves_;
-  bool programs_move_ = false;  // Says whether programs copy from or to the host store's memory.
-  Block kept_;                  // Has copies of buffers, each at its kept_offset.
+  // If this is true, programs copy from or to the host store's memory.
+  bool programs_move_ = false;
+  Block kept_;  // This has copies of buffers, each at its kept_offset.
   Block stash_;
-  std::vector<Block> host_stash_;  // Is numbered by stash slot.
-  // Is numbered by slot in the ring of micro-batches, then by position.
+  std::vector<Block> host_stash_;  // There is one block for each stash slot.
+  // These are the tensors at each position, for each slot in the ring of micro-batches.
   std::vector<std::vector<Tensor>> received_;
-  std::vector<std::vector<Tensor>> sends_forward_;  // Is numbered by stash slot, then by position.
-  // Is numbered by position, then by slot in the edge's ring.
+  // These are the tensors at each position, for each stash slot.
+  std::vector<std::vector<Tensor>> sends_forward_;
+  // These are the tensors in each slot of an edge's ring, for each position.
   std::vector<std::vector<Tensor>> sends_back_;
-  std::vector<TensorList> outputs_;            // Is numbered by stash slot.
-  std::vector<const std::byte*> received_at_;  // Has the addresses of the run's received tensors.
+  std::vector<TensorList> outputs_;  // There is one list for each stash slot.
+  // These are the addresses of the tensors received for the run.
+  std::vector<const std::byte*> received_at_;
   std::vector<std::byte*> sent_back_at_;
   bool times_programs_ = false;
   graph::StageProgramTimes times_;

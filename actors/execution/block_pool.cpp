@@ -23,8 +23,8 @@ std::shared_ptr<std::byte> BlockPool::take(std::size_t bytes) {
       best = &block;
   if (!best) return blocks_.emplace_back(Block{bytes, allocate_block(bytes), round_}).memory;
   best->held_in = round_;
-  // This fence pairs with the drop of the last holder's handle, so that all of that holder's
-  // accesses to the block happen before the new holder's.
+  // This fence pairs with the last holder's dropping of its handle, so that all accesses by that
+  // holder to the block happen before those by the new holder.
   std::atomic_thread_fence(std::memory_order_acquire);
   return best->memory;
 }

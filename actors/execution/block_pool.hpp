@@ -1,6 +1,6 @@
 // A BlockPool has blocks of tensor memory that are handed out, dropped and handed out again. It
-// grows to as many blocks as are held at once, then allocates no more, and frees blocks that have
-// not been held for a while. One thread takes blocks; any thread may drop them.
+// allocates a block only if no free block fits, and frees blocks that have not been held for a
+// while. One thread takes blocks; any thread may drop them.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,12 @@ namespace penstock::actors {
 
 class BlockPool {
  public:
-  /// Is the number of rounds for which the pool keeps a block that nobody holds.
+  /// The pool keeps a block that nobody holds for this many rounds.
   static constexpr std::uint64_t idle_rounds = 16;
-  /// Is the size up to which a block is handed out even if less than half of it is asked for.
+  /// A block of up to this size is handed out even if less than half of it is asked for.
   static constexpr std::size_t small_bytes = 4096;
 
-  /// Begins a round of the work that takes blocks. Frees each block that nobody has held for more
-  /// than `idle_rounds` rounds.
+  /// Begins a new round. Frees each block that nobody has held for more than `idle_rounds` rounds.
   void begin_round();
   /// Returns a block of at least `bytes` bytes that nobody else holds, with whatever content its
   /// last holder left. The block returns to the pool when its last handle is dropped, and may
@@ -30,7 +29,7 @@ class BlockPool {
   struct Block {
     std::size_t bytes;
     std::shared_ptr<std::byte> memory;
-    std::uint64_t held_in;  // Is the last round in which somebody was known to hold the block.
+    std::uint64_t held_in;  // This is the last round in which somebody was known to hold the block.
     bool is_free() const { return memory.use_count() == 1; }
   };
   std::vector<Block> blocks_;

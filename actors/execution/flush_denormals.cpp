@@ -4,7 +4,8 @@ namespace penstock::actors {
 namespace {
 
 #if defined(__x86_64__)
-// The first bit makes denormal results zero, and the second makes denormal operands count as zero.
+// The first bit makes denormal results zero, and the second bit makes denormal operands count as
+// zero.
 constexpr std::uint64_t flush = 0x8000 | 0x0040;
 
 std::uint64_t control() noexcept {

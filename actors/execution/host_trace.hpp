@@ -1,5 +1,5 @@
 // A HostTrace holds the events of the actors that have no IPU. The actors write it on whatever
-// thread they run, and the host's thread reads it. This class does not use CAF.
+// threads they run on, and the host's thread reads it. This class does not use CAF.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace penstock::actors {
 
 class HostTrace {
  public:
-  /// Keeps at most `most` events, the newest ones.
+  /// Makes a trace that keeps at most `most` events, the newest ones.
   explicit HostTrace(std::int64_t most) : log_(most) {}
 
-  /// Adds `event`, which ends now. An event for which there is no memory counts as dropped.
+  /// Adds `event`, which ends now. If there is no memory for the event, it counts as dropped.
   void record(HostEvent event) noexcept {
     event.end_ns = steady_ns();
     const std::lock_guard lock(mutex_);

@@ -114,7 +114,7 @@ void OutputCollector::leave_out(std::int64_t micro_batches) {
   missing_ -= micro_batches * setup_->replicas * static_cast<std::int64_t>(results_.size());
 }
 
-// The losses are added in the order of the data, whatever order the micro-batches came in, because
+// The losses are added in the order of the data, in whatever order the micro-batches came, because
 // additions of doubles are rounded, too.
 double OutputCollector::mean_loss() const {
   if (losses_.empty()) return std::numeric_limits<double>::quiet_NaN();

@@ -1,6 +1,6 @@
-// An OutputCollector puts the outputs of micro-batches together to what a call returns. It does not
-// use CAF. Along dimension 0 of a result, the output's selected micro-batches are ordered by device
-// iteration, then by accumulation step, then by replica.
+// An OutputCollector makes the results of a call from the outputs of its micro-batches. It does not
+// use CAF. Along dimension 0 of a result, the output's selected micro-batches are in the order of
+// device iterations, then of accumulation steps, and then of replicas.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,11 @@
 
 namespace penstock::actors {
 
-/// Returns for how many of a replica's micro-batches a call returns an output; a sum counts as one.
+/// Returns for how many of a replica's `micro_batches` micro-batches a call returns an output. A
+/// sum counts as one micro-batch.
 std::int64_t count_returned(const OutputSelection& selection, std::int64_t micro_batches);
 /// Returns whether a call of `micro_batches` micro-batches per replica returns the output of its
-/// micro-batch `number` (from 0), or a sum that this micro-batch completes.
+/// micro-batch number `number`, counted from 0, or a sum that this micro-batch completes.
 bool is_returned(const OutputSelection& selection, std::int64_t number, std::int64_t micro_batches);
 
 /// Returns the type of what a call of `micro_batches` micro-batches per replica returns for an
@@ -31,12 +32,12 @@ class OutputCollector {
 
   /// Begins a call of `micro_batches` micro-batches per replica.
   void begin(std::int64_t micro_batches);
-  /// Takes output `output` of the call's micro-batch `number` (from 0) of `replica`. Outputs may
-  /// come in any order, except that the micro-batches of a sum come in their order within a
-  /// replica.
+  /// Adds `tensor`, which is output number `output` of the micro-batch `number` of `replica`; the
+  /// call's micro-batches are counted from 0. Outputs may come in any order, except that the
+  /// micro-batches of a sum come in their order within a replica.
   void add(std::size_t output, std::int64_t replica, std::int64_t number, const Tensor& tensor);
   /// Leaves out the last `micro_batches` micro-batches of each replica: the call has not begun
-  /// them, and returns nothing of them.
+  /// them, and returns nothing for them.
   void leave_out(std::int64_t micro_batches);
   bool complete() const { return missing_ == 0; }
   /// Returns the results of the call, once complete() is true.
@@ -57,9 +58,10 @@ class OutputCollector {
   BlockPool pool_;
   std::int64_t micro_batches_ = 0;
   std::int64_t missing_ = 0;
-  // Has the loss of every micro-batch, in data order; it is empty in inference.
+  // This has the loss of every micro-batch, in the order of the data. It is empty if the model has
+  // no loss.
   std::vector<double> losses_;
-  std::vector<Result> results_;  // Is numbered by output.
+  std::vector<Result> results_;  // There is one result for each output.
 };
 
 }  // namespace penstock::actors

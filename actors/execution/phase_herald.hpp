@@ -1,6 +1,6 @@
-// PhaseHerald knows which stages one stage tells, in phased execution, that the next turn is
-// theirs. The first stage of a phase tells all stages of the next phase, so that their weights can
-// come while the phase has its turn.
+// In phased execution, a PhaseHerald knows to which stages one stage says that the next turn is
+// theirs. The first stage of a phase says so to all stages of the next phase, so that their weights
+// can come while its own phase has its turn.
 #pragma once
 
 #include <array>
@@ -16,15 +16,15 @@ namespace penstock::actors {
 
 class PhaseHerald {
  public:
-  /// Serves stage `stage` of `plan`.
+  /// Makes the herald of stage number `stage` of `plan`.
   PhaseHerald(const graph::Plan& plan, std::size_t stage);
 
   struct News {
-    Work near = {};                            ///< Is the first work of the turn that is near.
-    std::span<const std::size_t> stages = {};  ///< Has the stages that will do the work.
+    Work near = {};                            ///< This is the first work of the turn that is near.
+    std::span<const std::size_t> stages = {};  ///< These stages will do the work.
   };
-  /// Returns the news to tell when the stage begins `work`. Returns nothing if `work` is not the
-  /// first of a turn, or if this stage tells nobody.
+  /// Returns the news that the stage tells when it begins `work`. Returns nothing if `work` is not
+  /// the first work of a turn, or if this stage tells nobody.
   std::optional<News> news_of(const Work& work) const;
 
  private:
@@ -34,7 +34,8 @@ class PhaseHerald {
   };
 
   graph::Phases phases_;
-  // Has, for each direction in which the stage works, the stages that work next and that are told.
+  // This has, for each direction in which the stage works, the next turn and the stages that are
+  // told.
   std::array<NextTurn, 2> next_turn_;
 };
 

@@ -16,7 +16,8 @@ std::shared_ptr<const PipelineSetup> completed(PipelineSetup setup, const Update
 double gradient_parts(const PipelineSetup& setup) {
   if (setup.reduction != Reduction::mean) return 1;
   const auto replicas = static_cast<double>(setup.replicas);
-  // A running mean is already divided by the number of the window's micro-batches.
+  // The sum of a running mean has been divided by the number of micro-batches in the window
+  // already.
   if (setup.reduction_strategy == ReductionStrategy::running) return replicas;
   return replicas * static_cast<double>(setup.gradient_accumulation);
 }

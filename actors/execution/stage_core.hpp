@@ -1,5 +1,6 @@
-// StageCore decides by counting what a stage does next. It knows neither CAF nor memory nor time:
-// the stage's actor tells it what has arrived and finished, and asks it what to run.
+// A StageCore decides by counting what a stage does next. It knows neither CAF nor memory nor time:
+// the stage's actor tells the StageCore what has arrived and what has finished, and asks it what to
+// run.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +15,14 @@ namespace penstock::actors {
 
 class StageCore {
  public:
-  /// Serves stage `stage` of `plan`. An update comes after every `window` micro-batches, or never
-  /// if `window` is 0. At most `live` consecutive micro-batches are under way at any time.
+  /// Makes the core of stage number `stage` of `plan`. An update comes after every `window`
+  /// micro-batches, or never if `window` is 0. At most `live` consecutive micro-batches are under
+  /// way at any time.
   StageCore(const graph::Plan& plan, std::size_t stage, std::int64_t window, std::int64_t live);
 
-  /// Notes that one of the stage's edges has brought what it brings for `micro_batch`. `position`
-  /// counts the stage's forward_receives first, and then its backward_receives. Any order is legal.
+  /// Notes that the edge at `position` has brought what it brings for `micro_batch`. `position`
+  /// counts the stage's forward_receives first, and then its backward_receives. The edges may bring
+  /// their tensors in any order.
   /// @throws Error internal if nothing is expected at `position` for `micro_batch`.
   void received(std::size_t position, std::int64_t micro_batch);
   /// Notes that the host has read the outputs of one more micro-batch.
@@ -27,16 +30,16 @@ class StageCore {
   /// Notes that the update is done, so that the next window may begin.
   void weights_ready();
 
-  /// Returns the work to start now, or nothing if there is none. One program runs at a time, and
-  /// those of each direction run in the order of the micro-batches.
+  /// Returns the work to start now, or nothing if no work may start. One program runs at a time,
+  /// and the programs of each direction run in the order of the micro-batches.
   std::optional<Work> next() const;
   void started(const Work& work);
   void finished(const Work& work);
 
-  /// Returns whether `work` has been started. It may also have been finished.
+  /// Returns whether `work` has been started. The work may also have finished.
   bool begun(const Work& work) const;
-  /// Returns whether all micro-batches of the window have been through backward. There is no work
-  /// then until weights_ready().
+  /// Returns whether all micro-batches of the window have had their backward. If so, no work may
+  /// start before weights_ready().
   bool window_complete() const { return updating_; }
   bool busy() const { return running_.has_value(); }
   /// Returns the reason why the stage may not begin its next forward although the input is there.
@@ -49,11 +52,11 @@ class StageCore {
   /// update.
   bool idle() const { return !running_ && in_flight() == 0 && !updating_; }
 
-  /// Says what a stage waits for, and from which other stages.
+  /// A Waiting says what a stage waits for, and from which other stages.
   struct Waiting {
-    /// Is a text such as 'waits for input "relu_1" from stage 0 for micro-batch 7'.
+    /// This is a text such as 'waits for input "relu_1" from stage 0 for micro-batch 7'.
     std::string text = {};
-    /// Lists the ways in which the wait may end, as Wait::ways does, but with the numbers of
+    /// These are the ways in which the wait may end, as in Wait::ways, but with the numbers of
     /// stages; graph::host stands for the host.
     std::vector<std::vector<std::int32_t>> ways = {};
   };
@@ -67,8 +70,8 @@ class StageCore {
   };
   Arrivals& arrivals(std::int64_t micro_batch);
   const Arrivals& arrivals(std::int64_t micro_batch) const;
-  /// Counts edges into the stage. Edges from other phases are far: what they bring for any
-  /// micro-batch of a turn is needed before the turn begins. All other edges are near.
+  /// A Receives counts edges into the stage. Edges from other phases are far: what they bring for
+  /// all micro-batches of a turn is needed before the turn begins. All other edges are near.
   struct Receives {
     std::size_t near = 0;
     std::size_t far = 0;
@@ -78,8 +81,8 @@ class StageCore {
   /// Notes that nothing has arrived for `micro_batch` yet.
   void reset(std::int64_t micro_batch);
   /// Returns the micro-batch that may not begin before the edge at `position` has brought what it
-  /// brings for `micro_batch`. It is `micro_batch` itself or, if the edge comes from another phase,
-  /// the first micro-batch of the turn.
+  /// brings for `micro_batch`. The result is `micro_batch` itself or, if the edge comes from
+  /// another phase, the first micro-batch of the turn.
   std::int64_t held_up_by(std::size_t position, std::int64_t micro_batch) const {
     return far_[position] ? plan_.phases.turn_begin(micro_batch) : micro_batch;
   }
@@ -87,11 +90,12 @@ class StageCore {
   bool forward_ready() const;
   bool may_begin_backward() const;
   bool backward_ready() const;
-  /// Returns the first micro-batch, from `micro_batch` to the end of its turn, for which something
-  /// is missing at the positions [begin, end) that keeps `micro_batch` from beginning.
+  /// Returns the first micro-batch for which something is missing at the positions [begin, end)
+  /// that keeps `micro_batch` from beginning. The search goes from `micro_batch` to the end of its
+  /// turn.
   std::int64_t first_incomplete(std::int64_t micro_batch, std::size_t begin, std::size_t end) const;
-  /// Adds a way in which the wait may end to `waiting`: what keeps micro-batch `next` from
-  /// beginning comes at the positions [begin, end). `what` is what the text calls a missing tensor.
+  /// Adds to `waiting` a way in which the wait may end: that everything comes at the positions
+  /// [begin, end) that is missing for micro-batch `next`. The text calls a missing tensor `what`.
   void add_missing(Waiting& waiting, const char* what, std::int64_t next, std::size_t begin,
                    std::size_t end) const;
 
@@ -108,8 +112,9 @@ class StageCore {
   std::vector<Arrivals> arrivals_;
   Receives forward_;
   Receives backward_;
-  std::vector<bool> far_;   // Says, by position, whether the edge is far.
-  bool separate_backward_;  // Says whether all forwards of a turn come before its first backward.
+  std::vector<bool> far_;  // This says of each position whether the edge there is far.
+  // If this is true, all forwards of a turn come before its first backward.
+  bool separate_backward_;
 };
 
 }  // namespace penstock::actors

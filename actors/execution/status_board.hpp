@@ -1,6 +1,7 @@
 // On a StatusBoard, one stage of one replica notes what it has done. The stage's actor writes on
-// whatever thread it runs, and the host's thread reads. A lock keeps the two apart, because a stage
-// may end its last work after the host has its answer. The board does not use CAF.
+// whatever thread it runs on, and the host's thread reads. A lock keeps the two threads apart,
+// because a stage may end its last work after the host has the call's answer. The board does not
+// use CAF.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +13,24 @@
 
 namespace penstock::actors {
 
-/// Holds what a stage has noted.
+/// A StageStatus is what a stage has noted.
 struct StageStatus {
   StageReport report = {};
-  TraceLog trace = {};  ///< Has the events since the status was taken last.
+  TraceLog trace = {};  ///< This has the events since the last StatusBoard::take().
 };
 
 class StatusBoard {
  public:
-  /// Makes a board with `report` and no event that keeps at most `most_events` events.
+  /// Makes a board that has `report` and no events, and keeps at most `most_events` events.
   StatusBoard(const StageReport& report, std::int64_t most_events)
       : status_{report, TraceLog(most_events)} {}
 
-  /// Calls `change` with the report, which nobody else reads or writes meanwhile.
+  /// Calls `change` with the report. Nobody else reads or writes the report meanwhile.
   void note(const auto& change) {
     const std::lock_guard lock(mutex_);
     change(status_.report);
   }
-  /// Adds an event. An event for which there is no memory counts as dropped.
+  /// Adds `event` to the trace. If there is no memory for the event, it counts as dropped.
   void record(const TraceEvent& event) noexcept {
     const std::lock_guard lock(mutex_);
     status_.trace.add(event);

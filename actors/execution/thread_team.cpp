@@ -12,8 +12,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Is how long a thread stays awake while it waits. The next kernel of a program mostly begins
-/// within this time, and waking a thread takes about as long.
+/// A thread that waits stays awake for this long. The next kernel of a program mostly begins within
+/// this time, and waking a thread takes about as long.
 constexpr std::chrono::microseconds spin_limit{50};
 constexpr int pauses = 64;
 
@@ -23,8 +23,8 @@ void pause() noexcept {
 #endif
 }
 
-/// Returns once `word` is no longer `old`. The thread stays awake for a while, because the change
-/// may come soon, but yields to other threads, because there may be few cores. Then it sleeps.
+/// Waits until `word` is not `old`. At first the thread stays awake, because the change may come
+/// soon, but yields to other threads, because there may be few cores. Then it sleeps.
 void await_change(const std::atomic<std::uint32_t>& word, std::uint32_t old) {
   for (int i = 0; i < pauses; ++i) {
     if (word.load(std::memory_order_acquire) != old) return;
@@ -65,7 +65,7 @@ void ThreadTeam::end() {
   ended_.store(true);
   calls_.fetch_add(1, std::memory_order_release);
   calls_.notify_all();
-  helpers_.clear();  // The destructor of each helper waits for its end.
+  helpers_.clear();  // The destructor of each helper waits until the helper has ended.
 }
 
 void ThreadTeam::help() {
@@ -73,7 +73,8 @@ void ThreadTeam::help() {
   for (std::uint32_t seen = 0; !ended_.load();) {
     await_change(calls_, seen);
     seen = calls_.load(std::memory_order_acquire);
-    // The thread prepares for each call, because the host may have loaded libraries since the last.
+    // The thread prepares anew for each call, because the host may have loaded libraries since the
+    // call before.
     static_cast<void>(prepare_to_throw());
     take_parts();
   }

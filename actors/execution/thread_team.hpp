@@ -1,6 +1,6 @@
-// A ThreadTeam has the threads of one IPU, which share the work of its kernels. It does not use
-// CAF. The IPU's actor owns the team, and calls it from one handler at a time. The helpers are
-// threads of the team's own, which end with it.
+// A ThreadTeam is the threads of one IPU, which share the work of the IPU's kernels. It does not
+// use CAF. The IPU's actor uses the team, from one handler at a time. All threads but the caller of
+// run() are helpers. They belong to the team and end with it.
 #pragma once
 
 #include <atomic>
@@ -18,9 +18,9 @@ namespace penstock::actors {
 
 class ThreadTeam : public graph::PartRunner {
  public:
-  /// Starts `threads` - 1 helpers, which flush denormals and bear `name`; the caller of run() is
-  /// the team's last thread.
-  /// @throws Error out_of_memory if the system does not allow so many threads.
+  /// Starts `threads` - 1 helpers, which flush denormals and have the name `name`. The caller of
+  /// run() is the team's last thread.
+  /// @throws Error out_of_memory if the operating system does not allow so many threads.
   ThreadTeam(const std::string& name, std::int32_t threads);
   ~ThreadTeam() override;
   ThreadTeam(const ThreadTeam&) = delete;
@@ -30,14 +30,14 @@ class ThreadTeam : public graph::PartRunner {
 
   /// Calls `work` once with each number from 0 to `parts` - 1; at most 65,535 parts are allowed.
   /// The first thread that is free takes the next part: the caller waits for helpers that have
-  /// begun a part, but never for a helper that has not woken up yet. If a part throws, other parts
-  /// still run; if several parts throw, the exception of the lowest part is thrown on. Two threads
-  /// must not call this at a time, and a part must not call it.
+  /// begun a part, but never for a helper that has not woken up yet. If a part throws, the other
+  /// parts still run. If several parts throw, run() throws the exception of the part with the
+  /// lowest number. Two threads must not call run() at the same time, and a part must not call it.
   void run(std::int32_t parts, const std::function<void(std::int32_t)>& work) override;
 
  private:
-  /// Says which part is to be taken next. The number of the call is in the same machine word, so
-  /// that no thread takes a part of a call that has ended.
+  /// An Offer says which part is to be taken next. The number of the call is in the same machine
+  /// word, so that no thread takes a part of a call that has ended.
   struct Offer {
     std::uint32_t call;
     std::uint16_t parts, taken;
@@ -50,10 +50,11 @@ class ThreadTeam : public graph::PartRunner {
   void run_part(std::int32_t part);
   void keep_first_error(std::int32_t part);
 
-  std::atomic<std::uint32_t> calls_{0};  // Counts calls of run(); helpers sleep until it changes.
+  // This counts calls of run() and end(). Helpers sleep until it changes.
+  std::atomic<std::uint32_t> calls_{0};
   std::atomic<bool> ended_{false};
   std::atomic<Offer> offer_{Offer{}};
-  std::atomic<std::uint32_t> finished_{0};  // Counts the parts of the call that have been run.
+  std::atomic<std::uint32_t> finished_{0};  // This many parts of the call have been run.
   const std::function<void(std::int32_t)>* work_ = nullptr;
   std::mutex error_mutex_;
   std::int32_t failed_part_ = 0;

@@ -1,6 +1,7 @@
-// An EventLog has recorded events that nobody has taken yet. It keeps no more than a limit: the
-// oldest events are dropped to make room for new ones, and are counted. Recording never fails: an
-// event for which there is no memory is dropped and counted, too. One thread at a time uses a log.
+// An EventLog has recorded events that nobody has taken yet. It keeps no more events than a limit
+// allows: the oldest events are dropped to make room for new ones, and are counted. Recording never
+// fails: an event for which there is no memory is dropped and counted, too. Only one thread at a
+// time may use a log.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +17,12 @@ namespace penstock::actors {
 template <class Event>
 class EventLog {
  public:
-  /// Makes a log that keeps no event, but counts those that it is given as dropped.
+  /// Makes a log that keeps no events, and counts every event that it gets as dropped.
   EventLog() = default;
-  /// Keeps at most `most` events. Memory grows as events come, up to that number.
+  /// Makes a log that keeps at most `most` events. It allocates memory as events come.
   explicit EventLog(std::int64_t most) : most_(static_cast<std::size_t>(most)) {}
 
-  /// Adds an event. An event for which there is no memory counts as dropped.
+  /// Adds `event`. If there is no memory for the event, it counts as dropped.
   void add(const Event& event) noexcept {
     if (events_.size() < most_) {
       try {
@@ -36,8 +37,8 @@ class EventLog {
     events_[oldest_] = event;
     oldest_ = (oldest_ + 1) % most_;
   }
-  /// Adds the events of the log `other`, in their order, and counts those that `other` has dropped.
-  /// `earlier` is added to the number of each event's micro-batch.
+  /// Adds the events of the log `other`, in their order, and counts the events that `other` has
+  /// dropped. `earlier` is added to the micro-batch number of each event that has one.
   void add(const EventLog& other, std::int64_t earlier) noexcept {
     for (std::size_t i = 0; i < other.events_.size(); ++i) {
       Event event = other.events_[(other.oldest_ + i) % other.events_.size()];
@@ -46,7 +47,8 @@ class EventLog {
     }
     count_dropped(other.dropped_);
   }
-  /// Counts events that were dropped elsewhere, before they could be added.
+  /// Counts `events` more events as dropped. They were dropped elsewhere, before they could be
+  /// added.
   void count_dropped(std::uint64_t events) noexcept { dropped_ += events; }
 
   std::size_t size() const noexcept { return events_.size(); }
@@ -57,19 +59,19 @@ class EventLog {
     to.insert(to.end(), middle, events_.end());
     to.insert(to.end(), events_.begin(), middle);
   }
-  /// Hands over the events, in the order in which they were added, and their memory. The count of
+  /// Returns the events, in the order in which they were added, and forgets them. The count of
   /// dropped events stays.
   std::vector<Event> take() {
     std::ranges::rotate(events_, events_.begin() + static_cast<std::ptrdiff_t>(oldest_));
     oldest_ = 0;
     return std::exchange(events_, {});
   }
-  /// Returns a log with the events and the count of dropped ones, and forgets both. Allocates
+  /// Returns a log with the events and the count of dropped events, and forgets both. Allocates
   /// nothing.
   ///
-  /// The events' memory goes with them, and this log allocates new memory as further events come.
-  /// If it had a second buffer instead, each log would keep, for as long as the model lives, twice
-  /// the memory of the most events that were ever recorded between two readings.
+  /// The result takes the memory of the events, and this log allocates new memory as further events
+  /// come. If it had a second buffer instead, each log would keep, for as long as the model lives,
+  /// twice the memory of the most events that were ever recorded between two readings.
   EventLog hand_over() noexcept {
     EventLog empty;
     empty.most_ = most_;
@@ -81,12 +83,13 @@ class EventLog {
 
  private:
   std::size_t most_ = 0;
-  std::vector<Event> events_;  // Is a ring that begins at `oldest_`, once `most_` events are there.
+  // Once there are `most_` events, this is a ring that begins at `oldest_`.
+  std::vector<Event> events_;
   std::size_t oldest_ = 0;
   std::uint64_t dropped_ = 0;
 };
 
-/// Is a log of what IPUs did.
+/// A TraceLog is a log of what IPUs have done.
 using TraceLog = EventLog<TraceEvent>;
 
 }  // namespace penstock::actors

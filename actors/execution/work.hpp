@@ -1,4 +1,4 @@
-// Work is what a stage has its IPU run for one micro-batch.
+// A Work is a program that a stage lets its IPU run for one micro-batch.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// A bell wakes the host's thread when something has happened that it may be waiting for. What has
-// happened is noted elsewhere, before the bell is rung, so that no waking is lost. Any thread may
-// use it.
+// A Bell wakes the host's thread when something has happened that the thread may be waiting for.
+// What has happened is noted elsewhere before the bell is rung, so that no waking is lost. Any
+// thread may use a Bell.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,8 @@ class Bell {
   }
 
   /// Waits until `happened` returns true, at most for `seconds`, and returns what `happened`
-  /// returned last. `happened` is called at first, after each ring, and when the time is up.
+  /// returned last. `happened` is called at the beginning, after each ring, and when the time is
+  /// up.
   bool wait(double seconds, const auto& happened) {
     std::unique_lock lock(mutex_);
     const auto end =

@@ -7,7 +7,7 @@ namespace penstock::actors {
 
 EndPatience::EndPatience(PipelinePulse& pulse, double stall_seconds, IpuTime ipu_time) noexcept
     : pulse_(pulse), stall_seconds_(stall_seconds), ipu_time_(ipu_time), begin_(pulse.now()) {
-  pulse_.look();  // What has moved before now does not count as moving later.
+  pulse_.look();  // Moves before this moment do not count later.
 }
 
 bool EndPatience::lasts() const {

@@ -1,6 +1,6 @@
-// EndPatience says how long the end of a pipeline is waited for. A slow pipeline is waited for as
-// long as it takes; a dead one is waited for only for a time that `stall_seconds` bounds.
-// EndPatience sends no message and needs no actor.
+// An EndPatience says how long to wait for the end of a pipeline: for a slow pipeline, as long as
+// it takes, and for a dead one, only for a time that `stall_seconds` limits. EndPatience sends no
+// message and needs no actor.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +9,22 @@
 
 namespace penstock::actors {
 
-/// Says for how long an IPU may be in the middle of something before it counts as dead.
+/// An IpuTime says for how long an IPU may work on one thing before it counts as dead.
 enum class IpuTime : std::uint8_t {
   limited,  ///< An IPU may take as many seconds as seconds_allowed() returns.
-  /// An IPU may take for ever, because the caller has to wait for the IPU's thread in any case.
+  /// An IPU may take any amount of time, because the caller has to wait for the IPU's thread in any
+  /// case.
   unlimited,
 };
 
 class EndPatience {
  public:
-  /// Begins to wait for the pipeline of `pulse`. If `stall_seconds` is 0, nothing is waited for.
+  /// Begins to wait for the pipeline of `pulse`. If `stall_seconds` is 0, lasts() is never true.
   EndPatience(PipelinePulse& pulse, double stall_seconds,
               IpuTime ipu_time = IpuTime::limited) noexcept;
 
-  /// Waits until `ended` returns true, and returns whether it has. `ended` is called with the
-  /// seconds that it may take, again and again while lasts() is true.
+  /// Calls `ended` with the seconds that it may take, again and again until it returns true or
+  /// lasts() is false. Returns whether `ended` has returned true.
   bool until(const auto& ended) const {
     do {
       if (ended(stall_seconds_)) return true;
@@ -32,7 +33,7 @@ class EndPatience {
   }
 
   /// Returns whether something has moved in the last `stall_seconds`, or an IPU is at work and has
-  /// not used up its IpuTime. Returns true in any case for the first `stall_seconds`.
+  /// not used up its IpuTime. In the first `stall_seconds`, the function returns true in any case.
   bool lasts() const;
 
  private:

@@ -1,4 +1,4 @@
-// A failure says why a running model cannot go on.
+// A Failure says why a running model cannot go on.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace penstock::actors {
 struct Failure {
   Errc code = Errc::internal;
   std::string text = {};
-  bool stops_update = false;  ///< Says whether an update that is under way will not end any more.
+  bool stops_update = false;  ///< If this is true, an update that is under way will never end.
 };
 
 }  // namespace penstock::actors

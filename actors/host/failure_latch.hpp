@@ -1,5 +1,5 @@
-// FailureLatch keeps the first failure of a running model. A failure ends the model. Any thread may
-// use a FailureLatch.
+// A FailureLatch keeps the first failure of a running model. A failure ends the model. Any thread
+// may use a FailureLatch.
 #pragma once
 
 #include <mutex>
@@ -12,7 +12,8 @@
 
 namespace penstock::actors {
 
-/// Returns the error that every further call throws after a failure with the text `failure`.
+/// Returns the error that every call throws after one call has thrown the failure with the text
+/// `failure`.
 Error closed_by(const std::string& failure);
 
 class FailureLatch {
@@ -20,17 +21,17 @@ class FailureLatch {
   /// Makes a latch whose failure closes `updates` and rings `bell`, which both outlive the latch.
   FailureLatch(Bell& bell, UpdateLatch& updates) : bell_(bell), updates_(updates) {}
 
-  /// Closes the updates, and then keeps the failure if it is the first one. Whoever learns of the
-  /// failure can therefore rely on it that no update begins any more.
+  /// Closes the updates, and then keeps `failure` if it is the first one. Therefore, whoever learns
+  /// of the failure can rely on it that no further update begins.
   void fail(Failure failure) noexcept;
   bool failed() const;
-  /// Returns what the first failure said, or an empty text if there was none.
+  /// Returns the text of the first failure, or an empty text if there was no failure.
   std::string text() const;
   /// Returns the first failure if no call has thrown it yet, and nothing otherwise.
   std::optional<Error> untold() const;
   /// Checks that there was no failure.
-  /// @throws Error if there was one: the failure itself, with its own code and text, if no call has
-  /// thrown it yet; closed otherwise.
+  /// @throws Error if there was a failure: an Error with the failure's own code and text if no call
+  /// has thrown it yet, and closed otherwise.
   void expect_none();
 
  private:
@@ -38,7 +39,7 @@ class FailureLatch {
   UpdateLatch& updates_;
   mutable std::mutex mutex_;
   std::optional<Failure> failure_;
-  bool thrown_ = false;  // Says whether a call has thrown the failure.
+  bool thrown_ = false;  // If this is true, a call has thrown the failure.
 };
 
 }  // namespace penstock::actors

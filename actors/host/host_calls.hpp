@@ -1,6 +1,6 @@
-// HostCalls holds what the host's thread and a pipeline's actors share while the pipeline runs.
-// Actors are given the members that they need; the host, whose thread is the only one that waits,
-// has all members.
+// A HostCalls holds what the host's thread and a pipeline's actors share while the pipeline runs.
+// Each actor gets only those members that it needs; the host has all members. Only the host's
+// thread waits.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 namespace penstock::actors {
 
 class HostCalls {
-  Bell bell_;  // The other members ring the bell, so it is constructed before them.
+  Bell bell_;  // The bell is constructed first, because the other members ring it.
 
  public:
   /// `now` is the clock that measures for how long nothing has moved.
@@ -24,15 +24,15 @@ class HostCalls {
   /// Begins a call, which is under way until wait() has taken its answer.
   /// @throws Error as FailureLatch::expect_none(); busy if another call is under way.
   void begin();
-  /// Throws what begin() would, but begins no call.
+  /// Throws what begin() would throw, but begins no call.
   void expect_idle();
   /// Returns whether the pipeline has failed.
   /// @throws Error busy if the pipeline has not failed and a call is under way.
   bool expect_idle_or_failed() const;
-  /// Returns whether the call has been answered, or the pipeline has failed.
+  /// Returns whether the call has been answered or the pipeline has failed.
   bool answered() const { return call.answered() || failure.failed(); }
 
-  /// A watchdog finds out why nothing has moved for `quiet_seconds`, in which
+  /// A Watchdog finds out why nothing has moved for `quiet_seconds`, in which
   /// PipelinePulse::beats() has stayed `beats`. It either notes a failure in `failure`, or excuses
   /// the silence in `pulse`. It must not throw.
   using Watchdog = std::function<void(std::uint64_t beats, double quiet_seconds)>;
@@ -55,15 +55,15 @@ class HostCalls {
  private:
   void await_end(double quiet_seconds, const Watchdog& watchdog);
 
-  /// Is the failure of a pipeline that is silent. It is made beforehand, because there may be no
-  /// memory when it is needed.
+  /// This is the failure of a pipeline whose watchdog is silent. It is made beforehand, because
+  /// there may be no memory when it is needed.
   Failure silence_{Errc::stalled,
                    "the engine has not answered, and its watchdog is silent, or there is no memory "
                    "to ask it"};
 };
 
-/// Returns a pointer to one member of `host`, for an actor that needs no other. All of `host` lives
-/// as long as a pointer to one of its members.
+/// Returns a pointer to one member of `host`, for an actor that needs no other member. The pointer
+/// keeps all of `host` alive.
 template <class Member>
 std::shared_ptr<Member> member_of(const std::shared_ptr<HostCalls>& host,
                                   Member HostCalls::*member) {

@@ -29,8 +29,8 @@ std::string task_text(const IpuWork& work) {
   return "nothing";
 }
 
-/// Returns the number of operations of the moment's instruction. It is 0 if there is no
-/// instruction, or no memory for the count.
+/// Returns how many operations the instruction of `moment` has. The result is 0 if there is no
+/// instruction, or no memory for counting.
 double work_of(const IpuPulse::Moment& moment) {
   if (!moment.instruction) return 0;
   try {
@@ -43,7 +43,7 @@ double work_of(const IpuPulse::Moment& moment) {
 }  // namespace
 
 void IpuPulse::begin(const IpuWork& work) noexcept {
-  // A thread that reads parts of the old work and parts of the new one notices this beat.
+  // A thread that reads parts of the old work and parts of the new work notices this beat.
   heartbeat_.begin(nullptr);
   replica_.store(work.replica, std::memory_order_release);
   stage_.store(work.stage, std::memory_order_release);

@@ -1,6 +1,6 @@
 // An IpuPulse has the signs of life of one IPU, and says what the IPU works on. The IPU writes to
-// the pulse once or twice per program and once per instruction. Whoever has to tell a slow IPU from
-// one that stands still reads the pulse. This class does not use CAF.
+// the pulse when a program begins, at each instruction, and when the program ends. Whoever has to
+// tell a slow IPU from one that stands still reads the pulse. This class does not use CAF.
 #pragma once
 
 #include <atomic>
@@ -15,14 +15,15 @@
 
 namespace penstock::actors {
 
-/// Says what an IPU may be asked to do.
+/// An IpuTask is a kind of work that an IPU may be asked to do.
 enum class IpuTask : std::uint8_t { none, forward, backward, load, update };
 
 struct IpuWork {
   IpuTask task = IpuTask::none;
   std::int32_t replica = 0;
   std::int32_t stage = 0;
-  std::int64_t micro_batch = 0;  ///< Is the micro-batch's number; without meaning in an update.
+  /// This is the micro-batch's number. It has no meaning in an update.
+  std::int64_t micro_batch = 0;
 };
 
 class IpuPulse {
@@ -33,20 +34,21 @@ class IpuPulse {
   /// Returns the heartbeat, which beats with every instruction and every piece of other work. Only
   /// the IPU's thread may let it beat.
   graph::Heartbeat& heartbeat() noexcept { return heartbeat_; }
-  /// Notes that `work` begins, or that it has ended. Only the IPU's thread may call these two.
+  /// Notes that `work` begins. end() notes that the work has ended. Only the IPU's thread may call
+  /// these two functions.
   void begin(const IpuWork& work) noexcept;
   void end() noexcept;
 
   /// Returns a number that changes whenever the IPU has done something. Any thread may call it.
   std::uint64_t beats() const noexcept { return heartbeat_.beats(); }
 
-  /// A moment says what the IPU is in the middle of.
+  /// A Moment says what the IPU is working on.
   struct Moment {
     IpuWork work = {};
-    const graph::Instruction* instruction = nullptr;  ///< Is null in a load and in an update.
+    const graph::Instruction* instruction = nullptr;  ///< This is null in a load and in an update.
   };
-  /// Returns what the IPU is in the middle of. Returns nothing if the IPU rests, or if it goes on
-  /// to something else while this function reads. Any thread may call it.
+  /// Returns what the IPU is working on. Returns nothing if the IPU rests, or if it goes on to
+  /// something else while this function reads. Any thread may call it.
   std::optional<Moment> moment() const noexcept;
 
   /// Returns for how many nanoseconds the IPU has worked so far, including the work that is under
@@ -64,18 +66,18 @@ class IpuPulse {
   std::atomic<std::int32_t> stage_{0};
   std::atomic<std::int64_t> micro_batch_{0};
   std::atomic<std::int64_t> since_ns_{0};
-  // Is how many nanoseconds all work took that has ended. While other work is under way, the time
-  // at which that work began is subtracted, which makes the number negative.
+  // This is how many nanoseconds all work took that has ended. While other work is under way, the
+  // time at which that work began is subtracted, which makes the number negative.
   std::atomic<std::int64_t> busy_ns_{0};
 };
 
-/// Returns how many seconds an IPU may be in the middle of `moment` before it counts as dead, if
-/// calls may stand still for `stall_seconds`: ten times `stall_seconds`, and a second more for
-/// every ten million operations of the instruction, as no processor is slower than that.
+/// Returns how many seconds an IPU may work on `moment` before it counts as dead, if calls may
+/// stand still for `stall_seconds`. The result is ten times `stall_seconds`, and a second more for
+/// every ten million operations of the instruction, because no processor is slower than that.
 double seconds_allowed(const IpuPulse::Moment& moment, double stall_seconds);
 
-/// Returns whether one of the IPUs is in the middle of something for which seconds_allowed() gives
-/// it more than the `still_seconds` in which nothing has moved. Any thread may call it.
+/// Returns whether one of `ipus` is working on something for which seconds_allowed() gives it more
+/// time than the `still_seconds` in which nothing has moved. Any thread may call it.
 bool any_at_work(std::span<const std::shared_ptr<const IpuPulse>> ipus, double still_seconds,
                  double stall_seconds);
 

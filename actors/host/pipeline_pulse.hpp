@@ -26,10 +26,10 @@ class PipelinePulse {
 
   /// Counts a move.
   void beat() noexcept { beats_.fetch_add(1, std::memory_order_relaxed); }
-  /// Returns the number of all moves so far, including those of the watched IPUs.
+  /// Returns the number of all moves so far, including those of the IPUs that are watched.
   std::uint64_t beats() const noexcept;
-  /// Counts what the IPUs in `ipus` do as moves. It is called once, before the first call of the
-  /// host's.
+  /// Counts from now on what the IPUs in `ipus` do as moves. This function is called once, before
+  /// the host's first call.
   void watch(std::vector<std::shared_ptr<const IpuPulse>> ipus) { ipus_ = std::move(ipus); }
   const std::vector<std::shared_ptr<const IpuPulse>>& ipus() const noexcept { return ipus_; }
 
@@ -39,13 +39,13 @@ class PipelinePulse {
   /// Returns the present time of the clock that look() uses.
   Stillness::Clock::time_point now() const noexcept { return now_(); }
 
-  /// Notes that nothing has moved since beats() was `beats`, for a known reason.
+  /// Notes that there is a known reason why nothing has moved since beats() was `beats`.
   void excuse(std::uint64_t beats);
   /// Returns whether the last excuse was made when beats() was `beats`.
   bool is_excused(std::uint64_t beats) const;
   /// Forgets the last excuse.
   void forget_excuse();
-  /// Returns how often there was an excuse.
+  /// Returns how many excuses there have been.
   std::uint64_t excuses() const;
 
  private:

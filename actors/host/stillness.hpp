@@ -1,5 +1,5 @@
-// Stillness says for how long nothing has moved, as far as can be told by looking now and then at a
-// number that counts moves. It is not thread-safe.
+// A Stillness says for how long nothing has moved, as far as that can be told by looking now and
+// then at a number that counts moves. It is not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,8 @@ class Stillness {
   /// Begins as if something had moved just now. `now` tells the time.
   explicit Stillness(Now now) noexcept : now_(now) {}
 
-  /// Looks at `moves`. If the number is not the same as last time, something has moved just now.
+  /// Takes note of `moves`. If the number is not the same as last time, something counts as having
+  /// moved just now.
   void look(std::uint64_t moves) noexcept {
     if (moves == seen_) return;
     seen_ = moves;

@@ -11,7 +11,8 @@ namespace {
 
 using Way = std::vector<std::string>;
 
-/// Finds the stuck waits: such a wait cannot end unless another stuck wait ends first.
+/// A Deadlock finds the waits that are stuck. A stuck wait cannot end unless another stuck wait
+/// ends first.
 class Deadlock {
  public:
   explicit Deadlock(std::span<const Wait> waits) : waits_(waits), stuck_(waits.size(), true) {
@@ -55,7 +56,8 @@ class Deadlock {
     return false;
   }
   /// Returns the position of the first stuck actor that the stuck wait `wait` waits for. Each way
-  /// to end a stuck wait names a stuck actor, so the first way is enough to find one.
+  /// in which a stuck wait may end names a stuck actor, so that it is enough to look at the first
+  /// way.
   std::size_t stuck_one_of(const Wait& wait) const {
     for (const std::string& who : wait.ways.front())
       if (const auto position = stuck_position(who)) return *position;
@@ -81,7 +83,8 @@ std::vector<std::size_t> cycle_of(std::span<const Wait> waits) {
 }
 
 std::string seconds_text(double seconds) {
-  const double parts = seconds < 1 ? 1e6 : 1e3;  // Is the number of parts of a second to round to.
+  // The text is rounded to whole parts, of which a second has this many.
+  const double parts = seconds < 1 ? 1e6 : 1e3;
   return number_text(std::round(seconds * parts) / parts) + " s";
 }
 

@@ -11,21 +11,24 @@
 namespace penstock::actors {
 
 struct Wait {
-  std::string who = {};   ///< Names the actor, such as "stage 1 (replica 0, IPU 1)".
-  std::string text = {};  ///< Says what the actor does, such as "waits for its weight update".
-  /// Lists the ways in which the wait may end, of which one suffices. A way names the actors that
-  /// all have to do something before the wait can end in that way. If there is no way, the actor
-  /// waits for no other actor.
+  std::string who = {};   ///< This is the name of the actor, such as "stage 1 (replica 0, IPU 1)".
+  std::string text = {};  ///< This says what the actor does, such as "waits for its weight update".
+  /// These are the ways in which the wait may end; one of them is enough. A way names the actors
+  /// that all have to do something before the wait can end in that way. If there is no way, the
+  /// actor waits for no other actor.
   std::vector<std::vector<std::string>> ways = {};
-  std::int64_t since_ns = 0;  ///< Is when the wait began, by steady_ns(), or 0 if nobody knows.
+  /// This is when the wait began, by steady_ns(), or 0 if that is not known.
+  std::int64_t since_ns = 0;
 };
 
-/// Returns the actors that `wait` waits for, each once, in the order of the ways.
+/// Returns the names of the actors that `wait` waits for. Each name occurs once, and they are in
+/// the order of `ways`.
 std::vector<std::string> awaited_by(const Wait& wait);
 
-/// Returns the positions of waits that form a cycle, which no actor outside of it can break: each
-/// wait waits for the next one, and the last one for the first. Returns an empty vector if there is
-/// no cycle. An actor that is named by a way, but has no wait in `waits`, counts as able to go on.
+/// Returns the positions of waits that form a cycle: each wait waits for the next one, and the last
+/// one for the first. No actor outside of the cycle can break it. Returns an empty vector if there
+/// is no cycle. An actor that is named by a way, but has no wait in `waits`, counts as able to go
+/// on.
 std::vector<std::size_t> cycle_of(std::span<const Wait> waits);
 
 /// Returns a number of seconds as a text, such as "1.25 s".

@@ -20,7 +20,7 @@ void WaitPicture::add(const Wait& wait) noexcept {
       if (!wait.text.empty()) waits_.push_back(wait);
       ++answers_;
     } catch (const std::bad_alloc&) {
-      // Without memory for its wait, the actor counts as one that has not answered.
+      // If there is no memory for `wait`, the actor counts as one that has not answered.
     }
     if (answers_ < asked_) return;
   }

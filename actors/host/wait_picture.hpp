@@ -1,6 +1,6 @@
-// A WaitPicture collects what the actors of a pipeline wait for, for somebody who has asked from
-// another thread. The supervisor fills the picture, answer by answer. Answers for which there is no
-// memory are missing. Any thread may use a WaitPicture.
+// A WaitPicture collects what the actors of a pipeline wait for, for a thread that runs no actor.
+// The supervisor fills the picture, answer by answer. Answers for which there is no memory are
+// missing. Any thread may use a WaitPicture.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@ namespace penstock::actors {
 
 class WaitPicture {
  public:
-  /// Rings `bell` once all answers have come.
+  /// Makes an empty picture that rings `bell` once all answers have come.
   explicit WaitPicture(std::shared_ptr<Bell> bell) noexcept : bell_(std::move(bell)) {}
 
-  /// Begins anew: `actors` actors have been asked. `waits` are waits that are known before any
-  /// actor answers.
+  /// Begins anew, and expects answers of `actors` actors. `waits` are waits that are known before
+  /// any actor answers.
   void begin(std::size_t actors, std::vector<Wait> waits) noexcept;
   /// Adds an actor's answer. The text of `wait` is empty if the actor has no wait to report.
   void add(const Wait& wait) noexcept;
@@ -29,11 +29,11 @@ class WaitPicture {
   bool complete() const noexcept;
 
   struct Content {
-    std::vector<Wait> waits = {};  ///< Has the waits in the order of their actors' names.
-    std::size_t asked = 0;         ///< Counts the actors that were asked.
-    std::size_t silent = 0;        ///< Counts the asked actors that have not answered.
+    std::vector<Wait> waits = {};  ///< The waits are in the order of their actors' names.
+    std::size_t asked = 0;         ///< This many actors were asked.
+    std::size_t silent = 0;        ///< This many of the asked actors have not answered.
   };
-  /// Hands over the waits that have come so far.
+  /// Returns the waits that have come so far, and removes them from the picture.
   Content take();
 
  private:

@@ -1,6 +1,6 @@
-// BatchDesk answers the questions of a loader actor's consumer. `Core`, which is LoaderCore or
-// StreamCore, has the rules by which batches are made. If memory runs out, the consumer is told,
-// and nothing is lost: the consumer's next question makes the loader try again.
+// A BatchDesk answers the questions of the consumer of a loader's actor. `Core`, which is
+// LoaderCore or StreamCore, has the rules by which batches are made. If memory runs out, the
+// consumer is told, and nothing is lost: the consumer's next question makes the loader try again.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +32,10 @@ class BatchDesk {
   /// Forgets the question, because the consumer has begun another epoch and waits for nothing.
   void forget() noexcept { question_.reset(); }
 
-  /// Gives the consumer the batch that it asked for, if the batch is complete, and lets
-  /// `hand_out()` give tasks to readers. `ready` says whether the batch was complete when it was
-  /// asked for. The batch is given before the tasks, because that makes room for further tasks.
+  /// Gives the consumer the batch that the consumer asked for, if the batch is complete, and calls
+  /// `hand_out()`, which gives tasks to readers. `ready` says whether a batch that is given was
+  /// complete when the consumer asked for it. The consumer gets the batch before readers get tasks,
+  /// because that makes room for further tasks.
   void advance(bool ready, const auto& hand_out) noexcept {
     give(ready);
     std::optional<LoadFailure> shortage = tried(hand_out);
@@ -70,7 +71,7 @@ class BatchDesk {
 
   Core core_;
   std::shared_ptr<BatchPort> port_;
-  // Is the number of the consumer's question that has no answer yet.
+  // This is the number of the consumer's question, as long as the question has no answer.
   std::optional<std::uint64_t> question_;
 };
 

@@ -1,6 +1,6 @@
 // Through a BatchPort, a loader's actor gives its consumer the batches that the consumer asks for,
 // one at a time, and says when the actor has begun and ended. The consumer's thread waits at the
-// port; any thread may give.
+// port; any thread may call the functions that do not wait.
 #pragma once
 
 #include <chrono>
@@ -16,15 +16,15 @@ namespace penstock::actors {
 
 class BatchPort {
  public:
-  /// Forgets what the consumer asked for before, and what it was given in answer. Returns the
-  /// number under which the consumer may ask again.
+  /// Forgets the consumer's last question and the batch that was given in answer. Returns the
+  /// number for the consumer's next question.
   std::uint64_t open() noexcept;
-  /// Gives the consumer `batch`, which it asked for under `number`, unless it has asked again
-  /// since.
+  /// Gives the consumer `batch` in answer to question number `number`, unless the consumer has
+  /// asked again since.
   void give(std::uint64_t number, LoadedBatch batch) noexcept;
-  /// Says that the loader's actor has begun to work.
+  /// Notes that the loader's actor has begun to work.
   void begin() noexcept;
-  /// Says that the loader's actor has ended, and will give nothing more.
+  /// Notes that the loader's actor has ended and will give nothing more.
   void end() noexcept;
 
   /// Waits until the loader's actor has begun.
@@ -43,7 +43,7 @@ class BatchPort {
 
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::uint64_t number_ = 0;  // Is the number of the last question.
+  std::uint64_t number_ = 0;  // This is the number of the last question.
   std::optional<LoadedBatch> batch_;
   bool begun_ = false;
   bool ended_ = false;

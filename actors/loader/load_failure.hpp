@@ -8,16 +8,16 @@
 
 namespace penstock::actors {
 
-/// Returns whether the exception is a std::bad_alloc or an Error out_of_memory.
+/// Returns whether `exception` is a std::bad_alloc or an Error out_of_memory.
 bool says_no_memory(const std::exception_ptr& exception) noexcept;
 
-/// Returns the text of the exception, and "not enough memory" for a std::bad_alloc.
+/// Returns the text of `exception`, which is "not enough memory" for a std::bad_alloc.
 /// @throws std::bad_alloc
 std::string said_by(const std::exception_ptr& exception);
 
-/// Returns a failure whose text is `opening()` followed by the text of the exception. Its code is
-/// out_of_memory if the exception says that there is no memory, else `code`. If there is no memory
-/// for the text, the failure is out_of_memory and has no text.
+/// Returns a failure whose text is `opening()` followed by the text of `exception`. The failure's
+/// code is out_of_memory if says_no_memory(exception), and `code` otherwise. If there is no memory
+/// for the text, the failure has the code out_of_memory and no text.
 LoadFailure failure_of(const std::exception_ptr& exception, Errc code, const auto& opening) noexcept
     try {
   return {opening() + said_by(exception), says_no_memory(exception) ? Errc::out_of_memory : code};

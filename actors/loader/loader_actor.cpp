@@ -9,7 +9,8 @@
 namespace penstock::actors {
 namespace {
 
-/// Has the rules for readers of samples with numbers: any idle reader does the next task.
+/// A RowLoading has the rules for readers of samples with numbers: any idle reader does the next
+/// task.
 class RowLoading {
  public:
   using Core = LoaderCore;
@@ -30,20 +31,22 @@ class RowLoading {
   /// Returns whether a batch can be complete before the consumer asks for it.
   static bool completes_ahead() noexcept { return true; }
   bool has_reader() const noexcept { return !idle_.empty(); }
-  /// Returns the position of the reader that does the task. The reader is busy from now on.
+  /// Returns the position of the reader that does the task. The reader is busy until
+  /// release_reader().
   int take_reader(const Task& /*task*/) noexcept {
     const int reader = idle_.back();
     idle_.pop_back();
     return reader;
   }
-  /// Notes that `reader` is idle again. The vector has room for all readers.
+  /// Notes that `reader` is idle again. This allocates nothing, because `idle_` has room for all
+  /// readers.
   void release_reader(int reader) noexcept { idle_.push_back(reader); }
 
  private:
-  std::vector<int> idle_;  // Has the positions of the idle readers.
+  std::vector<int> idle_;  // These are the positions of the idle readers.
 };
 
-/// Has the rules for readers of streams: each task names the reader that does it.
+/// A StreamLoading has the rules for readers of streams: each task names the reader that does it.
 class StreamLoading {
  public:
   using Core = StreamCore;
@@ -60,8 +63,8 @@ class StreamLoading {
     core.start_epoch(message.epoch);
   }
   static Result read(Reader& reader, const Task& task) noexcept { return reader.fill(task); }
-  /// Returns whether a batch can be complete before the consumer asks for it. It cannot if it has
-  /// rows of several readers, because they are put together only when the consumer asks.
+  /// Returns whether a batch can be complete before the consumer asks for it. A batch with rows of
+  /// several readers cannot, because it is put together only when the consumer asks.
   bool completes_ahead() const noexcept { return !joins_; }
   static bool has_reader() noexcept { return true; }
   static int take_reader(const Task& task) noexcept { return task.worker; }
@@ -71,7 +74,7 @@ class StreamLoading {
   bool joins_ = false;
 };
 
-/// Does a reader's task and sends the task's result to the loader.
+/// A TaskJob does a reader's task and sends the task's result to the loader's actor.
 template <class Loading>
 class TaskJob : public ReaderJob {
  public:
@@ -85,7 +88,7 @@ class TaskJob : public ReaderJob {
   }
 
   void run() noexcept override {
-    // The task, and its hold on the buffer, are gone before the result is sent.
+    // The task is destroyed before the result is sent, so that it no longer keeps the buffer alive.
     answer_.message().result = Loading::read(*reader_, std::exchange(task_, {}));
     mail_->post(answer_.take());
   }

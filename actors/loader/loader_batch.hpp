@@ -12,19 +12,20 @@
 namespace penstock::actors {
 
 struct LoadFailure {
-  std::string text = {};  ///< Is empty if there was no memory for a text.
+  std::string text = {};  ///< This is empty if there was no memory for a text.
   Errc code = Errc::invalid_data;
 };
 
-/// Holds the tensors of a complete batch, or the reason why there are none.
+/// A LoadedBatch has the tensors of a complete batch, or says why there is no batch.
 struct LoadedBatch {
   std::vector<Tensor> tensors = {};
   std::optional<LoadFailure> failure = {};
-  /// Says that there is no batch because the streams of the epoch have no more samples for one.
+  /// If this is true, there is no batch because the streams of the epoch have no more samples for
+  /// one.
   bool ended = false;
-  /// Counts the samples that streams gave in this epoch and that are in no batch.
+  /// The streams have given this many samples in this epoch that are in no batch.
   std::int64_t dropped = 0;
-  /// Says whether the batch was complete when it was asked for.
+  /// This is true if the batch was complete when the consumer asked for it.
   bool ready = false;
 };
 

@@ -83,7 +83,7 @@ std::shared_ptr<const BatchBuffer> LoaderBuffers::allocate() {
     const std::lock_guard lock(shelf_->mutex);
     shelf_->buffers.reserve(static_cast<std::size_t>(allocated_) + 1);
   }
-  ++allocated_;  // If lend() fails, it has put the buffer on the shelf.
+  ++allocated_;  // If lend() fails, the buffer is on the shelf.
   return lend(std::move(buffer));
 }
 

@@ -57,8 +57,8 @@ void LoaderCore::ask(std::int64_t batch) noexcept {
   assert(batch == delivered_ || batch + 1 == delivered_);
   asked_ = batch;
   if (no_plan_) make_plan();
-  // A delivered batch is kept until the consumer asks for a later one, so that no answer is lost
-  // for which the consumer did not wait.
+  // A batch that was delivered is kept until the consumer asks for a later one, because the
+  // consumer may have given up waiting before the batch came, and may ask for it again.
   while (!assemblies_.empty() && assemblies_.front().batch < batch) assemblies_.pop_front();
 }
 
@@ -68,9 +68,9 @@ bool LoaderCore::may_open() const noexcept {
 }
 
 std::shared_ptr<const BatchBuffer> LoaderCore::find_buffer() {
-  // One buffer is for the consumer; the others are for batches that are read ahead. All of them are
-  // allocated for the first batches, even if a buffer has come back by then, so that the number of
-  // allocations does not depend on timing.
+  // One buffer is for the consumer; the others are for batches that are read ahead. All of these
+  // buffers are allocated for the first batches, even if a buffer has come back by then, so that
+  // the number of allocations does not depend on timing.
   const std::int64_t capacity =
       settings_.ahead ? std::min<std::int64_t>(settings_.buffered + 1, plan_->batches()) : 1;
   if (buffers_.allocated() < capacity) return buffers_.allocate_or_reuse();
@@ -116,7 +116,8 @@ void LoaderCore::finish(ReadResult result) noexcept {
   ++assembly.ranges_done;
   if (!result.failure) return;
   failed_ = true;
-  // If several rows fail, the first one in the batch counts, no matter which reader is quicker.
+  // If several rows fail, the batch's failure is that of the first of these rows, no matter which
+  // reader is quicker.
   if (!assembly.failure || result.failure->row < assembly.failure->row)
     assembly.failure = std::move(result.failure);
 }

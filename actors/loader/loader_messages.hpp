@@ -1,5 +1,6 @@
-// These are the messages of the loader's protocol. Each comment begins with sender -> receiver, and
-// then says in the sender's words what the message tells the receiver.
+// These are the messages of a loader's actor, its consumer and its readers. The comment on a
+// message begins with sender -> receiver, and then says in the sender's words what the message
+// tells the receiver.
 #pragma once
 
 #include <caf/allowed_unsafe_message_type.hpp>
@@ -19,15 +20,16 @@ struct Begin {};
 /// epoch that I have not taken.
 struct StartEpoch {
   std::uint64_t epoch = 0;
-  /// Says what the epoch visits. If the plan is null, the loader makes one from its settings.
+  /// The epoch visits the samples of this plan. If this is null, the loader makes a plan from its
+  /// settings.
   std::shared_ptr<const EpochPlan> plan = {};
 };
 
 /// Consumer -> loader: give me this batch of the epoch; I am done with earlier ones. Once the batch
 /// is complete, the loader gives it to the consumer's BatchPort under `number`; if there is no
-/// batch, the loader gives the reason. If the consumer asks for the same batch again, the loader
-/// gives it again, so that no answer is lost for which the consumer has not waited. The batch's
-/// memory is the consumer's until the consumer drops the tensors.
+/// batch, the loader gives the reason. If the consumer asks for the same batch again, because it
+/// did not wait for the first answer, the loader gives the batch again. The batch's memory belongs
+/// to the consumer until the consumer drops the tensors.
 struct TakeBatch {
   std::int64_t batch = 0;
   std::uint64_t number = 0;

@@ -22,7 +22,8 @@ std::vector<std::int64_t> numbers_below(std::int64_t count) try {
 }
 
 /// Shuffles by the method of Fisher and Yates: the number for position i is drawn from positions 0
-/// to i. As the draws have 64 bits, the bias of the remainder is below samples / 2^64.
+/// to i. Because each draw has 64 bits, the bias that comes from taking its remainder is below
+/// samples / 2^64.
 void shuffle(std::vector<std::int64_t>& order, std::uint64_t seed, std::uint64_t epoch) {
   const graph::RandomKey key{
       .seed = seed, .update = epoch, .name = graph::hash_name("epoch_order")};
@@ -45,7 +46,8 @@ std::vector<std::int64_t> shuffled_order(std::int64_t samples, std::uint64_t see
 OrderWindow partition_window(std::int64_t size, const OrderPartition& partition,
                              std::uint64_t epoch) {
   const std::int64_t left = size - partition.count * partition.samples;
-  // The positions [gap_begin, gap_begin + left) are left out, where position `size` is 0 again.
+  // The positions [gap_begin, gap_begin + left) are left out; those from `size` on stand for the
+  // positions from 0 on.
   const auto turn = static_cast<std::int64_t>(epoch % static_cast<std::uint64_t>(size));
   const std::int64_t gap_begin = turn * left % size;
   const std::int64_t wrapped = std::max<std::int64_t>(0, gap_begin + left - size);

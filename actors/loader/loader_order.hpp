@@ -8,28 +8,30 @@
 
 namespace penstock::actors {
 
-/// Returns the numbers 0 to samples-1 in an order that depends on the seed and the epoch alone.
+/// Returns the numbers 0 to samples-1 in an order that depends on nothing but `samples`, `seed` and
+/// `epoch`.
 /// @throws Error out_of_memory
 std::vector<std::int64_t> shuffled_order(std::int64_t samples, std::uint64_t seed,
                                          std::uint64_t epoch);
 
-/// Is one of `count` partitions of an epoch. Each has `samples` consecutive samples of the order,
-/// and no sample is in two partitions. The samples that are in no partition are neighbors in the
-/// order. The next epoch leaves out the positions that follow theirs, so that each position of the
-/// order is left out in its turn.
+/// An OrderPartition is one of `count` partitions of an epoch's order. Each partition has `samples`
+/// consecutive samples of the order, and no sample is in two partitions. The samples that are in no
+/// partition are neighbors in the order, if its end and its beginning count as neighbors. The next
+/// epoch leaves out the positions that follow the positions of these samples, so that each position
+/// of the order is left out in its turn.
 struct OrderPartition {
   int index = 0;
   int count = 1;
   std::int64_t samples = 0;
 };
 
-/// Has consecutive positions of an epoch's order, except for a gap that is left out.
+/// An OrderWindow has consecutive positions of an epoch's order, except for a gap that is left out.
 struct OrderWindow {
-  /// Is the window's first position if the gap lies behind it. If the gap begins there or before,
-  /// the window begins `gap` positions later.
+  /// This is the window's first position if the gap lies behind it. If the gap begins there or
+  /// before, the window begins `gap` positions later.
   std::int64_t first = 0;
   std::int64_t gap_begin = std::numeric_limits<std::int64_t>::max();
-  /// Counts the positions that are left out from `gap_begin` on.
+  /// This many positions are left out from `gap_begin` on.
   std::int64_t gap = 0;
 
   /// Returns the window's position number `i`.
@@ -38,28 +40,28 @@ struct OrderWindow {
   }
 };
 
-/// Returns the positions that `partition` has of an order of `size` samples.
+/// Returns the positions that `partition` has in the order of an epoch with `size` samples.
 OrderWindow partition_window(std::int64_t size, const OrderPartition& partition,
                              std::uint64_t epoch);
 
-/// Describes batches of equally many rows; only the last one may have fewer. Unlike a list of ends,
-/// the description takes the same memory for any number of batches.
+/// An EqualBatches describes `count` batches of equally many rows; only the last batch may have
+/// fewer. Unlike a list of ends, the description takes the same memory for any number of batches.
 struct EqualBatches {
   std::int64_t samples = 0;
   std::int64_t rows = 1;
   std::int64_t count = 0;
 };
 
-/// Says which samples an epoch visits, batch after batch.
+/// An EpochPlan says which samples an epoch visits, batch after batch.
 struct EpochPlan {
-  /// Has the sample at each position of the order. If the vector is empty, each position has the
-  /// sample of the same number.
+  /// This has the number of the sample at each position of the order. If it is empty, each position
+  /// has the sample of the same number.
   std::vector<std::int64_t> order = {};
-  /// Has, for each batch, how many samples the plan has visited when the batch ends. If the vector
-  /// is empty, `equal` describes the batches.
+  /// This has, for each batch, how many samples the plan has visited when the batch ends. If it is
+  /// empty, `equal` describes the batches.
   std::vector<std::int64_t> ends = {};
   EqualBatches equal = {};
-  /// Has the positions in `order` that the plan visits.
+  /// The plan visits these positions of the order.
   OrderWindow window = {};
 
   std::int64_t sample(std::int64_t i) const {
@@ -81,7 +83,7 @@ struct EpochPlan {
   std::int64_t most_rows() const;
 };
 
-/// Has the rows [begin, end) of a batch.
+/// A RowRange is the rows [begin, end) of a batch.
 struct RowRange {
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -89,8 +91,8 @@ struct RowRange {
   bool operator==(const RowRange&) const = default;
 };
 
-/// Divides rows 0 to rows-1 into at most `most` ranges, none of them empty, whose lengths differ
-/// by one at the most.
+/// Divides the rows 0 to rows-1 into at most `most` ranges. None of the ranges is empty, and their
+/// lengths differ by one at most.
 std::vector<RowRange> split_rows(std::int64_t rows, int most);
 
 }  // namespace penstock::actors

@@ -61,8 +61,8 @@ class LoaderRuntime::Impl {
     expect_open();
     std::stop_source stop;
     Letter<StartEpoch> letter(StartEpoch{epoch, std::move(plan)});
-    // The watch is told before the loader gets its mail, so that reads for the last epoch stop at
-    // once.
+    // The watch learns of the new epoch before the loader's actor does, so that reads for the last
+    // epoch are asked to stop at once.
     watch_->begin_epoch(epoch, std::move(stop));
     mail_->post(letter.take());
   }
@@ -146,14 +146,15 @@ class LoaderRuntime::Impl {
     throw Error(failure.code, (is_whole ? "" : "data loader: ") + failure.text);
   }
 
-  /// Ends everything but the threads that are still in the dataset's code when the time is up.
+  /// Ends everything except those threads that are still in the dataset's code after
+  /// LoaderLimits::end.
   void end() noexcept {
     if (std::exchange(closed_, true)) return;
     watch_->end();
     if (threads_) threads_->close(limits_.end);
     mail_->close();
-    // The actor is the only one in the system, whose destructor tells it to end. That takes no
-    // time, because its handlers never block.
+    // The loader's actor is the only one in the system, and the system's destructor tells it to
+    // end. That takes no time, because the actor's handlers never block.
     system_.reset();
     source_.reset();
   }
@@ -174,7 +175,7 @@ class LoaderRuntime::Impl {
   const LoaderLimits limits_;
   const int readers_;
   bool closed_ = false;
-  std::atomic<std::int64_t> waited_{0};  // Counts nanoseconds.
+  std::atomic<std::int64_t> waited_{0};  // This counts nanoseconds.
   const std::shared_ptr<LoaderWatch> watch_;
   const std::shared_ptr<BatchPort> port_;
   const std::shared_ptr<ReaderMail> mail_;

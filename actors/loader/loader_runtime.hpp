@@ -1,5 +1,5 @@
-// A LoaderRuntime is a loader actor with its readers and threads, as a plain object. One thread at
-// a time uses it, but any thread may call waited().
+// A LoaderRuntime is a plain object that owns a loader's actor, readers and threads. Only one
+// thread at a time may use it, except that any thread may call waited().
 #pragma once
 
 #include <chrono>
@@ -14,24 +14,24 @@
 
 namespace penstock::actors {
 
-/// Says how long a loader waits for the code of a dataset.
+/// LoaderLimits say how long a loader waits for the code of a dataset.
 struct LoaderLimits {
-  /// Is the longest time that a call waits for a batch.
+  /// This is the longest time that a call waits for a batch.
   std::chrono::nanoseconds batch = std::chrono::seconds(60);
-  /// Is the longest time that close() waits for the loader's threads to end.
+  /// This is the longest time that close() waits for the loader's threads to end.
   std::chrono::nanoseconds end = std::chrono::seconds(10);
 };
 
-/// Says what a closed loader has left behind.
+/// LoaderRemains say what a closed loader has left behind.
 struct LoaderRemains {
-  int threads = 0;        ///< Counts the threads that were left behind.
-  std::string text = {};  ///< Says what the threads are doing; it is empty if there are none.
+  int threads = 0;        ///< This many threads were left behind.
+  std::string text = {};  ///< This says what these threads are doing.
 };
 
 class LoaderRuntime {
  public:
-  /// Starts the loader's threads. The caller has checked that a batch of each field is not larger
-  /// than a tensor can be. @throws Error out_of_memory
+  /// Starts the loader's threads. The caller has checked that no field of a batch is larger than a
+  /// tensor can be. @throws Error out_of_memory
   LoaderRuntime(LoaderSource source, const LoaderSettings& settings, const LoaderLimits& limits);
   LoaderRuntime(StreamSource source, const StreamSettings& settings, const LoaderLimits& limits);
   /// Closes the loader. In a process that was forked meanwhile, the destructor does nothing.
@@ -39,23 +39,25 @@ class LoaderRuntime {
   LoaderRuntime(const LoaderRuntime&) = delete;
   LoaderRuntime& operator=(const LoaderRuntime&) = delete;
 
-  /// Begins epoch number `epoch`, which is greater than the numbers of all epochs before. If `plan`
-  /// is not null, it says what the epoch visits instead of the settings; a loader of streams
-  /// ignores it. Nothing has changed if the function throws.
+  /// Begins epoch number `epoch`, which is greater than the numbers of all epochs before. The epoch
+  /// visits the samples of `plan`, or those that the settings ask for if `plan` is null; a loader
+  /// of streams ignores `plan`. If the function throws, nothing has changed.
   /// @throws Error closed
   void start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan = nullptr);
-  /// Returns batch `batch` of the epoch, one tensor per field, or says that the epoch has no more
-  /// batches. Batches are taken in their order; after an error the same batch may be taken again.
+  /// Returns batch number `batch` of the epoch, with one tensor per field. The result has no
+  /// tensors, and LoadedBatch::ended is true, if the streams have no more samples for a batch.
+  /// Batches are taken in their order; after an error, the same batch may be taken again.
   /// @throws Error invalid_data if a sample cannot be read; out_of_memory; stalled if the batch
-  /// does not come within LoaderLimits::batch; cancelled if a stop is requested before; closed.
+  /// does not come within LoaderLimits::batch; cancelled if a stop is requested before the batch
+  /// comes; closed.
   LoadedBatch take(std::int64_t batch, const std::stop_token& stop = {});
-  /// Returns how long calls of take(), those that failed included, have waited for batches.
+  /// Returns how long calls of take() have waited for batches, including calls that failed.
   std::chrono::nanoseconds waited() const noexcept;
 
   /// Asks the dataset's code to stop, and waits for the threads that run it, for LoaderLimits::end
   /// at most. Threads that are still in the dataset's code are left behind: each of them keeps what
   /// it uses until the code returns. Everything else has ended when close() returns. A further call
-  /// says what is left by then.
+  /// returns what is still left by then.
   LoaderRemains close() noexcept;
 
  private:

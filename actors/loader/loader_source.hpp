@@ -14,7 +14,7 @@
 
 namespace penstock::actors {
 
-/// Describes one tensor of a sample.
+/// A SourceField describes one tensor of a sample.
 struct SourceField {
   DType dtype = DType::f32;
   Shape shape = {};
@@ -23,8 +23,8 @@ struct SourceField {
 struct LoaderSource {
   std::int64_t samples = 0;
   std::vector<SourceField> fields = {};
-  /// Writes a sample to `destinations`, which has one pointer per field. Several threads may call
-  /// the function at once, and it may throw.
+  /// This function writes the sample number `sample` to `destinations`, which has one pointer per
+  /// field. Several threads may call it at once, and it may throw.
   std::function<void(std::int64_t sample, std::uint64_t epoch, const std::stop_token& stop,
                      std::span<std::byte* const> destinations)>
       read = {};
@@ -32,17 +32,17 @@ struct LoaderSource {
 
 struct LoaderSettings {
   std::int64_t batch_rows = 1;
-  /// Counts the batches in an epoch. The last one may have fewer rows.
+  /// An epoch has this many batches. The last one may have fewer rows.
   std::int64_t batches = 0;
   bool shuffle = false;
-  /// Says whether batches are assembled before the consumer asks for them, of which `buffered` may
-  /// then be there at a time.
+  /// If this is true, batches are assembled before the consumer asks for them, at most `buffered`
+  /// at a time.
   bool ahead = true;
   int buffered = 1;
-  /// Counts the threads that read. 0 means 1.
+  /// This many threads read. 0 means 1.
   int workers = 1;
   std::uint64_t seed = 0;
-  /// Says which samples of an epoch this loader reads, if several loaders divide the dataset.
+  /// If several loaders divide the dataset, this is the partition that this loader reads.
   OrderPartition partition = {};
 };
 

@@ -16,14 +16,14 @@ class LoaderWatch {
  public:
   explicit LoaderWatch(int workers);
 
-  /// Makes `epoch` the only epoch that is wanted; `stop` is what will stop its reads. Reads for any
-  /// other epoch are asked to stop; callbacks that they have registered run before this function
-  /// returns.
+  /// Makes `epoch` the only epoch that is wanted. Its reads will be asked to stop through `stop`.
+  /// Reads for any other epoch are asked to stop now; the callbacks that they have registered for
+  /// that run before this function returns.
   void begin_epoch(std::uint64_t epoch, std::stop_source stop) noexcept;
-  /// Says that no epoch is wanted any more.
+  /// Notes that no epoch is wanted any more, and asks all reads to stop.
   void end() noexcept;
-  /// Returns the stop token for reads of `epoch`. A stop has been requested if the epoch is not
-  /// wanted.
+  /// Returns the stop token for reads of `epoch`. If the epoch is not wanted, the token has been
+  /// asked to stop already.
   std::stop_token stop_of(std::uint64_t epoch) const noexcept;
 
   void begin_read(int worker, std::int64_t sample) noexcept { slot(worker).store(sample + 1); }
@@ -32,7 +32,7 @@ class LoaderWatch {
   /// Returns, for instance, "worker 0 has not finished reading sample 17, worker 1 waits for work".
   std::string describe() const;
   /// Returns the part of describe() that is about `worker`. If the worker reads nothing, the text
-  /// says "worker <number>" and then `otherwise`, such as "waits for work".
+  /// is "worker <number>" followed by `otherwise`, such as "waits for work".
   std::string describe(int worker, const std::string& otherwise) const;
 
  private:
@@ -41,10 +41,11 @@ class LoaderWatch {
   }
 
   mutable std::mutex mutex_;
-  std::stop_source ended_;            // Stops every epoch that is not wanted.
-  std::stop_source wanted_ = ended_;  // Stops the epoch that is wanted.
-  std::uint64_t epoch_ = 0;           // Is the number of the epoch that is wanted.
-  // Has, for each worker, the number of the sample that it reads plus 1, or 0 if it reads none.
+  std::stop_source ended_;            // This stops every epoch that is not wanted.
+  std::stop_source wanted_ = ended_;  // This stops the epoch that is wanted.
+  std::uint64_t epoch_ = 0;           // This epoch is wanted.
+  // This has, for each worker, the number of the sample that it reads plus 1, or 0 if it reads
+  // none.
   std::vector<std::atomic<std::int64_t>> reading_;
 };
 

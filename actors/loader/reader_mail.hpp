@@ -1,7 +1,7 @@
-// ReaderMail brings messages from a loader's readers to its actor. The message that reports the end
-// of a task is made together with the task, so that sending it allocates nothing and cannot fail.
-// ReaderMail is closed before the actor system ends, because a reader may outlive the system. Any
-// thread may use it.
+// A ReaderMail brings messages to a loader's actor from its readers and its consumer. The message
+// that reports the end of a task is made together with the task's job, so that sending it allocates
+// nothing and cannot fail. The mail is closed before the actor system ends, because a reader may
+// outlive the system. Any thread may use it.
 #pragma once
 
 #include <caf/actor_control_block.hpp>

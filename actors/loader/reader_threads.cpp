@@ -8,14 +8,14 @@
 
 namespace penstock::actors {
 
-/// Holds jobs in their order. It allocates nothing.
+/// A JobList is a queue of jobs that allocates nothing.
 class JobList {
  public:
   JobList() = default;
   JobList(const JobList&) = delete;
   JobList& operator=(const JobList&) = delete;
-  // Jobs are destroyed one by one: if `first_` destroyed the whole chain, each job in it would take
-  // space on the stack.
+  // The jobs are destroyed one by one. If the destructor of `first_` destroyed the whole chain,
+  // each job in the chain would take space on the stack.
   ~JobList() {
     while (!empty()) pop();
   }
@@ -39,7 +39,7 @@ class JobList {
   ReaderJob* last_ = nullptr;
 };
 
-/// Holds what the threads and the pool share. It is destroyed by whichever of them ends last.
+/// A Shared holds what the threads and the pool share. It is destroyed when the last of them ends.
 struct ReaderThreads::Shared {
   struct Seat {
     std::shared_ptr<Reader> reader = {};
@@ -102,7 +102,8 @@ void ReaderThreads::serve(const std::shared_ptr<Shared>& shared, std::size_t rea
     if (shared->closing) break;
     const std::unique_ptr<ReaderJob> job = seat.jobs.pop();
     lock.unlock();
-    // The thread prepares for each job, because the host may have loaded libraries since the last.
+    // The thread prepares anew for each job, because the host may have loaded libraries since the
+    // job before.
     static_cast<void>(prepare_to_throw());
     job->run();
   }

@@ -1,7 +1,7 @@
-// ReaderThreads is a pool with a thread for each of a loader's readers. A dataset's code may never
-// return, so a thread that is still in such code when the pool closes is left behind: by then it
-// alone holds what it needs, and frees that when the code does return. Any thread may use the pool;
-// one thread closes it.
+// ReaderThreads are a pool that has a thread for each of a loader's readers. Because a dataset's
+// code may never return, a thread that is still in such code when the pool closes is left behind.
+// Such a thread keeps alive what it needs, and releases that if the code does return. Any thread
+// may use the pool; one thread closes it.
 #pragma once
 
 #include <chrono>
@@ -16,20 +16,22 @@ namespace penstock::actors {
 class ReaderThreads : public ReaderPool {
  public:
   /// Starts a thread for each reader.
-  /// @throws Error out_of_memory if the machine cannot start so many threads; those that were
-  /// started have then ended.
+  /// @throws Error out_of_memory if so many threads cannot be started; in that case, those that
+  /// were started have ended.
   explicit ReaderThreads(std::vector<std::shared_ptr<Reader>> readers);
-  /// Leaves behind every thread that does not end at once, unless close() has been called.
+  /// Closes the pool, unless close() has been called. Every thread that is still at work is left
+  /// behind.
   ~ReaderThreads() override;
   ReaderThreads(const ReaderThreads&) = delete;
   ReaderThreads& operator=(const ReaderThreads&) = delete;
 
   void post(int reader, std::unique_ptr<ReaderJob> job) noexcept override;
 
-  /// Lets no reader begin another job, not even one that is in its queue, and waits until all
-  /// threads have ended, for `limit` at most. Threads that have not ended by then are left behind.
+  /// Waits until all threads have ended, for `limit` at most. No reader begins another job, not
+  /// even one that is in its queue. Threads that have not ended by then are left behind.
   void close(std::chrono::nanoseconds limit) noexcept;
-  /// Returns whether a reader's thread has been left behind and is still there.
+  /// Returns whether the thread of reader number `reader` has not ended. After close(), such a
+  /// thread is one that was left behind.
   bool left_behind(int reader) const noexcept;
 
  private:
@@ -38,7 +40,7 @@ class ReaderThreads : public ReaderPool {
   static void serve(const std::shared_ptr<Shared>& shared, std::size_t reader) noexcept;
 
   std::shared_ptr<Shared> shared_;
-  std::vector<EngineThread> threads_;  // Is empty once the pool is closed.
+  std::vector<EngineThread> threads_;  // This is empty once the pool is closed.
 };
 
 }  // namespace penstock::actors

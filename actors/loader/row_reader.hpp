@@ -1,5 +1,5 @@
-// A RowReader reads rows of a dataset with numbered samples into a batch's memory. One thread at a
-// time uses it.
+// A RowReader reads rows of a dataset with numbered samples into a batch's memory. Only one thread
+// at a time may use it.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@ namespace penstock::actors {
 
 class RowReader : public Reader {
  public:
-  /// Makes the reader of the worker `number`, counted from 0.
+  /// Makes the reader of worker number `number`; workers are counted from 0.
   RowReader(int number, std::shared_ptr<const LoaderSource> source,
             std::shared_ptr<LoaderWatch> watch);
 
-  /// Reads the task's rows up to the first one that cannot be read, or until the task's epoch is no
-  /// longer wanted. An exception of the source is part of the result.
+  /// Reads the rows of `task` until a row cannot be read, or until the task's epoch is no longer
+  /// wanted. If the source throws, the result has the failure.
   ReadResult read(const ReadTask& task) noexcept;
   void end() noexcept override { source_.reset(); }
 
@@ -33,7 +33,7 @@ class RowReader : public Reader {
   int number_;
   std::shared_ptr<const LoaderSource> source_;
   std::shared_ptr<LoaderWatch> watch_;
-  // Has, for each field, the address to which the row that is being read is written.
+  // This has, for each field, the address to which the row that is being read is written.
   std::vector<std::byte*> destinations_;
 };
 

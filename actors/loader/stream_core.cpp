@@ -63,8 +63,8 @@ std::shared_ptr<const BatchBuffer> StreamCore::find_buffer() {
   const std::int64_t ahead = settings_.ahead ? settings_.buffered : 0;
   const std::int64_t capacity =
       settings_.rebatched ? std::max<std::int64_t>(1, ahead) * settings_.workers : ahead + 1;
-  // All buffers are allocated for the first chunks, even if a buffer has come back by then, so that
-  // the number of allocations does not depend on timing.
+  // All buffers of the usual number are allocated for the first chunks, even if a buffer has come
+  // back by then, so that the number of allocations does not depend on timing.
   if (chunk_buffers_.allocated() < capacity) return chunk_buffers_.allocate_or_reuse();
   chunk_buffers_.trim(capacity);
   if (auto buffer = chunk_buffers_.reuse()) return buffer;
@@ -149,7 +149,7 @@ std::optional<LoadedBatch> StreamCore::add_to_batch(Chunk& chunk) {
   return whole_batch();
 }
 
-// If batch_of() throws, the rows stay in `partial_`, and become a batch when the consumer asks
+// If batch_of() throws, the rows stay in `partial_` and become a batch when the consumer asks
 // again.
 LoadedBatch StreamCore::whole_batch() {
   LoadedBatch batch = batch_of(partial_rows_, partial_);

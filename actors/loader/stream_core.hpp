@@ -1,7 +1,7 @@
-// StreamCore has all rules of the loader actor for streams, without CAF and without threads.
+// A StreamCore has all rules of the loader's actor for streams, without CAF and without threads.
 // Workers take turns, always in the same order. In its turn, a worker fills a chunk: a whole batch
 // or, with StreamSettings::rebatched, some rows of a batch. A worker whose stream has ended is left
-// out. The batches thus depend on the streams alone, and not on timing.
+// out. Thus the batches depend only on the streams, and not on timing.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace penstock::actors {
 
-/// Asks one worker to fill rows 0 to rows-1 of `buffer` from its stream.
+/// A FillTask asks one worker to fill the rows 0 to rows-1 of `buffer` from its stream.
 struct FillTask {
   std::uint64_t epoch = 0;
   std::int64_t chunk = 0;
@@ -26,8 +26,8 @@ struct FillTask {
   std::shared_ptr<const BatchBuffer> buffer = {};
 };
 
-/// Is the result of a task. If fewer rows have been filled than the task asked for, the stream has
-/// ended.
+/// A FillResult is the result of a task. If fewer rows have been filled than the task asked for,
+/// the stream has ended or failed, or its epoch is no longer wanted.
 struct FillResult {
   std::uint64_t epoch = 0;
   std::int64_t chunk = 0;
@@ -42,22 +42,23 @@ class StreamCore {
   /// Forgets the last epoch, and begins epoch number `epoch`. Tasks of the last epoch that are
   /// still under way keep their memory until they end.
   void start_epoch(std::uint64_t epoch) noexcept;
-  /// Says that the consumer wants batch `batch` of the epoch and no longer needs earlier ones.
+  /// Notes that the consumer wants batch number `batch` of the epoch and no longer needs earlier
+  /// ones.
   void ask(std::int64_t batch) noexcept;
-  /// Returns whether there is a task to hand out. A chunk that is not read yet needs a free buffer,
-  /// and the settings limit how many batches are read ahead.
-  /// @throws Error out_of_memory or std::bad_alloc if there is no memory for the next chunk.
-  /// Nothing has changed then, and the next call tries again.
+  /// Returns whether there is a task to hand out. For a chunk whose reading has not begun, there is
+  /// none if no buffer is free, or if the settings allow no further chunk to be read ahead.
+  /// @throws Error out_of_memory or std::bad_alloc if there is no memory for the next chunk. In
+  /// that case nothing has changed, and the next call tries again.
   bool has_task();
-  /// Returns the next task, which names the worker that does it. The caller calls this only after
-  /// has_task() has returned true.
+  /// Returns the next task, with the number of the worker that does it. The caller calls this only
+  /// after has_task() has returned true.
   FillTask take_task() noexcept;
   void finish(FillResult result) noexcept;
-  /// Returns whether some task of this epoch has been taken and not finished.
+  /// Returns whether some task of this epoch has been taken and has not finished.
   bool reads() const noexcept { return reading_ > abandoned_; }
-  /// Returns the batch that was asked for, or the reason why there is none. Returns nothing while
-  /// the batch is not complete. Further calls return the batch again until another one is asked
-  /// for.
+  /// Returns the batch that the consumer asked for last, or the reason why there is none. Returns
+  /// nothing while the batch is not complete. Further calls return the batch again until the
+  /// consumer asks for another one.
   /// @throws Error out_of_memory or std::bad_alloc if there is no memory for the batch; the next
   /// call tries again.
   std::optional<LoadedBatch> asked_batch();
@@ -69,7 +70,7 @@ class StreamCore {
     std::shared_ptr<const BatchBuffer> buffer = {};
     bool done = false;
     std::int64_t filled = 0;
-    std::int64_t used = 0;  // Counts the rows that are in a batch already.
+    std::int64_t used = 0;  // This many rows are in a batch already.
     std::optional<LoadFailure> failure = {};
   };
 
@@ -86,24 +87,24 @@ class StreamCore {
   std::vector<SourceField> fields_;
   StreamSettings settings_;
   std::int64_t chunk_rows_;
-  std::vector<std::size_t> row_bytes_;  // Has, for each field, the bytes of one row.
+  std::vector<std::size_t> row_bytes_;  // This has, for each field, the bytes of one row.
   LoaderBuffers chunk_buffers_;
-  LoaderBuffers batch_buffers_;  // Serves rebatched batches.
+  LoaderBuffers batch_buffers_;  // These are for rebatched batches.
   bool begun_ = false;
   std::uint64_t epoch_ = 0;
-  std::deque<Chunk> chunks_;     // Has the chunks in the order of their numbers.
-  std::vector<bool> ended_;      // Says, for each worker, whether its stream has ended.
-  bool opened_ = false;          // Says whether the task of the last chunk has not been taken yet.
-  std::int64_t next_chunk_ = 0;  // Is the number of the next chunk.
-  int turn_ = 0;                 // Is the number of the worker whose turn it is.
-  // Is the rebatched batch that is being put together.
+  std::deque<Chunk> chunks_;  // The chunks are in the order of their numbers.
+  std::vector<bool> ended_;   // This says of each worker whether its stream has ended.
+  bool opened_ = false;       // If this is true, the task of the last chunk has not been taken yet.
+  std::int64_t next_chunk_ = 0;  // This is the number of the next chunk.
+  int turn_ = 0;                 // It is the turn of the worker with this number.
+  // This is the rebatched batch that is being put together.
   std::shared_ptr<const BatchBuffer> partial_;
   std::int64_t partial_rows_ = 0;
   std::int64_t dropped_ = 0;
   std::int64_t asked_ = -1;
-  std::optional<LoadedBatch> answer_;  // Is the answer for batch number `asked_`.
-  std::int64_t reading_ = 0;           // Counts the tasks that were taken and have not finished.
-  std::int64_t abandoned_ = 0;  // Counts the tasks in `reading_` that belong to earlier epochs.
+  std::optional<LoadedBatch> answer_;  // This is the answer for batch number `asked_`.
+  std::int64_t reading_ = 0;           // This many tasks were taken and have not finished.
+  std::int64_t abandoned_ = 0;  // This many of the tasks in `reading_` belong to earlier epochs.
   bool failed_ = false;
 };
 

@@ -1,5 +1,5 @@
-// A StreamReader fills rows from a stream of its own, a new one for each epoch. One thread uses the
-// reader, so that a stream never sees another thread.
+// A StreamReader fills rows from a stream of its own, and opens a new stream for each epoch. Only
+// one thread uses the reader, so that all calls of a stream come from the same thread.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,12 @@ namespace penstock::actors {
 
 class StreamReader : public Reader {
  public:
-  /// Makes the reader of the worker `number`, counted from 0.
+  /// Makes the reader of worker number `number`; workers are counted from 0.
   StreamReader(int number, std::shared_ptr<const StreamSource> source,
                std::shared_ptr<LoaderWatch> watch);
 
-  /// Fills the task's rows up to the stream's end, or until the task's epoch is no longer wanted.
-  /// An exception of the stream is part of the result, and ends the stream.
+  /// Fills the rows of `task` until the stream ends, or until the task's epoch is no longer wanted.
+  /// If the stream throws, it ends, and the result has the failure.
   FillResult fill(const FillTask& task) noexcept;
   void end() noexcept override;
 
@@ -34,10 +34,10 @@ class StreamReader : public Reader {
   int number_;
   std::shared_ptr<const StreamSource> source_;
   std::shared_ptr<LoaderWatch> watch_;
-  std::optional<std::uint64_t> epoch_;  // Is the number of the stream's epoch.
-  NextSample stream_;                   // Is empty once the stream has ended or failed.
-  std::int64_t samples_ = 0;            // Counts the samples that the stream has given.
-  // Has, for each field, the address to which the row that is being read is written.
+  std::optional<std::uint64_t> epoch_;  // This is the number of the stream's epoch.
+  NextSample stream_;                   // This is empty once the stream has ended or failed.
+  std::int64_t samples_ = 0;            // The stream has given this many samples.
+  // This has, for each field, the address to which the row that is being read is written.
   std::vector<std::byte*> destinations_;
 };
 

@@ -13,27 +13,27 @@
 
 namespace penstock::actors {
 
-/// Writes the stream's next sample to `destinations`, which has one pointer per field; returns
-/// false at the stream's end. It may throw.
+/// A NextSample writes the stream's next sample to `destinations`, which has one pointer per field,
+/// or returns false at the stream's end. It may throw.
 using NextSample =
     std::function<bool(std::span<std::byte* const> destinations, const std::stop_token& stop)>;
 
 struct StreamSource {
   std::vector<SourceField> fields = {};
-  /// Begins a worker's stream for an epoch. Several threads may call the function at once, and it
-  /// may throw.
+  /// This function opens the stream of worker number `worker` for epoch number `epoch`. Several
+  /// threads may call it at once, and it may throw.
   std::function<NextSample(int worker, std::uint64_t epoch, const std::stop_token& stop)> open = {};
 };
 
 struct StreamSettings {
   std::int64_t batch_rows = 1;
-  /// Says whether the samples that do not fill a batch are left out.
+  /// If this is true, samples that do not fill a batch are left out.
   bool drop_last = true;
-  /// Says whether the samples of all workers are put together to batches. Otherwise each batch has
-  /// samples of one worker alone.
+  /// If this is true, a batch has samples of all workers. Otherwise each batch has samples of only
+  /// one worker.
   bool rebatched = false;
-  /// Says whether samples are read before the consumer asks for their batch, for at most `buffered`
-  /// batches at a time.
+  /// If this is true, samples are read before the consumer asks for their batch, for at most
+  /// `buffered` batches at a time.
   bool ahead = true;
   int buffered = 1;
   int workers = 1;

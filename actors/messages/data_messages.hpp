@@ -1,12 +1,12 @@
 // These messages of a running model could cross to another process: they hold numbers, text and
 // tensors and nothing else, as the compiler checks. The comment on a message begins with sender ->
-// receiver, and then has the sender's words. Handlers return no answer; what the receiver sends
-// back is a message of its own.
+// receiver, and then says in the sender's words what the message tells the receiver. Handlers
+// return no answer; if the receiver sends something back, that is another message.
 //
-// Whoever receives a tensor may read it until the stage that owns the memory has ended its backward
-// turn for that micro-batch (see graph/plan/plan.hpp). Some messages say that the receiver may now
-// read memory that both sides know from the start: a stage, its IPU and its optimizer share an
-// arena, and the replicas of a stage share their gradient sums.
+// Whoever receives a tensor may read it until the stage that owns its memory has ended its backward
+// turn for the tensor's micro-batch; graph/plan/plan.hpp says more. Some messages say that the
+// receiver may now read memory that both sides know from the start: a stage, its IPU and its
+// optimizer share an arena, and the replicas of a stage share their gradient sums.
 #pragma once
 
 #include <caf/allowed_unsafe_message_type.hpp>
@@ -32,18 +32,18 @@ namespace penstock::actors {
 
 /// Feed or stage -> stage: this is the tensor that an edge of the plan carries for a micro-batch.
 struct EdgeTensor {
-  std::int32_t edge = 0;  ///< Is the position in Plan::edges.
+  std::int32_t edge = 0;  ///< This is the position of the edge in Plan::edges.
   std::int64_t micro_batch = 0;
-  Tensor tensor = {};  ///< Is empty for an edge of kind `order`.
+  Tensor tensor = {};  ///< This is empty for an edge of kind `order`.
 };
 
-/// Stage -> step: these are the outputs of one micro-batch; send OutputsTaken when you have read
+/// Stage -> step: these are the outputs of one micro-batch. Send OutputsTaken when you have read
 /// them.
 struct StageOutputs {
   std::int32_t replica = 0;
   std::int32_t stage = 0;
   std::int64_t micro_batch = 0;
-  TensorList tensors = {};  ///< Has the tensors in the order of StagePlan::outputs.
+  TensorList tensors = {};  ///< The tensors are in the order of StagePlan::outputs.
 };
 
 /// Step -> stage: I have read the outputs of one micro-batch; you may write to their memory again.
@@ -70,8 +70,8 @@ struct WeightsBrought {
   std::int64_t end_ns = 0;
 };
 
-/// Stage -> the stages of the next phase: I begin a turn, and the next turn is yours. It begins
-/// with `work`; what the host store keeps for it may come to the IPU.
+/// Stage -> the stages of the next phase: I begin a turn, and the next turn is yours. Your turn
+/// begins with `work`. What the host store keeps for that work may come to the IPU.
 struct TurnNear {
   Work work = {};
 };
@@ -85,8 +85,8 @@ struct UpdateDone {
 
 // ---- weight update, once per window ------------------------------------------------------------
 
-/// Stage -> its optimizer: the gradients of the window that ends with `last_micro_batch` are
-/// summed. The arena is yours until you send WeightsReady.
+/// Stage -> its optimizer: the gradient sums of the window that ends with `last_micro_batch` are
+/// complete. The arena is yours until you send WeightsReady.
 struct WindowComplete {
   std::int64_t last_micro_batch = 0;
 };
@@ -95,18 +95,18 @@ struct WindowComplete {
 struct SumsComplete {};
 
 /// Reducer -> optimizers of its stage: all replicas' gradient sums are complete, and may be read
-/// until the update is done. Each optimizer has its IPU add up a slice of the sums before it sends
+/// until the update is done. Each of you lets its IPU add up a slice of the sums before it sends
 /// GradientsReady or, if only one IPU may be busy at a time, when the gate orders the round
 /// `reduce`. In later rounds the totals are there, and the sums may be cleared.
 struct AllSumsComplete {};
 
-/// Optimizer -> optimizer of the same replica: my stage holds copies of your parameters, and the
-/// gradient sums of the copies are complete. Until the update is done, you may use these sums, and
+/// Optimizer -> optimizer of the same replica: my stage has copies of your parameters, and the
+/// gradient sums of the copies are complete. Until the update is done, you may use these sums and
 /// write to the copies.
 struct TiedSumsComplete {};
 
 /// Optimizer -> gate: the gradient sums of this stage are complete in all replicas, and everything
-/// else that my update needs is there. This is sent once per update.
+/// else that my update needs is there. I send this message once per update.
 struct GradientsReady {
   std::int32_t replica = 0;
   std::int32_t stage = 0;
@@ -116,7 +116,7 @@ struct GradientsReady {
 struct RoundDone {
   std::int32_t replica = 0;
   std::int32_t stage = 0;
-  UpdateNorms norms = {};  ///< Has the norms that the round `measure` or `follow` has measured.
+  UpdateNorms norms = {};  ///< The round `measure` or `follow` has measured these norms.
 };
 
 /// Gate -> optimizer: all stages have done the update; your stage may go on.
@@ -124,9 +124,10 @@ struct Release {};
 
 /// Optimizer -> its stage: the new weights are in place; the next window may begin.
 struct WeightsReady {
-  std::vector<TraceEvent> work = {};  ///< Says what the update did on the IPU.
-  OffloadReport state_moves = {};     ///< Counts what all updates have copied to and from the IPU.
-  /// Counts what all updates have exchanged with other replicas.
+  std::vector<TraceEvent> work = {};  ///< This is what the update did on the IPU.
+  /// This is what all updates so far have copied to and from the IPU.
+  OffloadReport state_moves = {};
+  /// This is what all updates so far have exchanged with other replicas.
   CollectiveReport collectives = {};
 };
 
@@ -135,40 +136,41 @@ struct UpdateApplied {};
 
 // ---- the host's calls --------------------------------------------------------------------------
 
-/// Feed -> step: the call was asked to stop; `micro_batches` micro-batches per replica have begun,
-/// and no others will.
+/// Feed -> step: the call was asked to stop. `micro_batches` micro-batches per replica have begun,
+/// and no others will begin.
 struct CallCut {
   std::int64_t micro_batches = 0;
 };
 
 // ---- supervision -------------------------------------------------------------------------------
 
-/// Anybody -> supervisor: this run has failed.
+/// Any actor -> supervisor: this failure has happened, and the model cannot go on.
 struct Failed {
   Failure failure = {};
 };
 
-/// Host -> supervisor: nothing has moved in the call that I wait for; find out why. The message is
-/// sent again if the reason is not known a while later.
+/// Host -> supervisor: nothing has moved in the call that I wait for; find out why. I send this
+/// message again if I do not know the reason a while later.
 struct NothingMoves {
-  std::uint64_t beats = 0;   ///< Is what PipelinePulse::beats() has returned all that time.
-  double quiet_seconds = 0;  ///< Says for how many seconds nothing has moved.
+  std::uint64_t beats = 0;   ///< PipelinePulse::beats() has returned this number all that time.
+  double quiet_seconds = 0;  ///< Nothing has moved for this many seconds.
 };
 
-/// Supervisor -> stages, optimizers, gate and feed: say what you wait for. The answer is WaitsFor;
-/// an actor without memory for the answer sends none.
+/// Supervisor -> stages, optimizers, gate and feed: say what you wait for. Answer with WaitsFor,
+/// unless there is no memory for the answer.
 struct ExplainWait {
-  std::uint64_t round = 0;  ///< Is the number of the question, which the answer repeats.
+  /// This is the number of the round of questions. The answer repeats it.
+  std::uint64_t round = 0;
 };
 
 /// Stage, optimizer, gate or feed -> supervisor: this is my answer to ExplainWait.
 struct WaitsFor {
   std::uint64_t round = 0;
-  /// Has no text if the sender waits for nothing, or only for what other answers explain.
+  /// This has no text if the sender waits for nothing, or only for what other answers explain.
   Wait wait = {};
 };
 
-/// Lists all messages of this header.
+/// DataMessages lists all messages of this header, and UpdateOrder.
 using DataMessages =
     std::tuple<EdgeTensor, StageOutputs, OutputsTaken, Credit, ProgramDone, WeightsBrought,
                TurnNear, UpdateDone, WindowComplete, SumsComplete, AllSumsComplete,
@@ -185,8 +187,8 @@ inline constexpr bool is_one_of<Message, std::tuple<Messages...>> =
 
 }  // namespace penstock::actors
 
-/// Lets CAF carry the messages of DataMessages within a process as they are. A message that is not
-/// in the list cannot be sent.
+/// Lets CAF carry the messages of DataMessages within a process although it cannot serialize them.
+/// A message of this header that is not in the list cannot be sent.
 template <class Message>
 requires(penstock::actors::is_one_of<
          Message, penstock::actors::DataMessages>) struct caf::allowed_unsafe_message_type<Message>

@@ -10,7 +10,7 @@
 
 namespace penstock::actors {
 
-// These messages are defined in local_messages.hpp, which needs the handles itself.
+// These messages are defined in local_messages.hpp, which includes this header for the handles.
 struct RunProgram;
 struct BringWeights;
 struct RunUpdate;

@@ -1,6 +1,6 @@
 // These messages of a running model never leave its process, because they hold its memory, its code
-// or handles of its actors. The comment on a message begins with sender -> receiver, and then has
-// the sender's words.
+// or handles of its actors. The comment on a message begins with sender -> receiver, and then says
+// in the sender's words what the message tells the receiver.
 #pragma once
 
 #include <caf/allowed_unsafe_message_type.hpp>
@@ -24,8 +24,8 @@ namespace penstock::actors {
 // ---- work on an IPU ----------------------------------------------------------------------------
 
 /// Stage -> IPU: run the program of `work` on `arena`, to which all blocks of the host store that
-/// the program needs have been lent. The IPU first brings the stage's weights to its room for
-/// weights, unless they are still there.
+/// the program needs have been lent. First bring my stage's weights to your room for weights,
+/// unless they are there already.
 struct RunProgram {
   StageHandle stage = {};
   std::shared_ptr<Arena> arena = {};
@@ -34,7 +34,7 @@ struct RunProgram {
   RunConstants constants = {};
 };
 
-/// Stage -> IPU: bring the weights for a program that will begin soon, if they are not there.
+/// Stage -> IPU: bring the weights for a program that will begin soon, if they are not on the IPU.
 struct BringWeights {
   StageHandle stage = {};
   std::shared_ptr<Arena> arena = {};
@@ -42,8 +42,8 @@ struct BringWeights {
   std::int32_t replica = 0;
 };
 
-/// Optimizer -> IPU: run a round of a weight update. The letter for the answer comes with the
-/// message, because an update that has begun must not fail for lack of memory.
+/// Optimizer -> IPU: run a round of a weight update. I send the letter for your answer along,
+/// because an update that has begun must not fail for lack of memory.
 struct RunUpdate {
   OptimizerHandle optimizer = {};
   std::shared_ptr<WeightUpdate> update = {};
@@ -57,17 +57,17 @@ struct RunUpdate {
 // ---- the host store ----------------------------------------------------------------------------
 
 enum class HostClass : std::uint8_t { optimizer_state, accumulators, weights, stash };
-/// Names one block of memory that the host store keeps for a stage of a replica.
+/// A BlockKey identifies one block of memory that the host store keeps for a stage of a replica.
 struct BlockKey {
   HostClass of = HostClass::optimizer_state;
   std::int32_t replica = 0;
   std::int32_t stage = 0;
-  std::int64_t micro_batch = 0;  ///< Is the micro-batch of a stash; 0 for any other block.
+  std::int64_t micro_batch = 0;  ///< This is the micro-batch of a stash, and 0 for any other block.
 
   auto operator<=>(const BlockKey&) const = default;
 };
 
-/// Optimizer or stage -> host store: give me the block `key`, and keep it no longer.
+/// Optimizer or stage -> host store: give me the block `key`, and do not keep it any longer.
 struct FetchBlock {
   BlockKey key = {};
 };
@@ -87,10 +87,10 @@ struct StoreBlock {
 
 /// Host -> step -> feed: train or run on these tensors.
 struct StepCall {
-  std::vector<Tensor> inputs = {};  ///< Has the tensors in the order of Plan::inputs.
+  std::vector<Tensor> inputs = {};  ///< The tensors are in the order of Plan::inputs.
   std::int64_t first_micro_batch = 0;
-  std::int64_t micro_batches = 0;  ///< Counts the call's micro-batches of one replica.
-  /// Says when no further window, or turn of inference, is to begin.
+  std::int64_t micro_batches = 0;  ///< The call has this many micro-batches per replica.
+  /// Once this is asked to stop, no further window, or turn of inference, begins.
   std::stop_token stop = {};
 };
 
@@ -101,65 +101,65 @@ struct SetRules {
 
 // ---- supervision -------------------------------------------------------------------------------
 
-/// Monitor -> supervisor: say what every actor waits for now. The picture, which sender and
-/// receiver share, is filled as the answers come.
+/// Monitor -> supervisor: say what every actor waits for now. Fill the picture, which we share, as
+/// the answers come.
 struct ShowWaits {
   std::shared_ptr<WaitPicture> picture = {};
 };
 
 // ---- everybody's neighbors ---------------------------------------------------------------------
-// These messages are sent once, before the first call, because an actor cannot be spawned with
-// handles of actors that do not exist yet.
+// Each of these messages tells an actor its neighbors. They are sent once, before the first call,
+// because an actor cannot be spawned with handles of actors that do not exist yet.
 
 struct StageLinks {
   DeviceHandle device = {};
-  std::vector<StageHandle> stages = {};  ///< Has the stages of the same replica.
-  OptimizerHandle optimizer = {};        ///< Is null in inference.
+  std::vector<StageHandle> stages = {};  ///< These are the stages of the same replica.
+  OptimizerHandle optimizer = {};        ///< This is null in inference.
   FeedHandle feed = {};
   StepHandle step = {};
   SupervisorHandle supervisor = {};
-  HostStoreHandle host_store = {};  ///< Is null if everything stays on the IPUs.
+  HostStoreHandle host_store = {};  ///< This is null if everything stays on the IPUs.
 };
 
 struct FeedLinks {
-  std::vector<std::vector<StageHandle>> stages = {};  ///< Is numbered by replica, then by stage.
+  std::vector<std::vector<StageHandle>> stages = {};  ///< These are the stages of each replica.
   StepHandle step = {};
 };
 
 struct OptimizerLinks {
   DeviceHandle device = {};
   StageHandle stage = {};
-  /// Has the optimizers of the same replica, by stage.
+  /// These are the optimizers of the same replica, in the order of their stages.
   std::vector<OptimizerHandle> optimizers = {};
-  ReducerHandle reducer = {};  ///< Is null for a single replica.
+  ReducerHandle reducer = {};  ///< This is null if there is only one replica.
   GateHandle gate = {};
-  HostStoreHandle host_store = {};  ///< Is null if state stays on the IPU.
+  HostStoreHandle host_store = {};  ///< This is null if the optimizer's state stays on the IPU.
   SupervisorHandle supervisor = {};
 };
 
 struct ReducerLinks {
-  /// Has the optimizers of the reducer's stage, by replica.
+  /// These are the optimizers of the reducer's stage, in the order of the replicas.
   std::vector<OptimizerHandle> optimizers = {};
 };
 
 struct GateLinks {
-  /// Has the optimizers replica by replica, then by stage.
+  /// The optimizers are in the order of replicas, and then of stages.
   std::vector<OptimizerHandle> optimizers = {};
   SupervisorHandle supervisor = {};
 };
 
 struct StepLinks {
   FeedHandle feed = {};
-  std::vector<std::vector<StageHandle>> stages = {};  ///< Is numbered by replica, then by stage.
-  std::vector<OptimizerHandle> optimizers = {};       ///< Is empty in inference.
-  GateHandle gate = {};                               ///< Is null in inference.
+  std::vector<std::vector<StageHandle>> stages = {};  ///< These are the stages of each replica.
+  std::vector<OptimizerHandle> optimizers = {};       ///< This is empty in inference.
+  GateHandle gate = {};                               ///< This is null in inference.
 };
 
 struct SupervisorLinks {
   std::vector<StageHandle> stages = {};
-  std::vector<OptimizerHandle> optimizers = {};  ///< Is empty in inference.
+  std::vector<OptimizerHandle> optimizers = {};  ///< This is empty in inference.
   FeedHandle feed = {};
-  GateHandle gate = {};  ///< Is null in inference.
+  GateHandle gate = {};  ///< This is null in inference.
 };
 
 }  // namespace penstock::actors

@@ -1,5 +1,6 @@
-// is_plain_data says whether a type is made of numbers, text, tensors and lists of these alone, so
-// that its values mean the same in another process. The compiler decides that from the members.
+// is_plain_data() says whether a type is made of nothing but numbers, text, tensors and lists of
+// these, so that its values mean the same in another process. The compiler decides that from the
+// type's members.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +15,11 @@
 
 namespace penstock::actors {
 
-/// The functions of this namespace find the members of aggregates. They are only used for their
+/// The functions of this namespace find the members of aggregates. They are used only for their
 /// types and constants, and never run.
 namespace members {
 
-/// Stands for a value of any type.
+/// An Anything stands for a value of any type.
 struct Anything {
   template <class Member>
   operator Member() const;
@@ -31,7 +32,7 @@ constexpr bool takes(std::index_sequence<I...>) {
   };
 }
 
-/// Returns the number of an aggregate's members.
+/// Returns the number of members of an `Aggregate`.
 template <class Aggregate, std::size_t Found = 0>
 constexpr std::size_t count() {
   if constexpr (takes<Aggregate>(std::make_index_sequence<Found + 1>{}))
@@ -40,7 +41,7 @@ constexpr std::size_t count() {
     return Found;
 }
 
-/// Returns references to the members of an aggregate that has at most ten.
+/// Returns references to the members of `x`, which has at most ten.
 template <class Aggregate>
 auto all(Aggregate& x) {
   constexpr std::size_t members = count<Aggregate>();
@@ -85,7 +86,7 @@ auto all(Aggregate& x) {
 template <class T>
 constexpr bool is_plain_data();
 
-/// Says whether every type of a list is plain data.
+/// AllPlain<std::tuple<T...>>::value says whether every type `T` is plain data.
 template <class T>
 struct AllPlain;
 template <class... T>
@@ -98,8 +99,8 @@ struct IsPlainList : std::false_type {};
 template <class T>
 struct IsPlainList<std::vector<T>> : std::bool_constant<is_plain_data<T>()> {};
 
-/// Returns whether a `T` holds numbers, text, tensors and lists of these alone. It then has no
-/// pointer, no handle, no function, and no private members.
+/// Returns whether a `T` holds nothing but numbers, text, tensors and lists of these. Such a type
+/// has no pointer, no handle, no function, and no private members.
 template <class T>
 constexpr bool is_plain_data() {
   if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>)

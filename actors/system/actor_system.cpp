@@ -38,8 +38,8 @@ ActorSystem::Config::Config(const SystemOptions& options)
     });
 }
 
-// The threads are started last: if that fails, `system_` is complete, and its destructor ends it as
-// usual.
+// The threads are started last: if they cannot be started, `system_` is complete, and its
+// destructor ends it as usual.
 ActorSystem::ActorSystem(const SystemOptions& options) : config_(options), system_(config_) {
   const HostThreadGuard constructing_counts_too;
   if (Scheduler* const threads = scheduler()) threads->start_workers(worker_threads(options));
@@ -47,8 +47,8 @@ ActorSystem::ActorSystem(const SystemOptions& options) : config_(options), syste
 
 ActorSystem::~ActorSystem() {
   // The destructor of CAF's system uses a variable that CAF keeps for each thread. If there is no
-  // memory to prepare this thread with, the system ends nevertheless: a thread that has used CAF
-  // before needs none, and a destructor cannot refuse to run on any other thread.
+  // memory to prepare this thread, the system ends nevertheless: a thread that has used CAF before
+  // needs no such memory, and on any other thread, a destructor cannot refuse to run.
   prepare_to_end();
   run_pending();
   roll_.tell_all();

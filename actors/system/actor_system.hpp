@@ -1,6 +1,6 @@
-// ActorSystem is CAF's actor system, configured for an engine that lives in somebody else's
-// process: it reads no files, prints nothing, and has threads of the engine's own kind. It owns the
-// worker threads. Its destructor tells all actors to end, and waits for them.
+// An ActorSystem is CAF's actor system, configured for an engine that lives in the host's process:
+// it reads no files, prints nothing, and has threads of the engine's own kind. It owns the worker
+// threads. Its destructor tells all actors to end, and waits until they have ended.
 #pragma once
 
 #include <caf/actor_system.hpp>
@@ -22,31 +22,31 @@ class Scheduler;
 
 /// RunsOn says where an actor's handlers run.
 enum class RunsOn : std::uint8_t {
-  workers,     ///< They run on the system's worker threads, and never block.
-  own_thread,  ///< They run on a thread of the actor's own, and may block or compute for long.
+  workers,     ///< The handlers run on the system's worker threads, and never block.
+  own_thread,  ///< The handlers run on a thread of the actor's own. They may block or take long.
 };
 
-/// While this object lives, its thread, which is the host's, may use an actor system; its
-/// destructor cuts the thread's tie to the system. CAF leaves a reference to the system's logger
-/// behind in each thread that spawns an actor or uses a scoped one. A system's destructor waits
-/// until all threads but its own have dropped that reference, and without this object a thread of
-/// the host's might never do so.
+/// While a HostThreadGuard lives, the thread of the host that made it may use an actor system; its
+/// destructor cuts the thread's tie to the system. CAF leaves a reference to the system's logger in
+/// each thread that spawns an actor or uses a scoped actor. A system's destructor waits until all
+/// threads except its own have dropped that reference. Without a guard, a thread of the host might
+/// never drop it.
 struct HostThreadGuard {
-  /// Lets the calling thread use CAF. @throws std::bad_alloc if there is no memory for that.
+  /// Lets the calling thread use CAF. @throws std::bad_alloc
   HostThreadGuard();
   HostThreadGuard(const HostThreadGuard&) = delete;
   HostThreadGuard& operator=(const HostThreadGuard&) = delete;
   ~HostThreadGuard();
 };
 
-/// Is an actor system of the engine. Any thread may make, use and destroy it.
+/// An ActorSystem is an actor system of the engine. Any thread may make, use and destroy it.
 class ActorSystem {
  public:
   /// Starts the system. If an allocation fails, the constructor throws and nothing of the system is
-  /// left. That does not hold for a deterministic system: it has CAF's own scheduler, which may end
-  /// the process.
-  /// @throws Error out_of_memory if the machine cannot start the threads that are asked for, or has
-  /// no memory for what CAF keeps for each of them; std::bad_alloc.
+  /// left. The exception is a deterministic system: it has CAF's own scheduler, which may end the
+  /// process.
+  /// @throws Error out_of_memory if the threads cannot be started, or if there is no memory for
+  /// what CAF keeps for each of them; std::bad_alloc.
   explicit ActorSystem(const SystemOptions& options = {});
   ~ActorSystem();
   ActorSystem(const ActorSystem&) = delete;
@@ -54,8 +54,8 @@ class ActorSystem {
 
   bool deterministic() const noexcept { return config_.deterministic; }
   RunsOn devices() const noexcept { return config_.devices; }
-  /// Returns CAF's actor system. A host thread that does more with it than send messages holds a
-  /// HostThreadGuard meanwhile.
+  /// Returns CAF's actor system. A thread of the host that does more with it than send messages has
+  /// a HostThreadGuard meanwhile.
   caf::actor_system& caf() noexcept { return system_; }
 
   /// Handles all mail of a deterministic system, first come, first served, on the calling thread.
@@ -63,10 +63,10 @@ class ActorSystem {
   void run_pending();
 
   /// Starts the function-based actor `body` with `args`. A deterministic system has no threads, and
-  /// ignores `where`. A thread of the actor's own bears the name in `watched`. The watch in
-  /// `watched`, if there is one, learns of the actor's end.
-  /// @throws Error out_of_memory if `where` asks for a thread and the machine cannot start another
-  /// one; std::bad_alloc. The actor has then not been started.
+  /// ignores `where`. If the actor has a thread of its own, the thread has the name in `watched`.
+  /// The watch in `watched`, if there is one, learns of the actor's end.
+  /// @throws Error out_of_memory if `where` asks for a thread and none can be started;
+  /// std::bad_alloc. If the function throws, the actor has not been started.
   template <class Body, class... Args>
   auto spawn(RunsOn where, Watched watched, Body body, Args&&... args) {
     using Impl = caf::infer_impl_from_fun_t<Body>;
@@ -86,19 +86,20 @@ class ActorSystem {
 
   /// Lets the calling thread, which is going to destroy this system, use CAF and throw, with memory
   /// that was kept back for the purpose. The destructor calls this function. A thread that uses CAF
-  /// on the way to the destructor calls it earlier.
+  /// on the way to the destructor calls this function earlier.
   void prepare_to_end() noexcept { static_cast<void>(entry_memory_.enter_caf_with_it()); }
 
  private:
-  /// Says where an actor will run. Its destructor gives back the thread of an actor that could not
-  /// be started.
+  /// A Place says where an actor will run. If the actor could not be started, the destructor gives
+  /// back the actor's thread.
   struct Place {
     Place(ActorSystem& system, RunsOn where, Watched watched);
     ~Place();
     ActorTerms terms;
   };
 
-  /// Returns the engine's scheduler, or null in a deterministic system, which has CAF's own.
+  /// Returns the engine's scheduler, or null in a deterministic system, which has CAF's own
+  /// scheduler.
   Scheduler* scheduler() noexcept;
 
   struct Config : caf::actor_system_config {
@@ -107,7 +108,7 @@ class ActorSystem {
     RunsOn devices;
   };
 
-  EntryMemory entry_memory_;  // Serves the thread that destroys this object.
+  EntryMemory entry_memory_;  // This is for the thread that destroys this object.
   Config config_;
   Roll roll_;
   // If the constructor of `system_` throws, this guard cuts the thread's tie to that system.

@@ -5,9 +5,9 @@
 
 namespace penstock::actors {
 
-/// Makes a message for which the actor has no handler end the actor, with an error that names the
-/// message: the engine's actors know all messages that they send each other, so an unexpected one
-/// is a bug. An answer that is an error ends the actor, too. Nothing is printed.
+/// Prepares the actor `self` so that a message for which it has no handler ends it, with an error
+/// that names the message. Such a message is a bug, because the engine's actors know all messages
+/// that they send each other. An answer that is an error ends the actor, too. Nothing is printed.
 void base_init(caf::scheduled_actor* self);
 
 }  // namespace penstock::actors

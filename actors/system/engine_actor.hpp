@@ -1,7 +1,6 @@
-// EngineActor is the class of every actor of the engine. It makes an actor of CAF's one that can
-// end even if no memory is left, and that tells its watch when it ends. An exception that a handler
-// throws ends the actor and becomes the reason of its end. No exception leaves resume(), which a
-// worker calls.
+// Every actor of the engine is an EngineActor: an actor of CAF that can end even if no memory is
+// left, and that tells its watch when it ends. An exception that a handler throws ends the actor
+// and becomes the reason of its end. No exception leaves resume(), which a worker calls.
 #pragma once
 
 #include <caf/actor_cast.hpp>
@@ -19,26 +18,27 @@
 
 namespace penstock::actors {
 
-/// Holds what an actor is spawned with. All memory that the actor's end needs is allocated before
-/// the actor is.
+/// ActorTerms are what an actor is spawned with. All memory that the actor's end needs is allocated
+/// before the actor itself.
 struct ActorTerms {
   Roll* roll = nullptr;
   EndNotice notice;
-  caf::mailbox_element_ptr exit;  ///< Is the message that tells the actor to end.
-  caf::error out_of_memory;       ///< Is the reason of the actor's end if memory runs out.
-  /// Is the reason of the actor's end if memory also runs out for the answer to a requester.
+  caf::mailbox_element_ptr exit;  ///< This message tells the actor to end.
+  caf::error out_of_memory;       ///< This is the reason of the actor's end if memory runs out.
+  /// This is the reason of the actor's end if there is also no memory for the answer to a request.
   caf::error still_out_of_memory;
-  Seat seat;  ///< Is the actor's seat in the queue of the workers that all actors share.
-  std::shared_ptr<Workers> thread;  ///< Is the actor's own thread; null if the actor has none.
-  /// Runs the actor's handlers; null in a deterministic system.
+  Seat seat;  ///< This is the actor's seat in the queue of the workers that actors share.
+  /// This is the actor's own thread, or null if the actor has none.
+  std::shared_ptr<Workers> thread;
+  /// These run the actor's handlers. In a deterministic system, this is null.
   Workers* workers = nullptr;
 };
 
-/// Discards the mail that is left in an actor's mailbox. Requests among it get no answer.
+/// Discards the mail that is left in the mailbox of `actor`. Requests in the mailbox get no answer.
 void drop_mail(caf::scheduled_actor& actor) noexcept;
 
-/// Turns `exception` into the reason of an actor's end. If there is no memory for that, the
-/// function moves `out_of_memory` into its result.
+/// Returns the reason of an actor's end by `exception`. If there is no memory for the reason, the
+/// function returns `out_of_memory`, from which it moves.
 caf::error reason_of(const std::exception_ptr& exception, caf::error& out_of_memory) noexcept;
 
 template <class Impl>
@@ -53,8 +53,8 @@ class EngineActor final : public Impl, public Mortal {
   }
   ~EngineActor() override = default;
 
-  /// Lets the receiver's own workers run the receiver, and ignores `sender`, the workers that run
-  /// the sending actor. In a deterministic system, which has no workers, `sender` is used.
+  /// Adds `message` to the mailbox. This actor's own workers run it, not `sender`, the workers that
+  /// run the sending actor. In a deterministic system, which has no workers, `sender` runs it.
   void enqueue(caf::mailbox_element_ptr message, caf::execution_unit* sender) override {
     Impl::enqueue(std::move(message), terms_.workers ? terms_.workers : sender);
   }
@@ -64,16 +64,16 @@ class EngineActor final : public Impl, public Mortal {
     try {
       return Impl::resume(unit, max_throughput);
     } catch (...) {
-      // CAF throws only if it had no memory to tell a requester why its request has failed.
+      // CAF throws only if there was no memory to tell another actor why its request has failed.
       this->quit(reason_of(std::current_exception(), terms_.still_out_of_memory));
       this->finalize();
       return caf::resumable::done;
     }
   }
 
-  /// Ends the actor. CAF needs memory for that, to answer requests that have not been handled and
-  /// to tell linked actors. If an attempt fails, the rest of the mail is discarded, and the next
-  /// attempt gets past the place where the last one failed.
+  /// Ends the actor. For that, CAF needs memory, to answer requests that have not been handled and
+  /// to tell linked actors. If an attempt fails, the rest of the mail is discarded, so that the
+  /// next attempt gets past the place where the last one failed.
   bool cleanup(caf::error&& reason, caf::execution_unit* unit) noexcept override {
     for (;;) {
       try {

@@ -14,7 +14,7 @@ namespace {
 using Place = const caf::strong_actor_ptr&;
 
 void set(Place place, caf::strong_actor_ptr actor) noexcept {
-  // The cast is allowed because the system that `place` belongs to is not constant.
+  // The cast is allowed because the system to which `place` belongs is not constant.
   const_cast<caf::strong_actor_ptr&>(place) = std::move(actor);
 }
 
@@ -25,8 +25,9 @@ void end(Place place) noexcept {
   idle->cleanup(caf::error(), nullptr);
 }
 
-/// A place holder stands in the place of an internal actor until CAF assigns the internal actor to
-/// that place. The assignment destroys the place holder, which then ends the internal actor.
+/// A PlaceHolder stands in the place of an internal actor of CAF until CAF assigns the internal
+/// actor to that place. The assignment destroys the place holder, which then ends the internal
+/// actor.
 class PlaceHolder final : public caf::monitorable_actor {
  public:
   PlaceHolder(caf::actor_config& config, Place place) : monitorable_actor(config), place_(place) {}
@@ -51,8 +52,8 @@ class PlaceHolder final : public caf::monitorable_actor {
 
 void end_internal_actors_at_once(caf::actor_system& system) {
   // CAF keeps a number for each thread, and looks it up when it spawns an actor and when it
-  // destroys one. Only a thread's first look-up allocates memory, so it is done here, where it may
-  // throw.
+  // destroys one. Only a thread's first look-up allocates memory. It is done here, where an
+  // exception may be thrown.
   system.logger().thread_local_aid(0);
   for (const caf::strong_actor_ptr* const place : {&system.spawn_serv(), &system.config_serv()}) {
     caf::actor_config config;

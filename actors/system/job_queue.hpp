@@ -1,6 +1,7 @@
-// A JobQueue holds the actors that have mail, in the order in which they got it, and lets threads
-// wait for them. Pushing allocates nothing and throws nothing: room for an actor is made when it is
-// spawned, and no actor is in the queue twice. Any thread may use a JobQueue.
+// A JobQueue holds the actors that have mail, in the order in which they got the mail, and lets
+// threads wait for such actors. Adding an actor to the queue allocates nothing and throws nothing:
+// room for an actor is made when it is spawned, and no actor is in the queue twice. Any thread may
+// use a JobQueue.
 #pragma once
 
 #include <caf/fwd.hpp>
@@ -15,17 +16,18 @@ class JobQueue {
  public:
   /// Makes room for another actor. @throws std::bad_alloc
   void add_seat();
-  /// Gives up the room of an actor that is not in the queue and never will be again.
+  /// Gives up the room of an actor that is not in the queue and will not be added to it again.
   void remove_seat() noexcept;
 
   void push(caf::resumable* job) noexcept;
-  /// Waits for a job. Returns null once the queue is closed and empty.
+  /// Waits until there is a job, and takes the first one. Returns null once the queue is closed and
+  /// empty.
   caf::resumable* pop() noexcept;
   /// Puts `job` at the end of the queue and takes the first job, which is `job` itself if the queue
   /// was empty.
   caf::resumable* exchange(caf::resumable* job) noexcept;
 
-  /// Ends the waiting of all threads. Jobs may still be pushed afterwards, and pop() returns them.
+  /// Lets no thread wait any longer. Jobs may still be added afterwards, and pop() returns them.
   void close() noexcept;
 
  private:
@@ -35,14 +37,14 @@ class JobQueue {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<caf::resumable*> ring_;
-  // The jobs in the ring begin at `first_`, and there are `size_` of them.
+  // The ring has `size_` jobs, the first of them at position `first_`.
   std::size_t first_ = 0, size_ = 0;
   std::size_t seats_ = 0;
-  std::size_t waiting_ = 0;  // Counts the threads that wait.
+  std::size_t waiting_ = 0;  // This many threads wait for a job.
   bool closed_ = false;
 };
 
-/// Keeps room for one actor in a queue for as long as this object lives.
+/// While a Seat lives, it keeps room for one actor in a queue.
 class Seat {
  public:
   Seat() = default;

@@ -1,6 +1,6 @@
 // A Letter is a message that is allocated before it is needed, so that sending it cannot fail. The
-// letter owns the message until it is sent; from then on the receiver's mailbox owns it. One thread
-// at a time may use a letter.
+// letter owns the message until the message is sent; from then on the receiver's mailbox owns the
+// message. Only one thread at a time may use a letter.
 #pragma once
 
 #include <caf/actor_cast.hpp>
@@ -10,8 +10,8 @@
 
 namespace penstock::actors {
 
-/// Is a letter with a `Message`, whose move throws nothing. A letter is either written, with a
-/// message in it, or blank. Only a written letter may be changed, sent or taken.
+/// A Letter has a `Message`, whose move throws nothing. A letter is either written, with a message
+/// in it, or blank. Only a written letter may be changed, sent or taken.
 template <class Message>
 class Letter {
  public:
@@ -22,7 +22,8 @@ class Letter {
   }
 
   /// Writes the letter, if it is blank, with the message that `make` returns.
-  /// @throws std::bad_alloc, or what `make` throws; the letter is then still blank.
+  /// @throws std::bad_alloc, or what `make` throws. If the function throws, the letter is still
+  /// blank.
   void prepare(const auto& make) {
     if (!element_)
       element_ = caf::make_mailbox_element(nullptr, caf::make_message_id(), {}, Message(make()));

@@ -34,8 +34,9 @@ void Roll::remove(Mortal& mortal) noexcept {
   mortal.listed_ = false;
 }
 
-// An actor that is about to be destroyed cannot be told, as handle() returns null. The actor still
-// waits for the lock to leave the roll, so that `mortal` is valid while the lock is held.
+// An actor that is about to be destroyed cannot be told, because its handle() returns null. Such an
+// actor waits for the lock before it leaves the roll, so that `mortal` is valid while the lock is
+// held.
 void Roll::tell_all() noexcept {
   for (;;) {
     // This handle is released only after the lock, because its release may destroy the actor.

@@ -1,5 +1,6 @@
 // Mortal and Roll tell actors to end, even if no memory is left. An actor's exit message is made
-// before the actor is, and the roll of an actor system lists the actors that have not been told.
+// before the actor, and the roll of an actor system lists the actors that have not ended and have
+// not been told to end.
 #pragma once
 
 #include <caf/fwd.hpp>
@@ -10,22 +11,22 @@ namespace penstock::actors {
 
 class Roll;
 
-/// Is an actor of the engine that can be told to end. Any thread may use it.
+/// A Mortal is an actor of the engine that can be told to end. Any thread may use it.
 class Mortal {
  public:
   Mortal(const Mortal&) = delete;
   Mortal& operator=(const Mortal&) = delete;
 
-  /// Makes the actor end once it has handled the mail that it has by now. Only the first call does
-  /// anything. The function allocates nothing. The caller holds a handle of the actor.
+  /// Makes the actor end once it has handled the mail that is in its mailbox now. Only the first
+  /// call does anything. The function allocates nothing. The caller holds a handle of the actor.
   void tell_to_end() noexcept;
 
  protected:
   explicit Mortal(Roll& roll) noexcept;
   ~Mortal() { leave_roll(); }
 
-  /// Takes the actor off the roll, so that nobody tells it to end from now on. Returns whether it
-  /// has been told.
+  /// Takes the actor off the roll, so that nobody tells it to end from now on. Returns whether the
+  /// actor has been told to end.
   bool leave_roll() noexcept;
 
  private:
@@ -38,18 +39,19 @@ class Mortal {
 
   Roll& roll_;
   Mortal *before_ = nullptr, *after_ = nullptr;
-  bool listed_ = true;  // Says whether the actor is in the roll.
+  bool listed_ = true;  // If this is true, the actor is on the roll.
   bool told_to_end_ = false;
 };
 
-/// Lists the actors that have not been told to end. Any thread may use it.
+/// A Roll lists the actors that have not ended and have not been told to end. Any thread may use
+/// it.
 class Roll {
  public:
   Roll() = default;
   Roll(const Roll&) = delete;
   Roll& operator=(const Roll&) = delete;
 
-  /// Tells all actors in the roll to end. Allocates nothing.
+  /// Tells all actors on the roll to end. Allocates nothing.
   void tell_all() noexcept;
 
  private:

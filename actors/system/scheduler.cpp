@@ -7,7 +7,7 @@
 namespace penstock::actors {
 namespace {
 
-/// Is a clock that tells the time, and refuses timeouts and delayed messages.
+/// NoTimers is a clock that tells the time, and refuses timeouts and delayed messages.
 class NoTimers final : public caf::actor_clock {
  public:
   void set_ordinary_timeout(time_point, caf::abstract_actor*, caf::atom_value,
@@ -74,7 +74,7 @@ caf::actor_clock& Scheduler::clock() noexcept {
   return clock;
 }
 
-// Every actor has come to its end by now, but threads may still run the last instructions of some.
+// Every actor has ended by now, but threads may still run the last instructions of some actors.
 void Scheduler::stop() noexcept {
   shared_.end();
   const std::lock_guard lock(mutex_);

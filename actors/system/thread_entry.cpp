@@ -38,8 +38,9 @@ void enter_caf() {
   if (!try_to_enter_caf()) throw std::bad_alloc();
 }
 
-// The pages are writable because only such pages count, even if unused, towards every limit on
-// memory. Giving them back then makes room under each limit that a later allocation must keep.
+// The pages are writable because only writable pages count, even if they are unused, towards every
+// limit on memory. Therefore, giving the pages back makes room under every limit that a later
+// allocation has to keep.
 EntryMemory::EntryMemory()
     : pages_(
           mmap(nullptr, kept_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
@@ -55,8 +56,9 @@ bool EntryMemory::enter_caf_with_it() noexcept {
   return false;
 }
 
-// The pages stay mapped if the system cannot unmap them. That happens if they are within a larger
-// mapping, which would be split, and the process already has as many mappings as it may have.
+// The pages stay mapped if the operating system cannot unmap them. That happens if the pages are
+// within a larger mapping, which would be split, and the process already has as many mappings as it
+// may have.
 void EntryMemory::give_back() noexcept {
   if (void* const pages = std::exchange(pages_, nullptr)) munmap(pages, kept_bytes);
 }

@@ -40,7 +40,7 @@ void Workers::wait_until_entered() noexcept {
 
 void Workers::end() noexcept {
   close();
-  threads_.clear();  // The destructor of each thread waits for the thread's end.
+  threads_.clear();  // The destructor of each thread waits until the thread has ended.
 }
 
 void Workers::work() noexcept {
@@ -52,7 +52,8 @@ void Workers::work() noexcept {
   entering_.notify_one();
   caf::resumable* job = jobs_.pop();
   while (job) {
-    // The thread prepares for each job, because the host may have loaded libraries since the last.
+    // The thread prepares anew for each job, because the host may have loaded libraries since the
+    // job before.
     static_cast<void>(prepare_to_throw());
     if (job->resume(this, max_throughput_) == caf::resumable::resume_later) {
       job = jobs_.exchange(job);

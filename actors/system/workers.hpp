@@ -1,6 +1,7 @@
 // Workers are threads that handle the mail of the actors in one queue. An actor system has one
-// Workers object with several threads for all actors that share them, and one with a single thread
-// for each actor that has its own. To CAF, all threads of a Workers object are one execution unit.
+// Workers object whose threads many actors share, and one Workers object with a single thread for
+// each actor that has a thread of its own. To CAF, all threads of a Workers object are one
+// execution unit.
 #pragma once
 
 #include <atomic>
@@ -25,22 +26,24 @@ class Workers final : public caf::execution_unit {
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  /// Starts `count` threads that bear `name`, or none, and waits until each is able to run actors.
-  /// @throws Error out_of_memory if the system does not allow that many, or has no memory for what
-  /// CAF keeps for each thread.
+  /// Starts `count` threads with the name `name`, and waits until each of them is able to run
+  /// actors. If the function throws, no thread is left.
+  /// @throws Error out_of_memory if the operating system does not allow so many threads, or if
+  /// there is no memory for what CAF keeps for each thread; std::bad_alloc.
   void start(const std::string& name, int count);
 
   JobQueue& jobs() noexcept { return jobs_; }
   std::size_t max_throughput() const noexcept { return max_throughput_; }
-  /// Takes an actor that has mail. Any thread may call this.
+  /// Adds `job`, an actor that has mail, to the queue. Any thread may call this function.
   void exec_later(caf::resumable* job) noexcept override { jobs_.push(job); }
 
-  /// Tells the threads to end once no actor has mail, and does not wait for the threads. Any thread
-  /// may call this function.
+  /// Tells the threads to end once no actor has mail. Does not wait for the threads. Any thread may
+  /// call this function.
   void close() noexcept { jobs_.close(); }
-  /// Returns whether all threads have come to their end.
+  /// Returns whether all threads have ended, or are about to.
   bool ended() const noexcept { return running_.load() == 0; }
-  /// Closes the queue and waits for the threads. None of these threads may call it.
+  /// Closes the queue and waits until all threads have ended. None of these threads may call this
+  /// function.
   void end() noexcept;
 
  private:
@@ -52,8 +55,8 @@ class Workers final : public caf::execution_unit {
   JobQueue jobs_;
   std::size_t max_throughput_;
   std::atomic<int> running_{0};
-  std::atomic<int> entering_{0};      // Counts the threads that cannot run actors yet.
-  std::atomic<bool> refused_{false};  // Says whether a thread had no memory to enter CAF.
+  std::atomic<int> entering_{0};      // This many threads cannot run actors yet.
+  std::atomic<bool> refused_{false};  // This is true if a thread had no memory for using CAF.
   std::vector<EngineThread> threads_;
 };
 

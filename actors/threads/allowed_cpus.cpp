@@ -13,9 +13,10 @@
 #include <string_view>
 #include <vector>
 
-// These functions belong to OpenMP's runtime, and are null unless the process has such a runtime.
-// Only GCC's runtime binds the main thread before the program begins, and only GCC's can be asked
-// for places safely: LLVM's would bind the thread that asks. `GOACC_declare` is in GCC's alone.
+// These functions belong to an OpenMP runtime, and are null unless the process has such a runtime.
+// Only GCC's runtime binds the main thread before the program begins, and only GCC's runtime can be
+// asked for places safely: LLVM's runtime would bind the thread that asks. Only GCC's runtime has
+// `GOACC_declare`.
 extern "C" {
 int omp_get_num_places() __attribute__((weak));
 int omp_get_place_num_procs(int place) __attribute__((weak));
@@ -35,7 +36,7 @@ std::string_view setting(const char* name) noexcept {
   return value ? value : std::string_view();
 }
 
-/// Returns whether `word`, apart from blanks around it, is `expected` in upper or lower case.
+/// Returns whether `word`, without the blanks around it, is `expected` in upper or lower case.
 bool is_word(std::string_view word, std::string_view expected) noexcept {
   constexpr std::string_view blanks = " \t\r\n\v\f";
   const auto lower = [](char letter) {
@@ -56,13 +57,14 @@ bool has_word(std::string_view words, std::string_view expected) noexcept {
   return false;
 }
 
-/// Returns whether KMP_AFFINITY, a list of modifiers and one type, names a type that binds threads.
+/// Returns whether `affinity` names a type that binds threads. It is the value of KMP_AFFINITY: a
+/// list of modifiers and one type.
 bool kmp_binds_threads(std::string_view affinity) noexcept {
   return !affinity.empty() && !has_word(affinity, "none") && !has_word(affinity, "disabled");
 }
 
-/// Returns whether the environment asks OpenMP's runtime to bind threads to CPUs. No runtime binds
-/// threads unless it is asked to.
+/// Returns whether the environment asks OpenMP runtimes to bind threads to CPUs. No runtime binds
+/// threads unless it is asked to do so.
 bool openmp_binds_threads() noexcept {
   if (const std::string_view binding = setting("OMP_PROC_BIND"); !binding.empty())
     return !is_word(binding, "false");
@@ -72,11 +74,11 @@ bool openmp_binds_threads() noexcept {
 
 }  // namespace
 
-/// Collects the CPUs of threads, and of OpenMP's places, in a set.
+/// A Collector collects the CPUs of threads, and of OpenMP's places, in a set.
 class AllowedCpus::Collector {
  public:
-  /// Adds the CPUs that `thread` may use; 0 is the calling thread. Adds none if the operating
-  /// system does not tell them.
+  /// Adds the CPUs that `thread` may use; 0 stands for the calling thread. Adds no CPUs if the
+  /// operating system does not say which CPUs they are.
   void add_thread(pid_t thread) noexcept {
     std::array<cpu_set_t, 8> words = {};
     if (sched_getaffinity(thread, sizeof(words), words.data()) == 0)
@@ -121,7 +123,7 @@ AllowedCpus AllowedCpus::now() noexcept {
   try {
     collector.add_openmp_places();
   } catch (const std::bad_alloc&) {
-    // The set then has the CPUs that are known without the places.
+    // In this case, the set has only the CPUs that were found before.
   }
   return collector.set();
 }

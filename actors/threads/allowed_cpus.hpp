@@ -1,8 +1,9 @@
 // AllowedCpus are the CPUs that the engine's threads may use. A thread inherits the CPUs of the
-// thread that starts it. A host may have bound the latter to a single CPU, but the engine's threads
-// are not meant to share that CPU. The CPUs of the main thread, on the other hand, are meant for
-// the whole process, as when `taskset -p` or Python's os.sched_setaffinity() confines it. They are
-// not if OpenMP was told to bind threads: its runtime has then bound the main thread as well.
+// thread that starts it. The host may have bound that thread to a single CPU, but the engine's
+// threads are not meant to share one CPU. The CPUs of the main thread, however, are meant for the
+// whole process: `taskset -p` and Python's os.sched_setaffinity() confine the process by confining
+// its main thread. The exception is a process in which OpenMP was told to bind threads, because its
+// runtime has bound the main thread, too.
 #pragma once
 
 #if defined(__linux__)
@@ -13,24 +14,25 @@
 
 namespace penstock::actors {
 
-/// Is a set of up to 8,192 CPUs. It is empty if the operating system does not say which ones a
-/// thread may use.
+/// An AllowedCpus is a set of up to 8,192 CPUs. The set is empty if the operating system does not
+/// say which CPUs a thread may use.
 class AllowedCpus {
  public:
   /// Returns the CPUs that the calling thread and the main thread may use now. If the environment
   /// tells OpenMP to bind threads (OMP_PROC_BIND, OMP_PLACES, GOMP_CPU_AFFINITY or KMP_AFFINITY),
-  /// the set also has the CPUs of every other thread of the process, and those in the places of
-  /// GCC's OpenMP runtime if the process has that runtime. The set has only CPUs that the process
+  /// the set also has the CPUs of every other thread of the process and, if the process has GCC's
+  /// OpenMP runtime, the CPUs in the places of that runtime. The set has only CPUs that the process
   /// was started with, and the kernel itself enforces the limits of a container. The function reads
-  /// the environment, which the host may change while none of its calls of the engine is under way:
-  /// only a thread that works on such a call may call the function.
+  /// the environment, which the host may change while no call of the engine is under way.
+  /// Therefore, only a thread that works on a call by the host may call this function.
   static AllowedCpus now() noexcept;
 
-  /// Lets the calling thread use these CPUs, or does nothing if the set is empty. The function
-  /// reads nothing of the process, so that any thread may call it at any time.
+  /// Lets the calling thread use these CPUs, or does nothing if the set is empty. Any thread may
+  /// call this function at any time, because it does not read the environment.
   void use() const noexcept;
 
-  /// Returns how many CPUs there are in the set, or in the machine if the set is empty; at least 1.
+  /// Returns how many CPUs are in the set, or in the machine if the set is empty. The result is at
+  /// least 1.
   int count() const noexcept;
 
 #if defined(__linux__)

@@ -24,7 +24,7 @@ struct Start {
 
 void name_this_thread(const std::string& name) noexcept {
 #if defined(__linux__)
-  char taken[16] = {};  // Linux accepts names of this size, including the zero at the end.
+  char taken[16] = {};  // Linux allows this many bytes for a name, including the zero at the end.
   name.copy(taken, sizeof(taken) - 1);
   pthread_setname_np(pthread_self(), taken);
 #else
@@ -37,13 +37,13 @@ void* run(void* argument) {
   name_this_thread(start->name);
   start->cpus.use();
   const CanonicalFloats floats;
-  static_cast<void>(prepare_to_throw());  // Without memory, `body` is run nevertheless.
+  static_cast<void>(prepare_to_throw());  // If there is no memory, `body` runs nevertheless.
   start->body();
   return nullptr;
 }
 
-/// While this object lives, all signals are blocked in the calling thread, and in the threads that
-/// it starts.
+/// While a BlockedSignals lives, all signals are blocked in the thread that made it, and in threads
+/// that this thread starts.
 class BlockedSignals {
  public:
   BlockedSignals() noexcept {
@@ -59,7 +59,8 @@ class BlockedSignals {
   sigset_t before_;
 };
 
-/// Holds the attributes of a new thread, so that it does not get the process's default ones.
+/// Attributes are the attributes of a new thread, which thus does not get the process's default
+/// attributes.
 class Attributes {
  public:
   Attributes() noexcept {
@@ -79,11 +80,11 @@ class Attributes {
 }  // namespace
 
 EngineThread::EngineThread(const std::string& name, std::function<void()> body) {
-  // pthread_create() allocates the variables that libraries keep for the new thread. Without memory
-  // for them, the C library would end the process.
+  // pthread_create() allocates the variables that libraries keep for the new thread. If there is no
+  // memory for these variables, the C library ends the process.
   if (!has_memory_for_thread_variables()) throw std::bad_alloc();
-  // The new thread must not read the environment, which the host may change as soon as its call has
-  // ended.
+  // The CPUs are found here, because the new thread must not read the environment, which the host
+  // may change as soon as its call has ended.
   auto start = std::make_unique<Start>(Start{name, std::move(body), AllowedCpus::now()});
   const Attributes attributes;
   const BlockedSignals blocked;

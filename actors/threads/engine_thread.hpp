@@ -1,6 +1,6 @@
 // The engine starts every thread as an EngineThread. A new thread inherits settings of the thread
-// that starts it, and thus the host's settings. An EngineThread begins with settings of its own
-// instead, except for the scheduling policy and the priority. This class does not use CAF.
+// that starts it, and thus the host's settings. An EngineThread instead begins with settings of its
+// own, except for the scheduling policy and the priority. This class does not use CAF.
 #pragma once
 
 #include <pthread.h>
@@ -10,20 +10,20 @@
 
 namespace penstock::actors {
 
-/// Is a thread that the constructor starts, and that the destructor joins unless it has been
-/// detached.
+/// An EngineThread is a thread that the constructor starts, and that the destructor joins unless it
+/// has been detached.
 class EngineThread {
  public:
-  /// Starts a thread that calls `body`, which throws nothing. The thread bears the first 15
-  /// characters of `name`. All signals are blocked from its first instruction on, so that those
-  /// sent to the process go to the host's threads. When it calls `body`, it has the default
+  /// Starts a thread that calls `body`, which throws nothing. The name of the thread is the first
+  /// 15 characters of `name`. All signals are blocked in it from its first instruction on, so that
+  /// signals sent to the process go to the host's threads. When it calls `body`, it has the default
   /// floating-point environment, and it may use every CPU that AllowedCpus::now() returns on the
-  /// thread that starts it. The new thread reads nothing of the process's environment. Its stack
-  /// has 8 MiB whatever the host's default is. It has the scheduling policy and the priority of the
-  /// thread that starts it.
-  /// @throws Error out_of_memory if the system does not allow another thread.
+  /// thread that starts it. It does not read the environment of the process. Its stack has 8 MiB,
+  /// whatever the host's default is. It has the scheduling policy and the priority of the thread
+  /// that starts it.
+  /// @throws Error out_of_memory if the operating system does not allow another thread.
   /// @throws std::bad_alloc if there is no memory, in particular if the 32 KiB are missing that the
-  /// C library may take to start a thread. Other threads may still take the 32 KiB after the check.
+  /// C library may need to start a thread. Other threads may still take the 32 KiB after the check.
   EngineThread(const std::string& name, std::function<void()> body);
   EngineThread(EngineThread&& other) noexcept;
   EngineThread& operator=(EngineThread&&) = delete;
@@ -35,7 +35,7 @@ class EngineThread {
 
  private:
   pthread_t thread_ = {};
-  // Says whether the thread was started, and neither detached nor moved to another object.
+  // If this is true, the thread was started, and was neither detached nor moved to another object.
   bool joinable_ = false;
 };
 

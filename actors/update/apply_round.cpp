@@ -6,7 +6,7 @@
 namespace penstock::actors {
 namespace {
 
-/// If threads share the work on a parameter, each gets whole cache lines, and at least
+/// If threads share the work on a parameter, each of them gets whole cache lines, and at least
 /// `least_elements` elements, which a core updates in some ten microseconds.
 constexpr std::int64_t line_elements = 16;
 constexpr std::int64_t least_elements = 1 << 14;
@@ -21,8 +21,8 @@ double rate_factor(const StageUpdate& update) {
 
 }  // namespace
 
-// The constructor calls the host's learning rate schedule: if that throws, the weights are still
-// whole.
+// The constructor calls the host's learning rate schedule. If the schedule throws, no weights have
+// changed yet.
 ApplyRound::ApplyRound(const RoundRun& run)
     : run_(run),
       update_(run.update),
@@ -88,8 +88,8 @@ graph::Sharing ApplyRound::sharing(const TrainedVariable& trained, std::int64_t 
           .parts = static_cast<std::int32_t>(parts)};
 }
 
-// The norms are added up over their blocks, in the order of the blocks, which gives the same bits
-// as the rule's update() of the whole parameter.
+// The norms are added up over their blocks, in the order of the blocks. That gives the same bits as
+// the rule's update() of the whole parameter.
 void ApplyRound::update_by_norms(const TrainedVariable& trained, const Piece& piece) {
   const std::int64_t elements = size(piece.elements);
   double squared_weights = 0, squared_directions = 0;

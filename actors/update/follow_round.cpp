@@ -5,8 +5,8 @@
 namespace penstock::actors {
 namespace {
 
-/// Does the rule's first step for this replica's shard, which is in `piece`, and sets `part` to
-/// what the shard contributes to the norm of the direction.
+/// Does the rule's first step for this replica's shard, which is in `piece`, and sets `part` to the
+/// shard's contribution to the norm of the direction.
 void make_norm_part(const RoundRun& run, const TrainedVariable& trained, const Piece& piece,
                     graph::NormPart& part) {
   const graph::ParameterRule& rule = run.update.rule_of(trained);

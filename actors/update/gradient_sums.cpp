@@ -62,7 +62,7 @@ void GradientSums::add_up(std::span<const float* const> sums, const ShardedParam
     add_on_ipu(sums, result, staging);
 }
 
-// The sums are added a piece at a time, because the result may be in the place of one of the sums.
+// The sums are added piece by piece, because the result may overwrite one of the sums.
 void GradientSums::add_on_ipu(std::span<const float* const> sums, std::span<float> result,
                               const StagingBuffer& staging) {
   std::array<float, 1024> sum;

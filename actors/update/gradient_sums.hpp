@@ -1,7 +1,7 @@
-// GradientSums holds the gradient sums that one stage's weight update works on. It adds up the sums
-// of all replicas, and those of all uses of a tied parameter, measures norms, and makes all sums
-// zero again in the end. Sums that the host store keeps come to the IPU in pieces. A WeightUpdate
-// owns the GradientSums, and the IPU's thread calls its functions.
+// A GradientSums holds the gradient sums that the weight update of one stage works on. It adds up
+// the sums of all replicas, and those of all uses of a tied parameter, measures norms, and makes
+// sums zero again in the end. Sums that the host store keeps come to the IPU in pieces. A
+// WeightUpdate owns the GradientSums, and the IPU's thread calls its functions.
 #pragma once
 
 #include <cstdint>
@@ -18,23 +18,24 @@
 
 namespace penstock::actors {
 
-/// Has the gradient sums of one stage.
+/// StageSums are the gradient sums of one stage.
 struct StageSums {
-  std::shared_ptr<Arena> arena = {};                ///< Holds the sums of this replica.
-  std::shared_ptr<const ReducedSums> reduced = {};  ///< Is null if there is one replica.
+  std::shared_ptr<Arena> arena = {};                ///< This has the sums of this replica.
+  std::shared_ptr<const ReducedSums> reduced = {};  ///< This is null if there is only one replica.
 };
 
-/// Returns how many elements a part has.
+/// Returns how many elements `part` has.
 constexpr std::int64_t size(const graph::Part& part) {
   return part.end - part.begin;
 }
 
-/// Describes a parameter, and says which of its elements one replica updates.
+/// A ShardedParameter describes a parameter, and says which of its elements one replica updates.
 struct ShardedParameter {
-  std::int32_t variable = 0;  ///< Is the parameter's position in Plan::variables.
+  std::int32_t variable = 0;  ///< This is the parameter's position in Plan::variables.
   const graph::VariablePlan* plan = nullptr;
-  bool divided = false;    ///< Says whether the replicas divide the parameter among themselves.
-  graph::Part shard = {};  ///< Has the elements that this replica updates and keeps state of.
+  bool divided = false;  ///< If this is true, the replicas divide the parameter among themselves.
+  /// This replica updates these elements, and keeps the state of these elements.
+  graph::Part shard = {};
   std::int64_t elements() const { return plan->type.shape.elements(); }
   bool weight_on_host() const { return graph::in_host_store(plan->home.space); }
   bool sums_on_host() const { return graph::in_host_store(plan->gradients[0].home.space); }
@@ -42,7 +43,7 @@ struct ShardedParameter {
 
 class GradientSums {
  public:
-  /// Serves the update of the stage that `arena` holds. No more than `most_addends` sums are ever
+  /// Makes the sums of the stage whose memory is `arena`. No more than `most_addends` sums are
   /// added up at a time.
   GradientSums(std::shared_ptr<Arena> arena, std::size_t most_addends) : arena_(std::move(arena)) {
     addends_.reserve(most_addends);
@@ -50,24 +51,24 @@ class GradientSums {
 
   void set(std::int32_t stage, StageSums sums) { of_stage_[stage] = std::move(sums); }
   Arena& arena_of(std::int32_t stage) const { return *of_stage_.at(stage).arena; }
-  /// Returns the arenas of this stage in all replicas, in the order of the replicas' numbers. It is
-  /// called only if there are several replicas.
+  /// Returns the arenas of this stage in all replicas, in the order of the replicas' numbers. The
+  /// function is called only if there are several replicas.
   std::span<const std::shared_ptr<Arena>> replicas() const {
     return of_stage_.at(static_cast<std::int32_t>(arena_->number())).reduced->replicas;
   }
-  // An update calls the functions from here on, so they allocate nothing.
+  // The functions from reduce_scatter() to clear() allocate nothing, because an update calls them.
 
   /// Adds up the sums of all replicas, in the order of the replicas' numbers, for this replica's
   /// shard of a divided parameter. The result is in this replica's own sums. No replica may clear
-  /// sums before all replicas have done this.
+  /// sums before all replicas have called this function.
   void reduce_scatter(const ShardedParameter& parameter, const StagingBuffer& staging,
                       CollectiveReport& counts);
-  /// Adds up the slice of replica `replica` in the stage's totals, which are the totals of the
-  /// parameters that are not divided. No replica may read the totals or clear its own sums before
-  /// all replicas have done this.
+  /// Adds up the slice of replica `replica` of the stage's totals. Only parameters that are not
+  /// divided have totals. No replica may read the totals or clear its own sums before all replicas
+  /// have called this function.
   void add_up_slice(std::int64_t replica, const SharedWork& by, const StagingBuffer& staging) const;
-  /// Adds up the sums of a tied parameter's uses, use 0 + use 1 + ..., into this replica's own sum
-  /// of use 0. Does nothing if there is only one use.
+  /// Adds up the sums of all uses of a tied parameter, use 0 + use 1 + ..., into this replica's own
+  /// sum of use 0. Does nothing if there is only one use.
   void add_uses(const ShardedParameter& parameter, const StagingBuffer& staging);
   /// Returns the address of element 0 of the gradient sum that the update reads, after add_uses().
   const float* to_read(const ShardedParameter& parameter) const;
@@ -78,12 +79,12 @@ class GradientSums {
   }
   double squared_norm(const ShardedParameter& parameter, float scale,
                       const StagingBuffer& staging) const;
-  /// Sets `part` to what this replica's shard contributes to the norm of a divided parameter's
+  /// Sets `part` to the contribution of this replica's shard to the norm of a divided parameter's
   /// gradient.
   void norm_part(const ShardedParameter& parameter, float scale, const StagingBuffer& staging,
                  graph::NormPart& part) const;
-  /// Clears this replica's own sums of the parameter, except what the rule itself clears: the shard
-  /// in the sum of use 0.
+  /// Clears this replica's own sums of the parameter, except for the shard in the sum of use 0,
+  /// which the rule itself clears.
   void clear(const ShardedParameter& parameter, const StagingBuffer& staging);
 
  private:
@@ -98,7 +99,7 @@ class GradientSums {
   void clear(const ShardedParameter& parameter, std::size_t use, const graph::Part& elements,
              const StagingBuffer& staging);
   void clear_in_pieces(std::span<float> sum, std::int64_t at_once, const StagingBuffer& staging);
-  /// Returns how many elements of each of two sums fit into scratch together.
+  /// Returns how many elements of each of two sums fit into scratch at the same time.
   static std::int64_t pair_at_once(const ShardedParameter& parameter, const StagingBuffer& staging);
   /// Returns where the update reads the gradient sum of use number `use` of the parameter.
   const float* sum_of(const ShardedParameter& parameter, std::size_t use) const;
@@ -108,7 +109,7 @@ class GradientSums {
 
   std::shared_ptr<Arena> arena_;
   std::map<std::int32_t, StageSums> of_stage_;
-  std::vector<const float*> addends_;  // Points to the sums that are added up.
+  std::vector<const float*> addends_;  // These point to the sums that are added up.
 };
 
 }  // namespace penstock::actors

@@ -10,33 +10,34 @@
 
 namespace penstock::actors {
 
-/// Has the tensors that a rule keeps for one variable, in the order of OptimizerRule::state. The
-/// tensors are whole, or have the elements of a shard.
+/// A VariableState has the tensors that a rule keeps for one variable, in the order of
+/// OptimizerRule::state. The tensors are whole, or have the elements of a shard.
 struct VariableState {
-  std::int32_t variable = 0;  ///< Is the position in Plan::variables.
+  std::int32_t variable = 0;  ///< This is the variable's position in Plan::variables.
   std::vector<Tensor> tensors = {};
-  std::int64_t first_element = 0;  ///< Is the first element of the shard; 0 for whole tensors.
+  /// This is the first element of the shard, and 0 for whole tensors.
+  std::int64_t first_element = 0;
 };
 
-/// Is the whole state of the optimizer.
+/// OptimizerTensors are the whole state of the optimizer.
 struct OptimizerTensors {
-  std::int64_t updates = 0;  ///< Counts the updates that the state has had.
-  /// Has the state tensors of each variable, by position in Plan::variables.
+  std::int64_t updates = 0;  ///< The state has had this many updates.
+  /// This has the state tensors of each variable, in the order of Plan::variables.
   std::vector<std::vector<Tensor>> variables = {};
 };
 
-/// Returns the optimizer state of the stage's variables as it is before the first update.
+/// Returns the optimizer's state of the stage's variables before the first update.
 StateBlocks new_state(const StageUpdate& update);
 /// Returns copies of the replica's shards of divided tensors and, in the first replica, of the
 /// whole tensors, which are the same in all replicas.
 std::vector<VariableState> read_state(const StageUpdate& update);
-/// Replaces the state by `tensors`, which are whole and have the right types. Updates are counted
-/// on from `tensors.updates`.
+/// Replaces the state by `tensors`, which are whole and have the right types, and sets the number
+/// of updates to `tensors.updates`.
 void restore_state(StageUpdate& update, const OptimizerTensors& tensors) noexcept;
-/// Returns how many bytes of the state are kept in the host store or, if `in_host_store` is false,
-/// on the IPU.
+/// Returns how many bytes of the state the host store keeps or, if `in_host_store` is false, how
+/// many bytes stay on the IPU.
 std::int64_t state_bytes(const StageUpdate& update, bool in_host_store);
-/// Returns the block that has the state of a variable.
+/// Returns the block in `state` that has the state of `trained`.
 std::byte* block_of(const TrainedVariable& trained, const StateBlocks& state);
 
 }  // namespace penstock::actors

@@ -1,6 +1,6 @@
 // A Piece has some elements of a parameter's weight, of its gradient sum and of its optimizer
-// state, for an update. Pieces brings elements that the host store keeps to the IPU, and puts them
-// back.
+// state, for an update. A Pieces brings elements that the host store keeps to the IPU, and puts
+// them back.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace penstock::actors {
 
-/// Has some elements of each tensor of a parameter's state.
+/// A PieceState has some elements of each tensor of a parameter's state.
 class PieceState {
  public:
   void push_back(std::span<float> tensor) { tensors_[size_++] = tensor; }
@@ -25,8 +25,8 @@ class PieceState {
   std::size_t size_ = 0;
 };
 
-/// Says where the rule finds the state, the gradient and the weight of some of a parameter's
-/// elements.
+/// A Piece says where the rule finds the state, the gradient and the weight of the elements
+/// `elements` of a parameter.
 struct Piece {
   graph::Part elements;
   PieceState state;
@@ -34,21 +34,23 @@ struct Piece {
   std::span<float> weight;
 };
 
-/// Returns the piece of the elements `part`, which are counted from the first element of `piece`.
+/// Returns the piece that has the elements `part` of `piece`. They are counted from the first
+/// element of `piece`.
 Piece part_of(const Piece& piece, const graph::Part& part);
 
-/// Brings pieces to the IPU for one round of an update. It allocates nothing.
+/// A Pieces brings pieces to the IPU for one round of an update. It allocates nothing.
 class Pieces {
  public:
-  /// Serves a round of `update` that multiplies gradients by `clip_factor` if the rules clip.
+  /// Makes the Pieces of a round of `update` that multiplies gradients by `clip_factor` if the
+  /// rules clip.
   Pieces(StageUpdate& update, const StagingBuffer& staging, double clip_factor)
       : update_(update), staging_(staging), clip_factor_(clip_factor) {}
 
   /// Brings the state, the gradient and the weight of `elements`.
   Piece bring(const TrainedVariable& trained, const graph::Part& elements) const;
-  /// Brings the state and the weight of `elements`, which suffice for the second step of a rule.
+  /// Brings the state and the weight of `elements`, which are enough for the second step of a rule.
   Piece bring_followed(const TrainedVariable& trained, const graph::Part& elements) const;
-  /// Puts back the state and the gradient sums of a piece.
+  /// Puts back the state and the gradient sums of `piece`, if the host store keeps them.
   void put_back(const TrainedVariable& trained, const Piece& piece) const;
   /// Puts back `changed`, the new weight of the elements from `begin` on, if the host store keeps
   /// the weight.
@@ -59,7 +61,7 @@ class Pieces {
   graph::SummedGradient gradient(const TrainedVariable& trained) const;
   PieceState bring_state(const TrainedVariable& trained, const graph::Part& elements) const;
   std::span<float> bring_weight(const TrainedVariable& trained, const graph::Part& elements) const;
-  /// Returns the address of element `begin` in tensor number `tensor` of the state.
+  /// Returns the address of element number `begin` in tensor number `tensor` of the state.
   float* kept(const TrainedVariable& trained, std::size_t tensor, std::int64_t begin) const;
 
   StageUpdate& update_;

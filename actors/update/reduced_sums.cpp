@@ -12,8 +12,8 @@ namespace penstock::actors {
 namespace {
 
 constexpr std::int64_t line_bytes = 64;
-/// A piece of the total is so small that it stays in the first cache while the replicas' sums are
-/// added to it.
+/// A piece of the total is so small that it stays in the first-level cache while the replicas' sums
+/// are added to it.
 constexpr std::int64_t piece_bytes = 1 << 14;
 /// Each thread gets at least this many bytes of the total, which a core adds up in some ten
 /// microseconds.
@@ -21,13 +21,14 @@ constexpr std::int64_t least_bytes = 1 << 16;
 
 using SumsOf = std::span<std::byte> (Arena::*)();
 
-/// Adds up the total of the sums in one place: on the IPUs, or in the host store.
+/// A Totals adds up the total of those sums that are in one place: on the IPUs, or in the host
+/// store.
 class Totals {
  public:
   Totals(const ReducedTotal& total, std::span<const std::shared_ptr<Arena>> replicas, SumsOf sums)
       : total_(total), replicas_(replicas), sums_(sums) {}
 
-  /// Adds up bytes `begin` to `end` of the total.
+  /// Adds up the bytes from `begin` to `end` of the total.
   void add_up(std::int64_t begin, std::int64_t end) const {
     const auto& ranges = total_.layout.ranges;
     auto range = std::ranges::upper_bound(ranges, begin, {}, &ReducedRange::place);
@@ -55,7 +56,7 @@ class Totals {
   SumsOf sums_;
 };
 
-/// Adds up bytes `begin` to `end` of the totals, in pieces, by the threads that share the work.
+/// Adds up the bytes from `begin` to `end` of `totals`, in pieces, on the threads of `by`.
 void add_up(const Totals& totals, std::int64_t begin, std::int64_t end, const SharedWork& by,
             graph::Heartbeat* heartbeat) {
   const std::int64_t pieces = (end - begin + piece_bytes - 1) / piece_bytes;

@@ -14,19 +14,20 @@
 
 namespace penstock::actors {
 
-/// Holds what one stage works with when it runs a round.
+/// A RoundRun is what one stage works with when it runs a round.
 struct RoundRun {
   StageUpdate& update;
   const StagingBuffer& staging;
-  graph::PartRunner* runner = nullptr;  ///< Shares work on large parameters, unless it is null.
-  double clip_factor = 1;               ///< Multiplies gradients if the rules clip them.
-  /// Has the squared norms of the directions along which the weights move, by position in
+  /// Unless this is null, it shares the work on large parameters.
+  graph::PartRunner* runner = nullptr;
+  double clip_factor = 1;  ///< Gradients are multiplied by this factor if the rules clip.
+  /// These are the squared norms of the directions along which the weights move, in the order of
   /// Plan::variables. Only an `apply` after `follow` needs them.
   std::span<const double> directions = {};
 };
 
-/// Adds up the replicas' gradients: for divided parameters this replica's shards, and for all other
-/// parameters this replica's slice of the total.
+/// Adds up the gradients of all replicas: this replica's shards of divided parameters, and this
+/// replica's slice of the total of all other parameters.
 void reduce_gradients(const RoundRun& run);
 
 /// Measures the norms of the gradients.
@@ -36,7 +37,7 @@ void measure_gradients(const RoundRun& run, UpdateNorms& norms);
 /// directions along which the weights move.
 void follow_gradients(const RoundRun& run, UpdateNorms& norms);
 
-/// Moves the weights by the rules, and makes the gradient sums zero again.
+/// An ApplyRound moves the weights by the rules, and makes the gradient sums zero again.
 class ApplyRound {
  public:
   explicit ApplyRound(const RoundRun& run);
@@ -53,7 +54,7 @@ class ApplyRound {
   void update_by_norms(const TrainedVariable& trained, const Piece& piece);
   /// Does the second step of a rule for this replica's shard.
   void move_shard(const TrainedVariable& trained);
-  /// Does the second step of a rule for a piece.
+  /// Does the second step of a rule for `piece`.
   void move(const TrainedVariable& trained, const Piece& piece, double squared_weights,
             double squared_directions);
   double squared_norm_of_weight(const TrainedVariable& trained) const;
@@ -62,15 +63,15 @@ class ApplyRound {
   StageUpdate& update_;
   const StagingBuffer& staging_;
   Pieces pieces_;
-  double rate_factor_;  // Is the learning rate schedule's factor for the update that runs.
+  double rate_factor_;  // This is the learning rate schedule's factor for this update.
 };
 
-/// Copies the other replicas' shards of the new weights to this replica. Every replica has done
-/// `apply` before.
+/// Copies the other replicas' shards of the new weights to this replica. Before that, every replica
+/// has finished the round `apply`.
 void gather_weights(const RoundRun& run);
 
-/// Does the first step of the rule for `block`, which is no larger than a block of the norm.
-/// Returns the squared norm of the direction along which the block's weights move.
+/// Does the first step of the rule of `trained` for `block`, which is no larger than a block of the
+/// norm. Returns the squared norm of the direction along which the block's weights move.
 double follow_block(const RoundRun& run, const TrainedVariable& trained, const Piece& block);
 
 }  // namespace penstock::actors

@@ -10,8 +10,8 @@
 namespace penstock::actors {
 namespace {
 
-/// Returns whether the weights of a stage are whole, and have had as many updates as those of
-/// `first`.
+/// Returns whether the weights of the stage of `update` are not in the middle of an update, and
+/// have had as many updates as the weights of the stage of `first`.
 bool agrees(const WeightUpdate& update, const WeightUpdate& first) {
   return update.whole() && update.updates() == first.updates();
 }

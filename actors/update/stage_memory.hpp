@@ -1,4 +1,4 @@
-// StageMemory is where a stage of a replica keeps its weights and, in training, its optimizer's
+// A StageMemory is where a stage of a replica keeps its weights and, in training, its optimizer's
 // state. While no call is under way, and after the actors have ended, the host's thread reads and
 // writes this memory. Nothing here uses CAF.
 #pragma once
@@ -16,20 +16,23 @@ namespace penstock::actors {
 
 struct StageMemory {
   std::shared_ptr<Arena> arena = {};
-  std::shared_ptr<WeightUpdate> update = {};  ///< Is null in inference.
+  std::shared_ptr<WeightUpdate> update = {};  ///< This is null in inference.
 };
 
-/// Returns copies of the variables of the replica whose stages are `stages`, in the order of
+/// Returns copies of the variables of the replica that has `stages`, in the order of
 /// Plan::variables.
 /// @throws Error closed if the stages ended in the middle of an update; out_of_memory.
 std::vector<Tensor> read_variables(const graph::Plan& plan, std::span<const StageMemory> stages);
-/// Overwrites the variables of every replica. `values` have the plan's types.
+/// Overwrites the variables of all replicas. `values` are in the order of Plan::variables, and have
+/// the plan's types. `stages` are those of all replicas.
 void write_variables(std::span<const StageMemory> stages, std::span<const Tensor> values);
 
-/// Returns the optimizer's whole state, put together from the shards that replicas may have.
+/// Returns the optimizer's whole state, which is put together from the shards of the replicas if
+/// they divide it. `stages` are those of all replicas.
 /// @throws Error out_of_memory
 OptimizerTensors read_optimizer(const graph::Plan& plan, std::span<const StageMemory> stages);
-/// Overwrites the optimizer's state in every replica. `state` has the types that the rules ask for.
+/// Overwrites the optimizer's state in all replicas. `state` has the types that the rules ask for.
+/// `stages` are those of all replicas.
 void write_optimizer(std::span<const StageMemory> stages, const OptimizerTensors& state) noexcept;
 
 }  // namespace penstock::actors

@@ -11,8 +11,8 @@
 namespace penstock::actors {
 namespace {
 
-/// Returns how many gradient sums a stage's update adds up at a time at most: those of all
-/// replicas, or those of all uses of a parameter.
+/// Returns the largest number of gradient sums that the update of a stage adds up at a time: the
+/// number of replicas, or of the uses of a parameter.
 std::size_t most_addends(const PipelineSetup& setup, std::size_t stage) {
   auto most = static_cast<std::size_t>(setup.replicas);
   for (const graph::VariablePlan& variable : setup.plan->stages[stage].variables)
@@ -20,8 +20,8 @@ std::size_t most_addends(const PipelineSetup& setup, std::size_t stage) {
   return most;
 }
 
-/// Gives the state that `rule` keeps of a variable its place in a block, of which the first `bytes`
-/// bytes are taken, and adds the state's bytes to `bytes`.
+/// Gives the state that `rule` keeps for `trained` its place in a block whose first `bytes` bytes
+/// are taken, and adds the state's bytes to `bytes`.
 void place_state(TrainedVariable& trained, const graph::ParameterRule& rule, std::int64_t& bytes) {
   for (const graph::StateTensor& tensor : rule.rule->state(rule.hyper)) {
     if (trained.state_offsets.size() == graph::most_state_tensors)
@@ -50,7 +50,7 @@ TrainedVariable trained_variable(const StageUpdate& update, std::size_t position
 }
 
 /// Returns what one round `reduce` adds to the stage's report for parameters that are not divided.
-/// Some of the stage's gradient sums are of other stages' parameters.
+/// Some of the stage's gradient sums belong to parameters of other stages.
 CollectiveReport all_reduces(const StageUpdate& update) {
   const PipelineSetup& setup = *update.setup;
   CollectiveReport report;

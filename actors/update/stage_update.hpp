@@ -15,23 +15,24 @@
 
 namespace penstock::actors {
 
-/// Has a stage's optimizer state; each block is null if there is none.
+/// StateBlocks have a stage's optimizer state. A block is null if there is no state in its place.
 struct StateBlocks {
   std::shared_ptr<std::byte> on_ipu = {};
   std::shared_ptr<std::byte> in_host_store = {};
 };
 
-/// Describes a variable that the stage trains, and where its optimizer state is.
+/// A TrainedVariable describes a variable that the stage trains, and says where its optimizer state
+/// is.
 struct TrainedVariable : ShardedParameter {
-  std::size_t position = 0;  ///< Is the position in StagePlan::variables.
+  std::size_t position = 0;  ///< This is the variable's position in StagePlan::variables.
   bool state_in_host_store = false;
-  /// Has the byte at which each tensor of the state begins, in the block on the IPU or in the host
+  /// Each tensor of the state begins at one of these bytes, in the block on the IPU or in the host
   /// store.
   std::vector<std::int64_t> state_offsets = {};
-  /// Has, for each tensor of the state, the value of its elements before the first update.
+  /// This has, for each tensor of the state, the value of its elements before the first update.
   std::vector<float> initial_state = {};
-  std::int64_t own_elements = 0;  ///< Counts the elements of `shard` and their padding.
-  /// Is the position in UpdateNorms::shards, if the variable is divided.
+  std::int64_t own_elements = 0;  ///< `shard` has this many elements with its padding.
+  /// If the variable is divided, this is its position in UpdateNorms::shards.
   std::size_t shard_norm = 0;
 };
 
@@ -46,34 +47,36 @@ struct StageUpdate {
   std::int64_t replica;
   GradientSums sums;
   std::vector<TrainedVariable> trained = {};
-  std::int64_t ipu_block_bytes = 0;   ///< Counts the bytes of StateBlocks::on_ipu.
-  std::int64_t host_block_bytes = 0;  ///< Counts the bytes of StateBlocks::in_host_store.
-  /// Has the blocks that the update may use now; a block is null while the host store has it.
+  std::int64_t ipu_block_bytes = 0;   ///< StateBlocks::on_ipu has this many bytes.
+  std::int64_t host_block_bytes = 0;  ///< StateBlocks::in_host_store has this many bytes.
+  /// These are the blocks that the update may use now. A block is null while the host store has it.
   StateBlocks state = {};
-  StateBlocks all_state = {};  ///< Has all blocks, even those that the host store has.
+  StateBlocks all_state = {};  ///< These are all blocks, even while the host store has one of them.
   OffloadReport state_moves = {};
   CollectiveReport collectives = {};
-  /// Says what one round `reduce` adds to `collectives` for parameters that are not divided.
+  /// One round `reduce` adds this to `collectives` for parameters that are not divided.
   CollectiveReport of_reducer = {};
-  bool uses_added = false;  ///< Says whether the sums of tied parameters are added up.
-  bool applying = false;    ///< Says whether an update has changed some weights and is not done.
-  std::int64_t step = 0;    ///< Counts the updates that are done.
+  bool uses_added = false;  ///< If this is true, the sums of tied parameters have been added up.
+  /// If this is true, an update may have changed some weights and is not done.
+  bool applying = false;
+  std::int64_t step = 0;  ///< This many updates are done.
 
   bool clips() const { return rules->max_grad_norm > 0; }
   const graph::ParameterRule& rule_of(const TrainedVariable& trained) const;
-  /// Returns whether the variable is divided and its rule has norms, so that its update takes the
-  /// two rounds `follow` and `apply`.
+  /// Returns whether `trained` is divided and its rule has norms, so that its update takes the two
+  /// rounds `follow` and `apply`.
   bool moves_in_shards(const TrainedVariable& trained) const;
   /// Returns the factor by which gradient sums are multiplied to become gradients.
   float gradient_scale() const;
-  /// Returns a description of what the update of a variable brings to the IPU.
+  /// Returns a description of what the update of `trained` brings to the IPU.
   graph::StagedUpdate staged(const TrainedVariable& trained) const;
-  /// Returns the elements `elements` of the weight, wherever it is kept.
+  /// Returns the elements `elements` of the weight of `trained`, on the IPU or in the host store's
+  /// block.
   std::span<float> weight(const TrainedVariable& trained, const graph::Part& elements) const;
-  /// Writes the variable's new weight to the stages that have copies of it. Each of these stages
+  /// Writes the new weight of `trained` to the stages that have copies of it. Each of these stages
   /// notes by itself, at the end of the same update, that its weights have changed.
   void write_copies(const TrainedVariable& trained, const StagingBuffer& staging) const;
-  /// Ends the update: notes that the weights are whole and have had one more update.
+  /// Ends the update: notes that all weights have changed and have had one more update.
   void end();
 };
 

@@ -1,6 +1,6 @@
-// WeightUpdate is one stage's part of a weight update, without CAF: it runs the rounds of
+// A WeightUpdate is one stage's part of a weight update, without CAF: it runs the rounds of
 // rounds.hpp one after the other, as the gate orders them. The optimizer's actor and the IPU, which
-// runs the rounds, use it by turns.
+// runs the rounds, take turns in using it.
 #pragma once
 
 #include <cstdint>
@@ -24,19 +24,20 @@ class WeightUpdate {
   void set_rules(std::shared_ptr<const UpdateRules> rules) { stage_.rules = std::move(rules); }
   bool clips() const { return stage_.clips(); }
 
-  /// Sets the gradient sums of stage `stage`, which is this stage or one that has copies of its
-  /// parameters. Every update reads them; all are set before the first update.
+  /// Sets the gradient sums of stage number `stage`, which is this stage or one that has copies of
+  /// this stage's parameters. Every update reads these sums. They are all set before the first
+  /// update.
   void set_sums(std::int32_t stage, StageSums sums) { stage_.sums.set(stage, std::move(sums)); }
-  /// reduces(), follows() and gathers() each return whether this stage has anything to do in that
-  /// round.
+  /// reduces(), follows() and gathers() each return whether this stage has anything to do in the
+  /// round `reduce`, `follow` or `gather`.
   bool reduces() const;
   bool follows() const;
   bool gathers() const;
 
-  /// Returns the optimizer state of the stage's variables as it is before the first update.
+  /// Returns the optimizer's state of the stage's variables before the first update.
   StateBlocks new_state() const { return actors::new_state(stage_); }
   void set_state(StateBlocks state);
-  /// Returns whether an update borrows state that is kept in the host store.
+  /// Returns whether an update borrows state that the host store keeps.
   bool uses_host_store() const { return stage_.host_block_bytes > 0; }
   void lend_host_state(std::shared_ptr<std::byte> state);
   std::shared_ptr<std::byte> return_host_state();
@@ -47,38 +48,38 @@ class WeightUpdate {
   /// Returns copies of the replica's shards of divided tensors and, in the first replica, of the
   /// whole tensors, which are the same in all replicas.
   std::vector<VariableState> read_state() const { return actors::read_state(stage_); }
-  /// Replaces the state by `tensors`, which are whole and have the right types. Updates are counted
-  /// on from `tensors.updates`.
+  /// Replaces the state by `tensors`, which are whole and have the right types, and sets the number
+  /// of updates to `tensors.updates`.
   void restore_state(const OptimizerTensors& tensors) noexcept;
-  /// Returns how many bytes the state takes on the IPU, with the padding of its shards.
+  /// Returns how many bytes the state takes on the IPU, including the padding of shards.
   std::int64_t state_bytes_on_ipu() const { return state_bytes(stage_, false); }
-  /// Returns how many further bytes on the IPU align the state's tensors.
+  /// Returns how many more bytes on the IPU are used to align the state's tensors.
   std::int64_t state_padding_on_ipu() const {
     return stage_.ipu_block_bytes - state_bytes_on_ipu();
   }
-  /// Returns the bytes of scratch that run() needs at least.
+  /// Returns how many bytes of scratch run() needs at least.
   std::int64_t staging_bytes() const;
 
   /// Runs the round that `order` names. `scratch` is memory of the IPU, for pieces of tensors that
-  /// the host store keeps. `runner`, unless null, shares the work on large parameters among
-  /// threads. `heartbeat`, unless null, beats with each parameter and each piece of a large one.
-  /// Before `gather`, every replica has done `apply`. run() allocates nothing, so that an update
-  /// that has begun cannot fail for lack of memory.
+  /// the host store keeps. Unless `runner` is null, it shares the work on large parameters among
+  /// threads. Unless `heartbeat` is null, it beats with each parameter and with each piece of a
+  /// large parameter. Before the round `gather`, every replica has finished the round `apply`.
+  /// run() allocates nothing, so that an update that has begun cannot fail for lack of memory.
   void run(const UpdateOrder& order, std::span<std::byte> scratch,
            graph::PartRunner* runner = nullptr, graph::Heartbeat* heartbeat = nullptr);
-  /// Returns the counts of the state's bytes that the host store keeps, and of what has been copied
-  /// of them since the model was built.
+  /// Returns how many bytes of the state the host store keeps, and how many bytes of it have been
+  /// copied since the model was built.
   const OffloadReport& state_moves() const { return stage_.state_moves; }
   const CollectiveReport& collectives() const { return stage_.collectives; }
   std::int64_t updates() const { return stage_.step; }
-  /// Returns whether all weights have had updates() updates. It is false in the middle of an
-  /// update.
+  /// Returns whether all weights have had updates() updates. The result is false in the middle of
+  /// an update.
   bool whole() const { return !stage_.applying; }
   /// Returns whether `round` measures norms in this stage, which norms() then returns.
   bool measures(UpdateRound round) const;
   /// Returns the norms that the last round has measured. `measure` measures the gradients of all
-  /// trained variables of the stage, and `follow` the directions along which divided variables
-  /// move.
+  /// trained variables of the stage, and `follow` measures the directions along which divided
+  /// variables move.
   const UpdateNorms& norms() const { return norms_; }
   /// Makes room in `norms` for the norms that a round measures. @throws std::bad_alloc
   void make_room(UpdateNorms& norms) const;
@@ -89,7 +90,7 @@ class WeightUpdate {
   void add_uses(const StagingBuffer& staging);
 
   StageUpdate stage_;
-  UpdateNorms norms_;  // Has room for the norms that a round measures.
+  UpdateNorms norms_;  // This has room for the norms that a round measures.
 };
 
 }  // namespace penstock::actors

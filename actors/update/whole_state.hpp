@@ -1,5 +1,5 @@
-// whole_state() puts an optimizer's state together from what the replicas keep: of each tensor, a
-// replica has all elements, or a shard. The function is pure.
+// whole_state() puts an optimizer's state together from what the replicas keep: a replica keeps
+// either all elements of a tensor, or a shard of it. The function is pure.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace penstock::actors {
 
-/// Returns the whole state tensors of every variable of the plan, by position in Plan::variables.
+/// Returns the whole state tensors of every variable of `plan`, in the order of Plan::variables.
 /// `states` has all elements of each tensor, as a whole or in shards, in any order.
 std::vector<std::vector<Tensor>> whole_state(const graph::Plan& plan,
                                              std::span<const VariableState> states);

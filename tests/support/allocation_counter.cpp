@@ -15,19 +15,19 @@ constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 thread_local std::uint64_t allocations = 0, plain_bytes = 0;
 std::atomic<std::int64_t> block_bytes{0}, most_block_bytes{0}, refused_from{no_limit};
 
-// These variables are set by AllocationFailures: the allocations whose numbers are at least
+// AllocationFailures sets these variables: the allocations whose numbers are at least
 // `first_failure` and below `failures_end` fail.
 std::atomic<bool> failures_wanted{false};
 std::atomic<bool> of_one_thread{false};
 thread_local bool is_that_thread = false;
 std::atomic<std::int64_t> first_failure{0}, failures_end{0}, asked_for{0};
 
-// These variables are set by AtAllocation: `called` is called when the last of the next
-// `left_until_called` allocations is asked for; 0 stands for never.
+// AtAllocation sets these variables: `called` is called when the last of the next
+// `left_until_called` allocations is asked for. If `left_until_called` is 0, it is never called.
 thread_local const std::function<void()>* called = nullptr;
 thread_local std::int64_t left_until_called = 0;
 
-/// Counts an allocation, and says whether it has to fail.
+/// Counts an allocation. Returns whether the allocation has to fail.
 bool counted_and_refused() noexcept {
   ++allocations;
   if (left_until_called > 0 && --left_until_called == 0) (*called)();

@@ -11,8 +11,8 @@ namespace penstock::testing {
 namespace {
 
 /// Asks for `count` allocations, which the compiler cannot leave out. The result has a plus for
-/// each allocation that succeeded and a minus for each that failed. `count` must be so small that
-/// the result's text needs no allocation itself.
+/// each allocation that succeeded and a minus for each one that failed. `count` must be so small
+/// that the text of the result needs no allocation itself.
 std::string allocate(int count) {
   std::string had;
   for (int i = 0; i < count; ++i) {

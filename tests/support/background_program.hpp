@@ -1,5 +1,5 @@
-// A BackgroundProgram is a program that runs beside the test. The destructor kills it if it still
-// runs.
+// A BackgroundProgram is a program that runs beside the test. The destructor kills the program if
+// it still runs.
 #pragma once
 
 #include <fcntl.h>

@@ -30,7 +30,8 @@ const TemporaryDirectory& locales() {
   static const TemporaryDirectory directory;
   if (!std::filesystem::exists(directory / "comma")) {
     write_file(directory / "source", source);
-    // With -c, localedef goes on after warnings: the source says nothing but how numbers look.
+    // With -c, localedef goes on after its warnings that the source defines nothing but how numbers
+    // look.
     run_command({"/usr/bin/localedef", "-c", "-i", (directory / "source").string(),
                  (directory / "comma").string()});
   }

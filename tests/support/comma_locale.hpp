@@ -1,5 +1,5 @@
-// With a CommaLocale, the process's numbers have a comma before their decimals and points between
-// their thousands, as in German, for C's functions and for C++'s streams.
+// While a CommaLocale lives, the process writes numbers with a comma before their decimals and
+// points between their thousands, as in German, by C's functions and by C++'s streams.
 #pragma once
 
 #include <locale>
@@ -7,8 +7,8 @@
 
 namespace penstock::testing {
 
-/// Changes the process's locale for as long as the object lives. There is at most one such object
-/// at a time. It makes its locale with localedef, which is a part of the C library.
+/// A CommaLocale changes the process's locale for as long as it lives. There is at most one
+/// CommaLocale at a time. It makes its locale with localedef, which is a part of the C library.
 class CommaLocale {
  public:
   /// Sets the locale. @throws std::runtime_error if there is no localedef, or if the locale has no

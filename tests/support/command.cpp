@@ -46,7 +46,8 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
   return result;
 }
 
-/// Reads the text that a program writes to its end of a pipe, until the program closes that end.
+/// A PipeReader reads the text that a program writes to its end of a pipe, until the program closes
+/// that end.
 class PipeReader {
  public:
   PipeReader() {
@@ -59,12 +60,12 @@ class PipeReader {
   PipeReader(const PipeReader&) = delete;
   PipeReader& operator=(const PipeReader&) = delete;
 
-  /// Is called in the program's process, and connects `descriptor` to the pipe.
+  /// Connects `descriptor` to the pipe. This function is called in the program's process.
   void replace(int descriptor) const {
     if (::dup2(ends_[1], descriptor) < 0) ::_exit(cannot_start);
   }
 
-  /// Returns the whole text. Calls `on_first` when the first bytes have come.
+  /// Returns everything that the program writes. Calls `on_first` when the first bytes have come.
   std::string read_all(const std::function<void()>& on_first) {
     ::close(std::exchange(ends_[1], -1));
     std::string text;

@@ -9,27 +9,28 @@
 namespace penstock::testing {
 
 struct CommandResult {
-  int code = -1;  ///< Is the exit code, or -1 if a signal ended the program.
+  int code = -1;  ///< This is the exit code, or -1 if a signal ended the program.
   std::string out;
   std::string err;
 };
 
-/// Says what a program finds at the other end of a stream that run_command() does not read.
+/// An Unread says what a program finds at the other end of a stream that run_command() does not
+/// read.
 enum class Unread : std::uint8_t {
   hung_up,  ///< The stream is a pipe whose reader has gone.
   closed,   ///< The stream is not open.
 };
 
 struct CommandOptions {
-  /// Names a file that gets the program's stdout in place of the result.
+  /// If this is set, the program's stdout goes to the file of this name instead of to the result.
   std::optional<std::string> out = {};
   std::optional<Unread> unread_out = {};
   std::optional<Unread> unread_err = {};
-  /// Is the signal that is sent to the program as soon as it has written to stderr.
+  /// This signal is sent to the program as soon as the program has written to stderr.
   std::optional<int> signal = {};
-  /// Counts the bytes that a file of the program may have at most, as on a disk that fills up.
+  /// No file of the program may have more bytes than this, as on a disk that fills up.
   std::optional<std::uint64_t> file_bytes = {};
-  /// Is the time after which a signal ends the program.
+  /// After this time, a signal ends the program.
   unsigned most_seconds = 300;
 };
 

@@ -21,8 +21,8 @@ bool DeterministicRun::step() {
   if (random_) std::swap(jobs.front(), jobs[(*random_)() % jobs.size()]);
   const auto* job = jobs.front();
   scheduler_.run_once();
-  // The scheduler has put an actor that has more mail first again. Put the actor last, so that all
-  // others have their turns before.
+  // If the actor has more mail, the scheduler has put it first again. Here it is put last, so that
+  // all other actors have their turns before it.
   if (!random_ && !jobs.empty() && jobs.front() == job) std::ranges::rotate(jobs, jobs.begin() + 1);
   return true;
 }

@@ -1,5 +1,4 @@
-// An EnvironmentVariable gives a variable of the environment another value, or none, for as long as
-// the object lives.
+// While an EnvironmentVariable lives, a variable of the environment has another value, or none.
 #pragma once
 
 #include <cstdlib>

@@ -94,7 +94,7 @@ std::vector<std::string> order_by_stage(std::string_view table, int stages) {
   std::istringstream lines{std::string(table)};
   for (std::string line; std::getline(lines, line);) {
     std::istringstream cells(line);
-    int column = -1;  // The first column has the number of the row.
+    int column = -1;  // The first column has the numbers of the rows.
     for (std::string word; cells >> word;) {
       if (word == "|") ++column;
       if (column < 0 || (word[0] != 'F' && word[0] != 'B')) continue;

@@ -18,13 +18,14 @@ struct GoldenTimeline {
   graph::Discipline discipline;
   int stages;
   int micro_batches;
-  std::string_view table;  ///< Is an empty line, then a table in the form of graph::to_table().
+  /// This is an empty line, and then a table in the form of graph::to_table().
+  std::string_view table;
 };
 
 std::span<const GoldenTimeline> golden_timelines();
 
-/// Returns the program runs of each stage in their order, such as "F1 F2 B1 B2". A stage's runs are
-/// in its column of `table`.
+/// Returns a text for each stage that has the stage's program runs in their order, such as "F1 F2
+/// B1 B2". They come from the stage's column of `table`.
 std::vector<std::string> order_by_stage(std::string_view table, int stages);
 
 void PrintTo(const GoldenTimeline& golden, std::ostream* stream);

@@ -1,4 +1,4 @@
-// With a Latch, test code waits for another thread, but not for ever.
+// By a Latch, test code waits for another thread, but not forever.
 #pragma once
 
 #include <chrono>

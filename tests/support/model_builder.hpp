@@ -12,13 +12,14 @@ class ModelBuilder {
  public:
   ModelBuilder() { graph_.name = "test"; }
 
-  /// Adds an input of the shape `[1, sample...]`; compile() sets the batch.
+  /// Adds an input of the shape [1, sample...]. compile() sets the batch size.
   graph::ValueId input(const std::string& name, std::vector<std::int64_t> sample,
                        DType dtype = DType::f32);
   graph::ValueId parameter(const std::string& name, const Shape& shape);
   graph::ValueId buffer(const std::string& name, const Shape& shape);
 
-  /// Puts the nodes that follow into the block `name`, which may be an earlier block.
+  /// Puts the nodes that are added from now on into the block `name`, which may be an earlier
+  /// block.
   ModelBuilder& block(const std::string& name, std::int32_t ipu = graph::none);
   /// Appends a node and returns its first output.
   graph::ValueId apply(const graph::Op& op, std::vector<graph::ValueId> inputs,

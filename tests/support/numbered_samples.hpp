@@ -1,5 +1,5 @@
-// NumberedSamples is a dataset whose sample i is the number i as f32 [2] and as i64 [], and whose
-// reads a test can count, hold up or make fail.
+// A NumberedSamples is a dataset whose sample i is the number i as f32 [2] and as i64 []. A test
+// can count its reads, hold them up, or make them fail.
 #pragma once
 
 #include <atomic>
@@ -14,9 +14,9 @@ class NumberedSamples : public Dataset {
  public:
   explicit NumberedSamples(std::int64_t count) : count_(count) {}
 
-  /// Is called before each read, on the reading thread.
+  /// This function is called before each read, on the thread that reads.
   std::function<void(std::int64_t sample)> before_read = [](std::int64_t) {};
-  /// Is called before each read, too, with the whole request.
+  /// This function is called before each read, too, with the whole request.
   std::function<void(const SampleRequest& request)> before_request = [](const SampleRequest&) {};
   std::int64_t reads() const noexcept { return reads_.load(); }
 

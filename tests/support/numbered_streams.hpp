@@ -1,5 +1,5 @@
-// NumberedStreams is an iterable dataset of the numbers 0 to count-1 as i64 [], which the workers
-// share in blocks, and whose reads a test can hold up or make fail.
+// A NumberedStreams is an iterable dataset of the numbers 0 to count-1 as i64 []. Each worker reads
+// a block of consecutive numbers. A test can hold up reads or make them fail.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ class NumberedStreams : public IterableDataset {
   explicit NumberedStreams(std::int64_t count, bool says_size = true)
       : count_(count), says_size_(says_size) {}
 
-  /// Is called before each sample is written, on the reading thread.
+  /// This function is called before each sample is written, on the thread that reads.
   std::function<void(std::int64_t sample)> before_read = [](std::int64_t) {};
-  /// Is called before each sample is written, too, with the stream's stop token.
+  /// This function is called before each sample is written, too, with the stream's stop token.
   std::function<void(std::int64_t sample, const std::stop_token& stop)> before_next =
       [](std::int64_t, const std::stop_token&) {};
 

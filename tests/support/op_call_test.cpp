@@ -1,4 +1,4 @@
-// These tests check that run() finds the fault of kernels that have one fault each.
+// These tests call kernels that have one fault each, and check that run() finds the fault.
 #include "tests/support/op_call.hpp"
 #include "tests/support/same_bits.hpp"
 

@@ -47,7 +47,8 @@ class CaseRun {
   }
 
  private:
-  /// Returns the value called `name`: one that a step has computed, or else an input of the case.
+  /// Returns the value called `name`, which a step has computed; failing that, the input of the
+  /// case with that name.
   graph::ValueId value(const std::string& name) {
     const auto [at, is_new] = values_.try_emplace(name, graph::none);
     if (is_new) at->second = tape_.leaf(tensors_.at(prefix_ + name));

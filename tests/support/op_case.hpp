@@ -14,8 +14,8 @@ using NamedTensors = std::map<std::string, Tensor>;
 
 /// Computes the case called `name`. Its description is JSON: "steps" is a list of objects with the
 /// name of an "op", the names of its "inputs" and "outputs", and its "attributes"; "results" are
-/// the values that are asked for, the first of them the one whose gradient is given; "gradients"
-/// are the inputs whose gradients are asked for. `tensors` has each input as "NAME.INPUT" and the
+/// the values that are asked for, and the gradient of the first of them is given; "gradients" are
+/// the inputs whose gradients are asked for. `tensors` has each input as "NAME.INPUT" and the
 /// gradient of the first result as "NAME.gradient".
 /// @returns each result as "NAME.RESULT" and each gradient as "NAME.gradient.INPUT".
 /// @throws Error if an op refuses its inputs.

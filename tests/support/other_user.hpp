@@ -6,8 +6,9 @@
 
 namespace penstock::testing {
 
-/// Calls `action` in a process of its own: as the user nobody if this process is root's, and as
-/// this user otherwise. Returns whether `action` returned true and no expectation in it failed.
+/// Calls `action` in a process of its own, which belongs to the user nobody if this process belongs
+/// to root, and to the same user otherwise. Returns whether `action` returned true and no
+/// expectation in it failed.
 bool succeeds_as_other_user(const std::function<bool()>& action);
 
 }  // namespace penstock::testing

@@ -1,4 +1,4 @@
-// run_step() begins and finishes a step of a pipeline, for tests that do nothing between the two.
+// run_step() begins and finishes a step of a pipeline, for tests that do nothing in between.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace penstock::testing {
 
-/// Returns the outcome of the step. @throws Error as begin_step() and finish_step().
+/// Returns the outcome of the step. @throws Error as begin_step() and finish_step() do.
 inline actors::StepOutcome run_step(actors::PipelineRuntime& runtime, std::vector<Tensor> inputs,
                                     std::int64_t micro_batches) {
   runtime.begin_step(std::move(inputs), micro_batches);

@@ -17,7 +17,7 @@ using graph::Space;
 using graph::StagePlan;
 using graph::TensorType;
 
-/// Holds the memory of a stage that all its micro-batches use.
+/// A Stage holds the memory of a stage that all its micro-batches use.
 struct PlanRunner::Stage {
   explicit Stage(const StagePlan& plan)
       : parameters(plan.parameter_bytes),
@@ -38,7 +38,7 @@ struct PlanRunner::Stage {
   }
 };
 
-/// Holds the memory of a micro-batch, by stage and by edge.
+/// A MicroBatch holds the memory of a micro-batch, in each stage and on each edge.
 struct PlanRunner::MicroBatch {
   MicroBatch(const graph::Plan& plan, std::size_t number, const std::vector<Tensor>& tensors)
       : number(number), inputs(tensors) {

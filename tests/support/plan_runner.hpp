@@ -1,7 +1,7 @@
 // A PlanRunner executes a plan in the simplest way: the forwards of every micro-batch through all
-// stages, then the backwards. All of it runs on the calling thread, unless a PartRunner is given
-// for the parts of instructions. Memory holds NaNs wherever the plan promises nothing, and has
-// watched borders.
+// stages, and then the backwards. Everything runs on the calling thread, unless a PartRunner is
+// given for the parts of instructions. Memory has NaNs wherever the plan promises nothing, and has
+// borders that are watched.
 #pragma once
 
 #include <cstddef>
@@ -20,18 +20,18 @@ namespace penstock::testing {
 class PlanRunner {
  public:
   /// Draws the variables at random, with their names as seeds, so that a variable is the same in
-  /// every plan. `parts` runs the parts of instructions that are divided; if it is null, they run
-  /// one after the other.
+  /// every plan. `parts` runs the parts of instructions that are divided; if `parts` is null, they
+  /// run one after the other.
   explicit PlanRunner(graph::Plan plan, graph::PartRunner* parts = nullptr);
 
-  /// Runs one window, in which the accumulators begin with zeros. `micro_batches[m]` are the plan's
-  /// inputs of micro-batch m. Returns the plan's outputs of each micro-batch.
+  /// Runs one window, at whose beginning the gradient sums are zero. `micro_batches[m]` are the
+  /// plan's inputs for micro-batch m. Returns the plan's outputs of each micro-batch.
   std::vector<std::vector<Tensor>> run(const std::vector<std::vector<Tensor>>& micro_batches);
 
   void set_variable(const std::string& name, const Tensor& value);
   Tensor variable(const std::string& name) const;
-  /// Returns the sums of a variable's gradients over the last window's micro-batches. Each use of
-  /// the variable has a sum of its own.
+  /// Returns the sums of the gradients of `variable` over the last window's micro-batches. Each use
+  /// of the variable has a sum of its own.
   std::vector<Tensor> gradients(const std::string& variable) const;
 
   const graph::Plan& plan() const { return plan_; }
@@ -51,12 +51,12 @@ class PlanRunner {
   std::vector<std::shared_ptr<Stage>> stages_;
 };
 
-/// Returns random inputs for a window, which are the same at every call: by micro-batch, in the
-/// order of Plan::inputs.
+/// Returns random inputs for each micro-batch of a window, in the order of Plan::inputs. They are
+/// the same at every call.
 std::vector<std::vector<Tensor>> random_inputs(const graph::Plan& plan, std::size_t micro_batches);
 
 /// Returns everything that a window computes: the outputs of each micro-batch, then gradients and
-/// variables. `parts` may be null, as for PlanRunner.
+/// variables. `parts` may be null, as in PlanRunner.
 std::vector<Tensor> window_results(const graph::Plan& plan,
                                    const std::vector<std::vector<Tensor>>& inputs,
                                    graph::PartRunner* parts = nullptr);

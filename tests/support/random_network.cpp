@@ -11,8 +11,8 @@ using graph::ValueId;
 
 constexpr std::int64_t width = 6;
 
-/// Builds layers over values of shape [N,6]. The inputs of a layer are drawn from the values that
-/// exist by then.
+/// A Network builds layers over values of the shape [N,6]. The inputs of a layer are drawn from the
+/// values that exist already.
 class Network {
  public:
   explicit Network(std::uint64_t seed) : seed_(seed) {
@@ -61,8 +61,8 @@ class Network {
     }
   }
 
-  /// Adds a linear layer without bias. All such layers share one weight, whatever block they are
-  /// in.
+  /// Adds a linear layer without bias. All layers that this function adds share one weight,
+  /// whatever block they are in.
   ValueId tied_layer() {
     if (shared_ == graph::none)
       shared_ = model_.parameter("tied" + std::to_string(next_), {width, width});

@@ -12,7 +12,7 @@ std::uint32_t draw(std::uint64_t seed, std::size_t index) {
   return graph::philox({.seed = seed}, index / 4)[index % 4];
 }
 
-/// Returns the numbers 0 to count-1 in random order (Fisher and Yates).
+/// Returns the numbers 0 to count-1 in a random order, by the method of Fisher and Yates.
 std::vector<std::size_t> permutation(std::size_t count, std::uint64_t seed) {
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});

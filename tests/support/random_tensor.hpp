@@ -1,4 +1,4 @@
-// These tensors are drawn from a seed, and are the same on every machine.
+// The tensors of these functions are drawn from a seed, and are the same on every machine.
 #pragma once
 
 #include <cstdint>
@@ -8,23 +8,23 @@
 
 namespace penstock::testing {
 
-/// Draws f32 elements, independent and uniform in [low, high).
+/// Draws f32 elements that are independent and uniform in [low, high).
 Tensor uniform(const Shape& shape, std::uint64_t seed, double low = -1, double high = 1);
 
-/// Draws f32 elements evenly spaced over [low, high) in random order. Any two are at least (high -
-/// low) / elements apart. If low = -high, each is at least a quarter of that distance from 0, so
-/// that a small step crosses no kink of relu or max.
+/// Draws f32 elements that are evenly spaced over [low, high), in a random order. Any two elements
+/// are at least (high - low) / elements apart. If low = -high, each element is at least a quarter
+/// of that distance from 0, so that a small step crosses no kink of relu or max.
 Tensor spread(const Shape& shape, std::uint64_t seed, double low = -1, double high = 1);
 
-/// Draws i64 elements, uniform in [0, limit).
+/// Draws i64 elements that are uniform in [0, limit).
 Tensor labels(const Shape& shape, std::uint64_t seed, std::int64_t limit);
 
-/// Returns -1 for each element below 0, and 1 for every other.
+/// Returns -1 for each element of `tensor` below 0, and 1 for every other element.
 Tensor signs_of(const Tensor& tensor);
 
-/// Draws the inputs of an op's sample: with spread() for f32, and with labels() for i64. If
-/// `sample.low` is negative, each element of a constant is replaced by its sign, -1 or 1, as the
-/// targets of losses with a margin are.
+/// Draws the inputs of `sample`: f32 inputs by spread(), and i64 inputs by labels(). If
+/// `sample.low` is negative, each element of a constant is replaced by its sign, -1 or 1, because
+/// the targets of losses with a margin are such signs.
 std::vector<Tensor> draw_inputs(const graph::OpSample& sample, std::uint64_t seed);
 
 }  // namespace penstock::testing

@@ -8,7 +8,7 @@
 
 namespace penstock::testing {
 
-/// Is an image and its label, from a dataset that has these two fields.
+/// A LabelledImage is an image and its label, from a dataset that has these two fields.
 struct LabelledImage {
   std::vector<float> image;
   std::int64_t label = -1;

@@ -1,6 +1,6 @@
 // A ReferenceFile is a reference result in memory: the tensors and metadata of one safetensors
-// file. read_reference() reads the files under tests/data, which are known to be well formed; it is
-// not made for other files.
+// file. read_reference() reads the files under tests/data, which are known to be well formed. It is
+// not meant for other files.
 #pragma once
 
 #include <filesystem>

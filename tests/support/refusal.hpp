@@ -9,8 +9,8 @@
 
 namespace penstock::testing {
 
-/// Returns the text of the Error that `action` throws, or "accepted" if it throws none. Expects
-/// that the Error has the code `code`.
+/// Returns the text of the Error that `action` throws, or "accepted" if `action` throws no Error.
+/// Expects that the Error has the code `code`.
 template <class Action>
 [[nodiscard]] std::string refusal(Errc code, Action&& action) {
   try {

@@ -7,7 +7,7 @@
 
 namespace penstock::testing {
 
-/// Returns whether both tensors have the same element type, the same shape and the same bytes.
+/// Returns whether `a` and `b` have the same element type, the same shape and the same bytes.
 inline bool same_bits(const Tensor& a, const Tensor& b) {
   return a.dtype() == b.dtype() && a.shape() == b.shape() &&
          std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;

@@ -1,19 +1,19 @@
-// These constants say whether a test was built with a sanitizer, under which everything takes
-// several times as long.
+// These constants say whether a test was built with a sanitizer. Under a sanitizer, everything
+// takes several times as long.
 #pragma once
 
 namespace penstock::testing {
 
-/// Says whether AddressSanitizer is in use. Its allocator stays locked in a process that was forked
-/// while another thread allocated.
+/// If this is true, AddressSanitizer is in use. Its allocator stays locked in a process that was
+/// forked while another thread allocated.
 #if defined(__SANITIZE_ADDRESS__)
 inline constexpr bool address_sanitized = true;
 #else
 inline constexpr bool address_sanitized = false;
 #endif
 
-/// Says whether ThreadSanitizer is in use. It starts no thread in a process that was forked from
-/// one with several threads.
+/// If this is true, ThreadSanitizer is in use. It starts no thread in a process that was forked
+/// from one with several threads.
 #if defined(__SANITIZE_THREAD__)
 inline constexpr bool thread_sanitized = true;
 #else

@@ -44,7 +44,7 @@ void differentiate_probe(graph::GradientContext& context) {
   context.set(0, context.emit(probe_gradient, {context.gradient(0)}, context.attributes()));
 }
 
-/// Computes y = x.
+/// This op computes y = x.
 const graph::Op probe{
     .name = "probe",
     .attributes = {stage_number},
@@ -65,8 +65,8 @@ void run_tally(const graph::KernelCall& call) {
   std::ranges::copy(x, call.outputs[0].f32().begin());
 }
 
-/// Computes y = x. Its buffer, a running mean [1], follows the mean of x, as a norm's statistics
-/// do.
+/// This op computes y = x. Its buffer, a running mean [1], follows the mean of x, as the statistics
+/// of a batch norm do.
 const graph::Op tally{
     .name = "tally",
     .infer = infer_tally,
@@ -76,7 +76,7 @@ const graph::Op tally{
     .updates = {{1, 1}},
     .inference = []() -> const graph::Op& { return graph::find_op("identity"); }};
 
-/// Maps (dy, x) to dx = 2 x dy.
+/// This op computes dx = 2 x dy from (dy, x).
 const graph::Op square_gradient{.name = "square_gradient",
                                 .infer = infer_same,
                                 .forward =
@@ -88,7 +88,7 @@ const graph::Op square_gradient{.name = "square_gradient",
                                     },
                                 .cost = no_cost};
 
-/// Computes y = x^2.
+/// This op computes y = x^2.
 const graph::Op square{
     .name = "square",
     .infer = infer_same,
@@ -210,7 +210,7 @@ SmallEngine::SmallEngine(const SmallEngineOptions& options)
           actors::SystemOptions{.threads = options.threads,
                                 .deterministic = options.deterministic})) {
   runtime_->write_variables(first_variables());
-  runtime_->system().run_pending();  // Lets every actor of a deterministic system begin.
+  runtime_->system().run_pending();  // In a deterministic system, every actor begins here.
 }
 
 ProbeHook::ProbeHook(std::function<void(const ProbeRun&)> function) {

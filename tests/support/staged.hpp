@@ -12,8 +12,8 @@
 
 namespace penstock::testing {
 
-/// Is made from `model`: each block is a stage, and the graph has gradients if it is
-/// `differentiated`.
+/// A Staged is made from `model`: each block is a stage, and the graph has gradients if
+/// `differentiated` is true.
 struct Staged {
   explicit Staged(const graph::Graph& model, bool differentiated = true)
       : assignment(

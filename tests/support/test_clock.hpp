@@ -8,7 +8,8 @@
 
 namespace penstock::testing {
 
-/// Has static members only: there is one such clock. Any thread may use it.
+/// A TestClock has static members only, so that there is only one such clock. Any thread may use
+/// it.
 class TestClock {
  public:
   using Duration = std::chrono::steady_clock::duration;
@@ -20,7 +21,7 @@ class TestClock {
   }
 
   static void pass(Duration time) { time_ += time.count(); }
-  /// Makes `time` pass with each reading of the clock that follows.
+  /// From now on, makes `time` pass with each reading of the clock.
   static void pass_with_each_reading(Duration time) { per_reading_ = time.count(); }
   /// Returns how often the clock has been read.
   static std::int64_t readings() { return readings_; }

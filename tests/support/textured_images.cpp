@@ -49,7 +49,7 @@ TexturedImage draw_image(int label, Draws& draws) {
   TexturedImage image{.label = label};
   const Colour first = draws.colour();
   Colour second = draws.colour();
-  // The two colours are drawn again until they are easily told apart.
+  // The second colour is drawn again until it differs clearly from the first one.
   while (distance(first, second) < 150) second = draws.colour();
   const int left = draws.below(side), top = draws.below(side);
   for (int y = 0; y < side; ++y)

@@ -12,14 +12,14 @@
 namespace penstock::testing {
 
 struct TexturedImage {
-  int label = 0;                                      ///< Is from 0 to 9.
-  std::array<std::uint8_t, 3 * 32 * 32> pixels = {};  ///< Has the shape [3,32,32].
+  int label = 0;                                      ///< This is a number from 0 to 9.
+  std::array<std::uint8_t, 3 * 32 * 32> pixels = {};  ///< The shape is [3,32,32].
 };
 
-/// Returns `count` images, of which image i has the class i % 10. Another seed gives other images.
+/// Returns `count` images. Image number i has the class i % 10. Another seed gives other images.
 std::vector<TexturedImage> textured_images(int count, std::uint64_t seed);
 
-/// Returns the images as the records of a file.
+/// Returns `images` as the records of a file in CIFAR-10's binary format.
 std::string cifar10_records(const std::vector<TexturedImage>& images);
 
 }  // namespace penstock::testing

@@ -36,8 +36,8 @@ double squared_distance(const Features& a, const Features& b) {
   return sum;
 }
 
-/// Returns the share of images of another seed whose `features` are nearest to the mean features of
-/// their own class.
+/// Returns for what share of the images of one seed the `features` are nearest to those of their
+/// own class, which are a mean over the images of another seed.
 double recognised_by(Features (*features)(const TexturedImage&)) {
   std::map<int, Features> means;
   for (const TexturedImage& image : textured_images(2000, 1)) {

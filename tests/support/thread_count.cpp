@@ -35,7 +35,7 @@ bool comes_to_wait(int thread) {
   while (std::chrono::steady_clock::now() < give_up) {
     std::string stat;
     std::getline(std::ifstream(path), stat);
-    const auto name_end = stat.rfind(')');  // The state follows the name.
+    const auto name_end = stat.rfind(')');  // The thread's state follows its name.
     if (name_end != stat.npos && stat.substr(name_end).starts_with(") S")) return true;
     std::this_thread::yield();
   }

@@ -6,13 +6,13 @@
 namespace penstock::testing {
 
 std::size_t thread_count();
-/// Waits until the process has at most `count` threads. Returns false if it has more after ten
-/// seconds.
+/// Waits until the process has at most `count` threads. Returns false if the process has more
+/// threads after ten seconds.
 bool threads_fall_to(std::size_t count);
 
-/// Returns the system's number of the calling thread.
+/// Returns the number by which the operating system knows the calling thread.
 int thread_number();
-/// Returns whether the thread of number `thread` comes to wait for something within twenty seconds.
+/// Returns whether thread number `thread` comes to wait for something within twenty seconds.
 bool comes_to_wait(int thread);
 
 }  // namespace penstock::testing

@@ -15,8 +15,9 @@ namespace {
 constexpr int none = std::numeric_limits<int>::max();
 
 std::atomic<int> limit{none};
-// Counts the running threads that were started by pthread_create() below. The system's own list
-// would not do, because it still has a thread for a moment after its join.
+// This counts the running threads that the pthread_create() of this file has started. The operating
+// system's list of threads cannot be used, because it has a thread for a moment even after the
+// thread was joined.
 std::atomic<int> running{0};
 
 struct Start {
@@ -43,7 +44,7 @@ ThreadLimit::~ThreadLimit() {
 
 }  // namespace penstock::testing
 
-// This function takes the place of the C library's in the whole test program.
+// This function replaces the C library's pthread_create() in the whole test program.
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                               void* (*body)(void*), void* argument) {
   namespace testing = penstock::testing;

@@ -1,10 +1,10 @@
-// With a ThreadLimit, a process can start only a limited number of further threads.
+// While a ThreadLimit lives, the process can start only a limited number of further threads.
 #pragma once
 
 namespace penstock::testing {
 
-/// While such an object lives, there can be at most `more` threads more than at its construction:
-/// pthread_create() refuses to start another one. There is at most one such object at a time.
+/// While a ThreadLimit lives, there can be at most `more` threads more than at its construction:
+/// pthread_create() refuses to start another one. There is at most one ThreadLimit at a time.
 class ThreadLimit {
  public:
   explicit ThreadLimit(int more);

@@ -15,8 +15,8 @@ using actors::DeviceHandle;
 constexpr std::int64_t tick_ns = 1'000'000;
 constexpr int ticks_at_most = 10'000;
 
-/// Is an actor that takes the place of `ipu`. It lets a program wait until its virtual time is
-/// over; only then is the program sent to `ipu`, which runs it.
+/// Returns the behavior of an actor that takes the place of `ipu`. The actor lets a program wait
+/// until the program's virtual time is over; only then is the program sent to `ipu`, which runs it.
 DeviceHandle::behavior_type timed_ipu(DeviceHandle::pointer self, DeviceHandle ipu,
                                       graph::StageCost cost, std::shared_ptr<VirtualTime> time) {
   return {[=](actors::RunProgram& request) {

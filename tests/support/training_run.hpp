@@ -12,22 +12,23 @@ namespace penstock::testing {
 
 struct TrainingRun {
   std::map<std::string, Tensor> weights;
-  std::vector<float> losses;  ///< Has the loss of every micro-batch, in the order of the data.
+  std::vector<float> losses;  ///< This has the loss of every micro-batch, in the order of the data.
   std::vector<StageReport> stages;
-  std::vector<NamedTensor> state;  ///< Is the state of the optimizer.
+  std::vector<NamedTensor> state;  ///< This is the state of the optimizer.
 };
 
-/// Returns every sample of a dataset: one tensor per field, [samples, field...].
+/// Returns all samples of `dataset`: one tensor [samples, field...] per field.
 std::vector<Tensor> all_samples(const Dataset& dataset);
 
-/// Trains `model` for `updates` updates on the leading rows of `samples` (one tensor per input, in
-/// order), `options.device_iterations` updates a step, with OutputMode::all.
+/// Trains `model` for `updates` updates on the first rows of `samples`, which has one tensor per
+/// input in the order of the inputs. Each step does `options.device_iterations` updates, with
+/// OutputMode::all.
 TrainingRun train(const Model& model, Options options, const Optimizer& optimizer,
                   const std::vector<Tensor>& samples, std::int64_t updates);
 
-/// Returns the name of the first parameter, or else of the first tensor of the optimizer's state,
-/// that is not the same in both runs, bit for bit. Returns "the losses" if only the losses differ,
-/// and an empty text if nothing does.
+/// Returns the name of the first parameter that is not the same in both runs, bit for bit; failing
+/// that, the name of the first such tensor of the optimizer's state. Returns "the losses" if only
+/// the losses differ, and an empty text if nothing differs.
 std::string first_difference(const TrainingRun& a, const TrainingRun& b);
 
 }  // namespace penstock::testing

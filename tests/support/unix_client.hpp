@@ -1,4 +1,4 @@
-// A UnixClient is a connection to a Unix socket, by which a test may also behave badly.
+// A UnixClient is a connection to a Unix socket. By it, a test may also behave badly.
 #pragma once
 
 #include <sys/poll.h>
@@ -14,7 +14,7 @@ namespace penstock::testing {
 
 class UnixClient {
  public:
-  /// Connects to the socket `path`. It waits for the connection, unless `flags`, which are given to
+  /// Connects to the socket `path`. Waits for the connection, unless `flags`, which are given to
   /// socket(), say otherwise.
   explicit UnixClient(const std::string& path, int flags = 0)
       : socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0)) {
@@ -33,8 +33,8 @@ class UnixClient {
     return ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
            static_cast<ssize_t>(bytes.size());
   }
-  /// Returns all that comes until the other end hangs up, or until nothing has come for
-  /// `patience_ms`, which the end of the text then says.
+  /// Returns everything that comes until the other end hangs up, or until nothing has come for
+  /// `patience_ms`. In the latter case, the text says so at its end.
   std::string read_all(int patience_ms = 10'000) const {
     std::string text;
     char bytes[4096];
@@ -52,8 +52,8 @@ class UnixClient {
   bool connected_ = false;
 };
 
-/// Sends `request` to the socket `path`, and returns the answer. It is empty if the request cannot
-/// be sent.
+/// Sends `request` to the socket `path`, and returns the answer. The answer is empty if the request
+/// cannot be sent.
 inline std::string asked(const std::string& path, const std::string& request) {
   const UnixClient client(path);
   if (!client.connected() || !client.send(request + '\n')) return "";

@@ -1,5 +1,5 @@
-// A WatchedBlock is memory for a kernel to write. It is filled with a poison at first, and has a
-// border after it that the kernel must not change.
+// A WatchedBlock is memory for a kernel to write to. At first, it is filled with a poison. Behind
+// it is a border that the kernel must not change.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace penstock::testing {
 
 class WatchedBlock {
  public:
-  /// Makes a block in which every byte is `poison`; four bytes 0xff are a NaN.
+  /// Makes a block in which every byte is `poison`. Four bytes 0xff are a NaN.
   explicit WatchedBlock(std::int64_t bytes, unsigned char poison = 0xff);
   static WatchedBlock copy_of(const Tensor& tensor, unsigned char poison = 0xff);
 

@@ -1,5 +1,5 @@
-// These functions make calls in which one allocation after the other fails. If such a call throws,
-// the exception must be an Error.
+// These functions make a call again and again, and each time another allocation fails. If such a
+// call throws, the exception must be an Error.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,11 +14,12 @@
 
 namespace penstock::testing {
 
-/// Says how a call has ended. Making a CallOutcome allocates nothing, because that might fail.
+/// A CallOutcome says how a call has ended. Making a CallOutcome allocates nothing, because an
+/// allocation might fail.
 struct CallOutcome {
   std::optional<Errc> refusal = {};
   bool raw_exception = false;
-  bool reached = false;  ///< Says that the call has made the allocation that was to fail.
+  bool reached = false;  ///< If this is true, the call has made the allocation that was to fail.
 };
 
 /// Makes `call` while its allocation number `number` on this thread fails. No allocation fails if
@@ -37,12 +38,13 @@ inline CallOutcome call_without_memory(std::int64_t number, const std::function<
   return outcome;
 }
 
-/// Makes a call while its allocation number `number` fails. No allocation fails if `number` is 0.
+/// An Attempt makes a call while the call's allocation number `number` fails. No allocation fails
+/// if `number` is 0.
 using Attempt = std::function<CallOutcome(std::int64_t number)>;
 
-/// Calls `attempt` once with all its memory, and then with one allocation after the other failing.
-/// Each of these calls must throw out_of_memory, or end as the call with all its memory did. At
-/// least one of them must throw out_of_memory.
+/// Makes `attempt` once with all its memory, and then again and again, each time with the next
+/// allocation failing. Each of the latter calls must throw out_of_memory, or end like the call that
+/// had all its memory. At least one of them must throw out_of_memory.
 inline void expect_only_lack_of_memory(const Attempt& attempt) {
   const CallOutcome with_memory = attempt(0);
   ASSERT_FALSE(with_memory.raw_exception) << "with memory";

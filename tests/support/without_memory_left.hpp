@@ -1,6 +1,6 @@
-// without_memory_left() says what code does on a thread when the process gets no memory any more,
-// neither from the C library's allocator nor from the system. It must be called in a forked
-// process, which has no memory afterwards.
+// without_memory_left() says what code does on a thread if the process gets no more memory, neither
+// from the C library's allocator nor from the operating system. It must be called in a forked
+// process, because the process has no memory afterwards.
 #pragma once
 
 #include <fcntl.h>
@@ -15,15 +15,16 @@
 
 namespace penstock::testing {
 
-/// Says what became of code that ran without memory, as the exit code of its process.
+/// An Outcome says what became of code that ran without memory. It is the exit code of the code's
+/// process.
 enum Outcome : int { worked = 1, refused = 2, memory_is_left = 3, went_wrong = 4 };
 
-/// Takes all memory that the process can get, so that no allocation succeeds any more. Returns
-/// whether that has worked.
+/// Takes all memory that the process can get, so that no further allocation succeeds. Returns
+/// whether no memory is left.
 inline bool take_all_memory() {
   const auto page_bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  // The file is read without a stream: a stream would look at variables that libstdc++ keeps for
-  // each thread, and so would prepare this thread for its later work.
+  // The file is read without a stream. A stream would use variables that libstdc++ keeps for each
+  // thread, and would thus prepare this thread for its later work.
   char text[64] = {};
   const int file = open("/proc/self/statm", O_RDONLY);
   const bool is_read = file >= 0 && read(file, text, sizeof(text) - 1) > 0;

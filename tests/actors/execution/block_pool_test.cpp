@@ -46,7 +46,7 @@ TEST(BlockPool, GivesBackWhatWasHeldAtOnceAndIsNotAnyMore) {
   EXPECT_EQ(memory_counters().bytes_live, before + 2 * 64'000) << "what is still of use";
 }
 
-// This holds no matter for how many rounds each block is held.
+// The pool allocates nothing, no matter for how many rounds each block is held.
 TEST(BlockPool, AllocatesNothingWhileTheSameNumberIsAlwaysHeld) {
   BlockPool pool;
   constexpr std::size_t many = 3 * BlockPool::idle_rounds;

@@ -27,7 +27,8 @@ std::shared_ptr<PipelineSetup> setup_for(OutputMode mode, std::int64_t period,
   return setup;
 }
 
-/// Returns the outputs of micro-batch number `number` in data order. Every element is that number.
+/// Returns the outputs of micro-batch number `number` in the order of the data. Every element is
+/// `number`.
 std::vector<Tensor> outputs_of(std::int64_t number) {
   const std::vector<float> rows(batch * 3, static_cast<float>(number));
   const std::vector<std::int64_t> classes(batch, number);
@@ -35,7 +36,8 @@ std::vector<Tensor> outputs_of(std::int64_t number) {
           Tensor({batch}, std::span(classes))};
 }
 
-/// Adds all micro-batches of a call. The seed decides how those of the replicas are interleaved.
+/// Adds all micro-batches of a call. `seed` decides in which order the micro-batches of different
+/// replicas come.
 void add_all(OutputCollector& collector, std::int64_t micro_batches, std::int64_t replicas,
              unsigned seed) {
   std::vector<std::int64_t> order;
@@ -54,13 +56,14 @@ void add_all(OutputCollector& collector, std::int64_t micro_batches, std::int64_
 struct Case {
   OutputMode mode;
   std::int64_t period;
-  std::int64_t micro_batches;  // Is D·G, the number of micro-batches of each replica in a call.
-  std::int64_t replicas;       // Is R.
-  // Has the numbers of the micro-batches that are returned or, for mode `sum`, the sums.
+  // This is D·G, the number of micro-batches of each replica in a call.
+  std::int64_t micro_batches;
+  std::int64_t replicas;  // This is R.
+  // These are the numbers of the micro-batches that are returned or, in mode `sum`, the sums.
   std::vector<std::int64_t> selected;
 };
 
-/// Micro-batch m of replica r has the number m·R + r, its place in data order.
+/// Micro-batch m of replica r has the number m·R + r, which is its place in the order of the data.
 const Case cases[] = {
     {OutputMode::all, 1, 1, 1, {0}},
     {OutputMode::all, 1, 4, 1, {0, 1, 2, 3}},
@@ -162,8 +165,7 @@ TEST(OutputCollector, GivesBackTheMemoryOfResultsThatTheHostHeldAllAtOnce) {
 }
 
 /// Returns the mean loss of a call whose micro-batches have `losses`. With a `period` that is
-/// longer than the call, mode every_n returns no outputs. The seed decides which replicas come
-/// first.
+/// longer than the call, mode every_n returns no outputs. `seed` decides which replicas come first.
 double mean_loss(OutputMode mode, std::int64_t period, std::int64_t replicas, unsigned seed,
                  const std::vector<Tensor>& losses) {
   auto setup = setup_for(mode, period, replicas);

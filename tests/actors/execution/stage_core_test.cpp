@@ -16,7 +16,8 @@ namespace {
 using graph::EdgeKind;
 using testing::refusal;
 
-// A position is the place of an edge among those that stage 1 receives in plan_with().
+// These are the positions of edges among those from which stage 1 receives in the plan of
+// plan_with().
 constexpr std::size_t activation = 0, labels = 1, gradient = 2, turn = 3;
 constexpr std::size_t positions = 4;
 
@@ -40,7 +41,7 @@ graph::Plan plan_with(std::string_view schedule = "grouped") {
 
 constexpr std::int64_t window = 4, live_micro_batches = 7;
 
-/// Has a core of stage 1, and the plan that the core needs as long as it lives.
+/// A Stage has a core of stage 1, and the plan that the core needs as long as it lives.
 struct Stage {
   explicit Stage(graph::Plan stage_plan = plan_with(), std::int64_t updates_after = window)
       : plan(std::move(stage_plan)), core(plan, 1, updates_after, live_micro_batches) {}
@@ -53,7 +54,7 @@ struct Stage {
     core.received(gradient, micro_batch);
     core.received(turn, micro_batch);
   }
-  /// Does the next piece of work, and checks that it is this program of `micro_batch`.
+  /// Does the next work, and checks that it is the program of `direction` for `micro_batch`.
   void does(Direction direction, std::int64_t micro_batch) {
     const Work work{direction, micro_batch};
     ASSERT_EQ(core.next(), work);
@@ -253,7 +254,7 @@ TEST(StageCore, BeginsTheNextTurnLikeTheFirst) {
   }
 }
 
-/// Stages 1 and 2 are the last phase here.
+/// In this test, stages 1 and 2 are the last phase.
 TEST(StageCore, TurnsRoundBeforeTheTurnIsOverUnlessBackwardIsSeparate) {
   for (const bool separate : {false, true}) {
     graph::Plan plan = batch_serial(separate);

@@ -46,7 +46,7 @@ TEST(ThreadTeam, WakesAThreadForEachPart) {
   ThreadTeam team("team", 4);
   std::atomic<int> here{0};
   std::vector<std::thread::id> ids(4);
-  // No part goes on before all four parts have begun, so four threads are needed.
+  // No part goes on before all four parts have begun, so that four threads are needed.
   team.run(4, [&](std::int32_t part) {
     ids[static_cast<std::size_t>(part)] = std::this_thread::get_id();
     for (++here; here < 4;) std::this_thread::yield();

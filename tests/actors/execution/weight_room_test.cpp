@@ -9,8 +9,8 @@ namespace {
 
 const graph::TensorType weight_type{DType::f32, {16}};  // A tensor of this type has 64 bytes.
 
-/// Returns a plan of three stages. Stages 0 and 1 have a weight in the host store, stage 2 has a
-/// weight on its IPU.
+/// Returns a plan of three stages. Stages 0 and 1 each have a weight in the host store, and stage 2
+/// has a weight on its IPU.
 std::shared_ptr<const graph::Plan> stages_with_weights() {
   graph::Plan plan;
   plan.stages.resize(3);

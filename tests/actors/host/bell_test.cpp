@@ -19,8 +19,8 @@ TEST(Bell, WakesWhoeverWaitsFromAnotherThread) {
   other.join();
 }
 
-// The bell rings between the look and the wait. A bell that did not count its rings would lose that
-// ring.
+// The bell rings during a call of `happened`, before wait() waits. A bell that did not count its
+// rings would lose that ring.
 TEST(Bell, LosesNoRingThatComesWhileSomebodyLooks) {
   Bell bell;
   int looks = 0;

@@ -15,12 +15,13 @@ using testing::TestClock;
 
 constexpr double patience_seconds = 1;
 
-/// Has a host that waits with EndPatience. Time passes on the host's clock only during a wait.
+/// A PatientHost is a host that waits with EndPatience. Time passes on the host's clock only during
+/// a wait.
 struct PatientHost {
   PatientHost() { pulse.watch({ipu}); }
 
   /// Waits for an event that happens at wait number `most`. Before each wait, `meanwhile` is called
-  /// with the number of the wait, which counts from 1. Returns whether the event has happened.
+  /// with the number of the wait; waits are counted from 1. Returns whether the event has happened.
   bool wait(
       int most, const std::function<void(int)>& meanwhile = [](int) {}) {
     waits = 0;
@@ -92,8 +93,8 @@ TEST(EndPatience, LastsForAnIpuAtWorkHoweverLongWhereItsTimeIsUnlimited) {
   EXPECT_EQ(patient.waits, 1);
 }
 
-// The first call of wait() gives the IPU all its time. The second call waits for one time of
-// `stall_seconds` only, because no IPU is given its time twice.
+// The first call of wait() gives the IPU all its time. The second call waits only once for
+// `stall_seconds`, because no IPU is given its time twice.
 TEST(EndPatience, BeginsAnewOnlyForAMoment) {
   PatientHost patient;
   patient.ipu->begin({IpuTask::update});

@@ -20,7 +20,7 @@ struct Latch {
   FailureLatch failure{bell, updates};
 };
 
-/// Is long enough that a std::string allocates memory for it.
+/// This text is so long that a std::string allocates memory for it.
 const std::string long_failure = "the gate: no gradient has come, and none will come any more";
 
 TEST(FailureLatch, KeepsTheFirstFailure) {

@@ -13,11 +13,12 @@
 
 namespace penstock::testing {
 
-/// Takes batches of samples that have one field with one `Number`.
+/// A BatchConsumer takes batches of samples that have one field with one `Number`.
 template <class Number>
 class BatchConsumer {
  public:
-  /// Takes up to `count` batches of each epoch from `port`, and asks for each of them by `send`.
+  /// Makes a consumer that takes up to `count` batches of each epoch from `port`, and asks for each
+  /// of them by `send`.
   BatchConsumer(actors::BatchPort& port, std::int64_t count,
                 std::function<void(const actors::TakeBatch&)> send)
       : port_(port), count_(count), send_(std::move(send)) {}
@@ -41,9 +42,10 @@ class BatchConsumer {
     ask();
   }
 
-  // The public members belong to the epoch that has begun last.
+  // `batches`, `dropped` and `failure` belong to the epoch that has begun last.
   std::vector<std::vector<Number>> batches = {};
-  std::int64_t dropped = -1;  // Counts the dropped samples, and is -1 before the epoch has ended.
+  // This many samples were dropped. It is -1 before the epoch has ended.
+  std::int64_t dropped = -1;
   std::optional<actors::LoadFailure> failure = {};
 
  private:

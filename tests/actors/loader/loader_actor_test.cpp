@@ -15,8 +15,8 @@ using testing::LoaderRig;
 
 using Floats = std::vector<float>;
 
-/// Is a deterministic system with a consumer and with a loader of ten samples, in batches of four,
-/// four and two. The value of each sample is its number.
+/// A LoaderFixture is a deterministic system with a consumer and a loader of ten samples, in
+/// batches of four, four and two. The value of each sample is its number.
 class LoaderFixture : public LoaderRig<LoaderActor, float> {
  public:
   LoaderFixture(const LoaderSettings& settings, std::uint64_t seed, std::int64_t takes)

@@ -23,7 +23,7 @@ std::vector<ReadTask> all_tasks(LoaderCore& core) {
   return tasks;
 }
 
-/// Finishes a task as a worker does, which lets go of the buffer before its answer leaves.
+/// Finishes `task` as a worker does, which drops the buffer before it sends its answer.
 void finish(LoaderCore& core, ReadTask& task, std::optional<ReadFailure> failure = {}) {
   task.buffer.reset();
   core.finish({task.epoch, task.batch, std::move(failure)});
@@ -33,7 +33,8 @@ void finish_all(LoaderCore& core, std::vector<ReadTask> tasks) {
   for (ReadTask& task : tasks) finish(core, task);
 }
 
-/// Asks for a batch, finishes all tasks, and returns the batch, or no tensors if there is none.
+/// Asks for batch number `batch`, finishes all tasks, and returns the batch, or no tensors if there
+/// is no batch.
 std::vector<Tensor> take(LoaderCore& core, std::int64_t batch) {
   core.ask(batch);
   finish_all(core, all_tasks(core));
@@ -179,7 +180,7 @@ TEST(LoaderCore, WaitsForTheMemoryOfAnAbandonedEpochRatherThanAllocate) {
 struct Consumer {
   bool ahead;
   int buffered;
-  std::size_t holds;  // Counts the batches that the consumer keeps while it takes another one.
+  std::size_t holds;  // The consumer keeps this many batches while it takes another one.
   std::uint64_t buffers;
 };
 
@@ -208,8 +209,8 @@ TEST(LoaderCore, AllocatesWhatItsConsumerHoldsAndNoMore) {
   }
 }
 
-/// Begins an epoch while allocation number `number` fails. Even if that leaves the epoch without a
-/// plan, the first request afterwards has to get a batch. Returns whether any allocation failed.
+/// Begins an epoch while allocation number `number` fails. Even if the epoch then has no plan, the
+/// first request afterwards has to get a batch. Returns whether any allocation failed.
 bool recovers_in_the_epoch(const std::shared_ptr<const EpochPlan>& plan, std::int64_t number) {
   LoaderSettings settings = three_batches();
   settings.shuffle = true;

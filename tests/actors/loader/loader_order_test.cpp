@@ -46,7 +46,7 @@ TEST(ShuffledOrder, HasEveryPermutationEquallyOften) {
   std::map<Order, int> counts;
   for (std::uint64_t epoch = 0; epoch < 24'000; ++epoch) ++counts[shuffled_order(4, 3, epoch)];
   ASSERT_EQ(counts.size(), 24u);
-  // Each order comes 1000 times on average, with a standard deviation of 31.
+  // Each order occurs 1000 times on average, with a standard deviation of 31.
   for (const auto& [order, count] : counts) EXPECT_NEAR(count, 1000, 150);
 }
 

@@ -1,5 +1,5 @@
-// The tests of both loaders drive a LoaderRig: a deterministic system with a loader, its readers,
-// and a consumer of its batches.
+// A LoaderRig is a deterministic system with a loader, its readers, and a consumer of its batches,
+// for the tests of both loaders.
 #pragma once
 
 #include <caf/actor_registry.hpp>
@@ -17,13 +17,13 @@
 
 namespace penstock::testing {
 
-/// `Actor` is the type of the loader's handle, and `Number` the type of the one number that a
-/// sample has. A class that derives from this one spawns the loader, and calls end() in its
-/// destructor.
+/// `Actor` is the type of the handle of the loader's actor, and `Number` is the type of the one
+/// number that a sample has. A class that derives from LoaderRig spawns the loader, and calls end()
+/// in its destructor.
 template <class Actor, class Number>
 class LoaderRig {
  public:
-  /// Tells all actors to end. Returns how many are left afterwards.
+  /// Tells all actors to end. Returns how many actors are left afterwards.
   std::size_t end() {
     watch_->end();
     mail_->close();
@@ -48,10 +48,11 @@ class LoaderRig {
     while (step()) continue;
   }
 
-  std::shared_ptr<const actors::EpochPlan> plan;  // Is the plan of the next epoch, or null.
+  std::shared_ptr<const actors::EpochPlan> plan;  // This is the plan of the next epoch, or null.
 
  protected:
-  /// The consumer takes at most `takes` batches of each epoch.
+  /// Makes a system with `workers` workers, whose messages come in an order that is drawn from
+  /// `seed`. The consumer takes at most `takes` batches of each epoch.
   LoaderRig(int workers, std::uint64_t seed, std::int64_t takes)
       : watch_(std::make_shared<actors::LoaderWatch>(workers)),
         system_({.deterministic = true}),

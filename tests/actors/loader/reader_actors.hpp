@@ -1,4 +1,4 @@
-// ReaderActors is a pool of readers that are actors, so that a deterministic run decides when each
+// ReaderActors are a pool whose readers are actors, so that a deterministic run decides when each
 // reader does its jobs.
 #pragma once
 

@@ -22,7 +22,7 @@ StreamSettings pairs(int workers, bool rebatched, bool drop_last = false) {
           .workers = workers};
 }
 
-/// Fills the task's first `rows` rows with 10 * worker, 10 * worker + 1 and so on.
+/// Fills the first `rows` rows of `task` with the numbers 10 * worker, 10 * worker + 1 and so on.
 FillResult filled(const FillTask& task, std::int64_t rows) {
   for (std::int64_t row = 0; row < rows; ++row) {
     const std::int64_t value = 10 * task.worker + row;

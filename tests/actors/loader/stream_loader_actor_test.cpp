@@ -13,8 +13,8 @@ using testing::LoaderRig;
 
 using Values = std::vector<std::int64_t>;
 
-/// Is a deterministic system with a consumer and with a loader of streams. The stream of worker w
-/// has the `lengths[w]` numbers from 100*w on.
+/// A StreamFixture is a deterministic system with a consumer and a loader of streams. The stream of
+/// worker w has `lengths[w]` numbers, from 100*w on.
 class StreamFixture : public LoaderRig<StreamLoaderActor, std::int64_t> {
  public:
   StreamFixture(StreamSettings settings, const Values& lengths, std::uint64_t seed,

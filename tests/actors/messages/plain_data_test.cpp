@@ -34,7 +34,7 @@ TEST(PlainData, IsMadeOfNumbersTextTensorsAndListsOfThese) {
   EXPECT_TRUE(is_plain_data<OutputsTaken>()) << "a message may say nothing but that it has come";
 }
 
-/// Is a type that has a `Member` beside plain data.
+/// A With is a type that has a `Member` besides plain data.
 template <class Member>
 struct With {
   int number = 0;
@@ -62,7 +62,7 @@ TEST(PlainData, HoldsNoPointerHandleOrCodeHoweverDeepWithin) {
   EXPECT_TRUE(refuses_everywhere<std::shared_ptr<Arena>>());
 }
 
-// A message of local_messages.hpp that is plain data would belong among the messages of plain data.
+// If a message of local_messages.hpp were plain data, it would belong in data_messages.hpp.
 TEST(PlainData, IsNotWhatTheMessagesOfOneProcessHold) {
   EXPECT_FALSE(is_plain_data<RunProgram>());
   EXPECT_FALSE(is_plain_data<RunUpdate>());

@@ -1,5 +1,5 @@
-// A host may have set up its threads in some way, such as with blocked signals. The engine's
-// threads do not inherit that, and a training has the same bits.
+// These tests run the engine in hosts that have set up their threads in some way, such as with
+// blocked signals. The engine's threads do not inherit that, and a training has the same bits.
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -25,7 +25,7 @@ using testing::run_step;
 using testing::same_bits;
 using testing::SmallNetwork;
 
-/// Is what a host has set for the thread that calls the engine.
+/// An Environment is what a host has set for the thread that calls the engine.
 struct Environment {
   std::string name;
   std::function<void()> set_up;
@@ -62,7 +62,8 @@ std::vector<Environment> environments() {
   return all;
 }
 
-/// Returns the lines of a thread's status that tell its signal mask and its CPUs.
+/// Returns those lines of a thread's status that say which signals it blocks and which CPUs it may
+/// use.
 std::string surroundings_of(const std::filesystem::path& task) {
   std::ifstream status(task / "status");
   std::string lines, line;
@@ -80,10 +81,11 @@ std::set<std::string> tasks() {
 
 struct TrainedInHost {
   Variables weights;
-  std::set<std::string> threads;  // Has what surroundings_of() says of each thread of the engine.
+  // This has what surroundings_of() returns for each thread of the engine.
+  std::set<std::string> threads;
 };
 
-/// Trains on a thread of its own, which is set up as `environment` says.
+/// Trains on a new thread, which is set up as `environment` says.
 TrainedInHost train(const SmallNetwork& network, const Environment& environment) {
   const std::vector<Tensor> first = network.first_variables(), inputs = network.inputs(2);
   const std::int64_t micro_batches = network.micro_batches(2);
@@ -97,7 +99,7 @@ TrainedInHost train(const SmallNetwork& network, const Environment& environment)
     training.weights = runtime.read_variables();
     for (const std::string& task : tasks()) {
       if (before.contains(task)) continue;
-      // A thread that waits for mail has begun, and the C library does no more in it.
+      // Once a thread waits for mail, the C library has finished setting it up.
       EXPECT_TRUE(testing::comes_to_wait(std::stoi(std::filesystem::path(task).filename())));
       training.threads.insert(surroundings_of(task));
     }

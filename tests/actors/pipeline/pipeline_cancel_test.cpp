@@ -1,5 +1,6 @@
-// These tests ask a call to stop at many points of its life. The call has then done whole windows,
-// equally many in every replica, and the model goes on from there as if no more had been asked for.
+// These tests ask a call to stop at many points of its life. A call that has stopped has done whole
+// windows, equally many in every replica, and the model goes on from there as if no more had been
+// asked for.
 
 #include <gtest/gtest.h>
 
@@ -22,15 +23,14 @@ using testing::SmallEngineOptions;
 
 constexpr std::int64_t cancelled_windows = 4;
 
-/// Makes calls of one engine on consecutive windows of the same samples.
+/// A CancelledCalls makes calls of one engine on consecutive windows of the same samples.
 class CancelledCalls {
  public:
   explicit CancelledCalls(const SmallEngineOptions& options)
       : engine_(options), samples_(engine_.inputs(cancelled_windows)) {}
 
-  /// Steps on windows [begin, end), and asks the step to stop once `stop_after` messages have been
-  /// handled.
-  /// @returns whether all of the windows were done.
+  /// Makes a step on the windows [begin, end), and asks the step to stop once `stop_after` messages
+  /// have been handled. Returns whether all of the windows were done.
   bool step(std::int64_t begin, std::int64_t end, std::size_t stop_after, std::uint64_t seed) {
     std::stop_source stop;
     PipelineRuntime& runtime = engine_.runtime();
@@ -79,7 +79,7 @@ class CancelledCalls {
   std::vector<Tensor> samples_;
 };
 
-/// Returns a training's variables after 0, 1, ..., `windows` windows.
+/// Returns the variables of a training after 0, 1, ..., `cancelled_windows` windows.
 std::vector<std::vector<Tensor>> variables_after_each(const SmallEngineOptions& options) {
   std::vector<std::vector<Tensor>> result;
   for (std::int64_t done = 0; done <= cancelled_windows; ++done) {

@@ -1,5 +1,5 @@
-// In these tests actors die, messages come that nobody should have sent, and blocks are gone. The
-// host's call then fails and says why, and the weights of the last update are still there.
+// In these tests, actors die, messages come that nobody should have sent, and blocks are gone. The
+// host's call has to fail and say why, and the weights of the last update have to be there still.
 
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ TEST(PipelineFailure, BetweenCallsIsThrownByTheNextCallAsItself) {
   }
 }
 
-/// Runs a call in which `disturb` is called after a number of messages that the seed decides. If
+/// Runs a call in which `disturb` is called after a number of messages that depends on `seed`. If
 /// the call has been answered by then, `disturb` is not called.
 template <class Disturb>
 void run_disturbed(SmallCast& cast, std::uint64_t seed, Disturb disturb) {
@@ -56,7 +56,8 @@ void run_disturbed(SmallCast& cast, std::uint64_t seed, Disturb disturb) {
   ASSERT_TRUE(cast.host().answered()) << "it hangs";
 }
 
-/// Returns options with as many actors as `everybody` has, and with stages that have turns.
+/// Returns options with as many actors as with the options `everybody`, and with stages that have
+/// turns.
 SmallEngineOptions everybody_in_phases() {
   SmallEngineOptions options = everybody;
   options.schedule = "sequential";
@@ -70,8 +71,8 @@ caf::exit_reason reason_of_end(std::uint64_t seed) {
   return seed / 7 % 2 ? caf::exit_reason::unknown : caf::exit_reason::user_shutdown;
 }
 
-/// Ends one actor in each of many calls, every actor at several times of a call, and checks that
-/// the call's failure names the actor.
+/// Ends one actor in each of many calls: every actor is ended at several times of a call. Checks
+/// that the call's failure names the actor.
 void expect_each_is_named(const SmallEngineOptions& options, std::uint64_t seeds) {
   std::map<std::string, int> failures;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
@@ -112,8 +113,8 @@ std::vector<std::vector<Tensor>> history(const SmallEngineOptions& options) {
   return all;
 }
 
-/// Ends one actor in each of many calls, every actor at several times of a call. Returns how often
-/// the weights could still be read. They have to be an element of `weights`.
+/// Ends one actor in each of many calls: every actor is ended at several times of a call. Returns
+/// how often the weights could still be read. These weights have to be an element of `weights`.
 int read_after_ends(const SmallEngineOptions& options, std::uint64_t seeds,
                     const std::vector<std::vector<Tensor>>& weights) {
   int read = 0;
@@ -199,8 +200,8 @@ TEST(PipelineFailure, OfTheHostStoreNamesTheStageThatNeedsItsBlock) {
   }
 }
 
-// A thief asks for a stash again and again until it is there, and so takes it away from the stage.
-// The weights can still be read afterwards.
+// An actor asks for a stash again and again until the stash is there, and thus takes it away from
+// the stage. The weights can still be read afterwards.
 TEST(PipelineFailure, OfTheHostStoreNamesTheMicroBatchWhoseStashIsGone) {
   SmallCast cast({.offload = true});
   const auto store = cast.actor<HostStoreHandle>("host store");

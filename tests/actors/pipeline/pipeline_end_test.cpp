@@ -1,5 +1,5 @@
 // These tests end pipelines that are slow or dead. Weights that can still be read are read, and
-// nobody waits for ever.
+// nobody waits forever.
 
 #include "actors/pipeline/pipeline_end.hpp"
 
@@ -42,15 +42,14 @@ std::vector<Tensor> weights_after_one_update() {
 
 constexpr double stall_seconds = 0.3;
 
-/// Takes longer than a call may stand still, and far less time than an IPU may be in the middle of
-/// a piece of work.
+/// Takes longer than a call may stand still, and far less time than an IPU may work on one thing.
 void take_long() {
   std::this_thread::sleep_for(std::chrono::duration<double>(3 * stall_seconds));
 }
 
-/// Takes hours by the test's clock: meanwhile, an hour passes with each reading of the clock.
-/// Returns once the clock has been read six times. A thread that limits its wait has given up by
-/// then, and has gone on.
+/// Takes hours by the TestClock: meanwhile, an hour passes with each reading of the clock. Returns
+/// once the clock has been read six times. By then, a thread that limits its wait has given up and
+/// has gone on.
 void take_hours() {
   const std::int64_t enough = TestClock::readings() + 6;
   TestClock::pass_with_each_reading(std::chrono::hours(1));
@@ -120,8 +119,8 @@ TEST(PipelineEnd, GivesUpAnUpdateThatDoesNotEnd) {
   EXPECT_TRUE(ended);
 }
 
-// Stages update one after another: if the end did not wait for the second stage's update, the
-// stages after it would not begin their updates.
+// In this test, stages update one after another: if the end did not wait for the second stage's
+// update, the stages after it would not begin their updates.
 TEST(PipelineEnd, WaitsForAnUpdateForAsLongAsAnIpuTakesWhereItsTimeIsUnlimited) {
   const auto after_one_update = weights_after_one_update();
   Latch updating;
@@ -208,8 +207,8 @@ TEST(PipelineEnd, CountsAnUpdateOfWhoseEndTheGateNeverHears) {
 }
 
 /// Does one update in which one allocation fails: number `failing` after the first stage has begun
-/// to change its weights. The update is whole nevertheless, and counted as soon as the call has
-/// ended. Returns whether there were so many allocations.
+/// to change its weights. The update has to be whole nevertheless, and has to be counted as soon as
+/// the call has ended. Returns whether there were so many allocations.
 bool update_without_memory(std::int64_t failing, const std::vector<Tensor>& after_one_update) {
   std::optional<AllocationFailures> failures;
   const UpdateHook hook([&](double stage) {

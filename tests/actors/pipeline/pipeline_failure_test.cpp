@@ -1,5 +1,5 @@
-// In these tests ops and optimizer rules throw. The host's call then fails and says why, and the
-// weights of the last update are still there.
+// In these tests, ops and optimizer rules throw. The host's call has to fail and say why, and the
+// weights of the last update have to be there still.
 
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ struct Fault {
   std::int64_t stage;
   Direction direction;
   std::uint64_t update;
-  std::uint32_t micro_batch;  // Is its number within the window.
+  std::uint32_t micro_batch;  // This is the micro-batch's number within the window.
   std::uint32_t replica;
 };
 
@@ -55,7 +55,8 @@ std::string text_of(const Fault& fault, const SmallEngine& engine) {
          ": " + (forward ? "probe \"probe" + stage + "\"" : "probe_gradient \"");
 }
 
-/// Trains until `fault` fails the call, and checks that the model still gives `weights`.
+/// Trains until the call fails by `fault`, and checks that `weights` can still be read from the
+/// model.
 void expect_failure(const SmallEngineOptions& options, const Fault& fault, std::uint64_t seed,
                     const std::vector<Tensor>& weights) {
   const ProbeHook hook([&](const ProbeRun& run) { throw_at(fault, run); });
@@ -106,8 +107,8 @@ const graph::PhaseRequest phases[] = {{},
                                       {.stages = {2, 2}, .turn = 8},
                                       {.parallel = true, .turn = 8}};
 
-// 3.7: the turns of the phases are a micro-batch or a window, and every class of tensors is in the
-// host store.
+// 3.7: the turns of the phases are for a micro-batch or for a window, and every class of tensors is
+// in the host store.
 TEST(PipelineFailure, OfAnOpInPhasesLeavesTheWeightsOfTheLastUpdateToo) {
   for (std::uint64_t update = 0; update < windows; ++update) {
     const auto weights = weights_after(static_cast<std::int64_t>(update), 1, 0);
@@ -173,7 +174,7 @@ TEST(PipelineFailure, OfOneEngineLeavesOthersAlone) {
   EXPECT_EQ(next.step(1).size(), 2u);
 }
 
-/// Counts the updates of shards that still succeed: the rule throws at the update after them.
+/// This many more updates of shards succeed; the rule throws at the next one.
 int shards_left = 0;
 const graph::OptimizerRule throws_at_a_shard{
     .name = "throws",
@@ -201,9 +202,9 @@ TEST(PipelineFailure, OfAShardLeavesNoWeightsToBeRead) {
   }
 }
 
-std::int64_t last_stage = 0;  // Is the number of the stage in which the rule throws.
+std::int64_t last_stage = 0;  // The rule throws in the stage of this number.
 
-/// Is a rule that throws in the last stage once the stage has updated a weight.
+/// This rule throws in the last stage once the stage has updated a weight.
 const graph::OptimizerRule throws_halfway{
     .name = "throws",
     .state = [](const graph::Hyper&) { return std::vector<graph::StateTensor>{}; },

@@ -14,8 +14,8 @@ namespace {
 using testing::DeterministicRun;
 using testing::SmallCast;
 
-/// Is an actor that stands for every stage. It keeps the tensors that it gets, and does nothing
-/// else.
+/// Returns the behavior of an actor that stands for every stage. The actor keeps the tensors that
+/// it gets, and does nothing else.
 caf::behavior keep_all(caf::event_based_actor*, std::vector<EdgeTensor>* kept) {
   return {[=](EdgeTensor& tensor) { kept->push_back(std::move(tensor)); }};
 }
@@ -28,11 +28,11 @@ bool is_aligned(const Tensor& tensor) {
   return reinterpret_cast<std::uintptr_t>(tensor.raw()) % tensor_alignment == 0;
 }
 
-/// Counts the micro-batches that are handed out before any is done: 2(N-1)+1, which stage 0 may
-/// hold by its schedule, and two more, which may be on their way. N is the number of stages, 4.
+/// This many micro-batches are handed out before any is done: 2(N-1)+1, which stage 0 may hold by
+/// its schedule, and two more, which may be on their way. N is the number of stages, 4.
 constexpr std::size_t ahead = 7 + 2;
 
-/// Has the feed of a cast of four stages. One actor stands for all of the stages.
+/// A FedStages has the feed of a cast of four stages. One actor stands for all of the stages.
 class FedStages : public SmallCast {
  public:
   FedStages() : stage_(system().spawn(RunsOn::workers, keep_all, &kept_)) {
@@ -44,7 +44,8 @@ class FedStages : public SmallCast {
 
   FeedHandle feed() const { return actor<FeedHandle>("feed"); }
   const std::vector<Tensor>& call_inputs() const { return inputs_; }
-  /// Returns the tensors that have come for each input of the plan, in the order of their coming.
+  /// Returns the tensors that have come for each input of the plan, in the order in which they
+  /// came.
   std::vector<std::vector<EdgeTensor>> taken() {
     DeterministicRun(system()).run();
     std::vector<std::vector<EdgeTensor>> result(plan().inputs.size());
@@ -77,8 +78,8 @@ TEST(PipelineFeed, R3_9_HandsOutWhatThePipelineMayHoldBeforeAnyOfItIsDone) {
   expect_in_order(stages.taken(), ahead + 1);
 }
 
-// A micro-batch has three rows of eight numbers, which are 96 bytes. So every other micro-batch of
-// the call's inputs begins at an address that is not aligned for kernels.
+// A micro-batch has three rows of eight numbers, which are 96 bytes. Therefore, every other
+// micro-batch of the call's inputs begins at an address that is not aligned for kernels.
 TEST(PipelineFeed, R3_9_CopiesOnlyMicroBatchesThatAreMisaligned) {
   FedStages stages;
   const auto taken = stages.taken();

@@ -32,7 +32,7 @@ using testing::threads_fall_to;
 const SmallEngineOptions threaded{.replicas = 2, .offload = true, .deterministic = false};
 
 // The options of a hundred engines are drawn, and the other engines are small. There are fewer
-// small ones under sanitizers, where an engine takes ten times as long.
+// engines under sanitizers, where an engine takes ten times as long.
 constexpr int engines = testing::sanitized ? 200 : 1000;
 constexpr int draw_each = testing::sanitized ? 2 : 10;
 
@@ -49,7 +49,7 @@ SmallEngineOptions drawn(std::mt19937& random) {
 }
 
 /// Begins one to six updates, and then either waits until they are done or, after a short random
-/// time, destroys the engine, whatever it is in by then: a program, an update or a fetch.
+/// time, destroys the engine, whether it is running a program, an update or a fetch by then.
 void run_and_end(const SmallEngineOptions& options, std::mt19937& random) {
   SmallEngine engine(options);
   engine.begin(1 + static_cast<std::int64_t>(random() % 6));

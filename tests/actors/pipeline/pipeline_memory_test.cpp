@@ -1,5 +1,5 @@
-// In these tests memory runs out anywhere in the life of a running model, on any thread. Calls are
-// then refused and actors end, but nobody waits for ever, and the weights are always those of a
+// In these tests, memory runs out anywhere in the life of a running model, on any thread. Calls may
+// be refused and actors may end, but nobody waits forever, and the weights are always those of a
 // whole number of updates.
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ using testing::SmallCast;
 using testing::SmallEngineOptions;
 using testing::SmallNetwork;
 
-constexpr std::size_t updates = 2;  // Counts the updates of one Life.
+constexpr std::size_t updates = 2;  // One Life has this many updates.
 
 const SmallEngineOptions trained{.stages = 2,
                                  .replicas = 2,
@@ -70,10 +70,10 @@ SmallEngineOptions served() {
   return options;
 }
 
-std::int64_t failing = 0;  // Is the number of the first allocation that fails in this attempt.
+std::int64_t failing = 0;  // This is the number of the first allocation that fails in the attempt.
 
-/// Makes the calls of one model. A call may be refused for want of memory, or because an earlier
-/// call was refused.
+/// A Calls makes the calls of one model. A call may be refused for lack of memory, or because an
+/// earlier call was refused.
 class Calls {
  public:
   /// Returns whether `call` was not refused.
@@ -94,13 +94,14 @@ class Calls {
   bool refused_ = false;
 };
 
-/// Is what Life::live() leaves behind.
+/// A Left is what Life::live() leaves behind.
 struct Left {
-  std::unique_ptr<PipelineRuntime> trainer;  ///< Is null if there was no memory for it.
-  bool has_weights = false;                  ///< Says whether the first weights were written.
+  std::unique_ptr<PipelineRuntime> trainer;  ///< This is null if there was no memory for it.
+  bool has_weights = false;                  ///< If this is true, the first weights were written.
 };
 
-/// Has a training and an inference on the same threads, with the numbers from which they start.
+/// A Life is a training and an inference on the same threads, with the numbers from which they
+/// start.
 class Life {
  public:
   explicit Life(const SmallEngineOptions& options) : training_(options) {
@@ -114,7 +115,7 @@ class Life {
   }
 
   /// Makes all calls of a training and of an inference, on the threads of `system` or, if `system`
-  /// is null, of a new one.
+  /// is null, on those of a new system.
   Left live(std::shared_ptr<ActorSystem> system) const {
     Left left;
     Calls calls;
@@ -134,8 +135,9 @@ class Life {
     return left;
   }
 
-  /// Checks, once there is memory again, that the weights can be read and are those after a whole
-  /// number of updates: after all of them if the life was `undisturbed`.
+  /// Checks that the weights can be read and are those after a whole number of updates, and that
+  /// all updates were done if the life was `undisturbed`. This is called once there is memory
+  /// again.
   void expect_whole(const Left& left, bool undisturbed) const {
     if (!left.trainer) return;
     const std::uint64_t done = left.trainer->updates();
@@ -169,7 +171,7 @@ class Life {
   const std::vector<Tensor> first_ = training_.first_variables();
   const std::vector<Tensor> served_first_ = inference_.first_variables();
   const std::vector<Tensor> inputs_ = training_.inputs(updates), samples_ = inference_.inputs(2);
-  std::array<Variables, updates + 1> after_;  // Has the variables after 0, 1, ... updates.
+  std::array<Variables, updates + 1> after_;  // These are the variables after 0, 1, ... updates.
 };
 
 void expect_each_failure_is_survived(const Life& life, const FailureSteps& steps,
@@ -210,15 +212,15 @@ TEST(PipelineMemory, ThatIsMissingForAWhileDoesSoToo) {
                                     system);
 }
 
-/// Names the round of an update that an IPU holds back, and keeps the IPU's work of that round once
-/// the round has been reached.
+/// A HeldRound names the round of an update that an IPU holds back, and keeps the IPU's work of
+/// that round once the round has been reached.
 struct HeldRound {
   UpdateRound round = UpdateRound::apply;
   std::optional<RunUpdate> work = {};
 };
 
-/// Is an IPU as an optimizer sees it. It keeps the work of the held round, and passes all other
-/// work on to `ipu`.
+/// Returns the behavior of an actor that takes the place of `ipu` for an optimizer. The actor keeps
+/// the work of the held round, and passes all other work on to `ipu`.
 DeviceHandle::behavior_type device_that_holds(DeviceHandle::pointer self, const DeviceHandle& ipu,
                                               HeldRound* held) {
   return {[](RunProgram&) {}, [](BringWeights&) {},
@@ -230,8 +232,8 @@ DeviceHandle::behavior_type device_that_holds(DeviceHandle::pointer self, const 
           }};
 }
 
-/// Is an update in which nothing moves any more, because the last stage has reached a round that
-/// its IPU holds back.
+/// A HeldUpdate is an update in which nothing moves any more, because the last stage has reached a
+/// round that its IPU holds back.
 class HeldUpdate {
  public:
   HeldUpdate(const SmallEngineOptions& options, UpdateRound round) : cast_(options), held_{round} {

@@ -1,4 +1,5 @@
-// A whole small engine runs under thousands of message orders, each drawn from a seed.
+// In these tests, a whole small engine runs under thousands of orders of messages, each of which is
+// drawn from a seed.
 
 #include <gtest/gtest.h>
 
@@ -21,16 +22,17 @@ using testing::SmallEngine;
 using testing::SmallEngineOptions;
 
 constexpr int calls = 2;
-constexpr std::int64_t ordered_windows = 2;  // Counts the windows of a call.
+constexpr std::int64_t ordered_windows = 2;  // A call has this many windows.
 
 struct Result {
-  std::vector<Tensor> tensors;     // Has the outputs of all calls, then the variables.
-  std::vector<int> max_in_flight;  // Has, for each stage, the most micro-batches of any replica.
-  std::size_t events = 0;          // Counts the events that were traced.
+  std::vector<Tensor> tensors;  // These are the outputs of all calls, and then the variables.
+  // This has, for each stage, the most micro-batches of any replica.
+  std::vector<int> max_in_flight;
+  std::size_t events = 0;  // This many events were traced.
 };
 
-/// Runs all calls of one engine. The results of a call are read as soon as the call is answered,
-/// while other messages may still be on their way.
+/// A Training runs all calls of one engine. The results of a call are read as soon as the call is
+/// answered, while other messages may still be on their way.
 class Training {
  public:
   Training(const SmallEngineOptions& options, std::optional<std::uint64_t> seed)
@@ -60,7 +62,7 @@ class Training {
 
  private:
   /// 7.5: checks that `replica` has the same trained weights as the first replica, bit for bit.
-  /// Buffers are not compared, as each replica has its own.
+  /// Buffers are not compared, because each replica has its own buffers.
   void expect_weights_of(std::int32_t replica, const Variables& of_first) {
     const Variables of_replica = cast_.variables(static_cast<std::size_t>(replica));
     for (std::size_t i = 0; i < of_replica.size(); ++i) {
@@ -106,7 +108,8 @@ const std::map<std::string, std::vector<int>> limits = {
 std::vector<SmallEngineOptions> variants() {
   std::vector<SmallEngineOptions> all;
   for (const auto& [schedule, limit] : limits)
-    for (const std::int64_t replicas : {1, 2, 3})  // Three show in which order sums are added.
+    // With three replicas, it shows in which order sums are added.
+    for (const std::int64_t replicas : {1, 2, 3})
       for (const double max_grad_norm : {0.0, 0.05})
         for (const bool offload : {false, true})
           for (const bool tied : {false, true})
@@ -121,7 +124,8 @@ std::vector<SmallEngineOptions> variants() {
   return all;
 }
 
-/// Returns the result of a single stage. Every other cut, schedule and order has to give its bits.
+/// Returns the result of a single stage. Every other cut, schedule and order has to give the same
+/// bits.
 const Result& reference(std::int64_t replicas, double max_grad_norm, bool tied = false) {
   static std::map<std::tuple<std::int64_t, double, bool>, Result> results;
   auto [at, is_new] = results.try_emplace({replicas, max_grad_norm, tied});
@@ -162,8 +166,8 @@ TEST(PipelineOrders, R2_4_ReturnTheSameAnchorsAndLeaveTheRestAsItWas) {
     const Result result =
         train({.schedule = schedule->first, .replicas = 2, .anchors = true}, seed);
     ASSERT_TRUE(same_bits(result.tensors, single.tensors));
-    // The variables are at the end, and in `plain` only an output and a loss of each call are
-    // before them.
+    // The variables are at the end. In `plain`, only an output and a loss of each call are before
+    // the variables.
     const auto variables = std::ssize(plain.tensors) - 2 * calls;
     ASSERT_TRUE(same_bits({result.tensors.end() - variables, result.tensors.end()},
                           {plain.tensors.end() - variables, plain.tensors.end()}));
@@ -220,8 +224,8 @@ TEST(PipelineOrders, ReachNoMoreThanTheWindowHolds) {
             (std::vector<int>{2, 2, 2, 1}));
 }
 
-/// Computes windows by hand: all micro-batches of a window see the same weights, and then comes one
-/// update.
+/// A HandComputation computes windows by hand: all micro-batches of a window see the same weights,
+/// and then comes one update.
 class HandComputation {
  public:
   explicit HandComputation(const SmallEngine& engine)
@@ -291,7 +295,7 @@ class HandComputation {
   UpdateRules rules_;
   testing::PlanRunner runner_;
   std::vector<Tensor> variables_;
-  // Has the optimizer's state, indexed by variable, then by tensor, then by element.
+  // This has the elements of each tensor of the optimizer's state of each variable.
   std::vector<std::vector<std::vector<float>>> states_;
   std::int64_t step_ = 0;
 };

@@ -82,7 +82,7 @@ TEST(PipelineOverlap, IsRealBetweenStagesThatWorkOnDifferentMicroBatches) {
   }
 }
 
-/// Is a point at which threads wait until `count_` threads have come.
+/// A Meeting is a point at which threads wait until `count_` threads have come.
 class Meeting {
  public:
   explicit Meeting(int count) : count_(count) {}
@@ -98,8 +98,8 @@ class Meeting {
   Latch complete_;
 };
 
-// C1: the fourth micro-batch is in the first stage while the first is in the last one. Each of the
-// four runs ends only once the other three have begun.
+// C1: the fourth micro-batch is in the first stage while the first micro-batch is in the last
+// stage. Each of the four runs ends only once the other three have begun.
 TEST(PipelineOverlap, KeepsFourIpusOfOnePipelineBusyAtTheSameTime) {
   for (const std::string schedule : {"grouped", "interleaved"})
     for (const bool devices_on_threads : {false, true}) {
@@ -119,7 +119,8 @@ TEST(PipelineOverlap, KeepsFourIpusOfOnePipelineBusyAtTheSameTime) {
     }
 }
 
-// C3, 3.4: a replica has one micro-batch at a time, so no two of its stages work at once.
+// C3, 3.4: a replica has one micro-batch at a time, so that no two of its stages work at the same
+// time.
 TEST(PipelineOverlap, DoesNotHappenInsideAReplicaWhereOneMicroBatchIsAllowed) {
   for (const std::int64_t replicas : {1, 2})
     for (const double max_grad_norm : {0.0, 0.5}) {
@@ -151,7 +152,7 @@ TEST(PipelineOverlap, HasAThreadForEachIpuIfAskedAndTheSameBitsHoweverActorsAreS
   EXPECT_TRUE(same_bits(train({.threads = 2, .max_throughput = 1}), expected));
 }
 
-/// Tells that a load of weights has begun and has ended, and says when it may end.
+/// A HeldLoad shows when a load of weights has begun and has ended, and says when the load may end.
 struct HeldLoad {
   Latch begun, may_end, ended;
 };
@@ -169,8 +170,8 @@ DeviceHandle::behavior_type device_of_held_loads(DeviceHandle::stateful_pointer<
           [=](RunUpdate& request) { self->state.on_run_update(request); }};
 }
 
-/// Puts stage 1 on an IPU that has a thread of its own, no other stage, and loads of weights that
-/// end only when `load` allows it. This holds as long as the object lives.
+/// While an IpuOfHeldLoads lives, stage 1 is alone on an IPU with a thread of its own, whose loads
+/// of weights end only when `load` allows it.
 class IpuOfHeldLoads {
  public:
   IpuOfHeldLoads(SmallCast& cast, HeldLoad& load) {
@@ -223,8 +224,8 @@ TEST(PipelineOverlap, IsRealBetweenAPhaseAndLoadsOfTheNextOnTheOtherIpu) {
   EXPECT_TRUE(same_bits(train(cast), expected));
 }
 
-/// Is an IPU as an optimizer sees it. It opens `reduces` when it is asked to add up the replicas'
-/// sums, and passes all work on to `ipu`.
+/// Returns the behavior of an actor that takes the place of `ipu` for an optimizer. The actor opens
+/// `reduces` when it is asked to add up the replicas' sums, and passes all work on to `ipu`.
 DeviceHandle::behavior_type device_that_tells(DeviceHandle::pointer self, const DeviceHandle& ipu,
                                               Latch* reduces) {
   return {[](RunProgram&) {}, [](BringWeights&) {},

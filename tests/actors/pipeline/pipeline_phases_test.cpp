@@ -28,9 +28,9 @@ using testing::SmallEngineOptions;
 constexpr std::int64_t phased_windows = 2;
 
 struct PhasedResult {
-  std::vector<ProbeRun> runs;   // Has the runs in the order in which they began.
-  std::vector<Tensor> tensors;  // Has the outputs, then the variables.
-  std::vector<int> in_flight;   // Has the most micro-batches in flight of each stage.
+  std::vector<ProbeRun> runs;   // The runs are in the order in which they began.
+  std::vector<Tensor> tensors;  // These are the outputs, and then the variables.
+  std::vector<int> in_flight;   // This has, for each stage, the most micro-batches in flight.
 };
 
 PhasedResult train(const SmallEngineOptions& options, std::uint64_t seed) {
@@ -152,7 +152,7 @@ TEST(PipelinePhases, PassMicroBatchesOfInferenceOnAlone) {
 }
 
 struct Traced {
-  std::vector<TraceEvent> events;  // Has the events in the order in which they began.
+  std::vector<TraceEvent> events;  // The events are in the order in which they began.
   std::vector<StageReport> reports;
   std::vector<Tensor> tensors;
   graph::Phases phases;
@@ -180,8 +180,8 @@ Traced train_offloaded(const graph::PhaseRequest& request, std::optional<std::ui
   return traced;
 }
 
-/// Returns how often the weights of `phase` are loaded while every phase has its turns once: for
-/// forward, and for backward.
+/// Returns how often the weights of `phase` are loaded for forward, and how often for backward,
+/// while every phase has its turns once.
 std::pair<std::uint64_t, std::uint64_t> loads_of(const graph::Phases& phases, std::int32_t phase) {
   const auto stays = graph::stays_of(phases, true);
   const auto all = std::ranges::count(stays, phase, &graph::Stay::phase);
@@ -201,8 +201,8 @@ const graph::PhaseRequest residencies[] = {
     {.liveness = PhaseLiveness::off_ipu_after_each_phase, .turn = 3},
 };
 
-// 3.8: weights come once for each direction of a window if a turn is a window, else once for each
-// direction of a micro-batch.
+// 3.8: weights come once for each direction of a window if a turn is for a window, and once for
+// each direction of a micro-batch otherwise.
 TEST(PipelinePhases, BringWeightsOnceForATurnUnlessTheyAreStillThere) {
   const auto expected = bits_of_a_pipeline();
   for (const graph::PhaseRequest& request : residencies)
@@ -219,7 +219,8 @@ TEST(PipelinePhases, BringWeightsOnceForATurnUnlessTheyAreStillThere) {
     }
 }
 
-/// Returns what the IPUs do, in the order of time, as text: "L1" is the load of stage 1's weights.
+/// Returns what the IPUs do, in the order of time, as text: "L1" is the load of the weights of
+/// stage 1.
 std::string order(const Traced& traced) {
   std::string text;
   for (const TraceEvent& event : traced.events) {
@@ -236,14 +237,14 @@ std::string order(const Traced& traced) {
 
 struct TurnOrder {
   graph::PhaseRequest request;
-  // Have the events of a window: forward until the last phase begins, in the last phase, and
-  // backward after the last phase.
+  // These are the events of a window: those of the forward before the last phase, those in the last
+  // phase, and those of the backward after the last phase.
   std::string begin, turn_round, end;
 };
 
 // 3.7: the phases' numbers decide whose weights come ahead, stay and leave. The table has the order
 // of events in a system that does one thing at a time. In parallel phases, weights that come ahead
-// come to the other IPU.
+// of their turn come to the other IPU.
 TEST(PipelinePhases, BringAndDropWeightsByTheirNumbers) {
   using enum PhaseLiveness;
   const std::string ahead = "L0 F0.0 L1 F0.1 F0.2 F1.0 F1.1 L2 F1.2 F2.0 F2.1 L3 F2.2 ",
@@ -268,7 +269,7 @@ TEST(PipelinePhases, BringAndDropWeightsByTheirNumbers) {
   }
 }
 
-/// Counts how often weights came between two programs of one turn.
+/// Returns how often weights came between two programs of one turn.
 std::int64_t loads_within_turns(const Traced& traced) {
   std::int64_t within = 0;
   std::optional<std::tuple<std::int32_t, Activity, std::int64_t>> before;

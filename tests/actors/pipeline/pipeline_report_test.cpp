@@ -1,4 +1,4 @@
-// These tests check what stages report of themselves.
+// These tests check what stages report about themselves.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,8 @@ std::int64_t trained_bytes(const graph::StagePlan& stage) {
   return bytes;
 }
 
-// H2: a stage's peak is the bytes that the plan says and those that the optimizer keeps on the IPU.
+// H2: a stage's peak is the sum of the bytes in the plan and of the bytes that the optimizer keeps
+// on the IPU.
 TEST(StageReports, CountEveryByteOnTheIpu) {
   for (const bool offload : {false, true}) {
     SmallEngine engine({.replicas = 2, .offload = offload});
@@ -47,7 +48,7 @@ TEST(StageReports, CountEveryByteOnTheIpu) {
 /// stages of an IPU share counts once, and so does a block that replicas share.
 std::int64_t told_bytes(const std::vector<StageStatus>& statuses) {
   std::int64_t bytes = 0;
-  std::map<int, std::int64_t> shared, reducers;  // `shared` is by IPU, `reducers` by stage.
+  std::map<int, std::int64_t> shared, reducers;  // `shared` is by IPU, and `reducers` is by stage.
   for (const auto& [report, trace] : statuses) {
     bytes += report.peak_bytes - report.shared_bytes + report.padding_bytes;
     for (const OffloadReport* of :
@@ -61,14 +62,14 @@ std::int64_t told_bytes(const std::vector<StageStatus>& statuses) {
   return bytes;
 }
 
-/// Returns how many bytes of tensor memory there are more than `before`.
+/// Returns by how many bytes the tensor memory has grown since it had `before` bytes.
 std::int64_t bytes_since(std::uint64_t before) {
   return static_cast<std::int64_t>(memory_counters().bytes_live - before);
 }
 
 /// Checks that an engine reports from the start all bytes that it has allocated, and that steps add
-/// only the outputs, which belong to the host and exist from the first step on. Returns the bytes
-/// of the outputs.
+/// only the outputs, which belong to the host and exist from the first step on. Returns how many
+/// bytes the outputs have.
 std::int64_t bytes_of_outputs(const SmallEngineOptions& options) {
   const std::uint64_t before = memory_counters().bytes_live;
   SmallEngine engine(options);
@@ -81,7 +82,7 @@ std::int64_t bytes_of_outputs(const SmallEngineOptions& options) {
   return outputs;
 }
 
-/// Checks that every byte is reported, with and without each means to keep less on the IPUs.
+/// Checks that every byte is reported, with and without each way to keep less on the IPUs.
 void expect_every_byte_told(SmallEngineOptions options) {
   const std::int64_t outputs = bytes_of_outputs(options);
   for (const bool offload : {false, true})
@@ -129,8 +130,8 @@ TEST(StageReports, TellOfTotalsWhereReplicasAddUpWhatTheyDoNotDivide) {
     }
 }
 
-// The sums of two replicas are added up on their IPUs, half of them by each, and each IPU reports
-// its half as an exchange. With shards, the gathering of the new weights is a second exchange.
+// Each IPU of two replicas adds up half of their sums, and reports its half as an exchange. With
+// shards, the gathering of the new weights is a second exchange.
 TEST(StageReports, TellOfTheAdditionOfTheReplicasSumsAsAnExchangeOfEachIpu) {
   for (const bool shards : {false, true}) {
     SmallEngine engine({.replicas = 2, .shards = shards, .trace = true});
@@ -151,7 +152,7 @@ TEST(StageReports, TellOfTheAdditionOfTheReplicasSumsAsAnExchangeOfEachIpu) {
 }
 
 struct Executions {
-  // Count how often the kernels of each stage's probe ran, by stage.
+  // The kernels of a stage's probe ran this often; the keys are the numbers of stages.
   std::map<std::int64_t, std::uint64_t> forward, backward;
   std::vector<StageStatus> statuses;
   Variables variables;
@@ -170,7 +171,7 @@ Executions executions(bool recompute) {
 }
 
 // 7.6: there are two windows of eight micro-batches. The backward needs what a probe computes. With
-// recomputation, every stage but the last computes that a second time instead of keeping it.
+// recomputation, every stage but the last one computes it a second time instead of keeping it.
 TEST(StageReports, OfRecomputationAgreeWithTheKernelsThatHaveRun) {
   constexpr std::uint64_t micro_batches = 16;
   const Executions once = executions(false), twice = executions(true);
@@ -223,7 +224,7 @@ TEST(StageReports, CountEveryCopyOfAWeight) {
   }
 }
 
-// In inference nothing changes the weights, so they are loaded once.
+// In inference, nothing changes the weights, so that they are loaded once.
 TEST(StageReports, CountTheWeightsOfInferenceOnce) {
   SmallEngine engine({.training = false, .offload = true});
   for (int call = 0; call < 3; ++call) engine.step(4);

@@ -37,8 +37,8 @@ std::string without_times(const std::string& text) {
   return std::regex_replace(text, std::regex(", for [0-9.e-]+ s(?=;|$)"), "");
 }
 
-/// Begins a window in which nothing moves in the end. Returns what the watchdog says of it, without
-/// the times.
+/// Begins a window in which nothing moves in the end. Returns what the watchdog says about the
+/// window, without the times.
 std::string stall(SmallCast& cast) {
   cast.begin_windows(1);
   DeterministicRun order(cast.system(), 7);
@@ -86,7 +86,8 @@ TEST(PipelineStall, FailsTheCallAndSaysWhoWaitsForWhat) {
   EXPECT_TRUE(same_bits(cast.variables_after_end(), cast.first_variables()));
 }
 
-/// idle_device() is an IPU, and idle_reducer() a reducer, that takes all messages and does nothing.
+/// idle_device() is the behavior of an IPU, and idle_reducer() that of a reducer, that takes all
+/// messages and does nothing.
 DeviceHandle::behavior_type idle_device(DeviceHandle::pointer, int) {
   return {[](RunProgram&) {}, [](BringWeights&) {}, [](RunUpdate&) {}};
 }
@@ -98,7 +99,7 @@ void expect_part(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find("; " + part), std::string::npos) << part << "\nis missing in\n" << text;
 }
 
-/// Is a host store that takes blocks and never gives one back.
+/// Returns the behavior of a host store that takes blocks and never gives one back.
 HostStoreHandle::behavior_type keep(HostStoreHandle::pointer self, int) {
   const auto promises = std::make_shared<std::vector<caf::typed_response_promise<FetchedBlock>>>();
   return {[](StoreBlock&) {},
@@ -108,7 +109,8 @@ HostStoreHandle::behavior_type keep(HostStoreHandle::pointer self, int) {
           }};
 }
 
-/// Describes a host store that works as `store` does, but never gives a block of class `of`.
+/// A KeptClass describes a host store that works as `store` does, but never gives a block of class
+/// `of`.
 struct KeptClass {
   HostStoreHandle store;
   HostClass of;
@@ -201,7 +203,7 @@ TEST(PipelineStall, OfSumsOfATiedParameterNamesTheOptimizerThatLacksThem) {
   caf::anon_send_exit(nobody, caf::exit_reason::user_shutdown);
 }
 
-/// Returns what the watchdog says of a call in which stage 3 gets no blocks of class `missing`.
+/// Returns what the watchdog says about a call in which stage 3 gets no blocks of class `missing`.
 std::string stalled_without(HostClass missing, const SmallEngineOptions& options) {
   SmallCast cast(options);
   const auto store = cast.actor<HostStoreHandle>("host store");
@@ -227,8 +229,8 @@ TEST(PipelineStall, OfTheHostStoreNamesTheStageThatWaitsForItsBlocks) {
   }
 }
 
-// 3.7: a stall names the blocks that a stage waits for, too, if they are fetched for a turn or
-// ahead of one.
+// 3.7: a stall names the blocks that a stage waits for even if they are fetched for a turn or
+// before a turn.
 TEST(PipelineStall, OfTheHostStoreInPhasesNamesTheStageThatWaitsForItsBlocks) {
   for (const bool separate_backward : {false, true})
     for (const auto& [missing, waits] : waits_for_blocks) {
@@ -300,7 +302,7 @@ TEST(PipelineStall, IsNotReportedIfSomethingMovesWhileTheWatchdogAsks) {
   EXPECT_TRUE(cast.host().answered());
 }
 
-/// Is an IPU that says that it is inside the probe of its stage, and does nothing.
+/// A BusyIpu is an IPU that says that it is inside the probe of its stage, and does nothing.
 class BusyIpu {
  public:
   BusyIpu(SmallCast& cast, std::size_t ipu)

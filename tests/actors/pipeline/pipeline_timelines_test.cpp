@@ -149,9 +149,10 @@ cyc | IPU0     | IPU1     | IPU2     | IPU3
 INSTANTIATE_TEST_SUITE_P(EqualStages, EngineSchedule, ::testing::ValuesIn(equal_stages),
                          [](const auto& info) { return std::string(info.param.schedule); });
 
-/// Has the time of a forward and of a backward of each stage. Stages of equal cost never could run
-/// both directions at the same moment, so credits alone decide. Where one stage is slower than the
-/// others, forwards and backwards pile up, and the schedule has to choose.
+/// These are the times of a forward and of a backward of each stage. In stages of equal cost, there
+/// is never a forward and a backward that could run at the same moment, so that only credits
+/// decide. If one stage is slower than the others, forwards and backwards pile up, and the schedule
+/// has to choose.
 const Costs slow_second_stage{{5, 5}, {16, 16}, {6, 6}, {7, 7}};
 
 const std::pair<const char*, Orders> preferences[] = {

@@ -8,7 +8,7 @@
 
 namespace penstock::testing {
 
-/// Counts the windows, and so the updates, of each call that a test disturbs.
+/// Each call that a test disturbs has this many windows, and thus updates.
 inline constexpr std::int64_t windows = 3;
 
 /// Returns the weights after `updates` updates of an undisturbed run on the samples of `windows`.

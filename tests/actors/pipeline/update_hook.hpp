@@ -1,4 +1,4 @@
-// With an UpdateHook, a test does something in the middle of weight updates: the optimizer rule
+// By an UpdateHook, a test does something in the middle of weight updates: the optimizer rule
 // `hooked` calls the hook's function.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace penstock::testing {
 
 inline std::function<void(double stage)> before_update;
 
-/// Is plain gradient descent, with a call of the hook's function before each parameter.
+/// This rule is plain gradient descent, with a call of the hook's function before each parameter.
 inline const graph::OptimizerRule hooked{
     .name = "hooked",
     .state = [](const graph::Hyper&) -> std::vector<graph::StateTensor> { return {}; },

@@ -20,8 +20,9 @@ namespace {
 
 using testing::DeterministicRun;
 
-/// Is an actor that answers an int with a hash of the thread that it runs on. If it gets a text, it
-/// throws: a number for "number", else an Error with that text.
+/// Returns the behavior of an actor that answers an int with a hash of the thread on which the
+/// actor runs. If the actor gets a text, it throws: a number if the text is "number", and an Error
+/// with that text otherwise.
 caf::behavior probe(caf::event_based_actor*, int) {
   return {[](int) { return std::hash<std::thread::id>()(std::this_thread::get_id()); },
           [](const std::string& text) {
@@ -37,8 +38,8 @@ std::size_t thread_of(const caf::scoped_actor& asker, const caf::actor& probe) {
   return result;
 }
 
-/// Sends `message` to an actor, and returns the reason of its end, as an actor that monitors it
-/// learns the reason.
+/// Sends `message` to an actor, and returns the reason of the actor's end as another actor that
+/// monitors it learns it.
 template <class Message>
 Error reason_after(ActorSystem& system, const Message& message) {
   caf::scoped_actor watcher{system.caf()};
@@ -60,8 +61,8 @@ TEST(ActorSystem, GivesAnActorAThreadOfItsOwnIfAsked) {
   EXPECT_NE(thread_of(asker, scheduled), thread_of(asker, detached));
 }
 
-/// Is an actor that passes each question on to `probe`, so that the question is asked on a thread
-/// of this actor.
+/// Returns the behavior of an actor that passes each question on to `probe`, so that the question
+/// is asked on the thread of this actor.
 caf::behavior go_between(caf::event_based_actor* self, const caf::actor& probe) {
   return {[=](int question) { return self->delegate(probe, question); }};
 }
@@ -81,7 +82,7 @@ TEST(ActorSystem, RunsEachActorOnItsOwnThreadsWhoeverSendsToIt) {
   EXPECT_EQ(threads.size(), 2u);
 }
 
-/// Keeps what the system tells it of the beginnings and ends of actors.
+/// A Memory keeps what the system tells it about the beginnings and ends of actors.
 struct Memory final : EndWatch {
   void actor_begins() noexcept override { ++begun; }
   void actor_ended(const std::string& name, bool told_to_end,
@@ -124,7 +125,8 @@ TEST(ActorSystem, TellsAWatchOfTheOneEndOfAnActorWhateverItsReason) {
   }
 }
 
-/// Is an actor that keeps a handle of another actor, as neighbouring stages do.
+/// Returns the behavior of an actor that keeps a handle of another actor, as neighbouring stages
+/// do.
 caf::behavior neighbour(caf::event_based_actor*, int) {
   return {[held = std::make_shared<caf::actor>()](const caf::actor& other) { *held = other; }};
 }

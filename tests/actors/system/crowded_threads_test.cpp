@@ -1,8 +1,8 @@
 // These tests check that a thread of the engine can throw without memory, even if the host has
-// loaded many libraries with thread-local variables since the thread began. After the loading,
-// while there is still memory, the thread begins new work and so prepares itself. A thread that has
-// not prepared itself would end the process. The tests are a program of their own, because
-// libraries stay loaded and memory stays gone.
+// loaded many libraries with thread-local variables since the thread began. After the libraries
+// have been loaded, while there is still memory, the thread begins new work and thus prepares
+// itself. A thread that has not prepared itself would end the process. The tests are a program of
+// their own, because libraries stay loaded and memory stays gone.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -30,7 +30,7 @@ namespace {
 using testing::exit_code_of_fork;
 using testing::Outcome;
 
-/// Loads another copy of the library at `path`, which the loader takes for a library of its own.
+/// Loads another copy of the library at `path`. The loader takes the copy for another library.
 bool load_copy(const char* path) {
   static char content[1 << 20];
   std::FILE* const library = std::fopen(path, "rb");
@@ -89,8 +89,8 @@ TEST(CrowdedThreads, ThrowInTheirNextPartOfATeamsWork) {
             testing::worked);
 }
 
-/// Is a job that can be queued like an actor, but does not use the variables that CAF keeps for
-/// each thread.
+/// A ThrowingJob is a job that can be queued like an actor, but does not use the variables that CAF
+/// keeps for each thread.
 class ThrowingJob : public caf::resumable {
  public:
   subtype_t subtype() const override { return function_object; }
@@ -113,8 +113,8 @@ class ThrowingJob : public caf::resumable {
 
 TEST(CrowdedThreads, ThrowInTheirNextJob) {
   EXPECT_EQ(exit_code_of_fork([] {
-              // The system, the workers and the job are never destroyed, as there is no memory for
-              // that.
+              // The system, the workers and the job are never destroyed, because there is no memory
+              // for that.
               auto* const system = new caf::actor_system(*new caf::actor_system_config());
               auto* const workers = new Workers(*system, 10);
               auto* const job = new ThrowingJob();

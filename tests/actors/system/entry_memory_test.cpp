@@ -1,6 +1,6 @@
-// These tests check the memory that is kept for a thread which destroys an actor system, with the C
-// library's own allocator. They are a program of their own: in a larger program, a thread could get
-// the memory that an earlier thread has left behind.
+// These tests check, with the C library's own allocator, the memory that is kept back for a thread
+// that destroys an actor system. They are a program of their own, because in a larger program, a
+// thread could get the memory that an earlier thread has left behind.
 
 #include "actors/system/actor_system.hpp"
 

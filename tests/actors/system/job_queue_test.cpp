@@ -25,7 +25,8 @@ TEST(JobQueue, GivesJobsInTheirOrderHoweverItGrows) {
   for (std::size_t seats = 1; seats <= jobs.size(); ++seats) {
     queue.add_seat();
     queue.push(&jobs[seats - 1]);
-    // The first job leaves every third time, so that the queue's ring begins at different places.
+    // Every third time, the first job leaves the queue, so that the queue's ring begins at
+    // different places.
     if (seats % 3 == 0) {
       caf::resumable* const first = queue.pop();
       EXPECT_EQ(first, &jobs[popped++]);

@@ -1,5 +1,5 @@
-// These tests construct an actor system while there is no memory. They do so in a forked child
-// process, whose exit code says whether the construction has ended the process.
+// These tests construct an actor system while there is no memory. They do so in a child process,
+// whose exit code says whether the construction has ended the process.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// In these tests the machine has no more threads. Whatever needs one is refused, and leaves nothing
-// behind.
+// In these tests, no further threads can be started. Whatever needs a thread is refused, and leaves
+// nothing behind.
 
 #include <gtest/gtest.h>
 
@@ -30,8 +30,8 @@ LoaderSource zeros() {
           }};
 }
 
-/// Tries `start` with a limit of 0, 1, 2, ... further threads until it is not refused. Returns that
-/// limit, or -1 if 39 threads are too few.
+/// Tries `start` with a limit of 0, 1, 2, ... further threads until `start` is not refused. Returns
+/// that limit, or -1 if 39 threads are too few.
 template <class Start>
 int threads_needed(Start start) {
   for (int more = 0; more < 40; ++more) {
@@ -63,8 +63,8 @@ TEST(ThreadLimit, IsRefusedByAnEngineWhereverItIsMet) {
   const auto start = [](int threads) {
     return [=] { SmallEngine({.threads = threads, .deterministic = false}).step(1); };
   };
-  // The engine needs a thread for each worker and one for the supervisor. It starts none for CAF
-  // itself, and none only to try whether that is possible.
+  // The engine needs a thread for each worker and one for the supervisor. It starts no thread for
+  // CAF itself, and no thread just to try whether it can be started.
   EXPECT_EQ(threads_needed(start(2)), 3);
   EXPECT_EQ(threads_needed(start(6)), 7);
 }

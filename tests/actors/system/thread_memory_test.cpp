@@ -1,4 +1,4 @@
-// CAF keeps variables for each thread, and these tests check threads that have no memory for them.
+// These tests check threads that have no memory for the variables that CAF keeps for each thread.
 // They run in forked processes, because the C library might end the process. They replace malloc()
 // and calloc(), because the C library itself allocates with these functions.
 
@@ -19,7 +19,7 @@
 namespace {
 
 std::atomic<bool> memory_is_out{false};
-thread_local bool has_memory = false;  // Says that this thread gets memory nevertheless.
+thread_local bool has_memory = false;  // If this is true, the thread gets memory nevertheless.
 
 }  // namespace
 
@@ -53,7 +53,7 @@ Outcome outcome_of(const std::function<void()>& action) {
   return worked;
 }
 
-/// While the object lives, no thread gets memory but the one that constructed the object.
+/// While a MemoryOfThisThreadAlone lives, only the thread that constructed it gets memory.
 struct MemoryOfThisThreadAlone {
   MemoryOfThisThreadAlone() {
     has_memory = true;
@@ -66,7 +66,8 @@ caf::behavior idle(caf::event_based_actor*, int) {
   return {[](int) {}};
 }
 
-/// Lets an actor handle a message, so that a thread uses the variables that CAF keeps for it.
+/// Lets an actor handle a message, so that a thread uses the variables that CAF keeps for the
+/// thread.
 void use(ActorSystem& system, RunsOn where) {
   const caf::actor actor = system.spawn(where, idle, 0);
   caf::anon_send(actor, 1);

@@ -64,8 +64,8 @@ class Bound {
   cpu_set_t before_;
 };
 
-/// Is a thread that may use all CPUs that the main thread could use when the object was
-/// constructed.
+/// An OtherThread is a thread that may use all CPUs that the main thread could use when the
+/// OtherThread was constructed.
 class OtherThread {
  public:
   OtherThread() { EXPECT_TRUE(runs_.wait()); }
@@ -84,8 +84,8 @@ class OtherThread {
   }};
 };
 
-/// While an OpenMpSettings lives, the environment tells OpenMP nothing about CPUs but what the test
-/// sets.
+/// While an OpenMpSettings lives, the environment tells OpenMP nothing about CPUs except for what
+/// the test sets.
 class OpenMpSettings {
  public:
   OpenMpSettings() {
@@ -108,7 +108,7 @@ class OpenMpSettings {
   void clear() {
     for (const char* const name : names) unsetenv(name);
   }
-  /// Sets the variable that `setting` names, as NAME=value, and clears all others.
+  /// Sets the variable in `setting`, which has the form NAME=value, and clears all others.
   void set_only(const std::string& setting) {
     clear();
     const std::size_t equals = setting.find('=');
@@ -173,8 +173,8 @@ TEST(AllowedCpus, AreThoseOfTheStartingThreadBesideThoseOfTheMainThread) {
   });
 }
 
-/// Runs the program bound_host with `setting` in its environment. Returns what it prints: how many
-/// CPUs its main thread may use, and how many a thread of the engine.
+/// Runs the program bound_host with `setting` in its environment. Returns what the program prints:
+/// how many CPUs its main thread may use, and how many CPUs a thread of the engine may use.
 std::string cpus_of_bound_host(const std::string& setting) {
   const auto result = run_command({"/usr/bin/env", setting, PENSTOCK_BOUND_HOST});
   EXPECT_EQ(result.code, 0) << result.err;
@@ -196,7 +196,7 @@ TEST(AllowedCpus, AreAmongThoseThatTheProcessWasStartedWith) {
   const OpenMpSettings none;
   for (const int cpu : cpus_of_this_thread())
     on_host_thread([&] {
-      bind_this_thread(cpu);  // A program that this thread starts may use this CPU only.
+      bind_this_thread(cpu);  // A program that this thread starts may use only this CPU.
       EXPECT_EQ(cpus_of_bound_host("OMP_PROC_BIND=false"), line(1, 1));
       EXPECT_EQ(cpus_of_bound_host("OMP_PROC_BIND=true"), line(1, 1));
     });

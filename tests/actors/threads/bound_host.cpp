@@ -1,5 +1,5 @@
-// This host uses OpenMP, which may bind the host's threads to CPUs. The program prints on how many
-// CPUs its main thread may run, and on how many a thread of the engine may run.
+// This program is a host that uses OpenMP, which may bind the host's threads to CPUs. It prints on
+// how many CPUs its main thread may run, and on how many CPUs a thread of the engine may run.
 
 #include <sched.h>
 

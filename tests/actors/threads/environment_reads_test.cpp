@@ -1,7 +1,7 @@
-// This test checks that the environment is read on the thread that starts an engine thread, and
-// never on the new one. A host may change the environment whenever it makes no call, and the C
-// library does not protect a thread that reads the environment from one that writes it. This
-// program has a getenv() of its own, which counts its calls.
+// This test checks that the environment is read on the thread that starts a thread of the engine,
+// and never on the new thread. A host may change the environment whenever it makes no call, and the
+// C library does not protect a thread that reads the environment from another one that writes it.
+// This program has a getenv() of its own, which counts its calls.
 
 #include <gtest/gtest.h>
 #include <unistd.h>

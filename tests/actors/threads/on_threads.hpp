@@ -12,7 +12,7 @@ void on_engine_thread(Body body) {
   const EngineThread thread("engine", body);
 }
 
-/// Runs `body` on a thread of the host's, which `body` may change as it likes.
+/// Runs `body` on a thread of the host. `body` may change that thread's settings.
 template <class Body>
 void on_host_thread(Body body) {
   std::thread(body).join();

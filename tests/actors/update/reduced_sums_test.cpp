@@ -17,7 +17,7 @@ namespace {
 using graph::in_host_store;
 using graph::Location;
 using graph::Space;
-// Has the offset and the place of each range, in bytes.
+// Ranges have the offset and the place of each range, in bytes.
 using Ranges = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 /// Returns a setup of one stage that has sums of 40, `large` and 30 elements on its IPU, and a sum
@@ -75,8 +75,8 @@ TEST(ReducedSums, LeaveOutWhatReplicasDivide) {
   EXPECT_EQ(reduced_layout(pipeline, rules(), 0, Space::host_accumulators).bytes, 256);
 }
 
-/// Has replicas of a stage that keeps a large tensor of gradient sums. The totals of the replicas'
-/// sums have not been added up yet.
+/// Replicas are replicas of a stage that keeps a large tensor of gradient sums. At first, the
+/// totals of the replicas' sums have not been added up.
 struct Replicas {
   explicit Replicas(std::int64_t replicas, std::int64_t least_divided) {
     const PipelineSetup pipeline = setup(least_divided, large);
@@ -92,8 +92,8 @@ struct Replicas {
     }
   }
 
-  /// Fills a replica's `block` with numbers. Their sum over the replicas depends on the order of
-  /// addition.
+  /// Fills the `block` of replica number `replica` with numbers whose sum over the replicas depends
+  /// on the order of addition.
   static void fill(std::span<std::byte> block, std::int64_t replica) {
     auto* const element = reinterpret_cast<float*>(block.data());
     for (std::size_t i = 0; i < block.size() / sizeof(float); ++i)
@@ -109,7 +109,7 @@ struct Replicas {
     return all;
   }
 
-  /// Returns what the totals have to be: each element is added up in the order of the replicas.
+  /// Returns what the totals have to be if each element is added up in the order of the replicas.
   std::vector<std::byte> by_hand() const {
     std::vector<std::byte> all;
     for (const bool on_host : {false, true})

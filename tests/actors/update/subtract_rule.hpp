@@ -1,5 +1,5 @@
-// The optimizer rule `subtract` changes weights so that a test can tell by them which gradient and
-// which step the rule was given.
+// The optimizer rule `subtract` changes weights in such a way that a test can tell by them which
+// gradient and which step the rule was given.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 namespace penstock::testing {
 
-/// Computes w -= gradient + step, and counts up the state. It throws at a gradient of 666.
+/// This rule computes w -= gradient + step, and adds 1 to the state. It throws at a gradient of
+/// 666.
 inline const graph::OptimizerRule subtract{
     .name = "subtract",
     .state = [](const graph::Hyper&) -> std::vector<graph::StateTensor> {

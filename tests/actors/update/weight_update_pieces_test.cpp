@@ -1,4 +1,5 @@
-// Weight updates of large parameters work in parts by several threads, and in pieces off the IPU.
+// These tests check weight updates of large parameters, which several threads share in parts, and
+// which work in pieces if tensors are off the IPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,16 +25,16 @@ using Vector = std::vector<float>;
 struct Updated {
   Tensor weight;
   std::vector<Tensor> state;
-  std::int32_t parts = 0;  ///< Counts the parts into which updates were divided.
+  std::int32_t parts = 0;  ///< Updates were divided into this many parts.
   OffloadReport moves;
   OffloadReport weight_moves;
   std::uint64_t beats = 0;
-  std::uint64_t allocations = 0;  ///< Counts the allocations while updates ran.
+  std::uint64_t allocations = 0;  ///< This many allocations were made while updates ran.
 };
 
 /// Returns one parameter of `size` elements after two updates by `rule`. Its state is on the IPU if
-/// `scratch_bytes` is 0, else in the host store. The parameter itself is in the host store if
-/// `weight_on_host` is true.
+/// `scratch_bytes` is 0, and in the host store otherwise. The parameter itself is in the host store
+/// if `weight_on_host` is true.
 Updated updated(const char* rule, std::int64_t size, std::int32_t threads,
                 std::int64_t scratch_bytes = 0, bool weight_on_host = false) {
   const graph::TensorType type{DType::f32, {size}};
@@ -122,8 +123,8 @@ Vector updated_at_once(const graph::OptimizerRule& rule, std::int64_t size) {
   return weight;
 }
 
-// Each update beats for every block when it measures and again when it applies. The weights have
-// the bits that the rule computes if it gets all elements at once.
+// Each update beats for every block when it measures norms, and again when it applies the rule. The
+// weights have the bits that the rule computes if it gets all elements at once.
 TEST(WeightUpdate, ByARuleWithNormsBeatsWithEachBlockAndChangesNoBit) {
   const graph::OptimizerRule& lamb = graph::find_optimizer_rule("lamb");
   for (const std::int64_t blocks : {1, 2, 13})
@@ -138,7 +139,7 @@ TEST(WeightUpdate, ByARuleWithNormsBeatsWithEachBlockAndChangesNoBit) {
     }
 }
 
-// An update that has begun must end, so it must not need memory that may be missing.
+// An update that has begun must end, so that it must not need memory that may be missing.
 TEST(WeightUpdate, AllocatesNothing) {
   for (const char* rule : {"sgd", "adamw", "rmsprop", "lamb"})
     for (const std::int32_t threads : {1, 3})
@@ -157,7 +158,7 @@ TEST(WeightUpdate, WorksOnOffloadedStateInPiecesThatFitIntoScratch) {
     std::int64_t size;
     std::int64_t scratch;
     std::int32_t threads;
-    std::uint64_t pieces;  ///< Counts the pieces of each state tensor in each update.
+    std::uint64_t pieces;  ///< Each state tensor has this many pieces in each update.
   };
   constexpr std::int64_t large = 100'003;
   const Row rows[] = {
@@ -194,7 +195,7 @@ TEST(WeightUpdate, WorksOnOffloadedWeightsInPiecesThatFitIntoScratch) {
     const char* rule;
     std::int64_t scratch;
     std::int32_t threads;
-    std::uint64_t pieces;  ///< Counts the pieces of the weight in each update.
+    std::uint64_t pieces;  ///< The weight has this many pieces in each update.
   };
   constexpr std::int64_t size = 100'003;
   const Row rows[] = {{"sgd", 4096, 1, 98},

@@ -22,8 +22,9 @@ namespace {
 using testing::heap_allocations;
 using testing::subtract;
 
-/// Has a parameter of seven elements that three replicas divide: the first keeps elements 0 to 2,
-/// the second 3 to 5, and the third 6, with room for three.
+/// A ShardFixture has a parameter of seven elements that three replicas divide. The first replica
+/// keeps elements 0 to 2, the second keeps elements 3 to 5, and the third keeps element 6 and has
+/// room for three.
 struct ShardFixture {
   static constexpr std::int64_t size = 7, room = 3, replicas = 3;
 
@@ -71,7 +72,7 @@ struct ShardFixture {
   }
 
   /// Applies the update replica by replica. Before that, each replica's sums outside its own shard
-  /// become NaN, so that they show if an update reads them.
+  /// become NaN, so that it shows if an update reads them.
   void apply() {
     scatter();
     for (std::int64_t replica = 0; replica < replicas; ++replica) {
