@@ -10,9 +10,9 @@ from pathlib import Path
 import rules
 
 ROOT = Path(sys.argv.pop())
-# Not built by Meson: stands for a project of somebody else's.
+# Meson does not build these sources, which stand for a project of somebody else's.
 HOSTS = ('tests/install/catches_errors.cpp',)
-# What builds, Git and Python leave in a tree: what .gitignore names.
+# Builds, Git and Python leave these paths in a tree, as .gitignore lists them.
 LEFT_BEHIND = re.compile(r'build|\.git/|\.cache/|profile/|subprojects/(?!packagefiles)[^/]+/|'
                          r'(?:.*/)?__pycache__/')
 

@@ -3,17 +3,18 @@
 import re
 from pathlib import PurePosixPath
 
-# Public headers that hold plain values; graph/ and actors/ see these and no others. graph/values/
+# These public headers hold plain values; graph/ and actors/ see these and no others. graph/values/
 # defines their functions.
 VALUE_HEADERS = [f'penstock/{name}.hpp'
                  for name in ('call_size', 'error', 'ipu_order', 'optimizer_settings', 'options',
                               'report', 'shape', 'standard', 'tensor', 'trace')]
-STANDARD = r'[a-z_0-9]+'  # Only the standard library's headers have neither slash nor suffix.
+# Only the headers of the standard library have names with neither a slash nor a suffix.
+STANDARD = r'[a-z_0-9]+'
 POSIX = (r'dirent\.h|fcntl\.h|netinet/in\.h|pthread\.h|pwd\.h|sched\.h|signal\.h|unistd\.h|'
          r'sys/[a-z]+\.h')
 
-# Each floor, from the ground up: the quoted includes that it may use besides its own, by prefix,
-# and the others, by pattern.
+# For each floor, from the ground up, this lists the quoted includes that the floor may use besides
+# its own, by prefix, and the other includes, by pattern.
 FLOORS = [
     *((f'include/{header}', VALUE_HEADERS, STANDARD) for header in VALUE_HEADERS),
     ('include/penstock/', ['penstock/'], STANDARD),
@@ -28,7 +29,7 @@ FLOORS = [
     ('graph/compile/', ['graph/values/', 'graph/kernels/', 'graph/ir/', 'graph/ops/',
                         'graph/plan/', 'graph/passes/', *VALUE_HEADERS], STANDARD),
     ('graph/codec/', ['graph/', *VALUE_HEADERS], STANDARD),
-    # They execute plans, and know nothing of the models that these were made from.
+    # Actors execute plans, and know nothing of the models that the plans were made from.
     ('actors/', ['graph/values/', 'graph/kernels/kernel_table.hpp', 'graph/ir/random.hpp',
                  'graph/plan/', *VALUE_HEADERS], rf'{STANDARD}|caf/.+|{POSIX}'),
     ('engine/', ['actors/', 'graph/', 'penstock/'], rf'{STANDARD}|zlib\.h|{POSIX}'),
@@ -37,58 +38,61 @@ FLOORS = [
 ]
 FLOOR_ROOTS = tuple(sorted({folder.split('/')[0] + '/' for folder, _, _ in FLOORS}))
 
-# The folders that the tree has beside the floors, and the suffixes of what may lie in all of them.
+# The tree has these folders beside the floors, and files with these suffixes may lie in all of
+# them.
 OTHER_FOLDERS = ('tests/', 'benchmarks/', 'docs/', 'scripts/', 'subprojects/', '.ci/')
 CODE_SUFFIXES = ('.hpp', '.cpp')
 OTHER_SUFFIXES = ('.build', '.py', '.sh', '.txt', '.md', '.in', '.map', '.svg', '.html', '.wrap',
                   '.gz', '.safetensors')
-# A host in C, which loads a library that it knows by a header in C.
+# In this folder there is a host in C, which knows the library that it loads by a header in C.
 C_FOLDER = 'tests/engine/plugin/'
 C_SUFFIXES = ('.h', '.c')
 
 COLUMNS = 100
 
-# Comments of these folders are sentences. A literal may hold what looks like a comment.
+# The comments of these folders are sentences. A literal may contain what looks like a comment.
 SENTENCE_FOLDERS = ('include/', *(f'{root}/' for root in ('graph', 'actors', 'engine', 'apps')),
                     'benchmarks/')
 LITERAL = re.compile(r'R"\((?:.|\n)*?\)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.[^\'\n]*|[^\'\\\n])\'')
 SENTENCE = re.compile(r'(?:[A-Z0-9`"(\[~]|\w+\(|\w+(?:_\w+)+\b|clang-format ).*[.:?!"`)}\]]', re.S)
 
-# What these words refer to moves when lines do.
+# These phrases refer to other lines, and become wrong when lines move.
 PLACE_PHRASES = re.compile(
     r'\b(?:as (?:above|before)|as the (?:functions?|constructors?) (?:above|below)'
     r'|the next (?:two|three|four)|the functions? (?:above|below)|undoes that)\b', re.IGNORECASE)
 
-# A look at a variable of a thread may call the C library. The compiler relies on that call to keep
-# vector registers, and glibc 2.36 does not keep them: no other code may be compiled into the look.
+# An access to a thread-local variable may call the C library. The compiler relies on that call to
+# keep vector registers, and glibc 2.36 does not keep them: no other code may be compiled into the
+# function of the access.
 THREAD_VARIABLE = re.compile(
     r'\[\[gnu::noipa\]\] [\w:*]+& [\w:]+\(\) noexcept \{\s*static constinit thread_local '
     r'(?:bool|int|std::(?:size_t|u?int\d+_t)|[\w:]+\*) (\w+) = [^;]+;\s*return \1;\s*\}')
 THREAD_WORD = re.compile(r'\b(?:thread_local|__thread)\b')
 THREAD_LIBRARY = re.compile(r'^#include\s*<future>|^(?!\s*//).*\bcall_once\b', re.M)
-# Here the loader is made to find room for what std::call_once() uses.
+# This file makes the loader find room for what std::call_once() uses.
 THREAD_PREPARATION = 'graph/values/thread_variables.cpp'
-# Targets of these folders have thread_storage_args, see meson.build.
+# Targets of these folders have thread_storage_args, which the root's meson.build explains.
 THREAD_STORAGE = ('graph/values/', 'actors/', 'engine/')
-# What the files of a folder are built from, see the folder's meson.build.
+# The files of these folders are built from the lists that are named here; the meson.build of each
+# folder reads them.
 BUILT_LISTS = {'graph/ops/': ['graph/ops/list.cpp'],
                'graph/passes/': ['graph/compile/build_plan.cpp', 'graph/compile/staged_graph.cpp']}
 CAF_ROOMS = ('actors/', 'tests/actors/', 'tests/support/')
-# Rules of the runtime that are worth testing without actors.
+# These folders have rules of the runtime that are worth testing without actors.
 CAF_FREE_ROOMS = ('actors/execution/', 'actors/host/', 'actors/update/')
 
 INCLUDE = re.compile(r'^#include (["<])([^">]+)[">]$', re.MULTILINE)
-# Whatever the preprocessor may take for an include, spelled in whatever way.
+# This matches whatever the preprocessor may take for an include, however it is spelled.
 ANY_INCLUDE = re.compile(r'^.*(?:#|%:|\?\?=)(?:[^\w\n]|/\*.*?\*/|\\\n)*(?:include|import).*$',
                          re.MULTILINE)
 FILE_NAME = re.compile(r'(?:[\w-]+/)*[\w-]+(?:\.[\w-]+)*')
-# Written by the build, which says from what in the folder's meson.build.
+# The build writes these files; the meson.build of the folder says from what.
 GENERATED = ('graph/codec/source_hash.hpp',)
 TEST = re.compile(r'\bTEST(?:_P|_F)?\(\s*(\w+),\s*(\w+)\)')
 PROOF = re.compile(r'`(?!Suite\.Name`)([A-Z]\w+)\.(\w+|\*)`')
 PROOF_FILE = re.compile(r'`([a-z0-9_/]+)`:\s+`[A-Z]\w+\.')
 ROW_ID = r'[A-I]\d+|\d+\.\d+'
-# The list below a table that names the proofs of its rows.
+# This list stands below a table and names the proofs of its rows.
 PROOFS = re.compile(r'^Proofs:\n\n((?:(?:-|  ).*\n)+)', re.MULTILINE)
 ROW = re.compile(rf'^- \*\*({ROW_ID})\*\*(?:, [^:]*)?: (.*(?:\n  .*)*)', re.MULTILINE)
 TABLE_ROW = re.compile(r'^\| (.*) \|$', re.MULTILINE)
@@ -99,7 +103,8 @@ OTHER_ROWS = re.compile(rf'\b(?:as|see) ((?:{ROW_ID})(?:, (?:{ROW_ID}))*)')
 FUNCTION_BODY = re.compile(r'\)(?:\s|const\b|noexcept\b|->[\w:<>&* ]+)*\{([^{}]*.)', re.DOTALL)
 ACCESSOR = re.compile(r'\s*return [^;{}]*;\s*\}')
 COMMENT = re.compile(r'(?://|#).*')
-# A path from the root, with or without the suffix, or any other that ends as a header does.
+# This matches a path from the root, with or without a suffix, and any other path that ends as a
+# header does.
 PATH = re.compile(
     r'(?<![\w./<-])(?:(?:include|graph|actors|engine|apps|tests|benchmarks)/[\w./-]*\w'
     r'|(?:[\w-]+/)+[\w-]+\.[hc]pp\b)')
