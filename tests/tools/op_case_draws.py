@@ -20,11 +20,13 @@ class Case:
         self.steps = steps or [step(op, list(inputs), list(results), attributes)]
         self.gradients = gradients if gradients is not None else [
             name for name, tensor in inputs.items() if tensor.dtype == numpy.float32]
-        self.sharp = sharp  # Elements lie on kinks on purpose, where a perturbation would jump.
-        # What a gradient is the difference of, in parts of the largest incoming gradient: rounding
-        # is relative to that where the difference itself is small.
+        # If this is true, elements lie on kinks on purpose, where a perturbation would jump.
+        self.sharp = sharp
+        # A gradient is the difference of numbers that are this many times as large as the largest
+        # incoming gradient. Rounding is relative to these numbers where the difference itself is
+        # small.
         self.amplification = amplification
-        self.offset = offset  # What a result is the difference of, likewise.
+        self.offset = offset  # A result is the difference of numbers of this size.
 
     def description(self):
         return {'steps': self.steps, 'results': list(self.results), 'gradients': self.gradients}
@@ -39,7 +41,8 @@ class Draws:
 
     def __init__(self, seed):
         self.random = numpy.random.Generator(numpy.random.PCG64(seed))
-        self.sharp = self.below(8) == 0  # All of a case's tensors are, or none.
+        # If this is true, all tensors of a case are sharp; otherwise none is.
+        self.sharp = self.below(8) == 0
 
     def below(self, limit):
         return int(self.random.integers(limit))
@@ -255,7 +258,9 @@ def steepness(x, axes, eps, weight):
     return 4 * float(abs(weight).max() / deviations.min())
 
 
-NORM_OFFSET = 10  # A normalised element times its weight, against the bias.
+# The result of a norm is the difference of numbers of about this size: a normalised element times
+# its weight, and the bias.
+NORM_OFFSET = 10
 
 
 def layer_norm(draws):

@@ -16,10 +16,11 @@ import torch
 import safetensors
 
 BATCH, UPDATES, CHANNELS, SIZE, CLASSES = 4, 10, 2, 6, 5
-# The most micro-batches that an update has in any case: all replicas', all accumulated.
+# This is the largest number of micro-batches of all replicas that an update accumulates in any
+# case.
 MOST_MICRO_BATCHES = 4
-# The part of a tensor's largest magnitude by which a run without one of its settings has to differ
-# at least.
+# A run without one of its settings has to differ by at least this part of a tensor's largest
+# magnitude.
 NOTICED = 1e-3
 
 

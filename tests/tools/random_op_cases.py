@@ -30,23 +30,23 @@ from op_case_draws import OPS, Draws
 
 EPS = 2.0 ** -24
 PERTURBATIONS = 3
-# An element may be away by so many units in its last place, and by so many times what the
-# perturbations change: more where many numbers are added up, one after the other.
+# An element may differ by this many units in its last place, and by this many times what the
+# perturbations change. Ops that add up many numbers one after the other have a larger factor.
 UNITS, TIMES = 64, 64
 TIMES_OF = {'conv2d': 128, 'conv2d_lanes': 128, 'conv2d_pool_relu_lanes': 128, 'embedding': 256,
             'linear': 128, 'matmul': 128}
-# It may also be away by so many units of what it is the difference of.
+# An element may also differ by this many units of the numbers whose difference it is.
 DIFFERENCE_UNITS = 64
-# These ops approximate a function to an absolute error, or cancel inside: they may be away by such
-# a part of the result's largest magnitude. So may cases that are not perturbed.
+# These ops approximate a function to an absolute error, or cancel inside. Their results may differ
+# by this part of the largest magnitude. Cases that are not perturbed may differ by SHARP_FLOOR.
 FLOOR = {'gelu': 1e-6, 'silu': 3e-7, 'ctc_loss': 1e-6}
 SHARP_FLOOR = 1e-5
-# In these, PyTorch itself loses as much in differences of numbers near 1; nothing less than the
-# second number counts anywhere.
+# In these losses, PyTorch itself loses up to DOUBLE in differences of numbers near 1. No difference
+# that is smaller than NOTHING counts in any case.
 APPROXIMATE_IN_PYTORCH = {'binary_cross_entropy_with_logits', 'soft_margin_loss',
                           'multilabel_soft_margin_loss'}
 DOUBLE, NOTHING = 4e-16, 1e-37
-# A stored case has at most so many elements, and an op so many cases.
+# A stored case has at most this many elements, and an op has at most this many cases.
 STORED_ELEMENTS, STORED_OF_EACH = 300, 2
 LARGEST = float(numpy.finfo(numpy.float32).max)
 
@@ -117,7 +117,8 @@ def compared(actual, expected, allowed):
     if actual.size != expected.size:
         return f'shape {actual.shape}, expected {expected.shape}'
     actual = actual.reshape(expected.shape).astype(numpy.float64)
-    infinite = numpy.abs(expected) > LARGEST  # What no float can hold is infinite there.
+    # Where a number is larger than any float, an infinity is expected.
+    infinite = numpy.abs(expected) > LARGEST
     as_float = numpy.where(infinite, numpy.sign(expected) * numpy.inf, expected)
     with numpy.errstate(invalid='ignore'):
         same = (actual == as_float) | (numpy.isnan(actual) & numpy.isnan(as_float))
@@ -220,7 +221,8 @@ def main():
     parser.add_argument('--store')
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    warnings.simplefilter('ignore')  # KL divergence's mean is meant as it is.
+    # KL divergence's "mean" is meant as it is, although PyTorch warns of it.
+    warnings.simplefilter('ignore')
     seeds = list(range(arguments.seed, arguments.seed + arguments.cases))
     if arguments.store:
         store(arguments.store, seeds)
