@@ -25,7 +25,8 @@
 namespace penstock::testing {
 namespace {
 
-constexpr std::int64_t per_update = 8, remainder = 6;  // Both are numbers of samples.
+// `per_update` and `remainder` are numbers of samples.
+constexpr std::int64_t per_update = 8, remainder = 6;
 
 Options two_stages_two_replicas() {
   Options options = options_for(2, 2, 2);

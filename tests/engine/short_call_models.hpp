@@ -11,7 +11,8 @@
 
 namespace penstock::testing {
 
-inline constexpr std::int64_t full = 4, remainder = 3;  // Both are numbers of samples of a call.
+/// A full call has `full` samples, and a short call has `remainder` samples.
+inline constexpr std::int64_t full = 4, remainder = 3;
 
 inline Model network() {
   Model model("network", 3);

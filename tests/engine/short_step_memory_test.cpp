@@ -17,7 +17,8 @@
 namespace penstock::testing {
 namespace {
 
-// Both are numbers of samples of a call. Micro-batches have 256 and 128 samples.
+// A full call has `full` samples in micro-batches of 256, and a short call has `remainder` samples
+// in one micro-batch.
 constexpr std::int64_t full = 512, remainder = 128;
 
 /// Returns a model whose memory is mostly activations, so that what the host keeps beside them is

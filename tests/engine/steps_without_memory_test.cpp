@@ -17,7 +17,8 @@
 namespace penstock::testing {
 namespace {
 
-constexpr std::int64_t per_update = 8, remainder = 6;  // Both are numbers of samples.
+// `per_update` and `remainder` are numbers of samples.
+constexpr std::int64_t per_update = 8, remainder = 6;
 
 std::vector<Tensor> rows(const std::vector<Tensor>& tensors, std::int64_t begin) {
   std::vector<Tensor> result;

@@ -18,9 +18,9 @@ LEFT_BEHIND = re.compile(r'build|\.git/|\.cache/|profile/|subprojects/(?!package
 
 
 def files_of_the_tree():
-    """The files that Git knows or would add, whoever owns the tree. Where the tree is no checkout,
-    which is so of an archive, or where Git is not installed, they are all files beside what builds,
-    Git and Python leave there."""
+    """Returns the files that Git knows or would add, whoever owns the tree. If the tree is no
+    checkout but an archive, or if Git is not installed, these are all files except those that
+    builds, Git and Python leave there."""
     if (ROOT / '.git').exists() and shutil.which('git'):
         paths = subprocess.run(
             ['git', '-c', 'safe.directory=*', '-C', ROOT, 'ls-files', '-z', '--cached', '--others',

@@ -1,4 +1,5 @@
-"""The rules of the house that a reader of text can check: functions from a file to complaints."""
+"""These are the rules of the house that a reader of text can check. Each rule is a function that
+yields complaints about a file, and its docstring says what has to hold."""
 
 import re
 from pathlib import PurePosixPath
@@ -116,12 +117,12 @@ FORBIDDEN = [
 
 
 def includes(text):
-    """[(is_quoted, name), ...] in the order of the text."""
+    """Returns [(is_quoted, name), ...] of the includes, in the order of the text."""
     return [(quote == '"', name) for quote, name in INCLUDE.findall(text)]
 
 
 def is_code(path):
-    """Whether a file is in C++, or in C where that may be."""
+    """Returns whether a file is in C++, or in C in the folder that may have sources in C."""
     suffixes = CODE_SUFFIXES + (C_SUFFIXES if path.startswith(C_FOLDER) else ())
     return PurePosixPath(path).suffix in suffixes and not path.startswith('subprojects/')
 
@@ -165,7 +166,7 @@ def floor_rule(path, text):
 
 
 def folder_of(include, sources):
-    """The folder of an included file of the tree, or nothing."""
+    """Returns the folder of an included file of the tree, or None."""
     for path in (include, f'include/{include}'):
         if path in sources:
             return str(PurePosixPath(path).parent)
@@ -173,7 +174,7 @@ def folder_of(include, sources):
 
 
 def folder_includes(sources):
-    """{folder: {folder that it includes: one of the files that do}}"""
+    """Returns {folder: {folder that it includes: a file that does so}}."""
     found = {}
     for path, text in sources.items():
         own = str(PurePosixPath(path).parent)
@@ -206,7 +207,7 @@ def circle_rule(sources):
 
 def pass_rule(path, text, sources):
     """A pass, which is a header of graph/passes/ with a source, includes no other pass. A header
-    without one holds data, of which its functions return something."""
+    without a source holds data, and its functions only return something of the data."""
     if not path.startswith('graph/passes/'):
         return
     if path.endswith('.hpp') and str(PurePosixPath(path).with_suffix('.cpp')) not in sources:
@@ -242,17 +243,18 @@ def first_include_rule(path, text, sources):
 
 
 def guard_rule(path, text):
-    """A header may be included twice. GCC refuses to precompile one that says so."""
+    """A header may be included twice, and says so, unless it is precompiled: GCC does not
+    precompile a header with `#pragma once`."""
     precompiled = '/precompiled/' in path
     if path.endswith('.hpp') and ('#pragma once' in text) == precompiled:
         yield ('is precompiled and has' if precompiled else 'lacks') + ' #pragma once'
 
 
 def thread_local_rule(path, text):
-    """A thread's first look at a variable of its own takes no memory: the variable lies in a target
-    with thread_storage_args, is there without a constructor, and is a number or a pointer. A
-    function of its own returns it and does nothing else. What the standard library keeps for each
-    thread is used in one place only, which sees to its memory."""
+    """A thread's first access to a thread-local variable allocates no memory: the variable lies in
+    a target with thread_storage_args, needs no constructor, and is a number or a pointer. A
+    function returns the variable and does nothing else. What the standard library keeps for each
+    thread is used in one place only, which makes room for it."""
     code = COMMENT.sub('', text)
     if not path.startswith(FLOOR_ROOTS):
         return
@@ -311,7 +313,7 @@ def word_rule(text):
 
 
 def known_paths(files):
-    """The paths by which a comment may name the files: with and without suffix, and folders."""
+    """Returns the paths by which a comment may name files, with and without suffix, and folders."""
     paths = {PurePosixPath(path) for path in (*files, *GENERATED)}
     paths |= {PurePosixPath(*path.parts[1:]) for path in paths if path.parts[0] == 'include'}
     return {str(name) for path in paths for name in (path, path.with_suffix(''), *path.parents)}
@@ -327,7 +329,7 @@ def path_rule(text, known):
 
 
 def width_rule(path, text):
-    """Lines fit into 100 columns. C++ is left to clang-format, prose to whoever writes it."""
+    """Lines fit into 100 columns. clang-format checks C++, and documents may have longer lines."""
     if path.endswith(('.hpp', '.cpp', '.md')):
         return
     for number, line in enumerate(text.splitlines(), 1):
@@ -336,8 +338,8 @@ def width_rule(path, text):
 
 
 def built_rule(path, sources, build_files):
-    """A source is built: its folder's build file, or one further up, names it, or its header is
-    included by a list whose includes the build reads."""
+    """A source is built: the build file of its folder or of a folder above names it, or a list
+    whose includes the build reads includes the source's header."""
     source = PurePosixPath(path)
     if source.suffix != '.cpp':
         return
@@ -353,7 +355,7 @@ def built_rule(path, sources, build_files):
 
 
 def proof_rule(text, sources):
-    """Tests that a document names as proof exist, where it says."""
+    """Tests that a document names as proof exist, in the files that the document names."""
     tests = [path for path in sources if path.startswith('tests/')]
     declared = {(suite, name) for path in tests
                 for suite, name in TEST.findall(sources[path])}
@@ -367,7 +369,7 @@ def proof_rule(text, sources):
 
 
 def proving_files(document):
-    """{row: the files that its proof names, and those of the rows that it refers to}"""
+    """Returns {row: the files that its proof names, and those of the rows that it refers to}."""
     proofs = {}
     for items in PROOFS.findall(document):
         for row, proof in ROW.findall(items):
@@ -380,7 +382,7 @@ def proving_files(document):
 
 
 def cell_rule(document):
-    """A cell of a table is short enough to read. What is longer belongs into a list."""
+    """A cell of a table is short enough to read. Longer texts belong into a list."""
     for cells in TABLE_ROW.findall(document):
         for cell in CELL_END.split(cells):
             if len(cell) > CELL_LENGTH:
@@ -388,7 +390,7 @@ def cell_rule(document):
 
 
 def carries(text, row):
-    """Whether a comment or the name of a test has the row's id."""
+    """Returns whether a comment or the name of a test has the id of `row`."""
     word = re.compile(rf'(?<![\w.]){re.escape(row)}(?!\w|\.\d)')
     prefixes = (f'{row}_', f'R{row.replace(".", "_")}_')
     return (any(word.search(comment) for comment in COMMENT.findall(text))
@@ -396,7 +398,7 @@ def carries(text, row):
 
 
 def row_rule(document, sources):
-    """Who looks for a row's id among the files that its proof names finds it."""
+    """One of the files that the proof of a row names has the row's id."""
     for row, files in proving_files(document).items():
         if not any(carries(sources.get(file, ''), row) for file in files):
             yield f'no comment and no test of {", ".join(files) or "its proof"} has the id {row}'

@@ -1,4 +1,4 @@
-"""Random cases of losses, each with the same computation in PyTorch."""
+"""This module draws random cases of losses, each with the same computation in PyTorch."""
 
 import math
 
@@ -12,7 +12,7 @@ SPECIAL = (math.nan, math.inf, -math.inf, 1e30, -1e30)
 
 
 def pair(draws, name, x, target, function, attributes=None, gradients=None, offset=0):
-    """A loss of x and a target of the same shape, each of whose gradients can be asked for."""
+    """Draws a loss of `x` and `target`, which have the same shape. Both may have gradients."""
     reduction = draws.one_of(REDUCTIONS)
     if gradients is None:
         gradients = ['x', 'target'] if draws.coin() else ['x']
@@ -167,13 +167,13 @@ def ctc(draws):
               'steps': lengths, 'counts': counts}
 
     def spelled():
-        """Whether every sample's steps are enough for its labels and blanks between equals."""
+        """Returns whether each sample has steps for its labels and blanks between equal ones."""
         for i in range(samples):
             own = labels[i, :counts[i]]
             if lengths[i] < counts[i] + (own[1:] == own[:-1]).sum():
                 return False
         return True
-    # The gradient of an infinite loss is not a number, in PyTorch and elsewhere.
+    # The gradient of an infinite loss is NaN, in PyTorch and in Penstock.
     return Case('ctc_loss', inputs, lambda t: {'out': functional.ctc_loss(
         functional.log_softmax(t['x'], 2).transpose(0, 1), t['labels'], t['steps'], t['counts'],
         blank, reduction, zero)}, steps=steps, gradients=['x'] if zero or spelled() else [],

@@ -4,12 +4,13 @@ Usage: random_op_cases.py EVALUATOR [--cases N] [--seed S]
        random_op_cases.py EVALUATOR [--cases N] [--seed S] --store FILE
 
 EVALUATOR is tests/tools/op_evaluator of a build directory. The first form reports every case that
-differs, with the seed that draws it alone (`--cases 1 --seed S`), and ends with status 1 if there
-is one. The second writes a few small ones of each op, with what PyTorch computes and how far
-rounding may lead away from that. tests/data/op_cases.safetensors is made with `--cases 9000`.
+differs, with the seed that draws this case alone (`--cases 1 --seed S`), and ends with status 1 if
+a case differs. The second form writes a few small cases of each op to FILE, with what PyTorch
+computes and how far rounding may lead away from that. tests/data/op_cases.safetensors is made with
+`--cases 9000`.
 
-Rounding may change an element by a few units in its last place, and by what changes if the inputs
-do so: the computation is repeated with inputs that differ in their last bits.
+Rounding may change an element by a few units in its last place, and by as much as the element
+changes if the inputs change in their last bits: the computation is repeated with such inputs.
 """
 
 import argparse
@@ -58,7 +59,7 @@ def draw(seed):
 
 
 def expected_of(case, inputs, gradient):
-    """{name: tensor} of results and gradients, computed by PyTorch from arrays."""
+    """Returns {name: tensor} of results and gradients, computed by PyTorch from arrays."""
     tensors = {name: torch.tensor(array) for name, array in inputs.items()}
     for name in case.gradients:
         tensors[name].requires_grad_()
@@ -88,7 +89,7 @@ def perturbed(array, random):
 
 
 def allowed_of(case, inputs, gradient, expected, random):
-    """How far each element may be from what is expected."""
+    """Returns how far each element may be from what is expected."""
     spread = {name: numpy.zeros(array.shape) for name, array in expected.items()}
     with numpy.errstate(invalid='ignore'):
         for _ in range(0 if case.sharp else PERTURBATIONS):
@@ -113,7 +114,7 @@ def allowed_of(case, inputs, gradient, expected, random):
 
 
 def compared(actual, expected, allowed):
-    """What is wrong with a tensor, or nothing."""
+    """Returns what is wrong with a tensor, or None."""
     if actual.size != expected.size:
         return f'shape {actual.shape}, expected {expected.shape}'
     actual = actual.reshape(expected.shape).astype(numpy.float64)
@@ -132,7 +133,7 @@ def compared(actual, expected, allowed):
 
 
 class Drawn:
-    """A case with everything that is needed to judge a result."""
+    """A Drawn is a case with everything that is needed to judge a result."""
 
     def __init__(self, seed):
         self.seed = seed
@@ -154,7 +155,7 @@ class Drawn:
 
 
 def evaluate(evaluator, drawn):
-    """(tensors, refusals) that the evaluator gives for a list of cases."""
+    """Returns (tensors, refusals) that the evaluator gives for a list of cases."""
     with tempfile.TemporaryDirectory() as directory:
         given, results = os.path.join(directory, 'in'), os.path.join(directory, 'out')
         safetensors.write(given, {name: array for one in drawn for name, array in
@@ -176,7 +177,7 @@ def complaints(one, tensors, refusals):
 
 
 def check(evaluator, seeds):
-    """Reports each case that differs; returns how many."""
+    """Reports each case that differs, and returns how many differ."""
     counts, differing = collections.Counter(), collections.Counter()
     for begin in range(0, len(seeds), 500):
         drawn = [Drawn(seed) for seed in seeds[begin:begin + 500]]
@@ -195,8 +196,8 @@ def check(evaluator, seeds):
 
 
 def store(path, seeds):
-    """Writes the first small cases of every op. "SEED.expected.NAME" has what is expected of a
-    result and then how far it may be away."""
+    """Writes the first small cases of every op. "SEED.expected.NAME" has the elements that a result
+    is expected to have, and how far each of them may be away."""
     tensors, metadata, stored = {}, {}, collections.Counter()
     for one in map(Drawn, seeds):
         size = sum(array.size for array in {**one.inputs, **one.expected}.values())
