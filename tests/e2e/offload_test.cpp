@@ -38,7 +38,8 @@ TEST(OffloadOfOptimizerState, LowersThePeaksByExactlyTheBytesThatMove) {
   EXPECT_EQ(first_difference(kept, moved), "");
 }
 
-// H6 of docs/reference.md: updates take longer because the state is copied.
+// H6 of docs/reference.md: updates take longer because the state is copied to the IPU and
+// back.
 TEST(OffloadOfOptimizerState, MovesEveryByteOnceEachWayPerUpdateInEachReplica) {
   Options options = with_state(four_stages(), {.on = true});
   options.topology.replication_factor = 2;

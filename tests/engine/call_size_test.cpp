@@ -12,7 +12,8 @@ namespace {
 
 struct CallCase {
   int b, g, d, r, group;
-  std::int64_t step_samples, step_micro_batches;  // A step takes this much in all replicas.
+  // A step takes this many samples and micro-batches in all replicas.
+  std::int64_t step_samples, step_micro_batches;
   std::int64_t run_samples, run_micro_batches;
 };
 

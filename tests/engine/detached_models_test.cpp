@@ -20,8 +20,8 @@ Optimizer scaled(double learning_rate, double loss_scaling) {
   return optimizer;
 }
 
-/// Trains for two steps. After the first step, sets another optimizer and the state of the
-/// optimizer, while the model is detached if `detached` is true. Then trains for a full and a short
+/// Trains for two steps, and detaches the model if `detached` is true. Then sets another optimizer,
+/// and the state that the optimizer had after the first step. Then trains for a full and a short
 /// step, and returns the model.
 Model trained(bool detached) {
   const std::size_t threads = thread_count();

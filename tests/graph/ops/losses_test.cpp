@@ -127,7 +127,8 @@ TEST(Losses, AreTheirTermsReduced) {
   }
 }
 
-// Keras clips probabilities to [1e-7, 1 - 1e-7] before it takes their logarithm (F5).
+// F5 of docs/reference.md: Keras clips probabilities to [1e-7, 1 - 1e-7] before it takes their
+// logarithm.
 TEST(CrossEntropy, OfClippedProbabilitiesIsFinite) {
   Tape tape;
   const ValueId p = tape.leaf({{2, 2}, {0.0f, 1.0f, 0.25f, 0.75f}});
