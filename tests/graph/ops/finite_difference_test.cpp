@@ -1,6 +1,7 @@
 // These tests compare every op's gradient with central differences of the op's own forward pass, on
-// the op's samples. For a random projection L = sum(r * y), dL/dx[i] must be close to (L(x[i]+h) -
-// L(x[i]-h)) / 2h, summed in double. The inputs are drawn so that a step crosses no kink.
+// the op's samples. For a random projection L = sum(r * y), dL/dx[i] must be close to
+// (L(x[i]+h) - L(x[i]-h)) / 2h, summed in double. The inputs are drawn so that a step crosses no
+// kink.
 #include <gtest/gtest.h>
 
 #include <algorithm>

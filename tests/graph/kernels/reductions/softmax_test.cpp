@@ -19,8 +19,8 @@ namespace {
 
 using Floats = std::vector<float>;
 
-/// A Matrix has the numbers of several lines that lie side by side: element e of line i is at e *
-/// lines + i.
+/// A Matrix has the numbers of several lines that lie side by side: element e of line i is at
+/// e * lines + i.
 struct Matrix {
   std::int64_t length, lines;
   Floats numbers;

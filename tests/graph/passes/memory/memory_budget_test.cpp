@@ -76,8 +76,8 @@ TEST(MemoryBudget, CountsARoomForPhasesWithEvenAndOneForPhasesWithOddNumbers) {
   }
 }
 
-// 4.4 of docs/reference.md: each replica keeps ceil(n/R) elements of each of two state tensors of n
-// = 250 elements.
+// 4.4 of docs/reference.md: of each of two state tensors of n = 250 elements, each replica keeps
+// ceil(n/R) elements.
 TEST(MemoryBudget, CountsOfDividedStateTheShardOnly) {
   struct Row {
     ReplicaSharding sharding;

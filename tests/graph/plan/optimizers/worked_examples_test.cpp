@@ -65,8 +65,8 @@ const Worked worked_examples[] = {
      {0},
      {{1}, {1}},
      {-3.25}},
-    // F12 of docs/reference.md: the first step moves the weight by 2, and the second one by 0.5*2 +
-    // 2.
+    // F12 of docs/reference.md: the first step moves the weight by 2, and the second one by
+    // 0.5*2 + 2.
     {"SgdAsKerasIsTheSameWhileTheLearningRateIs",
      "sgd",
      {.learning_rate = 2, .momentum = 0.5, .keras_variant = true},

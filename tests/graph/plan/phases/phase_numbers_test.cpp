@@ -1,5 +1,5 @@
-// A12 and 3.7 of docs/reference.md: these tests check the numbers of three forward phases and their
-// backward against the reference's table.
+// A12 and 3.7 of docs/reference.md: these tests check the numbers of three forward phases and of
+// their backward phases against the table of the reference system.
 #include "graph/plan/phases/phase_numbers.hpp"
 
 #include <gtest/gtest.h>
