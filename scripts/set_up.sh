@@ -1,6 +1,6 @@
-# Sourced by train and test: installs missing packages and builds, silently while all goes well.
-# Nothing asks a question. Whatever fails here ends the script with status 2 and one line that says
-# what to do.
+# The scripts train and test source this file, whose functions install missing packages and build,
+# silently while all goes well. Nothing asks a question. A failure ends the script with status 2 and
+# one line that says what to do.
 
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 
@@ -9,8 +9,8 @@ build_packages=(g++ meson ninja-build pkg-config libboost-program-options-dev li
   zlib1g-dev)
 test_packages=(cmake doxygen libeigen3-dev libgtest-dev nlohmann-json3-dev)
 data_packages=(dataset-fashion-mnist)
-# The page of a profile is tested in a browser where there is one. A browser is large, so that only
-# continuous integration installs it.
+# A test opens the page of a profile in a browser if one is installed. Because a browser is large,
+# only continuous integration installs one.
 [ -z "${CI:-}" ] || test_packages+=(chromium)
 
 say() {
@@ -22,7 +22,7 @@ fail() {
   exit 2
 }
 
-# quietly COMMAND...: what it prints is shown only if it fails.
+# quietly COMMAND...: runs COMMAND, and shows what it prints only if it fails.
 quietly() {
   local log status=0
   log=$(mktemp)
@@ -71,8 +71,8 @@ install_missing() {
     fail "apt-get could not install ${missing[*]}; its output is above"
 }
 
-# configure DIRECTORY OPTION...: keeps a build directory as long as everything that it was set up
-# for stays the same, this machine's processor included.
+# configure DIRECTORY OPTION...: sets up the build directory DIRECTORY. One that is already there is
+# kept if everything that it was set up for is still the same, including this machine's processor.
 configure() {
   local directory=$1 wanted
   shift
@@ -84,14 +84,14 @@ configure() {
   echo "$wanted" >"$directory/set_up_for"
 }
 
-# build DIRECTORY TARGET...: builds the targets; `all` stands for everything.
+# build DIRECTORY TARGET...: builds the targets; `all` stands for all targets.
 build() {
   ninja -n -C "$@" 2>/dev/null | grep -q 'no work to do' && return
   say "building in $1"
   quietly ninja -C "$@" || fail "the build failed; its output is above"
 }
 
-# lock: lets one set-up run at a time. The lock ends with `unlock` or with the script.
+# lock: lets one set-up run at a time. The lock ends with unlock() or with the script.
 lock() {
   exec {lock_descriptor}<"$root/scripts"
   flock "$lock_descriptor"

@@ -12,7 +12,8 @@
 namespace penstock::networks {
 namespace {
 
-/// Has the name and the shape of a parameter, and the block of the layer that uses the parameter.
+/// A Parameter is the name and the shape of a parameter, and the block of the layer that uses the
+/// parameter.
 using Parameter = std::tuple<std::string, Shape, std::string>;
 using Parameters = std::vector<Parameter>;
 
@@ -88,7 +89,8 @@ Parameters parameters_of(const graph::Graph& graph) {
   return parameters;
 }
 
-// F1, F6, F7: the first three networks have 90,026, 99,896 and 244,522 trained numbers.
+// F1, F6 and F7 of docs/reference.md: the first three networks have 90,026, 99,896 and 244,522
+// trained numbers.
 TEST(Networks, HaveTheParametersOfTheirPyTorchTwinsInTheirBlocks) {
   for (const Expected& network : expected) {
     const Model model = find_network(network.name).build(0);

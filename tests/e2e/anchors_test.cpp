@@ -1,5 +1,5 @@
-// 2.4: these tests check anchors, which are tensors within a model, and gradients, that calls
-// return besides the outputs.
+// 2.4 of docs/reference.md: these tests check anchors, which are tensors within a model, and
+// gradients, that calls return besides the outputs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,12 +14,13 @@ namespace {
 
 constexpr std::int64_t classes = 3;
 
-/// Has a model of four blocks with a skip connection between two of them. Its convolutions work on
-/// 16 samples at once. The first one is fused with its pooling and relu unless an anchor asks for a
-/// tensor between them.
+/// A Network has a model of four blocks with a skip connection between two of them. Its
+/// convolutions work on 16 samples at once. The first one is fused with its pooling and relu unless
+/// an anchor asks for a tensor between them.
 struct Network {
   Model model{"anchored", 1};
-  std::vector<std::string> layers = {};  ///< Has the names of all layers that lead to the loss.
+  /// These are the names of all layers that lead to the loss.
+  std::vector<std::string> layers = {};
 
   Value note(Value value) {
     layers.push_back(model.tensor_name(value));
@@ -203,7 +204,7 @@ struct Trained {
 };
 
 /// Trains in two calls of two updates of four micro-batches each. A micro-batch has 12 samples,
-/// which are padded to the 16 of a vector.
+/// which the batch-lane layout pads to 16.
 Trained trained(Options options, bool anchored) {
   const Network network;
   options.batch_size = 12;

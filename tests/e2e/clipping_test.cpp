@@ -1,4 +1,4 @@
-// 2.3: this test compares clipping by the global norm with the formula of
+// 2.3 of docs/reference.md: this test compares clipping by the global norm with the formula of
 // torch.nn.utils.clip_grad_norm_, computed in double from the gradients of single micro-batches.
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// 3.10, E7: these tests check how often the tutorials' recipes update, run forward and recompute,
-// and how many bytes their stages exchange.
+// 3.10 and E7 of docs/reference.md: these tests check how often the tutorials' recipes update, run
+// forward and recompute, and how many bytes their stages exchange.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -10,7 +10,7 @@
 namespace penstock::testing {
 namespace {
 
-/// Has the settings of a tutorial, and how many updates the tutorial says that they make.
+/// A Recipe has the settings of a tutorial, and how many updates the tutorial says that they make.
 struct Recipe {
   const char* name;
   std::int64_t samples;
@@ -94,7 +94,8 @@ std::vector<std::int64_t> boundaries(std::int64_t lanes) {
   return {4 * lanes * 10 * 12 * 12, 4 * lanes * 20 * 4 * 4, 4 * 40 * 256};
 }
 
-using Boundary = std::pair<int, int>;  ///< Has the sending and the receiving stage; -1 is the host.
+/// A Boundary is the sending and the receiving stage; -1 is the host.
+using Boundary = std::pair<int, int>;
 
 TEST(Traffic, R3_10_OfAMicroBatchIsItsActivationsForwardAndTheirGradientsBack) {
   Options options{.batch_size = 40};

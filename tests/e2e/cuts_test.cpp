@@ -35,8 +35,8 @@ struct Network {
   std::vector<Layer> layers;
 };
 
-/// Has networks with convolution, pooling and relu in each order in which the compiler fuses them,
-/// in the batch-lane layout and, with 64 channels, without it.
+/// These networks have convolution, pooling and relu in each order in which the compiler fuses
+/// them, in the batch-lane layout and, with 64 channels, without it.
 const Network networks[] = {
     {"narrow",
      {conv("c1", {.out_channels = 7, .kernel = 3}), pool, relu,
@@ -53,8 +53,9 @@ const Network networks[] = {
       conv("c2", {.out_channels = 64, .kernel = 3}), relu, pool, linear("f1", 4)}},
 };
 
-/// Says how a model is made of a network: the first `cut` layers are in a block of their own, and
-/// the result of layer number `seen`, counted from 1, is an output. 0 says that there is none.
+/// A Form says how a model is made of a network: the first `cut` layers are in a block of their
+/// own, and the result of layer number `seen`, counted from 1, is an output. If one of the two
+/// numbers is 0, there is no such block or no such output.
 struct Form {
   std::size_t cut = 0, seen = 0;
 };
@@ -125,7 +126,8 @@ TEST_P(Cuts, AndOutputsInTheMiddleChangeNoBits) {
 INSTANTIATE_TEST_SUITE_P(Batches, Cuts, ::testing::Values(1, 5, 16, 32, 40),
                          ::testing::PrintToStringParamName());
 
-/// Returns the model of docs/porting.md, before and after its first four edits.
+/// Returns the network of docs/porting.md, with the blocks that the document adds if `blocks` is
+/// true.
 Model ported_model(bool blocks) {
   Model model("fashion", 1);
   const auto begin = [&](const char* name) {

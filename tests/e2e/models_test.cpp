@@ -53,7 +53,8 @@ Options options_for(int accumulation, int iterations) {
   return options;
 }
 
-// F14, 2.6: inference has the weights of the last update, copied once after a change.
+// F14 and 2.6 of docs/reference.md: inference has the weights of the last update, copied once after
+// a change.
 TEST(SharedWeights, ReachInferenceOnceAfterTheyChanged) {
   const Model model = small_model();
   TrainingModel training(model, options_for(4, 1), AdamW{});
@@ -86,7 +87,7 @@ TEST(SharedWeights, SetByTheHostReachTheRunningTraining) {
   EXPECT_EQ(after, reference.step(batch).loss.item());
 }
 
-// F14: weights belong to the model, and not to the object that trained them.
+// F14 of docs/reference.md: weights belong to the model, and not to the object that trained them.
 TEST(SharedWeights, OutliveTheTrainingModel) {
   const Model model = small_model();
   const Tensor initial = model.weight("fc1.weight");
@@ -117,7 +118,7 @@ TEST(InferenceModel, RunsAnyNumberOfSamplesUpToACall) {
             "run: expected 1 to 24 samples (batch size x device iterations x replicas), got 0");
 }
 
-// F2: the loss is inside the model, and inference asks for no labels.
+// F2 of docs/reference.md: the loss is inside the model, and inference asks for no labels.
 TEST(InferenceModel, TakesOnlyTheInputsThatItsOutputsNeed) {
   const Model model = small_model();
   EXPECT_EQ(InferenceModel(model, {}).inputs(), std::vector<std::string>{"x"});
@@ -303,7 +304,8 @@ TEST(TrainingModel, RefusesToGoOnWithSuchALossScaling) {
   EXPECT_EQ(training.optimizer().loss_scaling, 1024);
 }
 
-// 2.3, and F13: SGD with a learning rate of 0.01 is the optimizer where none is given.
+// 2.3 and F13 of docs/reference.md: SGD with a learning rate of 0.01 is the optimizer where none is
+// given.
 TEST(TrainingModel, DescendsWhereNoOptimizerIsGiven) {
   const auto trained = [](auto... optimizer) {
     const Model model = small_model();
@@ -359,7 +361,8 @@ TEST(ParameterGroups, FollowTheirOwnConstants) {
   EXPECT_FALSE(same_bits(model.weight("fc2.weight"), free));
 }
 
-// F17, 2.6: a dropout's masks depend on the seed, and not on where its layer runs.
+// F17 and 2.6 of docs/reference.md: a dropout's masks depend on the seed, and not on where its
+// layer runs.
 TEST(Dropout, DrawsTheSameMasksOnEveryTopology) {
   const auto build = [] {
     Model model("dropping", 5);

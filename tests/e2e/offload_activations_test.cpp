@@ -1,4 +1,5 @@
-// 4.3, D10: what a stage keeps of a micro-batch may be in the host store until its backward.
+// 4.3 and D10 of docs/reference.md: what a stage keeps of a micro-batch may be in the host store
+// until its backward.
 #include <gtest/gtest.h>
 
 #include "tests/e2e/offload_runs.hpp"
@@ -91,8 +92,8 @@ TEST(OffloadOfActivations, LeavesSmallTensorsWhereTheyAre) {
   }
 }
 
-// A8: the plan counts what the run needs, to the byte. The refusal names the class of tensors that
-// would make the run fit if it were offloaded.
+// A8 of docs/reference.md: the plan counts what the run needs, to the byte. The refusal names the
+// class of tensors that would make the run fit if it were offloaded.
 TEST(OffloadOfActivations, MakesAPlanFitThatIsRefusedWithout) {
   const std::string text = refused_without(one_stage(), with_activations(one_stage()));
   EXPECT_NE(text.find("the activations in the host store (options.training.offload.activations), "
@@ -101,7 +102,7 @@ TEST(OffloadOfActivations, MakesAPlanFitThatIsRefusedWithout) {
       << text;
 }
 
-// The offload of either class alone would not be enough.
+// Neither the optimizer's state alone nor the activations alone would free enough memory.
 TEST(OffloadOfActivations, IsOfferedTogetherWithOthersWhereOneIsNotEnough) {
   Options both = with_activations(one_stage());
   both.training.offload.optimizer_state.on = true;

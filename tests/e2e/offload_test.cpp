@@ -1,4 +1,5 @@
-// 4.3, D10: tensors in the host store are not on the IPUs, cost traffic, and change no bit.
+// 4.3 and D10 of docs/reference.md: tensors in the host store are not on the IPUs, cost traffic,
+// and change no bit.
 #include <gtest/gtest.h>
 
 #include "apps/networks/networks.hpp"
@@ -15,7 +16,8 @@ Options with_state(Options options, const Offload& offload) {
   return options;
 }
 
-// H6: offload frees the 720,208 bytes of optimizer state that the tutorial promises.
+// H6 of docs/reference.md: offload frees the 720,208 bytes of optimizer state that the tutorial
+// promises.
 TEST(OffloadOfOptimizerState, LowersThePeaksByExactlyTheBytesThatMove) {
   const TrainingRun kept = run_digits(four_stages());
   const TrainingRun moved = run_digits(with_state(four_stages(), {.on = true}));
@@ -36,7 +38,8 @@ TEST(OffloadOfOptimizerState, LowersThePeaksByExactlyTheBytesThatMove) {
   EXPECT_EQ(first_difference(kept, moved), "");
 }
 
-// H6: these copies are the reason why updates take longer.
+// H6 of docs/reference.md: updates take longer because the state is copied to the IPU and
+// back.
 TEST(OffloadOfOptimizerState, MovesEveryByteOnceEachWayPerUpdateInEachReplica) {
   Options options = with_state(four_stages(), {.on = true});
   options.topology.replication_factor = 2;
@@ -78,7 +81,7 @@ TEST(OffloadOfOptimizerState, HasNothingToMoveWhereARuleKeepsNothing) {
   }
 }
 
-// A8: the plan counts what the run needs, to the byte.
+// A8 of docs/reference.md: the plan counts what the run needs, to the byte.
 TEST(OffloadOfOptimizerState, MakesAPlanFitThatIsRefusedWithout) {
   const std::string text = refused_without(one_stage(), with_state(one_stage(), {.on = true}));
   EXPECT_NE(text.find("720.2 kB for the optimizer's state"), std::string::npos) << text;
@@ -144,8 +147,8 @@ TEST(OffloadOfAccumulators, LeavesSmallTensorsWhereTheyAre) {
   }
 }
 
-// A8: the plan counts what the run needs, to the byte. The refusal names the class of tensors that
-// would make the run fit if it were offloaded.
+// A8 of docs/reference.md: the plan counts what the run needs, to the byte. The refusal names the
+// class of tensors that would make the run fit if it were offloaded.
 TEST(OffloadOfAccumulators, MakesAPlanFitThatIsRefusedWithout) {
   const std::string text =
       refused_without(one_stage(), with_accumulators(one_stage(), {.on = true}));

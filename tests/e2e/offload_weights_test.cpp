@@ -1,4 +1,5 @@
-// 4.3, D10: weights in the host store come to the IPU of a stage for its programs, and for updates.
+// 4.3 and D10 of docs/reference.md: weights in the host store come to the IPU of a stage for its
+// programs, and for updates.
 #include <gtest/gtest.h>
 
 #include "apps/networks/networks.hpp"
@@ -92,8 +93,8 @@ TEST(OffloadOfWeights, LeavesSmallTensorsWhereTheyAre) {
   }
 }
 
-// A8: the plan counts what the run needs, to the byte. The refusal names the class of tensors that
-// would make the run fit if it were offloaded.
+// A8 of docs/reference.md: the plan counts what the run needs, to the byte. The refusal names the
+// class of tensors that would make the run fit if it were offloaded.
 TEST(OffloadOfWeights, MakesAPlanFitThatIsRefusedWithout) {
   const std::string text =
       refused_without(on_one_ipu(four_stages()), on_one_ipu(with_weights(four_stages())));

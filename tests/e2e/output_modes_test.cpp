@@ -1,4 +1,5 @@
-// 2.4, 2.5: these tests check what calls return under each output mode, in which shape and order.
+// 2.4 and 2.5 of docs/reference.md: these tests check what calls return under each output mode, in
+// which shape and order.
 #include <gtest/gtest.h>
 
 #include "penstock/penstock.hpp"
@@ -9,10 +10,10 @@ namespace {
 constexpr std::int64_t batch = 2;
 
 struct Call {
-  std::int64_t d, g, r;  ///< Are D, G and R of the options.
+  std::int64_t d, g, r;  ///< These are D, G and R of the options.
 };
 
-/// Is an output mode, with the number of micro-batches that it returns.
+/// A Mode is an output mode, with the number of micro-batches that it returns.
 struct Mode {
   OutputMode mode;
   int period;
@@ -34,13 +35,13 @@ const Mode& automatic(bool training) {
   return training ? modes[4] : modes[0];
 }
 
-/// Has a model whose output is the number of each sample minus the number of updates before it. If
-/// the loss is the mean of these numbers, the gradient of the only weight is 1 in every
-/// micro-batch. A loss that is not reduced has the numbers themselves, and the gradient is that of
-/// their sum.
+/// A Numbering has a model whose output is the number of each sample minus the number of updates
+/// before it. If the loss is the mean of these numbers, the gradient of the only weight is 1 in
+/// every micro-batch. A loss that is not reduced has the numbers themselves, and the gradient is
+/// that of their sum.
 struct Numbering {
   Model model{"numbering"};
-  std::string samples, mean;  ///< Are the names of the output's and of the loss's tensor.
+  std::string samples, mean;  ///< These are the names of the output's and of the loss's tensor.
 
   explicit Numbering(LossReduction reduction = LossReduction::mean) {
     const Value number = model.input("number", {1}), one = model.input("one", {1});
@@ -91,7 +92,7 @@ std::vector<Tensor> numbers(std::int64_t count) {
   return {Tensor({count, 1}, number), Tensor({count, 1}, one)};
 }
 
-/// Has the numbers that a call computes, round by round. A round has one micro-batch of each
+/// Rounds are the numbers that a call computes, round by round. A round has one micro-batch of each
 /// replica, in the order of the replicas.
 using Rounds = std::vector<std::vector<float>>;
 

@@ -1,4 +1,5 @@
-// 3.7, 3.8, 4.3: phases that have turns on one IPU train a model that is larger than the IPU.
+// 3.7, 3.8 and 4.3 of docs/reference.md: phases that have turns on one IPU train a model that is
+// larger than the IPU.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,5 @@
-// A12, 3.7, 3.8: phased execution runs one phase at a time, and gives the bits of a pipeline.
+// A12, 3.7 and 3.8 of docs/reference.md: phased execution runs one phase at a time, and gives the
+// bits of a pipeline.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -181,7 +182,8 @@ std::vector<std::string> programs(TrainingModel& training) {
   return runs;
 }
 
-// 3.8: with batch_serial, a phase loops over all micro-batches before the next phase begins.
+// 3.8 of docs/reference.md: with batch_serial, a phase loops over all micro-batches before the next
+// phase begins.
 TEST(BatchSerialPhases, DoAllMicroBatchesOfAWindowInATurn) {
   Options options = options_for(Strategy::parallel_phased, {.phases = parse_phases("B1,B2;B3,B4"),
                                                             .separate_backward_phase = true,
@@ -201,7 +203,8 @@ TEST(BatchSerialPhases, DoAllMicroBatchesOfAWindowInATurn) {
 
 struct Loads {
   PhaseLiveness liveness;
-  std::vector<std::uint64_t> forward, backward;  // Count the loads of weights in a turn, by stage.
+  // These are the numbers of loads of weights in a turn, by stage.
+  std::vector<std::uint64_t> forward, backward;
 };
 
 // Weights stay on the IPU if one of the next two phase numbers uses them again. Weights that leave
@@ -350,7 +353,8 @@ TEST(Phases, BringWeightsForForwardAloneInInference) {
   }
 }
 
-// D10, 3.7: in phases, every class of tensors is in the host store unless `on_ipu` says otherwise.
+// D10 and 3.7 of docs/reference.md: in phases, every class of tensors is in the host store unless
+// `on_ipu` says otherwise.
 TEST(Phases, KeepEveryClassInTheHostStoreThatIsNotToldToStay) {
   const auto offloaded = [](const OnIpu& on_ipu) {
     const TrainingRun trained = run(options_for(Strategy::serial_phased, {.on_ipu = on_ipu}));

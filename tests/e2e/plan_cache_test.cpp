@@ -1,4 +1,5 @@
-// D15: plans are kept in a directory, and are read from there if the same is compiled again.
+// D15 of docs/reference.md: plans are kept in a directory, and are read from there if the same is
+// compiled again.
 #include <gtest/gtest.h>
 
 #include <algorithm>

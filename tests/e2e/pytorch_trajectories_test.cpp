@@ -1,5 +1,6 @@
-// Every optimizer and every way to make a gradient of micro-batches and replicas is compared with
-// PyTorch's runs in double precision. tests/tools/pytorch_trajectories.py makes the reference.
+// These tests compare every optimizer, and every way to make a gradient of micro-batches and
+// replicas, with PyTorch's runs in double precision. tests/tools/pytorch_trajectories.py makes the
+// reference.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,11 +18,11 @@ namespace {
 
 using nlohmann::json;
 
-/// Is the largest change that rounding may make, relative to a tensor's largest magnitude or to a
-/// loss.
+/// This is the largest change that rounding may make, relative to a tensor's largest magnitude or
+/// to a loss.
 constexpr double tolerance = 2e-6;
-/// Is the least difference, relative to a tensor's largest magnitude, that a run shows if one of
-/// its settings is left out.
+/// This is the least difference, relative to a tensor's largest magnitude, that a run shows if one
+/// of its settings is left out.
 constexpr double noticed = 5e-4;
 
 const ReferenceFile& reference() {
@@ -37,8 +38,9 @@ std::vector<std::string> cases() {
   return names;
 }
 
-/// Returns the network of the script, in four blocks. The network is smooth, and no parameter's
-/// gradient is so near zero that rounding decides over it, so that rounding stays small.
+/// Returns the network of tests/tools/pytorch_trajectories.py, in four blocks. The network is
+/// smooth, and no parameter's gradient is so near zero that rounding decides over it, so that
+/// rounding stays small.
 Model network() {
   Model model("small");
   Value x = model.input("image", {2, 6, 6});
@@ -106,8 +108,8 @@ json setting_of(const std::string& name) {
 
 class SmallTrajectories : public ::testing::TestWithParam<std::string> {};
 
-// F10, F11, F13, 2.1, 2.3: the number of updates in a call makes no difference, because it does not
-// change the samples of an update.
+// F10, F11, F13, 2.1 and 2.3 of docs/reference.md: the number of updates in a call makes no
+// difference, because it does not change the samples of an update.
 TEST_P(SmallTrajectories, FollowPyTorchInLossesWeightsAndRunningStatistics) {
   const json setting = setting_of(GetParam());
   const auto losses = reference().tensors.at(GetParam() + ".losses").as<float>();

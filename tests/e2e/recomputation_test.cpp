@@ -83,7 +83,8 @@ std::vector<Tensor> images(std::int64_t count) {
       read_idx(data_path("mnist"), Split::train, {.mean = 0.1307, .std = 0.3081}), count));
 }
 
-// 3.6: all stages but the last run forward twice, and their peaks are as much lower as planned.
+// 3.6 of docs/reference.md: all stages but the last run forward twice, and their peaks are as much
+// lower as planned.
 TEST(Recomputation, RepeatsSomethingInEveryStageButTheLastAndLowersThePeakAsPlanned) {
   const Options with = options_of(true), without = options_of(false);
   TrainingModel recomputed = training_with(with), kept = training_with(without);

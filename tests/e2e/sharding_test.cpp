@@ -1,5 +1,5 @@
-// 4.4, §7.10: replicas divide the optimizer's state of large tensors. That changes memory and
-// traffic, but no bit of a training.
+// 4.4 of docs/reference.md: replicas divide the optimizer's state of large tensors. This changes
+// memory and traffic, but no bit of a training.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -49,8 +49,9 @@ std::int64_t shard(std::int64_t elements, int replicas) {
 }
 
 struct Sizes {
-  std::int64_t state = 0;    ///< Counts the bytes of a replica's two state tensors per parameter.
-  std::int64_t divided = 0;  ///< Counts the elements of parameters that are divided.
+  /// A replica's two state tensors per parameter have this many bytes in all.
+  std::int64_t state = 0;
+  std::int64_t divided = 0;  ///< The parameters that are divided have this many elements in all.
   std::int64_t whole = 0;
   std::uint64_t divided_tensors = 0;
   std::uint64_t whole_tensors = 0;
@@ -85,8 +86,8 @@ std::int64_t peak(const StageReport& stage) {
   return stage.peak_bytes;
 }
 
-// The first minimum is the default. The others divide small tensors, too, most of them into shards
-// of different sizes.
+// The first minimum number of elements is the default. With the other minimums, replicas divide
+// small tensors, too, most of them into shards of different sizes.
 TEST(ShardedState, OfEachReplicaHasCeilOfNByRElements) {
   for (const int replicas : {2, 3, 4}) {
     const TrainingRun whole = run(replicated(replicas));
@@ -186,7 +187,7 @@ TEST(ShardedState, OfASingleReplicaIsWholeAndSaysSo) {
   EXPECT_EQ(first_difference(single, run(replicated(1))), "");
 }
 
-// A8: the plan counts what the run needs, to the byte.
+// A8 of docs/reference.md: the plan counts what the run needs, to the byte.
 TEST(ShardedState, MakesAPlanFitThatIsRefusedWithout) {
   Options whole = replicated(2), shards = divided(replicated(2));
   for (Options* options : {&whole, &shards}) {

@@ -1,5 +1,5 @@
-// A parameter that layers of several stages share has one owner, and a training has the bits of a
-// single stage.
+// These tests check that a parameter that layers of several stages share has one owner, and that a
+// training has the bits of a single stage.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -73,7 +73,7 @@ const Placement placements[] = {{"B1,B2|B3,B4", {0, 1}},
                                 {"B1|B2|B3|B4", {0, 1, 2, 3}},
                                 {"B1|B2|B3|B4", {0, 0, 0, 0}}};
 
-/// Is a way to train. The result must not depend on how the model is cut under it.
+/// A Condition is a way to train. The result must not depend on how the model is cut under it.
 struct Condition {
   const char* name;
   void (*set)(Options&, Optimizer&);
@@ -110,7 +110,8 @@ TrainingRun run(const Placement& placement, const Condition& condition,
                updates);
 }
 
-// A8: under every condition, every cut and schedule gives the bits of one stage.
+// A8 of docs/reference.md: under every condition, every cut and schedule gives the bits of one
+// stage.
 TEST(TiedWeights, GiveTheBitsOfOneStage) {
   for (const Condition& condition : conditions) {
     const TrainingRun reference = run(one_stage, condition);

@@ -14,10 +14,11 @@ namespace penstock::testing {
 namespace {
 
 constexpr std::int64_t updates = 5;
-/// Is enough for the convolutions to work on 16 samples at once, of which four are padding.
+/// A micro-batch of this size is large enough for the convolutions to work on 16 samples at once,
+/// of which four are padding.
 constexpr int batch = 12;
 
-/// Maps blocks to stages, and stages to IPUs.
+/// A Placement maps blocks to stages, and stages to IPUs.
 struct Placement {
   const char* stages;
   std::vector<int> ipus;
@@ -28,7 +29,7 @@ const Placement placements[] = {
     {"B1|B2|B3|B4", {0, 0, 0, 0}}, {"B1|B2|B3|B4", {0, 1, 1, 0}}, {"B1|B2|B3|B4", {0, 1, 2, 3}},
 };
 
-/// Is a schedule, or sharded execution.
+/// An Execution is a schedule, or sharded execution.
 struct Execution {
   const char* name;
   Strategy strategy;
@@ -84,7 +85,8 @@ void expect_near(const TrainingRun& a, const TrainingRun& b, float limit) {
 class Topologies
     : public ::testing::TestWithParam<std::tuple<Execution, Placement, bool, int, int>> {};
 
-// A7, G3, I9: b and G mean the same wherever stages run, also on one IPU and in sharded execution.
+// A7, G3 and I9 of docs/reference.md: b and G mean the same wherever stages run, also on one IPU
+// and in sharded execution.
 TEST_P(Topologies, GiveTheBitsOfASingleDevice) {
   const auto& [execution, placement, offload, threads, iterations] = GetParam();
   Options options = options_for(placement, execution);
@@ -144,8 +146,8 @@ Options replicated(const Placement& placement, const Execution& execution) {
   return options;
 }
 
-// D3, 4.1: the weights after a training with two replicas do not depend on the topology of a
-// replica.
+// D3 and 4.1 of docs/reference.md: the weights after a training with two replicas do not depend on
+// the topology of a replica.
 TEST(Replication, GivesTheSameBitsForEveryTopology) {
   const TrainingRun reference = run(replicated(placements[0], executions[0]));
   for (const Execution& execution : executions)
@@ -176,7 +178,8 @@ TEST(Replication, CountsTheRunsOfEachReplica) {
   }
 }
 
-// A11, 3.4: in each replica only one IPU is busy at a time, and all IPUs have their turns.
+// A11 and 3.4 of docs/reference.md: in each replica only one IPU is busy at a time, and all IPUs
+// have their turns.
 TEST(Replication, KeepsOneIpuOfEachReplicaBusyAtATimeWhereStagesTakeTurns) {
   for (const Execution& execution : {executions[2], executions[3]}) {
     Options options = replicated(placements[5], execution);
@@ -244,8 +247,8 @@ TEST(Schedules, CountUpdatesTheSameEverywhere) {
           << execution.name << iterations;
 }
 
-// 2.3: a loss scaling that is a power of two changes no bit, and any other one changes the weights
-// by rounding only. Clipping works on the gradient without the scaling.
+// 2.3 of docs/reference.md: a loss scaling that is a power of two changes no bit, and any other one
+// changes the weights by rounding only. Clipping works on the gradient without the scaling.
 TEST(LossScaling, LeavesNoTrace) {
   const auto scaled = [](double loss_scaling, double max_grad_norm, const Options& options) {
     Optimizer optimizer = Sgd{.learning_rate = 0.1, .momentum = 0.9};
@@ -272,7 +275,8 @@ Options running(Options options) {
   return options;
 }
 
-// 2.1: a running mean and a sum that is divided at the end differ by rounding only.
+// 2.1 of docs/reference.md: a running mean and a sum that is divided at the end differ by rounding
+// only.
 TEST(RunningMeans, AreTheSameBitsForEveryTopology) {
   const Optimizer descent = Sgd{.learning_rate = 0.05, .momentum = 0.9};
   for (const bool two : {false, true}) {
@@ -303,8 +307,8 @@ TrainingRun one_update(int b, int g, int r, Reduction reduction, double learning
                digits(), 1);
 }
 
-// D8, 2.1: with a mean loss and a mean of gradients, an update depends on b·G·R only, and not on b,
-// G and R themselves.
+// D8 and 2.1 of docs/reference.md: with a mean loss and a mean of gradients, an update depends on
+// b·G·R only, and not on b, G and R themselves.
 TEST(Reductions, OfMeansDependOnTheNumberOfSamplesAlone) {
   const TrainingRun whole = one_update(48, 1, 1, Reduction::mean, 0.1);
   const int cuts[][3] = {{12, 4, 1}, {12, 2, 2}, {24, 1, 2}, {6, 8, 1}, {4, 4, 3}};
@@ -312,8 +316,8 @@ TEST(Reductions, OfMeansDependOnTheNumberOfSamplesAlone) {
     expect_near(one_update(b, g, r, Reduction::mean, 0.1), whole, 1e-6);
 }
 
-// 2.1: an update by the sum of n gradients equals an update by their mean with n times the learning
-// rate.
+// 2.1 of docs/reference.md: an update by the sum of n gradients equals an update by their mean with
+// n times the learning rate.
 TEST(Reductions, OfSumsAreThoseOfMeansWithScaledRates) {
   const TrainingRun mean = one_update(12, 4, 1, Reduction::mean, 0.5);
   EXPECT_EQ(first_difference(one_update(12, 4, 1, Reduction::sum, 0.125), mean), "")
@@ -358,7 +362,8 @@ Model residual_network(const std::set<std::string>& checkpoints = {}) {
   return model;
 }
 
-// A15: a residual network with batch norm is trained in one replica and in two.
+// A15 of docs/reference.md: a residual network with batch norm is trained in one replica and in
+// two.
 TEST(Topologies, GiveTheSameStatisticsAndRandomNumbers) {
   const auto residual = [](const Options& options) {
     return train(residual_network(), options, Sgd{.learning_rate = 0.05, .momentum = 0.9}, digits(),
@@ -412,7 +417,8 @@ TEST(Recomputation, CanBeTurnedOnForSomeStages) {
     EXPECT_EQ(stage.recomputed_runs, stage.stage == 1 ? 4u * updates : 0) << stage.stage;
 }
 
-// A15: each replica has batch norm statistics of its own, and the compiler warns of that.
+// A15 of docs/reference.md: each replica has batch norm statistics of its own, and the compiler
+// warns of that.
 TEST(Replication, WarnsOfStatisticsThatAreNotShared) {
   const TrainingModel training(residual_network(), replicated(placements[5], executions[0]), Sgd{});
   const auto& warnings = training.compile_report().warnings;

@@ -1,5 +1,5 @@
-// D12: these tests compare training runs with PyTorch's, micro-batch by micro-batch. The two agree
-// in f32, up to rounding.
+// D12 of docs/reference.md: these tests compare training runs with PyTorch's, micro-batch by
+// micro-batch. The two agree in f32, up to rounding.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@ namespace {
 
 struct Trajectory {
   const char* file;
-  const char* data;  ///< Is the name of a folder under tests/data.
+  const char* data;  ///< This is the name of a folder under tests/data.
   Optimizer optimizer;
 };
 
@@ -32,8 +32,8 @@ double largest(const Tensor& tensor) {
   return most;
 }
 
-/// Counts the elements that differ by more than `tolerance` times the largest magnitude of their
-/// tensor, and has the largest of these differences.
+/// A Parted counts the elements that differ by more than `tolerance` times the largest magnitude of
+/// their tensor, and has the largest of these differences.
 struct Parted {
   double tolerance;
   std::size_t of = 0;
@@ -64,7 +64,7 @@ bool rounds_as_pytorch(const Optimizer& optimizer) {
 }
 
 /// Returns the largest change that rounding may make, relative to a tensor's largest magnitude or
-/// to a loss. Adam's division makes it larger.
+/// to a loss. Adam's division makes this change larger.
 double tolerance_of(const Optimizer& optimizer) {
   if (!std::holds_alternative<AdamW>(optimizer.settings)) return 2e-5;
   return rounds_as_pytorch(optimizer) ? 5e-5 : 2e-4;
@@ -83,7 +83,8 @@ void expect_close(const TrainingRun& run, const ReferenceFile& reference,
   }
 }
 
-// F1, F6, F7, F10, F11: each network is trained by AdamW or by SGD with momentum.
+// F1, F6, F7, F10 and F11 of docs/reference.md: each network is trained by AdamW or by SGD with
+// momentum.
 TEST_P(Trajectories, FollowsPyTorchInLossesAndWeights) {
   const ReferenceFile reference =
       read_reference(data_path(std::string("trajectories/") + GetParam().file));

@@ -18,9 +18,9 @@
 namespace penstock::testing {
 namespace {
 
-/// Is a model that has been trained, and whose newest weights are on the IPUs. The newest state of
-/// the optimizer is there, too. The plan for full steps holds it or, if the last step was a short
-/// one, the plan for short steps.
+/// A Trained is a model that has been trained, and whose newest weights are on the IPUs. The newest
+/// state of the optimizer is there, too: the plan for full steps holds it or, if the last step was
+/// a short one, the plan for short steps.
 struct Trained {
   explicit Trained(bool ends_with_a_short_step = false) {
     step();
@@ -39,8 +39,8 @@ TensorsByName all_of(Trained& trained) {
   return everything_trained(trained.model, trained.training);
 }
 
-/// Makes `call` of newly trained models, each with another allocation of the call failing, and then
-/// again with none failing.
+/// Makes `call` of newly trained models, for each of its allocations with that allocation failing,
+/// and then again with none failing. Expects that nothing is lost.
 void expect_nothing_lost(const std::string& name, const std::function<void(Trained&)>& call,
                          bool after_a_short_step) {
   SCOPED_TRACE(name + (after_a_short_step ? " after a short step" : ""));

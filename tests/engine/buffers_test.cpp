@@ -1,4 +1,4 @@
-// 2.6, 4.1: every replica has buffers of its own, and a host can read them.
+// 2.6 and 4.1 of docs/reference.md: every replica has buffers of its own, and a host can read them.
 #include <gtest/gtest.h>
 
 #include "penstock/penstock.hpp"
@@ -39,7 +39,8 @@ std::vector<Tensor> window() {
   return {uniform({rows, 2, 4, 4}, 1), labels({rows}, 2, 5)};
 }
 
-/// Returns what replica `replica` gets of `tensor`: every `replicas`th micro-batch.
+/// Returns what replica `replica` gets of `tensor`: every `replicas`-th micro-batch, beginning with
+/// number `replica`.
 template <class T>
 Tensor share_of(int replica, const Tensor& tensor) {
   std::vector<T> elements;

@@ -1,6 +1,6 @@
 // These tests make calls in random order, and compare the results with those of models of every
-// size of micro-batch, to which the test hands the optimizer's state on. Whatever is detached,
-// asked or short of memory between steps, the bits are the same.
+// size of micro-batch, to which the test hands on the optimizer's state. The bits are the same,
+// whatever is detached, asked or short of memory between steps.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,8 @@ namespace {
 
 using State = std::vector<NamedTensor>;
 
-constexpr int batch = 8;  // Counts the samples of an update. A full call has two updates.
+// This is the number of samples of an update. A full call has two updates.
+constexpr int batch = 8;
 constexpr std::int64_t of_full = 2 * batch;
 
 Options options_of(int size, int updates, std::int64_t limit) {
@@ -42,7 +43,8 @@ Optimizer optimizer_of(double learning_rate) {
   return optimizer;
 }
 
-/// Has models of one network whose full calls have 1 to 8 samples, each independent of the others.
+/// An Undisturbed has models of one network whose full calls have 1 to 8 samples, each independent
+/// of the others.
 class Undisturbed {
  public:
   const Model model = network();
@@ -84,7 +86,7 @@ class Undisturbed {
   State first_state_;
 };
 
-/// Has a model under test, and the state that it must have.
+/// A Trained has a model under test, and the state that the model must have.
 struct Trained {
   Trained(const Model& model, std::int64_t limit, const State& first)
       : training(model, options_of(batch, 2, limit), optimizer), state(first), saved(first) {}

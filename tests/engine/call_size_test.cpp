@@ -1,5 +1,5 @@
-// D6: these tests check how many samples and micro-batches a full call takes, as factors of it are
-// easily mistaken for one another.
+// D6 of docs/reference.md: these tests check how many samples and micro-batches a full call takes,
+// as factors of these numbers are easily mistaken for one another.
 #include "penstock/call_size.hpp"
 
 #include <gtest/gtest.h>
@@ -12,12 +12,13 @@ namespace {
 
 struct CallCase {
   int b, g, d, r, group;
-  std::int64_t step_samples, step_micro_batches;  // Count what a step takes in all replicas.
+  // A step takes this many samples and micro-batches in all replicas.
+  std::int64_t step_samples, step_micro_batches;
   std::int64_t run_samples, run_micro_batches;
 };
 
-/// Has cases with factors that are 1 or have no common divisor, so that no factor can be mistaken
-/// for another.
+/// The factors of each case are 1 or have no common divisor, so that no factor can be mistaken for
+/// another.
 constexpr CallCase call_cases[] = {
     {1, 1, 1, 1, 1, 1, 1, 1, 1},
     {7, 1, 1, 1, 1, 7, 1, 7, 1},

@@ -22,7 +22,7 @@ namespace {
 constexpr int updates = 6;
 constexpr std::int64_t per_update = 4;
 
-/// Has a training with dropout and batch statistics, so that its numbers depend on the
+/// A Trainee has a training with dropout and batch statistics, so that its numbers depend on the
 /// micro-batches that came before. The kernel of the dropout is held in run number `held_run`.
 struct Trainee {
   explicit Trainee(int held_run = -1) : kernel(model, "dropout", held_run) {}
@@ -132,8 +132,8 @@ TEST(CancelledCalls, OfInferenceReturnNothingIfTheStopComesWhileAKernelRuns) {
   }
 }
 
-/// Has what fit() needs to train in steps of 8 samples. The kernel of the tanh is held in run
-/// number `held_run`.
+/// A Fitted has what fit() needs to train in steps of 8 samples. The kernel of the tanh is held in
+/// run number `held_run`.
 struct Fitted {
   explicit Fitted(int held_run = -1) : kernel(model, "tanh", held_run) {}
 

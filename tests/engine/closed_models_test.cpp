@@ -1,5 +1,5 @@
-// 2.6: a model that has failed is closed for good, whichever of its plans has failed, and whichever
-// plan is on the IPUs afterwards.
+// 2.6 of docs/reference.md: a model that has failed is closed for good, whichever of its plans has
+// failed, and whichever plan is on the IPUs afterwards.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,8 +21,8 @@ std::vector<Tensor> bad_samples(std::int64_t count) {
   return samples(count, 9);
 }
 
-/// Returns 0, which means no limit, and a limit with which the plan for full calls is on the IPU
-/// alone.
+/// Returns 0, which means no limit, and a limit with which the plan for full calls takes all memory
+/// of the IPU.
 template <class AModel>
 std::vector<std::int64_t> limits() {
   return {0, AModel(network(), with_limit(0)).stage_reports().at(0).peak_bytes};

@@ -13,7 +13,7 @@
 namespace penstock::testing {
 namespace {
 
-/// Has what a listener was told of one compilation.
+/// A Progress is what a listener was told of one compilation.
 using Progress = std::vector<CompileProgress>;
 
 void expect_all_steps(const Progress& progress, const CompileReport& report) {

@@ -1,5 +1,5 @@
-// These tests check what a host finds that calls one Model, and models made of it, from several
-// threads.
+// These tests check what happens to a host that calls one Model, and models made of it, from
+// several threads.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -27,7 +27,7 @@ namespace {
 
 using Calls = std::map<std::string, std::function<void()>>;
 
-/// Has options with a log that holds a call until hold() lets the call go.
+/// A HeldHost has options with a log that holds a call until hold() lets the call go.
 class HeldHost {
  public:
   Options options() {
@@ -220,7 +220,8 @@ TEST(ConcurrentCalls, AreNotWaitedForByAnotherHandleOfTheModel) {
   training.step(samples(full));
 }
 
-// A progress function runs in the middle of the construction of a model, and a log at its end.
+// A progress function runs in the middle of the construction of a model, and a log at the end of
+// it.
 TEST(ConcurrentCalls, OfTheSameThreadAreRefusedInTheMiddleOfAnotherAndTakenAtItsEnd) {
   Model model = network();
   std::string text;

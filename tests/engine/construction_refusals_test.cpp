@@ -1,5 +1,5 @@
-// If the construction of a training or an inference model is refused, no threads and no memory are
-// left behind, and the Model trains as if nobody had tried.
+// These tests check that a refused construction of a training or an inference model leaves no
+// threads and no memory behind, and that the Model then trains as if nobody had tried.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,8 @@ namespace {
 constexpr const char* weights[] = {"fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"};
 
 struct Form {
-  bool by_number = false;  ///< Says whether there are stages 0 and 1 instead of blocks B1 and B2.
+  /// If this is true, there are stages 0 and 1 instead of blocks B1 and B2.
+  bool by_number = false;
   int losses = 1;
 };
 
@@ -45,11 +46,11 @@ Options good() {
   return options;
 }
 
-/// Says what is wrong with the options or the optimizer, and how it is refused.
+/// A Refused says what is wrong with the options or the optimizer, and how it is refused.
 struct Refused {
   Errc code;
   std::function<void(Options& options, Optimizer& optimizer)> spoil;
-  std::string text;  // Is the text of the refusal, or its beginning.
+  std::string text;  // This is the text of the refusal, or its beginning.
   bool in_inference = true;
   Form form = {};
 };

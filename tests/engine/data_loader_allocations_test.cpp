@@ -22,11 +22,11 @@ using testing::all_eight;
 using testing::all_loader_kinds;
 using testing::LoaderKind;
 
-/// Says how an attempt has ended. An Outcome allocates nothing, because that might fail.
+/// An Outcome says how an attempt has ended. It allocates nothing, because that might fail.
 struct Outcome {
   int whole_epochs = 0;
-  int broken_epochs = 0;  // Counts the epochs in which the same refusal came again and again.
-  bool is_right = true;   // Says whether all batches that came were right.
+  int broken_epochs = 0;  // In this many epochs, the same refusal came again and again.
+  bool is_right = true;   // If this is true, all batches that came were right.
   Errc refusal = Errc::internal;
   bool refused = false;
   bool other_exception = false;
@@ -54,7 +54,8 @@ class Attempt {
   }
 
   /// Makes a loader, reads three epochs of it, beginning the second one in the middle of the first,
-  /// and destroys it. Allocation number `first` of all that fails. Returns whether it was reached.
+  /// and destroys the loader. Allocation number `first` of all of these fails. Returns whether
+  /// there was an allocation of that number.
   bool live_while_failing(std::int64_t first) {
     outcome_ = {};
     const testing::AllocationFailures failures(first);
@@ -65,9 +66,9 @@ class Attempt {
     return failures.reached();
   }
 
-  /// Makes a loader, and reads three epochs of it as live_while_failing() does. Here `count`
-  /// allocations fail, beginning with number `first` of the loader's calls. Returns whether one was
-  /// reached.
+  /// Makes a loader, and reads three epochs of it as live_while_failing() does. `count` allocations
+  /// fail, beginning with allocation number `first` of the loader's calls. Returns whether at least
+  /// one of these was reached.
   bool call_while_failing(std::int64_t first, std::int64_t count) {
     outcome_ = {};
     DataLoader loader = made();
@@ -132,12 +133,12 @@ void expect_well(const Outcome& outcome, const std::string& where) {
   EXPECT_EQ(outcome.refusal, Errc::out_of_memory) << where;
 }
 
-/// Has the positions in all_loader_kinds of one kind of loader for each way to allocate.
+/// These are the positions in all_loader_kinds of one kind of loader for each way to allocate.
 const std::vector<std::size_t> kinds{1, 3, 5, 8};
 
 /// Calls `fails(attempt, first)` for each kind, with `first` from 1 on in steps of `stride`, until
-/// it returns false because no allocation has failed. Expects that `first` comes beyond `least`,
-/// and that every attempt goes well.
+/// `fails` returns false because no allocation has failed. Expects that `first` comes beyond
+/// `least`, and that every attempt goes well.
 void expect_well_from_each(std::int64_t stride, std::int64_t least,
                            const std::function<bool(Attempt&, std::int64_t)>& fails) {
   for (const std::size_t number : kinds) {

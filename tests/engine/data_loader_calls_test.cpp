@@ -90,7 +90,7 @@ TEST(DataLoaderCalls, AreRefusedAfterItsEndAndBatchesThatAreHeldStay) {
   }
 }
 
-/// Is a dataset that reads its samples from another loader.
+/// A Nested is a dataset that reads its samples from another loader.
 class Nested : public Dataset {
  public:
   std::int64_t size() const override { return 4; }

@@ -14,7 +14,8 @@
 namespace penstock {
 namespace {
 
-/// Sets a rounding mode, and which floating-point exceptions trap. The destructor restores both.
+/// An Environment sets a rounding mode, and which floating-point exceptions trap. Its destructor
+/// restores both.
 class Environment {
  public:
   Environment(int rounding, int traps) {
@@ -28,7 +29,7 @@ class Environment {
   fenv_t before_;
 };
 
-/// Is a dataset in which each sample is a division that must be rounded.
+/// A Thirds is a dataset in which each sample is a division that must be rounded.
 class Thirds : public Dataset {
  public:
   std::int64_t size() const override { return 8; }
@@ -44,7 +45,7 @@ class Thirds : public Dataset {
   std::vector<Field> fields_{{"x", DType::f32, {2}}};
 };
 
-/// Has the samples of Thirds as a stream.
+/// A StreamOfThirds has the samples of Thirds as a stream.
 class StreamOfThirds : public IterableDataset {
  public:
   const std::vector<Field>& fields() const override { return thirds_.fields(); }

@@ -54,8 +54,8 @@ bool is_refused(const std::function<void()>& call) {
 }
 
 /// Returns in the child whether the loader refuses all calls, can be destroyed, and is no obstacle
-/// to a new loader. No new loader is made under the thread sanitizer, which does not start its
-/// threads.
+/// to a new loader. Under the thread sanitizer, which does not start the threads of a new loader in
+/// the child, no new loader is made.
 bool is_left_alone(std::optional<DataLoader>& loader, const LoaderKind& kind) {
   const bool refuses =
       is_refused([&] { loader->next(); }) && is_refused([&] { loader->start_epoch(); }) &&
@@ -102,7 +102,8 @@ TEST(DataLoaderForks, LeaveTheLoaderToTheParentWhileAnotherThreadIsInACall) {
   }
 }
 
-/// Returns a loader of each constructor. Their functions of the host's hold `kept`.
+/// Returns a loader of each constructor. The functions of the host's that these loaders call hold
+/// `kept`.
 std::vector<DataLoader> loaders_that_hold(const std::shared_ptr<int>& kept) {
   const auto samples = std::make_shared<testing::NumberedSamples>(2);
   const std::vector<std::int64_t> order{1, 0};

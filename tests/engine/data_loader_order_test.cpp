@@ -1,4 +1,5 @@
-// E1, E6, E7, 2.5: these tests check samplers, batch samplers, partitions and steps per epoch.
+// E1, E6, E7 and 2.5 of docs/reference.md: these tests check samplers, batch samplers, partitions
+// and steps per epoch.
 #include <gtest/gtest.h>
 
 #include <algorithm>

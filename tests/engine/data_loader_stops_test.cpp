@@ -32,8 +32,8 @@ using testing::refusal;
 using testing::rest_of_eight;
 
 /// Begins an epoch and calls next() until a read is held, and then cancels the wait for a batch.
-/// Returns once the wait was cancelled, or the epoch is over. The epoch may be over if the read
-/// that is held belongs to an earlier epoch.
+/// Returns once the wait was cancelled, or the epoch is over, as it may be if the read that is held
+/// belongs to an earlier epoch.
 void begin_reading(DataLoader& loader, const HeldRead& held) {
   loader.start_epoch();
   std::stop_source source;
@@ -95,7 +95,7 @@ TEST(DataLoaderStops, LeaveBehindWhatDoesNotStopAndItFreesAllThatItUsesWhenItRet
       });
       begin_reading(loader, held);
       const ClosedLoader closed = loader.close();
-      // A thread of another worker counts, too, if it is slow to end.
+      // The thread of another worker counts, too, if that thread is slow to end.
       EXPECT_GE(closed.threads_left, 1) << kind.name;
       EXPECT_LE(closed.threads_left, std::max(1, kind.workers)) << kind.name;
       EXPECT_NE(closed.note.find(" has not finished reading sample "), std::string::npos)
@@ -134,7 +134,7 @@ TEST(DataLoaderStops, OfADestructorTellTheLogWhatIsLeftBehindWhateverThatThrows)
   EXPECT_TRUE(gone.wait());
 }
 
-/// Is a dataset whose streams end only when `held` is let go.
+/// A SlowEnd is a dataset whose streams end only when `held` is let go.
 class SlowEnd : public IterableDataset {
  public:
   SlowEnd(const HeldRead& held, const Latch& gone) : held_(held), gone_(gone) {}
@@ -174,7 +174,7 @@ TEST(DataLoaderStops, LeaveBehindAStreamThatDoesNotEnd) {
   EXPECT_TRUE(gone.wait());
 }
 
-// The thread is left behind in a process of its own, which has a minute to end.
+// The test leaves the thread behind in a process of its own, which has a minute to end.
 TEST(DataLoaderStops, LetTheProcessEndWhileAThreadIsLeftBehind) {
   const auto leave_and_exit = [] {
     ::alarm(60);
@@ -202,7 +202,7 @@ TEST(DataLoaderStops, OfTheLastEpochsReadsLetTheNextOneBegin) {
 
 TEST(DataLoaderStops, ThatTheLastEpochsReadsIgnoreAreAStallAndNoMore) {
   for (const LoaderKind& kind : all_loader_kinds) {
-    if (kind.workers > 1) continue;  // Other workers could read on.
+    if (kind.workers > 1) continue;  // With several workers, other workers could read on.
     HeldRead held;
     DataLoader loader = eight_samples(kind, held.before(false), {.timeout_seconds = 0.02});
     begin_reading(loader, held);

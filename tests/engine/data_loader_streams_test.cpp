@@ -1,5 +1,5 @@
-// E1, E2, E3, 2.5: these tests check loaders of iterable datasets, and what becomes of leftover
-// samples.
+// E1, E2, E3 and 2.5 of docs/reference.md: these tests check loaders of iterable datasets, and what
+// becomes of leftover samples.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ Numbers sorted(const std::vector<Numbers>& batches) {
   return all;
 }
 
-/// Returns the sizes of `count` full batches of `rows` samples, and then `others`.
+/// Returns the sizes of `count` full batches of `rows` samples, followed by the sizes `others`.
 Numbers full(std::size_t count, std::int64_t rows, const Numbers& others = {}) {
   Numbers result(count, rows);
   result.insert(result.end(), others.begin(), others.end());
@@ -267,8 +267,8 @@ TEST(DataLoaderStreams, R2_5_EndWhileBlockedAsSoonAsTheSampleBeingReadHasBeen) {
   EXPECT_EQ(reads, 1);
 }
 
-/// Has the samples 0 to 3 in one stream. In epoch `throws_in` the stream cannot be opened, and in
-/// epoch `none_in` there is none.
+/// A FailingStreams has the samples 0 to 3 in one stream. In epoch `throws_in` the stream cannot be
+/// opened, and in epoch `none_in` there is no stream.
 class FailingStreams : public NumberedStreams {
  public:
   FailingStreams(std::uint64_t throws_in, std::uint64_t none_in)

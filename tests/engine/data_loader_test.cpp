@@ -73,7 +73,7 @@ TEST(DataLoader, EndsAnEpochOnceAndForAll) {
   EXPECT_TRUE(loader.next());
 }
 
-// F17: the seed decides the order of the samples.
+// F17 of docs/reference.md: the seed decides the order of the samples.
 TEST(DataLoader, ShufflesEveryEpochAnewFromItsSeed) {
   const auto two_epochs = [](std::uint64_t seed) {
     DataLoader loader(numbered(100), 10, {.shuffle = true, .seed = seed});
@@ -110,7 +110,8 @@ TEST(DataLoader, LeavesOutEpochsAsIfTheyHadBeen) {
   EXPECT_EQ(numbers_of(*batch)[0], epochs[4][0]);
 }
 
-// E2: reading ahead decides when samples are read, but neither which samples nor their order.
+// E2 of docs/reference.md: reading ahead decides when samples are read, but neither which samples
+// nor their order.
 TEST(DataLoader, GivesTheSameWhateverItsModeWorkersAndBuffers) {
   for (const bool drop_last : {true, false}) {
     std::vector<std::vector<Numbers>> epochs;
@@ -192,7 +193,7 @@ TEST(DataLoader, GivesItsMemoryBack) {
   EXPECT_EQ(memory_counters().bytes_live, before);
 }
 
-/// Has something that a dataset may throw, and the text that the host gets.
+/// A Thrown has something that a dataset may throw, and the text that the host gets.
 struct Thrown {
   std::function<void()> action;
   std::string text;
@@ -298,7 +299,7 @@ TEST(DataLoader, RefusesWhatCannotMakeABatch) {
       "data loader: expected a dataset, got none");
 }
 
-/// Has a field that is so large that no machine has memory for a batch.
+/// A Vast has a field that is so large that no machine has memory for a batch.
 class Vast : public NumberedSamples {
  public:
   explicit Vast(const Shape& shape) : NumberedSamples(1'000'000), vast_{{"x", DType::f32, shape}} {}

@@ -24,7 +24,8 @@ using testing::Numbers;
 using testing::numbers_of;
 using testing::refusal;
 
-/// Has a dataset that does not return sample number `held` before `release` is counted down.
+/// A HeldUp has a dataset that does not return sample number `held` before `release` is counted
+/// down.
 struct HeldUp {
   explicit HeldUp(std::int64_t count, std::int64_t held = 0) : dataset(numbered(count)) {
     dataset->before_read = [this, held](std::int64_t sample) {

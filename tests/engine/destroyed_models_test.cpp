@@ -22,7 +22,7 @@
 namespace penstock::testing {
 namespace {
 
-/// Is a host with models. Its log calls `end` once, at the next line after `armed` was set.
+/// A Host is a host with models. Its log calls `end` once, at the next line after `armed` was set.
 struct Host {
   explicit Host(std::function<void(Host&)> end = {}) : end_(std::move(end)) {}
 
@@ -145,8 +145,8 @@ TEST(DestroyedModels, AreReplacedInsideTheirOwnCallsByOthersThatGoOnFromTheirWei
 }
 
 /// Makes a step whose log drops the samples and makes `call`. The deleter of the samples destroys
-/// the model. Returns whether the deleter ran inside `call`, which it does if the engine has given
-/// the samples back by then.
+/// the model. Returns whether the deleter ran inside `call`, as it does if the engine has given the
+/// samples back by then.
 bool is_destroyed_inside(const std::function<void(TrainingModel&)>& call) {
   std::vector<Tensor> inputs = samples(full);
   bool is_calling = false, is_destroyed_inside = false;

@@ -1,5 +1,6 @@
-// F15: detached models have no threads, and yet keep the optimizer and the state that they are
-// given. Attached models have one set of threads, whichever of their plans is attached first.
+// F15 of docs/reference.md: detached models have no threads, and yet keep the optimizer and the
+// state that they are given. Attached models have one set of threads, whichever of their plans is
+// attached first.
 #include <gtest/gtest.h>
 
 #include "penstock/inference_model.hpp"
@@ -19,8 +20,9 @@ Optimizer scaled(double learning_rate, double loss_scaling) {
   return optimizer;
 }
 
-/// Trains for two steps, and sets another optimizer and the state after the first step, perhaps
-/// while the model is `detached`. Then trains for a full and a short step, and returns the model.
+/// Trains for two steps, and detaches the model if `detached` is true. Then sets another optimizer,
+/// and the state that the optimizer had after the first step. Then trains for a full and a short
+/// step, and returns the model.
 Model trained(bool detached) {
   const std::size_t threads = thread_count();
   const Model model = network();

@@ -21,7 +21,7 @@
 namespace penstock::testing {
 namespace {
 
-/// Has a Model and what runs it, whatever has happened to them.
+/// A Host has a Model and what runs it, whatever has happened to them.
 struct Host {
   std::optional<Model> model{network()};
   std::optional<TrainingModel> training{std::in_place, *model, with_limit(0), Sgd{}};
@@ -57,8 +57,8 @@ bool all_closed(Host& host) {
 }
 
 /// Checks in the child that the host's models are closed, can be destroyed, and are no obstacle to
-/// new ones. Returns 0, or the number of what is wrong. No new models are made under the thread
-/// sanitizer, which does not start their threads.
+/// new ones. Returns 0, or the number of what is wrong. Under the thread sanitizer, which does not
+/// start the threads of new models in the child, no new models are made.
 int child_of(Host& host, const Tensor& expected) {
   if (!all_closed(host)) return 1;
   host.training->updates();
@@ -133,7 +133,8 @@ TEST(ForkedHosts, LeaveModelsAloneThatAreInACallOfAnotherThread) {
   EXPECT_EQ(host.training->updates(), training.get());
 }
 
-/// Forks while another thread makes and destroys models by `make`. Returns how many were made.
+/// Forks while another thread makes and destroys models by `make`. Returns how many models were
+/// made.
 int made_while_forking(const std::function<void()>& make, const Tensor& expected) {
   Host host;
   std::atomic<bool> end{false};
@@ -268,8 +269,8 @@ TEST(ForkedHosts, ReleaseNoInputWhenTheyLeaveACallInTheChild) {
   EXPECT_EQ(deleted, 1);
 }
 
-/// Makes a step whose log drops the samples and makes another step. The samples are released when
-/// that step begins, and the first deleter that runs forks the process.
+/// A ForkingDeleters makes a step whose log drops the samples and makes another step. The samples
+/// are released when that step begins, and the first deleter that runs forks the process.
 struct ForkingDeleters {
   int deleted = 0, deleted_inside = 0;
   bool is_child = false;

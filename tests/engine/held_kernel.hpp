@@ -1,5 +1,5 @@
-// A HeldKernel is a kernel of a model that a test holds in one of its runs, so that the call that
-// runs it is under way for as long as the test needs.
+// A HeldKernel is a kernel of a model that a test holds in one of its runs, so that the call of the
+// model that runs the kernel is under way for as long as the test needs.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,8 @@
 
 namespace penstock::testing {
 
-/// A HeldKernel outlives the training and inference models that are made of its model after it.
+/// A HeldKernel has to outlive the training and inference models that are made of its model after
+/// it.
 class HeldKernel {
  public:
   /// Holds the forward kernel of the only node of op `op` in `model`, in run number `run` of the
@@ -44,8 +45,8 @@ class HeldKernel {
   void let_go() const { go_on_.open(); }
 
  private:
-  /// Runs the kernel of the object at `place` in all_. A kernel is a plain function, so that it can
-  /// find its object only by its own number.
+  /// Runs the kernel of the object at `place` in `all_`. A kernel is a plain function, which can
+  /// find its object only by a number that is compiled into it.
   template <std::size_t place>
   static void run_of(const graph::KernelCall& call) {
     all_[place]->run(call);

@@ -21,13 +21,13 @@
 namespace penstock::testing {
 namespace {
 
-/// Has what a host may set for its thread, and the floating-point exceptions that were raised
-/// there.
+/// An Environment has what a host may set for its thread, and the floating-point exceptions that
+/// were raised there.
 struct Environment {
   int rounding = 0;
   int traps = 0;
   int raised = 0;
-  /// Is the control word of the vector units: rounding, traps, and denormals.
+  /// This is the control word of the vector units: rounding, traps, and denormals.
   unsigned vector_control = 0;
   std::vector<bool> blocked_signals = {};
 
@@ -45,14 +45,15 @@ struct Environment {
   bool operator==(const Environment&) const = default;
 };
 
-/// Does with models what a host does, and collects the bytes of everything that it gets from them.
+/// A Host does with models what a host does, and collects the bytes of everything that it gets from
+/// them.
 class Host {
  public:
   explicit Host(const TemporaryDirectory& directory)
       : weights_(directory / "weights"), state_(directory / "state") {}
 
-  /// Makes every call, and returns the bytes. The samples and options were made in the usual
-  /// environment.
+  /// Makes every call, and returns the bytes that the calls gave. The samples and options were made
+  /// in the usual environment.
   const std::string& run() {
     std::optional<Model> model;
     std::optional<TrainingModel> training;

@@ -1,6 +1,6 @@
-// Exceptions that functions of the host's throw reach the host as they are. That holds even for a
-// std::length_error, although the engine takes one of its own for a lack of memory. A
-// std::bad_alloc always becomes Error out_of_memory.
+// These tests check that exceptions that functions of the host's throw reach the host as they are.
+// This holds even for a std::length_error, although the engine takes a std::length_error of its own
+// for a lack of memory. A std::bad_alloc always becomes Error out_of_memory.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -26,22 +26,22 @@ using testing::numbers;
 using testing::per_step;
 using testing::Scaling;
 
-/// Is an exception of a class that only this host knows.
+/// A HostsOwn is an exception of a class that only this host knows.
 struct HostsOwn : std::length_error {
   using std::length_error::length_error;
 };
 
-/// Is an Error of a class that only this host knows. It has more than a code and a text, so that
-/// the host can tell it from an Error of the engine.
+/// A HostsError is an Error of a class that only this host knows. It has more than a code and a
+/// text, so that the host can tell it from an Error of the engine.
 struct HostsError : Error {
   HostsError() : Error(Errc::cancelled, "mine") {}
   int number = 7;
 };
 
-/// Makes a call in which the engine calls `thrower`, which is a function of the host's.
+/// A Call makes a call in which the engine calls `thrower`, which is a function of the host's.
 using Call = std::function<void(const std::function<void()>& thrower)>;
 
-/// Is a dataset that throws when it is asked for its size or for its fields.
+/// A Speechless is a dataset that throws when it is asked for its size or for its fields.
 class Speechless : public testing::NumberedSamples {
  public:
   Speechless(std::function<void()> on_size, std::function<void()> on_fields)

@@ -1,4 +1,5 @@
-// A model is refused when it is made if the machine has no memory for it.
+// These tests check that the construction of a model is refused if the machine has no memory for
+// the model.
 
 #include <gtest/gtest.h>
 

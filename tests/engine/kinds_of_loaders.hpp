@@ -40,7 +40,7 @@ inline const std::vector<LoaderKind> all_loader_kinds{
     {"streams, sync, no workers", true, LoaderMode::sync, 0},
     {"streams, rebatched, two workers", true, LoaderMode::rebatched, 2}};
 
-/// Is called by a dataset before it writes a sample.
+/// A dataset calls its BeforeRead before it writes a sample.
 using BeforeRead = std::function<void(std::int64_t sample, const std::stop_token& stop)>;
 
 /// Returns a loader of batches of two of the samples 0 to 7. `before` is called before each sample
@@ -97,8 +97,8 @@ inline std::vector<std::int64_t> all_eight(const LoaderKind& kind) {
   return {0, 1, 4, 5, 2, 3, 6, 7};
 }
 
-/// Holds the first read of a dataset until it is let go. All other reads end at once. The dataset
-/// shares the state, and so may outlive the test.
+/// A HeldRead holds the first read of a dataset until let_go() is called. All other reads end at
+/// once. The dataset shares the state of the HeldRead, and so may outlive the test.
 class HeldRead {
  public:
   /// Returns the function that the dataset has to call before each read. If `stops` is true, the

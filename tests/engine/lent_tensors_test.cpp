@@ -11,7 +11,7 @@
 namespace penstock {
 namespace {
 
-/// Has memory of a host's. Its deleter notes the thread that the deleter runs on.
+/// A Watched has memory of a host's. Its deleter notes the thread that the deleter runs on.
 struct Watched {
   std::thread::id deleted_on;
   std::byte elements[8] = {};

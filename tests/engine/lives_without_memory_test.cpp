@@ -1,7 +1,7 @@
 // In these tests any one allocation fails in the life of a training and an inference of one model,
 // on any thread. The host gets errors for a lack of memory, perhaps also errors of models that this
-// has closed, and no others. The weights that the host reads are those of the updates that were
-// done.
+// lack has closed, and no others. The weights that the host reads are those of the updates that
+// were done.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -25,7 +25,8 @@
 namespace penstock::testing {
 namespace {
 
-constexpr std::int64_t per_update = 8, remainder = 6;  // Both count samples.
+// `per_update` and `remainder` are numbers of samples.
+constexpr std::int64_t per_update = 8, remainder = 6;
 
 Options two_stages_two_replicas() {
   Options options = options_for(2, 2, 2);
@@ -37,13 +38,15 @@ Options two_stages_two_replicas() {
   return options;
 }
 
-/// Has the samples of one step of a life, and the number of updates that are done after the step.
+/// A Step has the samples of one step of a life, and the number of updates that are done after the
+/// step.
 struct Step {
   std::vector<Tensor> samples;
   std::uint64_t updates;
 };
 
-/// Has what a host needs before any life begins, so that in a life only the engine allocates.
+/// A Host has what a host needs before any life begins, so that in a life only the engine
+/// allocates.
 struct Host {
   Host() {
     serving_options.training.gradient_accumulation = 1;
@@ -61,9 +64,9 @@ struct Host {
                                 {samples(remainder, true, 2), 2},
                                 {samples(per_update + remainder, true, 3), 4}};
   const std::vector<Tensor> questions{samples(4, true)[0]};
-  std::vector<std::string> names;  // Has the parameters' names.
-  std::vector<Tensor> read;        // Has the parameters as they were read last.
-  /// Has the parameters after 0, 1, ... updates of an undisturbed life.
+  std::vector<std::string> names;  // These are the names of the parameters.
+  std::vector<Tensor> read;        // These are the parameters as they were read last.
+  /// These are the parameters after 0, 1, ... updates of an undisturbed life.
   std::vector<std::vector<Tensor>> expected;
 };
 
@@ -152,8 +155,8 @@ class Life {
       host_.read[i] = model_->weight(host_.names[i]);
   }
 
-  /// Reads the weights, and again if that is refused. Only one allocation fails in a life, so that
-  /// the second attempt must succeed.
+  /// Reads the weights, and reads them again if that is refused. Only one allocation fails in a
+  /// life, so that the second attempt must succeed.
   void read_weights_again_if_refused() {
     for (Tensor& weight : host_.read) weight = {};
     if (call([&] { read_weights(); })) return;
@@ -169,7 +172,7 @@ class Life {
 
   Host& host_;
   const std::int64_t failing_;
-  bool lack_thrown_ = false;  // Says whether a call has thrown a lack of memory.
+  bool lack_thrown_ = false;  // If this is true, a call has thrown a lack of memory.
   std::optional<Model> model_;
   std::optional<TrainingModel> training_;
 };
@@ -193,7 +196,7 @@ std::vector<std::vector<Tensor>> after_each_update(const Host& host) {
   return result;
 }
 
-// Is the distance between two allocations that fail in lives of one offset.
+// This is the distance between two allocations that fail in lives of one offset.
 constexpr std::int64_t stride = 23;
 
 /// Returns the offsets whose lives are tried. These are three of all offsets, unless the

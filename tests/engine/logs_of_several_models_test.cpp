@@ -1,5 +1,5 @@
-// One call may have to do with several models. These tests check for which calls the lines of a log
-// then wait, and from which calls the exceptions of a log come.
+// These tests make calls that have to do with several models. They check for which calls the lines
+// of a log then wait, and from which calls the exceptions of a log come.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,8 @@
 namespace penstock::testing {
 namespace {
 
-/// Keeps the lines that a log is told, and the thread of each. The log throws if `throws` is true.
+/// A Notes keeps the lines that a log is told, and the thread of each line. The log throws if
+/// `throws` is true.
 struct Notes {
   Options options() {
     Options options = with_limit(0);

@@ -1,4 +1,5 @@
-// StepResult::mean_loss is the mean over all samples of a step, whatever the output mode returns.
+// These tests check that StepResult::mean_loss is the mean over all samples of a step, whatever the
+// output mode returns.
 #include <gtest/gtest.h>
 
 #include <cmath>

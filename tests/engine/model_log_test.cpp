@@ -21,7 +21,7 @@ namespace {
 /// Returns the number of lines that a training of one step, and its end, leave at a level.
 std::size_t lines_at(LogLevel level) {
   std::size_t lines = 0;
-  // The window is too small for two stages, of which a line warns.
+  // The window is too small for two stages, so that one line is a warning.
   Options options = options_for(2, 1, 1);
   options.runtime.log_level = level;
   options.runtime.log = [&](std::string_view) { ++lines; };
@@ -88,7 +88,7 @@ TEST(LoggedModel, D14_MayBeCalledByItsLog) {
   EXPECT_TRUE(same_bits(seen, newest));
 }
 
-// The run of the other model reads the weights back from the model that has the log.
+// The run of the inference model reads the weights back from the training model that has the log.
 TEST(LoggedModel, D14_MayBeCalledByItsLogAtTheEndOfAnotherModelsCall) {
   const Model model = plain_model();
   std::vector<std::string> lines;

@@ -12,7 +12,7 @@
 
 namespace penstock::testing {
 
-/// Has the numbers of samples, in their order.
+/// Numbers are the numbers of samples, in their order.
 using Numbers = std::vector<std::int64_t>;
 
 /// Checks that both fields of a batch agree, and returns the numbers of its samples.

@@ -1,4 +1,5 @@
-// 2.3: the optimizer's state is saved and restored, and training goes on as if it had not stopped.
+// 2.3 of docs/reference.md: the optimizer's state is saved and restored, and training goes on as if
+// it had not stopped.
 #include "engine/optimizer_state.hpp"
 
 #include <gtest/gtest.h>
@@ -73,7 +74,7 @@ const Optimizer rules[] = {AdamW{.learning_rate = 0.05}, Lamb{.learning_rate = 0
                            Sgd{.learning_rate = 0.1, .momentum = 0.9, .dampening = 0.5},
                            RmsProp{.momentum = 0.5, .centered = true}, Sgd{}};
 
-/// Moves weights and state to another model, after three of six updates.
+/// A Move moves weights and state to another model, after three of six updates.
 using Move =
     std::function<void(const Model& from, TrainingModel& trained, Model& to, TrainingModel& fresh)>;
 
@@ -141,8 +142,8 @@ TEST(OptimizerState, BelongsToNoTopology) {
             << replicas << offload << stages;
 }
 
-// 4.4: replicas can load a state that sharded replicas have saved, however many they are, and
-// whether or not they divide the state.
+// 4.4 of docs/reference.md: replicas can load a state that sharded replicas have saved, however
+// many they are, and whether or not they divide the state.
 TEST(OptimizerState, OfShardsIsWholeInFiles) {
   const TemporaryDirectory directory;
   const std::string path = (directory / "o").string();
@@ -270,7 +271,7 @@ TEST(OptimizerState, OfAStepThatCannotBeCountedOnIsRefused) {
   EXPECT_EQ(verdict_on_step(training, state, std::int64_t{1} << 53), "accepted");
 }
 
-/// Returns how `state` is refused with `number` as the last element of the tensor called `name`, or
+/// Returns how `state` is refused if the last element of the tensor called `name` is `number`, or
 /// "accepted".
 std::string verdict_on_number(TrainingModel& training, std::vector<NamedTensor> state,
                               const std::string& name, float number) {

@@ -1,4 +1,5 @@
-// 2.4: these tests check how large outputs will be, by their modes and D, G and R.
+// 2.4 of docs/reference.md: these tests check how large outputs will be, by their modes and D, G
+// and R.
 #include "engine/output_sizes.hpp"
 
 #include <gtest/gtest.h>
@@ -8,15 +9,15 @@ namespace {
 
 using actors::OutputSelection;
 
-constexpr std::int64_t rows_bytes = 2 * 3 * 4;  // A micro-batch has f32 [2,3].
-constexpr std::int64_t classes_bytes = 2 * 8;   // A micro-batch has i64 [2].
+constexpr std::int64_t rows_bytes = 2 * 3 * 4;  // A micro-batch of "rows" is f32 [2,3].
+constexpr std::int64_t classes_bytes = 2 * 8;   // A micro-batch of "classes" is i64 [2].
 constexpr std::int64_t weight_bytes = 5 * 4;    // The gradient is f32 [5].
 
 struct OutputCase {
   OutputSelection selection;
-  std::int64_t micro_batches;  // Is D·G.
-  std::int64_t replicas;       // Is R.
-  std::int64_t returned;       // Counts the micro-batches of all replicas.
+  std::int64_t micro_batches;  // This is D·G.
+  std::int64_t replicas;       // This is R.
+  std::int64_t returned;       // This many micro-batches of all replicas are returned.
 };
 
 constexpr OutputCase output_cases[] = {

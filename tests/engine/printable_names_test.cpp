@@ -1,5 +1,6 @@
-// Hosts and files may give any names to models, layers, parameters, values and tensors. An Error
-// that repeats a name is one line that a terminal can show, and is no longer than a message may be.
+// These tests check what becomes of the names that hosts and files give to models, layers,
+// parameters, values and tensors. An Error that repeats a name is one line that a terminal can
+// show, and is no longer than a message may be.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,12 +21,12 @@
 namespace penstock {
 namespace {
 
-/// Is a name with the end of a line, an escape character and 10,000 further characters.
+/// This is a name with the end of a line, an escape character and 10,000 further characters.
 const std::string name = "a\nb\x1b[1mc" + std::string(10'000, 'x');
 const std::string other = name + ".other";
 
 /// Expects of each call that it is refused by a text that shows `name` in a form fit for a
-/// terminal. A list of all names has its own limit of 4,000 bytes.
+/// terminal. A list of all names has a limit of its own, which is 4,000 bytes.
 void expect_printable(
     const std::vector<std::pair<std::string, std::function<void()>>>& refused_calls) {
   for (const auto& [title, call] : refused_calls) {
@@ -44,7 +45,7 @@ void expect_printable(
   }
 }
 
-/// Has a model called `name` in which every part is called `name`.
+/// A Named has a model called `name` in which every part is called `name`.
 struct Named {
   Model model{name};
   Value x = model.input(name, {4});
@@ -113,7 +114,7 @@ TEST(PrintableNames, AreThoseOfParameters) {
        {"an inference without an output", [&] { InferenceModel(n.model, Options{}); }}});
 }
 
-/// Has a training model of a model called `name`.
+/// A Trained has a training model of a model called `name`.
 struct Trained {
   Trained() {
     named.model.output(name, named.fc);
@@ -172,7 +173,7 @@ TEST(PrintableNames, AreThoseOfTheOptimizersState) {
                     {"renamed", [&] { set(renamed); }}});
 }
 
-/// Is a dataset whose only field has the given name, and is no image.
+/// A OneField is a dataset whose only field has the given name, and is no image.
 class OneField : public Dataset {
  public:
   std::int64_t size() const override { return 1; }

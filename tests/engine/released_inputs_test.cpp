@@ -16,12 +16,12 @@
 namespace penstock::testing {
 namespace {
 
-/// Counts the tensors that it hands out, and how many are deleted on the host's thread and
-/// elsewhere.
+/// A Deletions counts the tensors that it hands out, and how many of them are deleted on the host's
+/// thread and elsewhere.
 class Deletions {
  public:
-  /// Returns tensors with the same numbers, in memory whose deletion is counted. `misaligned` ones
-  /// begin at addresses from which kernels may not read.
+  /// Returns tensors with the same numbers, in memory whose deletion is counted. If `misaligned` is
+  /// true, the tensors begin at addresses from which kernels may not read.
   std::vector<Tensor> watched(const std::vector<Tensor>& tensors, bool misaligned) {
     std::vector<Tensor> result;
     for (const Tensor& tensor : tensors) {

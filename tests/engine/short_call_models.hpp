@@ -1,5 +1,5 @@
-// This is a model with batch statistics whose loss is an output, too, with samples for full and
-// short calls.
+// These functions make a model with batch statistics whose loss is an output, too, and samples and
+// options for full and short calls of it.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 namespace penstock::testing {
 
-inline constexpr std::int64_t full = 4, remainder = 3;  // Both count the samples of a call.
+/// A full call has `full` samples, and a short call has `remainder` samples.
+inline constexpr std::int64_t full = 4, remainder = 3;
 
 inline Model network() {
   Model model("network", 3);

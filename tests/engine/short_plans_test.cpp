@@ -42,7 +42,7 @@ TEST(ShortPlans, KeepNoActivationInTheHostStoreWhereTheMinimumIsTheLargestNumber
   EXPECT_GE(minimum, largest - (largest >> 29));
 }
 
-/// Has the number of attempts to make a plan, and the lines of the log.
+/// A Made has the number of attempts to make a plan, and the lines of the log.
 struct Made {
   int attempts = 0;
   std::vector<std::string> lines = {};

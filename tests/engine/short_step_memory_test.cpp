@@ -1,5 +1,5 @@
-// 2.6, 4.3: plans for short calls are on the same IPUs as the plan for full calls, and within their
-// memory.
+// 2.6 and 4.3 of docs/reference.md: plans for short calls are on the same IPUs as the plan for full
+// calls, and within their memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,9 +17,9 @@
 namespace penstock::testing {
 namespace {
 
-constexpr std::int64_t full = 512,
-                       // Both count the samples of a call. Micro-batches have 256 and 128 samples.
-    remainder = 128;
+// A full call has `full` samples in micro-batches of 256, and a short call has `remainder` samples
+// in one micro-batch.
+constexpr std::int64_t full = 512, remainder = 128;
 
 /// Returns a model whose memory is mostly activations, so that what the host keeps beside them is
 /// small.
@@ -54,9 +54,9 @@ std::int64_t peak(const AModel& model) {
 
 struct Trained {
   std::vector<Tensor> weights;
-  // Counts the most bytes that were alive at a time, without the samples.
+  // This is the largest number of bytes that were alive at a time, without the samples.
   std::int64_t most_bytes = 0;
-  // Says whether the plan for full steps is attached after a short step.
+  // If this is true, the plan for full steps is attached after a short step.
   bool has_both_after_a_short = false;
 };
 
@@ -211,8 +211,8 @@ TEST(ShortStepMemory, R2_6_IsWithinTheLimitWhereFewerSamplesAreLaidOutInAnotherW
 }
 
 struct LogCounts {
-  std::vector<std::string> lack;  // Has what the log says of plans that do not fit.
-  int recomputing = 0;            // Counts the reports of plans that recompute.
+  std::vector<std::string> lack;  // These are the lines of the log about plans that do not fit.
+  int recomputing = 0;            // This many reports are of plans that recompute.
 };
 
 LogCounts log_of_training(Options options) {
@@ -242,7 +242,7 @@ TEST(ShortStepMemory, R2_6_IsToldToTheLogAsThePlanHasIt) {
 }
 
 // Each replica keeps its part of the optimizer's state. A shorter step runs on the first replica
-// alone, which then has all of the state.
+// alone, which then has the whole state.
 TEST(ShortStepMemory, R2_6_IsWithinTheLimitWhereReplicasDivideTheOptimizersState) {
   Options options{.batch_size = 4};
   options.topology.replication_factor = 4;

@@ -64,7 +64,8 @@ TEST(ShortSteps, R2_6_TakeOverTheOptimizersStateWhereverItIsKept) {
   expect_same_weights(trained(true), trained(false));
 }
 
-// The plans for short steps have one replica and one update, for which nobody has asked.
+// The plans for short steps have one replica and one update, although the host has not asked for
+// that.
 TEST(ShortSteps, R2_6_WarnOfNothingThatWasNotSaidOfWholeOnes) {
   Options options = options_for(2, 4, 1);
   options.topology.replication_factor = 2;

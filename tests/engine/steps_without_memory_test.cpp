@@ -17,7 +17,8 @@
 namespace penstock::testing {
 namespace {
 
-constexpr std::int64_t per_update = 8, remainder = 6;  // Both count samples.
+// `per_update` and `remainder` are numbers of samples.
+constexpr std::int64_t per_update = 8, remainder = 6;
 
 std::vector<Tensor> rows(const std::vector<Tensor>& tensors, std::int64_t begin) {
   std::vector<Tensor> result;
@@ -25,7 +26,7 @@ std::vector<Tensor> rows(const std::vector<Tensor>& tensors, std::int64_t begin)
   return result;
 }
 
-/// Has a training whose steps have two whole updates at most.
+/// A Training has a training whose steps have two whole updates at most.
 struct Training {
   explicit Training(std::int64_t ipu_memory_bytes = 0, bool trace = false)
       : training(model, options(ipu_memory_bytes, trace), AdamW{.learning_rate = 0.1}) {}
@@ -49,11 +50,12 @@ struct Training {
   TrainingModel training;
 };
 
-/// Says how a training begins before the step of a test.
+/// A Start says how a training begins before the step of a test.
 struct Start {
-  std::int64_t ipu_memory_bytes = 0;  // Is 0 if there is enough for all plans.
+  std::int64_t ipu_memory_bytes = 0;  // This is 0 if there is enough memory for all plans.
   bool trace = false;
-  std::vector<std::int64_t> steps = {};  // Has the numbers of samples of the steps before.
+  // These are the numbers of samples of the steps before the step of the test.
+  std::vector<std::int64_t> steps = {};
 
   Training training() const {
     Training result(ipu_memory_bytes, trace);

@@ -1,6 +1,6 @@
-// A Model's own calls read the weights from the training model that has the newest ones. The log of
-// that model is told so when the call is done, and may then do whatever a host may do after the
-// call.
+// A Model's own calls read the weights from the training model that has the newest ones. These
+// tests check that the log of the training model is told so when the call is done, and may then do
+// whatever a host may do after the call.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -18,15 +18,15 @@
 namespace penstock::testing {
 namespace {
 
-/// Is a host with a model that has trained. The log of the model calls `at_log` once.
+/// A Host is a host with a model that has trained. The log of the model calls `at_log` once.
 class Host {
  public:
   Host() { training.step(samples(full)); }
 
   Model model = network();
-  Tensor read;                   // Is the tensor that a call has read.
-  Model copy;                    // Is the model that a call has made.
-  std::function<void()> at_log;  // Is what the log does at its next line.
+  Tensor read;                   // This is the tensor that a call has read.
+  Model copy;                    // This is the model that a call has made.
+  std::function<void()> at_log;  // The log calls this at its next line.
 
  private:
   Options logging_options() {

@@ -1,4 +1,5 @@
-// A model's failure reaches its host with its own code, whatever memory is missing on the way.
+// These tests check that a model's failure reaches its host with the code of the failure, whatever
+// memory is missing on the way.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -1,5 +1,5 @@
-// D14: these tests check what the log of a host may do when it is told a line, and what becomes of
-// the model if the log throws.
+// D14 of docs/reference.md: these tests check what the log of a host may do when it is told a line,
+// and what becomes of the model if the log throws.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -57,7 +57,7 @@ std::string refusal_of_any(const auto& call) {
   return "accepted";
 }
 
-/// Returns a limit with which the plan for full calls is on the IPU alone.
+/// Returns a limit with which the plan for full calls takes all memory of the IPU.
 std::int64_t enough_for_one() {
   return TrainingModel(network(), told_to({}), AdamW{}).stage_reports().at(0).peak_bytes;
 }

@@ -12,7 +12,7 @@
 namespace penstock::testing {
 namespace {
 
-/// Counts the events of a call: two stages with a G of 2 and one update have ten.
+/// This is the number of events of a call: two stages with a G of 2 and one update have ten.
 constexpr std::size_t per_call = 2 * (2 + 2 + 1);
 
 Options recording(std::int64_t events) {

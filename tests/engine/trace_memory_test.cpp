@@ -1,5 +1,5 @@
-// Memory that is missing for reports and traces costs at most reports and traces. No step fails
-// because of that, no model closes, and every event that is lost is counted.
+// These tests check that memory that is missing for reports and traces costs at most reports and
+// traces. No step fails because of it, no model closes, and every event that is lost is counted.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -14,7 +14,7 @@
 namespace penstock::testing {
 namespace {
 
-/// Counts the events of a call: two stages with a G of 2 and one update have ten.
+/// This is the number of events of a call: two stages with a G of 2 and one update have ten.
 constexpr std::size_t per_call = 2 * (2 + 2 + 1);
 
 Options with_trace(bool trace) {
@@ -24,7 +24,7 @@ Options with_trace(bool trace) {
 }
 
 /// Calls `call` while allocation number `number` on this thread fails, and returns whether the call
-/// was refused for want of memory. Sets `reached` to whether there was such an allocation.
+/// was refused for want of memory. Sets `reached` to whether the call made so many allocations.
 bool refused(std::int64_t number, bool& reached, const std::function<void()>& call) {
   const AllocationFailures failures(number, 1, FailsOn::this_thread);
   bool was_refused = false;

@@ -94,9 +94,9 @@ TEST(TrainingFailure, LeavesTheWeightsOfTheLastUpdateToTheModelAndCountsThem) {
   }
 }
 
-// Stage 1 fails at micro-batch 0 while stage 0 is in the middle of micro-batch 1. That takes longer
-// than a call may stand still, and far less time than an IPU may be in the middle of a piece of
-// work.
+// Stage 1 fails at micro-batch 0 while stage 0 is in the middle of micro-batch 1. Stage 0 then
+// takes longer than a call may stand still, and far less time than an IPU may be in the middle of a
+// piece of work.
 TEST(TrainingFailure, LosesNoWeightsIfTheModelEndsWhileAnIpuIsSlow) {
   constexpr double stall_seconds = 0.3;
   Options impatient = options();
@@ -121,7 +121,7 @@ TEST(TrainingFailure, LosesNoWeightsIfTheModelEndsWhileAnIpuIsSlow) {
 
 /// Makes a step on all samples, and then a step on `rows` samples that stalls in run number `run`
 /// of the first stage's tanh. The model ends while the tanh still runs, for much longer than an IPU
-/// may be in the middle of it. Expects that the weights of `done` updates are kept.
+/// may be in the middle of a piece of work. Expects that the weights of `done` updates are kept.
 void expect_to_keep_weights_of(int done, std::int64_t rows, int run) {
   constexpr double stall_seconds = 0.2;
   Options impatient = options();
@@ -159,8 +159,8 @@ TEST(TrainingFailure, LosesNoWeightsIfTheModelEndsWhileAnIpuIsBusyForLongerThanI
   expect_to_keep_weights_of(updates, batch * accumulation - 1, runs_of_a_step + 1);
 }
 
-// 3.7: all tensors are in the host store when one of two phases fails, and other trainings are not
-// affected.
+// 3.7 of docs/reference.md: all tensors are in the host store when one of two phases fails, and
+// other trainings are not affected.
 TEST(TrainingFailure, InPhasesLeavesTheWeightsOfTheLastUpdateAndOtherTrainingsAlone) {
   Options phased = options();
   phased.topology.strategy = Strategy::serial_phased;

@@ -1,5 +1,5 @@
-// 2.2, F4: these tests check what the form of a loss does to training, through the library as a
-// host gets it.
+// 2.2 and F4 of docs/reference.md: these tests check what the form of a loss does to training,
+// through the library as a host gets it.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ using testing::uniform;
 
 constexpr std::int64_t rows = 8, classes = 4;
 
-/// Makes a loss of the outputs y [N,4] of a linear layer, labels [N] and targets [N,4].
+/// A MakeLoss makes a loss of the outputs y [N,4] of a linear layer, labels [N] and targets [N,4].
 using MakeLoss = std::function<Value(Model&, Value y, Value labels, Value target)>;
 
 Tensor between() {
@@ -69,7 +69,7 @@ Value difference(Model& m, Value y, Value, Value target) {
   return m.mse_loss(y, target);
 }
 
-// F4: losses before the final one are plain reductions.
+// F4 of docs/reference.md: losses before the final one are plain reductions.
 TEST(UpstreamLosses, HaveTheGradientsOfWhatWasMadeOfThem) {
   const auto a = change(cross_entropy), b = change(difference);
   std::vector<double> expected;
@@ -81,7 +81,8 @@ TEST(UpstreamLosses, HaveTheGradientsOfWhatWasMadeOfThem) {
               expected);
 }
 
-// 2.2: the gradient of identity_loss is 1/numel for "mean", and 1 for "sum" and "none".
+// 2.2 of docs/reference.md: the gradient of identity_loss is 1/numel for "mean", and 1 for "sum"
+// and "none".
 TEST(IdentityLoss, DividesByTheNumberOfElementsForTheMeanOnly) {
   const auto reduced = [](LossReduction reduction) {
     return change([=](Model& m, Value y, Value, Value target) {
@@ -95,7 +96,7 @@ TEST(IdentityLoss, DividesByTheNumberOfElementsForTheMeanOnly) {
   expect_near(reduced(LossReduction::mean), mean);
 }
 
-// 2.2: without reduction, the gradient of every term begins with 1.
+// 2.2 of docs/reference.md: without reduction, the gradient of every term begins with 1.
 TEST(Losses, WithoutReductionTrainOnTheSum) {
   const auto reduced = [](LossReduction reduction) {
     return change([=](Model& m, Value y, Value, Value target) {
@@ -105,8 +106,8 @@ TEST(Losses, WithoutReductionTrainOnTheSum) {
   expect_near(reduced(LossReduction::none), reduced(LossReduction::sum));
 }
 
-// 2.1: the loss's reduction is over a micro-batch. The reduction of the gradients is over the
-// micro-batches of a window.
+// 2.1 of docs/reference.md: the loss's reduction is over a micro-batch. The reduction of the
+// gradients is over the micro-batches of a window.
 TEST(Losses, R2_1_OfSumsGiveTheMeanOfTheSumsOfMicroBatches) {
   const auto summed = [](int batch) {
     return change(
@@ -120,7 +121,7 @@ TEST(Losses, R2_1_OfSumsGiveTheMeanOfTheSumsOfMicroBatches) {
   expect_near(summed(rows / 4), quarter);
 }
 
-// F4: a loss need not be named if there is only one.
+// F4 of docs/reference.md: a loss need not be named if there is only one.
 TEST(Losses, AreFoundWhereThereIsOne) {
   const auto step = [](bool named) {
     Model model("m", 3);
@@ -185,7 +186,7 @@ const Named losses[] = {
 
 class EveryLoss : public ::testing::TestWithParam<Named> {};
 
-// 2.2: the mean over micro-batches of equal size is the mean over the batch.
+// 2.2 of docs/reference.md: the mean over micro-batches of equal size is the mean over the batch.
 TEST_P(EveryLoss, TrainsAlikeOnAnyNumberOfMicroBatches) {
   const auto& [name, make_loss, targets] = GetParam();
   expect_near(change(make_loss, 2, targets()), change(make_loss, rows, targets()));

@@ -1,4 +1,4 @@
-// In these tests any one allocation fails of a public function that needs no model. The host gets
+// In these tests any one allocation of a public function that needs no model fails. The host gets
 // Error out_of_memory, or the Error that it would get with memory, and no other exception.
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ void expect_no_raw_exception_of(const Calls& calls) {
   for (const auto& [name, call] : calls) expect_no_raw_exception(name, call);
 }
 
-/// Is a name that is too long for a string without memory of its own.
+/// This is a name that is too long for a string without memory of its own.
 const std::string long_name = "a name that is too long for a string without memory of its own";
 const Tensor three({3}, {1, 2, 3});
 

@@ -1,4 +1,5 @@
-// expect_no_raw_exception() fails for each way in which a call may hide that it has no memory.
+// These tests check that expect_no_raw_exception() fails for each way in which a call may hide that
+// it has no memory.
 #include "tests/support/without_memory.hpp"
 
 #include <gtest/gtest-spi.h>

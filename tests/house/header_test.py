@@ -1,7 +1,7 @@
 """Usage: header_test.py INCLUDE_DIR COMPILER...
 
-Every public header compiles alone, included twice, with warnings as errors and without any option
-that the library itself was built with.
+Checks that every public header compiles alone, included twice, with warnings as errors and without
+any option that the library itself was built with.
 """
 
 import subprocess

@@ -10,17 +10,17 @@ from pathlib import Path
 import rules
 
 ROOT = Path(sys.argv.pop())
-# Not built by Meson: stands for a project of somebody else's.
+# Meson does not build these sources, which stand for a project of somebody else's.
 HOSTS = ('tests/install/catches_errors.cpp',)
-# What builds, Git and Python leave in a tree: what .gitignore names.
+# Builds, Git and Python leave these paths in a tree, as .gitignore lists them.
 LEFT_BEHIND = re.compile(r'build|\.git/|\.cache/|profile/|subprojects/(?!packagefiles)[^/]+/|'
                          r'(?:.*/)?__pycache__/')
 
 
 def files_of_the_tree():
-    """The files that Git knows or would add, whoever owns the tree. Where the tree is no checkout,
-    which is so of an archive, or where Git is not installed, they are all files beside what builds,
-    Git and Python leave there."""
+    """Returns the files that Git knows or would add, whoever owns the tree. If the tree is no
+    checkout but an archive, or if Git is not installed, these are all files except those that
+    builds, Git and Python leave there."""
     if (ROOT / '.git').exists() and shutil.which('git'):
         paths = subprocess.run(
             ['git', '-c', 'safe.directory=*', '-C', ROOT, 'ls-files', '-z', '--cached', '--others',

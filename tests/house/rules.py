@@ -1,19 +1,21 @@
-"""The rules of the house that a reader of text can check: functions from a file to complaints."""
+"""These are the rules of the house that a reader of text can check. Each rule is a function that
+yields complaints about a file, and its docstring says what has to hold."""
 
 import re
 from pathlib import PurePosixPath
 
-# Public headers that hold plain values; graph/ and actors/ see these and no others. graph/values/
+# These public headers hold plain values; graph/ and actors/ see these and no others. graph/values/
 # defines their functions.
 VALUE_HEADERS = [f'penstock/{name}.hpp'
                  for name in ('call_size', 'error', 'ipu_order', 'optimizer_settings', 'options',
                               'report', 'shape', 'standard', 'tensor', 'trace')]
-STANDARD = r'[a-z_0-9]+'  # Only the standard library's headers have neither slash nor suffix.
+# Only the headers of the standard library have names with neither a slash nor a suffix.
+STANDARD = r'[a-z_0-9]+'
 POSIX = (r'dirent\.h|fcntl\.h|netinet/in\.h|pthread\.h|pwd\.h|sched\.h|signal\.h|unistd\.h|'
          r'sys/[a-z]+\.h')
 
-# Each floor, from the ground up: the quoted includes that it may use besides its own, by prefix,
-# and the others, by pattern.
+# For each floor, from the ground up, this lists the quoted includes that the floor may use besides
+# its own, by prefix, and the other includes, by pattern.
 FLOORS = [
     *((f'include/{header}', VALUE_HEADERS, STANDARD) for header in VALUE_HEADERS),
     ('include/penstock/', ['penstock/'], STANDARD),
@@ -28,7 +30,7 @@ FLOORS = [
     ('graph/compile/', ['graph/values/', 'graph/kernels/', 'graph/ir/', 'graph/ops/',
                         'graph/plan/', 'graph/passes/', *VALUE_HEADERS], STANDARD),
     ('graph/codec/', ['graph/', *VALUE_HEADERS], STANDARD),
-    # They execute plans, and know nothing of the models that these were made from.
+    # Actors execute plans, and know nothing of the models that the plans were made from.
     ('actors/', ['graph/values/', 'graph/kernels/kernel_table.hpp', 'graph/ir/random.hpp',
                  'graph/plan/', *VALUE_HEADERS], rf'{STANDARD}|caf/.+|{POSIX}'),
     ('engine/', ['actors/', 'graph/', 'penstock/'], rf'{STANDARD}|zlib\.h|{POSIX}'),
@@ -37,58 +39,61 @@ FLOORS = [
 ]
 FLOOR_ROOTS = tuple(sorted({folder.split('/')[0] + '/' for folder, _, _ in FLOORS}))
 
-# The folders that the tree has beside the floors, and the suffixes of what may lie in all of them.
+# The tree has these folders beside the floors, and files with these suffixes may lie in all of
+# them.
 OTHER_FOLDERS = ('tests/', 'benchmarks/', 'docs/', 'scripts/', 'subprojects/', '.ci/')
 CODE_SUFFIXES = ('.hpp', '.cpp')
 OTHER_SUFFIXES = ('.build', '.py', '.sh', '.txt', '.md', '.in', '.map', '.svg', '.html', '.wrap',
                   '.gz', '.safetensors')
-# A host in C, which loads a library that it knows by a header in C.
+# In this folder there is a host in C, which knows the library that it loads by a header in C.
 C_FOLDER = 'tests/engine/plugin/'
 C_SUFFIXES = ('.h', '.c')
 
 COLUMNS = 100
 
-# Comments of these folders are sentences. A literal may hold what looks like a comment.
+# The comments of these folders are sentences. A literal may contain what looks like a comment.
 SENTENCE_FOLDERS = ('include/', *(f'{root}/' for root in ('graph', 'actors', 'engine', 'apps')),
                     'benchmarks/')
 LITERAL = re.compile(r'R"\((?:.|\n)*?\)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.[^\'\n]*|[^\'\\\n])\'')
 SENTENCE = re.compile(r'(?:[A-Z0-9`"(\[~]|\w+\(|\w+(?:_\w+)+\b|clang-format ).*[.:?!"`)}\]]', re.S)
 
-# What these words refer to moves when lines do.
+# These phrases refer to other lines, and become wrong when lines move.
 PLACE_PHRASES = re.compile(
     r'\b(?:as (?:above|before)|as the (?:functions?|constructors?) (?:above|below)'
     r'|the next (?:two|three|four)|the functions? (?:above|below)|undoes that)\b', re.IGNORECASE)
 
-# A look at a variable of a thread may call the C library. The compiler relies on that call to keep
-# vector registers, and glibc 2.36 does not keep them: no other code may be compiled into the look.
+# An access to a thread-local variable may call the C library. The compiler relies on that call to
+# keep vector registers, and glibc 2.36 does not keep them: no other code may be compiled into the
+# function of the access.
 THREAD_VARIABLE = re.compile(
     r'\[\[gnu::noipa\]\] [\w:*]+& [\w:]+\(\) noexcept \{\s*static constinit thread_local '
     r'(?:bool|int|std::(?:size_t|u?int\d+_t)|[\w:]+\*) (\w+) = [^;]+;\s*return \1;\s*\}')
 THREAD_WORD = re.compile(r'\b(?:thread_local|__thread)\b')
 THREAD_LIBRARY = re.compile(r'^#include\s*<future>|^(?!\s*//).*\bcall_once\b', re.M)
-# Here the loader is made to find room for what std::call_once() uses.
+# This file makes the loader find room for what std::call_once() uses.
 THREAD_PREPARATION = 'graph/values/thread_variables.cpp'
-# Targets of these folders have thread_storage_args, see meson.build.
+# Targets of these folders have thread_storage_args, which the root's meson.build explains.
 THREAD_STORAGE = ('graph/values/', 'actors/', 'engine/')
-# What the files of a folder are built from, see the folder's meson.build.
+# The files of these folders are built from the lists that are named here; the meson.build of each
+# folder reads them.
 BUILT_LISTS = {'graph/ops/': ['graph/ops/list.cpp'],
                'graph/passes/': ['graph/compile/build_plan.cpp', 'graph/compile/staged_graph.cpp']}
 CAF_ROOMS = ('actors/', 'tests/actors/', 'tests/support/')
-# Rules of the runtime that are worth testing without actors.
+# These folders have rules of the runtime that are worth testing without actors.
 CAF_FREE_ROOMS = ('actors/execution/', 'actors/host/', 'actors/update/')
 
 INCLUDE = re.compile(r'^#include (["<])([^">]+)[">]$', re.MULTILINE)
-# Whatever the preprocessor may take for an include, spelled in whatever way.
+# This matches whatever the preprocessor may take for an include, however it is spelled.
 ANY_INCLUDE = re.compile(r'^.*(?:#|%:|\?\?=)(?:[^\w\n]|/\*.*?\*/|\\\n)*(?:include|import).*$',
                          re.MULTILINE)
 FILE_NAME = re.compile(r'(?:[\w-]+/)*[\w-]+(?:\.[\w-]+)*')
-# Written by the build, which says from what in the folder's meson.build.
+# The build writes these files; the meson.build of the folder says from what.
 GENERATED = ('graph/codec/source_hash.hpp',)
 TEST = re.compile(r'\bTEST(?:_P|_F)?\(\s*(\w+),\s*(\w+)\)')
 PROOF = re.compile(r'`(?!Suite\.Name`)([A-Z]\w+)\.(\w+|\*)`')
 PROOF_FILE = re.compile(r'`([a-z0-9_/]+)`:\s+`[A-Z]\w+\.')
 ROW_ID = r'[A-I]\d+|\d+\.\d+'
-# The list below a table that names the proofs of its rows.
+# This list stands below a table and names the proofs of its rows.
 PROOFS = re.compile(r'^Proofs:\n\n((?:(?:-|  ).*\n)+)', re.MULTILINE)
 ROW = re.compile(rf'^- \*\*({ROW_ID})\*\*(?:, [^:]*)?: (.*(?:\n  .*)*)', re.MULTILINE)
 TABLE_ROW = re.compile(r'^\| (.*) \|$', re.MULTILINE)
@@ -99,7 +104,8 @@ OTHER_ROWS = re.compile(rf'\b(?:as|see) ((?:{ROW_ID})(?:, (?:{ROW_ID}))*)')
 FUNCTION_BODY = re.compile(r'\)(?:\s|const\b|noexcept\b|->[\w:<>&* ]+)*\{([^{}]*.)', re.DOTALL)
 ACCESSOR = re.compile(r'\s*return [^;{}]*;\s*\}')
 COMMENT = re.compile(r'(?://|#).*')
-# A path from the root, with or without the suffix, or any other that ends as a header does.
+# This matches a path from the root, with or without a suffix, and any other path that ends as a
+# header does.
 PATH = re.compile(
     r'(?<![\w./<-])(?:(?:include|graph|actors|engine|apps|tests|benchmarks)/[\w./-]*\w'
     r'|(?:[\w-]+/)+[\w-]+\.[hc]pp\b)')
@@ -111,12 +117,12 @@ FORBIDDEN = [
 
 
 def includes(text):
-    """[(is_quoted, name), ...] in the order of the text."""
+    """Returns [(is_quoted, name), ...] of the includes, in the order of the text."""
     return [(quote == '"', name) for quote, name in INCLUDE.findall(text)]
 
 
 def is_code(path):
-    """Whether a file is in C++, or in C where that may be."""
+    """Returns whether a file is in C++, or in C in the folder that may have sources in C."""
     suffixes = CODE_SUFFIXES + (C_SUFFIXES if path.startswith(C_FOLDER) else ())
     return PurePosixPath(path).suffix in suffixes and not path.startswith('subprojects/')
 
@@ -160,7 +166,7 @@ def floor_rule(path, text):
 
 
 def folder_of(include, sources):
-    """The folder of an included file of the tree, or nothing."""
+    """Returns the folder of an included file of the tree, or None."""
     for path in (include, f'include/{include}'):
         if path in sources:
             return str(PurePosixPath(path).parent)
@@ -168,7 +174,7 @@ def folder_of(include, sources):
 
 
 def folder_includes(sources):
-    """{folder: {folder that it includes: one of the files that do}}"""
+    """Returns {folder: {folder that it includes: a file that does so}}."""
     found = {}
     for path, text in sources.items():
         own = str(PurePosixPath(path).parent)
@@ -201,7 +207,7 @@ def circle_rule(sources):
 
 def pass_rule(path, text, sources):
     """A pass, which is a header of graph/passes/ with a source, includes no other pass. A header
-    without one holds data, of which its functions return something."""
+    without a source holds data, and its functions only return something of the data."""
     if not path.startswith('graph/passes/'):
         return
     if path.endswith('.hpp') and str(PurePosixPath(path).with_suffix('.cpp')) not in sources:
@@ -237,17 +243,18 @@ def first_include_rule(path, text, sources):
 
 
 def guard_rule(path, text):
-    """A header may be included twice. GCC refuses to precompile one that says so."""
+    """A header may be included twice, and says so, unless it is precompiled: GCC does not
+    precompile a header with `#pragma once`."""
     precompiled = '/precompiled/' in path
     if path.endswith('.hpp') and ('#pragma once' in text) == precompiled:
         yield ('is precompiled and has' if precompiled else 'lacks') + ' #pragma once'
 
 
 def thread_local_rule(path, text):
-    """A thread's first look at a variable of its own takes no memory: the variable lies in a target
-    with thread_storage_args, is there without a constructor, and is a number or a pointer. A
-    function of its own returns it and does nothing else. What the standard library keeps for each
-    thread is used in one place only, which sees to its memory."""
+    """A thread's first access to a thread-local variable allocates no memory: the variable lies in
+    a target with thread_storage_args, needs no constructor, and is a number or a pointer. A
+    function returns the variable and does nothing else. What the standard library keeps for each
+    thread is used in one place only, which makes room for it."""
     code = COMMENT.sub('', text)
     if not path.startswith(FLOOR_ROOTS):
         return
@@ -306,7 +313,7 @@ def word_rule(text):
 
 
 def known_paths(files):
-    """The paths by which a comment may name the files: with and without suffix, and folders."""
+    """Returns the paths by which a comment may name files, with and without suffix, and folders."""
     paths = {PurePosixPath(path) for path in (*files, *GENERATED)}
     paths |= {PurePosixPath(*path.parts[1:]) for path in paths if path.parts[0] == 'include'}
     return {str(name) for path in paths for name in (path, path.with_suffix(''), *path.parents)}
@@ -322,7 +329,7 @@ def path_rule(text, known):
 
 
 def width_rule(path, text):
-    """Lines fit into 100 columns. C++ is left to clang-format, prose to whoever writes it."""
+    """Lines fit into 100 columns. clang-format checks C++, and documents may have longer lines."""
     if path.endswith(('.hpp', '.cpp', '.md')):
         return
     for number, line in enumerate(text.splitlines(), 1):
@@ -331,8 +338,8 @@ def width_rule(path, text):
 
 
 def built_rule(path, sources, build_files):
-    """A source is built: its folder's build file, or one further up, names it, or its header is
-    included by a list whose includes the build reads."""
+    """A source is built: the build file of its folder or of a folder above names it, or a list
+    whose includes the build reads includes the source's header."""
     source = PurePosixPath(path)
     if source.suffix != '.cpp':
         return
@@ -348,7 +355,7 @@ def built_rule(path, sources, build_files):
 
 
 def proof_rule(text, sources):
-    """Tests that a document names as proof exist, where it says."""
+    """Tests that a document names as proof exist, in the files that the document names."""
     tests = [path for path in sources if path.startswith('tests/')]
     declared = {(suite, name) for path in tests
                 for suite, name in TEST.findall(sources[path])}
@@ -362,7 +369,7 @@ def proof_rule(text, sources):
 
 
 def proving_files(document):
-    """{row: the files that its proof names, and those of the rows that it refers to}"""
+    """Returns {row: the files that its proof names, and those of the rows that it refers to}."""
     proofs = {}
     for items in PROOFS.findall(document):
         for row, proof in ROW.findall(items):
@@ -375,7 +382,7 @@ def proving_files(document):
 
 
 def cell_rule(document):
-    """A cell of a table is short enough to read. What is longer belongs into a list."""
+    """A cell of a table is short enough to read. Longer texts belong into a list."""
     for cells in TABLE_ROW.findall(document):
         for cell in CELL_END.split(cells):
             if len(cell) > CELL_LENGTH:
@@ -383,7 +390,7 @@ def cell_rule(document):
 
 
 def carries(text, row):
-    """Whether a comment or the name of a test has the row's id."""
+    """Returns whether a comment or the name of a test has the id of `row`."""
     word = re.compile(rf'(?<![\w.]){re.escape(row)}(?!\w|\.\d)')
     prefixes = (f'{row}_', f'R{row.replace(".", "_")}_')
     return (any(word.search(comment) for comment in COMMENT.findall(text))
@@ -391,7 +398,7 @@ def carries(text, row):
 
 
 def row_rule(document, sources):
-    """Who looks for a row's id among the files that its proof names finds it."""
+    """One of the files that the proof of a row names has the row's id."""
     for row, files in proving_files(document).items():
         if not any(carries(sources.get(file, ''), row) for file in files):
             yield f'no comment and no test of {", ".join(files) or "its proof"} has the id {row}'

@@ -1,4 +1,5 @@
-"""Usage: changelog_test.py CHANGELOG VERSION. The newest version in the list is the build's."""
+"""Usage: changelog_test.py CHANGELOG VERSION. Checks that the newest version in CHANGELOG is
+VERSION, the version of the build."""
 import pathlib
 import re
 import sys

@@ -1,5 +1,6 @@
-"""Usage: exported_names_test.py NM PROBE [LIBRARY]. PROBE, which is linked with the library's map,
-exports every name but those that are to be hidden; LIBRARY exports nothing of its inner floors."""
+"""Usage: exported_names_test.py NM PROBE [LIBRARY]. Checks that PROBE, which is linked with the
+library's map, exports every name except those that have to stay hidden, and that LIBRARY exports no
+name of its inner floors."""
 import re
 import subprocess
 import sys

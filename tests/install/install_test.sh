@@ -1,6 +1,6 @@
 #!/bin/bash
-# H10: installs a build into an empty directory, then builds and runs host applications against that
-# copy alone: once through pkg-config, once through CMake's find_package.
+# H10 of docs/reference.md: installs a build into an empty directory, then builds and runs host
+# applications against that copy alone: once through pkg-config, once through CMake's find_package.
 # Usage: install_test.sh BUILD_DIR PREFIX LIBDIR DATADIR SOURCE... -- COMPILER...
 set -euo pipefail
 
@@ -42,7 +42,7 @@ if ! command -v cmake >/dev/null; then
   echo "cmake is missing: the CMake package was not tried"
   exit 77
 fi
-# A compiler cache in front is not a compiler to CMake.
+# CMake does not accept a compiler cache in front of the compiler as a compiler.
 by_cmake() {
   cmake -G Ninja -S . -B by_cmake -Dpenstock_DIR="$installed/$libdir/cmake/penstock" \
     -DCMAKE_CXX_COMPILER="${compiler[-1]}" && cmake --build by_cmake

@@ -1,6 +1,6 @@
-"""Usage: old_standard_test.py INCLUDE_DIR COMPILER... A host that is compiled for an older standard
-than C++20 gets one error, which says what to do; one that includes a single header gets that error
-first."""
+"""Usage: old_standard_test.py INCLUDE_DIR COMPILER... Checks that a host that is compiled for an
+older standard than C++20 gets one error, which says what to do. A host that includes a single
+header gets that error first."""
 import pathlib
 import subprocess
 import sys

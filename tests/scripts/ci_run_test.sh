@@ -1,6 +1,7 @@
 #!/bin/bash
-# Checks how .ci/run sums up what scripts/test did, which is replaced by a program that writes a log
-# of tests and ends as a run does that passed, failed, was cut, or could not be made.
+# This test checks how .ci/run sums up what scripts/test did. Here scripts/test is replaced by a
+# program that writes a log of tests, and ends as a run does that passed, failed, was cut off, or
+# could not be made.
 # Usage: ci_run_test.sh ROOT
 set -euo pipefail
 source_root=$1
@@ -11,7 +12,8 @@ mkdir -p "$here/.ci" "$here/scripts" "$here/build-test" "$here/build-sanitize" \
   "$here/build-sanitize-thread"
 cp "$source_root/.ci/run" "$here/.ci/run"
 
-# Writes what results/KIND says as the log of that kind's tests, and ends with status/KIND.
+# This program writes what results/KIND has as the log of that kind's tests, and ends with the
+# status that status/KIND has.
 cat >"$here/scripts/test" <<'END'
 #!/bin/bash
 case "${1:-}" in
@@ -25,14 +27,16 @@ exit "$(cat "status/$kind")"
 END
 chmod +x "$here/scripts/test"
 
-# record RESULT SECONDS: a line of such a log. What a test has printed may look like a result.
+# record RESULT SECONDS: prints a line of such a log. What a test has printed may look like a
+# result.
 record() {
   printf '{"name": "x", "stdout": "\\"result\\": \\"FAIL\\"", "result": "%s", ' "$1"
   printf '"starttime": 1.5, "duration": %s, "returncode": 0}\n' "$2"
 }
 
-# expect LAST_LINE STATUS KIND KIND_STATUS RECORD...: runs it where the kind's tests are these, and
-# compares the last line and its status. Of every other kind of build, two tests pass.
+# expect LAST_LINE STATUS KIND KIND_STATUS RECORD...: runs .ci/run where the tests of KIND leave the
+# log RECORD... and end with KIND_STATUS. Fails unless the last line is LAST_LINE and the status is
+# STATUS. In every other kind of build, two tests pass.
 expect() {
   local last=$1 status=$2 kind=$3 kind_status=$4 found=0 other
   shift 4
@@ -51,7 +55,7 @@ expect() {
   fi
 }
 
-# expect_text TEXT: what the last run printed has it.
+# expect_text TEXT: fails unless the last run has printed TEXT.
 expect_text() {
   grep -qF -- "$1" "$here/output" || {
     echo "expected the text \"$1\" in:" >&2
@@ -70,9 +74,10 @@ expect_text "$thread: x: FAIL after 1 s"
 expect "4 passed, 4 failed" 1 $thread 1 "$(record TIMEOUT 900.0)"
 expect "4 passed, 4 failed" 1 $thread 1
 expect_text "ended with status 1, and 0 tests passed"
-# A machine that cannot run it.
+# This machine cannot run ThreadSanitizer.
 expect "4 passed, 0 failed" 0 $thread 77
-# Cut while it was built; while a test ran; and while one hung.
+# The runs are cut off while ThreadSanitizer's programs are built, while a test runs, and while a
+# test hangs.
 expect "4 passed, 0 failed" 0 $thread 124
 expect "8 passed, 0 failed" 0 $thread 124 "$(record OK 1.0)" "$(record INTERRUPT 59.9)"
 expect_text "here: ThreadSanitizer on actors after 1 tests,"
@@ -80,15 +85,15 @@ expect "4 passed, 0 failed" 0 $thread 137 "$(record INTERRUPT 599.9)"
 expect "8 passed, 4 failed" 1 $thread 124 "$(record OK 1.0)" "$(record INTERRUPT 600.1)"
 expect "4 passed, 4 failed" 1 $thread 124 "$(record INTERRUPT 1250.0)"
 expect_text "$thread: x: INTERRUPT after 1250 s"
-# Cut behind a test that had failed.
+# The run is cut off after a test has failed.
 expect "4 passed, 4 failed" 1 $thread 124 "$(record FAIL 1.0)" "$(record INTERRUPT 5.0)"
-# Interrupted by somebody else than the clock.
+# Something other than the time limit interrupts the run.
 expect "4 passed, 4 failed" 1 $thread 1 "$(record INTERRUPT 5.0)"
-# The same of the other sanitizers.
+# The run under the other sanitizers is cut off while a test runs.
 expect "11 passed, 0 failed" 0 build-sanitize 124 "$(record OK 1.0)" "$(record INTERRUPT 59.9)"
 expect_text "here: sanitizers after 1 tests."
 expect "10 passed, 1 failed" 1 build-sanitize 1 "$(record SKIP 0.1)"
-# Nothing may be missing of the plain run.
+# Of the plain run, nothing may be missing.
 expect "11 passed, 1 failed" 1 build-test 124 "$(record OK 1.0)" "$(record INTERRUPT 59.9)"
 expect "10 passed, 1 failed" 1 build-test 124
 expect_text "plain: scripts/test ended with status 124, and 0 tests passed"

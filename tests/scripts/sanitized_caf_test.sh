@@ -1,7 +1,7 @@
 #!/bin/bash
-# Checks where scripts/sanitized_caf.sh keeps its CAF, and that checkouts which need one at the same
-# time do not disturb each other. Meson, ninja and ar are replaced by programs that do nothing but
-# what is looked at here.
+# This test checks where scripts/sanitized_caf.sh keeps its CAF, and that checkouts which need one
+# at the same time do not disturb each other. Meson, ninja and ar are replaced by programs that do
+# nothing but what the test looks at.
 # Usage: sanitized_caf_test.sh ROOT
 set -euo pipefail
 source_root=$1
@@ -14,7 +14,7 @@ expect() {
   [ "$2" = "$3" ] || { echo "$1: expected \"$3\", got \"$2\"" >&2; exit 1; }
 }
 
-# A checkout with a source of CAF, which has one header.
+# checkout DIRECTORY: makes a checkout with a source of CAF, which has one header.
 checkout() {
   mkdir -p "$1/scripts" "$1/subprojects/packagefiles/caf_core" \
     "$1/subprojects/actor-framework-0.17.6/libcaf_core/caf/detail"
@@ -24,14 +24,16 @@ checkout() {
   touch "$1/subprojects/actor-framework-0.17.6/libcaf_core/caf/detail/core.hpp"
 }
 
-# What `command` does instead of what it is for.
+# program NAME: makes a program, from the script on the standard input, that is run instead of the
+# command NAME.
 program() {
   mkdir -p "$here/bin"
   { echo '#!/bin/bash'; cat; } >"$here/bin/$1"
   chmod +x "$here/bin/$1"
 }
 program meson <<'END'
-# A file says that the project's release page is out of reach; an archive in the cache is enough.
+# The file "offline" says that the project's release page cannot be reached; an archive in the cache
+# is enough then.
 if [ "$1" = subprojects ]; then
   [ ! -e "$here/offline" ] || [ -e "$4/subprojects/packagecache/caf.tar.gz" ]
   exit
@@ -41,7 +43,7 @@ mkdir -p "$2/libcaf_core/caf/detail" "$2/libcaf_core/libcaf_core.a.p" "$2/libcaf
 touch "$2/libcaf_core/caf/detail/build_config.hpp" "$2/libcaf_core.a.p/object.o"
 END
 program ninja <<'END'
-# Another checkout that came now would wait.
+# The lock is held, so that another checkout that came now would wait.
 flock -n "$(dirname "$(dirname "$2")")"/*.lock true && echo "not locked" >>"$here/log"
 exit "$(cat "$here/status" 2>/dev/null || echo 0)"
 END
@@ -57,7 +59,7 @@ program apt-helper <<'END'
 [ ! -e "$here/no packages" ] && echo "$2" >>"$here/downloads" && touch "$3"
 END
 
-# caf_of CHECKOUT: asks it for its CAF.
+# caf_of CHECKOUT: asks CHECKOUT for its CAF.
 caf_of() {
   PATH=$here/bin:$PATH bash -euo pipefail -c \
     ". '$1/scripts/set_up.sh'; . '$1/scripts/sanitized_caf.sh'; caf=\$(sanitized_caf); echo \$caf" \

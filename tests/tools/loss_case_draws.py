@@ -1,4 +1,4 @@
-"""Random cases of losses, each with the same computation in PyTorch."""
+"""This module draws random cases of losses, each with the same computation in PyTorch."""
 
 import math
 
@@ -12,7 +12,7 @@ SPECIAL = (math.nan, math.inf, -math.inf, 1e30, -1e30)
 
 
 def pair(draws, name, x, target, function, attributes=None, gradients=None, offset=0):
-    """A loss of x and a target of the same shape, each of whose gradients can be asked for."""
+    """Draws a loss of `x` and `target`, which have the same shape. Both may have gradients."""
     reduction = draws.one_of(REDUCTIONS)
     if gradients is None:
         gradients = ['x', 'target'] if draws.coin() else ['x']
@@ -25,14 +25,16 @@ def pair(draws, name, x, target, function, attributes=None, gradients=None, offs
 
 def difference(draws):
     shape = draws.any_shape()
-    # The square of a difference may be infinite; twice the difference may not.
+    # The square of a difference may be infinite, but twice the difference may not.
     x, target = with_special(draws, draws.tensor(shape), SPECIAL), draws.tensor(shape)
     name = draws.one_of(['l1_loss', 'mse_loss', 'smooth_l1_loss'])
     if name != 'smooth_l1_loss':
         function = getattr(functional, name)
         return pair(draws, name, x, target, lambda x, y, r: function(x, y, reduction=r))
     beta = draws.one_of([1.0, 0.1, 0.0, 5.0])
-    if beta == 0:  # PyTorch has a gradient of -1 for both where they are equal, and 0 for a NaN.
+    # Where both inputs are equal, PyTorch's smooth_l1_loss has a gradient of -1 for both; for a
+    # NaN, it has 0.
+    if beta == 0:
         x = draws.tensor(shape)
         return pair(draws, name, x, target, lambda x, y, r: functional.l1_loss(x, y, reduction=r),
                     {'beta': beta})
@@ -45,7 +47,7 @@ def binary(draws):
     shape = draws.any_shape()
     target = draws.uniform(shape, 0, 1) if draws.coin() else (draws.signs(shape) + 1) / 2
     if draws.coin():
-        # PyTorch's formula has no number for most infinite logits.
+        # PyTorch's formula gives no number for most infinite logits.
         x = with_special(draws, draws.tensor(shape), (math.nan, 1e30, -1e30))
         return pair(draws, 'binary_cross_entropy_with_logits', x, target,
                     lambda x, y, r: functional.binary_cross_entropy_with_logits(x, y, reduction=r),
@@ -102,7 +104,8 @@ def poisson(draws):
     log_input, full = draws.coin(), draws.coin()
     eps = draws.one_of([1e-8, 1e-3])
     x = draws.uniform(shape, 0.05, 20)
-    if log_input:  # Beyond 88 the rate is larger than any float, and before that a sum of them.
+    # Beyond 88 the rate is larger than any float; even below 88, a sum of rates can be larger.
+    if log_input:
         x = draws.tensor(shape, draws.one_of(['normal', 'large', 'tiny'])).clip(-88, 78)
     target = draws.random.integers(0, 12, shape).astype('float32')
     return pair(draws, 'poisson_nll_loss', x, target,
@@ -164,13 +167,13 @@ def ctc(draws):
               'steps': lengths, 'counts': counts}
 
     def spelled():
-        """Whether every sample's steps are enough for its labels and blanks between equals."""
+        """Returns whether each sample has steps for its labels and blanks between equal ones."""
         for i in range(samples):
             own = labels[i, :counts[i]]
             if lengths[i] < counts[i] + (own[1:] == own[:-1]).sum():
                 return False
         return True
-    # The gradient of an infinite loss is not a number, in PyTorch and elsewhere.
+    # The gradient of an infinite loss is NaN, in PyTorch and in Penstock.
     return Case('ctc_loss', inputs, lambda t: {'out': functional.ctc_loss(
         functional.log_softmax(t['x'], 2).transpose(0, 1), t['labels'], t['steps'], t['counts'],
         blank, reduction, zero)}, steps=steps, gradients=['x'] if zero or spelled() else [],

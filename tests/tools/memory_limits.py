@@ -3,11 +3,11 @@
 Usage: memory_limits.py TRAINER [--settings N] [--seed S]
 
 Each run has an address space of its own size, as `ulimit -v` gives it, from too little to begin
-with to plenty; which of a few configurations is run is drawn. A run has to end within two minutes
-with code 0, 1 or 2, never by a signal, and one that does not end with 0 has to say why in a last
-line that opens with the program's name. A run that the C library ends, because a thread could not
-register a destructor, is as wrong as any other that a signal ends, and is counted besides. The
-suite makes a handful of runs; the long one is
+with to plenty, and one of a few configurations, which is drawn. A run has to end within two minutes
+with code 0, 1 or 2, never by a signal. A run that does not end with 0 has to say why in a last line
+that begins with the program's name. If the C library ends a run, because a thread could not
+register a destructor, that is as wrong as any other end by a signal, and is counted separately. The
+test suite makes a few runs; a longer test is
 
     tests/tools/memory_limits.py build-test/apps/trainer/penstock-train --settings 1000
 """
@@ -35,7 +35,7 @@ CONFIGURATIONS = [
 
 
 def configuration(arguments):
-    """The common options, but for those that are given again."""
+    """Returns `arguments` after those of the common options that `arguments` does not have."""
     kept = []
     for name, value in zip(COMMON[::2], COMMON[1::2]):
         if name not in arguments:
@@ -44,7 +44,7 @@ def configuration(arguments):
 
 
 def run(trainer, arguments, limit):
-    """(exit code or None for a hang, the last line of the standard error)"""
+    """Returns the exit code (None for a hang), the last line of stderr, and the files left over."""
     def restrict():
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -66,7 +66,7 @@ def is_ended_by_the_c_library(code, line):
 
 
 def complaint(code, line, left):
-    """What is wrong with a run's end; nothing if nothing is."""
+    """Returns what is wrong with the end of a run, or an empty text."""
     if code is None:
         return f'it did not end within {SECONDS} s'
     if code < 0:
@@ -81,7 +81,7 @@ def complaint(code, line, left):
 
 
 def least_limit(trainer):
-    """Bytes with which the program can be loaded: below, the loader of programs fails."""
+    """Returns the bytes of memory below which the system cannot load the program."""
     for mib in range(8, 4096, 4):
         def restrict():
             resource.setrlimit(resource.RLIMIT_AS, (mib * MIB, mib * MIB))

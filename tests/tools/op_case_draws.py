@@ -1,4 +1,4 @@
-"""Random cases of ops and losses, each with the same computation in PyTorch."""
+"""This module draws random cases of ops, each with the same computation in PyTorch."""
 
 import math
 
@@ -11,8 +11,9 @@ REDUCTIONS = ('mean', 'sum', 'none')
 
 
 class Case:
-    """What Penstock computes (steps, by the names of values) and what PyTorch computes: `torch`
-    takes a dictionary of tensors and returns that of the results, in the order of `results`."""
+    """A Case says what Penstock computes, in `steps` that name values, and what PyTorch computes:
+    `torch` takes a dictionary of the input tensors and returns one of the results, in the order of
+    `results`."""
 
     def __init__(self, op, inputs, torch, attributes=None, steps=None, results=('out',),
                  gradients=None, sharp=False, amplification=0.0, offset=0.0):
@@ -20,11 +21,13 @@ class Case:
         self.steps = steps or [step(op, list(inputs), list(results), attributes)]
         self.gradients = gradients if gradients is not None else [
             name for name, tensor in inputs.items() if tensor.dtype == numpy.float32]
-        self.sharp = sharp  # Elements lie on kinks on purpose, where a perturbation would jump.
-        # What a gradient is the difference of, in parts of the largest incoming gradient: rounding
-        # is relative to that where the difference itself is small.
+        # If this is true, elements lie on kinks on purpose, where a perturbation would jump.
+        self.sharp = sharp
+        # A gradient is the difference of numbers that are this many times as large as the largest
+        # incoming gradient. Rounding is relative to these numbers where the difference itself is
+        # small.
         self.amplification = amplification
-        self.offset = offset  # What a result is the difference of, likewise.
+        self.offset = offset  # A result is the difference of numbers of this size.
 
     def description(self):
         return {'steps': self.steps, 'results': list(self.results), 'gradients': self.gradients}
@@ -35,11 +38,12 @@ def step(op, inputs, outputs, attributes=None):
 
 
 class Draws:
-    """Numbers and tensors that follow from a seed."""
+    """A Draws draws numbers and tensors from a seed."""
 
     def __init__(self, seed):
         self.random = numpy.random.Generator(numpy.random.PCG64(seed))
-        self.sharp = self.below(8) == 0  # All of a case's tensors are, or none.
+        # If this is true, all tensors of a case are sharp; otherwise none is.
+        self.sharp = self.below(8) == 0
 
     def below(self, limit):
         return int(self.random.integers(limit))
@@ -51,7 +55,7 @@ class Draws:
         return self.below(2) == 0
 
     def size(self, limit=20):
-        """Often 1 or a number next to a multiple of a vector's length."""
+        """Returns a size, which often is 1 or next to a multiple of a vector's length."""
         any_size = 1 + self.below(limit)
         return self.one_of([1, 2, 3, any_size, any_size, 7, 9, 15, 16, 17])
 
@@ -62,7 +66,7 @@ class Draws:
         return self.shape(1 + self.below(4))
 
     def tensor(self, shape, kind=None):
-        """f32 elements of one of the kinds."""
+        """Returns a tensor with f32 elements of one of the kinds."""
         normal = self.random.standard_normal(shape)
         smooth = ['normal', 'normal', 'normal', 'wide', 'large', 'tiny', 'shifted']
         kind = kind or self.one_of(['ties', 'ties', 'equal'] if self.sharp else smooth)
@@ -94,7 +98,7 @@ class Draws:
 
 
 def with_special(draws, x, values=(math.nan, math.inf, -math.inf, 3e38, -3e38)):
-    """Sometimes with elements that are not finite, or as large as floats are."""
+    """Returns `x`. In some draws, some of its elements are replaced by some of `values`."""
     if draws.below(6) == 0:
         flat = x.reshape(-1)
         for value in values:
@@ -192,7 +196,7 @@ def conv2d(draws):
 
 
 def conv2d_lanes(draws):
-    """The same op in the layout of batch lanes, between the conversions."""
+    """Draws conv2d in the batch-lane layout, between the conversions."""
     case = conv2d(draws)
     while any(case.steps[0]['attributes'][name] != 1 for name in ('stride', 'dilation', 'groups')):
         case = conv2d(draws)
@@ -206,8 +210,9 @@ def conv2d_lanes(draws):
 
 
 def pooled(draws, case):
-    """The op that convolves, takes the largest of each 2x2 and applies ReLU at once. No two of the
-    four are as large but for rounding."""
+    """Returns a case of the op that convolves, takes the largest of each 2x2 pixels and applies
+    ReLU at once. The inputs are drawn so that the four pixels hardly ever differ by rounding
+    only."""
     height, width = (case.inputs['x'].shape[axis] - case.inputs['weight'].shape[axis] + 1
                      for axis in (2, 3))
     if min(height, width) < 2 or case.steps[1]['attributes']['padding'] > 0:
@@ -245,17 +250,19 @@ def pool(draws):
 
 
 def normalised(draws, shape):
-    """Inputs of a norm, not all equal: the smallest variances are a matter of eps."""
+    """Returns inputs of a norm, not all equal: the smallest variances are a matter of eps."""
     return draws.tensor(shape, draws.one_of(['normal', 'normal', 'large', 'shifted', 'tiny']))
 
 
 def steepness(x, axes, eps, weight):
-    """The largest derivative of a norm over these axes, about."""
+    """Returns about the largest derivative of a norm over `axes`."""
     deviations = numpy.sqrt(x.astype(numpy.float64).var(axes) + eps)
     return 4 * float(abs(weight).max() / deviations.min())
 
 
-NORM_OFFSET = 10  # A normalised element times its weight, against the bias.
+# The result of a norm is the difference of numbers of about this size: a normalised element times
+# its weight, and the bias.
+NORM_OFFSET = 10
 
 
 def layer_norm(draws):
@@ -334,7 +341,7 @@ def movement(draws):
 
 
 def attention(draws):
-    """softmax(causal_mask(scores)), which no row leaves without an element."""
+    """Draws softmax(causal_mask(scores)). Every row has an element that is not masked."""
     n = draws.size(20)
     x = draws.tensor(draws.shape(draws.below(3)) + (n, n))
     hidden = torch.ones(n, n, dtype=torch.bool).triu(1)

@@ -1,9 +1,10 @@
 """Usage: pytorch_trajectories.py FILE. Trains a small network under many optimizers and options
-with PyTorch, in double precision, and writes what comes out: tests/data/trajectories/small
-.safetensors, which e2e/pytorch_trajectories_test.cpp compares Penstock with.
+with PyTorch, in double precision, and writes the results to FILE. The results are stored as
+tests/data/trajectories/small.safetensors, and tests/e2e/pytorch_trajectories_test.cpp compares
+Penstock with them.
 
-The network is smooth (no ReLU, no maximum) and has no parameter whose gradient is zero but for
-rounding, so that the runs part by rounding alone.
+The network is smooth (it has no ReLU and no maximum), and no parameter has a gradient that would be
+zero without rounding, so that the runs of Penstock and PyTorch differ by rounding only.
 """
 
 import copy
@@ -16,10 +17,11 @@ import torch
 import safetensors
 
 BATCH, UPDATES, CHANNELS, SIZE, CLASSES = 4, 10, 2, 6, 5
-# The most micro-batches that an update has in any case: all replicas', all accumulated.
+# This is the largest number of micro-batches of all replicas that an update accumulates in any
+# case.
 MOST_MICRO_BATCHES = 4
-# The part of a tensor's largest magnitude by which a run without one of its settings has to differ
-# at least.
+# A run without one of its settings has to differ by at least this part of a tensor's largest
+# magnitude.
 NOTICED = 1e-3
 
 
@@ -67,7 +69,7 @@ CLASS_OF_RULE = {'sgd': torch.optim.SGD, 'adam': torch.optim.Adam, 'adamw': torc
 
 
 class Network(torch.nn.Module):
-    """The network of the test, under the same names."""
+    """A Network is the network of the test, with parameters of the same names."""
 
     def __init__(self):
         super().__init__()
@@ -83,7 +85,7 @@ class Network(torch.nn.Module):
 
 
 def constants(settings):
-    """Arguments of PyTorch's class from Penstock's settings, with PyTorch's defaults."""
+    """Returns arguments for PyTorch's class from Penstock's settings. PyTorch's defaults apply."""
     result = {key: value for key, value in settings.items()
               if key not in ('rule', 'learning_rate', 'beta1', 'beta2')}
     if settings['rule'] in ('adam', 'adamw'):
@@ -138,7 +140,7 @@ def train(network, images, labels, options):
 
 
 def without_one(optimizer):
-    """{setting: the optimizer without it}, for every setting but the learning rate."""
+    """Returns {setting: the optimizer without it}, for every setting but the learning rate."""
     result = {}
     for key in optimizer['settings']:
         if key in ('rule', 'learning_rate') or optimizer['settings'].get('nesterov') and (
@@ -155,7 +157,7 @@ def without_one(optimizer):
 
 
 def difference(state, other):
-    """The largest over all tensors, in parts of each one's largest magnitude."""
+    """Returns the largest difference in any tensor, in parts of the tensor's largest magnitude."""
     return max(abs(state[name] - other[name]).max() / abs(state[name]).max() for name in state)
 
 

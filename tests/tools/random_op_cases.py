@@ -4,12 +4,13 @@ Usage: random_op_cases.py EVALUATOR [--cases N] [--seed S]
        random_op_cases.py EVALUATOR [--cases N] [--seed S] --store FILE
 
 EVALUATOR is tests/tools/op_evaluator of a build directory. The first form reports every case that
-differs, with the seed that draws it alone (`--cases 1 --seed S`), and ends with status 1 if there
-is one. The second writes a few small ones of each op, with what PyTorch computes and how far
-rounding may lead away from that. tests/data/op_cases.safetensors is made with `--cases 9000`.
+differs, with the seed that draws this case alone (`--cases 1 --seed S`), and ends with status 1 if
+a case differs. The second form writes a few small cases of each op to FILE, with what PyTorch
+computes and how far rounding may lead away from that. tests/data/op_cases.safetensors is made with
+`--cases 9000`.
 
-Rounding may change an element by a few units in its last place, and by what changes if the inputs
-do so: the computation is repeated with inputs that differ in their last bits.
+Rounding may change an element by a few units in its last place, and by as much as the element
+changes if the inputs change in their last bits: the computation is repeated with such inputs.
 """
 
 import argparse
@@ -30,23 +31,23 @@ from op_case_draws import OPS, Draws
 
 EPS = 2.0 ** -24
 PERTURBATIONS = 3
-# An element may be away by so many units in its last place, and by so many times what the
-# perturbations change: more where many numbers are added up, one after the other.
+# An element may differ by this many units in its last place, and by this many times what the
+# perturbations change. Ops that add up many numbers one after the other have a larger factor.
 UNITS, TIMES = 64, 64
 TIMES_OF = {'conv2d': 128, 'conv2d_lanes': 128, 'conv2d_pool_relu_lanes': 128, 'embedding': 256,
             'linear': 128, 'matmul': 128}
-# It may also be away by so many units of what it is the difference of.
+# An element may also differ by this many units of the numbers whose difference it is.
 DIFFERENCE_UNITS = 64
-# These ops approximate a function to an absolute error, or cancel inside: they may be away by such
-# a part of the result's largest magnitude. So may cases that are not perturbed.
+# These ops approximate a function to an absolute error, or cancel inside. Their results may differ
+# by this part of the largest magnitude. Cases that are not perturbed may differ by SHARP_FLOOR.
 FLOOR = {'gelu': 1e-6, 'silu': 3e-7, 'ctc_loss': 1e-6}
 SHARP_FLOOR = 1e-5
-# In these, PyTorch itself loses as much in differences of numbers near 1; nothing less than the
-# second number counts anywhere.
+# In these losses, PyTorch itself loses up to DOUBLE in differences of numbers near 1. No difference
+# that is smaller than NOTHING counts in any case.
 APPROXIMATE_IN_PYTORCH = {'binary_cross_entropy_with_logits', 'soft_margin_loss',
                           'multilabel_soft_margin_loss'}
 DOUBLE, NOTHING = 4e-16, 1e-37
-# A stored case has at most so many elements, and an op so many cases.
+# A stored case has at most this many elements, and an op has at most this many cases.
 STORED_ELEMENTS, STORED_OF_EACH = 300, 2
 LARGEST = float(numpy.finfo(numpy.float32).max)
 
@@ -58,7 +59,7 @@ def draw(seed):
 
 
 def expected_of(case, inputs, gradient):
-    """{name: tensor} of results and gradients, computed by PyTorch from arrays."""
+    """Returns {name: tensor} of results and gradients, computed by PyTorch from arrays."""
     tensors = {name: torch.tensor(array) for name, array in inputs.items()}
     for name in case.gradients:
         tensors[name].requires_grad_()
@@ -88,7 +89,7 @@ def perturbed(array, random):
 
 
 def allowed_of(case, inputs, gradient, expected, random):
-    """How far each element may be from what is expected."""
+    """Returns how far each element may be from what is expected."""
     spread = {name: numpy.zeros(array.shape) for name, array in expected.items()}
     with numpy.errstate(invalid='ignore'):
         for _ in range(0 if case.sharp else PERTURBATIONS):
@@ -113,11 +114,12 @@ def allowed_of(case, inputs, gradient, expected, random):
 
 
 def compared(actual, expected, allowed):
-    """What is wrong with a tensor, or nothing."""
+    """Returns what is wrong with a tensor, or None."""
     if actual.size != expected.size:
         return f'shape {actual.shape}, expected {expected.shape}'
     actual = actual.reshape(expected.shape).astype(numpy.float64)
-    infinite = numpy.abs(expected) > LARGEST  # What no float can hold is infinite there.
+    # Where a number is larger than any float, an infinity is expected.
+    infinite = numpy.abs(expected) > LARGEST
     as_float = numpy.where(infinite, numpy.sign(expected) * numpy.inf, expected)
     with numpy.errstate(invalid='ignore'):
         same = (actual == as_float) | (numpy.isnan(actual) & numpy.isnan(as_float))
@@ -131,7 +133,7 @@ def compared(actual, expected, allowed):
 
 
 class Drawn:
-    """A case with everything that is needed to judge a result."""
+    """A Drawn is a case with everything that is needed to judge a result."""
 
     def __init__(self, seed):
         self.seed = seed
@@ -153,7 +155,7 @@ class Drawn:
 
 
 def evaluate(evaluator, drawn):
-    """(tensors, refusals) that the evaluator gives for a list of cases."""
+    """Returns (tensors, refusals) that the evaluator gives for a list of cases."""
     with tempfile.TemporaryDirectory() as directory:
         given, results = os.path.join(directory, 'in'), os.path.join(directory, 'out')
         safetensors.write(given, {name: array for one in drawn for name, array in
@@ -175,7 +177,7 @@ def complaints(one, tensors, refusals):
 
 
 def check(evaluator, seeds):
-    """Reports each case that differs; returns how many."""
+    """Reports each case that differs, and returns how many differ."""
     counts, differing = collections.Counter(), collections.Counter()
     for begin in range(0, len(seeds), 500):
         drawn = [Drawn(seed) for seed in seeds[begin:begin + 500]]
@@ -194,8 +196,8 @@ def check(evaluator, seeds):
 
 
 def store(path, seeds):
-    """Writes the first small cases of every op. "SEED.expected.NAME" has what is expected of a
-    result and then how far it may be away."""
+    """Writes the first small cases of every op. "SEED.expected.NAME" has the elements that a result
+    is expected to have, and how far each of them may be away."""
     tensors, metadata, stored = {}, {}, collections.Counter()
     for one in map(Drawn, seeds):
         size = sum(array.size for array in {**one.inputs, **one.expected}.values())
@@ -220,7 +222,8 @@ def main():
     parser.add_argument('--store')
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    warnings.simplefilter('ignore')  # KL divergence's mean is meant as it is.
+    # KL divergence's "mean" is meant as it is, although PyTorch warns of it.
+    warnings.simplefilter('ignore')
     seeds = list(range(arguments.seed, arguments.seed + arguments.cases))
     if arguments.store:
         store(arguments.store, seeds)

@@ -1,4 +1,4 @@
-"""Tensors of numpy and text by name, in the form of safetensors files."""
+"""This module reads and writes numpy tensors and texts by name, in safetensors files."""
 
 import json
 import struct
@@ -10,9 +10,9 @@ NAMES = {numpy.dtype(dtype): name for name, dtype in TYPES.items()}
 
 
 def write(path, tensors, metadata):
-    """Writes `tensors` and the strings in `metadata`: the same bytes for the same content."""
+    """Writes `tensors` and the strings in `metadata`. The same content gives the same bytes."""
     header, blobs, end = {'__metadata__': metadata}, [], 0
-    # Larger elements come first, so that all are aligned.
+    # Tensors with larger elements come first, so that all tensors are aligned.
     for name, tensor in sorted(tensors.items(), key=lambda item: (-item[1].itemsize, item[0])):
         blob = numpy.ascontiguousarray(tensor).tobytes()
         header[name] = {'dtype': NAMES[tensor.dtype], 'shape': list(tensor.shape),

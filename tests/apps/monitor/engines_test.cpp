@@ -20,8 +20,8 @@ namespace {
 using penstock::testing::TemporaryDirectory;
 using penstock::testing::write_file;
 
-/// Is a socket at which this process listens while the object lives, under the name that a socket
-/// of process `pid` has.
+/// A Listening is a socket at which this process listens while the object lives, under the name
+/// that a socket of process `pid` has.
 class Listening {
  public:
   Listening(const TemporaryDirectory& directory, std::int64_t pid)
@@ -105,7 +105,7 @@ TEST(Engines, ThatHaveEndedLoseTheirSockets) {
   EXPECT_EQ(directory.entries(), std::set<std::string>{std::to_string(::getpid()) + ".sock"});
 }
 
-// In another container, the same number belongs to another process, or to none.
+// In another container, the number of a process belongs to another process, or to none.
 TEST(Engines, OfAnotherContainerKeepTheirSockets) {
   const TemporaryDirectory directory;
   const std::int64_t ended = ended_process();

@@ -35,7 +35,8 @@ const std::vector<NamedOptimizer>& optimizers() {
   return list;
 }
 
-/// Gives `parameter` another learning rate and decay in one of three draws.
+/// In one of three draws, gives `parameter` another learning rate and weight decay than the other
+/// parameters have.
 void draw_group(Draws& draws, const std::string& parameter, Optimizer& optimizer) {
   if (draws.below(3) != 0) return;
   ParameterGroup group{.parameters = {parameter}, .settings = optimizer.settings};
@@ -48,7 +49,7 @@ void draw_group(Draws& draws, const std::string& parameter, Optimizer& optimizer
   optimizer.groups = {group};
 }
 
-/// Has the classes of tensors that may be kept in the host store.
+/// These are the classes of tensors that may be kept in the host store.
 constexpr Offload OffloadOptions::*offload_classes[] = {
     &OffloadOptions::optimizer_state, &OffloadOptions::accumulators, &OffloadOptions::activations,
     &OffloadOptions::weights};
@@ -71,8 +72,8 @@ void draw_schedule(Draws& draws, Topology& topology) {
       {PipelineSchedule::grouped, PipelineSchedule::interleaved, PipelineSchedule::sequential});
 }
 
-/// Draws for each of the blocks "B" to "D" whether it begins a stage or belongs to the stage
-/// before.
+/// Draws for each of the blocks "B" to "D" whether it begins a stage or belongs to the stage of the
+/// block before it.
 void cut_between_blocks(Draws& draws, Configuration& configuration) {
   std::vector<Stage>& stages = configuration.options.topology.stages;
   stages = {Stage{"A"}};
@@ -128,8 +129,8 @@ void draw_cut(Draws& draws, const Experiment& experiment, Configuration& configu
   }
 }
 
-/// Returns whether the options may place the stages and put them into phases. They may not if the
-/// compiler or the blocks say where the stages are.
+/// Returns whether the options may place the stages and put them into phases. The options may not
+/// do so if the compiler or the blocks say where the stages are.
 bool is_placed_freely(const Configuration& configuration) {
   return configuration.cut != Cut::by_the_compiler && configuration.cut != Cut::by_rule;
 }
@@ -143,7 +144,7 @@ void draw_placement(Draws& draws, Configuration& configuration) {
 }
 
 /// Draws a phased strategy, with phases of one or two stages, or with each stage as a phase. The
-/// strategy decides over the IPUs.
+/// strategy decides on which IPUs the stages run.
 void draw_phases(Draws& draws, Configuration& configuration) {
   if (!is_placed_freely(configuration) || draws.below(3) != 0) return;
   Topology& topology = configuration.options.topology;
@@ -214,17 +215,17 @@ void draw_threads(Draws& draws, Options& options) {
   options.runtime.trace = draws.below(4) == 0;
 }
 
-/// Draws whether the memory of the IPUs is limited. It is not if the compiler cuts the model, since
-/// it may cut by other measured times the next time, and not if a shorter last update needs the
-/// whole optimizer's state in the one replica that runs it.
+/// Draws whether the memory of the IPUs is limited. It is never limited if the compiler cuts the
+/// model, because the compiler may measure other times and cut elsewhere when it runs again, nor if
+/// a shorter last update needs the whole optimizer's state in the one replica that runs it.
 bool draw_limit(Draws& draws, const Experiment& experiment, const Configuration& configuration) {
   const bool grows =
       experiment.last_samples > 0 && configuration.options.training.sharding.optimizer_state.on;
   return draws.below(3) == 0 && configuration.cut != Cut::by_the_compiler && !grows;
 }
 
-/// Draws a last update with fewer samples in one of three draws. Replicas that share their inputs
-/// need whole updates.
+/// In one of three draws, gives the last update fewer samples than the others. Replicas that share
+/// their inputs need whole updates.
 void draw_last_update(Draws& draws, Experiment& experiment) {
   const std::int64_t whole = per_update(experiment.options);
   if (draws.below(3) != 0 || whole == 1 || experiment.options.topology.input_group_size > 1) return;

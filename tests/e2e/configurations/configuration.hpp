@@ -13,11 +13,11 @@
 
 namespace penstock::testing {
 
-/// Count the experiments, one of each seed from 0, the configurations of each experiment, and the
-/// updates in each configuration.
+/// There is one experiment for each seed from 0 to `experiments` - 1. Each experiment has
+/// `configurations_each` configurations, and each configuration makes `updates` updates.
 inline constexpr int experiments = 50, configurations_each = 10, updates = 3;
 
-/// Draws numbers that are the same on every machine.
+/// A Draws draws numbers from a seed. The numbers are the same on every machine.
 class Draws {
  public:
   explicit Draws(std::uint32_t seed) : generator_(seed) {}
@@ -38,14 +38,14 @@ struct NamedOptimizer {
   Optimizer optimizer;
 };
 
-/// Has the model, the data, the optimizer, b, G, R, the seed, the reduction, the input groups and
-/// the number of samples of the last update.
+/// An Experiment has the model, the data, the optimizer, b, G, R, the seed, the reduction, the
+/// input groups and the number of samples of the last update.
 struct Experiment {
   const SmallNetwork* network = nullptr;
-  NamedOptimizer optimizer = {};  ///< Has one of the network's parameters in a group, or none.
+  NamedOptimizer optimizer = {};  ///< One of the network's parameters may be in a group.
   Options options = {};
-  /// Counts the samples of the last update if they are fewer than those of the other updates. 0
-  /// says that the last update has as many as the others.
+  /// This is the number of samples of the last update if they are fewer than those of the other
+  /// updates. If it is 0, the last update has as many as the others.
   std::int64_t last_samples = 0;
 };
 
@@ -60,23 +60,24 @@ Experiment draw_experiment(Draws& draws);
 /// Draws an experiment with `network`, which has to outlive it.
 Experiment draw_experiment(Draws& draws, const SmallNetwork& network, bool large);
 
-/// Says where a model is cut into stages.
+/// A Cut says where a model is cut into stages.
 enum class Cut : std::uint8_t {
-  between_blocks,   ///< Cuts as `Topology::stages` says.
-  between_layers,   ///< Cuts anywhere, as `Model::set_stage_assignment()` was told.
-  by_the_compiler,  ///< Cuts as `Topology::automatic_stages` asks.
-  by_rule           ///< Cuts as `Topology::stage_rule` says, with blocks that name their IPUs.
+  between_blocks,   ///< The model is cut as `Topology::stages` says.
+  between_layers,   ///< The model is cut anywhere, as `Model::set_stage_assignment()` was told.
+  by_the_compiler,  ///< The model is cut as `Topology::automatic_stages` asks.
+  /// The model is cut as `Topology::stage_rule` says, with blocks that name their IPUs.
+  by_rule
 };
 
 struct Configuration {
-  Options options = {};  ///< Has the options of the experiment, and all others as drawn.
+  Options options = {};  ///< These are the options of the experiment, and all others as drawn.
   Marks marks = {};
-  bool cached = false;  ///< Says whether the plan is read from a cache.
-  /// Says whether each IPU has as much memory as the fullest IPU needs, and no byte more.
+  bool cached = false;  ///< If this is true, the plan is read from a cache.
+  /// If this is true, each IPU has as much memory as the fullest IPU needs, and no byte more.
   bool limited = false;
   Cut cut = Cut::between_blocks;
   int stages = 1;
-  /// Has the stage of each layer, in post-order, for Cut::between_layers.
+  /// This is the stage of each layer, in post-order, for Cut::between_layers.
   std::vector<int> layer_stages = {};
 };
 

@@ -1,6 +1,6 @@
-// The way in which a training is run changes no bit of its results: every setting of a
-// configuration is drawn from a seed, and the results are compared with those of one stage on one
-// IPU.
+// These tests check that the way in which a training is run changes no bit of its results. Every
+// setting of a configuration is drawn from a seed, and the results are compared with those of one
+// stage on one IPU.
 #include <gtest/gtest.h>
 
 #include "tests/e2e/configurations/trained.hpp"
@@ -9,8 +9,8 @@
 namespace penstock::testing {
 namespace {
 
-/// Counts the configurations that run of each experiment. Under sanitizers there is only one,
-/// because each takes some twenty times as long.
+/// This many configurations of each experiment are run. Under sanitizers there is only one, because
+/// each takes some twenty times as long.
 constexpr int sampled = sanitized ? 1 : configurations_each;
 
 class Configurations : public ::testing::TestWithParam<int> {};

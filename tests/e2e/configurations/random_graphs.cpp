@@ -12,12 +12,13 @@ namespace {
 constexpr int classes = 3;
 constexpr const char* blocks[] = {"A", "B", "C", "D"};
 
-/// Says what a network is made for: its input is images or rows, and its loss needs labels or a
-/// target.
+/// A Task says what a network is made for: its input is images or rows, and its loss needs labels
+/// or a target.
 struct Task {
   bool has_images;
-  std::vector<std::int64_t> sample;  ///< Is the shape of one sample of the input.
-  bool has_labels;  ///< If false, there is a target of as many numbers as there are classes.
+  std::vector<std::int64_t> sample;  ///< This is the shape of one sample of the input.
+  /// If this is false, there is a target of as many numbers as there are classes.
+  bool has_labels;
 };
 
 Task draw_task(Draws& draws) {
@@ -29,8 +30,8 @@ Task draw_task(Draws& draws) {
   return task;
 }
 
-/// Draws a network layer by layer while building it, so that each shape is known when the next
-/// layer is drawn.
+/// A RandomGraph draws a network layer by layer while building it, so that each shape is known when
+/// the next layer is drawn.
 class RandomGraph {
  public:
   RandomGraph(std::uint32_t seed, const Marks& marks)
@@ -68,8 +69,8 @@ class RandomGraph {
   bool is_image(Value value) const { return model_.shape(value).rank() == 4; }
   std::string next_name() { return "layer" + std::to_string(++names_); }
 
-  /// Keeps `value` for later layers to read. If its bit in the marks is set, it becomes a
-  /// checkpoint.
+  /// Keeps `value` for later layers to read. If the bit of `value` in the marks is set, `value`
+  /// becomes a checkpoint.
   Value note(Value value) {
     if (marks_.checkpoints >> (earlier_.size() % 4) & 1)
       value = model_.recomputation_checkpoint(value);
@@ -140,7 +141,8 @@ class RandomGraph {
 
   Value norm() {
     if (!is_image(x_)) return model_.layer_norm(next_name(), x_);
-    // A single value has no variance to train on.
+    // If an image is a single pixel, a channel of a micro-batch of one sample is a single value,
+    // and so has no variance.
     const bool batch = size(x_, 2) * size(x_, 3) > 1 && draws_.coin();
     if (batch) return model_.batch_norm2d(next_name(), x_);
     const std::int64_t channels = size(x_, 1);

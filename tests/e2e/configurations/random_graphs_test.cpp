@@ -1,4 +1,5 @@
-// Random networks are each trained in random ways, and compared with one stage on one IPU.
+// These tests train random networks in random ways, and compare the results with those of one stage
+// on one IPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>

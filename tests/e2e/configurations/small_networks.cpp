@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::int64_t classes = 3;
 
-/// Is called with one value after the other, and marks a value as a checkpoint if its bit is set in
-/// `bits`. The lowest bit is for the first value.
+/// A Checkpoints is called with one value after the other, and marks a value as a checkpoint if its
+/// bit is set in `bits`. The lowest bit is for the first value.
 class Checkpoints {
  public:
   Checkpoints(Model& model, std::uint32_t bits) : model_(&model), bits_(bits) {}
@@ -169,8 +169,8 @@ const SmallNetwork networks[] = {
     {"sequences", sequences, sentences, "norm1", "tokens.weight", 2},
 };
 
-/// Builds layers whose work the threads of an IPU share. The parameters are larger than a piece of
-/// any kind, and no multiple of one. The largest parameter is used in two blocks.
+/// Builds layers whose work the threads of an IPU share. "fc1.weight" and "fc2.weight" are larger
+/// than a piece of any kind, and are no whole number of pieces. Two blocks use "fc1.weight".
 Model wide(const Marks& marks) {
   Model model("wide", 5);
   Checkpoints offer(model, marks.checkpoints);

@@ -1,5 +1,5 @@
-// These are the networks that the property test over configurations trains: tiny ones of several
-// kinds, and one that is larger, with data for them.
+// These are the networks that the tests of configurations train: tiny ones of several kinds, and
+// one that is larger, with data for them.
 #pragma once
 
 #include <array>
@@ -13,10 +13,11 @@
 
 namespace penstock::testing {
 
-/// Has what a model itself says of how it is run.
+/// Marks are what a model itself says of how it is run.
 struct Marks {
-  std::uint32_t checkpoints = 0;  ///< Has bits that say which values become checkpoints.
-  std::array<int, 4> ipus = {-1, -1, -1, -1};  ///< Has the IPU of each block; -1 says "none".
+  std::uint32_t checkpoints = 0;  ///< Each bit says of one value whether it becomes a checkpoint.
+  /// These are the IPUs of the blocks; -1 means that a block names no IPU.
+  std::array<int, 4> ipus = {-1, -1, -1, -1};
 };
 
 struct SmallNetwork {
@@ -25,10 +26,10 @@ struct SmallNetwork {
   std::function<Model(const Marks& marks)> build;
   /// Returns `count` samples as one tensor per input.
   std::function<std::vector<Tensor>(std::int64_t count)> samples;
-  std::string layer;      ///< Is the name of a layer in the middle.
-  std::string parameter;  ///< Is the name of a parameter.
-  /// Counts the stages into which the compiler can cut the network. The compiler keeps layers that
-  /// share a parameter in one stage.
+  std::string layer;      ///< This is the name of a layer in the middle.
+  std::string parameter;  ///< This is the name of a parameter.
+  /// The compiler can cut the network into this many stages. It keeps layers that share a parameter
+  /// in one stage.
   int automatic_stages;
 };
 

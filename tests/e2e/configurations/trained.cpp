@@ -12,8 +12,9 @@
 namespace penstock::testing {
 namespace {
 
-/// Compiles a model, which keeps its plan in `directory`, and returns a second one that reads the
-/// plan there. The directory has to live as long as the model, which keeps later plans there, too.
+/// Makes a training model of `model`, which keeps its plan in `directory`. Returns a second
+/// training model, which reads the plan there. `directory` has to live as long as the returned
+/// model, which keeps later plans there, too.
 TrainingModel from_cache(const Model& model, Options options, const Optimizer& optimizer,
                          const TemporaryDirectory& directory) {
   options.runtime.cache_directory = directory.path().string();
@@ -25,7 +26,8 @@ TrainingModel from_cache(const Model& model, Options options, const Optimizer& o
 
 /// Returns how many bytes the fullest IPU of a model uses.
 std::int64_t fullest_ipu(const std::vector<StageReport>& stages) {
-  std::map<int, std::int64_t> used;  // Has the bytes that each IPU uses, by IPU.
+  // These are the bytes that each IPU uses, by the number of the IPU.
+  std::map<int, std::int64_t> used;
   for (const StageReport& stage : stages) {
     const auto [ipu, first] = used.emplace(stage.ipu, stage.shared_bytes);
     ipu->second += stage.peak_bytes - stage.shared_bytes;
@@ -33,10 +35,10 @@ std::int64_t fullest_ipu(const std::vector<StageReport>& stages) {
   return std::ranges::max(used | std::views::values);
 }
 
-/// Returns the least memory of an IPU, in bytes, that the model fits into which `make` makes of
-/// options. That is what the fullest IPU uses without a limit. The function checks that one byte
-/// less is refused, unless the engine chooses the threads of an IPU: then fewer threads may need
-/// less.
+/// Returns the least memory of an IPU, in bytes, with which `make` can make a model of `options`:
+/// as much as the fullest IPU uses without a limit. The function checks that one byte less is
+/// refused, unless the engine chooses the threads of an IPU, because with fewer threads the model
+/// may need less.
 template <class Make>
 std::int64_t least_memory(Options options, const Make& make) {
   options.topology.ipu_memory_bytes = 0;
@@ -66,7 +68,7 @@ StepResult infer(const Experiment& experiment, const Model& model, Options optio
   return serving.run(inputs);
 }
 
-/// Is an output mode with its period, and the number of micro-batches of the call.
+/// A Selection is an output mode with its period, and the number of micro-batches of the call.
 struct Selection {
   OutputMode mode = OutputMode::all;
   std::size_t period = 1, micro_batches = 1;
@@ -78,8 +80,8 @@ struct Selection {
   }
 };
 
-/// Returns what a call returns of `all`, which has the values of all its micro-batches and
-/// replicas.
+/// Returns what a call with `selection` returns of `all`, which has the values of all micro-batches
+/// and replicas of the call.
 std::vector<float> select(const Selection& selection, std::span<const float> all) {
   if (selection.mode == OutputMode::all) return {all.begin(), all.end()};
   const std::size_t round = all.size() / selection.micro_batches;
@@ -110,7 +112,7 @@ bool same_bits(std::span<const float> a, std::span<const float> b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
 }
 
-/// Returns whether `calls` returned under `name` what they had to. `reference` has one call per
+/// Returns whether `calls` returned the right values under `name`. `reference` has one call per
 /// update, with the values of all micro-batches.
 bool returned_as_expected(const std::string& name, const Calls& calls, const Calls& reference,
                           const Experiment& experiment, const Options& options) {

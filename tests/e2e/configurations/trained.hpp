@@ -1,4 +1,4 @@
-// Trained is what a training leaves behind that is run as a configuration says. difference()
+// A Trained is what a training that is run as a configuration says leaves behind. difference()
 // compares it with what the reference training leaves behind.
 #pragma once
 
@@ -10,13 +10,14 @@
 
 namespace penstock::testing {
 
-/// Has the numbers that each call returned under one name.
+/// Calls are the numbers that each call returned under one name.
 using Calls = std::vector<std::vector<float>>;
 
 struct Trained {
-  /// Has weights, buffers, the optimizer's state, and results of inference with these weights.
+  /// These are weights, buffers, the optimizer's state, and results of inference with these
+  /// weights.
   std::map<std::string, Tensor> tensors;
-  std::map<std::string, Calls> returned;  ///< Has losses, outputs and anchors, by name.
+  std::map<std::string, Calls> returned;  ///< These are losses, outputs and anchors, by name.
 };
 
 Trained train(const Experiment& experiment, const Configuration& configuration);

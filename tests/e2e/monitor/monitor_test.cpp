@@ -27,7 +27,7 @@ CommandResult monitor(Arguments arguments) {
   return run_command(arguments);
 }
 
-/// Are the arguments of a training that takes longer than any test.
+/// These are the arguments of a training that takes longer than any test.
 const Arguments long_training{PENSTOCK_TRAIN, "--dataset",    "synthetic", "--model",
                               "mlp",          "--epochs",     "1000000",   "--ipu-memory",
                               "1GB",          "--no-progress"};
@@ -65,8 +65,8 @@ class Monitor : public ::testing::Test {
   const EnvironmentVariable variable_{"XDG_RUNTIME_DIR", runtime_.path().string()};
 };
 
-/// Expects exactly these fields of an object. Each has a name, and a text with the names of the
-/// JSON types that are allowed.
+/// Expects that `object` has exactly the fields in `types`. Each of these has a name, and a text
+/// with the names of the JSON types that are allowed.
 void expect_fields(const Json& object,
                    const std::vector<std::pair<std::string, std::string>>& types) {
   EXPECT_EQ(object.size(), types.size()) << object.dump(2);

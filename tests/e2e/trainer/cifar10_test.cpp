@@ -1,4 +1,4 @@
-// E6: these tests run the trainer on images in CIFAR-10's binary format.
+// E6 of docs/reference.md: these tests run the trainer on images in CIFAR-10's binary format.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// A user who starts the trainer without options trains the default network on the whole default
-// data set, for as many epochs as the trainer chooses.
+// These tests check what a user gets who starts the trainer without options: it trains the default
+// network on the whole default data set, for as many epochs as the trainer chooses.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 struct DefaultRun {
   int epochs;
-  double least_accuracy;  ///< Is in percent, a point and a half below the worst of six seeds.
+  double least_accuracy;  ///< This is in percent, a point and a half below the worst of six seeds.
   Arguments arguments;
 };
 

@@ -18,9 +18,10 @@ struct Recipe {
   const char* name;
   Arguments arguments;
   int epochs;
-  int micro_batches;  ///< Counts the micro-batches of a step.
+  int micro_batches;  ///< A step has this many micro-batches.
   int batch_size;
-  /// Is the least share of the 500 test images to get right: 0.015 below the worst of eight seeds.
+  /// This is the least share of the 500 test images to get right: 0.015 below the worst of eight
+  /// seeds.
   double least_accuracy;
 };
 

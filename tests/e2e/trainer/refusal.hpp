@@ -12,13 +12,13 @@
 
 namespace penstock::testing {
 
-/// Returns the arguments of a run, and may put the files that the run reads into the directory.
+/// A BadRun returns the arguments of a run, and may put the files that the run reads into `inputs`.
 using BadRun = std::function<Arguments(const TemporaryDirectory& inputs)>;
 
 struct Refusal {
   const char* name;
   BadRun run;
-  std::string text;  ///< Is a text that the refusal must contain.
+  std::string text;  ///< The refusal must contain this text.
 };
 
 class TrainerRefusal : public ::testing::TestWithParam<Refusal> {};

@@ -23,7 +23,7 @@ inline CommandResult train(const Arguments& arguments, const CommandOptions& opt
   return run_command(Arguments{PENSTOCK_TRAIN} + arguments, options);
 }
 
-/// Asks for three steps of 5, 5 and 2 updates of 2 micro-batches of 8 images.
+/// These arguments ask for three steps of 5, 5 and 2 updates of 2 micro-batches of 8 images.
 inline const Arguments quick{"--dataset",
                              "synthetic",
                              "--batch-size",

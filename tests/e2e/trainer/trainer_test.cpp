@@ -171,8 +171,8 @@ TEST(Trainer, MetricsCountTheRunsThatWereRecomputed) {
   EXPECT_EQ(recomputed, (std::vector<int>{24, 24, 0, 0}));
 }
 
-// D13: a profile has a trace of training and one of inference, with an event for every program that
-// ran.
+// D13 of docs/reference.md: a profile has a trace of training and one of inference, with an event
+// for every program that ran.
 TEST(Trainer, ProfileHasAnEventPerProgramRun) {
   const TemporaryDirectory directory;
   const auto profile = directory / "new" / "profile";
@@ -301,7 +301,8 @@ std::string trained_weights(const Arguments& more) {
   return file_content(path);
 }
 
-// F17: another seed gives other weights, and the same seed gives the same weights.
+// F17 of docs/reference.md: another seed gives other weights, and the same seed gives the same
+// weights.
 TEST(Trainer, TheSeedDecidesTheWeights) {
   const std::string zero = trained_weights({"--seed", "0"});
   EXPECT_TRUE(trained_weights({"--seed", "1"}) != zero);

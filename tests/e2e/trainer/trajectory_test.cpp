@@ -116,7 +116,7 @@ class TrainerTrajectory : public ::testing::TestWithParam<const char*> {
   TemporaryDirectory directory_;
 };
 
-// E5: fashion_cnn is trained on images of Fashion-MNIST.
+// E5 of docs/reference.md: fashion_cnn is trained on images of Fashion-MNIST.
 TEST_P(TrainerTrajectory, IsPyTorchs) {
   const CommandResult result = run({});
   ASSERT_EQ(result.code, 0) << result.err;

@@ -1,4 +1,4 @@
-// E6: these tests read CIFAR-10's binary format.
+// E6 of docs/reference.md: these tests read CIFAR-10's binary format.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -91,7 +91,7 @@ struct Damage {
   std::string name;
   std::string bytes;
   Errc code;
-  std::string text;  // Is the part of the error's text after the path.
+  std::string text;  // This is the part of the error's text after the path.
 };
 
 std::vector<Damage> damages() {

@@ -84,7 +84,8 @@ struct IdxDamage {
   std::string images;
   std::string labels;
   Errc code;
-  // Is the error's text after the path of the images. "{labels}" stands for the path of the labels.
+  // This is the error's text after the path of the images. "{labels}" stands for the path of the
+  // labels.
   std::string text;
 };
 
@@ -93,8 +94,8 @@ std::string without_end(std::string bytes, std::size_t count) {
   return bytes;
 }
 
-/// Returns `bytes` with all bits of one byte flipped, since some single bits of a gzip file are
-/// mere padding.
+/// Returns `bytes` with all bits of the byte at `position` flipped, since some single bits of a
+/// gzip file are mere padding.
 std::string flipped(std::string bytes, std::size_t position) {
   bytes.at(position) = static_cast<char>(~bytes.at(position));
   return bytes;

@@ -1,4 +1,5 @@
-// E6: these tests check the transforms that are usual for CIFAR-10, on other images.
+// E6 of docs/reference.md: these tests check the transforms that are usual for CIFAR-10, on other
+// images.
 #include "penstock/transforms.hpp"
 
 #include <gtest/gtest.h>
@@ -125,7 +126,7 @@ TEST(Transforms, E6_DependOnSeedEpochAndSampleAloneNeverOnWorkersOrOrder) {
   EXPECT_LT(same, 50);
 }
 
-/// Has images of four pixels, and keeps the last request for one.
+/// A LastRequest has images of four pixels, and keeps the last request for one of them.
 struct LastRequest : Dataset {
   std::int64_t size() const override { return 20; }
   const std::vector<Field>& fields() const override { return fields_; }

@@ -45,7 +45,7 @@ TEST(ChromeTrace, SaysHowManyEventsWereDroppedBeforeThese) {
   }
 }
 
-// D13: viewers of Chrome's traces show a row for each IPU.
+// D13 of docs/reference.md: viewers of Chrome's traces show a row for each IPU.
 TEST(ChromeTrace, NamesARowPerIpu) {
   const Json trace = written(events);
   ASSERT_EQ(trace.size(), 4u);

@@ -39,9 +39,9 @@ std::ptrdiff_t open_files() {
 }
 
 struct Attempt {
-  bool reached = false;  ///< Says whether an allocation failed.
+  bool reached = false;  ///< If this is true, an allocation failed.
   bool refused = false;
-  std::string raw = {};  ///< Is the text of an exception that is no Error out_of_memory.
+  std::string raw = {};  ///< This is the text of an exception that is no Error out_of_memory.
 };
 
 /// Calls `action` while `count` allocations fail, beginning with number `first`.
@@ -74,7 +74,7 @@ Attempt attempt(const std::function<void()>& action, std::int64_t first, std::in
 int refusals_of(
     const std::function<void()>& action, const std::function<void()>& check = [] {},
     std::int64_t stride = 1) {
-  action();  // The first call allocates what is allocated only once.
+  action();  // The first call allocates what is allocated only once in a process.
   int refusals = 0;
   const auto files_before = open_files();
   for (const std::int64_t count : {std::int64_t{1}, std::int64_t{1} << 40})

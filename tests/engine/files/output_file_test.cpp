@@ -126,7 +126,8 @@ TEST(OutputFile, WritesThroughNoLinkIfItIsToldSo) {
               "cannot write \"" + (directory / name).string() + "\": it is a link");
   OutputFile file(directory / "real", OutputFile::Links::refused);
   file.write("after");
-  // A link that has been made in the meantime is replaced itself, and not the file that it names.
+  // If a link has been made in the meantime, the link itself is replaced, and not the file that it
+  // names.
   write_file(directory / "other", "another's");
   std::filesystem::remove(directory / "real");
   std::filesystem::create_symlink("other", directory / "real");
@@ -249,8 +250,8 @@ TEST(OutputFile, LeavesNothingBehindInAProcessThatIsKilled) {
   EXPECT_EQ(directory.entries(), Names{"out"});
 }
 
-/// While the object lives, this process cannot write files of more than `bytes` bytes, as if the
-/// disk were full.
+/// While a FileSizeLimit lives, this process cannot write files of more than `bytes` bytes, as if
+/// the disk were full.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {

@@ -1,6 +1,7 @@
-// Other programs may remove a file while it is about to be replaced. This program has an access()
-// of its own, which removes the file that it is asked about at the moment at which OutputFile has
-// found it and asks whether it may be written.
+// This test checks that OutputFile writes a file that another program removes while it is about to
+// be replaced. The test's program has an access() of its own, which removes the file that it is
+// asked about, at the moment at which OutputFile has found the file and asks whether it may be
+// written.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -17,7 +17,8 @@ using testing::TemporaryDirectory;
 using testing::write_file;
 using Names = std::set<std::string>;
 
-/// Runs tests with temporary files that have a name and, if the file system can, that have none.
+/// TemporaryFileNames runs tests with temporary files that have a name and, if the file system
+/// allows them, with temporary files without a name.
 class TemporaryFileNames : public ::testing::TestWithParam<TemporaryFile::Name> {
  protected:
   void write(const TemporaryFile& file, const std::string& text) {

@@ -42,7 +42,7 @@ ByteReader reader_of(const std::string& bytes, std::size_t& taken) {
   };
 }
 
-/// Reads `bytes` as a file of `claimed` bytes.
+/// Reads `bytes` as a file that is said to have `claimed` bytes.
 WeightsFile read_as(const std::string& bytes, std::size_t claimed, const HeaderCheck& check = {}) {
   std::size_t taken = 0;
   return read_weights(reader_of(bytes, taken), claimed, check);
@@ -358,7 +358,7 @@ TEST(WeightsFile, EitherReadsOrRefusesWhateverTheBytes) {
     try {
       const WeightsFile weights = read(bytes);
       ++accepted;
-      // Only some are written again, because writing syncs a file each time.
+      // Only one in 50 is written again, because writing syncs a file each time.
       EXPECT_TRUE(accepted % 50 != 0 || same(read(written(weights)), weights));
     } catch (const Error& error) {
       ++refused;

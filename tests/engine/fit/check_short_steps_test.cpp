@@ -1,5 +1,5 @@
 // These tests check what fit() and evaluate() know beforehand about steps and runs that are shorter
-// than others.
+// than the others.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -36,7 +36,7 @@ Options returning(OutputMode mode) {
   return result;
 }
 
-/// Has a stream of the numbers from `samples` down to 1.
+/// A Counting has a stream of the numbers from `samples` down to 1.
 class Counting : public IterableDataset {
  public:
   Counting(std::int64_t samples, bool says_size) : samples_(samples), says_size_(says_size) {}

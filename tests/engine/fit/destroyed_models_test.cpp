@@ -14,7 +14,7 @@
 namespace penstock::testing {
 namespace {
 
-/// Has a Scaling with models to train and to evaluate it.
+/// A Host has a Scaling with models to train and to evaluate it.
 struct Host {
   Scaling scaling;
   std::optional<TrainingModel> training{std::in_place, scaling.model, options(),
@@ -70,8 +70,8 @@ TEST(DestroyedModels, EndWithTheFitWhoseCallbackDestroysThem) {
   EXPECT_TRUE(threads_fall_to(threads));
 }
 
-/// Returns two metrics. The check of the first one, and the score of the second one, call `end`
-/// first.
+/// Returns two metrics. Before anything else, the check of the first one and the score of the
+/// second one call `end`.
 std::vector<Metric> metrics(const std::function<void()>& end) {
   const Metric plain = mean_of("y");
   Metric checking = plain, scoring = plain;

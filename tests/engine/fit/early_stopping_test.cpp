@@ -57,11 +57,11 @@ TEST(EarlyStopping, G4_EndsATrainingWithTheEpochThatGainsNothing) {
   EXPECT_EQ(history.epochs.size(), 3U);
 }
 
-/// Has the results of a training whose loss falls. The rule wants the loss to grow, so that the
-/// first epoch is the best one.
+/// A Fallen has the results of a training whose loss falls. The rule wants the loss to grow, so
+/// that the first epoch is the best one.
 struct Fallen {
-  std::vector<float> weights;  // Has the weight after each epoch.
-  float last = 0;              // Is the weight after fit().
+  std::vector<float> weights;  // This has the weight after each epoch.
+  float last = 0;              // This is the weight after fit().
   History history;
 
   explicit Fallen(EarlyStopping rule, int epochs = 9, std::stop_source stop = {},

@@ -77,7 +77,7 @@ TEST(Fields, G5_ThatAreNeitherAreRefusedBeforeAnythingRan) {
   EXPECT_EQ(inference.weight_uploads(), 0U);
 }
 
-/// Is a dataset of tensors whose fields have the given names.
+/// A Named is a dataset of tensors whose fields have the given names.
 class Named : public Dataset {
  public:
   Named(const std::vector<std::string>& names, const std::vector<Tensor>& tensors)

@@ -1,4 +1,4 @@
-// B7, G2, G4: these tests check fit(), and the rules of its loop.
+// B7, G2 and G4 of docs/reference.md: these tests check fit(), and the rules of its loop.
 #include "penstock/fit.hpp"
 
 #include <gtest/gtest.h>
@@ -16,12 +16,12 @@ using testing::per_step;
 using testing::per_update;
 using testing::Scaling;
 
-/// Keeps what a callback was told.
+/// A Log keeps what a callback was told.
 struct Log {
   std::vector<std::int64_t> announced;
   std::vector<StepRecord> steps;
   std::vector<EpochRecord> epochs;
-  std::vector<float> first_samples;  // Has the first sample of each step.
+  std::vector<float> first_samples;  // This has the first sample of each step.
   int stop_after_steps = -1;
 
   FitCallback callback() {

@@ -17,7 +17,7 @@ using testing::options;
 using testing::per_step;
 using testing::Scaling;
 
-/// Is a dataset of `count` zeros as f32 [1], which does not say how many samples it has.
+/// A Zeros is a dataset of `count` zeros as f32 [1], which does not say how many samples it has.
 class Zeros : public IterableDataset {
  public:
   explicit Zeros(std::int64_t count) : count_(count) {}

@@ -1,5 +1,5 @@
-// In these tests any one allocation fails of fit(), evaluate(), predict() or a function that asks a
-// model something. The host gets an Error, and no other exception.
+// In these tests any one allocation of fit(), evaluate(), predict() or a function that asks a model
+// something fails. The host gets an Error, and no other exception.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -21,7 +21,7 @@ using testing::CallOutcome;
 using testing::per_step;
 using testing::Scaling;
 
-/// Has models and data with which all loops can be called.
+/// A Looped has models and data with which all loops can be called.
 struct Looped {
   Scaling scaling;
   TrainingModel training{scaling.model, testing::options()};
@@ -31,8 +31,8 @@ struct Looped {
   const std::vector<Tensor> inputs{Tensor({3, 1}, {1, 2, 3})};
 };
 
-/// Makes `call` of new models for each allocation of it, which fails, and expects that it throws no
-/// other exception than an Error.
+/// Makes `call` of new models once for each of its allocations, while that allocation fails.
+/// Expects that `call` throws no other exception than an Error.
 void expect_no_raw_exception(const std::string& name, const std::function<void(Looped&)>& call) {
   SCOPED_TRACE(name);
   testing::expect_only_lack_of_memory([&](std::int64_t number) {
@@ -64,9 +64,9 @@ TEST(LoopsWithoutMemory, AreTheSameForWhatAModelIsAsked) {
   for (const auto& [name, call] : calls) testing::expect_no_raw_exception(name, call);
 }
 
-/// Makes `call` while allocation number `number` fails. Returns the text of an Error of another
-/// code than out_of_memory, or an empty text if there was none, and nothing if `call` has no
-/// allocation of that number.
+/// Makes `call` while allocation number `number` fails. Returns the text of an Error with another
+/// code than out_of_memory, or an empty text if there was no such Error, and nothing if `call` has
+/// no allocation of that number.
 std::optional<std::string> refusal_without_memory(std::int64_t number,
                                                   const std::function<void()>& call) {
   std::string text;

@@ -42,8 +42,8 @@ TEST(Accuracy, TakesTheBatchsLastFieldForLabels) {
   EXPECT_EQ(score.count, 2);
 }
 
-// Each of two replicas has five micro-batches of one sample. The second and the fourth ones are
-// returned.
+// Each of two replicas has five micro-batches of one sample. The second and the fourth micro-batch
+// of each are returned.
 TEST(Accuracy, F16_IsThatOfTheSamplesThatTheOutputModeReturns) {
   StepResult result{.rows = {.mode = OutputMode::every_n, .period = 2, .round = 2}};
   result.outputs = {{"scores", Tensor({4, 2}, {1, 0, 0, 1, 1, 0, 0, 1})}};
@@ -59,7 +59,7 @@ TEST(Accuracy, F16_IsThatOfTheSamplesThatTheOutputModeReturns) {
             "returns them, got sum");
 }
 
-// A period may have more rows than the largest number, so that its product with others overflows.
+// A period may be so long that its product with other numbers overflows.
 TEST(Accuracy, CountsPeriodsThatAreLongerThanAnyNumber) {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
   constexpr int longest = std::numeric_limits<int>::max();

@@ -58,8 +58,8 @@ TEST(Predict, SaysWhatIsWrongWithItsInputsAndOutputs) {
             "predict: expected a row of output \"y\" for each of 4 samples, got [2,1]");
 }
 
-/// Has a model of y = w·x with w = 1, and of the distance of y from a target. The target is
-/// declared first.
+/// A Scored has a model of y = w·x with w = 1, and of the distance of y from a target. The target
+/// is declared first.
 struct Scored {
   Model model{"scored"};
   explicit Scored(LossReduction reduction) {

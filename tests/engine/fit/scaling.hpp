@@ -1,6 +1,6 @@
-// Tests of fit(), evaluate() and predict() train a Scaling: y = w·x, with the mean of y as the
-// loss, so that the gradient is the mean of x. It is so small that results can be computed by hand.
-// Its data are numbers.
+// A Scaling is the model that tests of fit(), evaluate() and predict() train: y = w·x, with the
+// mean of y as the loss, so that the gradient is the mean of x. The model is so small that results
+// can be computed by hand. Its data are numbers.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,9 @@
 
 namespace penstock::testing {
 
-inline constexpr std::int64_t per_update = 4;  // Counts samples: G is 2, and a micro-batch has 2.
-inline constexpr std::int64_t per_step = 8;    // Counts samples: D is 2.
+// This is a number of samples: G is 2, and a micro-batch has 2 samples.
+inline constexpr std::int64_t per_update = 4;
+inline constexpr std::int64_t per_step = 8;  // This is a number of samples: D is 2.
 
 struct Scaling {
   Model model{"scaling"};

@@ -9,8 +9,8 @@
 namespace penstock {
 namespace {
 
-/// Has a model whose scores are its inputs. They predict class 1 for samples 3 and 7, and class 0
-/// for all others. A call has four micro-batches of one sample in each of two replicas.
+/// A Scored has a model whose scores are its inputs. They predict class 1 for samples 3 and 7, and
+/// class 0 for all others. A call has four micro-batches of one sample in each of two replicas.
 struct Scored {
   Model model{"scored"};
   Options options{.batch_size = 1, .topology = {.replication_factor = 2}};
@@ -29,7 +29,7 @@ struct Scored {
             {.mode = LoaderMode::sync, .workers = 0}};
   }
 
-  /// Returns the accuracy in training, and then that in inference.
+  /// Returns the accuracy in training, followed by the accuracy in inference.
   std::vector<double> accuracies(const std::vector<std::int64_t>& labels) const {
     Options training = options, inference = options;
     training.training.gradient_accumulation = 4;

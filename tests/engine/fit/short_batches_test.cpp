@@ -1,5 +1,6 @@
-// F16: the loss, and an output that is a mean over each micro-batch, weigh every sample the same
-// even if the last micro-batches are shorter. The model is y = x, and its loss is the mean of y.
+// F16 of docs/reference.md: the loss, and an output that is a mean over each micro-batch, weigh
+// every sample the same even if the last micro-batches are shorter. The model is y = x, and its
+// loss is the mean of y.
 #include <gtest/gtest.h>
 
 #include "penstock/fit.hpp"
@@ -31,8 +32,8 @@ Options returning(OutputMode mode, int replicas) {
 struct Case {
   OutputMode mode;
   std::int64_t samples;
-  double loss;  ///< Is the mean over all samples.
-  double mean;  ///< Is the mean over the samples that the output mode returns.
+  double loss;  ///< This is the mean over all samples.
+  double mean;  ///< This is the mean over the samples that the output mode returns.
 };
 
 // With 21 samples, the last one is a micro-batch of its own. With 19 samples, the last three are

@@ -1,5 +1,5 @@
 // These tests check what the samples per second of a step count. The time of sleeps is only
-// subtracted, so that a slow machine does not make the tests fail.
+// subtracted from other times, so that a slow machine does not make the tests fail.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// Once the host has asked fit() to stop, fit() calls none of the host's functions any more. The
-// tests ask in each of these functions.
+// These tests check that fit() calls none of the host's functions any more once the host has asked
+// it to stop. The tests ask in each of these functions.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@ using testing::per_step;
 using testing::per_update;
 using testing::Scaling;
 
-/// Is a host that counts the calls of its functions, and asks for a stop in one of them.
+/// A CountingHost counts the calls of its functions, and asks for a stop in one of them.
 class CountingHost {
  public:
   /// Makes a host that asks for a stop in call number `stop_in`, counted from 1. If `stop_in` is 0,

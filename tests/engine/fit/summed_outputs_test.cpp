@@ -9,7 +9,7 @@ namespace {
 
 using testing::numbers;
 
-/// Trains for an epoch and evaluates, and returns the means of all values with their names.
+/// Trains for an epoch and evaluates. Returns the means of all values with the names of the values.
 std::vector<NamedValue> means(OutputMode mode, int replicas, std::int64_t samples) {
   testing::Scaling scaling;
   Options options = testing::options();

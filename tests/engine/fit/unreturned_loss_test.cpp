@@ -30,8 +30,8 @@ TEST(UnreturnedLoss, F16_IsToldAllTheSameAndAnOutputThatIsNotReturnedIsNoGain) {
   EXPECT_TRUE(std::isnan(value_of(history.epochs[0].values, "y")));
 }
 
-// A call of eight samples has a third micro-batch, which is returned. A call of four samples has
-// none.
+// A call of eight samples has a third micro-batch, which is returned. A call of four samples has no
+// third micro-batch.
 TEST(UnreturnedLoss, F16_IsOfAllSamplesOfAShorterCallToo) {
   testing::Scaling scaling;
   Options options = testing::options();

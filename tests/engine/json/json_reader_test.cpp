@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Builds a tree of another JSON library from the events of a reader.
+/// A Builder builds a tree of another JSON library from the events of a reader.
 class Builder : public JsonEvents {
  public:
   Json root;
@@ -139,8 +139,8 @@ TEST(JsonReader, SaysWhereWhatDoesNotFit) {
   for (const auto& [text, expected] : cases) EXPECT_EQ(reading_refusal(text), expected) << text;
 }
 
-/// Counts the objects and lists that open and keeps nothing else, so that only the reader's own
-/// state grows.
+/// A Counter counts the objects and lists that open and keeps nothing else, so that only the
+/// reader's own state grows.
 class Counter : public JsonEvents {
  public:
   std::size_t opened = 0;

@@ -1,6 +1,6 @@
-// A call of a Model works on the model with which it has begun, even if a function of the host's
-// assigns to the handle inside the call. Such a function is a new-handler, which may be called at
-// any allocation.
+// These tests check that a call of a Model works on the model with which it has begun, even if a
+// function of the host's assigns to the handle inside the call. The function here is a new-handler,
+// which may be called at any allocation.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -41,7 +41,7 @@ std::string refusal_of(const auto& call) {
   return "accepted";
 }
 
-/// Makes a call of a model, and returns its result as text.
+/// A Call makes a call of a model, and returns its result as text.
 using Call = std::function<std::string(Model&)>;
 
 /// Expects the same result of `call`, whichever of its allocations assigns another model to the

@@ -65,7 +65,8 @@ TEST(Blocks, A3_WithoutAScopeLastUntilTheNext) {
   EXPECT_EQ(blocks_of(model), "a:B1@3 b:B1@3 c:B2 identity_loss_1:B1@3");
 }
 
-/// A4: a decorator of a function elsewhere is the first line of the function here.
+/// A4 of docs/reference.md: where a decorator marks a function in PopTorch, the first line of the
+/// function opens a block here.
 Value dense(Model& model, const std::string& block, const std::string& name, Value x,
             int ipu = -1) {
   const auto scope = model.block(block, ipu);
@@ -251,7 +252,8 @@ TEST(Blocks, A5_CutAFinishedModelIntoStagesOfTheSameBits) {
   EXPECT_TRUE(testing::same_bits(cut, whole));
 }
 
-/// Returns layers on IPUs 0, 1 and 2, and another layer on IPU 1 in the block of the second layer.
+/// Returns a model with layers on IPUs 0, 1 and 2, and another layer on IPU 1 in the block of the
+/// second layer.
 Model to_and_fro() {
   Model model("m", 3);
   Value x = model.input("x", {4});

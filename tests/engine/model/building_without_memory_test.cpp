@@ -20,12 +20,12 @@
 namespace penstock::testing {
 namespace {
 
-/// Is a name that is too long for a string without memory of its own.
+/// This is a name that is too long for a string without memory of its own.
 const std::string name = "a name that is too long for a string without memory of its own";
 const std::string other = "another name that is too long for a string without its own memory";
 const std::string first_layer = "the first layer, which is there already";
 
-/// Has a model with values of all the shapes that layers take.
+/// A Built has a model with values of all the shapes that layers take.
 struct Built {
   Model model{"built"};
   Value image = model.input("image", {4, 6, 6}), row = model.input("row", {6});

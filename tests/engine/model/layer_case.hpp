@@ -1,4 +1,5 @@
-// A LayerCase is a layer to add to a model, with what the model then has of it.
+// A LayerCase is a layer to add to a model, with the op, the shape, the attributes and the
+// parameters that the model then has for it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@
 
 namespace penstock::testing {
 
-/// Has the inputs that a case may use.
+/// LayerInputs are the inputs that a case may use.
 struct LayerInputs {
   explicit LayerInputs(Model& model)
       : image(model.input("image", {4, 9, 8})),
@@ -43,7 +44,7 @@ inline std::vector<std::string_view> ops_of(const Model& model) {
   return ops;
 }
 
-/// Tests a LayerCase. The cases are in several files.
+/// ModelLayers tests a LayerCase. The cases are in several files.
 class ModelLayers : public ::testing::TestWithParam<LayerCase> {};
 
 }  // namespace penstock::testing

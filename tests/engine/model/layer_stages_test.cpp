@@ -76,7 +76,7 @@ TEST(LayerStages, B1_StagesGoByTheirNumberNotByWhatCameFirst) {
   EXPECT_EQ(training.compile_report().stages[0].first_layer, "left");
 }
 
-/// Returns layers a and b, each in a scope of the given stage, or in no scope for -1.
+/// Returns a model with layers a and b, each in a scope of the given stage, or in no scope for -1.
 Model with_stages(int a, int b) {
   Model model;
   Value x = model.input("x", {4});
@@ -135,7 +135,8 @@ TEST(LayerStages, B3_AreSetReplacedAndReset) {
   EXPECT_EQ(TrainingModel(model, {}).compile_report().stages.size(), 1u);
 }
 
-/// Returns layers a, b and c, each in a scope of its own. The loss is in the last scope.
+/// Returns a model with layers a, b and c, each in a scope of its own. The loss is in the last
+/// scope.
 Model three_scopes() {
   Model model("m");
   Value x = model.input("x", {4});

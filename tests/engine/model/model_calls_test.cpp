@@ -18,7 +18,7 @@ using testing::exit_code_of_fork;
 using testing::Latch;
 using testing::refusal;
 
-/// Is a call of another thread. It begins in the constructor, and ends when it is told to.
+/// A CallElsewhere is a call on another thread. It begins in the constructor, and ends with end().
 class CallElsewhere {
  public:
   CallElsewhere(ModelCalls& calls, std::string_view name)
@@ -101,7 +101,7 @@ TEST(ModelCalls, LetADestructorInsideACallOfItsOwnThreadGoOn) {
   EXPECT_TRUE(ModelEnd(calls).may_free());
 }
 
-// In a forked process, the thread that is in a call does not exist, and so releases nothing.
+// In a forked process, the thread that is in a call does not exist, and therefore releases nothing.
 TEST(ModelCalls, AreRefusedInAForkedProcessWhoeverWasInOne) {
   const auto calls = std::make_shared<ModelCalls>("m");
   const auto refused = [&] {

@@ -37,7 +37,7 @@ TEST_P(ModelLayers, AppendTheirNodeWithItsShapeAttributesAndParameters) {
   }
 }
 
-/// Restores the thread's floating-point environment at the end of a test.
+/// A HostEnvironment restores the thread's floating-point environment at the end of a test.
 class HostEnvironment {
  public:
   HostEnvironment() { std::fegetenv(&before_); }

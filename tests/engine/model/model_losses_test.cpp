@@ -124,7 +124,7 @@ const std::vector<Case> losses{
 
 INSTANTIATE_TEST_SUITE_P(Losses, ModelLayers, ::testing::ValuesIn(losses));
 
-// F5: a model that ends in a softmax is trained from the probabilities.
+// F5 of docs/reference.md: a model that ends in a softmax is trained from the probabilities.
 TEST(ModelCrossEntropy, OfProbabilitiesTakesTheirLogarithmFirst) {
   Model model;
   const Inputs in(model);

@@ -46,7 +46,7 @@ TEST(Model, CopiesShareNetworkAndWeights) {
   EXPECT_EQ(model.weight("fc.bias").as<float>()[2], 3);
 }
 
-// F17: the seed decides the weights.
+// F17 of docs/reference.md: the seed decides the weights.
 TEST(Model, ALayersWeightsComeFromItsNameAndTheSeedAlone) {
   const auto weight = [](std::uint64_t seed, bool another_first) {
     Model model("m", seed);
@@ -60,7 +60,7 @@ TEST(Model, ALayersWeightsComeFromItsNameAndTheSeedAlone) {
   EXPECT_NE(weight(1, false), weight(2, false));
 }
 
-// A1: layers inside a scope belong to its block.
+// A1 of docs/reference.md: layers inside a scope belong to its block.
 TEST(Model, NodesBelongToTheInnermostOpenBlock) {
   Model model;
   Value x = model.input("x", {4});

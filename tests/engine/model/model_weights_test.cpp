@@ -40,7 +40,7 @@ TEST(ModelWeights, ComeBackFromTheirFileBitForBit) {
   EXPECT_EQ(all_weights(saved), all_weights(loaded));
 }
 
-/// Stands for a training model that has newer weights.
+/// A FakeSource stands for a training model that has newer weights.
 class FakeSource : public WeightSource {
  public:
   std::vector<Tensor> read_weights() override {
@@ -70,7 +70,7 @@ TEST(ModelWeights, IntoAnOpenFileAppearWhenThatIsCommitted) {
 }
 
 struct Refused {
-  const char* text;  ///< Is the part of the text after `weights file "PATH": `.
+  const char* text;  ///< This is the part of the text after `weights file "PATH": `.
   std::map<std::string, Tensor> tensors;
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 using NameList = std::vector<std::string>;
 
-/// Has a list of names, and an index that counts the names that it learns.
+/// An Indexed has a list of names, and an index that counts the names that it learns.
 struct Indexed {
   NameList names;
   NameIndex index = {};

@@ -41,8 +41,8 @@ TEST(Optimizer, DefaultsOfEveryRuleAreValid) {
 
 using Numbers = std::map<std::string_view, double>;
 
-/// Expects that the rule is called `name`, that its numbers are `numbers`, and that of its switches
-/// those in `switches` are on.
+/// Expects that the rule is called `name`, that its numbers are `numbers`, and that exactly the
+/// switches in `switches` are on.
 void expect_constants(const OptimizerSettings& settings, std::string_view name,
                       const Numbers& numbers, const std::set<std::string_view>& switches) {
   const auto [rule, hyper] = rule_of(settings);
@@ -108,7 +108,7 @@ TEST(Optimizer, EachSettingReachesItsRule) {
                    {"centered", "tf_variant"});
 }
 
-/// Returns settings of a rule with moments, none of which is the default.
+/// Returns settings of a rule with moments, in which nothing has its default value.
 template <class Rule>
 Rule settings_of_its_own() {
   return {.learning_rate = 0.1,
@@ -185,8 +185,8 @@ TEST(Optimizer, WhatIsWrongIsNamed) {
         refused.text);
 }
 
-// 2.3: constants that are given may vary, and so may the learning rate. Defaults are constant until
-// they are marked.
+// 2.3 of docs/reference.md: constants that are given may vary, and so may the learning rate.
+// Defaults are constant until they are marked.
 TEST(Optimizer, AttributesAreVariableWhereTheyWereGivenOrMarked) {
   Optimizer optimizer = Sgd{.momentum = 0.9};
   EXPECT_TRUE(optimizer.is_variable("learning_rate"));

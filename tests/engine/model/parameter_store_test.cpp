@@ -20,7 +20,7 @@ float first_of(const Tensor& tensor) {
   return tensor.as<float>()[0];
 }
 
-/// Stands for a training model, and counts how often its weights are read.
+/// A StoreSource stands for a training model, and counts how often its weights are read.
 class StoreSource : public WeightSource {
  public:
   explicit StoreSource(std::function<std::vector<Tensor>()> weights)
@@ -48,7 +48,7 @@ constexpr auto lost_text =
     "model \"m\": the newest weights were lost when the training model that held them was "
     "destroyed, for they could not be read; load_weights() replaces them: stage 1 is gone";
 
-/// Has a store of two parameters: "a" begins as 1, and "b" as 2.
+/// A ParameterStoreTest has a store of two parameters: "a" begins as 1, and "b" as 2.
 class ParameterStoreTest : public ::testing::Test {
  protected:
   ParameterStoreTest() {

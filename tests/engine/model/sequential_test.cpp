@@ -1,5 +1,5 @@
-// These tests check layers one after the other: the tutorial's dense network as a chain, as a
-// graph, and in stages.
+// These tests check models of layers one after the other: the tutorial's dense network as a chain,
+// as a graph, and in stages.
 #include "penstock/sequential.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace {
 
 using testing::refusal;
 
-/// Has a chain of six layers: 784 → 256 → 128 → 64 → 32 → 10.
+/// A Chain has a chain of six layers: 784 → 256 → 128 → 64 → 32 → 10.
 struct Chain {
   Model model{"multipleIPUsequential", 4};
   Value x = model.input("x", {28, 28});
@@ -202,11 +202,12 @@ TEST(Sequential, IsAsItWasWhereALayerThatAddsToItThrows) {
   EXPECT_EQ(refusal(Errc::invalid_argument, [&] { add_nested(chain, true); }), "no");
   EXPECT_EQ(to_json(chain), before);
   EXPECT_EQ(chain.size(), 1U);
-  chain.dense("next", 2);  // The value that this layer takes still exists.
+  chain.dense("next", 2);  // The value that this layer takes as its input still exists.
   EXPECT_EQ(chain.stages(), (std::vector<int>{-1, -1}));
 }
 
-// Stages that are set inside the function could be for other layers than the chain has in the end.
+// If stages were set inside the function, they could be for other layers than the chain has in the
+// end.
 TEST(Sequential, RefusesStagesInsideTheFunctionOfALayer) {
   Model model("m");
   const Value x = model.input("x", {4});

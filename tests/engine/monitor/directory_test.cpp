@@ -1,5 +1,5 @@
-// These tests check that the directory of the sockets is closed to all other users, and is not used
-// otherwise.
+// These tests check that the directory of the sockets is closed to all other users, and that a
+// directory that is not closed to them is not used.
 
 #include "engine/monitor/directory.hpp"
 

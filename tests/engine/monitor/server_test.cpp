@@ -1,5 +1,5 @@
-// These tests check that whatever strangers send, and however slowly they read, takes bounded
-// memory, time and descriptors.
+// These tests check that strangers cost the server a bounded amount of memory, time and
+// descriptors, whatever they send, and however slowly they read.
 
 #include "engine/monitor/server.hpp"
 
@@ -20,7 +20,7 @@
 namespace penstock::testing {
 namespace {
 
-/// Runs a server in a thread of its own while the object lives.
+/// A Served runs a server in a thread of its own while the object lives.
 class Served {
  public:
   explicit Served(MonitorServer::Answer answer)

@@ -138,7 +138,7 @@ TEST(PlanCache, NeitherReadsNorWritesThroughALink) {
   EXPECT_EQ(cache.read("key"), "content");
 }
 
-/// While the object lives, this process can open only one file more than it has opened already.
+/// While a OneFileLeft lives, this process can open only one file more than it has opened already.
 class OneFileLeft {
  public:
   OneFileLeft() {
@@ -270,7 +270,7 @@ TEST(PlanCache, LeavesAloneWhatIsNotItsOwnAndKeepsNothingBeyondItsLimit) {
   EXPECT_EQ(file_content(directory / "notes.txt").size(), 5000u);
 }
 
-// Plans of other programs have the same suffix, and might have such a name.
+// Plans of other programs have the same suffix, and might have a name like this one.
 TEST(PlanCache, NeitherCountsNorRemovesOtherPlans) {
   const TemporaryDirectory directory;
   const std::string large(5000, 'n');

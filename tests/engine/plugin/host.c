@@ -1,8 +1,8 @@
 /* This host loads a plug-in, whose thread finds no memory when it calls the plug-in. It ends with
    status 0 if the plug-in has refused these calls, or has destroyed the model and has its weights.
    Usage: host PLUGIN before|after
-     The thread starts before the plug-in is loaded, or after, and calls it for the first time when
-     memory has run out.
+     The thread starts before the plug-in is loaded, or after, and calls the plug-in for the first
+     time when memory has run out.
    Usage: host PLUGIN ends|ends_short
      The thread starts before the plug-in is loaded, and destroys a trained model when memory has
      run out. The model has failed, so that it frees nothing before its weights are read, from the
@@ -13,7 +13,7 @@
    has thrown anything so far.
    Usage: host PLUGIN crowded|inside|reader OTHER
      A thread makes a model, loads many copies of another library, makes another model, and then
-   throws for the first time, when memory has run out; it does so inside a step, or not. Or a reader
+   throws for the first time, when memory has run out, either outside a step or inside. Or a reader
    of the engine's has read when the copies are loaded, and throws when memory has run out. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -39,13 +39,13 @@ static int (*take)(void);
 static int (*is_batch_refused)(void);
 static int (*is_refused)(void);
 
-/* It is given back when the model is destroyed, so that the weights can be asked for. */
+/* This memory is given back when the model is destroyed, so that the weights can be asked for. */
 static const size_t spare_bytes = 8 << 20;
 static void* spare;
 
 static void* end_without_memory(void* status) {
   sem_wait(&has_called);
-  /* It takes what there is, as other threads leave memory to it. */
+  /* take() takes all that there is, because other threads leave memory to this one. */
   if (!take()) return NULL;
   end_training();
   munmap(spare, spare_bytes);
@@ -79,7 +79,7 @@ static void* load_library(const char* path) {
   return library;
 }
 
-/* The plug-in is never unloaded: the library has threads. */
+/* The plug-in is never unloaded, because the library in it has threads. */
 static int load(const char* path) {
   void* const plugin = load_library(path);
   if (!plugin) return 0;

@@ -22,7 +22,7 @@ std::optional<Model> model;
 std::optional<TrainingModel> training;
 std::vector<Tensor> samples;
 std::optional<DataLoader> loader;
-float first_bias = 0;  // Is a bias of the untrained model.
+float first_bias = 0;  // This is a bias of the untrained model.
 
 bool is_out_of_memory(const std::function<void()>& call) {
   try {
@@ -36,7 +36,7 @@ bool is_out_of_memory(const std::function<void()>& call) {
 void (*inside_a_step)() = nullptr;
 std::atomic<bool> is_greedy = false;
 
-/// Is a dataset whose reads find no memory while `is_greedy` is true.
+/// A GreedyDataset is a dataset whose reads find no memory while `is_greedy` is true.
 class GreedyDataset : public Dataset {
  public:
   std::int64_t size() const override { return 100; }

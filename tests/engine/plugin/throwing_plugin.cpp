@@ -1,4 +1,4 @@
-// Another plug-in of the same host, which brings the C++ library along and throws.
+// This is another plug-in of the same host. It brings the C++ library along and throws.
 extern "C" int throw_and_catch() {
   try {
     throw 1;

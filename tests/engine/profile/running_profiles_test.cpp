@@ -72,8 +72,9 @@ TEST(RunningProfile, H2_HasEachProgramOnceAndAllOfTheTime) {
   }
 }
 
-// Stages before the slow one hold as many micro-batches as they may, and wait for its gradients.
-// Stages behind it wait for what it computes and, once they have all of a window, for the update.
+// Stages before the slow one hold as many micro-batches as they may, and wait for gradients of the
+// slow stage. Stages behind it wait for what it computes and, once they have all of a window, for
+// the update.
 TEST(RunningProfile, H2_ShowsASlowStageInTheWaitsOfTheOthersAndNamesIt) {
   for (int slow = 0; slow < stages; ++slow) {
     SCOPED_TRACE("slow stage: " + std::to_string(slow));

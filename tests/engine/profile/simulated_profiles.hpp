@@ -1,5 +1,5 @@
-// These are profiles of simulated pipelines, so that it is known exactly what a profile ought to
-// say.
+// These functions make profiles of simulated pipelines, so that it is known exactly what a profile
+// ought to say.
 #pragma once
 
 #include <cstdint>

@@ -12,9 +12,9 @@
 
 namespace penstock::testing {
 
-/// Expects that the slices of each row are strictly nested, that each arrow begins once, ends once
-/// and touches a slice at each of its points, and that counters have numbers. check() returns the
-/// number of slices.
+/// A TraceChecker expects that the slices of each row are strictly nested, that each arrow begins
+/// once, ends once and touches a slice at each of its points, and that counters have numbers.
+/// check() returns the number of slices.
 class TraceChecker {
  public:
   explicit TraceChecker(const nlohmann::json& trace) {
@@ -27,7 +27,7 @@ class TraceChecker {
     return count_;
   }
 
-  /// Returns the number of arrows' ways, which is one for each micro-batch.
+  /// Returns the number of arrows. There is one for each micro-batch.
   std::size_t flows() const { return flows_.size(); }
   /// Returns the values that a counter has had, one after the other.
   const std::vector<nlohmann::json>& counted(const std::string& name) { return counters_[name]; }
@@ -101,7 +101,7 @@ class TraceChecker {
     }
   }
 
-  static constexpr double tolerance = 1e-3;  // Is a nanosecond, in microseconds.
+  static constexpr double tolerance = 1e-3;  // This is a nanosecond, in microseconds.
   std::map<Row, std::vector<Slice>> rows_;
   std::map<std::string, std::vector<Point>> flows_;
   std::map<std::string, std::vector<nlohmann::json>> counters_;

@@ -14,8 +14,8 @@ using testing::expect_all_differ;
 using testing::refusal;
 
 // The functions called fields() list all fields of each struct. A field that is added does not
-// compile until it is listed here. Then the tests fail until the field is changed below, and so is
-// asked of the JSON.
+// compile until it is listed in them. Then a test fails until the field is changed in the
+// optimizers of the tests, so that the JSON is asked for it.
 
 auto fields(const Sgd& rule) {
   const auto& [rate, momentum, dampening, decay, nesterov, dampen_first, keras] = rule;
@@ -269,8 +269,8 @@ TEST(OptimizerJson, D1_RefusesByLineAndName) {
   }
 }
 
-// A host may have a file of its own for a whole run. Each part is read by itself, and is refused
-// with the line in that file.
+// A host may have a file of its own for a whole run. Each part of the file is read by itself, and
+// is refused with the number of its line in that file.
 TEST(OptimizerJson, D1_IsAPartOfAFileThatHoldsAWholeRun) {
   const auto part = [](const JsonValue& file, const std::string& name) {
     for (const JsonValue& value : file.items)

@@ -1,5 +1,5 @@
-// These functions return the fields of options, for tests that no field is forgotten, and compare
-// options field by field.
+// These functions return the fields of options, so that tests notice a field that is forgotten, and
+// compare options field by field.
 #pragma once
 
 #include <gtest/gtest.h>

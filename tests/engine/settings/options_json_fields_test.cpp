@@ -64,7 +64,7 @@ Options changed_options() {
   return options;
 }
 
-/// Returns options with the fields that exclude some of those in changed().
+/// Returns options with the fields that exclude some of those in changed_options().
 Options changed_otherwise() {
   Options options;
   options.topology.automatic_stages = 3;
@@ -72,14 +72,15 @@ Options changed_otherwise() {
   return options;
 }
 
-/// Returns options with the field that excludes some of those in changed() and changed_otherwise().
+/// Returns options with the field that excludes some of those in changed_options() and
+/// changed_otherwise().
 Options changed_rule() {
   Options options;
   options.topology.stage_rule = StageRule::auto_increment;
   return options;
 }
 
-/// Returns options with the fields that only phases have.
+/// Returns options with the fields that only phases have, except `separate_backward_phase`.
 Options changed_phases() {
   Options options;
   options.topology.strategy = Strategy::serial_phased;
@@ -163,8 +164,8 @@ std::string keys_of(const Options& options) {
   return key(&optimizer) + key(nullptr);
 }
 
-// A plan in the cache must not serve other options. The options in `of_the_run` decide nothing of a
-// plan.
+// A plan in the cache must not serve other options. The options in `of_the_run` have no influence
+// on a plan.
 TEST(OptionsJson, EveryOptionOfACompilationIsPartOfItsKey) {
   const std::set<std::string> of_the_run{"/seed",
                                          "/static_shapes",

@@ -1,5 +1,5 @@
-// A JSON text may have any names and texts. Its refusal is one line that a terminal can show, and
-// is no longer than a message may be.
+// These tests check the refusals of JSON texts, which may have any names and texts in them. A
+// refusal is one line that a terminal can show, and is no longer than a message may be.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 using testing::refusal;
 
-/// Is a name with the end of a line and an escape character, as JSON spells it.
+/// This is a name with the end of a line and an escape character, as JSON spells it.
 const std::string name = R"(a\nb\u001b[1mc\u007f)";
 
 bool is_printable(const std::string& text) {

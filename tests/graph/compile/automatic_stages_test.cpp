@@ -27,7 +27,7 @@ CompileRequest training(std::int32_t automatic_stages) {
           .options = {.topology = {.automatic_stages = automatic_stages}}};
 }
 
-/// Returns a chain of six layers in two blocks, then the loss.
+/// Returns a chain of six layers in two blocks, and the loss behind the chain.
 ModelBuilder chain() {
   ModelBuilder model;
   auto x = model.input("x", {4});
@@ -70,7 +70,8 @@ std::vector<std::string> first_layers(const CompileReport& report) {
 
 using Names = std::vector<std::string>;
 
-// H5: the stages that the compiler advises are cut so that their measured times balance.
+// H5 of docs/reference.md: the stages that the compiler advises are cut so that their measured
+// times balance.
 TEST(AutomaticStages, BalanceTheTimesThatWereMeasured) {
   CompileRequest request = training(3);
   auto seconds = even();
@@ -144,8 +145,8 @@ std::int64_t most_bytes(const Plan& plan) {
   return most;
 }
 
-/// Expects that each stage of a cut into `stages` stages keeps to `bytes`. Returns "accepted", or
-/// why there is no such cut.
+/// Expects that the compiler cuts the model into `stages` stages which need no more than `bytes`
+/// each. Returns "accepted", or why there is no such cut.
 std::string automatic_within(const ModelBuilder& model, std::int32_t stages, std::int64_t bytes,
                              bool recompute = false) {
   CompileRequest request = training(stages);
@@ -155,7 +156,7 @@ std::string automatic_within(const ModelBuilder& model, std::int32_t stages, std
                  [&] { EXPECT_LE(most_bytes(compile(model.graph(), request).plan), bytes); });
 }
 
-/// Returns six layers. The first three have many more weights than the others.
+/// Returns a chain of six layers. The first three have many more weights than the others.
 ModelBuilder top_heavy() {
   ModelBuilder model;
   auto x = model.input("x", {32});
@@ -268,7 +269,7 @@ TEST(AutomaticStages, NeverNeedMoreThanWasWorkedOutForThem) {
   EXPECT_LT(refused, 100);
 }
 
-/// Returns six layers in a row. The first and the last one share their weight.
+/// Returns a chain of six layers. The first and the last one share their weight.
 ModelBuilder tied() {
   ModelBuilder model;
   const auto shared = model.parameter("shared", {4, 4});

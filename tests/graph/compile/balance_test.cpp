@@ -11,7 +11,8 @@ namespace {
 
 using Begins = std::vector<std::int32_t>;
 
-/// Has what a cut is judged by: the cost of the slowest stage, and the bytes that cross the cuts.
+/// A Score is what a cut is judged by: the cost of the slowest stage, and the bytes that cross the
+/// cuts.
 struct Score {
   double slowest = 0;
   std::int64_t bytes = 0;
@@ -44,7 +45,7 @@ bool fits(const Balance& problem, const Begins& begins) {
   return true;
 }
 
-/// Returns every cut of the atoms into the problem's number of stages that fits.
+/// Returns every cut of the atoms into the problem's number of stages whose stages all fit.
 std::vector<Begins> all_cuts(const Balance& problem) {
   std::vector<bool> begins_stage(problem.costs.size() - 1);
   std::fill_n(begins_stage.begin(), problem.stages - 1, true);
@@ -58,8 +59,8 @@ std::vector<Begins> all_cuts(const Balance& problem) {
   return cuts;
 }
 
-/// Returns the score of the best cut. Among the cuts that are fast enough, it has the least bytes,
-/// and is the fastest of those that have as few.
+/// Returns the score of the best cut. This is, among the cuts that are fast enough and have the
+/// least bytes, the fastest one.
 Score best_of_all(const Balance& problem, const std::vector<Begins>& cuts) {
   double fastest = score(problem, cuts[0]).slowest;
   for (const Begins& cut : cuts) fastest = std::min(fastest, score(problem, cut).slowest);

@@ -18,7 +18,7 @@ using testing::PlanRunner;
 using testing::random_inputs;
 using testing::training;
 
-/// Maps (x, count [1]) to (x + count, count + 1), and in inference to x alone.
+/// This op maps (x, count [1]) to (x + count, count + 1), and in inference to x alone.
 const Op counted{.name = "counted",
                  .infer =
                      [](const Attributes&, Types in) {
@@ -45,7 +45,7 @@ ModelBuilder counting_network() {
   return model;
 }
 
-// 2.1: statistics change once with each micro-batch.
+// 2.1 of docs/reference.md: statistics change once with each micro-batch.
 TEST(Compile, UpdatesABufferInPlaceOncePerMicroBatch) {
   const Plan plan = compile(counting_network().graph(), training()).plan;
   PlanRunner runner(plan);

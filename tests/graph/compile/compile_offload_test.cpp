@@ -29,7 +29,7 @@ std::int64_t transfers(const Program& program, Transfer kind) {
 constexpr Offload on{.on = true};
 constexpr OffloadOptions activations_and_weights{.activations = on, .weights = on};
 
-// 4.3: activations and weights in the host store change no bit.
+// 4.3 of docs/reference.md: activations and weights in the host store change no bit.
 TEST(Compile, GivesTheSameBitsWithActivationsAndWeightsInTheHostStoreOrNot) {
   for (std::uint64_t seed = 0; seed < 40; ++seed)
     for (const auto& cut : cuts)
@@ -55,8 +55,9 @@ TEST(Compile, GivesTheSameBitsWithActivationsAndWeightsInTheHostStoreOrNot) {
       }
 }
 
-// 4.3: `hidden` of stage A is stored once. B loads it for each of its programs, and A for the
-// gradient of `hidden` itself. The loss in stage C is too small to be stored.
+// 4.3 of docs/reference.md: `hidden` of stage A is stored once. B loads it for each of its
+// programs, and A for the gradient of `hidden` itself. The loss in stage C is too small to be
+// stored.
 TEST(Compile, TransfersAnActivationForEachProgramThatReadsIt) {
   CompileRequest request = training();
   request.offload.activations = on;

@@ -1,5 +1,5 @@
-// A8, D12: if a plan does not fit, the refusal says what would help. These tests follow the advice
-// and check that it does help.
+// A8 and D12 of docs/reference.md: if a plan does not fit, the refusal says what would help. These
+// tests follow the advice and check that it does help.
 
 #include <gtest/gtest.h>
 

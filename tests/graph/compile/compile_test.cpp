@@ -34,7 +34,7 @@ TEST(Compile, PutsTheLossLastAmongTheOutputs) {
   EXPECT_EQ(plan.loss, 1);
 }
 
-// F2: the loss and its labels are in no stage of inference.
+// F2 of docs/reference.md: the loss and its labels are in no stage of inference.
 TEST(Compile, LeavesOutOfInferenceWhatOnlyTheLossNeeds) {
   const auto compiled = compile(small_network().graph(), {.batch = 2, .gradient_accumulation = 2});
   const Plan& plan = compiled.plan;
@@ -110,7 +110,7 @@ TEST(Compile, WarnsOfParametersThatTheLossDoesNotSee) {
   EXPECT_TRUE(compiled.plan.variables[2].trainable);
 }
 
-/// Is a copy that fills its workspace with bytes that would spoil any tensor there.
+/// This op copies its input, and fills its workspace with bytes that would spoil any tensor there.
 const Op scribbling{
     .name = "scribbling",
     .infer = [](const Attributes&, Types in) { return std::vector<TensorType>{in[0]}; },

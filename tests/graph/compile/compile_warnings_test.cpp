@@ -13,7 +13,8 @@ namespace {
 using testing::ModelBuilder;
 using Notes = std::vector<Note>;
 
-/// Returns `layers` layers of batch norm, called "norm1", "norm2", ..., then a shift and a loss.
+/// Returns a model with `layers` layers of batch norm, called "norm1", "norm2", ..., a shift and a
+/// loss.
 ModelBuilder normalised(int layers) {
   ModelBuilder model;
   ValueId x = model.input("x", {3, 2, 2});
@@ -48,7 +49,7 @@ TEST(CompileWarnings, TellWhoseStatisticsReplicasKeep) {
 }
 
 TEST(CompileWarnings, TellThatReplicasDivideNothingInVain) {
-  constexpr std::int64_t elements = 2;  // Counts the elements of the largest parameter.
+  constexpr std::int64_t elements = 2;  // This is the number of elements of the largest parameter.
   struct Row {
     std::int64_t replicas, minimum_elements;
     std::int32_t kept;

@@ -1,4 +1,4 @@
-// The tests of the compiler compile these networks, and compare the results by these functions.
+// The tests of the compiler compile these networks, and compare the results with these functions.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,10 +14,10 @@
 
 namespace penstock::testing {
 
-using Inputs = std::vector<std::vector<Tensor>>;  ///< Has the inputs of each micro-batch.
+using Inputs = std::vector<std::vector<Tensor>>;  ///< Inputs are the inputs of each micro-batch.
 
-/// Builds block A with fc1 and relu, B with fc2 and a skip connection from A, and C with the loss
-/// on fc2 and the target.
+/// Builds block A with "fc1" and a relu, block B with "fc2" and a skip connection from A, and block
+/// C with the loss of the result of "fc2" and the target.
 inline ModelBuilder small_network() {
   ModelBuilder model;
   const auto x = model.input("x", {5}), target = model.input("target", {4});
@@ -53,7 +53,7 @@ inline graph::CompileRequest training(std::vector<graph::StageRequest> stages = 
   return {.training = true, .batch = 3, .stages = std::move(stages)};
 }
 
-/// Has ways to cut a model of four blocks into stages.
+/// These are ways to cut a model of four blocks into stages.
 inline const std::vector<graph::StageRequest> cuts[] = {
     {{{"B0", "B1"}}, {{"B2", "B3"}}},
     {{{"B0"}}, {{"B1", "B2", "B3"}}},

@@ -10,8 +10,8 @@ namespace {
 
 constexpr Offload on{.on = true};
 
-/// Returns the remedies as texts. The numbers of the options that a remedy turns on follow its
-/// text, and then, with a minus, the numbers of those that it turns off.
+/// Returns the remedies as texts. Behind the text of a remedy come the numbers of the options that
+/// the remedy turns on, and then, with a minus, the numbers of the options that it turns off.
 std::vector<std::string> remedies(const OffloadOptions& offload, bool training,
                                   bool phased = false) {
   const auto numbers = [](const std::vector<Option>& options, const std::string& before) {

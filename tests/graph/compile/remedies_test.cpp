@@ -23,8 +23,8 @@ Texts texts(const Remedies& remedies) {
 
 const std::string recomputation = "recomputation, which needs ";
 
-/// Returns the remedy "recomputation" if it makes the plan fit into `bytes`. Recomputation leaves
-/// the two stages with the given stashes.
+/// Returns the remedy "recomputation" if it makes the plan fit into `bytes`, or nothing.
+/// Recomputation leaves the two stages with the stashes `first_stash` and `second_stash`.
 Texts recomputed_within(std::int64_t bytes, std::int64_t first_stash, std::int64_t second_stash) {
   const Plan failed = two_stages();
   Plan recomputed = failed;
@@ -101,7 +101,8 @@ Texts classes_within(std::int64_t bytes) {
   return texts(remedies);
 }
 
-// 4.3, A8: two classes together are offered if one alone is not enough, and only then.
+// 4.3 and A8 of docs/reference.md: two classes together are offered if one alone is not enough, and
+// only then.
 TEST(Remedies, AreSeveralClassesInTheHostStoreWhereFewerAreNotEnough) {
   const std::string state = "the state, which needs 7.0 kB on the fullest IPU",
                     sums = "the sums, which needs 6.5 kB on the fullest IPU",

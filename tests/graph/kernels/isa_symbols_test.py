@@ -1,8 +1,9 @@
 """Usage: isa_symbols_test.py NM ISA=LIBRARY...
 
-Objects compiled for one instruction set share no symbol with others: the linker keeps one of
-several merged definitions, and a CPU that lacks its instructions would run it. So whatever may be
-merged (weak or unique) has to be in the instruction set's own namespace.
+Checks that objects that are compiled for one instruction set share no symbol with other objects.
+The linker keeps one of several definitions of a symbol, so that a CPU could run a definition whose
+instructions it lacks. Therefore every symbol that may be merged (weak or unique) has to be in the
+instruction set's own namespace.
 """
 
 import re
@@ -15,7 +16,7 @@ MERGED = re.compile(r'^[0-9a-f]* *[VWvwu] (.+)$', re.MULTILINE)
 
 
 def foreign(symbols, isa):
-    """Of what `nm` lists, the names that may be merged and are not the instruction set's own."""
+    """Returns the names listed by `nm` that may be merged and are not the instruction set's own."""
     return [name for name in MERGED.findall(symbols) if not re.search(rf'\b\w*{isa}::', name)]
 
 

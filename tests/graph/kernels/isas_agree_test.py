@@ -1,7 +1,8 @@
 """Usage: isas_agree_test.py AVAILABLE_ISAS OP_RESULTS
 
-What an op gives under one instruction set is, for each element, what it gives under every other, up
-to 1e-5 of the tensor's largest magnitude. OP_RESULTS prints tensors, see op_results.cpp.
+Checks that an op gives the same results under every instruction set: each element is the same up to
+1e-5 of the tensor's largest magnitude. OP_RESULTS prints the tensors, see
+tests/graph/ops/op_results.cpp.
 """
 
 import math
@@ -20,7 +21,7 @@ def output_of(program, **environment):
 
 
 def tensors(text):
-    """{name: (type, elements)}"""
+    """Returns {name: (type, elements)}."""
     return {name: (dtype, [float(element) for element in elements])
             for name, dtype, *elements in map(str.split, text.splitlines())}
 

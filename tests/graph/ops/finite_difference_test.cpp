@@ -1,5 +1,5 @@
-// These tests compare every op's gradient with central differences of its own forward pass, on the
-// op's samples. For a random projection L = sum(r * y), dL/dx[i] must be close to
+// These tests compare every op's gradient with central differences of the op's own forward pass, on
+// the op's samples. For a random projection L = sum(r * y), dL/dx[i] must be close to
 // (L(x[i]+h) - L(x[i]-h)) / 2h, summed in double. The inputs are drawn so that a step crosses no
 // kink.
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 using testing::OpCall;
 
-/// Is the number of elements of an input, evenly chosen, at which gradients are checked at most.
+/// Gradients are checked at no more than this number of elements of an input, evenly chosen.
 constexpr std::size_t most_elements = 200;
 
 double project(const Tensor& output, const Tensor& weights) {
@@ -27,7 +27,7 @@ double project(const Tensor& output, const Tensor& weights) {
                             });
 }
 
-/// Has a call with a step added to one element, and the step that float32 really took.
+/// A Moved has a call with a step added to one element, and the step as float32 has rounded it.
 struct Moved {
   OpCall call;
   double step;

@@ -34,8 +34,8 @@ void expect_same_as_two_ops(const OpCall& call) {
 }
 
 TEST(FusedRelu, OfALinearLayerIsThatOfTheTwoOps) {
-  // The shapes have few rows and many, tiles with and without a rest, and depths of one block and
-  // of several.
+  // Some shapes have few rows and some have many, some have tiles with a rest and some without, and
+  // some have a depth of one block and some of several.
   for (const Shape& shape : {Shape{1, 5, 3}, Shape{2, 300, 64}, Shape{33, 17, 40},
                              Shape{40, 320, 256}, Shape{64, 700, 96}}) {
     const Tensor x = uniform({shape[0], shape[1]}, 1), weight = uniform({shape[2], shape[1]}, 2);

@@ -16,14 +16,14 @@ namespace {
 
 using Floats = std::vector<float>;
 
-/// Has a call of a loss without reduction, its terms, and its inputs' gradients if each term has
-/// the gradient 1.
+/// A Tie has a call of a loss without reduction, its terms, and its inputs' gradients if each term
+/// has the gradient 1.
 struct Tie {
   std::string name;
   Attributes attributes;
   std::vector<Tensor> inputs;
   Floats terms;
-  std::vector<Floats> gradients;  ///< Has the gradients of the leading inputs.
+  std::vector<Floats> gradients;  ///< These are the gradients of the leading inputs.
 };
 
 Floats floats(const Tensor& tensor) {
@@ -118,7 +118,8 @@ TEST(Hinges, LetTheGradientOfATripletThroughAtTheMargin) {
                    {{0, 0}, {1, 1}, {-1, -1}}});
 }
 
-// A term with a NaN in its inputs is NaN, as in PyTorch, and not 0 as beyond the margin.
+// A term with a NaN in its inputs is NaN, as in PyTorch. It is not 0, as a term beyond the margin
+// is.
 TEST(Hinges, AreNotClosedToWhatIsNoNumber) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const Tensor bad({1, 2}, {nan, 1.0f}), good({1, 2}, {1.0f, 2.0f});

@@ -18,12 +18,12 @@ namespace {
 
 constexpr float inf = std::numeric_limits<float>::infinity();
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float half = 0.69314718f;  // Is the loss of a logit that is 0.
+constexpr float half = 0.69314718f;  // This is the loss of a logit that is 0.
 using Floats = std::vector<float>;
 
 const Floats logits{inf, -inf, nan, 0.0f, -0.0f, 88.0f, -88.0f, 1e30f, -1e30f};
 
-/// Has a target, and the loss and the slope of each of `logits` for that target.
+/// An Expected has a target, and the loss and the slope of each of `logits` for that target.
 struct Expected {
   float target;
   Floats losses, slopes;
@@ -49,8 +49,8 @@ void expect_same(float actual, float expected, const std::string& what) {
   }
 }
 
-/// Checks `op` on 21 copies of `logits`, which are whole vectors and a rest. With `rows`, each
-/// logit is a row of one class.
+/// Checks `op` on 21 copies of `logits`, which fill whole vectors and a part of one. If `rows` is
+/// true, each logit is a row of one class.
 void expect_losses(const char* op, const Expected& expected, bool rows) {
   constexpr std::size_t repeats = 21;
   Floats x;

@@ -25,7 +25,7 @@ Tensor labels_of(const Shape& shape, std::vector<std::int64_t> values) {
 struct BadLabel {
   Shape scores;
   Shape labels;
-  std::int64_t label;  ///< Is the last label. All other labels are 0.
+  std::int64_t label;  ///< This is the last label. All other labels are 0.
   std::string text;
 };
 
@@ -51,7 +51,8 @@ TEST(Losses, NameALabelThatIsNoClass) {
     }
 }
 
-// F3: a label equal to ignore_index counts neither in the mean nor in its gradient.
+// F3 of docs/reference.md: a label equal to ignore_index counts neither in the mean nor in its
+// gradient.
 TEST(Losses, LeaveIgnoredLabelsOutOfTheMean) {
   const Tensor x = testing::uniform({4, 3}, 1);
   for (const std::string_view op : {"nll_loss", "cross_entropy"}) {
@@ -80,7 +81,7 @@ TEST(Losses, AreNotANumberWhenEveryLabelIsIgnored) {
 }
 
 // Where both inputs are equal, the slope of smooth_l1_loss with a beta of 0 is 0 here. In PyTorch
-// it is -1, and that of l1_loss is 0.
+// this slope is -1, although the slope of l1_loss is 0.
 TEST(Losses, R2_2_OfSmoothL1WithoutAParabolaHaveNoSlopeWhereBothAreEqual) {
   Tape tape;
   const ValueId x = tape.leaf(Tensor({4}, {2.0f, -0.0f, 3.0f, 1.0f}));
@@ -126,7 +127,8 @@ TEST(Losses, AreTheirTermsReduced) {
   }
 }
 
-// Keras clips probabilities to [1e-7, 1 - 1e-7] before it takes their logarithm (F5).
+// F5 of docs/reference.md: Keras clips probabilities to [1e-7, 1 - 1e-7] before it takes their
+// logarithm.
 TEST(CrossEntropy, OfClippedProbabilitiesIsFinite) {
   Tape tape;
   const ValueId p = tape.leaf({{2, 2}, {0.0f, 1.0f, 0.25f, 0.75f}});

@@ -28,7 +28,7 @@ OpCall batch_norm(const Tensor& x) {
                      filled(channels, 1)}};
 }
 
-/// Returns a call of every norm. Each normalises all of x, which has one channel.
+/// Returns a call of every norm. Each norm normalises all of x, which has one channel.
 std::vector<OpCall> norms(const Tensor& x) {
   return {batch_norm(x),
           {.op = &find_op("group_norm"), .inputs = {x}},

@@ -20,8 +20,9 @@ using Floats = std::vector<float>;
 struct Case {
   std::string op;
   Attributes attributes;
-  std::vector<Tensor> inputs;     ///< Has the inputs. Only the first one's gradient is checked.
-  Floats results, gradient = {};  ///< Are expected if each result has the gradient 1.
+  /// These are the inputs. Only the gradient of the first one is checked.
+  std::vector<Tensor> inputs;
+  Floats results, gradient = {};  ///< These are expected if each result has the gradient 1.
 };
 
 void PrintTo(const Case& row, std::ostream* stream) {

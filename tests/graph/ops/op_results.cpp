@@ -1,6 +1,6 @@
 // This program prints the results of every kernel call of the ops' samples and of the reference
-// cases, one tensor per line: its name, its type, its elements. So the results of two instruction
-// sets can be compared.
+// cases, one tensor per line: its name, its type, its elements. With this output, the results of
+// two instruction sets can be compared.
 #include <cinttypes>
 #include <cstdio>
 #include <string>

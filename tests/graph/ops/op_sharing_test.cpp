@@ -1,4 +1,4 @@
-// These tests check properties that every op must have whose work threads may share (Op::units), on
+// These tests check properties that every op whose work threads may share (Op::units) must have, on
 // every call that the ops' samples make.
 #include <gtest/gtest.h>
 
@@ -39,7 +39,8 @@ void for_each_shared_call(Check check) {
   }
 }
 
-/// Returns the parts that threads would be given: `parts` of them, or as many as there are units.
+/// Returns the parts of the work that threads would be given: `parts` of them, or as many as there
+/// are units if that is less.
 std::vector<Part> parts_of(std::int64_t units, std::int64_t parts) {
   const Sharing sharing{.units = units, .parts = static_cast<std::int32_t>(std::min(parts, units))};
   std::vector<Part> result;
@@ -52,8 +53,8 @@ std::span<const std::byte> bytes_of(const Tensor& tensor) {
   return {tensor.raw(), tensor.bytes()};
 }
 
-/// Counts, for each byte of an output, the parts that write it, and says whether all of them write
-/// what the undivided call writes.
+/// A Written counts, for each byte of an output, the parts of the work that write the byte, and
+/// says whether all of them write what the undivided call writes.
 struct Written {
   std::vector<int> times;
   bool as_the_whole = true;
@@ -93,7 +94,7 @@ TEST(OpSharing, GivesEachPartOutputsOfItsOwnWithTheBitsOfTheWhole) {
   });
 }
 
-/// Outputs share memory with inputs here, and the last part is the first to run.
+/// Outputs share memory with inputs in this test, and the last part is the first to run.
 TEST(OpSharing, GivesTheSameBitsInPlaceInAnyOrder) {
   for_each_shared_call([](const OpCall& call, std::int64_t units) {
     const auto in = testing::input_types(call), out = testing::output_types(call);

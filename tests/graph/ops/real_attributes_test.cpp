@@ -17,7 +17,8 @@ namespace {
 struct RealAttribute {
   const char* op;
   const char* name;
-  std::vector<double> refused = {};  ///< Has refused values beside those that none may have.
+  /// These values are refused, in addition to those that no attribute may have.
+  std::vector<double> refused = {};
   std::vector<double> taken = {};
 };
 

@@ -49,13 +49,14 @@ ValueId matmul(ReferenceTape& tape) {
   return tape.apply("matmul", {tape.in("a"), tape.in("b")})[0];
 }
 
-/// Serves files such as "mul_broadcast", whose op is "mul".
+/// Builds the cases of files such as "mul_broadcast", whose op is "mul".
 ValueId broadcast(ReferenceTape& tape) {
   const std::string& file = tape.text("op");
   return tape.apply(file.substr(0, file.find('_')), {tape.in("a"), tape.in("b")})[0];
 }
 
-/// Returns those of the file's attributes that losses have: whole numbers and real ones.
+/// Returns the attributes that losses have, as far as the file has them: whole numbers and real
+/// ones.
 Attributes loss_attributes(ReferenceTape& tape) {
   Attributes attributes{{"reduction", tape.text("reduction")}};
   const auto& metadata = tape.file().metadata;

@@ -14,7 +14,7 @@
 namespace penstock::graph {
 
 struct ReferenceCase {
-  std::string_view file;  ///< Is the file's name without ".safetensors".
+  std::string_view file;  ///< This is the file's name without ".safetensors".
   ValueId (*build)(ReferenceTape& tape);
 };
 

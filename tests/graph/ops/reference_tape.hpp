@@ -15,7 +15,8 @@ class ReferenceTape {
  public:
   explicit ReferenceTape(testing::ReferenceFile file) : file_(std::move(file)) {}
 
-  /// Returns the file's tensor "in.NAME" as a leaf, which is the same one each time.
+  /// Returns the file's tensor "in.NAME" as a leaf. Every call with the same name returns the same
+  /// leaf.
   ValueId in(const std::string& name);
   /// Applies the op called `op`, and returns its outputs.
   std::vector<ValueId> apply(std::string_view op, std::vector<ValueId> inputs,
@@ -23,8 +24,8 @@ class ReferenceTape {
   /// Declares `value` to be what the file calls "out.NAME".
   void also_computes(const std::string& name, ValueId value) { others_[name] = value; }
 
-  /// Returns one of the file's attributes, converted. @throws std::out_of_range if there is no such
-  /// attribute.
+  /// Returns one of the file's attributes, converted to a number. @throws std::out_of_range if
+  /// there is no such attribute.
   std::int64_t integer(const std::string& name) const { return std::stoll(text(name)); }
   double real(const std::string& name) const { return std::stod(text(name)); }
   const std::string& text(const std::string& name) const { return file_.metadata.at(name); }

@@ -1,4 +1,4 @@
-// Every op is compared with PyTorch's values, forward and all gradients.
+// These tests compare every op with PyTorch's values, forward and all gradients.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Is the largest error, relative to the expected tensor's largest magnitude.
+/// This is the largest error that is allowed, relative to the expected tensor's largest magnitude.
 constexpr double tolerance = 1e-5;
 
 /// Returns whether two shapes are the same. A scalar has the shape [1] in the files.

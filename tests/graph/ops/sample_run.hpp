@@ -11,8 +11,8 @@ namespace penstock::graph {
 struct SampleRun {
   testing::Tape tape;
   std::vector<ValueId> inputs;
-  ValueId output;          ///< Is output 0, the only one into which gradients are fed.
-  Tensor output_gradient;  ///< Is fed into `output`. It is empty for an op without `backward`.
+  ValueId output;          ///< This is output 0, the only one into which gradients are fed.
+  Tensor output_gradient;  ///< This is fed into `output`. It is empty for an op without `backward`.
 };
 
 /// Draws the sample's inputs, runs the op and, if it has one, its gradient. The gradient is

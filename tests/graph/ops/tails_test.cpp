@@ -20,7 +20,7 @@ namespace {
 using Floats = std::vector<float>;
 using testing::Tape;
 
-/// Is a magnitude below which results may be zero: f32 has few normal numbers that are smaller.
+/// Below this magnitude, results may be zero: f32 has few normal numbers that are smaller.
 constexpr double smallest = 4e-37;
 
 void expect_close(double actual, double exact, double error, const std::string& what) {
@@ -74,7 +74,8 @@ TEST(Tails, OfActivationsAreExactRelativeToThemselves) {
   }
 }
 
-/// Has a loss of pairs and its definition. `slope` is null if the gradient is not checked.
+/// A PairCase has a loss of pairs and its definition. `slope` is null if the gradient is not
+/// checked.
 struct PairCase {
   const char* op;
   std::function<double(double x, double t)> term, slope;
@@ -177,8 +178,8 @@ TEST(Tails, OfExponentialsReachAsFarAsF32Does) {
   EXPECT_EQ(tape[limits].as<float>()[2], 0);
 }
 
-/// Returns a line of scores. The one in the middle is 3, and all others are `margin` or more below
-/// 0, so that with a large `margin` the middle has nearly all probability.
+/// Returns a line of scores. The score in the middle is 3, and all other scores are `margin` or
+/// more below 0, so that with a large `margin` the class in the middle has nearly all probability.
 Floats sure_line(std::size_t length, double margin) {
   Floats line;
   for (std::size_t i = 0; i < length; ++i)

@@ -18,7 +18,7 @@ namespace {
 
 using testing::OpCall;
 
-/// Has copies of a call's inputs. Op::make_valid may change their contents.
+/// Contents are copies of a call's inputs. Op::make_valid may change what they contain.
 class Contents {
  public:
   explicit Contents(const OpCall& call) : types_(testing::input_types(call)) {
@@ -62,8 +62,8 @@ class Contents {
 };
 
 /// Returns every call of the losses' and the embedding's samples, forward and backward, with all
-/// inputs spoiled. These are the ops whose inputs a user may get wrong: such inputs of other ops,
-/// as winners and masks, are made by their forward ops.
+/// inputs spoiled. These are the ops whose inputs a user may get wrong; other ops get inputs of
+/// this kind, such as winners and masks, from their forward ops.
 std::vector<OpCall> spoiled_calls() {
   std::vector<OpCall> calls;
   for (const Op* op : ops_with_samples()) {

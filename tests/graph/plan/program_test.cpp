@@ -22,7 +22,7 @@ namespace {
 
 const TensorType pair_of_floats{DType::f32, {2}};
 
-/// Has what a probe's kernel was called with.
+/// A Seen is what a probe's kernel was called with.
 struct Seen {
   std::vector<const void*> inputs, outputs;
   const void* workspace = nullptr;
@@ -42,7 +42,7 @@ const Op probe{.name = "probe", .forward = [](const KernelCall& call) {
                  seen.summed = call.summed;
                }};
 
-/// Computes y = x + 1.
+/// This op computes y = x + 1.
 const Op increment{.name = "increment", .forward = [](const KernelCall& call) {
                      for (std::size_t i = 0; i < call.inputs[0].f32().size(); ++i)
                        call.outputs[0].f32()[i] = call.inputs[0].f32()[i] + 1;
@@ -65,7 +65,7 @@ Instruction instruction(const Op& op, std::vector<Location> inputs, std::vector<
           .outputs = std::move(outputs)};
 }
 
-/// Has memory for every space, and binds it to a program.
+/// A Memory has memory for every space, and binds it to a program.
 struct Memory {
   std::vector<std::shared_ptr<std::byte>> blocks;
   std::vector<const std::byte*> received;
@@ -101,14 +101,14 @@ TEST(Program, FindsEverySpace) {
   EXPECT_EQ(seen.outputs, (std::vector{at(1, 0), at(3, 64), at(7, 0)}));
 }
 
-// 4.3: a sum in the host store comes into the workspace, a piece at a time.
+// 4.3 of docs/reference.md: a sum in the host store comes into the workspace, a piece at a time.
 TEST(Program, AddsToASumInTheHostStoreInPieces) {
   constexpr std::int64_t elements = 10'001;
   struct Row {
     std::int32_t parts;
     std::int64_t pieces;
     bool running;
-    std::int32_t in = 1;  ///< Counts the pieces of each part.
+    std::int32_t in = 1;  ///< Each part runs in this many pieces.
   };
   // The last row has two parts that run in two pieces each. These need as many pieces of the sum as
   // four parts would.
@@ -238,7 +238,7 @@ TEST(AllocationCounter, Counts) {
   EXPECT_GT(testing::heap_allocations(), before);
 }
 
-/// Has what one part of a shared instruction was called with.
+/// A SeenPart is what one part of a shared instruction was called with.
 struct SeenPart {
   Part part;
   const void* workspace;
@@ -259,7 +259,7 @@ Program shared_program(const Op& op) {
   return program;
 }
 
-/// Runs the parts in reverse order.
+/// A BackwardRunner runs the parts in reverse order.
 struct BackwardRunner : PartRunner {
   void run(std::int32_t parts, const std::function<void(std::int32_t)>& work) override {
     for (std::int32_t part = parts; part-- > 0;) work(part);
@@ -316,7 +316,7 @@ TEST(Program, GivesEachPartItsUnitsAndAWorkspaceOfItsOwn) {
   }
 }
 
-/// Runs the parts in reverse order.
+/// A ReverseRunner runs the parts in reverse order.
 struct ReverseRunner : PartRunner {
   void run(std::int32_t parts, const std::function<void(std::int32_t)>& work) override {
     for (std::int32_t part = parts; part-- > 0;) work(part);

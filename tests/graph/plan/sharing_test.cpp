@@ -127,17 +127,17 @@ TEST(Sharing, DoesNotChangeABitOfAPlansResults) {
   }
 }
 
-/// Says how the kernel of one instruction was run.
+/// A KernelRuns says how the kernel of one instruction was run.
 struct KernelRuns {
   void (*forward)(const KernelCall&) = nullptr;
   std::int64_t calls = 0;
-  std::int64_t units = 0;  ///< Counts the units of all calls.
+  std::int64_t units = 0;  ///< This is the number of units of all calls together.
   std::set<std::thread::id> threads = {};
 };
 std::mutex runs_mutex;
 std::vector<KernelRuns> runs;
 
-/// Is the name of an attribute that has the number of an instruction in `runs`.
+/// The attribute of this name has the number of an instruction in `runs`.
 constexpr std::string_view run_number = "run_number";
 
 void run_counted(const KernelCall& call) {
@@ -153,15 +153,16 @@ void run_counted(const KernelCall& call) {
   forward(call);
 }
 
-/// Has a plan in which long instructions run in pieces, and the ops that count how they run.
+/// An InPieces has a plan in which long instructions run in pieces, and the ops that count how they
+/// run.
 struct InPieces {
   Plan plan;
   std::deque<Op> ops = {};
-  std::vector<Sharing> sharings = {};  ///< Has the sharing of each instruction in `runs`.
+  std::vector<Sharing> sharings = {};  ///< This is the sharing of each instruction in `runs`.
 };
 
-/// Returns `plan` with instructions in five pieces per part, as if they were very long. These are
-/// the instructions that have `parts` parts and enough units.
+/// Returns `plan` with those instructions in five pieces per part, as if they were very long, that
+/// have `parts` parts and enough units.
 InPieces in_pieces(const Plan& plan, std::int32_t parts) {
   InPieces result{plan};
   runs.clear();
@@ -182,7 +183,7 @@ InPieces in_pieces(const Plan& plan, std::int32_t parts) {
   return result;
 }
 
-/// Runs each part on a thread of its own.
+/// A ThreadPerPart runs each part on a thread of its own.
 struct ThreadPerPart : PartRunner {
   void run(std::int32_t parts, const std::function<void(std::int32_t)>& work) override {
     std::vector<std::jthread> threads;

@@ -15,7 +15,7 @@ double divided(double a, double b) {
   return quotient;
 }
 
-/// Restores the thread's floating-point environment at the end of a test.
+/// A CanonicalFloatsTest restores the thread's floating-point environment at the end of a test.
 class CanonicalFloatsTest : public ::testing::Test {
  protected:
   CanonicalFloatsTest() { std::fegetenv(&before_); }

@@ -193,7 +193,7 @@ TEST(Options, EachFieldIsRefusedOutsideItsRangeByName) {
   }
 }
 
-/// A12: wrong options of phases are refused with the name of the option.
+/// A12 of docs/reference.md: wrong options of phases are refused with the name of the option.
 TEST(Options, PhasesAreRefusedByName) {
   const std::vector<Refused> cases{
       {"accepted",
@@ -259,7 +259,8 @@ TEST(Options, PhasesAreRefusedByName) {
   }
 }
 
-// D10, 3.7: in phases, every class of tensors is in the host store unless `on_ipu` says otherwise.
+// D10 and 3.7 of docs/reference.md: in phases, every class of tensors is in the host store unless
+// `on_ipu` says otherwise.
 TEST(Options, PhasesKeepInTheHostStoreWhatIsNotToldToStay) {
   Options options;
   EXPECT_FALSE(offload_of(options).weights.on);

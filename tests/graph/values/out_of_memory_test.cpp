@@ -82,8 +82,8 @@ TEST(OutOfMemory, IsNoneOfTheHostsExceptionsThoughAnotherWasCaughtMeanwhile) {
   EXPECT_THROW(or_out_of_memory("reading", throw_two), HostsOwn);
 }
 
-/// Is an exception of the host's. Its destructor uses the engine, which notes another exception
-/// then.
+/// A UsesTheEngine is an exception of the host's. Its destructor uses the engine, which notes
+/// another exception then.
 struct UsesTheEngine : std::length_error {
   explicit UsesTheEngine(int& living) : std::length_error("mine"), living(living) { ++living; }
   UsesTheEngine(const UsesTheEngine&) = delete;

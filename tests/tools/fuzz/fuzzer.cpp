@@ -22,13 +22,13 @@ constexpr unsigned most_seconds_per_input = 60;
 
 struct Settings {
   std::uint64_t seed = 1;
-  std::uint64_t first = 0;  ///< Is the number of the first draw.
+  std::uint64_t first = 0;  ///< This is the number of the first draw.
   std::uint64_t draws = std::numeric_limits<std::uint64_t>::max();
   double seconds = std::numeric_limits<double>::infinity();
   std::vector<std::string> names = {};
 };
 
-/// Is the reader in use and the number of its draw, for the handler of signals.
+/// These are the reader in use and the number of its draw, for the handler of signals.
 const char* current_reader = "";
 volatile std::uint64_t current_draw = 0;
 
@@ -58,8 +58,8 @@ std::string input_of(const FuzzedReader& reader, std::uint64_t seed, std::uint64
   return mutated(base, reader.words, other, random);
 }
 
-/// Returns what is wrong with a refusal, or an empty text if it is right: its text is one short
-/// line, and its cause lies in the input.
+/// Returns what is wrong with a refusal, or an empty text if the refusal is right: its text is one
+/// short line, and its cause lies in the input.
 std::string defect_of(const Error& error) {
   const std::string_view text = error.what();
   if (error.code() == Errc::internal || error.code() == Errc::out_of_memory)

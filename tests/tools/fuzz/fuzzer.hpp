@@ -11,8 +11,8 @@ namespace penstock::testing {
 
 struct FuzzedReader {
   std::string name;
-  std::vector<std::string> seeds;  ///< Has inputs that the reader accepts.
-  std::vector<std::string> words;  ///< Has parts of inputs that mean something to the reader.
+  std::vector<std::string> seeds;  ///< These are inputs that the reader accepts.
+  std::vector<std::string> words;  ///< These are parts of inputs that mean something to the reader.
   /// Reads an input. @throws penstock::Error if the input is refused.
   std::function<void(const std::string&)> read;
 };

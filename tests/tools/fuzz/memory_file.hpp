@@ -13,9 +13,9 @@ class MemoryFile {
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
 
-  /// Returns a path by which this process can open the file, and then reads it from its beginning.
+  /// Returns a path by which this process can open the file and read it from its beginning.
   std::string path() const;
-  /// Replaces what the file holds.
+  /// Replaces the content of the file by `bytes`.
   void write(const std::string& bytes);
 
  private:

@@ -70,8 +70,9 @@ TEST(Configuration, IsCheckedTogetherWithTheCommandLine) {
   EXPECT_EQ(read(momentum, {"--optimizer", "sgd"}).optimizer.constants.at("momentum"), 0.9);
 }
 
-// An empty value on the command line takes back what a file gives. So a file with a momentum can
-// serve an optimizer without momentum. The stages and the names of files are taken back alike.
+// An empty value on the command line cancels the value that a configuration file gives. Therefore a
+// file with a momentum can serve an optimizer without momentum. The stages and the names of files
+// can be cancelled in the same way.
 TEST(Configuration, WhatItGivesIsTakenBackOnTheCommandLine) {
   const std::string file =
       R"({"optimizer": "sgd", "momentum": 0.9, "stages": "B1|B2,B3,B4", "save-weights": "w"})";

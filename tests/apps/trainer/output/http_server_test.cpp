@@ -20,7 +20,7 @@
 namespace trainer {
 namespace {
 
-/// Is a connection to a port of this machine.
+/// A Client is a connection to a port of this machine.
 class Client {
  public:
   explicit Client(std::uint16_t port, std::uint32_t address = INADDR_LOOPBACK, int flags = 0)

@@ -9,7 +9,7 @@
 namespace trainer {
 namespace {
 
-/// Keeps what is written to a stream, and has a clock that the test sets.
+/// A Screen keeps what is written to a stream, and has a clock that the test sets.
 struct Screen {
   std::string text;
   double now = 100;
@@ -22,7 +22,8 @@ struct Screen {
             .columns = [this] { return columns; }};
   }
 
-  /// Returns what the last line shows: each "\r" writes over it from its first column.
+  /// Returns what the last line of the screen shows: after each "\r", the line is written over from
+  /// its first column.
   std::string last_line() const {
     std::vector<std::string> cells;
     std::size_t column = 0;
@@ -43,7 +44,7 @@ struct Screen {
   }
 };
 
-// H4: the trainer shows a progress bar.
+// H4 of docs/reference.md: the trainer shows a progress bar.
 TEST(BarLine, LooksLikeTheTutorials) {
   EXPECT_EQ(bar_line("Loss:0.1422 | Accuracy:95.78%", 15, 15, 1.0),
             "Loss:0.1422 | Accuracy:95.78%: 100%|██████████| 15/15 [00:01<00:00, 15.00it/s]");

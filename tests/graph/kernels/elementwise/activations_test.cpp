@@ -27,13 +27,13 @@ double sigmoid(double x) {
   return 1 / (1 + std::exp(-x));
 }
 
-/// Has a function and its definition in double.
+/// A Row has a function and its definition in double.
 struct Row {
   const char* name;
   ActivationKernels::Function ActivationKernels::*kernel;
   double (*exact)(double x);
-  double error;          ///< Is the largest error, relative to the larger of |result| and 1.
-  float at_infinity[2];  ///< Has the results for -inf and for inf.
+  double error;          ///< This is the largest error, relative to the larger of |result| and 1.
+  float at_infinity[2];  ///< These are the results for -inf and for inf.
 };
 
 const Row rows[] = {

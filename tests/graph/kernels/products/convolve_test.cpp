@@ -46,8 +46,9 @@ Conv2dGeometry sizes_of(const Geometry& geometry) {
   return {geometry.attributes, x, weight, {x[0], geometry.outputs, out[0], out[1]}};
 }
 
-/// Calls `work(x, weight, y)` for each product of the convolution, with the positions of the pixel
-/// and the weight that are multiplied, and of the result to which the product is added.
+/// Calls `work(x, weight, y)` for each product of the convolution. `x` and `weight` are the
+/// positions of the pixel and the weight that are multiplied, and `y` is the position of the result
+/// to which the product is added.
 template <class Work>
 void for_each_product(const Conv2dGeometry& conv, Work work) {
   const Window2d& window = conv.window;

@@ -25,7 +25,8 @@ using testing::poisoned;
 using testing::whole_numbers;
 
 constexpr std::int64_t sizes[] = {1, 2, 3, 5, 7, 13, 16, 17, 31, 33, 63, 65, 100, 200};
-/// Has depths around a vector, on both sides of a block of depth, and deep enough for dot products.
+/// These depths are around a vector, on both sides of a block of depth, and deep enough for dot
+/// products.
 constexpr std::int64_t depths[] = {0, 1, 3, 8, 17, 33, 100, 257, 320, 339, 600};
 
 std::vector<float> transposed(std::int64_t rows, std::int64_t columns,
@@ -45,7 +46,7 @@ Eigen::Map<const Matrix> matrix(const std::vector<float>& values, std::int64_t r
   return {values.data(), rows, columns};
 }
 
-/// Has the factors of one product, both row-major, and the result that is expected.
+/// A Case has the factors of one product, both row-major, and the result that is expected.
 class Case {
  public:
   Case(std::int64_t rows, std::int64_t columns, std::int64_t depth, bool bias, bool relu)

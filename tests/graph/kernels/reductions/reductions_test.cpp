@@ -23,8 +23,8 @@ std::vector<float> drawn(std::size_t count) {
   return values;
 }
 
-/// Has counts around a vector, around the 32 partial sums, around the 1024 of a short sum, and a
-/// large one.
+/// These counts are around a vector, around the 32 partial sums, around the 1024 of a short sum,
+/// and one of them is large.
 constexpr std::size_t counts[] = {0, 1, 15, 16, 17, 31, 32, 33, 1023, 1024, 1025, 100'003};
 
 double sum(Isa isa, std::size_t count, const float* x) {

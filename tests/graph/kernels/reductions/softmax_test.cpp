@@ -1,4 +1,4 @@
-// These tests check lines that are worked on side by side. The results of a line do not depend on
+// These tests check lines that kernels work on side by side. The results of a line do not depend on
 // the number of lines, although that number decides whether several rows of elements are joined.
 #include "graph/kernels/reductions/softmax.hpp"
 
@@ -19,13 +19,14 @@ namespace {
 
 using Floats = std::vector<float>;
 
-/// Has the numbers of several lines that lie side by side: element e of line i is at e * lines + i.
+/// A Matrix has the numbers of several lines that lie side by side: element e of line i is at
+/// e * lines + i.
 struct Matrix {
   std::int64_t length, lines;
   Floats numbers;
 };
 
-/// Is a number of lines with which a row is whole vectors, so that rows are worked on one by one.
+/// With this number of lines, a row is whole vectors, so that rows are worked on one by one.
 constexpr std::int64_t most_lines = 64;
 
 Matrix whole_matrix(std::int64_t length, std::uint64_t seed, float low, float high) {
@@ -66,7 +67,7 @@ void cross_entropy_gradient(const Lines& lines, const Matrix& x, const float* lo
                                                 log_probabilities, dx);
 }
 
-/// Runs a kernel on `x` and on what `y` contains, and puts the result into `y`.
+/// A Call runs a kernel on `x` and on what `y` contains, and puts the result into `y`.
 using Call = std::function<void(const Lines&, const Matrix& x, float* y)>;
 
 struct Case {

@@ -47,7 +47,7 @@ Tensor with(const Tensor& tensor, std::size_t at, float value) {
 }
 
 /// Calls `work(y, weight, x)` for each product of a convolution, with the positions of the three
-/// elements that take part. The position of `x` is `padding` if the tap is outside of the image.
+/// elements that take part. The position of x is `padding` if the tap is outside of the image.
 constexpr std::int64_t padding = -1;
 void for_each_product(const Case& one, const Shape& y, const auto& work) {
   const Shape& x = one.x;
@@ -71,7 +71,8 @@ double element(const Tensor& tensor, std::int64_t at) {
   return tensor.as<float>()[static_cast<std::size_t>(at)];
 }
 
-/// Returns the input's gradient of a convolution by `weight` for `dy`, added up product by product.
+/// Returns the gradient of the input of a convolution by `weight`, added up product by product from
+/// the output's gradient `dy`.
 std::vector<double> sent_back(const Case& one, const Tensor& weight, const Tensor& dy) {
   std::vector<double> dx(static_cast<std::size_t>(one.x.elements()));
   for_each_product(one, dy.shape(), [&](std::int64_t y, std::int64_t w, std::int64_t x) {
@@ -80,8 +81,9 @@ std::vector<double> sent_back(const Case& one, const Tensor& weight, const Tenso
   return dx;
 }
 
-/// Has the weights' gradient of a convolution of `x` for `dy`, added up product by product, and
-/// says for which weights an infinity or a NaN in `dy` has met padding.
+/// A WeightSums has the gradient of the weights of a convolution of `x`, added up product by
+/// product from the output's gradient `dy`, and says for which weights an infinity or a NaN in `dy`
+/// has met padding.
 struct WeightSums {
   WeightSums(const Case& one, const Tensor& x, const Tensor& dy)
       : sums(static_cast<std::size_t>(one.weight.elements())), met_padding(sums.size()) {
@@ -164,7 +166,7 @@ TEST_P(ConvolutionInfinities, ChangeNoBitOfOtherPixels) {
     int others = 0, changed = 0;
     for (std::size_t i = 0; i < dx.as<float>().size(); ++i)
       if (static_cast<std::int64_t>(i) / (one_.x[2] * one_.x[3]) % one_.x[1] != 0) {
-        ++others;  // Weight 0 sends back to channel 0 alone.
+        ++others;  // A gradient that weight 0 sends back goes to channel 0 alone.
         changed += dx.as<float>()[i] == finite.as<float>()[i] ? 0 : 1;
       }
     EXPECT_GT(others, 0);
@@ -228,7 +230,8 @@ TEST_P(ConvolutionInfinities, ChangeNoBitOfTheWeightsOfOtherChannels) {
   const Attributes attributes = with_kernel(one_.attributes, one_.weight);
   const Op& op = find_op("conv2d_weight_gradient");
   const Tensor finite = outputs_of(op, {x_, dy_}, attributes)[0];
-  const std::int64_t own = finite.elements() / one_.weight[0];  // Counts the weights of channel 0.
+  // This is the number of weights of channel 0.
+  const std::int64_t own = finite.elements() / one_.weight[0];
   for (const float value : {infinity, not_a_number}) {
     const Tensor dweight = outputs_of(op, {x_, with(dy_, 0, value)}, attributes)[0];
     int changed = 0;

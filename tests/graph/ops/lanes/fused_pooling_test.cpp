@@ -23,7 +23,7 @@ using testing::Geometry;
 using testing::Tape;
 using testing::uniform;
 
-/// Has a tape with the operands of a convolution as leaves.
+/// A Layer has a tape with the operands of a convolution as leaves.
 struct Layer {
   Tape tape;
   Attributes attributes;
@@ -46,7 +46,8 @@ struct Layer {
   ValueId rectified(ValueId value) { return tape.apply(relu, {value})[0]; }
 };
 
-/// Is one of several ways to compute the same result. All are compared with the first one.
+/// A Way is one of several ways to compute the same result. The results of all ways are compared
+/// with those of the first one.
 struct Way {
   const char* name;
   ValueId (*run)(Layer&);
@@ -109,8 +110,8 @@ TEST(FusedPooling, GivesTheBitsOfItsPartsForEveryMicroBatch) {
     expect_same_bits({{samples, 3, 8, 7}, {6, 3, 3, 3}});
 }
 
-// The kernels are those that a table has, and larger ones. The convolved images have an odd last
-// row or column, or both.
+// Some kernels are small enough for the tables of weights that the input gradient uses, and others
+// are not. The convolved images have even and odd numbers of rows and columns.
 TEST(FusedPooling, GivesTheBitsOfItsPartsForEveryKernel) {
   for (std::int64_t height = 1; height <= 8; ++height)
     for (std::int64_t width = 1; width <= 8; ++width)

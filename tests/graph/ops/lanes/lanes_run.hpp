@@ -11,7 +11,7 @@
 
 namespace penstock::testing {
 
-/// Is a convolution of the tests.
+/// A Geometry is a convolution of the tests.
 struct Geometry {
   Shape x;
   Shape weight;
@@ -32,7 +32,8 @@ std::vector<Tensor> outputs_of(const graph::Op& op, std::vector<Tensor> inputs,
 
 /// Fails unless the lanes after the first `batch` samples are all zero.
 void expect_zero_padding(const Tensor& lanes, std::int64_t batch);
-/// Fails unless both have the same shape and agree to 1e-5 of the largest value in `expected`.
+/// Fails unless both tensors have the same shape and agree to 1e-5 of the largest value in
+/// `expected`.
 void expect_close(const Tensor& actual, const Tensor& expected);
 
 }  // namespace penstock::testing

@@ -23,7 +23,8 @@ std::vector<NodeId> all_nodes(const Graph& graph) {
   return nodes;
 }
 
-/// Returns placements of all values that no node computes. The computed values are temporaries.
+/// Returns placements of all values that no node computes. Values that a node computes are
+/// temporaries.
 Placements placements_of(const Graph& graph) {
   Placements result(graph.values.size());
   for (std::size_t id = 0; id < result.size(); ++id)

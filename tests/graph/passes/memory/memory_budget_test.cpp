@@ -19,7 +19,8 @@ TEST(MemoryBudget, TakesWhatFitsToTheByteAndRefusesWhatDoesNot) {
   EXPECT_TRUE(fits_within(two_stages(), {.bytes = 0})) << "no limit";
 }
 
-// 4.3: state in the host store takes no memory of an IPU except the scratch for its updates.
+// 4.3 of docs/reference.md: state in the host store takes no memory of an IPU except the scratch
+// for its updates.
 TEST(MemoryBudget, CountsOffloadedStateOnlyAsScratchOfTheUpdate) {
   struct Row {
     Offload offload;
@@ -46,7 +47,8 @@ TEST(MemoryBudget, CountsOffloadedStateOnlyAsScratchOfTheUpdate) {
   }
 }
 
-// 4.3: an IPU has one room for weights, as large as the largest of its stages needs.
+// 4.3 of docs/reference.md: an IPU has one room for weights, as large as the largest of its stages
+// needs.
 TEST(MemoryBudget, CountsTheWeightsInTheHostStoreAsRoomForOneStage) {
   Plan plan = two_stages();
   plan.stages[1].ipu = 0;
@@ -57,8 +59,8 @@ TEST(MemoryBudget, CountsTheWeightsInTheHostStoreAsRoomForOneStage) {
   EXPECT_FALSE(fits_within(plan, {.bytes = bytes - 1}));
 }
 
-// 3.7: one phase computes while the weights of the other one come, so that there are two rooms. If
-// the numbers of the phases are two apart, one room is enough.
+// 3.7 of docs/reference.md: one phase computes while the weights of the other phase come, so that
+// there are two rooms. If the numbers of the phases are two apart, one room is enough.
 TEST(MemoryBudget, CountsARoomForPhasesWithEvenAndOneForPhasesWithOddNumbers) {
   Plan plan = two_stages();
   plan.stages[1].ipu = 0;
@@ -74,7 +76,8 @@ TEST(MemoryBudget, CountsARoomForPhasesWithEvenAndOneForPhasesWithOddNumbers) {
   }
 }
 
-// 4.4: each replica keeps ceil(n/R) elements of each of two state tensors of n = 250 elements.
+// 4.4 of docs/reference.md: of each of two state tensors of n = 250 elements, each replica keeps
+// ceil(n/R) elements.
 TEST(MemoryBudget, CountsOfDividedStateTheShardOnly) {
   struct Row {
     ReplicaSharding sharding;

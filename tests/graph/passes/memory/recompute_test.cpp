@@ -31,8 +31,8 @@ Plan plan_of(const Graph& model, bool recompute) {
   return compile(model, training(recompute)).plan;
 }
 
-/// Has a model of two blocks. The first one is a chain of four layers, each a product and an
-/// activation, and the second one a layer with the loss.
+/// A TwoBlocks has a model of two blocks. The first one is a chain of four layers, each a product
+/// and an activation, and the second one is a layer with the loss.
 struct TwoBlocks {
   ModelBuilder model;
   std::vector<ValueId> activations = {};
@@ -55,7 +55,7 @@ struct TwoBlocks {
   }
 };
 
-/// Counts the tensors of a micro-batch that a stage keeps.
+/// Returns the number of tensors of a micro-batch that a stage keeps.
 std::size_t stashed(const StagePlan& stage) {
   std::set<std::int64_t> offsets;
   for (const Instruction& instruction : stage.forward.instructions)
@@ -64,7 +64,8 @@ std::size_t stashed(const StagePlan& stage) {
   return offsets.size();
 }
 
-// 3.6: the last stage never recomputes, because its backward follows at once.
+// 3.6 of docs/reference.md: the last stage never recomputes, because its backward follows its
+// forward at once.
 TEST(Recompute, LeavesTheLastStageAlone) {
   EXPECT_EQ(recomputed_stages({}, 3), (Flags{false, false, false}));
   EXPECT_EQ(recomputed_stages({.on = true}, 3), (Flags{true, true, false}));
@@ -110,7 +111,8 @@ TEST(Recompute, IgnoresCheckpointsInTheLastStageAndWhereNothingIsRecomputed) {
   EXPECT_EQ(recomputed.stages[1].backward.recomputed, 0);
 }
 
-/// Returns the activations and their gradients that the backward program computes, in its order.
+/// Returns the activations, and the gradients of activations, that the backward program computes,
+/// in the order of the program.
 Names order(const Plan& plan) {
   Names names;
   for (const Instruction& instruction : plan.stages[0].backward.instructions)

@@ -23,7 +23,8 @@ Names nodes_of(const Graph& graph) {
   return names;
 }
 
-/// Has conv -> pool -> relu in block A, conv -> relu in block B, and linear in block C.
+/// A SmallNetwork has conv -> pool -> relu in block A, conv -> relu in block B, and linear in block
+/// C.
 struct SmallNetwork {
   ModelBuilder model;
   ValueId pooled, convolved, activated, logits;

@@ -1,5 +1,5 @@
-// F4: these tests check that a model has exactly one final loss, and what the refusal says if it
-// has not. Others check the form that ops have in inference.
+// F4 of docs/reference.md: some of these tests check that a model has exactly one final loss, and
+// what the refusal says if it has not. The others check the form that ops have in inference.
 #include "graph/passes/network/model_form.hpp"
 
 #include <gtest/gtest.h>

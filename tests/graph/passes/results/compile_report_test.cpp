@@ -109,8 +109,8 @@ TEST(CompileReport, GoesByMeasuredTimesWhereThereAreAny) {
   EXPECT_EQ(estimate.stages[0].forward_seconds, 0);
 }
 
-/// Is a schedule under which stages before `stage` may hold three micro-batches, and `stage` and
-/// those after it none.
+/// Under this schedule, stages before `stage` may hold three micro-batches, and `stage` and those
+/// after it none.
 template <int stage>
 constexpr Schedule starving_from{
     .name = "starving",

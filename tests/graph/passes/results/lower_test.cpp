@@ -14,8 +14,8 @@ namespace {
 using testing::ModelBuilder;
 using testing::refusal;
 
-/// Has a graph of h = tanh(x); y = h + h; z = y + h. x is received, h is in the stash, and y and z
-/// are in scratch.
+/// A Sums has a graph of h = tanh(x); y = h + h; z = y + h. x is received, h is in the stash, and y
+/// and z are in scratch.
 struct Sums {
   Sums() {
     x = model.input("x", {4});

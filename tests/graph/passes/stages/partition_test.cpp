@@ -81,7 +81,8 @@ TEST(Partition, ListsEachEdgeAtBothOfItsEnds) {
   EXPECT_EQ(parts.stages[2].backward_sends, (std::vector<std::int32_t>{6, 7}));
 }
 
-// C7: the forward and the backward of a layer are in one stage, and so on one IPU.
+// C7 of docs/reference.md: the forward and the backward of a layer are in one stage, and so on one
+// IPU.
 TEST(Partition, RunsBackwardNodesWhereTheirForwardNodesAre) {
   const Staged staged(skipping());
   std::size_t seen = 0;

@@ -50,7 +50,7 @@ Ipus ipus_of(const StageAssignment& assignment) {
   return result;
 }
 
-// A9: there is a stage for each block, in the order of the blocks.
+// A9 of docs/reference.md: there is a stage for each block, in the order of the blocks.
 TEST(StageAssignment, TakesAStagePerBlock) {
   const auto assignment = assigned(abc(), {}, {}, true);
   EXPECT_EQ(blocks_of(assignment), (std::vector<std::string>{"A", "B", "C"}));
@@ -58,7 +58,7 @@ TEST(StageAssignment, TakesAStagePerBlock) {
   EXPECT_EQ(assignment.of_block, (std::vector<std::int32_t>{0, 1, 2}));
 }
 
-// A7: blocks are grouped into stages.
+// A7 of docs/reference.md: blocks are grouped into stages.
 TEST(StageAssignment, GroupsBlocks) {
   const auto assignment = assigned(abc(), {{{"A", "B"}}, {{"C"}}}, {}, true);
   EXPECT_EQ(blocks_of(assignment), (std::vector<std::string>{"AB", "C"}));
@@ -74,7 +74,7 @@ TEST(StageAssignment, MakesAModelWithoutBlocksOneStage) {
 
 struct Placement {
   const char* name;
-  std::int32_t stage, block;  ///< Are the IPUs that the second stage and its block ask for.
+  std::int32_t stage, block;  ///< These are the IPUs that the second stage and its block ask for.
   Ipus list;
   Ipus expected;
 };
@@ -89,8 +89,8 @@ const Placement placements[] = {
 
 class StagePlacementOrder : public ::testing::TestWithParam<Placement> {};
 
-// A7, G6: if a stage gets an IPU from several places, the stage itself decides, then the list of
-// IPUs, then the block, and at last the stage's number.
+// A7 and G6 of docs/reference.md: if a stage gets an IPU from several places, the stage itself
+// decides, then the list of IPUs, then the block, and at last the stage's number.
 TEST_P(StagePlacementOrder, IsStageThenListThenBlockThenNumber) {
   const Placement& p = GetParam();
   const Graph model = chain({{"A"}, {"B", p.block}, {"C"}});

@@ -88,8 +88,8 @@ double in_shards(std::span<const float> x, std::int64_t replicas, float scale) {
   return squared_norm(all, std::ssize(x));
 }
 
-// 4.4: some shards are smaller than a block, some are whole blocks, some are cut within a block,
-// and some are empty.
+// 4.4 of docs/reference.md: some shards are smaller than a block, some are whole blocks, some are
+// cut within a block, and some are empty.
 TEST(SquaredNorm, BitsDoNotDependOnShards) {
   std::mt19937 random(5);
   for (const std::size_t size : {1u, 5u, 17u, 8191u, 8192u, 8193u, 16384u, 30011u, 100003u}) {

@@ -79,7 +79,8 @@ TEST(OptimizerRule, BitsDoNotDependOnWhereAnElementStands) {
     }
 }
 
-/// Has constants without anything optional, with momentum and centering, and with Nesterov.
+/// The first variant has nothing optional, the second one has momentum, weight decay and centering,
+/// and the third one has Nesterov momentum.
 const Hyper variants[] = {{},
                           {.momentum = 0.9, .weight_decay = 0.1, .centered = true},
                           {.momentum = 0.9, .nesterov = true}};
@@ -185,8 +186,8 @@ TEST(OptimizerRules, GiveEachElementTheSameBitsPieceByPiece) {
   }
 }
 
-// F12: the velocity of the Keras variant has the learning rates of its steps in it, so that a new
-// learning rate does not change earlier steps.
+// F12 of docs/reference.md: the velocity of the Keras variant has the learning rates of its steps
+// in it, so that a new learning rate does not change earlier steps.
 TEST(Sgd, AsKerasKeepsEachStepsLearningRate) {
   for (const bool keras : {false, true}) {
     Hyper hyper{.learning_rate = 1, .momentum = 0.5, .keras_variant = keras};
@@ -198,7 +199,8 @@ TEST(Sgd, AsKerasKeepsEachStepsLearningRate) {
   }
 }
 
-// 4.4: the two steps of a rule, over all shards, give the update of the whole parameter.
+// 4.4 of docs/reference.md: the two steps of a rule, over all shards, give the update of the whole
+// parameter.
 TEST(OptimizerRule, WithNormsGivesTheSameBitsInShards) {
   std::mt19937 random(8);
   int rules = 0;

@@ -11,7 +11,8 @@
 namespace penstock::graph {
 namespace {
 
-/// Converts to any number type, so that it can initialize any field of a rule's settings.
+/// An AnyValue converts to any number type, so that it can initialize any field of a rule's
+/// settings.
 struct AnyValue {
   template <class T>
   requires std::is_arithmetic_v<T>

@@ -15,7 +15,7 @@ namespace penstock::graph {
 
 using Vector = std::vector<float>;
 
-/// Is a parameter with its state, which one rule updates as a whole.
+/// A Parameter is a parameter with its state, which one rule updates as a whole.
 class Parameter {
  public:
   Parameter(const OptimizerRule& rule, const Hyper& hyper, Vector initial)
@@ -41,7 +41,8 @@ class Parameter {
   std::int64_t step_ = 0;
 };
 
-/// Is a parameter with its state, which one rule updates in as many shards as there are replicas.
+/// A Sharded is a parameter with its state, which one rule updates in as many shards as there are
+/// replicas.
 class Sharded {
  public:
   Sharded(const OptimizerRule& rule, const Hyper& hyper, Vector initial, std::int64_t replicas)

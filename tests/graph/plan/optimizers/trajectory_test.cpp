@@ -1,4 +1,4 @@
-// These tests compare every rule, with every combination of its options, with the textbook's
+// These tests compare every rule, with every combination of the rule's options, with the textbook's
 // formulas in double.
 #include <gtest/gtest.h>
 
@@ -21,7 +21,8 @@ double norm(const Doubles& values) {
   return std::sqrt(sum);
 }
 
-/// Has one parameter and its state in double, and updates them by the textbook's formulas.
+/// A Textbook has one parameter and its state in double, and updates them by the textbook's
+/// formulas.
 struct Textbook {
   Doubles w;
   Doubles m = Doubles(w.size(), 0);
@@ -141,13 +142,14 @@ std::string describe(const OptimizerRule& rule, const Hyper& h) {
   return text.str();
 }
 
-/// Is a size with whole vectors, a rest, and more than one block of a norm.
+/// This size has whole vectors, a rest, and more than one block of a norm.
 constexpr std::size_t size = 8192 + 100 + 3;
 constexpr int steps = 8;
 
 class Trajectory : public testing::TestWithParam<const OptimizerRule*> {};
 
-// F10, F11, 2.3: every rule is compared with double precision over many steps.
+// F10, F11 and 2.3 of docs/reference.md: every rule is compared with double precision over many
+// steps.
 TEST_P(Trajectory, FollowsTheTextbookForEveryCombinationOfOptions) {
   const OptimizerRule& rule = *GetParam();
   for (Hyper hyper : combinations(rule.name)) {

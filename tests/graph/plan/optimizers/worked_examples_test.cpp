@@ -11,7 +11,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Has the weights after one update per gradient, computed by hand.
+/// A Worked has the weights after one update per gradient, computed by hand.
 struct Worked {
   const char* name;
   const char* rule;
@@ -65,7 +65,8 @@ const Worked worked_examples[] = {
      {0},
      {{1}, {1}},
      {-3.25}},
-    // F12: the first step moves the weight by 2, and the second one by 0.5*2 + 2.
+    // F12 of docs/reference.md: the first step moves the weight by 2, and the second one by
+    // 0.5*2 + 2.
     {"SgdAsKerasIsTheSameWhileTheLearningRateIs",
      "sgd",
      {.learning_rate = 2, .momentum = 0.5, .keras_variant = true},
@@ -173,8 +174,8 @@ const Worked worked_examples[] = {
 
 class WorkedExample : public testing::TestWithParam<Worked> {};
 
-// F10, F11: the examples are one or two steps of each rule, also in PopTorch's form if a switch
-// turns it on.
+// F10 and F11 of docs/reference.md: the examples are one or two steps of each rule, also in
+// PopTorch's form if a switch turns it on.
 TEST_P(WorkedExample, GivesTheWeightsWorkedOutByHand) {
   const auto& [name, rule, hyper, weight, gradients, expected] = GetParam();
   const Vector result = updated(find_optimizer_rule(rule), hyper, weight, gradients);

@@ -1,5 +1,5 @@
-// A12, 3.7: these tests check the numbers of three forward phases and their backward against the
-// reference's table.
+// A12 and 3.7 of docs/reference.md: these tests check the numbers of three forward phases and of
+// their backward phases against the table of the reference system.
 #include "graph/plan/phases/phase_numbers.hpp"
 
 #include <gtest/gtest.h>
@@ -15,8 +15,9 @@ using Numbers = std::vector<std::int32_t>;
 struct Row {
   PhaseLiveness liveness;
   bool separate_backward;
-  Numbers forward;   // Has the numbers in the order of work.
-  Numbers backward;  // Has the numbers in the order of work: the last phase's number is first.
+  Numbers forward;  // These are the numbers in the order of work.
+  // These are the numbers in the order of work: the last phase's number is first.
+  Numbers backward;
 };
 
 const Row table[] = {

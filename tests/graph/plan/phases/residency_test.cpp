@@ -1,4 +1,4 @@
-// 3.7, 7.18: these tests check how long the weights of a phase are on its IPUs.
+// 3.7 of docs/reference.md: these tests check how long the weights of a phase are on its IPUs.
 #include "graph/plan/phases/residency.hpp"
 
 #include <gtest/gtest.h>

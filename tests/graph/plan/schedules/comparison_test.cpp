@@ -43,7 +43,7 @@ int full_slots(const Timeline& timeline) {
   return static_cast<int>(std::ranges::count(runs, 2 * timeline.ipus.size()));
 }
 
-/// Has G, and the share of the time in which an IPU is busy, in thousandths.
+/// An Efficiency has G, and the share of the time in which an IPU is busy, in thousandths.
 struct Efficiency {
   int micro_batches;
   long share;
@@ -51,8 +51,8 @@ struct Efficiency {
 
 struct PopartRow {
   int stages;
-  int least;  ///< Counts the micro-batches that fill the pipeline.
-  int fill;   ///< Counts the cycles before the first backward of stage 0.
+  int least;  ///< This is the least number of micro-batches that fill the pipeline.
+  int fill;   ///< This is the number of cycles before the first backward of stage 0.
   std::vector<int> depths;
   std::vector<Efficiency> efficiencies;
 };

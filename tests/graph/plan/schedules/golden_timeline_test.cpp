@@ -14,8 +14,8 @@ using testing::golden_timelines;
 
 class GoldenTimeline : public ::testing::TestWithParam<testing::GoldenTimeline> {};
 
-// C1, C2, 3.1, 3.2, 3.3: the timelines are cycles of PopART, and grouped steps and interleaved
-// slots of TensorFlow.
+// C1, C2, 3.1, 3.2 and 3.3 of docs/reference.md: the timelines are cycles of PopART, and grouped
+// steps and interleaved slots of TensorFlow.
 TEST_P(GoldenTimeline, IsReproducedEventByEvent) {
   const auto& [name, schedule, discipline, stages, micro_batches, table] = GetParam();
   const Timeline timeline = simulate({.schedule = find_schedule(schedule),

@@ -1,4 +1,4 @@
-// 3.7, 3.8: these tests check the simulated order of work in phases.
+// 3.7 and 3.8 of docs/reference.md: these tests check the simulated order of work in phases.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -16,7 +16,8 @@ std::vector<int> bounds(std::string_view name, int stages) {
   return result;
 }
 
-// C1, C2, C3: a schedule says how many micro-batches each of four stages may hold.
+// C1, C2 and C3 of docs/reference.md: a schedule says how many micro-batches each of four stages
+// may hold.
 TEST(Schedule, BoundsWhatAStageMayHold) {
   EXPECT_EQ(bounds("grouped", 4), (std::vector{7, 5, 3, 1}));
   EXPECT_EQ(bounds("interleaved", 4), (std::vector{4, 3, 2, 1}));
@@ -33,7 +34,7 @@ TEST(Schedule, OnlySequentialHoldsOneMicroBatchInTheWholePipeline) {
     EXPECT_EQ(schedule->one_at_a_time, schedule->name == "sequential") << schedule->name;
 }
 
-// C1, C2: grouped and interleaved prefer different directions.
+// C1 and C2 of docs/reference.md: grouped and interleaved prefer different directions.
 TEST(Schedule, PreferenceDecidesOnlyWhereBothAreReady) {
   for (const Schedule* schedule : all_schedules()) {
     EXPECT_EQ(next_direction(*schedule, false, false), std::nullopt);

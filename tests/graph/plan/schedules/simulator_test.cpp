@@ -110,7 +110,8 @@ TEST(Simulator, RandomCostsAndPlacementsStayLegalAndWithinTheBounds) {
   }
 }
 
-// 3.2, 3.3: in lock step, each stage holds as many micro-batches as its schedule allows.
+// 3.2 and 3.3 of docs/reference.md: in lock step, each stage holds as many micro-batches as its
+// schedule allows.
 TEST(Simulator, LockStepReachesTheBoundsExactly) {
   const auto high_water = [](const char* schedule, Discipline discipline) {
     return simulate({.schedule = find_schedule(schedule),
@@ -184,7 +185,8 @@ TEST(Simulator, FewerIpusThanStagesHideTheBubbles) {
   EXPECT_EQ(utilization(run(find_schedule("grouped"), 4, 5, {}, {0, 0, 0, 0})), 1);
 }
 
-// C3: one of four stages works at a time, so that the pipeline does a quarter of what it could.
+// C3 of docs/reference.md: one of four stages works at a time, so that the pipeline does a quarter
+// of what it could.
 TEST(Simulator, SequentialKeepsOneStageBusyAtATime) {
   for (const bool training : {true, false}) {
     const Timeline timeline = run(find_schedule("sequential"), 4, 5, {}, {}, training);
