@@ -37,8 +37,8 @@ struct StateTensor {
   /// Is the tensor's name in PyTorch's state, such as "exp_avg", or in the state of the library
   /// whose variant of the rule is chosen.
   std::string_view name;
-  float initial = 0;     ///< Is what each element is before the first update.
-  bool squares = false;  ///< Says whether the tensor is a mean of squares, never negative.
+  float initial = 0;            ///< Is what each element is before the first update.
+  bool never_negative = false;  ///< Says whether no element is ever negative.
 
   bool operator==(const StateTensor&) const = default;
 };
