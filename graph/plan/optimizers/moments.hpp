@@ -1,5 +1,6 @@
-// Adam and LAMB share these running moments: m follows the gradient, and v the gradient's square.
-// Constants are worked out in double once per step and rounded to f32 where PyTorch rounds them.
+// Adam and the rules derived from it share these running moments: m follows the gradient, and v the
+// gradient's square. Constants are worked out in double once per step and rounded to f32 where
+// PyTorch rounds them.
 #pragma once
 
 #include <cmath>
@@ -31,7 +32,7 @@ struct Corrections {
   }
 };
 
-/// Returns Adam's and LAMB's state: "exp_avg" (m) and "exp_avg_sq" (v).
+/// Returns the state of these rules: "exp_avg" (m) and "exp_avg_sq" (v).
 inline std::vector<StateTensor> moments_state(const Hyper&) {
   return {{"exp_avg"}, {"exp_avg_sq", 0, true}};
 }

@@ -1,7 +1,7 @@
-// A Schedule is the policy that shapes a pipeline, as plain data. All schedules are declared here
-// and listed in the source. Their functions have no state and may run on any thread. A schedule
-// does not say when anything runs, only how many micro-batches a stage may hold and which ready
-// work the stage does first.
+// A Schedule is the policy that shapes a pipeline, as plain data. All schedules are listed in the
+// source, and those that C++ code names are declared here. Their functions have no state and may
+// run on any thread. A schedule does not say when anything runs, only how many micro-batches a
+// stage may hold and which ready work the stage does first.
 #pragma once
 
 #include <optional>
