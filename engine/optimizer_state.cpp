@@ -88,11 +88,10 @@ void check_numbers(const Tensor& tensor, const graph::StateTensor& state, const 
                    const std::string& subject) {
   const auto numbers = tensor.as<float>();
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (std::isfinite(numbers[i]) && !(state.squares && numbers[i] < 0)) continue;
+    if (std::isfinite(numbers[i]) && !(state.never_negative && numbers[i] < 0)) continue;
     refuse(Errc::invalid_data, subject, name,
-           std::string("expected ") +
-               (state.squares ? "means of squares, 0 or more" : "finite numbers") + ", got " +
-               number_text(numbers[i]) + " as element " + std::to_string(i));
+           std::string("expected finite numbers") + (state.never_negative ? " of 0 or more" : "") +
+               ", got " + number_text(numbers[i]) + " as element " + std::to_string(i));
   }
 }
 

@@ -29,7 +29,8 @@ void expect_state_types(const graph::Plan& plan, const actors::UpdateRules& rule
 /// Returns the state that the named tensors hold.
 /// @throws Error shape_mismatch, which names, after `subject`, the tensor that is missing, has
 /// another type, is there twice or belongs to no state; invalid_data if "step" is negative or more
-/// than 2^53, a number is not finite, or a mean of squares is negative.
+/// than 2^53, a number is not finite, or a number is negative where the rule keeps no negative
+/// ones.
 actors::OptimizerTensors tensors_of(const graph::Plan& plan, const actors::UpdateRules& rules,
                                     std::span<const NamedTensor> named, const std::string& subject);
 

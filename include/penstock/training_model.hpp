@@ -200,8 +200,8 @@ class TrainingModel {
   /// 2^-126, count as zero in everything that calls compute.
   /// @throws Error shape_mismatch, naming a tensor that is missing, that has another shape, or that
   /// the rule does not use; invalid_data for a step below 0 or above 2^53, for a number that is not
-  /// finite, and for a negative mean of squares (exp_avg_sq, square_avg, rms). Nothing has changed
-  /// then.
+  /// finite, and for a negative number in a tensor that never has one (exp_avg_sq, square_avg,
+  /// rms). Nothing has changed then.
   void set_optimizer_state(const std::vector<NamedTensor>& state);
   /// Writes the state of the optimizer to a file at `path` in the safetensors format, as
   /// Model::save_weights() writes the weights, whole or not at all. @throws Error io_error.

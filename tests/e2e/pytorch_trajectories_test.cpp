@@ -144,6 +144,14 @@ TEST(SmallTrajectoriesFile, NeedsEverySettingOfEveryCase) {
   EXPECT_GE(settings, 30);
 }
 
+/// Returns the names of the rules that PyTorch has, which are all but PopTorch's "lamb".
+std::set<std::string> rules_of_pytorch() {
+  std::set<std::string> names;
+  for (const OptimizerRuleDescription& rule : optimizer_rules())
+    if (rule.name != "lamb") names.emplace(rule.name);
+  return names;
+}
+
 TEST(SmallTrajectoriesFile, HasEveryRuleThatPyTorchHasAndReplicasAndASum) {
   std::set<std::string> rules, reductions;
   std::set<int> replicas, accumulations;
@@ -156,7 +164,7 @@ TEST(SmallTrajectoriesFile, HasEveryRuleThatPyTorchHasAndReplicasAndASum) {
     accumulations.insert(setting.at("accumulation").get<int>());
     clipped += setting.at("optimizer").contains("max_grad_norm");
   }
-  EXPECT_EQ(rules, (std::set<std::string>{"adam", "adamw", "rmsprop", "sgd"}));
+  EXPECT_EQ(rules, rules_of_pytorch());
   EXPECT_EQ(reductions, (std::set<std::string>{"mean", "sum"}));
   EXPECT_EQ(replicas, (std::set{1, 2, 4}));
   EXPECT_EQ(accumulations, (std::set{1, 2, 3}));

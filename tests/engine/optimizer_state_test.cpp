@@ -299,11 +299,11 @@ TEST(OptimizerState, OfNumbersThatNoTrainingHasIsRefused) {
             subject + "\"fc1.bias.exp_avg\": expected finite numbers, got -inf as element 5");
   EXPECT_EQ(of_adamw("fc2.bias.exp_avg_sq", -0.5f),
             subject +
-                "\"fc2.bias.exp_avg_sq\": expected means of squares, 0 or more, got -0.5 as "
+                "\"fc2.bias.exp_avg_sq\": expected finite numbers of 0 or more, got -0.5 as "
                 "element 3");
   EXPECT_EQ(verdict_on_number(rmsprop, rmsprop.optimizer_state(), "fc2.bias.square_avg", -0.5f),
             subject +
-                "\"fc2.bias.square_avg\": expected means of squares, 0 or more, got -0.5 as "
+                "\"fc2.bias.square_avg\": expected finite numbers of 0 or more, got -0.5 as "
                 "element 3");
   EXPECT_EQ(of_adamw("fc1.bias.exp_avg", -0.5f), "accepted");
 }

@@ -1,5 +1,5 @@
-// Adam and LAMB share the running moments in this header: m follows the gradient, and v the square
-// of the gradient. Constants are worked out in double once per step and rounded to f32 where
+// Adam and the rules derived from it share these running moments: m follows the gradient, and v the
+// gradient's square. Constants are worked out in double once per step and rounded to f32 where
 // PyTorch rounds them.
 #pragma once
 
@@ -33,7 +33,7 @@ struct Corrections {
   }
 };
 
-/// Returns the state of Adam and LAMB: "exp_avg", which is m, and "exp_avg_sq", which is v.
+/// Returns the state of these rules: "exp_avg", which is m, and "exp_avg_sq", which is v.
 inline std::vector<StateTensor> moments_state(const Hyper&) {
   return {{"exp_avg"}, {"exp_avg_sq", 0, true}};
 }

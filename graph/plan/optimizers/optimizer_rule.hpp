@@ -38,8 +38,8 @@ struct StateTensor {
   /// library whose variant of the rule is chosen.
   std::string_view name;
   float initial = 0;  ///< `initial` is what each element is before the first update.
-  /// `squares` says whether the tensor is a mean of squares, never negative.
-  bool squares = false;
+  /// `never_negative` says whether no element is ever negative.
+  bool never_negative = false;
 
   bool operator==(const StateTensor&) const = default;
 };

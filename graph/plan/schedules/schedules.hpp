@@ -1,7 +1,7 @@
-// A Schedule is the policy that shapes a pipeline, as plain data. All schedules are declared in
-// this header and listed in schedules.cpp. The functions of a schedule have no state and may run on
-// any thread. A schedule does not say when anything runs, only how many micro-batches a stage may
-// hold and which ready work the stage does first.
+// A Schedule is the policy that shapes a pipeline, as plain data. All schedules are listed in
+// schedules.cpp, and those that C++ code names are declared here. The functions of a schedule have
+// no state and may run on any thread. A schedule does not say when anything runs, only how many
+// micro-batches a stage may hold and which ready work the stage does first.
 #pragma once
 
 #include <optional>
