@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <new>
@@ -44,7 +45,7 @@ TEST(HostCalls, ReportsAFailureRatherThanAnAnswer) {
 const std::function<void(HostCalls&)> ways_to_meet_a_failure[] = {
     [](HostCalls& host) { host.begin(); }, [](HostCalls& host) { host.expect_idle(); }};
 
-/// Is long enough that a std::string allocates memory for it.
+/// This text is so long that a std::string allocates memory for it.
 const std::string gate_failure = "the gate: no gradient has come, and none will come any more";
 
 TEST(HostCalls, ThrowAFailureBetweenThemAsItselfOnceAndThenAsClosed) {
@@ -122,6 +123,32 @@ TEST(HostCalls, WaitForAPipelineThatMovesLongerThanTheirLimit) {
     host.call.answer(Done{});
   });
   EXPECT_EQ(refusal(Errc::stalled, [&] { host.wait(0.5); }), "accepted");
+  engine.join();
+}
+
+/// The function counted_now() was called this many times. A look that sees a move calls it.
+std::atomic<int> readings = 0;
+Stillness::Clock::time_point counted_now() noexcept {
+  ++readings;
+  return Stillness::Clock::now();
+}
+
+TEST(HostCalls, SeeAMoveLongBeforeTheirLimit) {
+  using namespace std::chrono_literals;
+  HostCalls host(&counted_now);
+  host.begin();
+  std::thread engine([&] {
+    for (int move = 0; move < 3; ++move) {
+      const int before = readings;
+      host.pulse.beat();
+      const auto end = std::chrono::steady_clock::now() + 60s;
+      while (readings == before && std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(1ms);
+      EXPECT_NE(readings, before) << "the silence after move " << move << " is counted from a look";
+    }
+    host.call.answer(Done{});
+  });
+  host.wait(3600);
   engine.join();
 }
 
