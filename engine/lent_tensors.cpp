@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "graph/values/canonical_floats.hpp"
+
 namespace penstock {
 
 std::vector<Tensor> LentTensors::lend(std::span<const Tensor> tensors) {
@@ -22,6 +24,7 @@ std::vector<Tensor> LentTensors::lend(std::span<const Tensor> tensors) {
 
 void LentTensors::release_returned() noexcept {
   if (!process_.is_current()) return;
+  const KeptFloats floats;  // A deleter of the host's may change the floating-point environment.
   std::unique_ptr<Loan> loan;
   {
     const std::lock_guard lock(returned_->mutex);

@@ -55,7 +55,7 @@ class FirstSamples : public Dataset {
   std::int64_t size() const override { return count_; }
   const std::vector<Field>& fields() const override { return dataset_->fields(); }
   void read(const SampleRequest& request, std::span<std::byte* const> destinations) const override {
-    dataset_->read(request, destinations);
+    call_host([&] { dataset_->read(request, destinations); });
   }
 
  private:

@@ -47,7 +47,7 @@ class Transformed : public Dataset {
   std::int64_t size() const override { return dataset_->size(); }
   const std::vector<Field>& fields() const override { return dataset_->fields(); }
   void read(const SampleRequest& request, std::span<std::byte* const> destinations) const override {
-    dataset_->read(request, destinations);
+    call_host([&] { dataset_->read(request, destinations); });
     change(request, reinterpret_cast<float*>(destinations[0]));
   }
 
@@ -144,7 +144,7 @@ class Cropped : public Dataset {
     std::vector<float> whole(static_cast<std::size_t>(size_.channels * size_.rows * size_.columns));
     std::vector<std::byte*> inner(destinations.begin(), destinations.end());
     inner[0] = reinterpret_cast<std::byte*>(whole.data());
-    dataset_->read(request, inner);
+    call_host([&] { dataset_->read(request, inner); });
     copy_window(whole, draw("random_crop", crop_.seed, request),
                 reinterpret_cast<float*>(destinations[0]));
   }

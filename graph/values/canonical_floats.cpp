@@ -15,4 +15,12 @@ CanonicalFloats::~CanonicalFloats() {
   std::fesetenv(&before_);
 }
 
+KeptFloats::KeptFloats() noexcept {
+  std::fegetenv(&kept_);
+}
+
+KeptFloats::~KeptFloats() {
+  std::fesetenv(&kept_);
+}
+
 }  // namespace penstock

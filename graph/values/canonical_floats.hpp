@@ -22,4 +22,19 @@ class CanonicalFloats {
   std::fenv_t before_;
 };
 
+/// A KeptFloats keeps the floating-point environment of the calling thread: when the object is
+/// destroyed, the environment is again the one in which the object was made. A function of the
+/// host's that the engine calls may leave another rounding mode or traps behind, with which the
+/// engine must not go on.
+class KeptFloats {
+ public:
+  KeptFloats() noexcept;
+  ~KeptFloats();
+  KeptFloats(const KeptFloats&) = delete;
+  KeptFloats& operator=(const KeptFloats&) = delete;
+
+ private:
+  std::fenv_t kept_;
+};
+
 }  // namespace penstock

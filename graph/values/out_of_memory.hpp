@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "graph/values/canonical_floats.hpp"
+
 namespace penstock {
 
 /// Throws Error out_of_memory, whose text begins with `subject`. If there is no memory for that
@@ -70,11 +72,13 @@ decltype(auto) or_out_of_memory(std::string_view subject, Action&& action) {
   }
 }
 
-/// Calls `function`, which is the host's, and returns the result. An exception of `function` passes
-/// every or_out_of_memory() unchanged, except std::bad_alloc, which becomes Error out_of_memory,
-/// because it cannot be told from a std::bad_alloc of the engine's own.
+/// Calls `function`, which is the host's, and returns what it returns. What it throws passes every
+/// or_out_of_memory() unchanged, except std::bad_alloc, which becomes Error out_of_memory, because
+/// it cannot be told from a std::bad_alloc of the engine's own. The floating-point environment is
+/// afterwards as it was before, whatever the function has made of it.
 template <class Function>
 decltype(auto) call_host(Function&& function) {
+  const KeptFloats floats;
   try {
     return std::forward<Function>(function)();
   } catch (const std::length_error& error) {

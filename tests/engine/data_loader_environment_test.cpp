@@ -92,6 +92,35 @@ std::string all_bytes() {
   return bytes;
 }
 
+/// Has the digits of another dataset, and leaves another floating-point environment behind each
+/// time that one is read.
+class Disturbing : public Dataset {
+ public:
+  explicit Disturbing(std::shared_ptr<const Dataset> digits) : digits_(std::move(digits)) {}
+  std::int64_t size() const override { return digits_->size(); }
+  const std::vector<Field>& fields() const override { return digits_->fields(); }
+  void read(const SampleRequest& request, std::span<std::byte* const> destinations) const override {
+    digits_->read(request, destinations);
+    fesetround(FE_DOWNWARD);
+    feenableexcept(FE_ALL_EXCEPT);
+  }
+
+ private:
+  std::shared_ptr<const Dataset> digits_;
+};
+
+TEST(DataLoaderEnvironment, ThatADatasetLeavesBehindChangesNoBitOfASample) {
+  const auto bytes_of = [](bool disturbs) {
+    auto digits = synthetic_digits(20, 7, {.mean = 0.1307, .std = 0.3081});
+    if (disturbs) digits = std::make_shared<Disturbing>(std::move(digits));
+    digits = normalize(std::move(digits), {{0.1234567891}, {0.7654321}});
+    std::string bytes;
+    append(bytes, DataLoader(std::move(digits), 5, {.workers = 1}));
+    return bytes;
+  };
+  EXPECT_TRUE(bytes_of(true) == bytes_of(false));
+}
+
 TEST(DataLoaderEnvironment, OfTheHostChangesNoBitOfASampleAndIsLeftAsItWas) {
   const std::string expected = all_bytes();
   for (const int rounding : {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO})

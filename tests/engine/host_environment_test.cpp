@@ -49,8 +49,25 @@ struct Environment {
 /// them.
 class Host {
  public:
-  explicit Host(const TemporaryDirectory& directory)
-      : weights_(directory / "weights"), state_(directory / "state") {}
+  /// All functions that this host gives to the engine call `disturb`, if there is one.
+  explicit Host(const TemporaryDirectory& directory, std::function<void()> disturb = {})
+      : weights_(directory / "weights"), state_(directory / "state"), disturb_(std::move(disturb)) {
+    if (!disturb_) return;
+    options_.runtime.compile_progress = [this](const CompileProgress&) { disturb_(); };
+    options_.runtime.log = [this](std::string_view) { disturb_(); };
+    options_.runtime.log_level = LogLevel::debug;
+    for (Metric& metric : metrics_) {
+      metric.score = [this, inner = metric.score](const StepResult& result, const Batch& batch) {
+        const Score score = inner(result, batch);
+        disturb_();
+        return score;
+      };
+      metric.check = [this, inner = metric.check](const StepResult& outline) {
+        if (inner) inner(outline);
+        disturb_();
+      };
+    }
+  }
 
   /// Makes every call, and returns the bytes that the calls gave. The samples and options were made
   /// in the usual environment.
@@ -82,7 +99,7 @@ class Host {
     call("fit", [&] { fit_both(*training, *serving); });
     call("evaluate and predict", [&] {
       DataLoader data(dataset_, 8);
-      add(evaluate(*serving, data, metrics_).values);
+      add(evaluate(*serving, data, metrics_, disturb_).values);
       for (const NamedTensor& each : predict(*serving, images_)) add(each.tensor);
     });
     call("read all", [&] {
@@ -111,8 +128,28 @@ class Host {
                                 {.epochs = 2,
                                  .metrics = metrics_,
                                  .validation_model = &serving,
-                                 .validation_data = &validation});
+                                 .validation_data = &validation,
+                                 .callbacks = disturbing_callbacks()});
     for (const EpochRecord& epoch : history.epochs) add(epoch.values);
+  }
+
+  std::vector<FitCallback> disturbing_callbacks() const {
+    if (!disturb_) return {};
+    return {{.set_model = [this](const Model&) { disturb_(); },
+             .on_fit_begin = [this](const std::vector<std::string>&) { disturb_(); },
+             .on_epoch_begin = [this](int, std::int64_t) { disturb_(); },
+             .on_step_begin = [this](const Batch&) { disturb_(); },
+             .on_step_end =
+                 [this](const StepRecord&, const StepResult&) {
+                   disturb_();
+                   return Next::go_on;
+                 },
+             .on_epoch_end =
+                 [this](const EpochRecord&) {
+                   disturb_();
+                   return Next::go_on;
+                 },
+             .on_fit_end = [this](const History&) { disturb_(); }}};
   }
 
   void add(const Tensor& tensor) {
@@ -140,13 +177,14 @@ class Host {
   }
 
   const std::string weights_, state_;
-  const Options options_ = chosen_options();
+  Options options_ = chosen_options();
   const Optimizer optimizer_ = chosen_optimizer();
   const std::vector<Tensor> rows_ = samples(16, true), few_rows_ = samples(14, true);
   const std::vector<Tensor> images_{rows_[0].rows(0, 8)}, few_images_{rows_[0].rows(0, 7)};
   const std::shared_ptr<const Dataset> dataset_ = tensor_dataset(samples(44, true, 2));
-  const std::vector<Metric> metrics_{accuracy("y"), mean_of("y")};
+  std::vector<Metric> metrics_{accuracy("y"), mean_of("y")};
   std::string bytes_;
+  const std::function<void()> disturb_;
 };
 
 using SetUp = std::function<void()>;
@@ -180,6 +218,23 @@ TEST(HostEnvironment, OfAnyRoundingAndTrapsIsLeftAloneAndChangesNoBitOfAModel) {
         std::fesetround(rounding);
         feenableexcept(traps);
       });
+    }
+}
+
+TEST(HostEnvironment, ThatAFunctionOfTheHostsLeavesBehindChangesNoBitOfAModel) {
+  const std::string expected = usual_bytes();
+  for (const int rounding : {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO})
+    for (const int traps : {0, FE_ALL_EXCEPT}) {
+      SCOPED_TRACE(std::to_string(rounding) + ", " + std::to_string(traps));
+      const TemporaryDirectory directory;
+      int functions = 0;
+      Host host(directory, [&] {
+        ++functions;
+        std::fesetround(rounding);
+        feenableexcept(traps);
+      });
+      EXPECT_TRUE(host.run() == expected) << "the bytes differ";
+      EXPECT_GT(functions, 40);
     }
 }
 
