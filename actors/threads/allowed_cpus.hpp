@@ -20,15 +20,21 @@ class AllowedCpus {
  public:
   /// Returns the CPUs that the calling thread and the main thread may use now. If the environment
   /// tells OpenMP to bind threads (OMP_PROC_BIND, OMP_PLACES, GOMP_CPU_AFFINITY or KMP_AFFINITY),
-  /// the set also has the CPUs of every other thread of the process and, if the process has GCC's
-  /// OpenMP runtime, the CPUs in the places of that runtime. The set has only CPUs that the process
-  /// was started with, and the kernel itself enforces the limits of a container. The function reads
-  /// the environment, which the host may change while no call of the engine is under way.
-  /// Therefore, only a thread that works on a call by the host may call this function.
+  /// the set also has the CPUs of every other thread of the process, those in the places of GCC's
+  /// OpenMP runtime if the process has that runtime, and, if the process has LLVM's or Intel's,
+  /// those that the thread which loaded this library could use then. The set has only CPUs that the
+  /// process was started with, and the kernel itself enforces the limits of a container. The
+  /// function reads the environment, which the host may change while none of its calls of the
+  /// engine is under way: only a thread that works on such a call may call the function.
   static AllowedCpus now() noexcept;
 
-  /// Lets the calling thread use these CPUs, or does nothing if the set is empty. Any thread may
-  /// call this function at any time, because it does not read the environment.
+#if defined(__linux__)
+  /// Returns the CPUs that the calling thread may use now.
+  static AllowedCpus of_this_thread() noexcept;
+#endif
+
+  /// Lets the calling thread use these CPUs, or does nothing if the set is empty. The function
+  /// reads nothing of the process, so that any thread may call it at any time.
   void use() const noexcept;
 
   /// Returns how many CPUs are in the set, or in the machine if the set is empty. The result is at

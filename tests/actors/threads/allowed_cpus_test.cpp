@@ -173,10 +173,11 @@ TEST(AllowedCpus, AreThoseOfTheStartingThreadBesideThoseOfTheMainThread) {
   });
 }
 
-/// Runs the program bound_host with `setting` in its environment. Returns what the program prints:
-/// how many CPUs its main thread may use, and how many CPUs a thread of the engine may use.
-std::string cpus_of_bound_host(const std::string& setting) {
-  const auto result = run_command({"/usr/bin/env", setting, PENSTOCK_BOUND_HOST});
+/// Runs a program that prints how many CPUs its main thread may use, and how many a thread of the
+/// engine, with `setting` in its environment. Returns what it prints.
+std::string cpus_of_bound_host(const std::string& setting,
+                               const char* program = PENSTOCK_BOUND_HOST) {
+  const auto result = run_command({"/usr/bin/env", setting, program});
   EXPECT_EQ(result.code, 0) << result.err;
   return result.out;
 }
@@ -190,6 +191,14 @@ TEST(AllowedCpus, AreAllWhereOpenMpBindsTheMainThread) {
   const std::size_t all = cpus_of_this_thread().size();
   EXPECT_EQ(cpus_of_bound_host("OMP_PROC_BIND=false"), line(all, all));
   EXPECT_EQ(cpus_of_bound_host("OMP_PROC_BIND=true"), line(1, all));
+}
+
+TEST(AllowedCpus, AreAllWhereOpenMpBindsTheMainThreadLater) {
+  const OpenMpSettings none;
+  const std::size_t all = cpus_of_this_thread().size();
+  EXPECT_EQ(cpus_of_bound_host("OMP_PROC_BIND=false", PENSTOCK_BOUND_LATER_HOST), line(1, 1))
+      << "the host has bound the thread itself";
+  EXPECT_EQ(cpus_of_bound_host("OMP_PROC_BIND=true", PENSTOCK_BOUND_LATER_HOST), line(1, all));
 }
 
 TEST(AllowedCpus, AreAmongThoseThatTheProcessWasStartedWith) {
