@@ -3,6 +3,7 @@
 // child process, nothing of the object may be waited for, locked, joined or freed.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 namespace penstock::actors {
@@ -21,6 +22,9 @@ class OwningProcess {
 
  private:
   int id_;
+  // `forks_` is how many forks led from the process that loaded the library to the one that made
+  // the object.
+  std::uint64_t forks_;
 };
 
 }  // namespace penstock::actors

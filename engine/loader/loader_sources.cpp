@@ -1,14 +1,19 @@
 #include "engine/loader/loader_sources.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <span>
 #include <stop_token>
 #include <utility>
 #include <vector>
 
+#include "actors/system/owning_process.hpp"
 #include "engine/loader/loader_checks.hpp"
 #include "graph/values/canonical_floats.hpp"
+#include "graph/values/out_of_memory.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -24,6 +29,22 @@ std::chrono::nanoseconds duration_of(double seconds) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
 }
 
+/// An EndOfForkedChild lives while a reader's thread runs code of a dataset. If that code forks and
+/// comes back in the child, too, the child's process ends there: its only thread is a copy of the
+/// reader's, for which there is no more work, and which nobody could end.
+class EndOfForkedChild {
+ public:
+  EndOfForkedChild() = default;
+  ~EndOfForkedChild() {
+    if (!process_.is_current()) ::_exit(EXIT_FAILURE);
+  }
+  EndOfForkedChild(const EndOfForkedChild&) = delete;
+  EndOfForkedChild& operator=(const EndOfForkedChild&) = delete;
+
+ private:
+  const actors::OwningProcess process_;
+};
+
 }  // namespace
 
 actors::LoaderSource source_of(std::shared_ptr<const Dataset> dataset) {
@@ -31,7 +52,8 @@ actors::LoaderSource source_of(std::shared_ptr<const Dataset> dataset) {
   source.read = [dataset = std::move(dataset)](std::int64_t sample, std::uint64_t epoch,
                                                const std::stop_token& stop,
                                                std::span<std::byte* const> to) {
-    dataset->read({sample, epoch, stop}, to);
+    const EndOfForkedChild ends;
+    call_host([&] { dataset->read({sample, epoch, stop}, to); });
   };
   return source;
 }
@@ -40,10 +62,14 @@ actors::StreamSource source_of(std::shared_ptr<const IterableDataset> dataset, i
   actors::StreamSource source{source_fields(fields_of(*dataset)), {}};
   source.open = [dataset = std::move(dataset), workers](int worker, std::uint64_t epoch,
                                                         const std::stop_token& stop) {
-    std::shared_ptr<SampleStream> stream = dataset->begin({worker, workers, epoch, stop});
+    const EndOfForkedChild ends;
+    std::shared_ptr<SampleStream> stream = call_host([&] {
+      return dataset->begin({worker, workers, epoch, stop});
+    });
     if (!stream) throw Error(Errc::invalid_data, "expected a stream, got none");
     return [stream](std::span<std::byte* const> to, const std::stop_token& stop_next) {
-      return stream->next(to, stop_next);
+      const EndOfForkedChild ends_here;
+      return call_host([&] { return stream->next(to, stop_next); });
     };
   };
   return source;

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -136,6 +137,23 @@ TEST(DataLoaderForks, FreeNothingOfTheHostsInTheChild) {
   }));
   loaders.clear();
   EXPECT_TRUE(seen.expired());
+}
+
+TEST(DataLoaderForks, EndTheChildOfADatasetInWhichTheDatasetsCodeReturns) {
+  if (thread_sanitized) return;  // No thread of a forked child may go on there.
+  for (const LoaderKind& kind : all_loader_kinds) {
+    std::atomic<bool> forks = true;
+    std::atomic<pid_t> child = 0;
+    DataLoader loader = eight_samples(kind, [&](std::int64_t, const std::stop_token&) {
+      if (!forks.exchange(false)) return;
+      if (const pid_t process = ::fork(); process != 0) child = process;
+    });
+    EXPECT_EQ(rest_of_eight(loader), all_eight(kind)) << kind.name;
+    int status = 0;
+    EXPECT_EQ(::waitpid(child, &status, 0), child) << kind.name;
+    EXPECT_TRUE(WIFEXITED(status)) << kind.name;
+    EXPECT_EQ(WEXITSTATUS(status), 1) << kind.name;
+  }
 }
 
 TEST(DataLoaderForks, LeaveNothingToWaitForOfALoaderThatLeftAThreadBehind) {
