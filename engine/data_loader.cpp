@@ -7,6 +7,7 @@
 
 #include "actors/loader/loader_runtime.hpp"
 #include "actors/system/owning_process.hpp"
+#include "actors/threads/uncancelled.hpp"
 #include "engine/loader/batch_counts.hpp"
 #include "engine/loader/call_gate.hpp"
 #include "engine/loader/epoch_plans.hpp"
@@ -194,6 +195,7 @@ class DataLoader::Impl {
       loader.process_.expect_current("data loader: it");
       return loader.gate_;
     }
+    const actors::Uncancelled uncancelled_;
     CallGate::Call call_;
   };
 

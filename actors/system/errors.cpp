@@ -38,7 +38,9 @@ caf::error to_caf(const std::exception_ptr& exception, Errc otherwise) {
   return to_caf(code_of(exception, otherwise), text_of(exception));
 }
 
+// A thread that is cancelled unwinds its stack without an exception that could be read.
 Errc code_of(const std::exception_ptr& exception, Errc otherwise) noexcept {
+  if (!exception) return otherwise;
   try {
     std::rethrow_exception(exception);
   } catch (const Error& error) {
@@ -51,6 +53,7 @@ Errc code_of(const std::exception_ptr& exception, Errc otherwise) noexcept {
 }
 
 std::string text_of(const std::exception_ptr& exception) {
+  if (!exception) return "the thread was cancelled";
   try {
     std::rethrow_exception(exception);
   } catch (const std::bad_alloc&) {

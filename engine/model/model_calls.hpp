@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "actors/system/owning_process.hpp"
+#include "actors/threads/uncancelled.hpp"
 #include "engine/log/log.hpp"
 #include "engine/model/growth.hpp"
 #include "graph/values/canonical_floats.hpp"
@@ -79,7 +80,7 @@ class ModelCalls : public LogScope {
 };
 
 /// A ModelCall lives while a call is under way. The call's thread may make other calls meanwhile,
-/// and has the floating-point environment of CanonicalFloats.
+/// has the floating-point environment of CanonicalFloats, and is not cancelled.
 class ModelCall {
  public:
   /// Begins the call `name`, a literal such as "TrainingModel::step". The model outlives the call.
@@ -105,6 +106,7 @@ class ModelCall {
   };
 
  private:
+  actors::Uncancelled uncancelled_;
   CanonicalFloats floats_;
   ModelCalls& calls_;
   std::string_view name_;
@@ -125,6 +127,7 @@ class ModelEnd {
   bool may_free() const noexcept { return may_free_; }
 
  private:
+  actors::Uncancelled uncancelled_;
   CanonicalFloats floats_;
   std::shared_ptr<ModelCalls> calls_;
   bool may_free_;

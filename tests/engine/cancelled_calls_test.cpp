@@ -1,12 +1,14 @@
 // A host may ask a call to stop at any time. These tests check that the call says what it has done,
 // and that the model goes on from there.
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <functional>
 #include <future>
 #include <set>
 #include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "penstock/penstock.hpp"
@@ -244,6 +246,27 @@ TEST(CancelledCalls, OfEvaluateAndPredictThrowIfTheStopComesWhileAKernelRuns) {
         stopped_inside(fitted.kernel, [&](const std::stop_token& stop) { call(fitted, stop); });
     EXPECT_NE(text, "accepted");
   }
+}
+
+TEST(CancelledCalls, OfACancelledThreadComeToTheirEndFirst) {
+  Trainee trainee(0), untouched;
+  const std::int64_t all = updates * per_update;
+  bool done = false, went_on = false;
+  std::thread caller([&] {
+    trainee.step(0, all);
+    done = true;
+    pthread_testcancel();
+    went_on = true;
+  });
+  ASSERT_TRUE(trainee.kernel.await());
+  EXPECT_EQ(pthread_cancel(caller.native_handle()), 0);
+  trainee.kernel.let_go();
+  caller.join();
+  EXPECT_TRUE(done);
+  EXPECT_FALSE(went_on);
+  untouched.step(0, all);
+  expect_same(trainee, untouched);
+  trainee.step(0, all);
 }
 
 }  // namespace
