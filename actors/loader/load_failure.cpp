@@ -3,6 +3,7 @@
 #include <new>
 
 #include "actors/system/errors.hpp"
+#include "graph/values/text.hpp"
 
 namespace penstock::actors {
 
@@ -16,7 +17,7 @@ std::string said_by(const std::exception_ptr& exception) {
   } catch (const std::bad_alloc&) {
     return "not enough memory";
   } catch (...) {
-    return text_of(exception);
+    return printable(text_of(exception));
   }
 }
 

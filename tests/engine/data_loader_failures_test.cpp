@@ -73,6 +73,17 @@ TEST(DataLoaderFailures, OfADatasetHaveItsTextAndComeAgainUntilTheNextEpoch) {
     }
 }
 
+TEST(DataLoaderFailures, HaveOneLineOfBoundedLengthWhateverTheDatasetSays) {
+  const std::string endless = "first line\n\x1b[2J" + std::string(3'000'000, 'x');
+  for (const LoaderKind& kind : all_loader_kinds) {
+    DataLoader loader = eight_samples(
+        kind, [&](std::int64_t, const std::stop_token&) { throw std::runtime_error(endless); });
+    const std::string text = end_of_epoch(loader).what();
+    EXPECT_LT(text.size(), 5000U) << kind.name;
+    EXPECT_NE(text.find("first line??[2Jxxx"), std::string::npos) << kind.name << text;
+  }
+}
+
 TEST(DataLoaderFailures, OfASamplerReachTheHostAsTheyAre) {
   bool broken = false;
   DataLoader loader(std::make_shared<testing::NumberedSamples>(2), 2,
