@@ -3,12 +3,13 @@
 #include "graph/ops/losses/binary_cross_entropy.hpp"
 #include "graph/ops/losses/class_losses.hpp"
 #include "graph/ops/losses/clipped_log.hpp"
+#include "graph/ops/losses/cosine_embedding_loss.hpp"
 #include "graph/ops/losses/ctc_loss.hpp"
 #include "graph/ops/losses/difference_loss.hpp"
-#include "graph/ops/losses/distance_losses.hpp"
 #include "graph/ops/losses/distribution_losses.hpp"
 #include "graph/ops/losses/identity_loss.hpp"
 #include "graph/ops/losses/margin_losses.hpp"
+#include "graph/ops/losses/triplet_margin_loss.hpp"
 
 namespace penstock {
 namespace {

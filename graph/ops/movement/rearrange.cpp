@@ -20,7 +20,7 @@ constexpr ListAttribute axes{"axes"};
 }  // namespace attribute
 namespace {
 
-void forward_identity(const KernelCall& call) {
+void forward_copy(const KernelCall& call) {
   copy(call.inputs[0], call.outputs[0]);
 }
 
@@ -91,10 +91,6 @@ std::vector<TensorType> infer_flatten(const Attributes& attributes, Types in) {
   return {{DType::f32, Shape(dims)}};
 }
 
-void forward_copy(const KernelCall& call) {
-  copy(call.inputs[0], call.outputs[0]);
-}
-
 void backward_reshape(GradientContext& context) {
   const Shape& x = context.type(context.input(0)).shape;
   context.set(0,
@@ -163,7 +159,7 @@ std::vector<OpSample> transpose_samples() {
 const Op identity{.name = "identity",
                   .onnx = "Identity",
                   .infer = infer_unary,
-                  .forward = forward_identity,
+                  .forward = forward_copy,
                   .backward = backward_identity,
                   .cost = streaming_cost<0>,
                   .overwrites = {{0, 0}},

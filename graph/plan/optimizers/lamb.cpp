@@ -1,11 +1,8 @@
 // LAMB (You et al., "Large Batch Optimization for Deep Learning: Training BERT in 76 minutes")
 // computes as PopTorch's LAMB, with the m' and v' of Adam (adam.cpp):
 //   x = m' / (sqrt(v') + eps) + weight_decay w;  w -= learning_rate trust x.
-// Here trust is min(
-// w
-// , max_weight_norm) /
-// x
-// , or 1 if either norm is 0. Both norms are those of the whole parameter.
+// Here trust is min(|w|, max_weight_norm) / |x|, or 1 if either norm is 0. Both norms are those of
+// the whole parameter.
 #include <algorithm>
 
 #include "graph/kernels/kernel_table.hpp"
