@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "engine/files/output_target.hpp"
 #include "engine/files/replaceable.hpp"
 #include "engine/files/temporary_file.hpp"
 #include "graph/values/canonical_floats.hpp"
@@ -30,36 +31,6 @@ void sync_directory(const std::filesystem::path& directory) noexcept {
   ::close(descriptor);
 }
 
-/// Returns whether the process's standard output or error goes to `file`, which must not be
-/// replaced then: the new file would have neither what the process wrote there before nor what it
-/// writes afterwards.
-bool is_standard_stream(const struct stat& file) {
-  for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
-    struct stat stream = {};
-    if (::fstat(descriptor, &stream) == 0 && same_file(stream, file)) return true;
-  }
-  return false;
-}
-
-/// Returns the absolute path of the file that `target` leads to when links are followed. The file
-/// need not exist. If the system does not tell where a link leads, `target` is followed only up to
-/// that link.
-std::filesystem::path followed(const std::filesystem::path& target) {
-  constexpr int most_links = 40;  // Linux follows at most 40 links.
-  std::error_code error;
-  std::filesystem::path path = std::filesystem::absolute(target, error);
-  for (int links = 0; links < most_links; ++links) {
-    const auto resolved = std::filesystem::canonical(path, error);
-    if (!error) return resolved;
-    // The path may lead to a pipe, which has no canonical path.
-    if (std::filesystem::exists(path, error)) return path;
-    const auto link = std::filesystem::read_symlink(path, error);
-    if (error) return path;
-    path = path.parent_path() / link;
-  }
-  return path;
-}
-
 /// Gives the new file at `descriptor` the owner, group and permissions of the file `replaced`, as
 /// far as this user may.
 void keep_access(int descriptor, const struct stat& replaced) noexcept {
@@ -69,30 +40,6 @@ void keep_access(int descriptor, const struct stat& replaced) noexcept {
   const bool keeps_owner =
       ::fstat(descriptor, &replacing) == 0 && replacing.st_uid == replaced.st_uid;
   ::fchmod(descriptor, kept_mode(replaced.st_mode, keeps_owner, keeps_group));
-}
-
-std::string text_of(int error_number) {
-  return std::generic_category().message(error_number);
-}
-
-/// Returns why the file at `target` cannot be replaced, or an empty text if it can, or if it was
-/// removed since `existing` was read. If `target` is a link, `existing` describes the link, and not
-/// the file that the link leads to.
-std::string obstacle(const std::filesystem::path& target, const std::filesystem::path& directory,
-                     const struct stat& existing) {
-  struct stat linked = existing;
-  if (S_ISLNK(existing.st_mode) && ::stat(target.c_str(), &linked) != 0 && errno != ENOENT)
-    return text_of(errno);
-  if (S_ISDIR(linked.st_mode)) return text_of(EISDIR);
-  if (!S_ISREG(linked.st_mode) && !S_ISLNK(linked.st_mode)) return "it is not a regular file";
-  if (S_ISLNK(existing.st_mode)) return "it is a link";
-  if (is_standard_stream(existing))
-    return "the standard output or error goes there; name another file";
-  if (::access(target.c_str(), W_OK) != 0) return errno == ENOENT ? "" : text_of(errno);
-  struct stat parent = {};
-  if (::stat(directory.c_str(), &parent) == 0 && !replaceable(parent, existing, ::geteuid()))
-    return "it belongs to another user, and its directory lets only the owner replace it";
-  return {};
 }
 
 }  // namespace
@@ -191,7 +138,7 @@ void OutputFile::flush() {
 }
 
 void OutputFile::fail(int error_number) const {
-  refuse(text_of(error_number));
+  refuse(system_message(error_number));
 }
 
 void OutputFile::refuse(const std::string& reason) const {
