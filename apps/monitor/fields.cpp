@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "apps/monitor/process_facts.hpp"
 #include "penstock/error.hpp"
+#include "penstock/terminal_text.hpp"
 
 namespace monitor {
 namespace {
@@ -48,7 +48,7 @@ std::int64_t whole_number(const JsonValue& object, const std::string& name) {
 std::string text(const JsonValue& object, const std::string& name) {
   const JsonValue& value = field(object, name);
   if (value.kind != Kind::text) refuse(value, "a text");
-  return cleaned(value.text);
+  return penstock::terminal_text(value.text);
 }
 
 bool truth(const JsonValue& object, const std::string& name) {
@@ -67,7 +67,7 @@ std::vector<std::string> texts(const JsonValue& object, const std::string& name)
   std::vector<std::string> texts;
   for (const JsonValue& item : list(object, name)) {
     if (item.kind != Kind::text) refuse(item, "a text");
-    texts.push_back(cleaned(item.text));
+    texts.push_back(penstock::terminal_text(item.text));
   }
   return texts;
 }

@@ -11,6 +11,8 @@
 #include <sstream>
 #include <vector>
 
+#include "penstock/terminal_text.hpp"
+
 namespace monitor {
 namespace {
 
@@ -53,30 +55,14 @@ std::string command_of(std::int64_t pid) {
   std::string command = content_of(path_of(pid, "cmdline"));
   while (command.ends_with('\0')) command.pop_back();
   std::ranges::replace(command, '\0', ' ');
-  return cleaned(command);
+  return penstock::terminal_text(command);
 }
 
 std::string user_of(std::int64_t pid) {
   struct stat status;
   if (stat(path_of(pid, "").c_str(), &status) != 0) return "";
   const passwd* const entry = getpwuid(status.st_uid);
-  return entry ? cleaned(entry->pw_name) : std::to_string(status.st_uid);
-}
-
-/// Returns how many bytes the UTF-8 character at the beginning of `text` has. Returns 0 if there is
-/// no valid character, or a control character of two bytes.
-std::size_t character_bytes(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t bytes = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < bytes) return 0;
-  for (std::size_t i = 1; i < bytes; ++i)
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  const bool too_long = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xF0 && byte(1) < 0x90);
-  const bool no_character = (first == 0xED && byte(1) > 0x9F) || (first == 0xF4 && byte(1) > 0x8F);
-  const bool control = first == 0xC2 && byte(1) < 0xA0;
-  return too_long || no_character || control ? 0 : bytes;
+  return entry ? penstock::terminal_text(entry->pw_name) : std::to_string(status.st_uid);
 }
 
 }  // namespace
@@ -89,17 +75,6 @@ ProcessFacts facts_of(std::int64_t pid) {
 bool has_ended(std::int64_t pid) {
   const std::vector<std::string> fields = state_fields(pid);
   return fields.empty() || fields.front() == "Z" || fields.front() == "X";
-}
-
-std::string cleaned(std::string_view text) {
-  std::string clean;
-  while (!text.empty()) {
-    const std::size_t bytes = character_bytes(text);
-    const bool control = bytes == 1 && (text[0] < ' ' || text[0] == '\x7f');
-    clean += bytes == 0 || control ? "?" : text.substr(0, bytes);
-    text.remove_prefix(std::max<std::size_t>(bytes, 1));
-  }
-  return clean;
 }
 
 }  // namespace monitor

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <string_view>
 
 #include "apps/monitor/observation.hpp"
 
@@ -15,9 +13,5 @@ ProcessFacts facts_of(std::int64_t pid);
 /// Returns whether process `pid` has ended: there is none of that number, or it is dead or a
 /// zombie.
 bool has_ended(std::int64_t pid);
-
-/// Returns `text` as UTF-8 without control characters. Each byte of a control character, and each
-/// byte that is not part of a valid character, becomes "?".
-std::string cleaned(std::string_view text);
 
 }  // namespace monitor

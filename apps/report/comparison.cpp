@@ -1,49 +1,22 @@
 #include "apps/report/comparison.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <cstdio>
+#include <functional>
 #include <map>
-#include <vector>
+#include <set>
+#include <string_view>
+#include <utility>
 
 namespace report {
 namespace {
 
-struct Change {
-  const Figure* before = nullptr;
-  const Figure* after = nullptr;
-  double factor = 1;  ///< Is the value of `after` divided by the value of `before`.
+constexpr std::array titles{"Faster", "Slower", "Smaller", "Larger", "Less idle", "More idle"};
 
-  double size() const { return std::abs(std::log(factor)); }
-};
-
-std::string formatted(const char* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
-std::string text_of(const Figure& figure) {
-  switch (figure.unit) {
-    case Unit::seconds:
-      return figure.value < 1e-3 ? formatted("%.2f us", figure.value * 1e6)
-             : figure.value < 1  ? formatted("%.3f ms", figure.value * 1e3)
-                                 : formatted("%.3f s", figure.value);
-    case Unit::bytes:
-      return figure.value < 1e6 ? formatted("%.1f kB", figure.value / 1e3)
-                                : formatted("%.2f MB", figure.value / 1e6);
-    case Unit::share_of_idleness:
-      return formatted("%.1f %%", 100 * figure.value);
-    case Unit::samples_per_second:
-      return formatted("%.0f samples/s", figure.value);
-  }
-  return "";
-}
-
-/// Returns the name of the group that a change belongs to.
-std::string group_of(const Change& change) {
-  const bool more = change.factor > 1;
-  switch (change.after->unit) {
+std::string_view title_of(const Change& change) {
+  const bool more = change.factor() > 1;
+  switch (change.unit) {
     case Unit::seconds:
       return more ? "Slower" : "Faster";
     case Unit::samples_per_second:
@@ -56,55 +29,78 @@ std::string group_of(const Change& change) {
   return "";
 }
 
-/// Returns `after` divided by `before`. A tiny number is added to both, so that neither is zero.
-double factor_between(double before, double after) {
-  constexpr double tiny = 1e-12;
-  return (after + tiny) / (before + tiny);
+double size_of(const Change& change) {
+  return std::abs(std::log(change.factor()));
+}
+
+std::vector<Figure> only_in(std::span<const Figure> these, std::span<const Figure> others) {
+  std::set<std::string_view> names;
+  for (const Figure& figure : others) names.insert(figure.name);
+  std::vector<Figure> only;
+  for (const Figure& figure : these)
+    if (!names.contains(figure.name)) only.push_back(figure);
+  return only;
+}
+
+std::string lines_of(const char* title, std::span<const Figure> figures) {
+  std::string text;
+  for (const Figure& figure : figures)
+    text += "  " + figure.name + ": " + value_text(figure.unit, figure.value) + "\n";
+  return text.empty() ? text : std::string(title) + "\n" + text;
 }
 
 std::string line_of(const Change& change) {
-  const std::string factor = change.before->value > 0 && change.after->value > 0
-                                 ? formatted(" (%.2f times)", change.factor)
-                                 : "";
-  return "  " + change.after->name + ": " + text_of(*change.before) + " -> " +
-         text_of(*change.after) + factor + "\n";
-}
-
-std::string only_in(const char* title, std::span<const Figure> these,
-                    std::span<const Figure> others) {
-  std::string text;
-  for (const Figure& figure : these)
-    if (std::ranges::find(others, figure.name, &Figure::name) == others.end())
-      text += "  " + figure.name + ": " + text_of(figure) + "\n";
-  return text.empty() ? text : std::string(title) + "\n" + text;
+  const std::string factor =
+      change.before > 0 && change.after > 0 ? " (" + factor_text(change.factor()) + ")" : "";
+  return "  " + change.name + ": " + value_text(change.unit, change.before) + " -> " +
+         value_text(change.unit, change.after) + factor + "\n";
 }
 
 }  // namespace
 
-std::string compare(std::span<const Figure> before, std::span<const Figure> after,
-                    double least_change) {
-  std::map<std::string, std::vector<Change>> groups;
-  std::size_t same = 0;
+double Change::factor() const {
+  constexpr double tiny = 1e-12;
+  return (after + tiny) / (before + tiny);
+}
+
+Comparison compare(std::span<const Figure> before, std::span<const Figure> after,
+                   double least_change) {
+  Comparison comparison{.least_change = least_change,
+                        .groups = {},
+                        .same = {},
+                        .only_before = only_in(before, after),
+                        .only_after = only_in(after, before)};
+  std::map<std::string_view, double> first;
+  for (const Figure& figure : before) first.emplace(figure.name, figure.value);
+  std::map<std::string_view, std::vector<Change>> groups;
   for (const Figure& figure : after) {
-    const auto match = std::ranges::find(before, figure.name, &Figure::name);
-    if (match == before.end()) continue;
-    const Change change{&*match, &figure, factor_between(match->value, figure.value)};
-    if (change.size() <= std::log1p(least_change))
-      ++same;
-    else
-      groups[group_of(change)].push_back(change);
+    const auto found = first.find(figure.name);
+    if (found == first.end()) continue;
+    Change change{figure.name, figure.unit, found->second, figure.value};
+    auto& place =
+        size_of(change) <= std::log1p(least_change) ? comparison.same : groups[title_of(change)];
+    place.push_back(std::move(change));
   }
+  for (const char* title : titles) {
+    std::ranges::stable_sort(groups[title], std::greater<>{}, size_of);
+    if (!groups[title].empty()) comparison.groups.push_back({title, std::move(groups[title])});
+  }
+  return comparison;
+}
+
+std::string same_text(const Comparison& comparison) {
+  return std::to_string(comparison.same.size()) + " figures differ by at most " +
+         percent_text(comparison.least_change) + ".";
+}
+
+std::string text_of(const Comparison& comparison) {
   std::string text;
-  for (const char* group : {"Faster", "Slower", "Smaller", "Larger", "Less idle", "More idle"}) {
-    auto& changes = groups[group];
-    std::ranges::stable_sort(changes, std::greater<>{}, &Change::size);
-    if (!changes.empty()) text += std::string(group) + "\n";
-    for (const Change& change : changes) text += line_of(change);
+  for (const ChangeGroup& group : comparison.groups) {
+    text += group.title + "\n";
+    for (const Change& change : group.changes) text += line_of(change);
   }
-  text += only_in("Only in the first", before, after);
-  text += only_in("Only in the second", after, before);
-  return text + std::to_string(same) + " figures differ by at most " +
-         formatted("%g", 100 * least_change) + " %.\n";
+  return text + lines_of("Only in the first", comparison.only_before) +
+         lines_of("Only in the second", comparison.only_after) + same_text(comparison) + "\n";
 }
 
 }  // namespace report

@@ -4,15 +4,45 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "apps/report/figures.hpp"
 
 namespace report {
 
-/// Returns a text with the figures that differ by more than `least_change` (0.03 stands for 3 %),
-/// in groups such as "Faster" and "Larger"; each group begins with the largest change. Then come
-/// the figures that only one profile has, and the number of those that differ by less.
-std::string compare(std::span<const Figure> before, std::span<const Figure> after,
-                    double least_change);
+/// A Change is a figure of both profiles.
+struct Change {
+  std::string name;
+  Unit unit = Unit::seconds;
+  double before = 0;
+  double after = 0;
+
+  /// Returns `after` divided by `before`. A tiny number is added to both, so that neither is zero.
+  double factor() const;
+};
+
+/// A ChangeGroup has the changes of one kind, the largest first.
+struct ChangeGroup {
+  std::string title;  ///< `title` is the name of the kind, such as "Faster" or "Larger".
+  std::vector<Change> changes;
+};
+
+struct Comparison {
+  double least_change = 0;  ///< Figures that differ by at most this share count as the same.
+  std::vector<ChangeGroup> groups;  ///< Each group has at least one change.
+  std::vector<Change> same;         ///< These figures differ by at most `least_change`.
+  std::vector<Figure> only_before;  ///< Only the first profile has these figures.
+  std::vector<Figure> only_after;   ///< Only the second profile has these figures.
+};
+
+/// Compares the figures of two profiles. A `least_change` of 0.03 stands for 3 %.
+Comparison compare(std::span<const Figure> before, std::span<const Figure> after,
+                   double least_change);
+
+/// Returns the number of the figures that are the same, as a sentence.
+std::string same_text(const Comparison& comparison);
+
+/// Returns the comparison as lines of text for a terminal.
+std::string text_of(const Comparison& comparison);
 
 }  // namespace report

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <map>
 
 #include "penstock/error.hpp"
+#include "penstock/terminal_text.hpp"
 
 namespace report {
 namespace {
@@ -30,8 +32,16 @@ double number(const JsonValue& object, const std::string& name) {
   return value;
 }
 
+/// Returns a text of the profile, which may come from anywhere, without what could steer a
+/// terminal.
 std::string label(const JsonValue& object, const std::string& name) {
-  return field(object, name, Kind::text).text;
+  return penstock::terminal_text(field(object, name, Kind::text).text);
+}
+
+std::string formatted(const char* format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
 }
 
 class Figures {
@@ -98,7 +108,7 @@ class Figures {
 
   const JsonValue& profile_;
   std::vector<Figure> figures_;
-  std::map<std::string, int> ops_;  // Counts the ops of each name so far.
+  std::map<std::string, int> ops_;  // So far, this many ops have had each name.
 };
 
 std::string content(const std::filesystem::path& file) {
@@ -110,6 +120,30 @@ std::string content(const std::filesystem::path& file) {
 }
 
 }  // namespace
+
+std::string value_text(Unit unit, double value) {
+  switch (unit) {
+    case Unit::seconds:
+      return value < 1e-3 ? formatted("%.2f us", value * 1e6)
+             : value < 1  ? formatted("%.3f ms", value * 1e3)
+                          : formatted("%.3f s", value);
+    case Unit::bytes:
+      return value < 1e6 ? formatted("%.1f kB", value / 1e3) : formatted("%.2f MB", value / 1e6);
+    case Unit::share_of_idleness:
+      return formatted("%.1f %%", 100 * value);
+    case Unit::samples_per_second:
+      return formatted("%.0f samples/s", value);
+  }
+  return "";
+}
+
+std::string factor_text(double factor) {
+  return formatted("%.2f times", factor);
+}
+
+std::string percent_text(double share) {
+  return formatted("%.4g %%", 100 * share);
+}
 
 std::vector<Figure> figures_of(const JsonValue& profile) {
   return Figures(profile).list();

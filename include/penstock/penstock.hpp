@@ -37,13 +37,14 @@
 #include "penstock/sequential.hpp"
 #include "penstock/shape.hpp"
 #include "penstock/tensor.hpp"
+#include "penstock/terminal_text.hpp"
 #include "penstock/trace.hpp"
 #include "penstock/training_model.hpp"
 #include "penstock/transforms.hpp"
 #include "penstock/version.hpp"
 
-/// Has everything that a host application uses. Doxygen describes and checks the functions of a
-/// namespace only if the namespace has a description.
+/// The namespace `penstock` has everything that a host application uses. Doxygen describes and
+/// checks the functions of a namespace only if the namespace has a description.
 namespace penstock {}
 
 #endif

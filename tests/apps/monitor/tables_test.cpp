@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "apps/monitor/process_facts.hpp"
 #include "apps/monitor/table.hpp"
 
 namespace monitor {
@@ -97,20 +96,6 @@ TEST(Texts, AreCutAtTheEndOfACharacter) {
   EXPECT_EQ(cut("abcde", 4), "abc…");
   EXPECT_EQ(cut("äöüßé", 3), "äö…");
   EXPECT_EQ(cut("abc", 0), "");
-}
-
-TEST(Texts, OfOtherProcessesCannotSteerATerminal) {
-  EXPECT_EQ(cleaned("a\x1b[2Jb\n\t\x7f"), "a?[2Jb???");
-  EXPECT_EQ(cleaned("\xc2\x9b"
-                    "2J"),
-            "??2J")
-      << "a control character of two bytes";
-  EXPECT_EQ(cleaned("gr\xc3\xbc\xc3\x9f"
-                    "e"),
-            "gr\xc3\xbc\xc3\x9f"
-            "e");
-  EXPECT_EQ(cleaned("\xff\xc3"), "??");
-  EXPECT_EQ(cleaned("\xed\xa0\x80"), "???") << "half of a surrogate pair";
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "apps/report/comparison_page.hpp"
 #include "penstock/profile.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -34,7 +35,7 @@ std::vector<Figure> figures(const Profile& of) {
 
 TEST(Comparison, H2_OfARunWithItselfFindsNothing) {
   const auto same = figures(profile());
-  EXPECT_EQ(compare(same, same, 0.03),
+  EXPECT_EQ(text_of(compare(same, same, 0.03)),
             std::to_string(same.size()) + " figures differ by at most 3 %.\n");
 }
 
@@ -45,7 +46,7 @@ TEST(Comparison, H2_SaysWhatBecameFasterSlowerAndLarger) {
   after.ipus[0].memory.peak_bytes = 3'000'000;
   after.ops[0].mean_seconds = 4e-6;
   after.bubble.measured = 0.1;
-  const std::string text = compare(figures(profile()), figures(after), 0.03);
+  const std::string text = text_of(compare(figures(profile()), figures(after), 0.03));
   EXPECT_EQ(text,
             "Faster\n"
             "  the whole run: 500 samples/s -> 1000 samples/s (2.00 times)\n"
@@ -65,19 +66,52 @@ TEST(Comparison, H2_TellsInstructionsOfOneNameApart) {
   twice.ops[1].mean_seconds = 9e-6;
   const auto same = figures(twice);
   EXPECT_EQ(same.size(), figures(profile()).size() + 1);
-  EXPECT_EQ(compare(same, same, 0.03),
+  EXPECT_EQ(text_of(compare(same, same, 0.03)),
             std::to_string(same.size()) + " figures differ by at most 3 %.\n");
 }
 
 TEST(Comparison, H2_ListsWhatOnlyOneProfileHas) {
   Profile after = profile();
   after.ops[0].name = "head";
-  const std::string text = compare(figures(profile()), figures(after), 0.03);
+  const std::string text = text_of(compare(figures(profile()), figures(after), 0.03));
   EXPECT_NE(text.find("Only in the first\n  stage 0 forward, linear \"fc\": 5.00 us\n"), text.npos)
       << text;
   EXPECT_NE(text.find("Only in the second\n  stage 0 forward, linear \"head\": 5.00 us\n"),
             text.npos)
       << text;
+}
+
+TEST(Comparison, CannotSteerATerminal) {
+  Profile after = profile();
+  after.ops[0].name = "\x1b[2J";
+  const std::string text = text_of(compare(figures(profile()), figures(after), 0.03));
+  EXPECT_NE(text.find("linear \"?[2J\""), text.npos) << text;
+}
+
+TEST(ComparisonPage, ShowsBothValuesOfEachFigureAndNeedsNothingElse) {
+  Profile before = profile(), after = profile();
+  after.call_seconds = 1;
+  after.ipus[0].memory.peak_bytes = 3'000'000;
+  before.ops.push_back(
+      {.name = "<b>", .op = "\"&\"", .timed_runs = 2, .mean_seconds = 2e-6, .seconds = 4e-6});
+  const std::string page =
+      comparison_page(compare(figures(before), figures(after), 0.03), "<one>", "two");
+  const auto has = [&](const std::string& part) { return page.find(part) != page.npos; };
+  EXPECT_TRUE(has("<h1>&lt;one&gt; → two</h1>"));
+  EXPECT_TRUE(has("<h2>Faster</h2>"));
+  EXPECT_TRUE(
+      has("<tr><td>the whole run</td><td class=\"number\">500 samples/s</td>"
+          "<td class=\"number\">1000 samples/s</td><td class=\"number\">2.00 times</td>"
+          "<td class=\"bars\"><div class=\"bar first\" style=\"width:50%\"></div>"
+          "<div class=\"bar better\" style=\"width:100%\"></div></td></tr>"));
+  EXPECT_TRUE(has("<h2>Larger</h2>"));
+  EXPECT_TRUE(has("<div class=\"bar worse\" style=\"width:100%\"></div>"));
+  EXPECT_TRUE(
+      has("<h2>Only before</h2>\n<ul>\n<li>stage 0 forward, &quot;&amp;&quot; "
+          "&quot;&lt;b&gt;&quot;: 2.00 us</li>"))
+      << page;
+  EXPECT_TRUE(has("<tr><td>stage 0, forward</td>")) << "what is the same is there, too";
+  for (const char* loaded : {"http", "src=", "<script", "<link", "<img"}) EXPECT_FALSE(has(loaded));
 }
 
 TEST(Figures, H2_AreReadFromAProfilesDirectory) {
