@@ -28,6 +28,18 @@ std::string row_name(int process, std::int32_t row, const std::string& name) {
          R"(,"name":"thread_name","args":{"name":)" + json_string(name) + "}}";
 }
 
+int host_row(const HostEvent& event) {
+  const int first = 1;  // Row 0 has the host's calls.
+  return event.actor == HostActor::reducer ? first + static_cast<int>(host_actors) + event.stage
+                                           : first + static_cast<int>(event.actor);
+}
+
+std::string host_row_name(const HostEvent& event) {
+  const std::string actor(to_string(event.actor));
+  return event.actor == HostActor::reducer ? actor + " of stage " + std::to_string(event.stage)
+                                           : actor;
+}
+
 std::string program_run(const TraceEvent& event, std::int64_t origin_ns) {
   const std::string activity = json_string(to_string(event.activity));
   return R"({"ph":"X","pid":0,"tid":)" + std::to_string(event.ipu) + R"(,"name":)" +

@@ -19,6 +19,12 @@ std::string microseconds(std::int64_t nanoseconds);
 /// Returns the object that gives row `row` of process `process` its name, such as "IPU 3".
 std::string row_name(int process, std::int32_t row, const std::string& name);
 
+/// Returns the row of the process `host_process` that shows what the event's actor did. Each stage
+/// has a reducer of its own.
+int host_row(const HostEvent& event);
+/// Returns the name of that row, such as "reducer of stage 2".
+std::string host_row_name(const HostEvent& event);
+
 /// Returns the object that shows `event` as a bar in the row of the event's IPU. Its time counts
 /// from `origin_ns`.
 std::string program_run(const TraceEvent& event, std::int64_t origin_ns);

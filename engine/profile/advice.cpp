@@ -12,8 +12,9 @@
 namespace penstock {
 namespace {
 
-/// Is the least speedup for which a change is proposed.
+/// A change is proposed only if its speedup is at least `least_speedup`.
 constexpr double least_speedup = 1.05;
+
 std::string milliseconds(double seconds) {
   return decimal_text(seconds * 1e3, seconds < 1e-3 ? 4 : 2) + " ms";
 }
@@ -136,28 +137,26 @@ class Adviser {
     }
   }
 
+  /// Compares the schedule with those in which stages work at the same time.
   void change_schedule() {
-    // If the pipeline holds one micro-batch at a time, the strategy may be the reason, and another
-    // schedule would change nothing.
-    if (now_.stages < 2 || !plan_.phases.none() || plan_.schedule->one_at_a_time) return;
+    if (now_.stages < 2 || !plan_.phases.none()) return;
     for (const graph::Schedule* other : graph::all_schedules()) {
       if (other == plan_.schedule || other->one_at_a_time) continue;
-      graph::Simulation changed{.schedule = *other,
-                                .stages = now_.stages,
-                                .micro_batches = now_.micro_batches,
-                                .training = now_.training,
-                                .costs = now_.costs,
-                                .ipus = now_.ipus,
-                                .processors = now_.processors};
-      const double gain = speedup(window_seconds(changed), now_.micro_batches);
-      if (gain < least_speedup) continue;
-      add("schedule",
-          "The schedule \"" + std::string(other->name) +
-              "\" (options.topology.schedule) would make "
-              "the run " +
-              times(gain) + " as fast as \"" + std::string(plan_.schedule->name) + "\".",
-          gain);
+      const double gain = speedup(window_seconds(with_schedule(now_, *other)), now_.micro_batches);
+      if (gain >= least_speedup) add("schedule", text_on(*other, gain), gain);
+      if (plan_.schedule->one_at_a_time) return;  // One schedule that changes this is enough.
     }
+  }
+
+  std::string text_on(const graph::Schedule& other, double gain) const {
+    const std::string name = '"' + std::string(other.name) + '"';
+    // The strategy may be the reason why the pipeline holds one micro-batch at a time.
+    if (plan_.schedule->one_at_a_time)
+      return "One IPU of each replica works at a time. A pipeline with the schedule " + name +
+             " (options.topology.strategy and options.topology.schedule) would make the run " +
+             times(gain) + " as fast.";
+    return "The schedule " + name + " (options.topology.schedule) would make the run " +
+           times(gain) + " as fast as \"" + std::string(plan_.schedule->name) + "\".";
   }
 
   /// Compares the run with one in which a single stage has the whole model, in as many replicas as
@@ -181,9 +180,9 @@ class Adviser {
   const Profile& profile_;
   const graph::Plan& plan_;
   const graph::Simulation now_;
-  double work_ = 0;    // Is the cost of a micro-batch in all stages.
-  double window_ = 0;  // Is the simulated time of a window.
-  double update_ = 0;  // Is the time of the weight update that ends a window.
+  double work_ = 0;    // `work_` is the cost of a micro-batch in all stages together.
+  double window_ = 0;  // `window_` is the simulated time of a window.
+  double update_ = 0;  // `update_` is the time of the weight update that ends a window.
   std::vector<ProfileAdvice> found_;
 };
 

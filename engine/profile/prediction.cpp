@@ -34,6 +34,17 @@ graph::Simulation measured_pipeline(const graph::Plan& plan, const Profile& prof
           .processors = std::max(1, profile.processors / profile.replicas)};
 }
 
+graph::Simulation with_schedule(const graph::Simulation& simulation,
+                                const graph::Schedule& schedule) {
+  return {.schedule = schedule,
+          .stages = simulation.stages,
+          .micro_batches = simulation.micro_batches,
+          .training = simulation.training,
+          .costs = simulation.costs,
+          .ipus = simulation.ipus,
+          .processors = simulation.processors};
+}
+
 double window_seconds(const graph::Simulation& simulation) {
   return graph::simulate(simulation).total_time;
 }

@@ -13,6 +13,10 @@ namespace penstock {
 /// `profile.processors` equally.
 graph::Simulation measured_pipeline(const graph::Plan& plan, const Profile& profile);
 
+/// Returns a simulation of the same stages under another schedule, without phases.
+graph::Simulation with_schedule(const graph::Simulation& simulation,
+                                const graph::Schedule& schedule);
+
 /// Returns the seconds that a window takes in the simulation; 0 if nothing was measured.
 double window_seconds(const graph::Simulation& simulation);
 

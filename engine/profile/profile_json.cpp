@@ -7,8 +7,8 @@
 
 namespace penstock {
 
-// The functions json_of() are in no unnamed namespace, because JsonObject::add() has to find them by
-// the type of its argument.
+// The functions json_of() are in no unnamed namespace, because JsonObject::add() has to find them
+// by the type of its argument.
 
 /// Returns an object with a field for each enumerator of `Enum`. `values` has the fields' values in
 /// the order of the enumerators' numbers.

@@ -18,13 +18,18 @@
 namespace penstock {
 namespace {
 
-/// Is the length of the shortest wait that is shown.
+/// The trace shows no wait that is shorter than this.
 constexpr std::int64_t shortest_wait_ns = 1000;
 
 class ProfileTrace {
  public:
-  ProfileTrace(OutputFile& file, const Profile& profile) : file_(file), profile_(profile) {
-    origin_ns_ = first_begin(profile.events);
+  /// Writes to `file` the newest `shown` events of `profile`.
+  ProfileTrace(OutputFile& file, const Profile& profile, std::size_t shown)
+      : file_(file),
+        profile_(profile),
+        events_(std::span(profile.events).last(shown)),
+        older_events_(profile.older_events + profile.events.size() - shown),
+        origin_ns_(first_begin(events_)) {
     for (const CallProfile& call : profile.window)
       if (call.end_ns > origin_ns_) origin_ns_ = std::min(origin_ns_, call.begin_ns);
   }
@@ -40,7 +45,7 @@ class ProfileTrace {
     // With the origin, the times of several processes of a machine can be brought together.
     file_.write("\n],\"otherData\":{\"origin_ns\":" + std::to_string(origin_ns_) +
                 ",\"process\":" + std::to_string(::getpid()) + ",\"dropped_events\":" +
-                std::to_string(profile_.dropped_events + profile_.older_events) + "}}\n");
+                std::to_string(profile_.dropped_events + older_events_) + "}}\n");
   }
 
  private:
@@ -69,7 +74,7 @@ class ProfileTrace {
     add(row_name(host_process, 0, "calls"));
     std::map<int, std::string> names;
     for (const HostEvent& event : profile_.host_events)
-      if (!is_old(event)) names.try_emplace(row_of(event), name_of(event));
+      if (!is_old(event)) names.try_emplace(host_row(event), host_row_name(event));
     for (const auto& [row, name] : names) add(row_name(host_process, row, name));
   }
 
@@ -92,22 +97,10 @@ class ProfileTrace {
 
   /// Returns whether an event began before the time that the trace shows.
   bool is_old(const HostEvent& event) const { return event.begin_ns < origin_ns_; }
-  /// Returns the row of the event's actor. Each stage has a reducer of its own.
-  static int row_of(const HostEvent& event) {
-    const int actor = static_cast<int>(event.actor) + 1;
-    return event.actor == HostActor::reducer ? static_cast<int>(host_actors) + 1 + event.stage
-                                             : actor;
-  }
-  static std::string name_of(const HostEvent& event) {
-    const std::string actor(to_string(event.actor));
-    return event.actor == HostActor::reducer ? actor + " of stage " + std::to_string(event.stage)
-                                             : actor;
-  }
-
   void add_host_events() {
     for (const HostEvent& event : profile_.host_events)
       if (!is_old(event))
-        add_slice(host_process, row_of(event), std::string(to_string(event.actor)), "host",
+        add_slice(host_process, host_row(event), std::string(to_string(event.actor)), "host",
                   event.begin_ns, event.end_ns,
                   R"("replica":)" + std::to_string(event.replica) + R"(,"stage":)" +
                       std::to_string(event.stage) + R"(,"micro_batch":)" +
@@ -116,13 +109,12 @@ class ProfileTrace {
 
   /// Adds what the IPUs did and what they waited for, call by call.
   void add_events() {
-    const std::span<const TraceEvent> events = profile_.events;
-    bool whole = profile_.older_events == 0;  // Events that are not kept may be of the first call.
+    bool whole = older_events_ == 0;  // Events that are not shown may be of the first call.
     std::size_t begin = 0;
     for (const CallProfile& call : profile_.window) {
       std::size_t end = begin;
-      while (end < events.size() && events[end].begin_ns <= call.end_ns) ++end;
-      if (end > begin) add_call_events(call, events.subspan(begin, end - begin), whole);
+      while (end < events_.size() && events_[end].begin_ns <= call.end_ns) ++end;
+      if (end > begin) add_call_events(call, events_.subspan(begin, end - begin), whole);
       if (end > begin) whole = true;
       begin = end;
     }
@@ -150,7 +142,7 @@ class ProfileTrace {
   /// Adds an arrow from each program of a micro-batch to the next one.
   void add_flows() {
     std::map<std::pair<std::int32_t, std::int64_t>, std::vector<const TraceEvent*>> visits;
-    for (const TraceEvent& event : profile_.events)
+    for (const TraceEvent& event : events_)
       if (is_program(event)) visits[{event.replica, event.micro_batch}].push_back(&event);
     for (const auto& [micro_batch, events] : visits) {
       if (events.size() < 2) continue;
@@ -170,7 +162,7 @@ class ProfileTrace {
   /// Adds how many micro-batches each IPU holds, and the memory that it uses, whenever that
   /// changes.
   void add_counters() {
-    for (const IpuUse& use : use_over_time(profile_)) {
+    for (const IpuUse& use : use_over_time(profile_, events_)) {
       const std::string name = "IPU " + std::to_string(use.ipu);
       add_counter(use.time_ns, name + " in flight",
                   R"("micro-batches":)" + std::to_string(use.in_flight));
@@ -188,14 +180,16 @@ class ProfileTrace {
 
   OutputFile& file_;
   const Profile& profile_;
-  std::int64_t origin_ns_ = 0;
+  std::span<const TraceEvent> events_;
+  std::uint64_t older_events_;  // This many events are in the figures but not in the trace.
+  std::int64_t origin_ns_;      // The times of the trace count from this moment on.
   const char* separator_ = "\n";
 };
 
 }  // namespace
 
-void write_profile_trace(OutputFile& file, const Profile& profile) {
-  ProfileTrace(file, profile).write();
+void write_profile_trace(OutputFile& file, const Profile& profile, std::size_t most_events) {
+  ProfileTrace(file, profile, std::min(most_events, profile.events.size())).write();
 }
 
 }  // namespace penstock

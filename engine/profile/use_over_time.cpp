@@ -9,16 +9,16 @@
 namespace penstock {
 namespace {
 
-/// Is the begin or the end of a program.
+/// A Change is the begin or the end of a program.
 struct Change {
   std::int64_t time_ns = 0;
   const TraceEvent* event = nullptr;
   bool begins = false;
 };
 
-std::vector<Change> changes_of(const Profile& profile) {
+std::vector<Change> changes_of(std::span<const TraceEvent> events) {
   std::vector<Change> changes;
-  for (const TraceEvent& event : profile.events) {
+  for (const TraceEvent& event : events) {
     if (!is_program(event)) continue;
     changes.push_back({event.begin_ns, &event, true});
     changes.push_back({event.end_ns, &event, false});
@@ -37,7 +37,6 @@ class Uses {
                                           ipu.memory.of(MemoryClass::accumulators)};
   }
 
-  /// Applies `change`. Returns false, and changes nothing, if a micro-batch leaves a stage that it
   /// Applies a change, and returns what its IPU holds from then on.
   const IpuUse& apply(const Change& change) {
     const TraceEvent& event = *change.event;
@@ -66,17 +65,17 @@ class Uses {
   }
 
   const Profile& profile_;
-  std::map<int, IpuUse> uses_;  // Has each IPU by its number.
-  // Counts the micro-batches that each stage of an IPU holds.
+  std::map<int, IpuUse> uses_;  // The keys are the numbers of the IPUs.
+  // Each stage holds this many micro-batches. The keys are the numbers of an IPU and of its stage.
   std::map<std::pair<int, int>, std::int64_t> in_flight_;
 };
 
 }  // namespace
 
-std::vector<IpuUse> use_over_time(const Profile& profile) {
+std::vector<IpuUse> use_over_time(const Profile& profile, std::span<const TraceEvent> events) {
   Uses uses(profile);
   std::vector<IpuUse> list;
-  for (const Change& change : changes_of(profile)) list.push_back(uses.apply(change));
+  for (const Change& change : changes_of(events)) list.push_back(uses.apply(change));
   return list;
 }
 

@@ -10,8 +10,11 @@
 #include <string_view>
 #include <tuple>
 
+#include "engine/files/trace_text.hpp"
+#include "engine/profile/profile_trace.hpp"
 #include "engine/profile/report_page.hpp"
 #include "penstock/inference_model.hpp"
+#include "penstock/output_file.hpp"
 #include "penstock/profile.hpp"
 #include "penstock/training_model.hpp"
 #include "tests/engine/profile/trace_checker.hpp"
@@ -334,6 +337,26 @@ TEST(ProfileFiles, H2_FollowTheRulesAlsoOfInferenceAndOfAFullRing) {
   TraceChecker checker(Json::parse(file_content(directory / "p" / "trace.json")));
   EXPECT_GE(checker.check(), profile.events.size());
   EXPECT_GT(checker.flows(), 0U);
+}
+
+TEST(ProfileFiles, H2_ShowTheNewestEventsWhereThereAreMoreThanAViewerReads) {
+  for_each_topology([](const char* name, const Options& options) {
+    SCOPED_TRACE(name);
+    const Profile profile = trained(options);
+    constexpr std::size_t most = 9;
+    ASSERT_GT(profile.events.size(), most);
+    const TemporaryDirectory directory;
+    OutputFile file(directory / "trace.json");
+    write_profile_trace(file, profile, most);
+    file.commit();
+    const Json trace = Json::parse(file_content(directory / "trace.json"));
+    const auto is_of_ipu = [](const Json& event) {
+      return event.at("ph") == "X" && event.at("pid") == ipu_process && event.at("cat") != "wait";
+    };
+    EXPECT_EQ(std::ranges::count_if(trace.at("traceEvents"), is_of_ipu), most);
+    EXPECT_EQ(trace.at("otherData").at("dropped_events"), profile.events.size() - most);
+    TraceChecker(trace).check();
+  });
 }
 
 // A wait of less than a microsecond has no slice in the trace.

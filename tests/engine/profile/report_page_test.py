@@ -219,8 +219,9 @@ def sample(stages=4, micro_batches=10, windows=4, calls=4, replicas=1, training=
                    'closed_form': (stages - 1) / (micro_batches + stages - 1)},
         'advice': advice_of(names) if advice else [],
         'older_events': dropped, 'dropped_events': dropped // 100}
-    return profile, {'origin_ns': 123456789, 'calls': pipeline.calls,
-                     'events': pipeline.events[dropped:]}
+    events = pipeline.events[dropped:]
+    kept = [call for call in pipeline.calls if call[1] > events[0][7]]
+    return profile, {'origin_ns': 123456789, 'calls': kept, 'events': events}
 
 
 def compile_report(names, warns):
@@ -566,6 +567,17 @@ def check_trace(page, trace):
         yield 'the first view does not come back'
     yield from check_controls(page, state)
     yield from check_clicks(page, trace)
+    yield from check_first_spans(page, trace)
+
+
+def check_first_spans(page, trace):
+    """A row begins with its call if the trace has all of it, and otherwise with its first event."""
+    events, (begin, _, first, _) = trace['events'], trace['calls'][0]
+    whole = any(event[2] == 0 and event[3] == 0 and event[5] == first for event in events)
+    for row in page.js('window.penstockReport.rows'):
+        begins = begin if whole else next(event[7] for event in events if event[0] == row['ipu'])
+        if row['begin'] is None or abs(row['begin'] - begins) > 1e-3:
+            yield f'the row of IPU {row["ipu"]} begins at {row["begin"]} and not at {begins}'
 
 
 def check_controls(page, state):

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
+#include <vector>
 
 #include "engine/profile/make_profile.hpp"
 #include "engine/profile/prediction.hpp"
@@ -111,13 +113,64 @@ TEST(SimulatedProfile, H2_ExpectsOfLongerWindowsWhatTheyWouldGain) {
   EXPECT_NE(windows->text.find("Windows of 8 "), std::string::npos) << windows->text;
 }
 
+TEST(SimulatedProfile, ExpectsOfAnotherScheduleWhatTheSimulatorSaysOfIt) {
+  std::mt19937 random(1);
+  int advised = 0, left_out = 0;
+  for (int draw = 0; draw < 300; ++draw) {
+    std::vector<graph::StageCost> costs;
+    for (int stage = 0; stage < 4; ++stage)
+      costs.push_back({1.0 + random() % 5, 1.0 + random() % 9});
+    const graph::Simulation simulation{.schedule = graph::interleaved,
+                                       .stages = 4,
+                                       .micro_batches = 4 + static_cast<int>(random() % 12),
+                                       .costs = std::move(costs)};
+    const Profile profile = profile_of(simulation, 1);
+    const double gain =
+        window_seconds(simulation) / window_seconds(with_schedule(simulation, graph::grouped));
+    const ProfileAdvice* schedule = find(profile, "schedule");
+    EXPECT_EQ(schedule != nullptr, gain >= 1.05) << gain;
+    schedule ? ++advised : ++left_out;
+    if (!schedule) continue;
+    EXPECT_NEAR(schedule->speedup, gain, 1e-6);
+    EXPECT_TRUE(schedule->text.starts_with("The schedule \"grouped\" ")) << schedule->text;
+  }
+  EXPECT_GT(advised, 0);
+  EXPECT_GT(left_out, 0);
+}
+
+TEST(SimulatedProfile, SaysWhatAPipelineWouldGainWhereOneIpuWorksAtATime) {
+  const graph::Simulation simulation{
+      .schedule = graph::sequential, .stages = 4, .micro_batches = 8, .costs = {4, {1, 2}}};
+  const Profile profile = profile_of(simulation, 1);
+  const ProfileAdvice* schedule = find(profile, "schedule");
+  ASSERT_NE(schedule, nullptr);
+  // (8 + 3) slots in place of 8 * 4.
+  EXPECT_NEAR(schedule->speedup, 32.0 / 11, 1e-6);
+  EXPECT_TRUE(schedule->text.starts_with("One IPU of each replica works at a time."))
+      << schedule->text;
+}
+
+// Each of four replicas does all four stages of a micro-batch in 12 time units. The pipeline does a
+// window of 4 micro-batches in 7 slots of 3.
+TEST(SimulatedProfile, ExpectsOfReplicasThatNoneWaitsForAnother) {
+  const graph::Simulation simulation{
+      .schedule = graph::grouped, .stages = 4, .micro_batches = 4, .costs = {4, {1, 2}}};
+  const Profile profile = profile_of(simulation, 1, 4);
+  const ProfileAdvice* replicas = find(profile, "replicas");
+  ASSERT_NE(replicas, nullptr);
+  EXPECT_NEAR(replicas->speedup, (4 / 12.0) / (4 / 21.0), 1e-6);
+  EXPECT_TRUE(replicas->text.starts_with("4 replicas of a single stage ")) << replicas->text;
+  EXPECT_EQ(find(profile_of(simulation, 1, 1), "replicas"), nullptr) << "there is one processor";
+}
+
 TEST(SimulatedProfile, H2_TellsOfTimeBetweenCalls) {
   const graph::Simulation simulation{
       .schedule = graph::grouped, .stages = 2, .micro_batches = 8, .costs = {2, {1, 2}}};
   const Profile profile = profile_of(simulation, 9);  // Nine of 17 equal spans are calls.
   const ProfileAdvice* host = find(profile, "host");
   ASSERT_NE(host, nullptr);
-  EXPECT_NE(host->text.find("spent 47 % of the time outside the calls of this model"), std::string::npos);
+  EXPECT_NE(host->text.find("spent 47 % of the time outside the calls of this model"),
+            std::string::npos);
 }
 
 TEST(SimulatedProfile, H2_OfInferenceMeasuresWholeCalls) {

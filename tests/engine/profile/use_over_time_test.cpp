@@ -41,7 +41,7 @@ TEST(UseOverTime, GrowsWithForwardsAndShrinksWithBackwards) {
       one_ipu(true, {program(0, Activity::forward, 0, 10), program(0, Activity::forward, 1, 20),
                      program(0, Activity::backward, 0, 30), program(0, Activity::update, 1, 35),
                      program(0, Activity::backward, 1, 40)});
-  EXPECT_EQ(text_of(use_over_time(profile)),
+  EXPECT_EQ(text_of(use_over_time(profile, profile.events)),
             "10: 1 in flight, 100+7+30; 15: 1 in flight, 100+7+0; "
             "20: 2 in flight, 100+14+30; 25: 2 in flight, 100+14+0; "
             "30: 2 in flight, 100+14+30; 35: 1 in flight, 100+7+0; "
@@ -49,12 +49,14 @@ TEST(UseOverTime, GrowsWithForwardsAndShrinksWithBackwards) {
 }
 
 TEST(UseOverTime, OfInferenceEndsWithTheForward) {
-  EXPECT_EQ(text_of(use_over_time(one_ipu(false, {program(0, Activity::forward, 0, 10)}))),
+  const Profile profile = one_ipu(false, {program(0, Activity::forward, 0, 10)});
+  EXPECT_EQ(text_of(use_over_time(profile, profile.events)),
             "10: 1 in flight, 100+7+30; 15: 0 in flight, 100+0+0; ");
 }
 
 TEST(UseOverTime, DoesNotCountWhatWasThereBeforeTheFirstEvent) {
-  EXPECT_EQ(text_of(use_over_time(one_ipu(true, {program(0, Activity::backward, 0, 10)}))),
+  const Profile profile = one_ipu(true, {program(0, Activity::backward, 0, 10)});
+  EXPECT_EQ(text_of(use_over_time(profile, profile.events)),
             "10: 0 in flight, 100+0+30; 15: 0 in flight, 100+0+0; ");
 }
 
