@@ -2,12 +2,23 @@
 // options.
 
 #include <exception>
+#include <functional>
 #include <new>
 
+#include "apps/trainer/interruption.hpp"
 #include "apps/trainer/options/command_line.hpp"
 #include "apps/trainer/output/console.hpp"
 #include "apps/trainer/process.hpp"
 #include "apps/trainer/run.hpp"
+
+namespace {
+
+/// Makes and executes a run. Returns the signal that has stopped it, or 0.
+int run(const trainer::TrainerOptions& options, const std::function<void()>& on_first_step) {
+  return trainer::Run(options).execute(on_first_step);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   constexpr int refused_code = 2, failed_code = 1;
@@ -15,10 +26,12 @@ int main(int argc, char** argv) {
   trainer::let_writes_fail();
   try {
     const trainer::Command command = trainer::read_command_line(argc, argv);
-    if (command.text)
+    if (command.text) {
       trainer::print(*command.text);
-    else
-      trainer::Run(command.options).execute([&] { code = failed_code; });
+      return 0;
+    }
+    const int signal = run(command.options, [&] { code = failed_code; });
+    if (signal != 0) trainer::end_process_by(signal);
     return 0;
   } catch (const std::bad_alloc&) {
     trainer::print_failure("not enough memory");

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <stop_token>
 #include <string>
 
 #include "apps/networks/networks.hpp"
@@ -23,16 +25,22 @@ class Run {
   explicit Run(const TrainerOptions& options);
 
   /// Trains, tests, puts the files in place and prints the accuracy. `on_first_step` is called
-  /// right before the first step. @throws penstock::Error, for example if weights that are to be
-  /// saved are not finite. No file has been replaced after an error, unless Outputs::commit()
-  /// failed to rename a file or the accuracy could not be printed.
-  void execute(const std::function<void()>& on_first_step);
+  /// right before the first step. SIGINT or SIGTERM ends the training after the update that is
+  /// under way, or the test; no file is replaced then. Returns the number of that signal, or 0 if
+  /// none came. @throws penstock::Error, for example if weights that are to be saved are not
+  /// finite. No file has been replaced after an error, unless Outputs::commit() failed to rename a
+  /// file or the accuracy could not be printed.
+  int execute(const std::function<void()>& on_first_step);
 
  private:
   void go_on_from(const std::string& optimizer_state);
-  penstock::History train(const std::function<void()>& on_first_step);
-  penstock::Evaluation evaluate();
+  penstock::History train(const std::function<void()>& on_first_step, std::stop_token stop);
+  /// Returns nothing if `stop` has ended the test.
+  std::optional<penstock::Evaluation> evaluate(std::stop_token stop);
   void write_profiles();
+  /// Returns the share of the time of the IPUs in which they were idle since the last call of this
+  /// function, which was `seconds` ago, or since the beginning.
+  double idle_share(double seconds);
   void warn_of_loss(const StepMetrics& step, Progress& progress);
   RunMetrics summary(const penstock::History& history,
                      const penstock::Evaluation& evaluation) const;
@@ -49,9 +57,11 @@ class Run {
   penstock::TrainingModel training_;
   penstock::InferenceModel inference_;
   Outputs outputs_;
-  // Is the number of updates that the optimizer's state had seen when the run began.
+  // The optimizer's state had seen this many updates when the run began.
   std::uint64_t first_update_ = 0;
   bool warned_of_loss_ = false;
+  // All stages together had been busy for this time at the last call of idle_share().
+  double busy_seconds_ = 0;
 };
 
 }  // namespace trainer

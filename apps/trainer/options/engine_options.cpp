@@ -48,6 +48,8 @@ penstock::Options engine_options(const TrainerOptions& options) {
   engine.topology = topology(options.pipeline);
   engine.output.mode = penstock::OutputMode::all;
   engine.runtime.threads = options.pipeline.threads.value_or(0);
+  engine.runtime.stall_seconds =
+      options.pipeline.stall_seconds.value_or(engine.runtime.stall_seconds);
   engine.runtime.trace = options.output.profile;
   engine.runtime.cache_directory = options.pipeline.cache_dir.value_or("");
   engine.runtime.cache_bytes = options.pipeline.cache_size.value_or(engine.runtime.cache_bytes);

@@ -1,6 +1,7 @@
 #include "apps/trainer/options/option_table.hpp"
 
 #include "apps/networks/networks.hpp"
+#include "apps/trainer/options/list_kind.hpp"
 #include "apps/trainer/options/rule_options.hpp"
 #include "penstock/ipu_order.hpp"
 #include "penstock/nearest_name.hpp"
@@ -15,8 +16,8 @@ using penstock::Reduction;
 using penstock::ReductionStrategy;
 using penstock::Strategy;
 
-/// Is the largest number of threads, stages or replicas that an option takes. A larger number is
-/// probably a typing error, and might use up the machine.
+/// An option takes at most this number of threads, stages or replicas. A larger number is probably
+/// a typing error, and might use up the machine.
 constexpr int most_threads = 1024;
 constexpr int highest_port = 65535;
 
@@ -213,6 +214,12 @@ OptionGroup pipeline_group() {
       .add("threads-per-ipu", &PipelineOptions::threads_per_ipu, whole_number(1, most_threads),
            "threads that share the work of each IPU; by default the cores divided among the IPUs")
       .sets("options.topology.threads_per_ipu")
+      .add(
+          "stall-seconds", &PipelineOptions::stall_seconds,
+          number({.least = smallest_positive, .most = 1e6}),
+          "seconds in which nothing moves after which the run fails and says what each part of the "
+          "pipeline waits for; by default 30")
+      .sets("options.runtime.stall_seconds")
       .add("cache-dir", &PipelineOptions::cache_dir, path("DIR"),
            "directory of compiled plans, read instead of compiling the same again; by default that "
            "of the environment's PENSTOCK_CACHE_DIR, if it names one")

@@ -17,20 +17,20 @@ enum class ScheduleName : std::uint8_t { constant, step, exponential, cosine };
 
 struct NetworkOptions {
   std::string model = "mnist-cnn";
-  std::uint64_t seed = 0;  ///< Decides on the first weights and on the shuffling.
-  std::optional<std::string> init_weights = {};  ///< Names a file.
+  std::uint64_t seed = 0;  ///< `seed` decides on everything random, such as the first weights.
+  std::optional<std::string> init_weights = {};  ///< `init_weights` is the path of a file.
 };
 
 struct DataOptions {
   DatasetName dataset = DatasetName::fashion_mnist;
   std::optional<std::string> data_dir = {};
   bool no_shuffle = false;
-  int num_workers = 2;       ///< Counts the threads that read samples.
-  int buffered_batches = 3;  ///< Counts the batches that are assembled ahead.
+  int num_workers = 2;       ///< This many threads read samples; 0 counts as 1.
+  int buffered_batches = 3;  ///< This many batches are assembled ahead.
 };
 
 struct TrainingOptions {
-  int batch_size = 40;  ///< Counts the samples of a micro-batch.
+  int batch_size = 40;  ///< A micro-batch of the training has this many samples.
   int device_iterations = 10;
   int gradient_accumulation = 10;
   int epochs = 3;
@@ -41,30 +41,35 @@ struct TrainingOptions {
 struct OptimizerOptions {
   std::string rule = "adamw";
   double learning_rate = 0.001;
-  /// Holds the other constants that are given, by their names in the engine; a switch is 1 or 0.
-  /// Constants that are not given keep the defaults of the rule.
+  /// `constants` are the other constants that are given. The keys are the names of the constants in
+  /// the engine; a switch is 1 or 0. Constants that are not given keep the defaults of the rule.
   std::map<std::string, double> constants = {};
   std::optional<double> max_grad_norm = {};
   double loss_scaling = 1;
-  std::optional<std::string> init_state = {};  ///< Names a file.
+  std::optional<std::string> init_state = {};  ///< `init_state` is the path of a file.
 };
 
-/// Says how the learning rate changes. Its lengths of time are numbers of weight updates.
+/// LearningRateOptions say how the learning rate changes. Lengths of time are numbers of weight
+/// updates.
 struct LearningRateOptions {
   ScheduleName schedule = ScheduleName::constant;
   std::optional<std::int64_t> warm_up = {};
   std::optional<std::int64_t> step = {};
-  std::optional<double> decay = {};  ///< Is 0.1 for the schedule `step` if it is not given.
-  /// Is the length of the schedule `cosine`, which lasts until the run's end if it is not given.
+  /// If `decay` is not given, the schedule `step` has a decay of 0.1.
+  std::optional<double> decay = {};
+  /// `updates` is the length of the schedule `cosine`. If the length is not given, the schedule
+  /// lasts until the end of the run.
   std::optional<std::int64_t> updates = {};
-  /// Is the share of the learning rate with which the schedule `cosine` ends; 0 if it is not given.
+  /// The schedule `cosine` ends with this share of the learning rate, or with 0 if no share is
+  /// given.
   std::optional<double> last = {};
 };
 
 struct StagesOption {
-  std::vector<penstock::Stage> stages = {};  ///< Is empty if the engine is to cut the network.
-  /// Says into how many stages the engine cuts the network; if it is not given, there are as many
-  /// as there are IPUs.
+  /// `stages` is empty if the engine is to cut the network.
+  std::vector<penstock::Stage> stages = {};
+  /// The engine cuts the network into this many stages. If the number is not given, there are as
+  /// many stages as there are IPUs.
   std::optional<int> automatic = {};
 };
 
@@ -81,7 +86,7 @@ struct PipelineOptions {
   bool accumulators_on_ipu = false;
   bool optimizer_on_ipu = false;
   std::optional<std::vector<int>> ipus = {};
-  std::optional<std::int64_t> ipu_memory = {};  ///< Counts bytes.
+  std::optional<std::int64_t> ipu_memory = {};  ///< An IPU has this many bytes of memory.
   int replication_factor = 1;
   penstock::Reduction reduction = penstock::Reduction::mean;
   penstock::ReductionStrategy reduction_strategy = penstock::ReductionStrategy::post;
@@ -89,24 +94,27 @@ struct PipelineOptions {
   bool offload_accumulators = false;
   bool offload_activations = false;
   bool offload_weights = false;
-  std::optional<std::int64_t> offload_minimum = {};  ///< Counts bytes.
+  std::optional<std::int64_t> offload_minimum = {};  ///< `offload_minimum` is in bytes.
   bool shard_optimizer = false;
-  std::optional<std::int64_t> shard_minimum = {};  ///< Counts elements.
-  /// Has the numbers of the stages that recompute. An empty list stands for all stages but the
-  /// last; if no list is given, no stage recomputes.
+  std::optional<std::int64_t> shard_minimum = {};  ///< `shard_minimum` is a number of elements.
+  /// `recompute` has the numbers of the stages that recompute. An empty list stands for all stages
+  /// but the last; if no list is given, no stage recomputes.
   std::optional<std::vector<int>> recompute = {};
   std::optional<int> threads = {};
   std::optional<int> threads_per_ipu = {};
-  std::optional<std::string> cache_dir = {};    ///< If it is not given, PENSTOCK_CACHE_DIR decides.
-  std::optional<std::int64_t> cache_size = {};  ///< Counts bytes.
+  std::optional<double> stall_seconds = {};
+  /// If `cache_dir` is not given, PENSTOCK_CACHE_DIR decides.
+  std::optional<std::string> cache_dir = {};
+  std::optional<std::int64_t> cache_size = {};  ///< `cache_size` is in bytes.
 };
 
 struct OutputOptions {
-  std::optional<std::string> save_weights = {};          ///< Names a file.
-  std::optional<std::string> save_optimizer_state = {};  ///< Names a file.
-  std::optional<std::string> metrics = {};               ///< Names a file.
-  std::optional<int> metrics_port = {};                  ///< Is 0 for any port that is free.
-  std::optional<std::string> tensorboard = {};           ///< Names a directory.
+  std::optional<std::string> save_weights = {};  ///< `save_weights` is the path of a file.
+  /// `save_optimizer_state` is the path of a file.
+  std::optional<std::string> save_optimizer_state = {};
+  std::optional<std::string> metrics = {};      ///< `metrics` is the path of a file.
+  std::optional<int> metrics_port = {};         ///< The port 0 stands for any port that is free.
+  std::optional<std::string> tensorboard = {};  ///< `tensorboard` is the path of a directory.
   bool profile = false;
   std::string profile_dir = "./profile";
   bool debug = false;
@@ -121,7 +129,8 @@ struct TrainerOptions {
   LearningRateOptions learning_rate = {};
   PipelineOptions pipeline = {};
   OutputOptions output = {};
-  std::optional<std::string> configuration = {};  ///< Names the file that some options came from.
+  /// `configuration` is the path of the file that some options came from, if there is such a file.
+  std::optional<std::string> configuration = {};
 
   /// Checks that the options fit each other. @throws penstock::Error invalid_argument, whose text
   /// begins with the option that does not fit the others.

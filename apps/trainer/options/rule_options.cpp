@@ -7,6 +7,8 @@
 #include <string_view>
 
 #include "apps/trainer/options/excerpt.hpp"
+#include "apps/trainer/options/read_value.hpp"
+#include "apps/trainer/options/refuse.hpp"
 #include "penstock/error.hpp"
 #include "penstock/optimizer_rules.hpp"
 
@@ -21,30 +23,18 @@ const std::vector<OptimizerRuleDescription>& all_rules() {
   return rules;
 }
 
-/// Returns a text such as "sgd", "sgd and rmsprop" or "adam, adamw and lamb".
-std::string enumeration(const std::vector<std::string>& names,
-                        const std::string& before_last = " and ") {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i > 0) text += i + 1 == names.size() ? before_last : ", ";
-    text += names[i];
-  }
-  return text;
-}
-
 /// Returns the rule called `name`. @throws penstock::Error invalid_argument if there is none.
 const OptimizerRuleDescription& find_rule(const std::string& name) {
   const auto rule = std::ranges::find(all_rules(), name, &OptimizerRuleDescription::name);
   if (rule == all_rules().end())
-    throw penstock::Error(penstock::Errc::invalid_argument,
-                          "--optimizer: expected " + enumeration(rule_names(), " or ") +
-                              ", got \"" + excerpt(name, longest_name) + '"');
+    refuse("--optimizer: expected " + enumeration(rule_names(), " or ") + ", got \"" +
+           excerpt(name, longest_name) + '"');
   return *rule;
 }
 
-/// Holds a constant that one or more rules have, as the first of these rules describes it, and its
-/// default in each of them. Rules agree on the range of a constant that they share, and on the
-/// default of a switch.
+/// A SharedConstant is a constant that one or more rules have. It has the description of the first
+/// of these rules, and the default of each rule. Rules agree on the range of a constant that they
+/// share, and on the default of a switch.
 struct SharedConstant {
   OptimizerConstant constant;
   std::vector<std::string> rules = {};
@@ -178,9 +168,8 @@ void validate_rule(const OptimizerOptions& options) {
     const bool is_given = options.constants.contains(std::string(shared.constant.name));
     if (!is_given || std::ranges::count(shared.rules, options.rule) > 0) continue;
     const std::string name = option_name(shared.constant);
-    throw penstock::Error(penstock::Errc::invalid_argument,
-                          "--" + name + ": " + options.rule + " has no " + name +
-                              "; it belongs to " + enumeration(shared.rules));
+    refuse("--" + name + ": " + options.rule + " has no " + name + "; it belongs to " +
+           enumeration(shared.rules));
   }
   try {
     make_optimizer(options).validate();

@@ -60,6 +60,17 @@ void write(JsonLine& json, const penstock::StageReport& stage) {
 
 }  // namespace
 
+StepMetrics step_metrics(const penstock::StepRecord& record, const penstock::StepResult& result) {
+  const auto losses = result.loss.as<float>();
+  return {.epoch = record.epoch,
+          .step = record.step,
+          .updates = record.updates,
+          .loss = result.mean_loss,
+          .losses = {losses.begin(), losses.end()},
+          .accuracy = penstock::value_of(record.values, "accuracy"),
+          .samples_per_second = record.samples_per_second};
+}
+
 std::string to_json(const StepMetrics& step) {
   JsonLine json;
   json.begin_object()

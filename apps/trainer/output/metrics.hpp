@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "penstock/fit.hpp"
 #include "penstock/report.hpp"
 
 namespace trainer {
@@ -38,7 +39,10 @@ struct RunMetrics {
   std::vector<penstock::StageReport> stages = {};
 };
 
-/// Returns one line of JSON without the end of the line.
+/// Returns what fit() says of a step. The number of its images and the learning rate are left out.
+StepMetrics step_metrics(const penstock::StepRecord& record, const penstock::StepResult& result);
+
+/// Returns one line of JSON without the line's end.
 std::string to_json(const StepMetrics& step);
 std::string to_json(const RunMetrics& run);
 

@@ -70,10 +70,11 @@ void Outputs::add(const StepMetrics& step) {
                 {"train/samples_per_second", step.samples_per_second}});
 }
 
-void Outputs::add(const penstock::EpochRecord& epoch) {
+void Outputs::add(const penstock::EpochRecord& epoch, double idle) {
   write_events({{"epoch/loss", penstock::value_of(epoch.values, "loss")},
                 {"epoch/accuracy", penstock::value_of(epoch.values, "accuracy")},
-                {"epoch/seconds", epoch.seconds}});
+                {"epoch/seconds", epoch.seconds},
+                {"epoch/idle", idle}});
 }
 
 void Outputs::add(const RunMetrics& run) {

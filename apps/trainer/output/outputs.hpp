@@ -23,7 +23,7 @@
 
 namespace trainer {
 
-/// Has the profiles of a run.
+/// RunProfiles are the profiles of a run.
 struct RunProfiles {
   penstock::Profile training, inference;
 };
@@ -38,7 +38,8 @@ class Outputs {
   /// Adds the numbers of a step. If the file for TensorBoard cannot be written, by this function or
   /// by another one, a note says so, and from then on no more numbers are written to it.
   void add(const StepMetrics& step);
-  void add(const penstock::EpochRecord& epoch);
+  /// Adds the numbers of an epoch, in which the IPUs were idle for the share `idle` of the time.
+  void add(const penstock::EpochRecord& epoch, double idle);
   void add(const RunMetrics& run);
   void add_weights(const penstock::Model& model);
   void add_optimizer_state(const penstock::TrainingModel& training);
@@ -60,9 +61,9 @@ class Outputs {
   File metrics_, weights_, optimizer_state_;
   std::optional<penstock::ProfileFiles> training_profile_, inference_profile_;
   std::optional<EventFile> events_;
-  std::uint64_t updates_ = 0;  // Counts the weight updates of the run so far.
+  std::uint64_t updates_ = 0;  // The run has done this many weight updates so far.
   LiveMetrics live_;
-  std::optional<HttpServer> server_;  // Reads `live_`.
+  std::optional<HttpServer> server_;  // The server reads `live_`.
 };
 
 }  // namespace trainer

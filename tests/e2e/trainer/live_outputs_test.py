@@ -1,7 +1,9 @@
 """The trainer's numbers, as other programs read them: event files of TensorBoard, and the page for
 Prometheus. The reader of event files here shares no code with the writer."""
 
+import os
 import re
+import socket
 import struct
 import subprocess
 import sys
@@ -91,6 +93,48 @@ def events(path):
         yield event[1], event[2], scalars
 
 
+def first_match(pattern, lines):
+    """Returns the first group of the first line that has the pattern."""
+    return next(found[1] for line in lines if (found := re.search(pattern, line)))
+
+
+def resident_bytes(pid):
+    """Returns the most memory that a process has had in RAM so far."""
+    return int(re.search(r'VmHWM:\s+(\d+) kB', Path(f'/proc/{pid}/status').read_text())[1]) << 10
+
+
+def steps_of(port):
+    """Returns how many steps a run has done. It may have no place for us at once."""
+    deadline = time.time() + 60
+    while time.time() < deadline:
+        try:
+            with urllib.request.urlopen(f'http://127.0.0.1:{port}/metrics', timeout=10) as answer:
+                found = re.search(r'^penstock_steps_total (\d+)', answer.read().decode(), re.M)
+                return int(found[1]) if found else 0
+        except OSError:
+            time.sleep(.1)
+    raise AssertionError('nobody answers')
+
+
+def knock(family, address):
+    """Returns a socket that has asked for a connection, and waits for nothing."""
+    stranger = socket.socket(family)
+    stranger.setblocking(False)
+    stranger.connect_ex(address)
+    return stranger
+
+
+def shout(family, address, request):
+    """Sends a request as far as it is taken, and reads nothing."""
+    with socket.socket(family) as stranger:
+        stranger.settimeout(10)
+        try:
+            stranger.connect(address)
+            stranger.sendall(request)
+        except OSError:
+            pass  # The other side has hung up.
+
+
 class LiveOutputs(unittest.TestCase):
 
     def test_event_files_have_the_numbers_of_steps_epochs_and_the_test(self):
@@ -116,7 +160,8 @@ class LiveOutputs(unittest.TestCase):
                                                     'train/samples_per_second'})
                     self.assertAlmostEqual(scalars['train/learning_rate'], 0.001)
                     self.assertGreater(scalars['train/samples_per_second'], 0)
-                self.assertEqual(sum('epoch/loss' in scalars for _, _, scalars in seen), 1)
+                (epoch,) = [scalars for _, _, scalars in seen if 'epoch/loss' in scalars]
+                self.assertTrue(0 < epoch['epoch/idle'] < 1, epoch)
                 self.assertIn('test/accuracy', seen[-1][2])
             lines = metrics.read_text().splitlines()[:3]
             losses = [float(re.search(r'"loss":([^,]+)', line)[1]) for line in lines]
@@ -166,18 +211,43 @@ class LiveOutputs(unittest.TestCase):
             finally:
                 trainer.kill()
 
+    def test_strangers_cost_no_memory_and_do_not_stop_the_training(self):
+        with tempfile.TemporaryDirectory() as directory, \
+                subprocess.Popen(QUICK + ['--epochs', '1000000', '--metrics-port', '0'],
+                                 stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
+                                 env={**os.environ, 'XDG_RUNTIME_DIR': directory}) as trainer:
+            try:
+                port = int(first_match(r'127\.0\.0\.1:([0-9]+)/metrics', trainer.stderr))
+                places = [(socket.AF_INET, ('127.0.0.1', port)),
+                          (socket.AF_UNIX, f'{directory}/penstock/{trainer.pid}.sock')]
+                while (steps := steps_of(port)) < 5:  # By then the trainer has what it needs.
+                    time.sleep(.1)
+                before = resident_bytes(trainer.pid)
+                for place in places:
+                    for request in b'\0\xff?\n', b'GET /' + bytes(1 << 24), b'\n' * 100_000:
+                        shout(*place, request)
+                    crowd = [knock(*place) for _ in range(1000)]
+                    for stranger in crowd:
+                        stranger.close()
+                self.assertLess(resident_bytes(trainer.pid) - before, 16 << 20)
+                self.assertIsNone(trainer.poll())
+                deadline = time.time() + 120
+                while steps_of(port) < steps + 2 and time.time() < deadline:
+                    time.sleep(.1)
+                self.assertGreaterEqual(steps_of(port), steps + 2)
+            finally:
+                trainer.kill()
+
     def test_a_port_that_is_taken_is_refused_before_the_first_step(self):
         with subprocess.Popen(QUICK + ['--epochs', '1000000', '--metrics-port', '0'],
                               stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
                               text=True) as trainer:
             try:
-                found = None
-                while not found:
-                    found = re.search(r'127\.0\.0\.1:([0-9]+)/metrics', trainer.stderr.readline())
-                refused = subprocess.run(QUICK + ['--metrics-port', found[1]], text=True,
+                port = first_match(r'127\.0\.0\.1:([0-9]+)/metrics', trainer.stderr)
+                refused = subprocess.run(QUICK + ['--metrics-port', port], text=True,
                                          capture_output=True, timeout=120)
                 self.assertEqual(refused.returncode, 2)
-                self.assertIn(f'--metrics-port: cannot have port {found[1]} of 127.0.0.1',
+                self.assertIn(f'--metrics-port: cannot have port {port} of 127.0.0.1',
                               refused.stderr)
             finally:
                 trainer.kill()

@@ -271,6 +271,9 @@ const std::vector<Setting> settings{
     {"threads_per_ipu",
      {"--threads-per-ipu", "2"},
      [](O o) { return o.pipeline.threads_per_ipu == 2; }},
+    {"stall_seconds",
+     {"--stall-seconds", "2.5"},
+     [](O o) { return o.pipeline.stall_seconds == 2.5; }},
     {"cache_dir", {"--cache-dir", "c"}, [](O o) { return o.pipeline.cache_dir == "c"; }},
     {"cache_size",
      {"--cache-size", "10MB"},
@@ -437,7 +440,7 @@ TEST(CommandLine, ReadsTheOtherSpellingOfOptimizerAndNeverShowsIt) {
 
 struct Refusal {
   Arguments arguments;
-  const char* text;  ///< Is the beginning of the refusal's text.
+  const char* text;  ///< The refusal's message begins with this text.
 };
 
 // C4: a misspelled option such as --epoch is refused, and so is a value that an option cannot have.
@@ -473,6 +476,8 @@ TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
       {{"--threads", "1025"}, "--threads: expected a whole number from 1 to 1024"},
       {{"--threads-per-ipu", "0"}, "--threads-per-ipu: expected a whole number from 1 to 1024"},
       {{"--threads-per-ipu", "1025"}, "--threads-per-ipu: expected a whole number from 1 to 1024"},
+      {{"--stall-seconds", "0"}, "--stall-seconds: expected a number above 0 to 1e+06, got \"0\""},
+      {{"--stall-seconds", "2e6"}, "--stall-seconds: expected a number above 0 to 1e+06"},
       {{"--num-workers", "-1"}, "--num-workers: expected a whole number from 0 to 1024"},
       {{"--buffered-batches", "0"}, "--buffered-batches: expected a whole number from 1 to 1024"},
       {{"--max-updates", "0"}, "--max-updates: expected a whole number"},

@@ -78,6 +78,7 @@ TEST(EngineOptions, TrainingAndInferenceRunOnTheSamePipeline) {
   options.pipeline.replication_factor = 2;
   options.pipeline.threads = 3;
   options.pipeline.threads_per_ipu = 4;
+  options.pipeline.stall_seconds = 2.5;
   options.output.profile = true;
   options.network.seed = 9;
   for (const penstock::Options& engine :
@@ -90,6 +91,7 @@ TEST(EngineOptions, TrainingAndInferenceRunOnTheSamePipeline) {
     EXPECT_EQ(engine.topology.replication_factor, 2);
     EXPECT_EQ(engine.runtime.threads, 3);
     EXPECT_EQ(engine.topology.threads_per_ipu, 4);
+    EXPECT_EQ(engine.runtime.stall_seconds, 2.5);
     EXPECT_TRUE(engine.runtime.trace);
     EXPECT_EQ(engine.seed, 9U);
   }

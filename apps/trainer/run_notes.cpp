@@ -1,0 +1,65 @@
+#include "apps/trainer/run_notes.hpp"
+
+#include <algorithm>
+#include <csignal>
+
+#include "apps/trainer/options/option_spelling.hpp"
+#include "apps/trainer/output/console.hpp"
+#include "apps/trainer/output/decimal_text.hpp"
+
+namespace trainer {
+
+std::string percent(double fraction) {
+  return decimal_text(100 * fraction, 2) + '%';
+}
+
+std::string describe(const StepMetrics& step) {
+  return "Loss:" + decimal_text(step.loss, 4) + " | Accuracy:" + percent(step.accuracy);
+}
+
+std::string step_size(const penstock::Options& options) {
+  return "--batch-size " + std::to_string(options.batch_size) + " x --gradient-accumulation " +
+         std::to_string(options.training.gradient_accumulation) + " x --device-iterations " +
+         std::to_string(options.device_iterations) + " x --replication-factor " +
+         std::to_string(options.topology.replication_factor);
+}
+
+std::string describe_step(const penstock::Options& options) {
+  const penstock::CallSize step = penstock::size_of_step(options);
+  return "Each step: images " + std::to_string(step.samples()) + " (" + step_size(options) +
+         "), micro-batches " + std::to_string(step.micro_batches()) + ", weight updates " +
+         std::to_string(step.updates());
+}
+
+void note_dropped(const penstock::DataLoader& loader, std::int64_t images) {
+  if (loader.dropped_samples() == 0) return;
+  print_note("each epoch leaves out " + std::to_string(loader.dropped_samples()) + " of " +
+             std::to_string(images) + " training images, which fill no step of " +
+             std::to_string(loader.samples_per_batch()));
+}
+
+void note_report(const penstock::CompileReport& report) {
+  if (report.automatic_stages) print_note("stages auto: " + penstock::describe_stages(report));
+  for (const std::string& warning : report.warnings) print_note(with_option_names(warning));
+}
+
+void note_more(const penstock::CompileReport& inference, const penstock::CompileReport& training) {
+  for (const std::string& warning : inference.warnings)
+    if (std::ranges::count(training.warnings, warning) == 0) print_note(with_option_names(warning));
+}
+
+void print_profile(const penstock::Profile& profile) {
+  const std::string text = penstock::summary_of(profile);
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin);
+    print_note("profile: " + with_option_names(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+}
+
+void note_interruption(int signal, std::uint64_t updates) {
+  print_note(std::string("stopped by ") + (signal == SIGINT ? "SIGINT" : "SIGTERM") + " after " +
+             std::to_string(updates) + " weight updates; no file was replaced");
+}
+
+}  // namespace trainer

@@ -1,0 +1,35 @@
+// These functions write what a run tells its user: lines on stderr, and parts of such lines.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "apps/trainer/output/metrics.hpp"
+#include "penstock/penstock.hpp"
+
+namespace trainer {
+
+/// This is the end of a message about a training that diverges.
+inline constexpr const char* remedy = "; a lower --learning-rate or a --max-grad-norm may help";
+
+std::string percent(double fraction);
+/// Returns the loss and the accuracy of a step, for its bar of progress.
+std::string describe(const StepMetrics& step);
+/// Returns as a text the product of options that is a step's number of images.
+std::string step_size(const penstock::Options& options);
+/// Returns a line with a step's numbers of images, micro-batches and weight updates, which are
+/// easily confused.
+std::string describe_step(const penstock::Options& options);
+
+/// Says how many of the `images` training images fill no step.
+void note_dropped(const penstock::DataLoader& loader, std::int64_t images);
+/// Prints which stages were chosen, and the warnings of the compiler.
+void note_report(const penstock::CompileReport& report);
+/// Prints the warnings that compiling for inference gave and compiling for training did not.
+void note_more(const penstock::CompileReport& inference, const penstock::CompileReport& training);
+/// Prints where the time of the training went, and what would make it faster.
+void print_profile(const penstock::Profile& profile);
+/// Says that the signal number `signal` has ended the run after `updates` weight updates.
+void note_interruption(int signal, std::uint64_t updates);
+
+}  // namespace trainer

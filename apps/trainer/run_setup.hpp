@@ -1,0 +1,61 @@
+// These functions make the parts of a run, and refuse options that do not fit the data. What they
+// refuse names the options of the command line.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "apps/networks/networks.hpp"
+#include "apps/trainer/images.hpp"
+#include "apps/trainer/options/options.hpp"
+#include "apps/trainer/output/progress.hpp"
+#include "apps/trainer/output/run_files.hpp"
+#include "penstock/penstock.hpp"
+
+namespace trainer {
+
+/// Calls `read`, which reads the file that `option` names. An error gets the option's name in front
+/// of its text.
+void read_file(const std::string& option, const std::function<void()>& read);
+
+/// Checks that every weight is finite, because otherwise no image has a meaningful score. The
+/// refusal begins with `expectation` and ends with `advice`.
+void check_finite(const penstock::Model& model, const std::string& expectation,
+                  const std::string& advice = "");
+
+/// Builds the network, with the weights of --init-weights where that option is there.
+penstock::Model make_model(const penstock::networks::Network& network,
+                           const NetworkOptions& options);
+
+/// Opens the images of the run. A terminal shows how far the reading is.
+Images load_images(const TrainerOptions& options, const penstock::networks::Network& network,
+                   const ProgressStream& stream);
+
+/// Returns `options`. @throws penstock::Error if they are not valid, or if one step needs more than
+/// `images` images.
+penstock::Options checked(const penstock::Options& options, std::int64_t images);
+
+/// Makes the model for training. A bar shows how far compiling is.
+penstock::TrainingModel make_training(const PipelineOptions& options, const penstock::Model& model,
+                                      const penstock::Options& engine,
+                                      const penstock::Optimizer& optimizer,
+                                      const ProgressStream& stream);
+/// Makes the model for inference. A bar shows how far compiling is.
+penstock::InferenceModel make_inference(const PipelineOptions& options,
+                                        const penstock::Model& model,
+                                        const penstock::Options& engine,
+                                        const ProgressStream& stream);
+
+/// Returns the number of weight updates of the whole run.
+std::int64_t run_updates(const TrainingOptions& training, const penstock::DataLoader& loader,
+                         const penstock::Options& engine);
+
+/// Returns the optimizer with its learning rate schedule, which ends after `updates` updates.
+penstock::Optimizer scheduled_optimizer(const TrainerOptions& options, std::int64_t updates);
+
+/// Returns the files that the run reads, which it must not overwrite.
+std::vector<RunFile> input_files(const TrainerOptions& options, const Images& images);
+
+}  // namespace trainer
