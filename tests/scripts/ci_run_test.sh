@@ -67,7 +67,7 @@ expect_text() {
 # Four suites run under ThreadSanitizer, and each of them writes the same log here.
 thread=build-sanitize-thread
 expect "8 passed, 0 failed" 0 $thread 0 "$(record OK 1.0)"
-expect_text "What ran: plain, sanitizers, ThreadSanitizer on actors, ThreadSanitizer on thread"
+expect_text "What ran: plain, sanitizers, ThreadSanitizer on thread team, ThreadSanitizer on actors"
 expect_text "here: none."
 expect "4 passed, 4 failed" 1 $thread 1 "$(record FAIL 1.0)"
 expect_text "$thread: x: FAIL after 1 s"
