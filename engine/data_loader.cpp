@@ -45,6 +45,15 @@ std::string origin_of(const Options& model) {
          "shorter batch";
 }
 
+/// Makes what a loader holds of the arguments of its constructor.
+template <class Impl>
+std::unique_ptr<Impl> made(auto&&... arguments) {
+  const actors::Uncancelled uncancelled;
+  return or_out_of_memory(constructor, [&] {
+    return std::make_unique<Impl>(std::forward<decltype(arguments)>(arguments)...);
+  });
+}
+
 }  // namespace
 
 void DataLoaderOptions::validate() const {
@@ -124,6 +133,7 @@ class DataLoader::Impl {
   }
 
   ~Impl() {
+    const actors::Uncancelled uncancelled;
     // An exception of the host's log function is dropped, because a destructor must not throw.
     try {
       tell(runtime_ ? runtime_->close() : actors::LoaderRemains());
@@ -298,22 +308,16 @@ class DataLoader::Impl {
 
 DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, std::int64_t samples_per_batch,
                        const DataLoaderOptions& options)
-    : impl_(or_out_of_memory(constructor, [&] {
-        return std::make_unique<Impl>(std::move(dataset), samples_per_batch, options);
-      })) {}
+    : impl_(made<Impl>(std::move(dataset), samples_per_batch, options)) {}
 
 DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, const Options& model,
                        const DataLoaderOptions& options)
-    : impl_(or_out_of_memory(constructor, [&] {
-        return std::make_unique<Impl>(std::move(dataset), penstock::samples_per_step(model),
-                                      options, origin_of(model));
-      })) {}
+    : impl_(made<Impl>(std::move(dataset), penstock::samples_per_step(model), options,
+                       origin_of(model))) {}
 
 DataLoader::DataLoader(std::shared_ptr<const IterableDataset> dataset,
                        std::int64_t samples_per_batch, const DataLoaderOptions& options)
-    : impl_(or_out_of_memory(constructor, [&] {
-        return std::make_unique<Impl>(std::move(dataset), samples_per_batch, options);
-      })) {}
+    : impl_(made<Impl>(std::move(dataset), samples_per_batch, options)) {}
 
 DataLoader::DataLoader(std::shared_ptr<const IterableDataset> dataset, const Options& model,
                        const DataLoaderOptions& options)
@@ -321,10 +325,7 @@ DataLoader::DataLoader(std::shared_ptr<const IterableDataset> dataset, const Opt
 
 DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, BatchSampler sampler,
                        std::int64_t concatenated, const DataLoaderOptions& options)
-    : impl_(or_out_of_memory(constructor, [&] {
-        return std::make_unique<Impl>(std::move(dataset), std::move(sampler), concatenated,
-                                      options);
-      })) {}
+    : impl_(made<Impl>(std::move(dataset), std::move(sampler), concatenated, options)) {}
 
 DataLoader::~DataLoader() {
   // In a forked process, the loader is not freed: another thread of the parent may have been
