@@ -13,13 +13,11 @@
 #include <string_view>
 #include <vector>
 
-// These functions belong to OpenMP's runtimes, and are null unless the process has such a runtime.
-// GCC's runtime binds the main thread before the program begins, and is asked for its places.
-// LLVM's and Intel's would bind the thread that asks; they bind the main thread only later, when it
-// uses OpenMP for the first time. `GOACC_declare` is in GCC's runtime alone, and
-// `kmp_get_blocktime` in the other two.
+// These functions belong to an OpenMP runtime, and are null unless the process has such a runtime.
+// Only GCC's runtime binds the main thread before the program begins, and only GCC's runtime can be
+// asked for places safely: LLVM's runtime would bind the thread that asks. Only GCC's runtime has
+// `GOACC_declare`.
 extern "C" {
-int kmp_get_blocktime() __attribute__((weak));
 int omp_get_num_places() __attribute__((weak));
 int omp_get_place_num_procs(int place) __attribute__((weak));
 void omp_get_place_proc_ids(int place, int* ids) __attribute__((weak));
@@ -139,7 +137,7 @@ AllowedCpus AllowedCpus::now() noexcept {
   collector.add_thread(getpid());  // This is the main thread, which has the number of the process.
   if (!openmp_binds_threads()) return collector.set();
   collector.add_all_threads();
-  if (kmp_get_blocktime) collector.add(at_load);
+  collector.add(at_load);  // LLVM's runtime binds the main thread once it uses OpenMP.
   try {
     collector.add_openmp_places();
   } catch (const std::bad_alloc&) {

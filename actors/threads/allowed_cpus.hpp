@@ -21,8 +21,8 @@ class AllowedCpus {
   /// Returns the CPUs that the calling thread and the main thread may use now. If the environment
   /// tells OpenMP to bind threads (OMP_PROC_BIND, OMP_PLACES, GOMP_CPU_AFFINITY or KMP_AFFINITY),
   /// the set also has the CPUs of every other thread of the process, those in the places of GCC's
-  /// OpenMP runtime if the process has that runtime, and, if the process has LLVM's or Intel's,
-  /// those that the thread which loaded this library could use then. The set has only CPUs that the
+  /// OpenMP runtime if the process has that runtime, and those that the thread which loaded this
+  /// library could use then. The set has only CPUs that the
   /// process was started with, and the kernel itself enforces the limits of a container. The
   /// function reads the environment, which the host may change while none of its calls of the
   /// engine is under way: only a thread that works on such a call may call the function.

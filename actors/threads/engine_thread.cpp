@@ -46,7 +46,7 @@ void* run(void* argument) {
 /// become shorter causes SIGBUS, for example. If an instruction causes such a signal while it is
 /// blocked, the kernel ends the process without calling the host's handler, which may know what to
 /// do.
-constexpr int of_instructions[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+constexpr int of_instructions[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
 
 /// While this object lives, all signals but those of a thread's own instructions are blocked in the
 /// calling thread, and in the threads that it starts.

@@ -8,11 +8,6 @@
 
 #include "actors/threads/engine_thread.hpp"
 
-// By this function, the engine tells that the runtime is there.
-extern "C" int kmp_get_blocktime() {
-  return 0;
-}
-
 namespace {
 
 int cpus() {

@@ -29,8 +29,7 @@ std::vector<int> blocked_signals() {
 /// Returns every signal but those that cannot be blocked, those of the C library, and those that a
 /// thread's own instructions cause.
 std::vector<int> signals_to_block() {
-  const std::set<int> others{SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGFPE,
-                             SIGILL,  SIGTRAP, SIGSYS,  SIGABRT};
+  const std::set<int> others{SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
   std::vector<int> all;
   for (int signal = 1; signal <= SIGRTMAX; ++signal) {
     const bool of_the_c_library = signal > SIGSYS && signal < SIGRTMIN;
