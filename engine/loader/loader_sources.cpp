@@ -45,6 +45,11 @@ class EndOfForkedChild {
   const actors::OwningProcess process_;
 };
 
+void delete_stream(SampleStream* stream) {
+  const EndOfForkedChild ends;
+  call_host([&] { delete stream; });
+}
+
 }  // namespace
 
 actors::LoaderSource source_of(std::shared_ptr<const Dataset> dataset) {
@@ -63,9 +68,11 @@ actors::StreamSource source_of(std::shared_ptr<const IterableDataset> dataset, i
   source.open = [dataset = std::move(dataset), workers](int worker, std::uint64_t epoch,
                                                         const std::stop_token& stop) {
     const EndOfForkedChild ends;
-    std::shared_ptr<SampleStream> stream = call_host([&] {
-      return dataset->begin({worker, workers, epoch, stop});
-    });
+    const std::shared_ptr<SampleStream> stream(
+        call_host([&] {
+          return dataset->begin({worker, workers, epoch, stop});
+        }).release(),
+        delete_stream);
     if (!stream) throw Error(Errc::invalid_data, "expected a stream, got none");
     return [stream](std::span<std::byte* const> to, const std::stop_token& stop_next) {
       const EndOfForkedChild ends_here;
