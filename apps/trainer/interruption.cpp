@@ -1,6 +1,7 @@
 #include "apps/trainer/interruption.hpp"
 
 #include <pthread.h>
+#include <unistd.h>
 
 namespace trainer {
 namespace {
@@ -31,8 +32,8 @@ Interruption::Interruption() {
   }
 }
 
-// A signal that is sent to the thread alone wakes it. One that comes from elsewhere at the same
-// time stays pending, and has its old effect once it is not blocked any more.
+// A signal that is sent to the thread alone wakes it. One that comes from elsewhere at that very
+// moment may be taken for it, and is lost.
 Interruption::~Interruption() {
   if (wakes_ == 0) return;
   over_ = true;
@@ -58,6 +59,8 @@ void end_process_by(int signal) {
   sigaddset(&one, signal);
   pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
   raise(signal);
+  // The first process of a container outlives a signal of its own; shells give others this code.
+  ::_exit(128 + signal);
 }
 
 }  // namespace trainer

@@ -1,6 +1,6 @@
 // An Interruption lets SIGINT (Ctrl-C) and SIGTERM end a run in good order: the first signal asks
-// the run to stop, so that it can save what it has, and the second one ends the process at once, as
-// the first would without an Interruption.
+// the run to stop, and the second one ends the process at once, as the first would without an
+// Interruption.
 #pragma once
 
 #include <signal.h>
@@ -42,6 +42,6 @@ class Interruption {
 
 /// Ends the process as the signal number `signal` ends a process that does not handle it, so that a
 /// shell that started it can tell.
-void end_process_by(int signal);
+[[noreturn]] void end_process_by(int signal);
 
 }  // namespace trainer

@@ -73,25 +73,30 @@ void Run::go_on_from(const std::string& optimizer_state) {
 }
 
 int Run::execute(const std::function<void()>& on_first_step) {
-  const Interruption interruption;
-  const penstock::History history = train(on_first_step, interruption.token());
-  std::optional<penstock::Evaluation> evaluation;
-  if (!history.cancelled) evaluation = evaluate(interruption.token());
-  if (!evaluation) {
-    note_interruption(interruption.signal(), training_.updates() - first_update_);
-    return interruption.signal();
+  std::optional<Interruption> interruption(std::in_place);
+  const penstock::History history = train(on_first_step, interruption->token());
+  if (history.cancelled) {
+    note_interruption(interruption->signal(), training_.updates() - first_update_);
+    return interruption->signal();
   }
+  const std::optional<penstock::Evaluation> evaluation = evaluate(interruption->token());
+  const int signal = interruption->signal();
+  interruption.reset();  // Nothing that is stopped from here on could be ended in better order.
   if (options_.output.save_weights)
     check_finite(model_, "--save-weights: expected finite weights after training", remedy);
   outputs_.add_weights(model_);
   outputs_.add_optimizer_state(training_);
-  outputs_.add(summary(history, *evaluation));
+  if (evaluation) outputs_.add(summary(history, *evaluation));
   outputs_.commit();
   if (options_.output.profile) write_profiles();
+  if (!evaluation) {
+    note_interrupted_test(signal);
+    return signal;
+  }
   // The accuracy is printed last: if stdout cannot be written, the files of the finished training
   // are in place nevertheless.
   print("Accuracy on test set: " + percent(accuracy_of(*evaluation)) + '\n');
-  return 0;
+  return signal;
 }
 
 // A training that is finished is not lost because its profile cannot be written.
@@ -148,7 +153,8 @@ double Run::idle_share(double seconds) {
     busy += stage.busy_seconds;
   }
   const double before = std::exchange(busy_seconds_, busy);
-  return 1 - (busy - before) / (seconds * static_cast<double>(ipus.size()));
+  const double all = seconds * static_cast<double>(ipus.size());
+  return all > 0 ? 1 - (busy - before) / all : 0;
 }
 
 void Run::warn_of_loss(const StepMetrics& step, Progress& progress) {

@@ -26,10 +26,11 @@ class Run {
 
   /// Trains, tests, puts the files in place and prints the accuracy. `on_first_step` is called
   /// right before the first step. SIGINT or SIGTERM ends the training after the update that is
-  /// under way, or the test; no file is replaced then. Returns the number of that signal, or 0 if
-  /// none came. @throws penstock::Error, for example if weights that are to be saved are not
-  /// finite. No file has been replaced after an error, unless Outputs::commit() failed to rename a
-  /// file or the accuracy could not be printed.
+  /// under way, and no file is replaced then; in the test, it ends the test, and the files of the
+  /// training are put in place. Returns the number of that signal, or 0 if none came. @throws
+  /// penstock::Error, for example if weights that are to be saved are not finite. No file has been
+  /// replaced after an error, unless Outputs::commit() failed to rename a file or the accuracy
+  /// could not be printed.
   int execute(const std::function<void()>& on_first_step);
 
  private:

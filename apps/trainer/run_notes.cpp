@@ -57,9 +57,23 @@ void print_profile(const penstock::Profile& profile) {
   }
 }
 
+namespace {
+
+std::string stopped_by(int signal) {
+  return std::string("stopped by ") + (signal == SIGINT ? "SIGINT" : "SIGTERM");
+}
+
+}  // namespace
+
 void note_interruption(int signal, std::uint64_t updates) {
-  print_note(std::string("stopped by ") + (signal == SIGINT ? "SIGINT" : "SIGTERM") + " after " +
-             std::to_string(updates) + " weight updates; no file was replaced");
+  print_note(stopped_by(signal) + " after " + std::to_string(updates) +
+             " weight updates; no file was replaced");
+}
+
+void note_interrupted_test(int signal) {
+  print_note(
+      stopped_by(signal) +
+      " in the test, of which there is no accuracy; the outputs of the training are in place");
 }
 
 }  // namespace trainer

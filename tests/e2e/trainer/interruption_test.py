@@ -21,7 +21,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 LONG = [TRAINER, '--dataset', 'synthetic', '--model', 'mlp', '--batch-size', '8',
         '--gradient-accumulation', '2', '--device-iterations', '5', '--epochs', '1000000',
         '--no-progress']
-MOST_SECONDS = 240
+MOST_SECONDS = 100
 
 
 def wait_until(holds):
@@ -67,7 +67,10 @@ class Interruption(unittest.TestCase):
                                    stderr=stderr, text=True)
         self.addCleanup(process.kill)
         self.socket = self.folder / 'penstock' / f'{process.pid}.sock'
-        wait_until(lambda: any(file.stat().st_size > 10_000 for file in events.glob('*')))
+        wait_until(lambda: process.poll() is not None or
+                   any(file.stat().st_size > 10_000 for file in events.glob('*')))
+        if process.poll() is not None:
+            self.fail(f'the trainer ended too early: {process.communicate()}')
         return process
 
     def end(self, process, number):
