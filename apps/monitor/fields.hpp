@@ -14,8 +14,8 @@ namespace monitor {
 const penstock::JsonValue& field(const penstock::JsonValue& object, const std::string& name);
 
 /// Each of the functions from whole_number() to texts() returns the value of the field `name`.
-/// Texts come without control characters, as terminal_text() makes them: the terminal that shows them
-/// obeys none.
+/// Texts come without control characters, as terminal_text() makes them, so that they cannot steer
+/// the terminal that shows them.
 /// @throws penstock::Error invalid_argument if there is no such field, or if its value is of
 /// another kind.
 std::int64_t whole_number(const penstock::JsonValue& object, const std::string& name);

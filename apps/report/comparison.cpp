@@ -1,7 +1,6 @@
 #include "apps/report/comparison.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -12,7 +11,12 @@
 namespace report {
 namespace {
 
-constexpr std::array titles{"Faster", "Slower", "Smaller", "Larger", "Less idle", "More idle"};
+struct Kind {
+  const char* title;
+  bool better;
+};
+constexpr Kind kinds[] = {{"Faster", true},  {"Slower", false},   {"Smaller", true},
+                          {"Larger", false}, {"Less idle", true}, {"More idle", false}};
 
 std::string_view title_of(const Change& change) {
   const bool more = change.factor() > 1;
@@ -81,9 +85,10 @@ Comparison compare(std::span<const Figure> before, std::span<const Figure> after
         size_of(change) <= std::log1p(least_change) ? comparison.same : groups[title_of(change)];
     place.push_back(std::move(change));
   }
-  for (const char* title : titles) {
+  for (const auto& [title, better] : kinds) {
     std::ranges::stable_sort(groups[title], std::greater<>{}, size_of);
-    if (!groups[title].empty()) comparison.groups.push_back({title, std::move(groups[title])});
+    if (!groups[title].empty())
+      comparison.groups.push_back({title, better, std::move(groups[title])});
   }
   return comparison;
 }

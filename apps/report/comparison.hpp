@@ -23,7 +23,8 @@ struct Change {
 
 /// A ChangeGroup has the changes of one kind, the largest first.
 struct ChangeGroup {
-  std::string title;  ///< `title` is the name of the kind, such as "Faster" or "Larger".
+  std::string title;    ///< `title` is the name of the kind, such as "Faster" or "Larger".
+  bool better = false;  ///< `better` says whether such changes are welcome.
   std::vector<Change> changes;
 };
 

@@ -79,10 +79,6 @@ std::string list(const std::string& title, std::span<const Figure> figures) {
   return html + "</ul>\n";
 }
 
-bool is_better(const ChangeGroup& group) {
-  return group.title == "Faster" || group.title == "Smaller" || group.title == "Less idle";
-}
-
 }  // namespace
 
 std::string comparison_page(const Comparison& comparison, const std::string& before,
@@ -93,8 +89,8 @@ std::string comparison_page(const Comparison& comparison, const std::string& bef
           R"(<span class="key worse"></span>worse after</p>)"
           "\n";
   for (const ChangeGroup& group : comparison.groups)
-    html += "<h2>" + group.title + "</h2>\n" +
-            table(group.changes, is_better(group) ? "better" : "worse");
+    html +=
+        "<h2>" + group.title + "</h2>\n" + table(group.changes, group.better ? "better" : "worse");
   html += list("Only before", comparison.only_before) + list("Only after", comparison.only_after);
   html += "<details><summary>" + same_text(comparison) + "</summary>\n" +
           table(comparison.same, "same") + "</details>\n</html>\n";

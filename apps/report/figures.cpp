@@ -32,10 +32,8 @@ double number(const JsonValue& object, const std::string& name) {
   return value;
 }
 
-/// Returns a text of the profile, which may come from anywhere, without what could steer a
-/// terminal.
 std::string label(const JsonValue& object, const std::string& name) {
-  return penstock::terminal_text(field(object, name, Kind::text).text);
+  return field(object, name, Kind::text).text;
 }
 
 std::string formatted(const char* format, double value) {
@@ -60,8 +58,10 @@ class Figures {
   const std::vector<JsonValue>& items(const std::string& name) const {
     return field(profile_, name, Kind::list).items;
   }
-  void add(std::string name, Unit unit, double value) {
-    figures_.push_back({std::move(name), unit, value});
+  /// Adds a figure. Its name has texts of the profile, which may come from anywhere: they must not
+  /// steer the terminal that shows them.
+  void add(const std::string& name, Unit unit, double value) {
+    figures_.push_back({penstock::terminal_text(name), unit, value});
   }
 
   void add_run() {
@@ -103,7 +103,7 @@ class Figures {
     // A program may have several instructions of one name, such as copies.
     const int count = ++ops_[name];
     if (count > 1) name += " #" + std::to_string(count);
-    add(std::move(name), Unit::seconds, number(op, "mean_seconds"));
+    add(name, Unit::seconds, number(op, "mean_seconds"));
   }
 
   const JsonValue& profile_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/values/out_of_memory.hpp"
+
 namespace penstock {
 namespace {
 
@@ -21,17 +23,28 @@ std::size_t character_bytes(std::string_view text) {
   return too_long || no_character || control ? 0 : bytes;
 }
 
+/// Returns whether a character changes the direction of the text after it, which may then be shown
+/// as another text.
+bool turns_text(std::string_view character) {
+  return character == "\u200e" || character == "\u200f" ||
+         (character >= "\u202a" && character <= "\u202e") ||
+         (character >= "\u2066" && character <= "\u2069");
+}
+
 }  // namespace
 
 std::string terminal_text(std::string_view text) {
-  std::string clean;
-  while (!text.empty()) {
-    const std::size_t bytes = character_bytes(text);
-    const bool control = bytes == 1 && (text[0] < ' ' || text[0] == '\x7f');
-    clean += bytes == 0 || control ? "?" : text.substr(0, bytes);
-    text.remove_prefix(std::max<std::size_t>(bytes, 1));
-  }
-  return clean;
+  return or_out_of_memory("terminal_text", [&] {
+    std::string clean;
+    for (std::string_view rest = text; !rest.empty();) {
+      const std::size_t bytes = character_bytes(rest);
+      const bool control = bytes == 1 && (rest[0] < ' ' || rest[0] == '\x7f');
+      clean +=
+          bytes == 0 || control || turns_text(rest.substr(0, bytes)) ? "?" : rest.substr(0, bytes);
+      rest.remove_prefix(std::max<std::size_t>(bytes, 1));
+    }
+    return clean;
+  });
 }
 
 }  // namespace penstock

@@ -10,8 +10,9 @@
 namespace penstock {
 
 /// Returns `text` as UTF-8 without control characters, which might steer the terminal that shows
-/// them. Each byte of a control character, the end of a line included, and each byte that is not
-/// part of a valid character becomes "?". The function throws nothing but std::bad_alloc.
+/// them, and without characters that change the direction of a text. Each byte of a control
+/// character, the end of a line included, each such character, and each byte that is not part of a
+/// valid character becomes "?". @throws Error out_of_memory
 std::string terminal_text(std::string_view text);
 
 }  // namespace penstock

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "apps/report/comparison_page.hpp"
 #include "penstock/profile.hpp"
 #include "tests/support/refusal.hpp"
@@ -86,6 +88,10 @@ TEST(Comparison, CannotSteerATerminal) {
   after.ops[0].name = "\x1b[2J";
   const std::string text = text_of(compare(figures(profile()), figures(after), 0.03));
   EXPECT_NE(text.find("linear \"?[2J\""), text.npos) << text;
+  std::string json = penstock::to_json(after);
+  json.replace(json.find("\"accumulators\""), 14, R"("\u001b[2J")");
+  const auto hostile = figures_of(penstock::parse_json(json));
+  EXPECT_EQ(std::ranges::count(hostile, "IPU 3, ?[2J", &Figure::name), 1);
 }
 
 TEST(ComparisonPage, ShowsBothValuesOfEachFigureAndNeedsNothingElse) {

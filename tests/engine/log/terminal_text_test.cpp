@@ -17,6 +17,7 @@ TEST(TerminalText, CannotSteerATerminal) {
             "e");
   EXPECT_EQ(terminal_text("\xff\xc3"), "??");
   EXPECT_EQ(terminal_text("\xed\xa0\x80"), "???") << "half of a surrogate pair";
+  EXPECT_EQ(terminal_text("a\u202eb\u2066c\u200ed"), "a?b?c?d") << "directions of a text";
 }
 
 }  // namespace
