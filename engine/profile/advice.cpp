@@ -143,7 +143,8 @@ class Adviser {
     for (const graph::Schedule* other : graph::all_schedules()) {
       if (other == plan_.schedule || other->one_at_a_time) continue;
       const double gain = speedup(window_seconds(with_schedule(now_, *other)), now_.micro_batches);
-      if (gain >= least_speedup) add("schedule", text_on(*other, gain), gain);
+      if (gain < least_speedup) continue;
+      add("schedule", text_on(*other, gain), gain);
       if (plan_.schedule->one_at_a_time) return;  // One schedule that changes this is enough.
     }
   }

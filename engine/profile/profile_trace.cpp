@@ -43,9 +43,9 @@ class ProfileTrace {
     add_flows();
     add_counters();
     // With the origin, the times of several processes of a machine can be brought together.
-    file_.write("\n],\"otherData\":{\"origin_ns\":" + std::to_string(origin_ns_) +
-                ",\"process\":" + std::to_string(::getpid()) + ",\"dropped_events\":" +
-                std::to_string(profile_.dropped_events + older_events_) + "}}\n");
+    file_.write("\n],\"otherData\":{\"origin_ns\":" + std::to_string(origin_ns_) + ",\"process\":" +
+                std::to_string(::getpid()) + ",\"older_events\":" + std::to_string(older_events_) +
+                ",\"dropped_events\":" + std::to_string(profile_.dropped_events) + "}}\n");
   }
 
  private:

@@ -17,6 +17,6 @@ namespace penstock {
 /// about 100 MB.
 /// @throws Error io_error
 void write_profile_trace(OutputFile& file, const Profile& profile,
-                         std::size_t most_events = 200'000);
+                         std::size_t most_events = 100'000);
 
 }  // namespace penstock

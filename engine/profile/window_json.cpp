@@ -26,7 +26,9 @@ std::string window_json(const Profile& profile, std::size_t most_events) {
   const std::size_t shown = std::min(most_events, profile.events.size());
   const auto events = std::span(profile.events).last(shown);
   const std::int64_t origin = first_begin(events);
-  std::string text = R"({"origin_ns":)" + std::to_string(origin) + R"(,"calls":[)";
+  const bool whole = profile.older_events == 0 && shown == profile.events.size();
+  std::string text = R"({"origin_ns":)" + std::to_string(origin) + R"(,"whole":)" +
+                     (whole ? "true" : "false") + R"(,"calls":[)";
   for (const CallProfile& call : profile.window)
     if (call.end_ns > origin)
       append_list(text,

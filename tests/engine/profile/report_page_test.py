@@ -221,7 +221,8 @@ def sample(stages=4, micro_batches=10, windows=4, calls=4, replicas=1, training=
         'older_events': dropped, 'dropped_events': dropped // 100}
     events = pipeline.events[dropped:]
     kept = [call for call in pipeline.calls if call[1] > events[0][7]]
-    return profile, {'origin_ns': 123456789, 'calls': kept, 'events': events}
+    return profile, {'origin_ns': 123456789, 'whole': dropped == 0, 'calls': kept,
+                     'events': events}
 
 
 def compile_report(names, warns):
@@ -251,7 +252,8 @@ def empty():
         if isinstance(value, list):
             return [nothing(each) for each in value]
         return value if isinstance(value, (bool, str)) else 0
-    return nothing({**profile, 'ops': []}), {'origin_ns': 0, 'calls': [], 'events': []}
+    return nothing({**profile, 'ops': []}), {
+        'origin_ns': 0, 'whole': True, 'calls': [], 'events': []}
 
 
 def nearly_nothing():
@@ -572,8 +574,7 @@ def check_trace(page, trace):
 
 def check_first_spans(page, trace):
     """A row begins with its call if the trace has all of it, and otherwise with its first event."""
-    events, (begin, _, first, _) = trace['events'], trace['calls'][0]
-    whole = any(event[2] == 0 and event[3] == 0 and event[5] == first for event in events)
+    events, whole, begin = trace['events'], trace['whole'], trace['calls'][0][0]
     for row in page.js('window.penstockReport.rows'):
         begins = begin if whole else next(event[7] for event in events if event[0] == row['ipu'])
         if row['begin'] is None or abs(row['begin'] - begins) > 1e-3:
