@@ -154,7 +154,7 @@ TEST_F(Monitor, H1_SeesATrainingOfAnotherProcess) {
 TEST_F(Monitor, SaysWhatEachPartOfAPipelineWaitsFor) {
   const BackgroundProgram trainer(long_training);
   seen([&](const Json& json) { return lists(json, trainer); });
-  const CommandResult text = monitor({"--why"});
+  const CommandResult text = monitor({"--why", "--pid", std::to_string(trainer.id())});
   EXPECT_EQ(text.code, 0) << text.err;
   EXPECT_NE(text.out.find("  training of \"mlp\", "), std::string::npos) << text.out;
   const CommandResult result = monitor({"--why", "--json", "--pid", std::to_string(trainer.id())});
