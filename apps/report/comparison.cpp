@@ -11,12 +11,12 @@
 namespace report {
 namespace {
 
-struct Kind {
+struct GroupKind {
   const char* title;
   bool better;
 };
-constexpr Kind kinds[] = {{"Faster", true},  {"Slower", false},   {"Smaller", true},
-                          {"Larger", false}, {"Less idle", true}, {"More idle", false}};
+constexpr GroupKind kinds[] = {{"Faster", true},  {"Slower", false},   {"Smaller", true},
+                               {"Larger", false}, {"Less idle", true}, {"More idle", false}};
 
 std::string_view title_of(const Change& change) {
   const bool more = change.factor() > 1;
