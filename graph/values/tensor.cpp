@@ -4,6 +4,7 @@
 
 #include "graph/values/memory.hpp"
 #include "graph/values/out_of_memory.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -46,6 +47,10 @@ Tensor Tensor::zeros(DType dtype, const Shape& shape) {
 
 Tensor Tensor::wrap(DType dtype, const Shape& shape, std::shared_ptr<const std::byte> elements) {
   return or_out_of_memory("a tensor", [&] {
+    if (!elements && shape.elements() > 0)
+      throw Error(Errc::invalid_argument,
+                  "tensor " + to_string(shape) + ": expected a pointer to " +
+                      count_text(shape.elements(), "element") + ", got null");
     Tensor tensor;
     tensor.body_ = std::make_shared<const Body>(Body{dtype, shape, std::move(elements)});
     return tensor;
@@ -61,12 +66,12 @@ void Tensor::refuse_empty() {
   });
 }
 
-void Tensor::require(DType dtype) const {
-  if (body_ && body_->dtype == dtype) return;
+void Tensor::require(DType wanted) const {
+  if (dtype() == wanted) return;
   or_out_of_memory("a tensor", [&] {
-    throw Error(Errc::shape_mismatch, "tensor: expected " + std::string(to_string(dtype)) +
-                                          " elements, got " +
-                                          (body_ ? std::string(to_string(body_->dtype)) : "none"));
+    throw Error(Errc::shape_mismatch, "tensor " + to_string(shape()) + ": expected " +
+                                          std::string(to_string(wanted)) + " elements, got " +
+                                          std::string(to_string(dtype())));
   });
 }
 
@@ -85,10 +90,9 @@ float Tensor::item() const {
 
 Tensor Tensor::rows(std::int64_t begin, std::int64_t end) const {
   return or_out_of_memory("Tensor::rows", [&] {
-    if (!body_ || shape().rank() == 0 || begin < 0 || end < begin || end > shape()[0])
-      throw Error(Errc::shape_mismatch,
-                  "tensor " + (body_ ? to_string(shape()) : std::string("(empty)")) +
-                      ": has no rows " + std::to_string(begin) + " to " + std::to_string(end));
+    if (shape().rank() == 0 || begin < 0 || end < begin || end > shape()[0])
+      throw Error(Errc::shape_mismatch, "tensor " + to_string(shape()) + ": has no rows " +
+                                            std::to_string(begin) + " to " + std::to_string(end));
     const std::size_t row_bytes = shape()[0] ? bytes() / static_cast<std::size_t>(shape()[0]) : 0;
     return wrap(dtype(), shape().with(0, end - begin),
                 {storage(), raw() + static_cast<std::size_t>(begin) * row_bytes});
@@ -97,11 +101,9 @@ Tensor Tensor::rows(std::int64_t begin, std::int64_t end) const {
 
 Tensor Tensor::reshaped(const Shape& shape) const {
   return or_out_of_memory("Tensor::reshaped", [&] {
-    if (!body_ || shape.elements() != elements())
+    if (shape.elements() != elements())
       throw Error(Errc::shape_mismatch,
-                  "tensor: cannot view " +
-                      (body_ ? to_string(this->shape()) : std::string("(empty)")) + " as " +
-                      to_string(shape));
+                  "tensor: cannot view " + to_string(this->shape()) + " as " + to_string(shape));
     return wrap(dtype(), shape, storage());
   });
 }

@@ -1,5 +1,5 @@
-// A Tensor is a cheap handle to immutable, 64-byte aligned elements. Several threads may use copies
-// of one handle at the same time.
+// A Tensor is a cheap handle to immutable elements. Several threads may use copies of one handle at
+// the same time.
 #pragma once
 
 #include <cstddef>
@@ -17,23 +17,27 @@ namespace penstock {
 class Tensor {
  public:
   /// Makes an empty handle, for which `!tensor` holds. It has neither elements nor a shape, and
-  /// functions that need them throw Error: dtype(), shape(), elements(), bytes(), raw() and
-  /// storage() throw invalid_argument, and the other functions throw shape_mismatch.
+  /// every function that needs them throws Error invalid_argument. StepResult::loss of an inference
+  /// is such a handle.
   Tensor() = default;
 
-  /// Copies `values` into new memory.
+  /// Makes a tensor of f32 elements, and copies `values` into new memory.
   /// @throws Error shape_mismatch if their number is not `shape.elements()`.
   Tensor(const Shape& shape, std::span<const float> values);
-  /// Copies `values` into new memory.
+  /// Makes a tensor of i64 elements, such as class numbers, and copies `values` into new memory.
   /// @throws Error shape_mismatch if their number is not `shape.elements()`.
   Tensor(const Shape& shape, std::span<const std::int64_t> values);
-  /// Copies `values` into new memory.
+  /// Makes a tensor of f32 elements, even if `values` are whole numbers, and copies them into new
+  /// memory. Class numbers are i64: they come from a std::vector<std::int64_t>.
   /// @throws Error shape_mismatch if their number is not `shape.elements()`.
   Tensor(const Shape& shape, std::initializer_list<float> values);
   /// Returns a tensor of zeros.
   static Tensor zeros(DType dtype, const Shape& shape);
 
   /// Returns a tensor whose elements are in the memory that `elements` points to and keeps alive.
+  /// The memory may have any alignment that its elements allow. For a `vector` that is held by a
+  /// std::shared_ptr, `elements` is `{vector, reinterpret_cast<const std::byte*>(vector->data())}`.
+  /// @throws Error invalid_argument if `elements` is null and the tensor has elements.
   static Tensor wrap(DType dtype, const Shape& shape, std::shared_ptr<const std::byte> elements);
 
   /// Returns whether this handle has elements and a shape; see Tensor().
@@ -84,7 +88,7 @@ class Tensor {
     return *body_;
   }
   [[noreturn]] static void refuse_empty();
-  void require(DType dtype) const;
+  void require(DType wanted) const;
 
   std::shared_ptr<const Body> body_;
 };

@@ -24,8 +24,27 @@ TEST(Tensor, SaysThatItIsEmptyWhateverItIsAskedFor) {
   EXPECT_EQ(refused([&] { static_cast<void>(empty.bytes()); }), expected);
   EXPECT_EQ(refused([&] { static_cast<void>(empty.raw()); }), expected);
   EXPECT_EQ(refused([&] { static_cast<void>(empty.storage()); }), expected);
-  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { static_cast<void>(empty.as<float>()); }),
-            "tensor: expected f32 elements, got none");
+  EXPECT_EQ(refused([&] { static_cast<void>(empty.as<float>()); }), expected);
+  EXPECT_EQ(refused([&] { static_cast<void>(empty.item()); }), expected);
+  EXPECT_EQ(refused([&] { static_cast<void>(empty.rows(0, 1)); }), expected);
+  EXPECT_EQ(refused([&] { static_cast<void>(empty.reshaped({1})); }), expected);
+}
+
+TEST(Tensor, WrapsNoNullUnlessItHasNoElements) {
+  EXPECT_EQ(refusal(Errc::invalid_argument,
+                    [] {
+                      Tensor::wrap(DType::f32, {2, 2}, nullptr);
+                    }),
+            "tensor [2,2]: expected a pointer to 4 elements, got null");
+  EXPECT_EQ(Tensor::wrap(DType::f32, {2, 0}, nullptr).elements(), 0);
+}
+
+TEST(Tensor, SaysWhichTypeItsElementsHave) {
+  EXPECT_EQ(refusal(Errc::shape_mismatch,
+                    [] {
+                      static_cast<void>(Tensor({2}, {1, 2}).as<std::int64_t>());
+                    }),
+            "tensor [2]: expected i64 elements, got f32");
 }
 
 TEST(Tensor, SaysWhereTheMeanOfSeveralElementsIs) {
