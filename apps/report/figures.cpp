@@ -1,11 +1,13 @@
 #include "apps/report/figures.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <system_error>
 
 #include "penstock/error.hpp"
 #include "penstock/terminal_text.hpp"
@@ -112,7 +114,14 @@ class Figures {
 };
 
 std::string content(const std::filesystem::path& file) {
+  errno = 0;
   std::ifstream stream(file, std::ios::binary);
+  if (!stream)
+    throw penstock::Error(penstock::Errc::io_error,
+                          "cannot read \"" + file.string() +
+                              "\": " + std::generic_category().message(errno) +
+                              "; expected a directory that --profile has written, such as "
+                              "profile/training, or its profile.json");
   std::string text{std::istreambuf_iterator<char>(stream), {}};
   if (!stream)
     throw penstock::Error(penstock::Errc::io_error, "cannot read \"" + file.string() + '"');

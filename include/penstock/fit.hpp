@@ -30,7 +30,7 @@ double value_of(const std::vector<NamedValue>& values, const std::string& name);
 struct StepRecord {
   int epoch = 1;          ///< `epoch` is the number of the epoch, counted from 1.
   std::int64_t step = 1;  ///< `step` is the number of the step within its epoch, counted from 1.
-  std::uint64_t updates = 0;  ///< This training has done this many updates so far.
+  std::uint64_t updates = 0;  ///< This call of fit() has done this many updates so far.
   /// `values` has the values of this step alone: first "loss", and then the metrics.
   std::vector<NamedValue> values = {};
   /// `samples_per_second` is the number of samples divided by the seconds that were spent in step()
@@ -42,7 +42,7 @@ struct StepRecord {
 struct EpochRecord {
   int epoch = 1;              ///< `epoch` is the number of the epoch, counted from 1.
   std::int64_t steps = 0;     ///< The epoch called step() this many times.
-  std::uint64_t updates = 0;  ///< This training has done this many updates so far.
+  std::uint64_t updates = 0;  ///< This call of fit() has done this many updates so far.
   /// `values` has the means over the epoch: "loss", the metrics, and the values of the evaluation,
   /// with "val_" before their names. A mean is nan if the output mode returned nothing to compute
   /// it from.

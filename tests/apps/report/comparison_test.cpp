@@ -130,7 +130,10 @@ TEST(Figures, H2_AreReadFromAProfilesDirectory) {
 TEST(Figures, H2_OfWhatIsNoProfileAreRefusedByName) {
   const TemporaryDirectory directory;
   const std::string file = (directory / "file").string();
-  EXPECT_EQ(refusal(Errc::io_error, [&] { read_figures(file); }), "cannot read \"" + file + '"');
+  EXPECT_EQ(refusal(Errc::io_error, [&] { read_figures(file); }),
+            "cannot read \"" + file +
+                "\": No such file or directory; expected a directory that --profile has written, "
+                "such as profile/training, or its profile.json");
   write_file(file, "{\n  \"calls\": 3\n}");
   EXPECT_EQ(
       refusal(Errc::invalid_data, [&] { read_figures(file); }),
