@@ -133,7 +133,6 @@ class DataLoader::Impl {
   }
 
   ~Impl() {
-    const actors::Uncancelled uncancelled;
     // An exception of the host's log function is dropped, because a destructor must not throw.
     try {
       tell(runtime_ ? runtime_->close() : actors::LoaderRemains());
@@ -328,9 +327,11 @@ DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, BatchSampler samp
     : impl_(made<Impl>(std::move(dataset), std::move(sampler), concatenated, options)) {}
 
 DataLoader::~DataLoader() {
+  const actors::Uncancelled uncancelled;
   // In a forked process, the loader is not freed: another thread of the parent may have been
   // changing it at the time of the fork.
   if (impl_ && !impl_->in_own_process()) static_cast<void>(impl_.release());
+  impl_.reset();
 }
 
 DataLoader::DataLoader(DataLoader&&) noexcept = default;
