@@ -80,7 +80,7 @@ expect "4 passed, 0 failed" 0 $thread 77
 # test hangs.
 expect "4 passed, 0 failed" 0 $thread 124
 expect "8 passed, 0 failed" 0 $thread 124 "$(record OK 1.0)" "$(record INTERRUPT 59.9)"
-expect_text "here: ThreadSanitizer on actors after 1 tests,"
+expect_text "here: ThreadSanitizer on thread team after 1 tests,"
 expect "4 passed, 0 failed" 0 $thread 137 "$(record INTERRUPT 599.9)"
 expect "8 passed, 4 failed" 1 $thread 124 "$(record OK 1.0)" "$(record INTERRUPT 600.1)"
 expect "4 passed, 4 failed" 1 $thread 124 "$(record INTERRUPT 1250.0)"
