@@ -273,28 +273,26 @@ TEST(CancelledCalls, OfACancelledThreadComeToTheirEndFirst) {
 
 // The destructor waits for the dataset's code, which is a point at which threads are cancelled.
 TEST(CancelledCalls, OfALoaderComeToTheirEndFirst) {
-  for (const LoaderKind& kind : all_loader_kinds) {
-    HeldRead held;
-    std::optional<DataLoader> loader =
-        eight_samples(kind, held.before(false), {.stop_seconds = 0.2});
-    loader->start_epoch();
-    held.await_begin();
-    std::atomic<bool> is_cancelled = false, done = false, went_on = false;
-    std::thread owner([&] {
-      while (!is_cancelled) {
-      }
-      loader.reset();
-      done = true;
-      pthread_testcancel();
-      went_on = true;
-    });
-    EXPECT_EQ(pthread_cancel(owner.native_handle()), 0);
-    is_cancelled = true;
-    owner.join();
-    EXPECT_TRUE(done) << kind.name;
-    EXPECT_FALSE(went_on) << kind.name;
-    held.let_go();
-  }
+  HeldRead held;
+  std::optional<DataLoader> loader =
+      eight_samples(all_loader_kinds[0], held.before(false), {.stop_seconds = 0.2});
+  loader->start_epoch();
+  held.await_begin();
+  std::atomic<bool> is_cancelled = false, done = false, went_on = false;
+  std::thread owner([&] {
+    while (!is_cancelled) {
+    }
+    loader.reset();
+    done = true;
+    pthread_testcancel();
+    went_on = true;
+  });
+  EXPECT_EQ(pthread_cancel(owner.native_handle()), 0);
+  is_cancelled = true;
+  owner.join();
+  EXPECT_TRUE(done);
+  EXPECT_FALSE(went_on);
+  held.let_go();
 }
 
 }  // namespace
