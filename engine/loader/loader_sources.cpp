@@ -34,7 +34,8 @@ std::chrono::nanoseconds duration_of(double seconds) {
 /// reader's, for which there is no more work, and which nobody could end.
 class EndOfForkedChild {
  public:
-  EndOfForkedChild() = default;
+  /// The loader was made in `process`, which outlives this object.
+  explicit EndOfForkedChild(const actors::OwningProcess& process) : process_(process) {}
   ~EndOfForkedChild() {
     if (!process_.is_current()) ::_exit(EXIT_FAILURE);
   }
@@ -42,41 +43,42 @@ class EndOfForkedChild {
   EndOfForkedChild& operator=(const EndOfForkedChild&) = delete;
 
  private:
-  const actors::OwningProcess process_;
+  const actors::OwningProcess& process_;
 };
 
-void delete_stream(SampleStream* stream) {
-  const EndOfForkedChild ends;
-  call_host([&] { delete stream; });
+/// Calls `function`, which is code of a dataset, on a reader's thread of a loader that was made in
+/// `process`, and returns what it returns.
+template <class Function>
+decltype(auto) call_dataset(const actors::OwningProcess& process, Function&& function) {
+  const EndOfForkedChild end(process);
+  return call_host(std::forward<Function>(function));
 }
 
 }  // namespace
 
 actors::LoaderSource source_of(std::shared_ptr<const Dataset> dataset) {
   actors::LoaderSource source{*checked_size(dataset), source_fields(fields_of(*dataset)), {}};
-  source.read = [dataset = std::move(dataset)](std::int64_t sample, std::uint64_t epoch,
-                                               const std::stop_token& stop,
-                                               std::span<std::byte* const> to) {
-    const EndOfForkedChild ends;
-    call_host([&] { dataset->read({sample, epoch, stop}, to); });
+  source.read = [dataset = std::move(dataset), process = actors::OwningProcess()](
+                    std::int64_t sample, std::uint64_t epoch, const std::stop_token& stop,
+                    std::span<std::byte* const> to) {
+    call_dataset(process, [&] { dataset->read({sample, epoch, stop}, to); });
   };
   return source;
 }
 
 actors::StreamSource source_of(std::shared_ptr<const IterableDataset> dataset, int workers) {
   actors::StreamSource source{source_fields(fields_of(*dataset)), {}};
-  source.open = [dataset = std::move(dataset), workers](int worker, std::uint64_t epoch,
-                                                        const std::stop_token& stop) {
-    const EndOfForkedChild ends;
-    const std::shared_ptr<SampleStream> stream(
-        call_host([&] {
-          return dataset->begin({worker, workers, epoch, stop});
-        }).release(),
-        delete_stream);
+  source.open = [dataset = std::move(dataset), workers, process = actors::OwningProcess()](
+                    int worker, std::uint64_t epoch, const std::stop_token& stop) {
+    auto begun = call_dataset(process, [&] {
+      return dataset->begin({worker, workers, epoch, stop});
+    });
+    const std::shared_ptr<SampleStream> stream(begun.release(), [process](SampleStream* ended) {
+      call_dataset(process, [&] { delete ended; });
+    });
     if (!stream) throw Error(Errc::invalid_data, "expected a stream, got none");
-    return [stream](std::span<std::byte* const> to, const std::stop_token& stop_next) {
-      const EndOfForkedChild ends_here;
-      return call_host([&] { return stream->next(to, stop_next); });
+    return [stream, process](std::span<std::byte* const> to, const std::stop_token& stop_next) {
+      return call_dataset(process, [&] { return stream->next(to, stop_next); });
     };
   };
   return source;
