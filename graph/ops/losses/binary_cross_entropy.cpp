@@ -60,14 +60,10 @@ void fill_probabilities(const Attributes&, std::span<const Operand> inputs) {
 
 constexpr std::string_view row_names[] = {"x", "target"};
 
-Shape terms_shape(Types in) {
-  return {in[0].shape[0]};
-}
-
 std::vector<TensorType> infer_multilabel(const Attributes& attributes, Types in) {
   expect_inputs(in, 2, "x, target");
   expect_rows(in, row_names);
-  return {loss_type(attributes, terms_shape(in))};
+  return {loss_type(attributes, row_terms(in))};
 }
 
 void forward_multilabel(const KernelCall& call) {
@@ -98,7 +94,7 @@ std::vector<OpSample> multilabel_samples() {
 
 std::vector<TensorType> infer_multilabel_gradient(const Attributes& attributes, Types in) {
   expect_inputs(in, 3, "x, target, dloss");
-  expect_loss_gradient(attributes, in[2], terms_shape(in));
+  expect_loss_gradient(attributes, in[2], row_terms(in));
   return {in[0]};
 }
 

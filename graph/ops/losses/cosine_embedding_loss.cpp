@@ -27,18 +27,13 @@ CosineRows cosine_rows(const KernelCall& call) {
           .target = call.inputs[2].f32().data()};
 }
 
-/// Returns the shape of the terms of a loss, which has one term for each row.
-Shape terms_shape(Types in) {
-  return {in[0].shape[0]};
-}
-
 std::vector<TensorType> infer_cosine(const Attributes& attributes, Types in) {
   expect_inputs(in, 3, "a, b, target");
   expect_rows(in, pair_names);
   expect_dtype(in[2], DType::f32, "target");
-  expect_shape(in[2], terms_shape(in), "target");
+  expect_shape(in[2], row_terms(in), "target");
   check_f32("margin", attribute::margin.of(attributes), any_number);
-  return {loss_type(attributes, terms_shape(in))};
+  return {loss_type(attributes, row_terms(in))};
 }
 
 void forward_cosine(const KernelCall& call) {
@@ -70,7 +65,7 @@ std::vector<OpSample> cosine_samples() {
 
 std::vector<TensorType> infer_cosine_gradient(const Attributes& attributes, Types in) {
   expect_inputs(in, 4, "a, b, target, dloss");
-  expect_loss_gradient(attributes, in[3], terms_shape(in));
+  expect_loss_gradient(attributes, in[3], row_terms(in));
   return {in[0], in[1]};
 }
 

@@ -109,7 +109,7 @@ bool is_dropped(const Attributes& attributes, float loss) {
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   expect_inputs(in, 4, "log_probabilities, labels, steps, counts");
   expect_sequences(attributes, in);
-  return {loss_type(attributes, {in[0].shape[0]})};
+  return {loss_type(attributes, row_terms(in))};
 }
 
 void forward(const KernelCall& call) {
@@ -161,7 +161,7 @@ std::vector<OpSample> samples() {
 
 std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {
   expect_inputs(in, 5, "log_probabilities, labels, steps, counts, dloss");
-  expect_loss_gradient(attributes, in[4], {in[0].shape[0]});
+  expect_loss_gradient(attributes, in[4], row_terms(in));
   return {in[0]};
 }
 

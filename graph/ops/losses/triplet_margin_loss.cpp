@@ -21,11 +21,6 @@ constexpr FlagAttribute swap{"swap"};
 }  // namespace attribute
 namespace {
 
-/// Returns the shape of the terms of a loss, which has one term for each row.
-Shape terms_shape(Types in) {
-  return {in[0].shape[0]};
-}
-
 constexpr std::string_view triplet_names[] = {"anchor", "near", "far"};
 
 double margin_of(const Attributes& attributes) {
@@ -59,7 +54,7 @@ std::vector<TensorType> infer_triplet(const Attributes& attributes, Types in) {
   const std::int64_t p = norm_of(attributes);
   if (p != 1 && p != 2)
     throw Error(Errc::invalid_argument, "expected p of 1 or 2, got " + std::to_string(p));
-  return {loss_type(attributes, terms_shape(in))};
+  return {loss_type(attributes, row_terms(in))};
 }
 
 void forward_triplet(const KernelCall& call) {
@@ -91,7 +86,7 @@ std::vector<OpSample> triplet_samples() {
 
 std::vector<TensorType> infer_triplet_gradient(const Attributes& attributes, Types in) {
   expect_inputs(in, 4, "anchor, near, far, dloss");
-  expect_loss_gradient(attributes, in[3], terms_shape(in));
+  expect_loss_gradient(attributes, in[3], row_terms(in));
   return {in[0], in[1], in[2]};
 }
 

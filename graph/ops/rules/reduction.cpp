@@ -26,6 +26,10 @@ TensorType loss_type(const Attributes& attributes, const Shape& terms) {
   return {DType::f32, loss_form(attributes) == LossForm::each ? terms : Shape{}};
 }
 
+Shape row_terms(Types inputs) {
+  return {inputs[0].shape[0]};
+}
+
 void expect_loss_gradient(const Attributes& attributes, const TensorType& dloss,
                           const Shape& terms) {
   expect_dtype(dloss, DType::f32, "dloss");

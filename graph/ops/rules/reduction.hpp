@@ -24,6 +24,8 @@ float mean_or_sum(LossForm form, double sum, std::int64_t count);
 /// Returns the type of a loss whose terms have the shape `terms`: one number or, without reduction,
 /// all terms.
 TensorType loss_type(const Attributes& attributes, const Shape& terms);
+/// Returns the shape of the terms of a loss that has one term for each row of its first input.
+Shape row_terms(Types inputs);
 /// Checks the type of `dloss`, the gradient of a loss whose terms have the shape `terms`. `dloss`
 /// is an input of a gradient op.
 void expect_loss_gradient(const Attributes& attributes, const TensorType& dloss,
