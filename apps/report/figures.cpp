@@ -116,15 +116,13 @@ class Figures {
 std::string content(const std::filesystem::path& file) {
   errno = 0;
   std::ifstream stream(file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(stream), {}};
   if (!stream)
     throw penstock::Error(penstock::Errc::io_error,
                           "cannot read \"" + file.string() +
                               "\": " + std::generic_category().message(errno) +
                               "; expected a directory that --profile has written, such as "
                               "profile/training, or its profile.json");
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream)
-    throw penstock::Error(penstock::Errc::io_error, "cannot read \"" + file.string() + '"');
   return text;
 }
 
