@@ -11,7 +11,7 @@ namespace penstock::actors {
 /// Returns whether `exception` is a std::bad_alloc or an Error out_of_memory.
 bool says_no_memory(const std::exception_ptr& exception) noexcept;
 
-/// Returns the text of the exception as printable() makes it, and "not enough memory" for a
+/// Returns the text of `exception` as printable() makes it, and "not enough memory" for a
 /// std::bad_alloc.
 /// @throws std::bad_alloc
 std::string said_by(const std::exception_ptr& exception);

@@ -22,10 +22,10 @@ class AllowedCpus {
   /// tells OpenMP to bind threads (OMP_PROC_BIND, OMP_PLACES, GOMP_CPU_AFFINITY or KMP_AFFINITY),
   /// the set also has the CPUs of every other thread of the process, those in the places of GCC's
   /// OpenMP runtime if the process has that runtime, and those that the thread which loaded this
-  /// library could use then. The set has only CPUs that the
-  /// process was started with, and the kernel itself enforces the limits of a container. The
-  /// function reads the environment, which the host may change while none of its calls of the
-  /// engine is under way: only a thread that works on such a call may call the function.
+  /// library could use then. The set has only CPUs that the process was started with, and the
+  /// kernel itself enforces the limits of a container. The function reads the environment, which
+  /// the host may change while no call of the engine is under way. Therefore, only a thread that
+  /// works on a call by the host may call this function.
   static AllowedCpus now() noexcept;
 
 #if defined(__linux__)
@@ -33,8 +33,8 @@ class AllowedCpus {
   static AllowedCpus of_this_thread() noexcept;
 #endif
 
-  /// Lets the calling thread use these CPUs, or does nothing if the set is empty. The function
-  /// reads nothing of the process, so that any thread may call it at any time.
+  /// Lets the calling thread use these CPUs, or does nothing if the set is empty. Any thread may
+  /// call this function at any time, because it does not read the environment.
   void use() const noexcept;
 
   /// Returns how many CPUs are in the set, or in the machine if the set is empty. The result is at

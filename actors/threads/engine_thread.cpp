@@ -48,8 +48,8 @@ void* run(void* argument) {
 /// do.
 constexpr int of_instructions[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
 
-/// While this object lives, all signals but those of a thread's own instructions are blocked in the
-/// calling thread, and in the threads that it starts.
+/// While a BlockedSignals lives, all signals but those of a thread's own instructions are blocked
+/// in the thread that made it, and in threads that this thread starts.
 class BlockedSignals {
  public:
   BlockedSignals() noexcept {

@@ -42,7 +42,7 @@ struct RunMetrics {
 /// Returns what fit() says of a step. The number of its images and the learning rate are left out.
 StepMetrics step_metrics(const penstock::StepRecord& record, const penstock::StepResult& result);
 
-/// Returns one line of JSON without the line's end.
+/// Returns one line of JSON without the end of the line.
 std::string to_json(const StepMetrics& step);
 std::string to_json(const RunMetrics& run);
 
