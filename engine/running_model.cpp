@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "actors/execution/output_collector.hpp"
 #include "actors/host/failure_latch.hpp"
@@ -12,6 +14,7 @@
 #include "engine/idle_options.hpp"
 #include "engine/model/model_access.hpp"
 #include "engine/model/variable_attributes.hpp"
+#include "engine/names/known_names.hpp"
 #include "engine/optimizer_state.hpp"
 #include "engine/output_sizes.hpp"
 #include "engine/profile/call_times.hpp"
@@ -396,8 +399,13 @@ void RunningModel::upload_weights() {
 Tensor RunningModel::read_buffer(const std::string& name, int replica, int replicas) {
   const auto& variables = plan_->variables;
   const auto found = std::ranges::find(variables, name, &graph::VariableInfo::name);
-  if (found == variables.end())
-    throw Error(Errc::invalid_argument, "there is no buffer named " + quoted_text(name));
+  if (found == variables.end()) {
+    std::vector<std::string_view> buffers;
+    for (const graph::VariableInfo& variable : variables)
+      if (!variable.trainable) buffers.push_back(variable.name);
+    throw Error(Errc::invalid_argument,
+                "there is no buffer named " + quoted_text(name) + instead_of(name, buffers));
+  }
   if (found->trainable)
     throw Error(Errc::invalid_argument, "buffer " + quoted_text(name) +
                                             ": is a parameter, the same in every replica; "

@@ -8,6 +8,7 @@
 #include "engine/model/model_access.hpp"
 #include "engine/model/parameter_rules.hpp"
 #include "engine/model_body.hpp"
+#include "engine/names/known_names.hpp"
 #include "engine/optimizer_state.hpp"
 #include "graph/values/hosts_thread.hpp"
 #include "graph/values/out_of_memory.hpp"
@@ -22,8 +23,9 @@ const Tensor& named(const std::vector<NamedTensor>& tensors, const char* kind,
                     const std::string& name) {
   for (const NamedTensor& one : tensors)
     if (one.name == name) return one.tensor;
-  throw Error(Errc::invalid_argument,
-              std::string("there is no ") + kind + " named " + quoted_text(name));
+  throw Error(Errc::invalid_argument, std::string("there is no ") + kind + " named " +
+                                          quoted_text(name) +
+                                          instead_of(name, tensors, &NamedTensor::name));
 }
 
 }  // namespace

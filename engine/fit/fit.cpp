@@ -11,6 +11,7 @@
 #include "engine/fit/hosts_error.hpp"
 #include "engine/fit/scores.hpp"
 #include "engine/model/model_access.hpp"
+#include "engine/names/known_names.hpp"
 #include "graph/values/out_of_memory.hpp"
 #include "graph/values/stopwatch.hpp"
 #include "graph/values/text.hpp"
@@ -262,9 +263,8 @@ double value_of(const std::vector<NamedValue>& values, const std::string& name) 
   for (const NamedValue& value : values)
     if (value.name == name) return value.value;
   return or_out_of_memory("value_of", [&]() -> double {
-    throw Error(Errc::invalid_argument,
-                "there is no value named " + quoted_text(name) +
-                    "; there are: " + printable(joined(values, &NamedValue::name)));
+    throw Error(Errc::invalid_argument, "there is no value named " + quoted_text(name) +
+                                            instead_of(name, values, &NamedValue::name));
   });
 }
 

@@ -5,6 +5,7 @@
 
 #include "engine/model/model_state.hpp"
 #include "engine/model/text_table.hpp"
+#include "engine/names/known_names.hpp"
 #include "graph/ir/op.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"
@@ -187,7 +188,8 @@ LayerStages split_after(LayerStages layers, const std::string& layer) {
   return or_out_of_memory("split_after", [&] {
     const auto at = std::ranges::find(layers, layer, &LayerStage::layer);
     if (at == layers.end())
-      throw Error(Errc::invalid_argument, "split_after: there is no layer " + quoted_text(layer));
+      throw Error(Errc::invalid_argument, "split_after: there is no layer " + quoted_text(layer) +
+                                              instead_of(layer, layers, &LayerStage::layer));
     for (LayerStage& each : layers) each.stage = std::max(each.stage, 0);
     for (auto behind = at + 1; behind != layers.end(); ++behind) ++behind->stage;
     return std::move(layers);

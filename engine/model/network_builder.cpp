@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/names/known_names.hpp"
 #include "graph/ir/append.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"
@@ -222,8 +223,9 @@ graph::NodeId NetworkBuilder::first_node_of(const std::string& layer) const {
     at = std::ranges::find_if(
         graph_.nodes, [&](const graph::Node& node) { return node.name.starts_with(layer + "."); });
   if (at == graph_.nodes.end())
-    refuse(Errc::invalid_argument,
-           "begin_block_at " + quoted_text(layer) + ": there is no layer of that name");
+    refuse(Errc::invalid_argument, "begin_block_at " + quoted_text(layer) +
+                                       ": there is no layer of that name" +
+                                       instead_of(layer, graph_.nodes, &graph::Node::name));
   return static_cast<graph::NodeId>(at - graph_.nodes.begin());
 }
 

@@ -1,8 +1,10 @@
 #include "engine/model/parameter_rules.hpp"
 
+#include <functional>
 #include <string_view>
 #include <unordered_map>
 
+#include "engine/names/known_names.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
@@ -19,7 +21,8 @@ std::vector<graph::ParameterRule> parameter_rules(const Optimizer& optimizer,
       if (at == position.end())
         throw Error(Errc::invalid_argument, "optimizer.groups[" + std::to_string(group) +
                                                 "]: there is no trainable parameter " +
-                                                quoted_text(name));
+                                                quoted_text(name) +
+                                                instead_of(name, parameters, std::identity()));
       rules[at->second] = rule_of(optimizer.groups[group].settings);
     }
   return rules;

@@ -1,10 +1,12 @@
 #include "engine/model/parameter_store.hpp"
-#include "graph/values/text.hpp"
 
 #include <algorithm>
 #include <exception>
 #include <new>
 #include <utility>
+
+#include "engine/names/known_names.hpp"
+#include "graph/values/text.hpp"
 
 namespace penstock {
 
@@ -45,8 +47,10 @@ Tensor ParameterStore::newest(const std::string& name) {
 void ParameterStore::set(const std::string& name, const Tensor& value) {
   const std::size_t index = position(name);
   expect(index, value);
+  // The store holds no memory of the host's, whose deleter would run inside some later call.
+  Tensor copy(value.shape(), value.as<float>());
   fetch();
-  values_[index] = value;
+  values_[index] = std::move(copy);
   ++version_;
 }
 
@@ -89,7 +93,8 @@ void ParameterStore::detach(WeightSource& source) noexcept {
 std::size_t ParameterStore::position(const std::string& name) {
   const auto name_of = [this](std::size_t i) -> const std::string& { return parameters_[i].name; };
   if (const auto found = names_.find(parameters_.size(), name_of, name)) return *found;
-  throw Error(Errc::invalid_argument, subject() + ": there is no parameter " + quoted_text(name));
+  throw Error(Errc::invalid_argument, subject() + ": there is no parameter " + quoted_text(name) +
+                                          instead_of(name, parameters_, &ParameterInfo::name));
 }
 
 void ParameterStore::expect(std::size_t index, const Tensor& value) const {

@@ -88,7 +88,8 @@ TEST(Buffers, ThatAreNotThereAreRefusedByName) {
   const auto refused = [&](const std::string& name, int replica) {
     return refusal(Errc::invalid_argument, [&] { training.buffer(name, replica); });
   };
-  EXPECT_EQ(refused("norm", 0), "there is no buffer named \"norm\"");
+  EXPECT_EQ(refused("norm", 0),
+            "there is no buffer named \"norm\"; did you mean \"norm.running_mean\"?");
   EXPECT_EQ(
       refused("fc.bias", 0),
       "buffer \"fc.bias\": is a parameter, the same in every replica; Model::weight reads it");

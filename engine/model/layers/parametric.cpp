@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "engine/model/model_state.hpp"
+#include "engine/names/known_names.hpp"
 #include "graph/ops/activations/dropout.hpp"
 #include "graph/ops/arithmetic/linear.hpp"
 #include "graph/ops/convolution/conv2d.hpp"
@@ -63,12 +64,16 @@ Value Model::linear(Value x, Value weight) {
 Value Model::parameter(const std::string& name) const {
   return impl_->calling("Model::parameter", [&](Impl& impl) {
     const graph::Graph& graph = impl.network.graph();
-    for (const graph::Variable& variable : graph.variables)
-      if (const graph::Value& value = graph.value(variable.value);
-          value.name == name && value.kind == graph::ValueKind::parameter)
-        return impl.value(variable.value);
+    std::vector<std::string_view> known;
+    for (const graph::Variable& variable : graph.variables) {
+      const graph::Value& value = graph.value(variable.value);
+      if (value.kind != graph::ValueKind::parameter) continue;
+      if (value.name == name) return impl.value(variable.value);
+      known.push_back(value.name);
+    }
     throw Error(Errc::invalid_argument, "model " + quoted_text(graph.name) +
-                                            ": there is no parameter " + quoted_text(name));
+                                            ": there is no parameter " + quoted_text(name) +
+                                            instead_of(name, known));
   });
 }
 

@@ -106,7 +106,7 @@ std::pair<std::string, std::string> refusals(const Metric& metric, OutputMode mo
 }
 
 TEST(Fit, F16_RefusesWhatAMetricLooksForInVainBeforeItBegins) {
-  const std::string no_z = "there is no output named \"z\"";
+  const std::string no_z = "there is no output named \"z\"; there is: y";
   const std::string single =
       "metric \"accuracy\": accuracy: expected the scores of single samples, as output mode all, "
       "final or every_n returns them, got sum";
@@ -141,7 +141,7 @@ TEST(Fit, RefusesAMetricOfWhichTheValidationModelHasNoOutput) {
                            .validation_model = &inference,
                            .validation_data = &validation});
                     }),
-            "fit: validation_model: metric \"y\": there is no output named \"y\"");
+            "fit: validation_model: metric \"y\": there is no output named \"y\"; there is: z");
   EXPECT_EQ(training.updates(), 0U);
 }
 
@@ -154,11 +154,11 @@ TEST(Fit, WhatAMetricOfOnesOwnThrowsHasOneStepBehindItUnlessItChecks) {
                   return Score{};
                 }};
   EXPECT_EQ(refusal(Errc::invalid_argument, [&] { fit(training, data, {.metrics = {metric}}); }),
-            "there is no output named \"z\"");
+            "there is no output named \"z\"; there is: y");
   EXPECT_EQ(training.updates(), 2U);
   metric.check = [](const StepResult& outline) { outline.anchor("a"); };
   EXPECT_EQ(refusal(Errc::invalid_argument, [&] { fit(training, data, {.metrics = {metric}}); }),
-            "fit: metric \"own\": there is no anchor named \"a\"");
+            "fit: metric \"own\": there is no anchor named \"a\"; there is none");
   EXPECT_EQ(training.updates(), 2U);
 }
 

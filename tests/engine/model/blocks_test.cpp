@@ -182,7 +182,8 @@ TEST(Blocks, RefusedLeaveEverythingAsItWas) {
   model.begin_block_at("layer1", "B1");
   const std::string before = blocks_of(model);
   EXPECT_EQ(refusal(Errc::invalid_argument, [&] { model.begin_block_at("layer", "B2"); }),
-            "model \"stock\": begin_block_at \"layer\": there is no layer of that name");
+            "model \"stock\": begin_block_at \"layer\": there is no layer of that name; did you "
+            "mean \"layer1.0.fc\"?");
   EXPECT_EQ(refusal(Errc::invalid_argument, [&] { model.begin_block_at("layer1.0", "B2"); }),
             "model \"stock\": begin_block_at \"layer1.0\": block \"B1\" begins there already");
   EXPECT_EQ(refusal(Errc::invalid_model, [&] { model.begin_block_at("fc", ""); }),

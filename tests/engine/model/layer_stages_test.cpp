@@ -304,7 +304,7 @@ TEST(LayerStages, B4_AreSplitAfterANamedLayer) {
   EXPECT_EQ(stages_of(split_after(two, "tanh_1")),
             "left:0 tanh_1:0 right:1 add_1:1 last:2 mse_loss_1:2 ");
   EXPECT_EQ(refusal(Errc::invalid_argument, [&] { split_after(layers, "add"); }),
-            "split_after: there is no layer \"add\"");
+            "split_after: there is no layer \"add\"; did you mean \"add_1\"?");
 }
 
 TEST(LayerStages, B4_ASplitModelGivesTheSameBits) {

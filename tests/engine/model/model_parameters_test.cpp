@@ -77,9 +77,12 @@ TEST(ModelParameters, MayBeUsedByOtherLayersToo) {
   EXPECT_EQ(model.parameters().size(), parameters);
   const auto& nodes = ModelAccess::graph(model).nodes;
   EXPECT_EQ(nodes.back().inputs[1], nodes[nodes.size() - 2].inputs[1]);
-  for (const char* name : {"fc", "fc.weights", "n.running_mean"})
+  const std::string list = "; there are: n.weight, n.bias, fc.weight, fc.bias";
+  const std::vector<std::pair<std::string, std::string>> unknown{
+      {"fc", list}, {"fc.weights", "; did you mean \"fc.weight\"?"}, {"n.running_mean", list}};
+  for (const auto& [name, instead] : unknown)
     EXPECT_EQ(refusal(Errc::invalid_argument, [&] { model.parameter(name); }),
-              "model \"model\": there is no parameter \"" + std::string(name) + "\"");
+              "model \"model\": there is no parameter \"" + name + '"' + instead);
 }
 
 }  // namespace

@@ -177,7 +177,8 @@ TEST(Optimizer, WhatIsWrongIsNamed) {
       {Sgd{.dampening = 0.5, .keras_variant = true},
        "sgd.keras_variant: expected a dampening of 0, got 0.5"},
       {grouped({"fc3.bias"}, Sgd{}),
-       "optimizer.groups[0]: there is no trainable parameter \"fc3.bias\""},
+       "optimizer.groups[0]: there is no trainable parameter \"fc3.bias\"; did you mean "
+       "\"fc1.bias\"?"},
   };
   for (const RefusedConstant& refused : cases)
     EXPECT_EQ(

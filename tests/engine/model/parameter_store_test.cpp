@@ -215,7 +215,7 @@ TEST_F(ParameterStoreTest, ASourceOlderThanTheLastLayersGivesTheLeadingParameter
 
 TEST_F(ParameterStoreTest, WrongNamesAndTensorsAreRefusedByName) {
   EXPECT_EQ(refusal(Errc::invalid_argument, [&] { store.newest("x"); }),
-            "model \"m\": there is no parameter \"x\"");
+            "model \"m\": there is no parameter \"x\"; there are: a, b");
   EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { store.set("a", {}); }),
             "model \"m\": parameter \"a\": expected f32[2], got an empty tensor");
   EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { store.set("a", Tensor::zeros(DType::i64, {2})); }),
