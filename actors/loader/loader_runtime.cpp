@@ -64,6 +64,8 @@ class LoaderRuntime::Impl {
     // The watch learns of the new epoch before the loader's actor does, so that reads for the last
     // epoch are asked to stop at once.
     watch_->begin_epoch(epoch, std::move(stop));
+    // A callback of the host's at a stop token may have forked the process.
+    expect_open();
     mail_->post(letter.take());
   }
 
@@ -89,6 +91,7 @@ class LoaderRuntime::Impl {
   LoaderRemains close() noexcept {
     end();
     LoaderRemains remains;
+    if (!process_.is_current()) return remains;
     for (int reader = 0; reader < readers_; ++reader)
       if (threads_->left_behind(reader)) ++remains.threads;
     if (remains.threads > 0) describe(remains);
@@ -151,6 +154,9 @@ class LoaderRuntime::Impl {
   void end() noexcept {
     if (std::exchange(closed_, true)) return;
     watch_->end();
+    // A callback of the host's at a stop token may have forked the process. The child has no
+    // threads that could end.
+    if (!process_.is_current()) return;
     if (threads_) threads_->close(limits_.end);
     mail_->close();
     // The loader's actor is the only one in the system, and the system's destructor tells it to

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "graph/values/canonical_floats.hpp"
+
 namespace penstock::actors {
 
 LoaderWatch::LoaderWatch(int workers) : reading_(static_cast<std::size_t>(workers)) {
@@ -14,6 +16,8 @@ void LoaderWatch::begin_epoch(std::uint64_t epoch, std::stop_source stop) noexce
     epoch_ = epoch;
     wanted_.swap(stop);
   }
+  // Callbacks of the host's at the stop token may change the floating-point environment.
+  const KeptFloats floats;
   stop.request_stop();
 }
 

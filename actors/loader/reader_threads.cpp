@@ -1,9 +1,13 @@
 #include "actors/loader/reader_threads.hpp"
 
+#include <unistd.h>
+
 #include <condition_variable>
+#include <cstdlib>
 #include <mutex>
 #include <utility>
 
+#include "actors/system/owning_process.hpp"
 #include "graph/values/thread_variables.hpp"
 
 namespace penstock::actors {
@@ -95,6 +99,7 @@ void ReaderThreads::post(int reader, std::unique_ptr<ReaderJob> job) noexcept {
 }
 
 void ReaderThreads::serve(const std::shared_ptr<Shared>& shared, std::size_t reader) noexcept {
+  const OwningProcess process;
   Shared::Seat& seat = shared->seats[reader];
   for (;;) {
     std::unique_lock lock(shared->mutex);
@@ -108,6 +113,9 @@ void ReaderThreads::serve(const std::shared_ptr<Shared>& shared, std::size_t rea
     job->run();
   }
   seat.reader->end();
+  // The dataset's destructor may have forked the process. The child has this thread alone, for
+  // which there is nothing more to do.
+  if (!process.is_current()) ::_exit(EXIT_FAILURE);
   const std::lock_guard lock(shared->mutex);
   seat.ended = true;
   shared->ended.notify_all();

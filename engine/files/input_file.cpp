@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "actors/threads/uncancelled.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -36,6 +37,7 @@ InputFile::InputFile(const std::filesystem::path& path, std::string name, Links 
 }
 
 InputFile::~InputFile() {
+  const actors::Uncancelled uncancelled;
   ::close(descriptor_);
 }
 

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "actors/threads/uncancelled.hpp"
 #include "engine/files/output_target.hpp"
 #include "engine/files/replaceable.hpp"
 #include "engine/files/temporary_file.hpp"
@@ -44,10 +45,11 @@ void keep_access(int descriptor, const struct stat& replaced) noexcept {
 
 }  // namespace
 
-/// Calls `action`. A std::system_error that it throws, or a lack of memory, becomes an Error that
-/// names the file.
+/// Calls `action`, in which the thread is not cancelled. A std::system_error that it throws, or a
+/// lack of memory, becomes an Error that names the file.
 template <class Action>
 void OutputFile::reporting(const Action& action) const {
+  const actors::Uncancelled uncancelled;
   or_out_of_memory(name_, [&] {
     try {
       action();
@@ -114,6 +116,7 @@ void OutputFile::sync() {
 }
 
 void OutputFile::commit() {
+  const actors::Uncancelled uncancelled;
   sync();
   reporting([&] {
     const CanonicalFloats floats;

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "actors/threads/uncancelled.hpp"
 #include "engine/files/names_in.hpp"
 
 namespace penstock {
@@ -80,6 +81,7 @@ TemporaryFile::TemporaryFile(const std::filesystem::path& directory, Name name, 
 }
 
 TemporaryFile::~TemporaryFile() {
+  const actors::Uncancelled uncancelled;
   ::close(descriptor_);
   if (!name_.empty()) ::unlink(name_.c_str());
 }

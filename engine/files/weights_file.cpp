@@ -1,8 +1,11 @@
 #include "engine/files/weights_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstring>
 #include <functional>
+#include <string_view>
 #include <utility>
 
 #include "engine/files/input_file.hpp"
@@ -31,6 +34,23 @@ void read_bytes(const ByteReader& read, std::span<std::byte> bytes) {
     refuse(Errc::io_error, "the file ended, or could not be read, while it was read");
 }
 
+/// Returns the end of a text that refuses a file with these first eight bytes because it is of
+/// another kind, or nothing if the kind is not known.
+std::string other_kind(std::uint64_t first) {
+  std::array<char, sizeof first> bytes;
+  std::memcpy(bytes.data(), &first, sizeof first);
+  const std::string_view text(bytes.data(), bytes.size());
+  if (text.starts_with("PK\3\4") || text.starts_with("\x80\2"))
+    return "; this looks like a file of torch.save() or numpy.savez(): write the tensors with "
+           "safetensors.torch.save_file() or safetensors.numpy.save_file()";
+  if (text.starts_with("\x89HDF"))
+    return "; this is an HDF5 file: write the tensors with safetensors.numpy.save_file()";
+  const auto is_text = [](char c) { return (c >= ' ' && c <= '~') || c == '\n' || c == '\t'; };
+  if (std::ranges::all_of(text, is_text))
+    return "; this looks like a text file, and a weights file is in the safetensors format";
+  return "";
+}
+
 /// Returns the header's text. It is read in pieces, and the first NUL byte is refused, because a
 /// file with holes may seem to have far more bytes than are on the disk: a hole is read as NUL
 /// bytes, and JSON has none.
@@ -42,7 +62,7 @@ std::string read_header_text(const ByteReader& read, std::uint64_t file_bytes) {
   const std::uint64_t limit = std::min(file_bytes - sizeof size, header_bytes_limit);
   if (size > limit)
     refuse(Errc::corrupt_file, "expected a header of at most " + std::to_string(limit) +
-                                   " bytes, got " + std::to_string(size));
+                                   " bytes, got " + std::to_string(size) + other_kind(size));
   std::string text;
   while (text.size() < size) {
     const std::size_t begin = text.size();

@@ -1,4 +1,3 @@
-#include <array>
 #include <filesystem>
 #include <system_error>
 
@@ -32,9 +31,15 @@ struct ProfileFiles::Files {
         figures(directory / "profile.json"),
         report(directory / "report.html") {}
 
-  std::array<OutputFile*, 3> all() { return {&trace, &figures, &report}; }
+  /// Returns the files that are not in place yet.
+  std::vector<OutputFile*> remaining() {
+    std::vector<OutputFile*> files{&trace, &figures, &report};
+    files.erase(files.begin(), files.begin() + committed);
+    return files;
+  }
 
   OutputFile trace, figures, report;
+  int committed = 0;  // This many files are in place.
 };
 
 ProfileFiles::ProfileFiles(const std::string& directory)
@@ -62,11 +67,18 @@ void ProfileFiles::write(const Profile& profile) {
 }
 
 void ProfileFiles::sync() {
-  for (OutputFile* file : files_->all()) file->sync();
+  on_hosts_thread(subject, [&] {
+    for (OutputFile* file : files_->remaining()) file->sync();
+  });
 }
 
 void ProfileFiles::commit() {
-  for (OutputFile* file : files_->all()) file->commit();
+  on_hosts_thread(subject, [&] {
+    for (OutputFile* file : files_->remaining()) {
+      file->commit();
+      ++files_->committed;
+    }
+  });
 }
 
 void write_profile(const std::string& directory, const Profile& profile) {

@@ -239,7 +239,8 @@ class ProfileFiles {
   void write(const Profile& profile);
   /// Writes everything to disk, so that commit() only has to rename. @throws Error io_error.
   void sync();
-  /// Replaces the files in the directory by those that were written. @throws Error io_error.
+  /// Replaces the files in the directory by those that were written. @throws Error io_error. The
+  /// function may be called again after that, and goes on with the file that was refused.
   void commit();
 
  private:

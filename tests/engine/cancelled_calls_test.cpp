@@ -6,6 +6,7 @@
 #include <atomic>
 #include <functional>
 #include <future>
+#include <memory>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -18,6 +19,7 @@
 #include "tests/engine/kinds_of_loaders.hpp"
 #include "tests/engine/same_weights.hpp"
 #include "tests/engine/small_models.hpp"
+#include "tests/support/numbered_samples.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/sanitized.hpp"
 
@@ -297,6 +299,35 @@ TEST(CancelledCalls, OfALoaderComeToTheirEndFirst) {
   EXPECT_TRUE(done);
   EXPECT_FALSE(went_on);
   held.let_go();
+}
+
+/// A CancellableSamples has a point at which threads are cancelled wherever a loader calls it or
+/// drops it on the host's thread.
+class CancellableSamples : public NumberedSamples {
+ public:
+  CancellableSamples() : NumberedSamples(8) {}
+  ~CancellableSamples() override { pthread_testcancel(); }
+  std::int64_t size() const override {
+    pthread_testcancel();
+    return NumberedSamples::size();
+  }
+};
+
+TEST(CancelledCalls, OfALoadersConstructorAndDestructorComeToTheirEndInTheDatasetToo) {
+  if (address_sanitized) return;
+  std::optional<DataLoader> loader;
+  std::atomic<int> stages = 0;
+  std::thread owner([&] {
+    pthread_cancel(pthread_self());
+    loader.emplace(std::make_shared<CancellableSamples>(), 2);
+    ++stages;
+    loader.reset();
+    ++stages;
+    pthread_testcancel();
+    ++stages;
+  });
+  owner.join();
+  EXPECT_EQ(stages, 2);
 }
 
 }  // namespace

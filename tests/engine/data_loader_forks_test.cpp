@@ -5,9 +5,12 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -154,6 +157,81 @@ TEST(DataLoaderForks, EndTheChildOfADatasetInWhichTheDatasetsCodeReturns) {
     EXPECT_TRUE(WIFEXITED(status)) << kind.name;
     EXPECT_EQ(WEXITSTATUS(status), 1) << kind.name;
   }
+}
+
+/// A ForkAtStop forks the process, once, when a read is asked to stop on the thread that made the
+/// ForkAtStop.
+class ForkAtStop {
+ public:
+  /// Returns a function that a dataset has to call before each read. It waits until it is asked to
+  /// stop, for a minute at most.
+  testing::BeforeRead before() {
+    return [this](std::int64_t, const std::stop_token& stop) {
+      const std::stop_callback fork_once(stop, [this] {
+        if (std::this_thread::get_id() != host_ || process_ >= 0) return;
+        process_ = ::fork();
+        if (process_ == 0) ::alarm(60);
+      });
+      reading_.open();
+      const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+      while (!stop.stop_requested() && std::chrono::steady_clock::now() < end)
+        std::this_thread::yield();
+    };
+  }
+  void await_read() const { EXPECT_TRUE(reading_.wait()); }
+  bool is_child() const { return process_ == 0; }
+  /// Returns the code with which the child has ended, or -1 if it was not made or was killed.
+  int child_code() const {
+    int status = 0;
+    const bool ended = process_ > 0 && ::waitpid(process_, &status, 0) == process_;
+    return ended && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+ private:
+  const std::thread::id host_ = std::this_thread::get_id();
+  std::atomic<pid_t> process_ = -1;
+  Latch reading_;
+};
+
+TEST(DataLoaderForks, InsideOfACallLeaveTheLoaderToTheParent) {
+  for (const LoaderKind& kind : all_loader_kinds) {
+    if (kind.mode == LoaderMode::sync) continue;  // Such a loader reads nothing before it is asked.
+    for (const bool closes : {true, false}) {
+      SCOPED_TRACE(kind.name + (closes ? ", close" : ", start_epoch"));
+      ForkAtStop fork;
+      std::optional<DataLoader> loader = eight_samples(kind, fork.before());
+      loader->start_epoch();
+      fork.await_read();
+      const bool refused =
+          is_refused([&] { closes ? static_cast<void>(loader->close()) : loader->start_epoch(); });
+      if (fork.is_child()) ::_exit(refused != closes && is_left_alone(loader, kind) ? 7 : 1);
+      EXPECT_FALSE(refused);
+      EXPECT_EQ(fork.child_code(), 7);
+      loader.reset();
+    }
+  }
+}
+
+// The thread that the loader has left behind is the last one to have the dataset.
+TEST(DataLoaderForks, EndTheChildOfADatasetWhoseDestructorReturns) {
+  if (thread_sanitized) return;  // No thread of a forked child may go on there.
+  HeldRead held;
+  Latch gone;
+  const auto child = std::make_shared<std::atomic<pid_t>>(0);
+  std::optional<DataLoader> loader =
+      eight_samples(all_loader_kinds[0], held.before(false), {.stop_seconds = 0}, [gone, child] {
+        *child = ::fork();
+        gone.open();
+      });
+  loader->start_epoch();
+  held.await_begin();
+  loader.reset();
+  held.let_go();
+  ASSERT_TRUE(gone.wait());
+  int status = 0;
+  EXPECT_EQ(::waitpid(*child, &status, 0), *child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 1);
 }
 
 TEST(DataLoaderForks, LeaveNothingToWaitForOfALoaderThatLeftAThreadBehind) {

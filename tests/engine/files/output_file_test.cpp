@@ -1,6 +1,7 @@
 #include "penstock/output_file.hpp"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,11 +10,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <thread>
 #include <vector>
 
 #include "penstock/error.hpp"
 #include "tests/support/other_user.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/sanitized.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace penstock {
@@ -312,6 +315,24 @@ TEST(OutputFile, IsNeverKeptWithAGap) {
   }
   EXPECT_EQ(file_content(directory / "out"), "before");
   EXPECT_EQ(directory.entries(), Names{"out"});
+}
+
+// Unwinding that meets a destructor or a function that throws nothing would end the process.
+TEST(OutputFile, IsWholeOrNotThereIfItsThreadIsCancelled) {
+  if (testing::address_sanitized) return;  // GCC 12's sanitizer does not survive the unwinding.
+  for (const bool commits : {false, true}) {
+    const TemporaryDirectory directory;
+    const std::filesystem::path path = directory / "out";
+    std::thread thread([&] {
+      OutputFile file(path);
+      file.write("text");
+      ::pthread_cancel(::pthread_self());
+      if (commits) file.commit();
+    });
+    thread.join();
+    ASSERT_EQ(std::filesystem::exists(path), commits);
+    EXPECT_EQ(commits ? file_content(path) : "text", "text");
+  }
 }
 
 }  // namespace

@@ -247,6 +247,23 @@ TEST(WeightsFile, RefusesAHeaderLargerThanTheFileBeforeItAllocates) {
     }
 }
 
+TEST(WeightsFile, SaysWhatToDoAboutAFileOfAnotherKind) {
+  const std::vector<std::pair<std::string, std::string>> files{
+      {std::string("PK\3\4\0\0\0\0", 8), "torch.save() or numpy.savez(): write the tensors with"},
+      {std::string("\x80\2\x8a\nl\xfc\x9c"
+                   "F",
+                   8),
+       "torch.save() or numpy.savez()"},
+      {"\x89HDF\r\n\x1a\n", "this is an HDF5 file: write the tensors with safetensors.numpy"},
+      {"[train]\n",
+       "this looks like a text file, and a weights file is in the safetensors format"}};
+  for (const auto& [begin, said] : files) {
+    const std::string text =
+        testing::refusal(Errc::corrupt_file, [&] { read(begin + std::string(99, 0)); });
+    EXPECT_NE(text.find(said), std::string::npos) << text;
+  }
+}
+
 TEST(WeightsFile, RefusesWhatIsNoReadableFile) {
   TemporaryDirectory directory;
   for (const auto& path : {directory / "missing", directory.path(), std::filesystem::path(),

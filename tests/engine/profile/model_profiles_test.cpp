@@ -324,6 +324,19 @@ TEST(ProfileFiles, H2_FollowTheRulesOfTraceEvents) {
   });
 }
 
+TEST(ProfileFiles, MayBeCommittedAgainAfterOneWasRefused) {
+  const TemporaryDirectory directory;
+  ProfileFiles files(directory / "p");
+  files.write(Profile());
+  std::filesystem::create_directory(directory / "p/profile.json");
+  EXPECT_THROW(files.commit(), Error);
+  std::filesystem::remove(directory / "p/profile.json");
+  files.sync();
+  for (int times = 0; times < 2; ++times) files.commit();
+  for (const std::string& path : ProfileFiles::paths_in(directory / "p"))
+    EXPECT_TRUE(std::filesystem::is_regular_file(path)) << path;
+}
+
 TEST(ProfileFiles, H2_FollowTheRulesAlsoOfInferenceAndOfAFullRing) {
   Options options{.batch_size = 2, .device_iterations = 6};
   options.runtime.trace = true;
