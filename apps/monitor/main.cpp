@@ -19,6 +19,7 @@
 #include "apps/monitor/tables.hpp"
 #include "penstock/error.hpp"
 #include "penstock/monitor.hpp"
+#include "penstock/terminal_text.hpp"
 
 namespace monitor {
 namespace {
@@ -52,7 +53,8 @@ auto answers(const Command& command, const std::string& request, Read read,
     } catch (const penstock::Error& error) {
       if (silent == Silent::ignored) continue;
       std::fprintf(stderr, "penstock-monitor: process %lld: %s\n",
-                   static_cast<long long>(answer.pid), error.what());
+                   static_cast<long long>(answer.pid),
+                   penstock::terminal_text(error.what()).c_str());
     }
   }
   return all;
@@ -124,7 +126,7 @@ int main(int argc, char** argv) {
     monitor::run(command);
     return 0;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "penstock-monitor: %s\n", error.what());
+    std::fprintf(stderr, "penstock-monitor: %s\n", penstock::terminal_text(error.what()).c_str());
   }
   return code;
 }

@@ -74,19 +74,23 @@ const auto* find_in(const auto& all, auto member, std::int64_t value) {
   return found == all.end() ? nullptr : &*found;
 }
 
+/// Returns a - b. An answer may hold any numbers, also such as no difference of integers holds.
+double difference(std::int64_t a, std::int64_t b) {
+  return static_cast<double>(a) - static_cast<double>(b);
+}
+
 void add_rates(RunningModel& now, const RunningModel& before, double seconds) {
-  const std::int64_t samples = now.samples - before.samples;
+  const double samples = difference(now.samples, before.samples);
   // If a call is longer than the time between the observations, only some of its samples were taken
   // in that time.
   const bool long_call = now.last_call && now.last_call->seconds > seconds;
   if (samples > 0 && !long_call)
-    now.samples_per_second = static_cast<double>(samples) / seconds;
+    now.samples_per_second = samples / seconds;
   else if ((samples > 0 || now.in_call_since_ns) && now.last_call && now.last_call->seconds > 0)
     now.samples_per_second = static_cast<double>(now.last_call->samples) / now.last_call->seconds;
   for (Ipu& ipu : now.ipus)
     if (const Ipu* earlier = find_in(before.ipus, &Ipu::ipu, ipu.ipu))
-      ipu.busy = std::clamp(static_cast<double>(ipu.busy_ns - earlier->busy_ns) * 1e-9 / seconds,
-                            0.0, 1.0);
+      ipu.busy = std::clamp(difference(ipu.busy_ns, earlier->busy_ns) * 1e-9 / seconds, 0.0, 1.0);
 }
 
 }  // namespace
@@ -104,7 +108,7 @@ void add_rates(std::vector<Observation>& now, const std::vector<Observation>& be
   for (Observation& process : now) {
     const Observation* const earlier = find_in(before, &Observation::pid, process.pid);
     if (!earlier || process.now_ns <= earlier->now_ns) continue;
-    const double seconds = static_cast<double>(process.now_ns - earlier->now_ns) * 1e-9;
+    const double seconds = difference(process.now_ns, earlier->now_ns) * 1e-9;
     for (RunningModel& model : process.models)
       if (const RunningModel* then = find_in(earlier->models, &RunningModel::model, model.model))
         add_rates(model, *then, seconds);

@@ -1,9 +1,9 @@
 #include "apps/monitor/tables.hpp"
 
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 
 #include "apps/monitor/table.hpp"
 
@@ -11,11 +11,18 @@ namespace monitor {
 namespace {
 
 constexpr const char* unknown = "-";
+// Larger numbers are shown with an exponent.
+constexpr double longest = 1e15;
+// No answer of a sound process has as many seconds.
+constexpr double longest_time = 1e12;
 
 std::string digits(double number, int behind_the_point) {
   std::array<char, 64> text{};
-  const int length = std::snprintf(text.data(), text.size(), "%.*f", behind_the_point, number);
-  return {text.data(), static_cast<std::size_t>(std::max(0, length))};
+  const auto format =
+      std::abs(number) < longest ? std::chars_format::fixed : std::chars_format::scientific;
+  const auto end =
+      std::to_chars(text.data(), text.data() + text.size(), number, format, behind_the_point);
+  return {text.data(), end.ptr};
 }
 
 /// Returns `number` as a text with about three digits.
@@ -38,7 +45,8 @@ std::string last_call_text(const RunningModel& model) {
 
 std::string call_text(const RunningModel& model, std::int64_t now_ns) {
   if (!model.in_call_since_ns) return "none";
-  return seconds_text(static_cast<double>(now_ns - *model.in_call_since_ns) * 1e-9);
+  return seconds_text((static_cast<double>(now_ns) - static_cast<double>(*model.in_call_since_ns)) *
+                      1e-9);
 }
 
 std::string loss_text(const RunningModel& model) {
@@ -148,6 +156,7 @@ std::string seconds_text(double seconds) {
   if (seconds < 1e-3) return short_number(seconds * 1e6) + " us";
   if (seconds < 1) return short_number(seconds * 1e3) + " ms";
   if (seconds < 60) return short_number(seconds) + " s";
+  if (!(seconds < longest_time)) return "forever";
   const auto whole = static_cast<std::int64_t>(seconds);
   const std::string hours = whole >= 3600 ? std::to_string(whole / 3600) + 'h' : "";
   return hours + std::to_string(whole / 60 % 60) + 'm' + std::to_string(whole % 60) + 's';

@@ -26,7 +26,7 @@ std::size_t character_bytes(std::string_view text) {
 /// Returns whether a character changes the direction of the text after it, which may then be shown
 /// as another text.
 bool turns_text(std::string_view character) {
-  return character == "\u200e" || character == "\u200f" ||
+  return character == "\u061c" || character == "\u200e" || character == "\u200f" ||
          (character >= "\u202a" && character <= "\u202e") ||
          (character >= "\u2066" && character <= "\u2069");
 }

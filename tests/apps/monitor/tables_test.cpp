@@ -87,8 +87,35 @@ TEST(Texts, AreShort) {
   EXPECT_EQ(seconds_text(0.25), "250 ms");
   EXPECT_EQ(seconds_text(12.34), "12.3 s");
   EXPECT_EQ(seconds_text(63), "1m3s");
+  EXPECT_EQ(seconds_text(86400), "24h0m0s");
   EXPECT_EQ(numbers_text({}), "");
   EXPECT_EQ(numbers_text({0, 1, 2, 3, 5, 7, 8}), "0-3,5,7,8");
+}
+
+TEST(Texts, HaveNothingButTheNumberWhateverThatIs) {
+  EXPECT_EQ(seconds_text(std::numeric_limits<double>::max()), "forever");
+  EXPECT_EQ(seconds_text(std::numeric_limits<double>::quiet_NaN()), "forever");
+  EXPECT_EQ(seconds_text(-1e300), "-1.00e+306 us");
+}
+
+TEST(Tables, ShowAnyNumbersThatAnAnswerHolds) {
+  using Limits = std::numeric_limits<std::int64_t>;
+  Observation before = process();
+  before.now_ns = Limits::min();
+  before.models[0].samples = Limits::max();
+  before.models[0].ipus[0].busy_ns = Limits::max();
+  Observation now = process();
+  now.now_ns = Limits::max();
+  now.models[0].samples = Limits::min();
+  now.models[0].in_call_since_ns = Limits::min();
+  now.models[0].ipus[0].busy_ns = Limits::min();
+  now.models[0].last_call = LastCall{.seconds = 1e300, .loss = 1e300};
+  std::vector<Observation> processes{now};
+  add_rates(processes, {before});
+  std::string text;
+  for (const std::string& line : tables_of(processes, 0)) text += line;
+  for (const char* shown : {" forever |", " 1.0000e+300 |"})
+    EXPECT_NE(text.find(shown), std::string::npos) << text;
 }
 
 TEST(Texts, AreCutAtTheEndOfACharacter) {
