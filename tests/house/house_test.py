@@ -235,6 +235,14 @@ class Rules(unittest.TestCase):
         self.accepts(rules.pass_rule('graph/passes/memory/memory_plan.cpp',
                                      '#include "graph/passes/memory/buffer.hpp"\n', sources))
 
+        for comparison in ('node.op == &scale', '&graph::scale != node->op', 'a.op !=&b'):
+            with self.subTest(comparison=comparison):
+                self.refuses(rules.pass_rule('graph/passes/memory/liveness.cpp',
+                                             f'if ({comparison}) return;\n', sources))
+        for fine in ('node.op->is_relu', '// node.op == &scale', '&op == &other', 'op = &scale'):
+            with self.subTest(fine=fine):
+                self.accepts(rules.pass_rule('graph/passes/memory/liveness.cpp', fine, sources))
+
         data = 'struct Buffer {\n  int first = 0;\n  int second() const { return first; }\n};\n'
         self.accepts(rules.pass_rule('graph/passes/memory/buffer.hpp', data, sources))
         for function in ('inline int f(int a) {\n  int b = a;\n  return b;\n}\n',

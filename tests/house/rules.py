@@ -104,6 +104,7 @@ OTHER_ROWS = re.compile(rf'\b(?:as|see) ((?:{ROW_ID})(?:, (?:{ROW_ID}))*)')
 FUNCTION_BODY = re.compile(r'\)(?:\s|const\b|noexcept\b|->[\w:<>&* ]+)*\{([^{}]*.)', re.DOTALL)
 ACCESSOR = re.compile(r'\s*return [^;{}]*;\s*\}')
 COMMENT = re.compile(r'(?://|#).*')
+OP_COMPARISON = re.compile(r'(?:\.|->)op\s*[!=]=\s*&|&\s*[\w:]+\s*[!=]=\s*[\w.>()-]*(?:\.|->)op\b')
 # This matches a path from the root, with or without a suffix, and any other path that ends as a
 # header does.
 PATH = re.compile(
@@ -206,10 +207,13 @@ def circle_rule(sources):
 
 
 def pass_rule(path, text, sources):
-    """A pass, which is a header of graph/passes/ with a source, includes no other pass. A header
-    without a source holds data, and its functions only return something of the data."""
+    """A pass, which is a header of graph/passes/ with a source, includes no other pass, and asks of
+    an op what a field of Op says, not which op it is. A header without a source holds data, and its
+    functions only return something of the data."""
     if not path.startswith('graph/passes/'):
         return
+    for comparison in OP_COMPARISON.findall(COMMENT.sub('', text)):
+        yield f'compares ops: {comparison}'
     if path.endswith('.hpp') and str(PurePosixPath(path).with_suffix('.cpp')) not in sources:
         for body in FUNCTION_BODY.findall(COMMENT.sub('', text)):
             if not ACCESSOR.fullmatch(body):

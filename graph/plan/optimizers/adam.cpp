@@ -6,7 +6,6 @@
 // as torch.optim.AdamW: the weights shrink by w *= 1 - learning_rate weight_decay, and the gradient
 // has no decay. PopTorch's AdamW corrects the bias even if `bias_correction` is off, and this AdamW
 // does not.
-// not.
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/plan/optimizers/moments.hpp"
 #include "graph/plan/optimizers/rule_description.hpp"

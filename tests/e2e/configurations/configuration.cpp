@@ -35,15 +35,15 @@ const std::vector<NamedOptimizer>& optimizers() {
   return list;
 }
 
-/// In one of three draws, gives `parameter` another learning rate and weight decay than the other
-/// parameters have.
+/// In one of three draws, gives `parameter` another learning rate than the other parameters have,
+/// and another weight decay if the rule has one.
 void draw_group(Draws& draws, const std::string& parameter, Optimizer& optimizer) {
   if (draws.below(3) != 0) return;
   ParameterGroup group{.parameters = {parameter}, .settings = optimizer.settings};
   std::visit(
       [](auto& rule) {
         rule.learning_rate *= 0.5;
-        rule.weight_decay += 0.05;
+        if constexpr (requires { rule.weight_decay; }) rule.weight_decay += 0.05;
       },
       group.settings);
   optimizer.groups = {group};
