@@ -9,6 +9,7 @@
 #include "apps/report/comparison_page.hpp"
 #include "penstock/output_file.hpp"
 #include "penstock/terminal_text.hpp"
+#include "penstock/version.hpp"
 
 namespace {
 
@@ -17,7 +18,8 @@ constexpr const char* usage =
     "Says what became faster, slower, larger and smaller from one profile to another. BEFORE and\n"
     "AFTER are directories that --profile has written, such as profile/training, or their files\n"
     "profile.json. Figures that differ by at most 3 % are only counted. --html writes a page that\n"
-    "shows both side by side, in place of the text.\n";
+    "shows both side by side, in place of the text. penstock-report --version prints the "
+    "version.\n";
 
 constexpr double least_change = 0.03;
 constexpr int refused = 2;
@@ -42,6 +44,10 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   if (arguments.size() == 1 && (arguments[0] == "--help" || arguments[0] == "-h")) {
     std::cout << usage;
+    return 0;
+  }
+  if (arguments.size() == 1 && arguments[0] == "--version") {
+    std::cout << "penstock-report " << penstock::version << '\n';
     return 0;
   }
   const bool page = arguments.size() == 5 && arguments[3] == "--html" && !arguments[4].empty();

@@ -50,8 +50,10 @@ void ModelCalls::refuse(std::string_view name) const {
   if (is_inside())
     throw Error(Errc::busy, refused + "it was called from inside " + std::string(undisturbed_) +
                                 ", which is not done; call it when that has returned");
-  throw Error(Errc::busy, refused + "another thread is in " + std::string(name_) +
-                              "; call it again when that has returned");
+  throw Error(Errc::busy,
+              refused + "another thread is in " + std::string(name_) +
+                  "; call it again when that has returned, or use a Model::clone() for what "
+                  "runs beside it");
 }
 
 ModelCall::ModelCall(ModelCalls& calls, std::string_view name) : calls_(calls), name_(name) {

@@ -9,6 +9,7 @@
 #include "apps/trainer/options/option_table.hpp"
 #include "apps/trainer/options/refuse.hpp"
 #include "penstock/error.hpp"
+#include "penstock/version.hpp"
 
 namespace trainer {
 namespace {
@@ -82,7 +83,7 @@ po::options_description describe_all(For purpose) {
       ("config", po::value<std::string>()->value_name("FILE"),
        "take the options that this file (JSON) names; those on the command line override it")  //
       ("print-config", "print such a file of all options that have a value, and run nothing")  //
-      ("help,h", "show this text");
+      ("help,h", "show this text")("version", "print the version");
   return all.add(other), all;
 }
 
@@ -162,6 +163,8 @@ void validate(const TrainerOptions& options, const std::vector<ParsedOption>& pa
 Command read_command_line(int argc, const char* const* argv) {
   const std::vector<ParsedOption> parsed = split_into_options(argc, argv);
   if (value_of(parsed, "help")) return {.text = help_text()};
+  if (value_of(parsed, "version"))
+    return {.text = "penstock-train " + std::string(penstock::version) + '\n'};
   check_repetitions(parsed);
 
   Command command;

@@ -44,9 +44,11 @@ TEST(ModelCalls, RefuseACallWhileAnotherThreadIsInOne) {
   ModelCalls calls("m");
   CallElsewhere step(calls, "TrainingModel::step");
   for (int time = 0; time < 2; ++time)
-    EXPECT_EQ(refusal(Errc::busy, [&] { ModelCall(calls, "Model::weight"); }),
-              "model \"m\": Model::weight cannot begin, for another thread is in "
-              "TrainingModel::step; call it again when that has returned");
+    EXPECT_EQ(
+        refusal(Errc::busy, [&] { ModelCall(calls, "Model::weight"); }),
+        "model \"m\": Model::weight cannot begin, for another thread is in "
+        "TrainingModel::step; call it again when that has returned, or use a Model::clone() for "
+        "what runs beside it");
   step.end();
   EXPECT_EQ(refusal(Errc::busy, [&] { ModelCall(calls, "Model::weight"); }), "accepted");
 }

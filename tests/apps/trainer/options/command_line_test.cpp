@@ -18,6 +18,7 @@
 #include "penstock/error.hpp"
 #include "penstock/optimizer_json.hpp"
 #include "penstock/options_json.hpp"
+#include "penstock/version.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace trainer {
@@ -587,6 +588,8 @@ TEST(CommandLine, HelpNeedsNothingElseToBeRight) {
   EXPECT_FALSE(read({"-h"}));
   EXPECT_FALSE(read({"--epochs", "0", "--help"}));
   EXPECT_EQ(read_command({"--help", "--print-config"}).text, help_text());
+  EXPECT_EQ(read_command({"--version"}).text,
+            "penstock-train " + std::string(penstock::version) + '\n');
 }
 
 }  // namespace
