@@ -61,6 +61,27 @@ std::int64_t samples_in(std::span<const Tensor> inputs, const graph::Plan& plan)
   return rows;
 }
 
+void expect_in_range(std::span<const Tensor> inputs, const graph::Plan& plan) {
+  for (const graph::InputRange& range : plan.input_ranges) {
+    const auto number = static_cast<std::size_t>(range.input);
+    const auto elements = inputs[number].as<std::int64_t>();
+    const auto bad = std::ranges::find_if(elements, [&](std::int64_t element) {
+      return (element < 0 || element >= range.end) && element != range.other;
+    });
+    if (bad == elements.end()) continue;
+    const std::int64_t position = bad - elements.begin();
+    const std::int64_t per_sample = std::ssize(elements) / inputs[number].shape()[0];
+    std::string expected = "0 to " + std::to_string(range.end - 1);
+    if (range.other && (*range.other < 0 || *range.other >= range.end))
+      expected += ", or " + std::to_string(*range.other) + ", which is left out";
+    throw Error(Errc::invalid_data, "model " + quoted_text(plan.name) + ": input " +
+                                        quoted_text(plan.inputs[number].name) + ": " +
+                                        range.element + " " + std::to_string(*bad) + " at sample " +
+                                        std::to_string(position / per_sample) +
+                                        " of the call: expected " + expected);
+  }
+}
+
 void expect_samples(std::int64_t samples, const Options& options, const CallSize& size) {
   const auto refuse = [&](const std::string& expected) {
     throw Error(Errc::shape_mismatch, std::string(name_of(size)) + ": expected " + expected +

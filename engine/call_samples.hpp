@@ -19,6 +19,11 @@ namespace penstock {
 /// `inputs` have the types that `plan` takes and all have the same number of rows.
 std::int64_t samples_in(std::span<const Tensor> inputs, const graph::Plan& plan);
 
+/// Checks the elements of those of `inputs` that have a range in `plan`.
+/// @throws Error invalid_data, which names the input, the element and its sample, and says what was
+/// expected, for an element outside of the range.
+void expect_in_range(std::span<const Tensor> inputs, const graph::Plan& plan);
+
 /// Checks that a model with `options`, whose full call has the size `size`, takes a call of
 /// `samples` samples. @throws Error shape_mismatch, which says which numbers the model takes, if it
 /// does not.

@@ -21,6 +21,7 @@ StepResult ModelBody::run(std::span<const Tensor> inputs, const std::stop_token&
   const Stopwatch watch;
   const std::int64_t samples = samples_in(inputs, running_.plan());
   check_samples(samples);
+  expect_in_range(inputs, running_.plan());
   const std::uint64_t updates_before = running_.updates();
   ModelGauge::Call shown(running_.gauge());
   try {

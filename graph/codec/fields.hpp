@@ -184,6 +184,11 @@ void fields(auto& archive, Either<TensorInfo> auto& tensor) {
   archive(name, type);
 }
 
+void fields(auto& archive, Either<InputRange> auto& range) {
+  auto& [input, end, other, element] = range;
+  archive(input, end, other, element);
+}
+
 void fields(auto& archive, Either<PhaseNumbers> auto& numbers) {
   auto& [forward, backward] = numbers;
   archive(forward, backward);
@@ -195,10 +200,10 @@ void fields(auto& archive, Either<Phases> auto& phases) {
 }
 
 void fields(auto& archive, Either<Plan> auto& plan) {
-  auto& [name, training, batch, schedule, phases, threads_per_ipu, stages, edges, inputs, outputs,
-         loss, anchors, variables] = plan;
-  archive(name, training, batch, schedule, phases, threads_per_ipu, stages, edges, inputs, outputs,
-          loss, anchors, variables);
+  auto& [name, training, batch, schedule, phases, threads_per_ipu, stages, edges, inputs,
+         input_ranges, outputs, loss, anchors, variables] = plan;
+  archive(name, training, batch, schedule, phases, threads_per_ipu, stages, edges, inputs,
+          input_ranges, outputs, loss, anchors, variables);
 }
 
 // The following functions list the fields of a report's structures.

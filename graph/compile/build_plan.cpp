@@ -38,6 +38,25 @@ std::vector<TensorInfo> inputs_of(const Graph& graph) {
   return inputs;
 }
 
+/// Returns the ranges that forward nodes ask of the inputs of `graph`.
+std::vector<InputRange> input_ranges_of(const Graph& graph) {
+  std::vector<InputRange> ranges;
+  for (const Node& node : graph.nodes) {
+    if (!node.op->index_ranges) continue;
+    for (const IndexRange& range :
+         node.op->index_ranges(node.attributes, types_of(graph, node.inputs))) {
+      const auto input = std::ranges::find(graph.inputs, node.inputs[range.input]);
+      if (input == graph.inputs.end()) continue;
+      InputRange asked{.input = static_cast<std::int32_t>(input - graph.inputs.begin()),
+                       .end = range.end,
+                       .other = range.other,
+                       .element = std::string(range.element)};
+      if (std::ranges::count(ranges, asked) == 0) ranges.push_back(std::move(asked));
+    }
+  }
+  return ranges;
+}
+
 std::vector<TensorInfo> described(const Graph& graph, const std::vector<Output>& outputs) {
   std::vector<TensorInfo> infos;
   for (const Output& output : outputs) infos.push_back({output.name, graph.type(output.value)});
@@ -205,6 +224,7 @@ Plan build_plan(const Graph& graph, const StageAssignment& assignment, const Par
             .stages = std::move(stages),
             .edges = edges_of(graph, partition, maps),
             .inputs = inputs_of(graph),
+            .input_ranges = input_ranges_of(graph),
             .outputs = described(graph, outputs),
             .anchors = anchors_among(outputs),
             .variables = variables};

@@ -13,13 +13,6 @@
 namespace penstock::graph {
 namespace {
 
-std::vector<TensorType> types_of(const Graph& graph, const std::vector<ValueId>& values) {
-  std::vector<TensorType> types;
-  types.reserve(values.size());
-  for (const ValueId value : values) types.push_back(graph.type(value));
-  return types;
-}
-
 std::vector<TensorType> infer(const Graph& graph, const Op& op, const std::string& name,
                               const std::vector<ValueId>& inputs, const Attributes& attributes) {
   try {
@@ -56,6 +49,13 @@ std::string output_name(const std::string& node, std::size_t output) {
 }
 
 }  // namespace
+
+std::vector<TensorType> types_of(const Graph& graph, std::span<const ValueId> values) {
+  std::vector<TensorType> types;
+  types.reserve(values.size());
+  for (const ValueId value : values) types.push_back(graph.type(value));
+  return types;
+}
 
 std::string to_string(const TensorType& type) {
   return std::string(to_string(type.dtype)) + to_string(type.shape);

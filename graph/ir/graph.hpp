@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -155,6 +156,9 @@ struct Graph {
   Node& node(NodeId id) { return nodes[index(id)]; }
   const TensorType& type(ValueId id) const { return value(id).type; }
 };
+
+/// Returns the types of `values`, which are values of `graph`.
+std::vector<TensorType> types_of(const Graph& graph, std::span<const ValueId> values);
 
 /// Appends a node, infers the types of its outputs, and returns its number. If `name` is empty, the
 /// node gets the op's name and a number as its name.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -93,6 +94,15 @@ struct OpSample {
   std::vector<std::size_t> constants = {};
 };
 
+/// An IndexRange says which elements a node takes in its i64 input number `input`: 0 to `end` - 1,
+/// and `other` if there is one.
+struct IndexRange {
+  std::size_t input;
+  std::int64_t end;
+  std::optional<std::int64_t> other = {};
+  std::string_view element;  ///< Messages call an element of the input by this word, as "label".
+};
+
 /// A LaneUse says whether a node works in the batch-lane layout (graph/ops/rules/lane_shape.hpp).
 enum class LaneUse : std::uint8_t {
   never,
@@ -150,6 +160,10 @@ struct Op {
   /// inputs of these shapes can make. The function is for callers that run an op without a user's
   /// data. Null says that the op takes any contents.
   void (*make_valid)(const Attributes&, std::span<const Operand> inputs) = nullptr;
+  /// Returns the ranges of those i64 inputs whose elements the op refuses outside of a range. If a
+  /// host gives such an input, the elements are checked before a call begins, because a kernel that
+  /// refuses an element ends the model. Null says that the op has no such input.
+  std::vector<IndexRange> (*index_ranges)(const Attributes&, Types inputs) = nullptr;
   /// `is_loss` says whether training may minimise output 0.
   bool is_loss = false;
   /// `is_relu` says whether the op computes the larger of its input and 0, element by element.

@@ -215,6 +215,17 @@ struct TensorInfo {
   TensorType type = {};  ///< `type` is the type for one micro-batch.
 };
 
+/// An InputRange says which elements the plan takes in its i64 input number `input`: 0 to `end` -
+/// 1, and `other` if there is one. Messages call an element `element`, such as "label".
+struct InputRange {
+  std::int32_t input = 0;
+  std::int64_t end = 0;
+  std::optional<std::int64_t> other = {};
+  std::string element;
+
+  bool operator==(const InputRange&) const = default;
+};
+
 struct Plan {
   std::string name;
   bool training = false;
@@ -229,6 +240,9 @@ struct Plan {
   std::vector<Edge> edges = {};
   /// `inputs` are the inputs that the plan needs, in model order.
   std::vector<TensorInfo> inputs = {};
+  /// `input_ranges` are the ranges that nodes of the plan ask of elements of `inputs`. An input
+  /// that several nodes read may have several ranges.
+  std::vector<InputRange> input_ranges = {};
   /// `outputs` are in the model's order; in training the loss is the last one.
   std::vector<TensorInfo> outputs = {};
   /// In training, `loss` is the position of the loss in `outputs`.

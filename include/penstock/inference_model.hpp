@@ -55,8 +55,9 @@ class InferenceModel {
   /// Once `stop` is requested, the call begins no further micro-batch, waits for those that it has
   /// begun, and throws Error cancelled. A call whose micro-batches have all begun returns as usual.
   /// Inputs are released as by TrainingModel::step().
-  /// @throws Error shape_mismatch before anything has run; stage_failed or stalled afterwards, and
-  /// then closed from every later call.
+  /// @throws Error shape_mismatch or invalid_data before anything has run, as
+  /// TrainingModel::step(); stage_failed or stalled afterwards, and then closed from every later
+  /// call.
   StepResult run(std::span<const Tensor> inputs, std::stop_token stop = {});
   /// Runs on `inputs` as run() does on a span.
   StepResult run(const std::vector<Tensor>& inputs, std::stop_token stop = {}) {

@@ -150,9 +150,10 @@ class TrainingModel {
   /// The inputs are released on a thread of the host's, and deleted there if these were the last
   /// handles: at the end of this call, of a later call of the same TrainingModel, or of its
   /// destructor.
-  /// @throws Error shape_mismatch before anything has changed; stage_failed (also for a label that
-  /// is out of range) or stalled afterwards. Then the model has failed for good, and keeps the
-  /// weights of the last update.
+  /// @throws Error shape_mismatch, and invalid_data for a label or id that is not a number of a
+  /// class or row, before anything has changed; stage_failed (also for what ctc_loss() and
+  /// binary_cross_entropy() do not take) or stalled afterwards. Then the model has failed for good,
+  /// and keeps the weights of the last update.
   StepResult step(std::span<const Tensor> inputs, std::stop_token stop = {});
   /// Trains on `inputs` as step() does on a span.
   StepResult step(const std::vector<Tensor>& inputs, std::stop_token stop = {}) {

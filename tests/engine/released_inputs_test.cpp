@@ -11,7 +11,9 @@
 #include "penstock/inference_model.hpp"
 #include "penstock/training_model.hpp"
 #include "tests/engine/small_models.hpp"
+#include "tests/engine/unchecked_indices.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock::testing {
 namespace {
@@ -84,7 +86,7 @@ TEST(ReleasedInputs, AreDeletedOnTheHostsThreadAfterAFailure) {
     Deletions deletions;
     {
       const Options options = options_for(2, 2, 4);
-      TrainingModel training(plain_model(), options);
+      TrainingModel training(without_checked_indices(plain_model()), options);
       auto inputs = samples(options.samples_per_step(), false);
       std::vector<std::int64_t> labels(static_cast<std::size_t>(options.samples_per_step()), 1);
       labels[5] = 99;
@@ -95,6 +97,33 @@ TEST(ReleasedInputs, AreDeletedOnTheHostsThreadAfterAFailure) {
     }
     deletions.expect_all_on_the_host();
   }
+}
+
+// Otherwise the host's deleter would run inside of a later call.
+TEST(ReleasedInputs, AreNotKeptAsWeightsOrAsTheStateOfAnOptimizer) {
+  const Model model = plain_model();
+  TrainingModel training(model, options_for(2, 2, 1), AdamW{});
+  training.step(samples(4, false));
+  Deletions deletions;
+  const Tensor bias = model.weight("fc2.bias");
+  Model(model).set_weight("fc2.bias", deletions.watched({bias}, false)[0]);
+  deletions.expect_all_on_the_host();
+  EXPECT_TRUE(same_bits(model.weight("fc2.bias"), bias));
+
+  const std::vector<NamedTensor> state = training.optimizer_state();
+  std::vector<Tensor> tensors;
+  for (const NamedTensor& named : state) tensors.push_back(named.tensor);
+  std::vector<Tensor> watched = deletions.watched(tensors, false);
+  std::vector<NamedTensor> given = state;
+  for (std::size_t i = 0; i < given.size(); ++i) given[i].tensor = std::move(watched[i]);
+  for (const bool attached : {true, false}) {
+    if (!attached) training.detach();
+    training.set_optimizer_state(given);
+  }
+  watched.clear();
+  given.clear();
+  deletions.expect_all_on_the_host();
+  training.step(samples(4, false));
 }
 
 TEST(ReleasedInputs, AreDeletedOnTheHostsThreadAfterACancelledCall) {

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "penstock/model.hpp"
 #include "penstock/options.hpp"
+#include "tests/engine/unchecked_indices.hpp"
 #include "tests/support/random_tensor.hpp"
 
 namespace penstock::testing {
@@ -20,7 +22,7 @@ inline Model network() {
   const Value loss = model.cross_entropy(model.linear("fc", x, 3), model.labels());
   model.output("loss", loss);
   model.loss(loss);
-  return model;
+  return without_checked_indices(std::move(model));
 }
 
 /// Returns `count` samples. A label of 3 or more makes a call fail.

@@ -10,6 +10,7 @@
 #include "penstock/inference_model.hpp"
 #include "penstock/training_model.hpp"
 #include "tests/engine/held_kernel.hpp"
+#include "tests/engine/unchecked_indices.hpp"
 #include "tests/support/latch.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/refusal.hpp"
@@ -40,7 +41,7 @@ Model classifier(bool tanh = false) {
   x = model.log_softmax(model.linear("fc2", x, 4));
   model.output("log_probabilities", x);
   model.loss(model.nll_loss(x, labels));
-  return model;
+  return testing::without_checked_indices(std::move(model));
 }
 
 Options options() {

@@ -17,6 +17,15 @@ Model network() {
   return model;
 }
 
+// The loss takes probabilities, and the network does not make any.
+Model network_without_probabilities() {
+  Model model("odds");
+  const Value x = model.linear("fc", model.input("x", {1}), 1, false);
+  model.loss(model.binary_cross_entropy(x, model.input("target", {1})));
+  model.set_weight("fc.weight", Tensor({1, 1}, {1.0f}));
+  return model;
+}
+
 bool refused(Errc expected, const std::function<void()>& call) {
   try {
     call();
@@ -52,7 +61,7 @@ int main() {
   const Options options{.batch_size = 4};
   TrainingModel training(model, options);
   const Tensor x = Tensor::zeros(DType::f32, {4, 2});
-  const Tensor labels({4}, std::vector<std::int64_t>{0, 1, 2, 7});
+  const Tensor labels({4}, std::vector<std::int64_t>{0, 1, 2, 1});
 
   bool all = refused(Errc::invalid_argument, [] { Options{.batch_size = 0}.validate(); });
   all &= refused(Errc::invalid_model, [] {
@@ -69,13 +78,21 @@ int main() {
     training.step({Tensor::zeros(DType::f32, {4, 3}), labels});
   });
   all &= refused(Errc::invalid_data, [] { tensor_dataset({}); });
+  all &= refused(Errc::invalid_data, [&] {
+    training.step({x, Tensor({4}, std::vector<std::int64_t>{0, 1, 2, 7})});
+  });
   all &= refused(Errc::io_error, [&] { Model(model).load_weights("missing.safetensors"); });
 
   std::stop_source stop;
   stop.request_stop();
   all &= step(training, {x, labels}, stop.get_token()) == Outcome::stopped;
-  // The labels have a class 7, which the model does not have.
-  all &= step(training, {x, labels}, {}) == Outcome::train_anew;
-  all &= refused(Errc::closed, [&] { training.step({x, labels}); });
+  all &= step(training, {x, labels}, {}) == Outcome::done;
+
+  const Model odds = network_without_probabilities();
+  TrainingModel failing(odds, options);
+  const std::vector<Tensor> batch{Tensor({4, 1}, {0.0f, 1.0f, 1.5f, 0.5f}),
+                                  Tensor::zeros(DType::f32, {4, 1})};
+  all &= step(failing, batch, {}) == Outcome::train_anew;
+  all &= refused(Errc::closed, [&] { failing.step(batch); });
   return all ? 0 : 1;
 }

@@ -31,6 +31,13 @@ void fill_labels_of_scores(const Attributes& attributes, std::span<const Operand
   fill_labels(attributes, inputs[1], inputs[0].shape()[1]);
 }
 
+std::vector<IndexRange> ranges_of_labels(const Attributes& attributes, Types inputs) {
+  return {{.input = 1,
+           .end = inputs[0].shape[1],
+           .other = attribute::ignore_index.of(attributes),
+           .element = "label"}};
+}
+
 ClassLabels::ClassLabels(const Attributes& attributes, const Operand& labels, const Shape& scores)
     : lines_(lines_along(scores, 1)),
       labels_(labels.i64().data()),

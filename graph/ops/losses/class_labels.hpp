@@ -22,6 +22,10 @@ void fill_labels(const Attributes& attributes, const Operand& labels, std::int64
 /// Fills the labels of the inputs (scores [N,C,...], labels), and serves as Op::make_valid.
 void fill_labels_of_scores(const Attributes& attributes, std::span<const Operand> inputs);
 
+/// Returns the range of the labels, and serves as Op::index_ranges of losses whose inputs are
+/// (scores [N,C,...], labels).
+std::vector<IndexRange> ranges_of_labels(const Attributes& attributes, Types inputs);
+
 /// A ClassLabels has the labels of one kernel call. Label i belongs to line i of the scores along
 /// axis 1.
 class ClassLabels {

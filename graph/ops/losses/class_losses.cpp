@@ -157,6 +157,7 @@ const Op nll_loss{.name = "nll_loss",
                   .cost = streaming_cost<1>,
                   .samples = nll_samples,
                   .make_valid = fill_labels_of_scores,
+                  .index_ranges = ranges_of_labels,
                   .is_loss = true};
 
 const Op nll_loss_gradient{
@@ -178,6 +179,7 @@ const Op cross_entropy{
     .overwrites = {{0, 1}},
     .samples = cross_entropy_samples,
     .make_valid = fill_labels_of_scores,
+    .index_ranges = ranges_of_labels,
     .is_loss = true};
 
 const Op cross_entropy_gradient{

@@ -80,6 +80,10 @@ void fill_ids(const Attributes&, std::span<const Operand> inputs) {
   fill_rows(inputs[1], inputs[0].shape()[0]);
 }
 
+std::vector<IndexRange> ranges_of_ids(const Attributes&, Types inputs) {
+  return {{.input = 1, .end = inputs[0].shape[0], .element = "id"}};
+}
+
 void fill_ids_of_gradient(const Attributes& attributes, std::span<const Operand> inputs) {
   fill_rows(inputs[0], attribute::rows.of(attributes));
 }
@@ -93,7 +97,8 @@ const Op embedding{.name = "embedding",
                    .backward = backward,
                    .cost = streaming_cost<0>,
                    .samples = samples,
-                   .make_valid = fill_ids};
+                   .make_valid = fill_ids,
+                   .index_ranges = ranges_of_ids};
 
 const Op embedding_gradient{.name = "embedding_gradient",
                             .attributes = {attribute::rows},

@@ -88,9 +88,7 @@ class LivenessAnalysis {
   }
 
   void add_workspace(const Node& node, std::int32_t at) {
-    std::vector<TensorType> inputs, outputs;
-    for (const ValueId input : node.inputs) inputs.push_back(graph_.type(input));
-    for (const ValueId output : node.outputs) outputs.push_back(graph_.type(output));
+    const auto inputs = types_of(graph_, node.inputs), outputs = types_of(graph_, node.outputs);
     std::int64_t bytes = staging_of(node), all = 0;
     if (node.op->workspace)
       bytes = std::max(bytes, node.op->workspace(node.attributes, inputs, outputs));

@@ -33,15 +33,11 @@ Instruction instruction_of(const Values& values, const Node& node) {
   Instruction instruction{.name = node.name,
                           .name_hash = random_name(values.graph, node),
                           .op = node.op,
-                          .attributes = node.attributes};
-  for (const ValueId input : node.inputs) {
-    instruction.input_types.push_back(values.graph.type(input));
-    instruction.inputs.push_back(values.place_of(input));
-  }
-  for (const ValueId output : node.outputs) {
-    instruction.output_types.push_back(values.graph.type(output));
-    instruction.outputs.push_back(values.place_of(output));
-  }
+                          .attributes = node.attributes,
+                          .input_types = types_of(values.graph, node.inputs),
+                          .output_types = types_of(values.graph, node.outputs)};
+  for (const ValueId input : node.inputs) instruction.inputs.push_back(values.place_of(input));
+  for (const ValueId output : node.outputs) instruction.outputs.push_back(values.place_of(output));
   return instruction;
 }
 

@@ -104,6 +104,38 @@ TEST(ValidInputs, AreTakenByEveryOpThatRefusesSomeContents) {
                          "nll_loss", "nll_loss_gradient"}));
 }
 
+/// Returns `call` with element 0 of i64 input number `input` set to `element`.
+OpCall with_first_element(OpCall call, std::size_t input, std::int64_t element) {
+  const Contents contents(call);
+  contents.operands()[input].i64()[0] = element;
+  call.inputs = contents.tensors();
+  return call;
+}
+
+TEST(ValidInputs, AreThoseInTheRangesOfIndices) {
+  std::set<std::string_view> checked;
+  for (const OpCall& spoiled : spoiled_calls()) {
+    if (!spoiled.op->index_ranges) continue;
+    checked.insert(spoiled.op->name);
+    const OpCall call = made_valid(spoiled);
+    for (const IndexRange& range :
+         spoiled.op->index_ranges(call.attributes, testing::input_types(call))) {
+      SCOPED_TRACE(call.op->name);
+      const auto refusal_with = [&](std::int64_t element) {
+        return refusal_of(with_first_element(call, range.input, element));
+      };
+      EXPECT_EQ(refusal_with(0), "accepted");
+      EXPECT_EQ(refusal_with(range.end - 1), "accepted");
+      EXPECT_EQ(refusal_with(range.other.value_or(0)), "accepted");
+      for (const std::int64_t outside : {std::int64_t{-1}, range.end}) {
+        const std::string element = std::string(range.element) + " " + std::to_string(outside);
+        EXPECT_EQ(refusal_with(outside).find(element + " at "), 0U) << refusal_with(outside);
+      }
+    }
+  }
+  EXPECT_EQ(checked, (std::set<std::string_view>{"cross_entropy", "embedding", "nll_loss"}));
+}
+
 OpCall call_of(const std::string& op, const std::vector<TensorType>& types,
                const Attributes& attributes = {}) {
   OpCall call{.op = &find_op(op), .attributes = attributes};
