@@ -32,6 +32,10 @@ void check(const FitOptions& options) {
   if (!options.validation_model != !options.validation_data)
     refuse("validation_model and validation_data: expected both or neither, got only validation_" +
            std::string(options.validation_model ? "model" : "data"));
+  if (options.validation_model && options.metrics.empty())
+    refuse(
+        "validation_model: expected metrics, got none, so that nothing would be measured; "
+        "mean_of(\"loss\") is the loss of a model that has it as the output \"loss\"");
 }
 
 /// Checks that each batch, except for an epoch's last one, has the samples of a whole step: fewer

@@ -114,7 +114,7 @@ struct FitOptions {
   /// every sample.
   std::vector<Metric> metrics = {};
   /// `validation_model` is evaluated on `validation_data`, by the same metrics, at the end of each
-  /// epoch. Either both fields are set or neither.
+  /// epoch. Either both fields are set or neither, and with them there is at least one metric.
   InferenceModel* validation_model = nullptr;
   /// `validation_data` gives the samples of the evaluation.
   DataLoader* validation_data = nullptr;

@@ -214,8 +214,10 @@ TEST(CancelledCalls, OfFitEndInItsEvaluationToo) {
   Fitted fitted;
   std::stop_source stop;
   DataLoader validation(tensor_dataset(samples(16, false)), 8);
-  FitOptions options{
-      .epochs = 3, .validation_model = &fitted.serving, .validation_data = &validation};
+  FitOptions options{.epochs = 3,
+                     .metrics = {mean_of("y")},
+                     .validation_model = &fitted.serving,
+                     .validation_data = &validation};
   options.callbacks.push_back({.on_step_end = [&](const StepRecord& record, const StepResult&) {
     if (record.step == 5) stop.request_stop();
     return Next::go_on;

@@ -22,6 +22,7 @@ using testing::Scaling;
 TEST(Fit, RefusesWhatMakesNoSenseBeforeItBegins) {
   Scaling scaling;
   TrainingModel training(scaling.model, options());
+  InferenceModel inference(scaling.model, options());
   DataLoader data = numbers(16);
   const Metric y = mean_of("y");
   const std::pair<FitOptions, std::string> cases[] = {
@@ -33,7 +34,10 @@ TEST(Fit, RefusesWhatMakesNoSenseBeforeItBegins) {
        "metrics: expected a name and a function each, got \"bare\" without a function"},
       {{.validation_data = &data},
        "fit: validation_model and validation_data: expected both or neither, got only "
-       "validation_data"}};
+       "validation_data"},
+      {{.validation_model = &inference, .validation_data = &data},
+       "fit: validation_model: expected metrics, got none, so that nothing would be measured; "
+       "mean_of(\"loss\") is the loss of a model that has it as the output \"loss\""}};
   for (const auto& [options, text] : cases)
     EXPECT_EQ(refusal(Errc::invalid_argument, [&] { fit(training, data, options); }), text);
   EXPECT_EQ(training.updates(), 0U);

@@ -31,7 +31,7 @@ struct Host {
     serving.reset();
     training.reset();
   }
-  History fitted(const FitCallback& callback, const std::vector<Metric>& metrics = {}) {
+  History fitted(const FitCallback& callback, const std::vector<Metric>& metrics = {mean_of("y")}) {
     return fit(*training, data,
                {.epochs = 2,
                 .metrics = metrics,

@@ -66,7 +66,8 @@ TEST(Fields, G5_ThatAreNeitherAreRefusedBeforeAnythingRan) {
   const std::string text =
       ": expected batches of the fields that training takes, 4 (a, target, more, b), or of those "
       "of inference alone, 2 (a, b), got 3";
-  const FitOptions options{.validation_model = &inference, .validation_data = &some};
+  const FitOptions options{
+      .metrics = {mean_of("y")}, .validation_model = &inference, .validation_data = &some};
   EXPECT_EQ(refusal(Errc::invalid_argument, [&] { fit(training, data, options); }),
             "fit: validation_data" + text);
   EXPECT_EQ(refusal(Errc::invalid_argument, [&] { evaluate(inference, some, {}); }),

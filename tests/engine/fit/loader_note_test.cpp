@@ -54,7 +54,10 @@ std::vector<std::string> noted(DataLoader data, DataLoader validation,
   TrainingModel training(scaling.model, logged);
   InferenceModel inference(scaling.model, logged);
   fit(training, data,
-      {.epochs = 2, .validation_model = &inference, .validation_data = &validation});
+      {.epochs = 2,
+       .metrics = {mean_of("y")},
+       .validation_model = &inference,
+       .validation_data = &validation});
   predict(inference, validation);
   return lines;
 }
