@@ -74,11 +74,11 @@ void expect_in_range(std::span<const Tensor> inputs, const graph::Plan& plan) {
     std::string expected = "0 to " + std::to_string(range.end - 1);
     if (range.other && (*range.other < 0 || *range.other >= range.end))
       expected += ", or " + std::to_string(*range.other) + ", which is left out";
-    throw Error(Errc::invalid_data, "model " + quoted_text(plan.name) + ": input " +
-                                        quoted_text(plan.inputs[number].name) + ": " +
-                                        range.element + " " + std::to_string(*bad) + " at sample " +
-                                        std::to_string(position / per_sample) +
-                                        " of the call: expected " + expected);
+    throw Error(Errc::invalid_data,
+                "model " + quoted_text(plan.name) + ": input " +
+                    quoted_text(plan.inputs[number].name) + ": " + range.element + " " +
+                    std::to_string(*bad) + " at sample " + std::to_string(position / per_sample) +
+                    " of the " + (plan.training ? "step" : "run") + ": expected " + expected);
   }
 }
 

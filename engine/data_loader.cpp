@@ -132,15 +132,15 @@ class DataLoader::Impl {
                                                settings, loader_limits(options));
   }
 
-  ~Impl() {
-    // An exception of the host's log function is dropped, because a destructor must not throw.
-    try {
-      tell(runtime_ ? runtime_->close() : actors::LoaderRemains());
-    } catch (...) {
-    }
-  }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
+
+  /// Closes the loader before its destruction. An exception of the host's log function is dropped,
+  /// because a destructor must not throw.
+  void end() noexcept try {
+    if (runtime_) tell(runtime_->close());
+  } catch (...) {
+  }
 
   bool in_own_process() const noexcept { return process_.is_current(); }
   const std::vector<Field>& fields() const noexcept { return fields_; }
@@ -328,8 +328,9 @@ DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, BatchSampler samp
 
 DataLoader::~DataLoader() {
   const actors::Uncancelled uncancelled;
+  if (impl_ && impl_->in_own_process()) impl_->end();
   // In a forked process, the loader is not freed: another thread of the parent may have been
-  // changing it at the time of the fork.
+  // changing it at the time of the fork. A function of the host's that end() calls may fork, too.
   if (impl_ && !impl_->in_own_process()) static_cast<void>(impl_.release());
   impl_.reset();
 }

@@ -21,11 +21,13 @@ StepResult ModelBody::run(std::span<const Tensor> inputs, const std::stop_token&
   const Stopwatch watch;
   const std::int64_t samples = samples_in(inputs, running_.plan());
   check_samples(samples);
-  expect_in_range(inputs, running_.plan());
   const std::uint64_t updates_before = running_.updates();
   ModelGauge::Call shown(running_.gauge());
   try {
-    const std::vector<Section> sections = sections_of(samples, stop);
+    short_plans_.open();
+    expect_not_stopped(stop);
+    expect_in_range(inputs, running_.plan());
+    const std::vector<Section> sections = sections_of(samples);
     std::vector<SectionResult> results;
     results.reserve(sections.size());
     for (const Section& section : sections) {
@@ -47,10 +49,7 @@ StepResult ModelBody::run(std::span<const Tensor> inputs, const std::stop_token&
   }
 }
 
-std::vector<ModelBody::Section> ModelBody::sections_of(std::int64_t samples,
-                                                       const std::stop_token& stop) {
-  short_plans_.open();
-  expect_not_stopped(stop);
+std::vector<ModelBody::Section> ModelBody::sections_of(std::int64_t samples) {
   const std::int64_t iteration = samples_per_iteration(call_size());
   const std::int64_t iterations = samples / iteration, whole = iterations * iteration;
   std::vector<Section> sections;

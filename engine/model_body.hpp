@@ -60,9 +60,9 @@ class ModelBody {
     /// Each replica runs this many micro-batches.
     std::int64_t micro_batches = 0;
   };
-  /// Begins a call of `samples` samples and divides them into sections. If a plan cannot be
-  /// compiled, or sections cannot be joined, the function throws, and nothing has changed.
-  std::vector<Section> sections_of(std::int64_t samples, const std::stop_token& stop);
+  /// Divides the `samples` samples of a call into sections. If a plan cannot be compiled, or
+  /// sections cannot be joined, the function throws, and nothing has changed.
+  std::vector<Section> sections_of(std::int64_t samples);
   /// Rethrows the exception that ends a run(). If the host can go on afterwards, the text says how
   /// much of the call was done.
   [[noreturn]] void throw_interrupted(std::int64_t samples, std::uint64_t updates_before) const;

@@ -141,10 +141,8 @@ actors::OptimizerTensors tensors_of(const graph::Plan& plan, const actors::Updat
     if (!variable.trainable) continue;
     for (const graph::StateTensor& state : state_of(rules.variables[i])) {
       const std::string name = name_of(variable, state);
-      const Tensor& tensor = *tensors.at(name);
-      check_numbers(tensor, state, name, subject);
-      // The model holds no memory of the host's, whose deleter would run inside some later call.
-      state_tensors.emplace_back(tensor.shape(), tensor.as<float>());
+      state_tensors.push_back(*tensors.at(name));
+      check_numbers(state_tensors.back(), state, name, subject);
     }
   }
   return result;

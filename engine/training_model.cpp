@@ -28,6 +28,19 @@ const Tensor& named(const std::vector<NamedTensor>& tensors, const char* kind,
                                           instead_of(name, tensors, &NamedTensor::name));
 }
 
+/// Returns `state` in memory that is not the host's, whose deleters would run inside of some later
+/// call.
+std::vector<NamedTensor> copied(const std::vector<NamedTensor>& state) {
+  std::vector<NamedTensor> copies;
+  for (const auto& [name, tensor] : state) {
+    Tensor copy;
+    if (tensor && tensor.dtype() == DType::f32) copy = {tensor.shape(), tensor.as<float>()};
+    if (tensor && tensor.dtype() == DType::i64) copy = {tensor.shape(), tensor.as<std::int64_t>()};
+    copies.push_back({name, std::move(copy)});
+  }
+  return copies;
+}
+
 }  // namespace
 
 const Tensor& StepResult::output(const std::string& name) const {
@@ -170,7 +183,7 @@ std::vector<NamedTensor> TrainingModel::optimizer_state() const {
 }
 void TrainingModel::set_optimizer_state(const std::vector<NamedTensor>& state) {
   as_one_call(impl_, "TrainingModel::set_optimizer_state", [&](auto& impl) {
-    impl.short_plans().open().set_optimizer_state(state, "optimizer state");
+    impl.short_plans().open().set_optimizer_state(copied(state), "optimizer state");
   });
 }
 void TrainingModel::save_optimizer_state(const std::string& path) const {

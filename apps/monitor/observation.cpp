@@ -107,8 +107,9 @@ Observation read_status(std::string_view answer) {
 void add_rates(std::vector<Observation>& now, const std::vector<Observation>& before) {
   for (Observation& process : now) {
     const Observation* const earlier = find_in(before, &Observation::pid, process.pid);
-    if (!earlier || process.now_ns <= earlier->now_ns) continue;
+    if (!earlier) continue;
     const double seconds = difference(process.now_ns, earlier->now_ns) * 1e-9;
+    if (!(seconds > 0)) continue;
     for (RunningModel& model : process.models)
       if (const RunningModel* then = find_in(earlier->models, &RunningModel::model, model.model))
         add_rates(model, *then, seconds);

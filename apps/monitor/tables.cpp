@@ -34,6 +34,11 @@ std::string counted(std::size_t number, const std::string& what, const std::stri
   return std::to_string(number) + ' ' + (number == 1 ? what : many);
 }
 
+/// Returns whether `number` is `before` + 1, whatever the two are.
+bool follows(std::int64_t number, std::int64_t before) {
+  return number > before && number - 1 == before;
+}
+
 std::string memory_text(const Ipu& ipu) {
   const std::string used = bytes_text(ipu.memory_bytes);
   return ipu.memory_budget_bytes ? used + " of " + bytes_text(*ipu.memory_budget_bytes) : used;
@@ -166,7 +171,7 @@ std::string numbers_text(const std::vector<std::int64_t>& numbers) {
   std::string text;
   for (std::size_t begin = 0, end = 0; begin < numbers.size(); begin = end) {
     end = begin + 1;
-    while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) ++end;
+    while (end < numbers.size() && follows(numbers[end], numbers[end - 1])) ++end;
     text += (text.empty() ? "" : ",") + std::to_string(numbers[begin]);
     if (end - begin > 1) text += (end - begin > 2 ? "-" : ",") + std::to_string(numbers[end - 1]);
   }

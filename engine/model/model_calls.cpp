@@ -52,8 +52,8 @@ void ModelCalls::refuse(std::string_view name) const {
                                 ", which is not done; call it when that has returned");
   throw Error(Errc::busy,
               refused + "another thread is in " + std::string(name_) +
-                  "; call it again when that has returned, or use a Model::clone() for what "
-                  "runs beside it");
+                  "; call it again when that has returned (a Model::clone() can be read and "
+                  "run beside it)");
 }
 
 ModelCall::ModelCall(ModelCalls& calls, std::string_view name) : calls_(calls), name_(name) {

@@ -160,9 +160,10 @@ struct Op {
   /// inputs of these shapes can make. The function is for callers that run an op without a user's
   /// data. Null says that the op takes any contents.
   void (*make_valid)(const Attributes&, std::span<const Operand> inputs) = nullptr;
-  /// Returns the ranges of those i64 inputs whose elements the op refuses outside of a range. If a
-  /// host gives such an input, the elements are checked before a call begins, because a kernel that
-  /// refuses an element ends the model. Null says that the op has no such input.
+  /// Returns the ranges of those i64 inputs whose elements a forward op of a model refuses outside
+  /// of a range that its attributes and types decide. If a host gives such an input, the elements
+  /// are checked before a call begins, because a kernel that refuses an element ends the model.
+  /// Null says that nothing is checked before a call.
   std::vector<IndexRange> (*index_ranges)(const Attributes&, Types inputs) = nullptr;
   /// `is_loss` says whether training may minimise output 0.
   bool is_loss = false;

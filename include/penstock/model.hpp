@@ -314,7 +314,8 @@ class Model {
   /// Returns the connectionist temporal classification loss of log_probabilities [N,T,C]
   /// (torch.nn.CTCLoss with the batch first). Sample n has the first `counts`[n] of its `labels` in
   /// the first `steps`[n] of the T steps; labels are i64 [N,S], counts and steps i64 [N]. The terms
-  /// are [N]. The mean divides each loss by its number of labels first.
+  /// are [N]. The mean divides each loss by its number of labels first. A call fails, and with it
+  /// the model, if one of the labels that count is the blank or no class.
   Value ctc_loss(Value log_probabilities, Value labels, Value steps, Value counts,
                  const CtcOptions& options = {});
   /// Makes any value a loss, so that a value computed from several losses can be minimized.
@@ -343,8 +344,8 @@ class Model {
   /// lost them. Calls throw these errors again until the weights can be read or load_weights() has
   /// replaced them. No function ever takes older weights for the newest.
   Tensor weight(const std::string& name) const;
-  /// Replaces the value of a parameter or buffer. The training and inference models that are made
-  /// from this model use the new value from their next call on.
+  /// Replaces the value of a parameter or buffer by a copy of `value`. The training and inference
+  /// models that are made from this model use the new value from their next call on.
   /// @throws Error shape_mismatch, and as weight(). The model is unchanged then.
   void set_weight(const std::string& name, const Tensor& value);
   /// Writes all weights to a file at `path` in the safetensors format, whole or not at all.

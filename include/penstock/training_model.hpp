@@ -151,9 +151,9 @@ class TrainingModel {
   /// handles: at the end of this call, of a later call of the same TrainingModel, or of its
   /// destructor.
   /// @throws Error shape_mismatch, and invalid_data for a label or id that is not a number of a
-  /// class or row, before anything has changed; stage_failed (also for what ctc_loss() and
-  /// binary_cross_entropy() do not take) or stalled afterwards. Then the model has failed for good,
-  /// and keeps the weights of the last update.
+  /// class or row, before anything has changed; stage_failed (also for labels that ctc_loss() and
+  /// probabilities that binary_cross_entropy() does not take) or stalled afterwards. Then the model
+  /// has failed for good, and keeps the weights of the last update.
   StepResult step(std::span<const Tensor> inputs, std::stop_token stop = {});
   /// Trains on `inputs` as step() does on a span.
   StepResult step(const std::vector<Tensor>& inputs, std::stop_token stop = {}) {
@@ -195,10 +195,10 @@ class TrainingModel {
   /// for example, "fc.weight.exp_avg". The names are PyTorch's. With Sgd::keras_variant and
   /// RmsProp::tf_variant, which keep other quantities, they are TensorFlow's.
   std::vector<NamedTensor> optimizer_state() const;
-  /// Replaces the state of the optimizer by `state`, which a model of the same parameters and rule
-  /// had on any topology. With the same weights, options and data, training goes on to the same
-  /// bits; random numbers and learning rates go on from the step of the state. Denormals, below
-  /// 2^-126, count as zero in everything that calls compute.
+  /// Replaces the state of the optimizer by a copy of `state`, which a model of the same parameters
+  /// and rule had on any topology. With the same weights, options and data, training goes on to the
+  /// same bits; random numbers and learning rates go on from the step of the state. Denormals,
+  /// below 2^-126, count as zero in everything that calls compute.
   /// @throws Error shape_mismatch, naming a tensor that is missing, that has another shape, or that
   /// the rule does not use; invalid_data for a step below 0 or above 2^53, for a number that is not
   /// finite, and for a negative number in a tensor that never has one (exp_avg_sq, square_avg,

@@ -3,15 +3,20 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <vector>
 
+#include "penstock/data_loader.hpp"
+#include "penstock/fit.hpp"
 #include "penstock/inference_model.hpp"
 #include "penstock/training_model.hpp"
 #include "tests/engine/same_weights.hpp"
 #include "tests/engine/small_models.hpp"
+#include "tests/engine/unchecked_indices.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 namespace penstock::testing {
 namespace {
@@ -49,7 +54,7 @@ TEST(IndexChecks, RefuseAStepBeforeItBegins) {
                               spoilt(samples(count, false), 1, static_cast<std::size_t>(bad), 4));
                         }),
                 "model \"plain\": input \"labels\": label 4 at sample " + std::to_string(bad) +
-                    " of the call: expected 0 to 3, or -100, which is left out");
+                    " of the step: expected 0 to 3, or -100, which is left out");
     EXPECT_EQ(training.updates(), other.updates());
   }
   training.step(spoilt(samples(16, false), 1, 5, -100));
@@ -57,7 +62,7 @@ TEST(IndexChecks, RefuseAStepBeforeItBegins) {
   expect_same_weights(model, undisturbed);
 }
 
-TEST(IndexChecks, RefuseIdsAndLabelsOfPositions) {
+TEST(IndexChecks, RefuseIdsOfPositions) {
   constexpr std::int64_t rows = 5, steps = 3;
   Model model("m", 3);
   const Value ids = model.input("ids", {steps}, DType::i64);
@@ -65,17 +70,69 @@ TEST(IndexChecks, RefuseIdsAndLabelsOfPositions) {
   model.output("y", y);
   model.loss(model.mse_loss(y, model.input("target", {steps, 4})));
   const std::vector<Tensor> fine{labels({4, steps}, 1, rows), uniform({4, steps, 4}, 2)};
-  const std::string expected =
-      "model \"m\": input \"ids\": id 5 at sample 2 of the call: expected 0 to 4";
+  const auto expected = [](const std::string& call) {
+    return "model \"m\": input \"ids\": id 5 at sample 2 of the " + call + ": expected 0 to 4";
+  };
   TrainingModel training(model, {.batch_size = 2, .device_iterations = 2}, Sgd{});
   EXPECT_EQ(refusal(Errc::invalid_data, [&] { training.step(spoilt(fine, 0, 2 * steps + 1, 5)); }),
-            expected);
+            expected("step"));
   EXPECT_EQ(training.step(fine).rows.micro_batches.count, 1);
   InferenceModel serving(model, {.batch_size = 2, .device_iterations = 2});
   EXPECT_EQ(
       refusal(Errc::invalid_data, [&] { serving.run({spoilt(fine, 0, 2 * steps + 1, 5)[0]}); }),
-      expected);
+      expected("run"));
   EXPECT_EQ(serving.run({fine[0]}).output("y").shape(), (Shape{4, steps, 4}));
+}
+
+// A model whose loss is an output needs labels in inference, too. An evaluation has the code of the
+// refused run, and the next one goes on.
+TEST(IndexChecks, RefuseLabelsOfPositionsInAnEvaluation) {
+  constexpr std::int64_t classes = 3, positions = 4, count = 4;
+  Model model("m", 3);
+  const Value scores = model.reshape(model.linear("fc", model.input("x", {2}), classes * positions),
+                                     {classes, positions});
+  const Value loss = model.cross_entropy(scores, model.input("labels", {positions}, DType::i64));
+  model.output("loss", loss);
+  model.loss(loss);
+  InferenceModel serving(model, {.batch_size = 2, .device_iterations = 2});
+  const std::vector<Tensor> fine{uniform({count, 2}, 1), labels({count, positions}, 2, classes)};
+  const auto evaluated = [&](const std::vector<Tensor>& samples) {
+    DataLoader data(tensor_dataset(samples), count);
+    return evaluate(serving, data, {mean_of("loss")}).samples;
+  };
+  EXPECT_EQ(
+      refusal(Errc::invalid_data, [&] { evaluated(spoilt(fine, 1, 3 * positions + 1, classes)); }),
+      "model \"m\": input \"labels\": label 3 at sample 3 of the run: expected 0 to 2, or "
+      "-100, which is left out");
+  EXPECT_EQ(evaluated(fine), count);
+}
+
+// A plan from the cache has the ranges, too.
+TEST(IndexChecks, AreThoseOfAPlanFromTheCacheToo) {
+  const TemporaryDirectory directory;
+  Options options = two_replicas();
+  options.runtime.cache_directory = directory.path().string();
+  for (const bool from_cache : {false, true}) {
+    TrainingModel training(plain_model(), options, Sgd{});
+    EXPECT_EQ(training.compile_report().from_cache, from_cache);
+    EXPECT_NE(
+        refusal(Errc::invalid_data, [&] { training.step(spoilt(samples(16, false), 1, 2, 4)); }),
+        "accepted");
+    training.step(samples(16, false));
+  }
+}
+
+TEST(IndexChecks, ComeAfterTheRefusalsOfAModelThatCannotGoOnAndOfACallThatWasStopped) {
+  TrainingModel training(without_checked_indices(plain_model()), two_replicas(), Sgd{});
+  EXPECT_NE(
+      refusal(Errc::stage_failed, [&] { training.step(spoilt(samples(16, false), 1, 2, 4)); }),
+      "accepted");
+  TrainingModel other(plain_model(), two_replicas(), Sgd{});
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_NE(refusal(Errc::cancelled,
+                    [&] { other.step(spoilt(samples(16, false), 1, 2, 4), stop.get_token()); }),
+            "accepted");
 }
 
 // Two losses read one input. The narrower range counts, and a class that one loss leaves out is a
@@ -97,9 +154,9 @@ TEST(IndexChecks, TakeWhatAllReadersOfAnInputTake) {
   for (const std::int64_t label : {0, 2, 5}) EXPECT_EQ(refused(label), "accepted") << label;
   const std::string who = "model \"m\": input \"labels\": label ";
   EXPECT_EQ(refused(3),
-            who + "3 at sample 1 of the call: expected 0 to 2, or 5, which is left out");
+            who + "3 at sample 1 of the step: expected 0 to 2, or 5, which is left out");
   EXPECT_EQ(refused(6),
-            who + "6 at sample 1 of the call: expected 0 to 5, or -100, which is left out");
+            who + "6 at sample 1 of the step: expected 0 to 5, or -100, which is left out");
 }
 
 }  // namespace

@@ -235,7 +235,8 @@ class Rules(unittest.TestCase):
         self.accepts(rules.pass_rule('graph/passes/memory/memory_plan.cpp',
                                      '#include "graph/passes/memory/buffer.hpp"\n', sources))
 
-        for comparison in ('node.op == &scale', '&graph::scale != node->op', 'a.op !=&b'):
+        for comparison in ('node.op == &scale', '&graph::scale != node->op', 'a.op !=&b',
+                           'node.op->name == "scale"'):
             with self.subTest(comparison=comparison):
                 self.refuses(rules.pass_rule('graph/passes/memory/liveness.cpp',
                                              f'if ({comparison}) return;\n', sources))

@@ -104,7 +104,8 @@ OTHER_ROWS = re.compile(rf'\b(?:as|see) ((?:{ROW_ID})(?:, (?:{ROW_ID}))*)')
 FUNCTION_BODY = re.compile(r'\)(?:\s|const\b|noexcept\b|->[\w:<>&* ]+)*\{([^{}]*.)', re.DOTALL)
 ACCESSOR = re.compile(r'\s*return [^;{}]*;\s*\}')
 COMMENT = re.compile(r'(?://|#).*')
-OP_COMPARISON = re.compile(r'(?:\.|->)op\s*[!=]=\s*&|&\s*[\w:]+\s*[!=]=\s*[\w.>()-]*(?:\.|->)op\b')
+OP_COMPARISON = re.compile(r'(?:\.|->)op(?:->name\s*[!=]=|\s*[!=]=\s*&)'
+                           r'|&\s*[\w:]+\s*[!=]=\s*[\w.>()-]*(?:\.|->)op\b')
 # This matches a path from the root, with or without a suffix, and any other path that ends as a
 # header does.
 PATH = re.compile(

@@ -195,6 +195,13 @@ void fill_sequences(const Attributes& attributes, std::span<const Operand> input
     label = classes == 1 ? blank : (blank + 1 + number++ % (classes - 1)) % classes;
 }
 
+/// Returns the ranges of lengths and of numbers of labels. The range of the labels themselves
+/// depends on these, because labels behind the last one of a sequence are never read.
+std::vector<IndexRange> ranges_of_lengths(const Attributes&, Types inputs) {
+  return {{.input = 2, .end = inputs[0].shape[1] + 1, .element = "length"},
+          {.input = 3, .end = inputs[1].shape[1] + 1, .element = "number of labels"}};
+}
+
 }  // namespace
 
 const Op ctc_loss{.name = "ctc_loss",
@@ -206,6 +213,7 @@ const Op ctc_loss{.name = "ctc_loss",
                   .workspace = workspace,
                   .samples = samples,
                   .make_valid = fill_sequences,
+                  .index_ranges = ranges_of_lengths,
                   .is_loss = true};
 
 const Op ctc_loss_gradient{

@@ -44,11 +44,10 @@ TEST(ModelCalls, RefuseACallWhileAnotherThreadIsInOne) {
   ModelCalls calls("m");
   CallElsewhere step(calls, "TrainingModel::step");
   for (int time = 0; time < 2; ++time)
-    EXPECT_EQ(
-        refusal(Errc::busy, [&] { ModelCall(calls, "Model::weight"); }),
-        "model \"m\": Model::weight cannot begin, for another thread is in "
-        "TrainingModel::step; call it again when that has returned, or use a Model::clone() for "
-        "what runs beside it");
+    EXPECT_EQ(refusal(Errc::busy, [&] { ModelCall(calls, "Model::weight"); }),
+              "model \"m\": Model::weight cannot begin, for another thread is in "
+              "TrainingModel::step; call it again when that has returned (a Model::clone() can be "
+              "read and run beside it)");
   step.end();
   EXPECT_EQ(refusal(Errc::busy, [&] { ModelCall(calls, "Model::weight"); }), "accepted");
 }

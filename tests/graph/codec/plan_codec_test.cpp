@@ -5,6 +5,7 @@
 #include "graph/plan/dump.hpp"
 #include "graph/plan/schedules/schedules.hpp"
 #include "penstock/error.hpp"
+#include "tests/support/model_builder.hpp"
 #include "tests/support/plan_runner.hpp"
 #include "tests/support/random_network.hpp"
 #include "tests/support/random_tensor.hpp"
@@ -39,6 +40,22 @@ TEST(PlanCodec, GivesBackWhatItWasGiven) {
       EXPECT_EQ(encode(read), bytes);
       EXPECT_EQ(dump(read.plan), dump(given.plan));
     }
+}
+
+TEST(PlanCodec, GivesBackTheRangesOfInputs) {
+  testing::ModelBuilder model;
+  const auto ids = model.input("ids", {3}, DType::i64),
+             labels = model.input("labels", {3}, DType::i64);
+  const auto x = model.apply("embedding", {model.parameter("table", {7, 5}), ids}, {}, "rows");
+  const auto scores =
+      model.apply("transpose", {x}, {{"axes", std::vector<std::int64_t>{0, 2, 1}}}, "scores");
+  model.loss(
+      model.apply("cross_entropy", {scores, labels}, {{"ignore_index", std::int64_t{9}}}, "loss"));
+  const Compiled given = compile(model.graph(), {.training = true});
+  ASSERT_EQ(given.plan.input_ranges,
+            (std::vector<InputRange>{{.input = 0, .end = 7, .other = {}, .element = "id"},
+                                     {.input = 1, .end = 5, .other = 9, .element = "label"}}));
+  EXPECT_EQ(decode(encode(given)).plan.input_ranges, given.plan.input_ranges);
 }
 
 TEST(PlanCodec, GivesBackPhases) {

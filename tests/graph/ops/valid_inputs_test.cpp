@@ -133,7 +133,8 @@ TEST(ValidInputs, AreThoseInTheRangesOfIndices) {
       }
     }
   }
-  EXPECT_EQ(checked, (std::set<std::string_view>{"cross_entropy", "embedding", "nll_loss"}));
+  EXPECT_EQ(checked,
+            (std::set<std::string_view>{"cross_entropy", "ctc_loss", "embedding", "nll_loss"}));
 }
 
 OpCall call_of(const std::string& op, const std::vector<TensorType>& types,
