@@ -145,7 +145,7 @@ std::string to_string(const CompileReport& report) {
         decimal_text(report.seconds * 1e3, 2) + " ms" + phases(report) + "\n" +
         to_string(report.call) + stages_table(report.stages) +
         (report.automatic_stages ? "stages auto: " : "stages: ") + stages_line(report) +
-        "\nexpected utilisation " + percent_text(report.expected_utilization) + ", full after " +
+        "\nexpected utilization " + percent_text(report.expected_utilization) + ", full after " +
         std::to_string(report.ramp) + " micro-batches, layout conversions " +
         std::to_string(report.layout_conversions) + lanes_text(report) + ", threads per IPU " +
         std::to_string(report.threads_per_ipu) + "\n" + traffic_text(report) + outputs_text(report);

@@ -59,7 +59,7 @@ TEST(CompileReport, IsATableWithItsColumnsAligned) {
             "        1       0.0    0.0\n"
             "stages: 2 stages, from conv1, fc; the slowest has 75 % of the work; expected: 1.3 "
             "times the throughput of one stage, on 2 threads\n"
-            "expected utilisation 93 %, full after 3 micro-batches, layout conversions 2, lanes "
+            "expected utilization 93 %, full after 3 micro-batches, layout conversions 2, lanes "
             "wasted by padding 8 of 48, threads per IPU 2\n"
             "sent per micro-batch, in kB: 0 to 1 23.0, 1 to 0 0.5\n"
             "returned per step, in bytes: loss 12, logits 1920, anchor pooled 64000; 65932 in all\n"

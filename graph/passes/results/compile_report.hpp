@@ -1,4 +1,4 @@
-// This pass makes a report on a plan for people to read: a row per stage, the expected utilisation,
+// This pass makes a report on a plan for people to read: a row per stage, the expected utilization,
 // and warnings. It is pure.
 #pragma once
 
@@ -20,7 +20,7 @@ struct ReportRequest {
   std::vector<StageCost> measured = {};
 };
 
-/// Returns the report on `plan`. Utilisation and speed-up come from a simulation of at most 16
+/// Returns the report on `plan`. Utilization and speed-up come from a simulation of at most 16
 /// micro-batches per stage, or at most two if there are very many stages. The caller fills in
 /// `seconds`, `steps`, `from_cache`, `call`, `outputs`, `layout_conversions`, `lanes`,
 /// `wasted_lanes` and `automatic_stages`. @throws Error internal if the schedule cannot finish the

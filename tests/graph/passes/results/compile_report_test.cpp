@@ -22,7 +22,7 @@ Plan balanced(std::size_t stages, bool training = true, const Schedule& schedule
   return plan;
 }
 
-TEST(CompileReport, ExpectsTheUtilisationOfABalancedPipeline) {
+TEST(CompileReport, ExpectsTheUtilizationOfABalancedPipeline) {
   for (const auto m : {4, 10, 40})  // The formula for p stages is m / (m + p - 1).
     EXPECT_NEAR(report_on(balanced(4), {.micro_batches = m}).expected_utilization, m / (m + 3.0),
                 0.01)

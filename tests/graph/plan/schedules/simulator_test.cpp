@@ -165,7 +165,7 @@ TEST(Simulator, FreeRunningEqualStagesReachTheBoundsExactly) {
   }
 }
 
-TEST(Simulator, BalancedPipelinesFollowTheClosedFormOfUtilisation) {
+TEST(Simulator, BalancedPipelinesFollowTheClosedFormOfUtilization) {
   for (const char* schedule : {"grouped", "interleaved"})
     for (const int micro_batches : {1, 4, 10, 40}) {
       SCOPED_TRACE(std::string(schedule) + ", " + std::to_string(micro_batches));
