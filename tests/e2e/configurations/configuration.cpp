@@ -35,7 +35,7 @@ const std::vector<NamedOptimizer>& optimizers() {
   return list;
 }
 
-/// In one of three draws, gives `parameter` another learning rate than the other parameters have,
+/// Gives `parameter`, in one of three draws, another learning rate than the other parameters have,
 /// and another weight decay if the rule has one.
 void draw_group(Draws& draws, const std::string& parameter, Optimizer& optimizer) {
   if (draws.below(3) != 0) return;
