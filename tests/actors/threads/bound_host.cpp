@@ -3,6 +3,7 @@
 
 #include <sched.h>
 
+#include <atomic>
 #include <cstdio>
 
 #include "actors/threads/engine_thread.hpp"
@@ -18,9 +19,10 @@ int cpus() {
 }  // namespace
 
 int main() {
-  int threads = 0;
-#pragma omp parallel reduction(+ : threads)
-  threads += 1;
+  // ThreadSanitizer does not know how OpenMP's library orders its threads, but it knows an atomic.
+  std::atomic<int> threads = 0;
+#pragma omp parallel
+  ++threads;
   int engine = 0;
   {
     const penstock::actors::EngineThread thread("engine", [&] { engine = cpus(); });
