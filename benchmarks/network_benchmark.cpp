@@ -8,6 +8,7 @@
 // each measurement is repeated. PENSTOCK_BYTES and PYTORCH_BYTES are the peak memory of processes
 // that have done the trainer's default work; benchmarks/run measures both.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -103,6 +104,14 @@ void print_balanced(int rounds) {
            .unit = "cores",
            .setting = windows,
            .penstock = number(result.sharded.busy_cores, 2)});
+    const BubbleProfile bubble = balanced_bubble(accumulation, rounds);
+    const double points = 100 * std::abs(bubble.measured - bubble.predicted);
+    print({.work = "  bubble, measured from predicted",
+           .unit = "points",
+           .setting = windows + ", " + number(100 * bubble.measured, 1) + " % measured, " +
+                      number(100 * bubble.predicted, 1) + " % predicted",
+           .penstock = number(points, 1),
+           .goals = {at_most(3, points, 1)}});
   }
 }
 

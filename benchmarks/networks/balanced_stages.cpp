@@ -15,8 +15,8 @@ constexpr int micro_batches = 120;
 
 class Engine {
  public:
-  Engine(Strategy strategy, int accumulation)
-      : model_(equal_stages(), options(strategy, accumulation), Sgd{.learning_rate = 1e-6}),
+  Engine(Strategy strategy, int accumulation, bool trace = false)
+      : model_(equal_stages(), options(strategy, accumulation, trace), Sgd{.learning_rate = 1e-6}),
         x_(Tensor::zeros(DType::f32, {batch * micro_batches, equal_stage_inputs})) {
     run();
     seconds_.clear();
@@ -32,14 +32,16 @@ class Engine {
     return {.visit_microseconds = median(seconds_) * 1e6 / visits,
             .busy_cores = median(busy_) / median(seconds_)};
   }
+  BubbleProfile bubble() { return model_.profile().bubble; }
 
  private:
-  static Options options(Strategy strategy, int accumulation) {
+  static Options options(Strategy strategy, int accumulation, bool trace) {
     Options options{.batch_size = static_cast<int>(batch),
                     .device_iterations = micro_batches / accumulation};
     options.topology.strategy = strategy;
     options.training.gradient_accumulation = accumulation;
     options.runtime.threads = 2;
+    options.runtime.trace = trace;
     return options;
   }
   double busy_seconds() {
@@ -65,6 +67,12 @@ BalancedStages compare_balanced_stages(int accumulation, int rounds) {
   const StageTimes all = pipelined.times(), one = sharded.times();
   return {
       .pipelined = all, .sharded = one, .speedup = one.visit_microseconds / all.visit_microseconds};
+}
+
+BubbleProfile balanced_bubble(int accumulation, int rounds) {
+  Engine pipelined(Strategy::pipelined, accumulation, true);
+  for (int round = 0; round < rounds; ++round) pipelined.run();
+  return pipelined.bubble();
 }
 
 }  // namespace penstock::benchmarks

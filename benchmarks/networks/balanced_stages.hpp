@@ -1,6 +1,8 @@
 // compare_balanced_stages() says how much faster four equal stages are if they work at the same
-// time instead of one at a time.
+// time instead of one at a time, and balanced_bubble() how much of their IPUs' time is idle.
 #pragma once
+
+#include "penstock/profile.hpp"
 
 namespace penstock::benchmarks {
 
@@ -20,5 +22,9 @@ struct BalancedStages {
 /// micro-batches. Each of the `rounds` rounds runs first the pipelined stages and then the sharded
 /// stages.
 BalancedStages compare_balanced_stages(int accumulation, int rounds);
+
+/// Returns the bubble of the pipelined stages on two worker threads, as the model's own profile of
+/// `rounds` calls and of the call before them has it.
+BubbleProfile balanced_bubble(int accumulation, int rounds);
 
 }  // namespace penstock::benchmarks
