@@ -187,6 +187,11 @@ class DataLoader::Impl {
     return {remains.threads, remains.text};
   }
 
+  std::vector<HostEvent> take_trace() {
+    const Call call(*this, "take_trace()");
+    return runtime_->take_trace();
+  }
+
   double waited_seconds() const noexcept {
     const CanonicalFloats floats;
     return std::chrono::duration<double>(runtime_->waited()).count();
@@ -389,6 +394,10 @@ ClosedLoader DataLoader::close() {
 
 double DataLoader::waited_seconds() const noexcept {
   return impl_->waited_seconds();
+}
+
+std::vector<HostEvent> DataLoader::take_trace() {
+  return or_out_of_memory("DataLoader::take_trace", [&] { return impl_->take_trace(); });
 }
 
 DataLoader::Iterator DataLoader::begin() {

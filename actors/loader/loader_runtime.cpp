@@ -15,6 +15,7 @@
 #include "graph/values/canonical_floats.hpp"
 #include "graph/values/number_range.hpp"
 #include "graph/values/out_of_memory.hpp"
+#include "graph/values/stopwatch.hpp"
 
 namespace penstock::actors {
 namespace {
@@ -72,12 +73,12 @@ class LoaderRuntime::Impl {
   LoadedBatch take(std::int64_t batch, const std::stop_token& stop) {
     expect_open();
     if (stop.stop_requested()) cancelled(batch);
-    const auto asked = std::chrono::steady_clock::now();
+    const std::int64_t asked_ns = steady_ns();
     Letter<TakeBatch> letter(TakeBatch{.batch = batch});
     letter.message().number = port_->open();
     mail_->post(letter.take());
     std::optional<LoadedBatch> taken = port_->wait(limits_.batch, stop);
-    if (!taken || !taken->ready) count_wait(std::chrono::steady_clock::now() - asked);
+    if (!taken || !taken->ready) count_wait(asked_ns);
     if (!taken && stop.stop_requested()) cancelled(batch);
     if (!taken) stalled();
     if (taken->failure) fail(*taken->failure);
@@ -86,6 +87,10 @@ class LoaderRuntime::Impl {
 
   std::chrono::nanoseconds waited() const noexcept {
     return std::chrono::nanoseconds(waited_.load(std::memory_order_relaxed));
+  }
+
+  std::vector<HostEvent> take_trace() {
+    return watch_->trace() ? watch_->trace()->take().take() : std::vector<HostEvent>();
   }
 
   LoaderRemains close() noexcept {
@@ -104,7 +109,7 @@ class LoaderRuntime::Impl {
   Impl(int readers, const LoaderLimits& limits)
       : limits_(limits),
         readers_(readers),
-        watch_(std::make_shared<LoaderWatch>(readers)),
+        watch_(std::make_shared<LoaderWatch>(readers, limits.trace_events)),
         port_(std::make_shared<BatchPort>()),
         mail_(std::make_shared<ReaderMail>()) {}
 
@@ -128,8 +133,11 @@ class LoaderRuntime::Impl {
     if (closed_) throw Error(Errc::closed, "data loader: it was closed; make a new one");
   }
 
-  void count_wait(std::chrono::steady_clock::duration time) noexcept {
-    waited_.fetch_add(std::chrono::nanoseconds(time).count(), std::memory_order_relaxed);
+  /// Counts a wait that began at `begin_ns` and ends now.
+  void count_wait(std::int64_t begin_ns) noexcept {
+    waited_.fetch_add(steady_ns() - begin_ns, std::memory_order_relaxed);
+    if (HostTrace* const trace = watch_->trace())
+      trace->record({.actor = HostActor::loader, .begin_ns = begin_ns});
   }
 
   [[noreturn]] void stalled() const {
@@ -214,6 +222,10 @@ LoadedBatch LoaderRuntime::take(std::int64_t batch, const std::stop_token& stop)
 
 std::chrono::nanoseconds LoaderRuntime::waited() const noexcept {
   return impl_->waited();
+}
+
+std::vector<HostEvent> LoaderRuntime::take_trace() {
+  return impl_->take_trace();
 }
 
 LoaderRemains LoaderRuntime::close() noexcept {

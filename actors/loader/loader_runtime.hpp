@@ -7,19 +7,24 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "actors/loader/loader_batch.hpp"
 #include "actors/loader/loader_source.hpp"
 #include "actors/loader/stream_source.hpp"
+#include "penstock/trace.hpp"
 
 namespace penstock::actors {
 
-/// LoaderLimits say how long a loader waits for the code of a dataset.
+/// LoaderLimits say how long a loader waits for the code of a dataset, and how many events it
+/// keeps.
 struct LoaderLimits {
   /// This is the longest time that a call waits for a batch.
   std::chrono::nanoseconds batch = std::chrono::seconds(60);
   /// This is the longest time that close() waits for the loader's threads to end.
   std::chrono::nanoseconds end = std::chrono::seconds(10);
+  /// The loader keeps the newest `trace_events` events; 0 means that it records nothing.
+  std::int64_t trace_events = 0;
 };
 
 /// LoaderRemains say what a closed loader has left behind.
@@ -53,6 +58,10 @@ class LoaderRuntime {
   LoadedBatch take(std::int64_t batch, const std::stop_token& stop = {});
   /// Returns how long calls of take() have waited for batches, including calls that failed.
   std::chrono::nanoseconds waited() const noexcept;
+  /// Returns what the readers have done, and how take() has waited, since the last call of this
+  /// function. The events are in the order in which they ended. @throws std::bad_alloc if there is
+  /// no memory; the events are then lost.
+  std::vector<HostEvent> take_trace();
 
   /// Asks the dataset's code to stop, and waits for the threads that run it, for LoaderLimits::end
   /// at most. Threads that are still in the dataset's code are left behind: each of them keeps what

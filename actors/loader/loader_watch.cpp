@@ -6,7 +6,9 @@
 
 namespace penstock::actors {
 
-LoaderWatch::LoaderWatch(int workers) : reading_(static_cast<std::size_t>(workers)) {
+LoaderWatch::LoaderWatch(int workers, std::int64_t trace_events)
+    : reading_(static_cast<std::size_t>(workers)) {
+  if (trace_events > 0) trace_.emplace(trace_events);
   ended_.request_stop();
 }
 

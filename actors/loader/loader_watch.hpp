@@ -1,20 +1,24 @@
 // A LoaderWatch is shared by a loader's caller and its readers. It knows which sample each reader
 // is reading, so that a stall can be explained, and which epoch is wanted, so that reads for any
-// other epoch can be stopped. Any thread may use it.
+// other epoch can be stopped. It keeps what they have recorded. Any thread may use it.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
+
+#include "actors/execution/host_trace.hpp"
 
 namespace penstock::actors {
 
 class LoaderWatch {
  public:
-  explicit LoaderWatch(int workers);
+  /// Makes a watch that keeps the newest `trace_events` events; 0 means that nothing is recorded.
+  explicit LoaderWatch(int workers, std::int64_t trace_events = 0);
 
   /// Makes `epoch` the only epoch that is wanted. Its reads will be asked to stop through `stop`.
   /// Reads for any other epoch are asked to stop now; the callbacks that they have registered for
@@ -28,6 +32,9 @@ class LoaderWatch {
 
   void begin_read(int worker, std::int64_t sample) noexcept { slot(worker).store(sample + 1); }
   void end_read(int worker) noexcept { slot(worker).store(0); }
+
+  /// Returns the trace, or null if nothing is recorded.
+  HostTrace* trace() noexcept { return trace_ ? &*trace_ : nullptr; }
 
   /// Returns, for instance, "worker 0 has not finished reading sample 17, worker 1 waits for work".
   std::string describe() const;
@@ -47,6 +54,7 @@ class LoaderWatch {
   // This has, for each worker, the number of the sample that it reads plus 1, or 0 if it reads
   // none.
   std::vector<std::atomic<std::int64_t>> reading_;
+  std::optional<HostTrace> trace_;
 };
 
 }  // namespace penstock::actors

@@ -17,10 +17,12 @@ ReadResult RowReader::read(const ReadTask& task) noexcept {
   const CanonicalFloats floats;
   const std::stop_token stop = watch_->stop_of(task.epoch);
   ReadResult result{task.epoch, task.batch, {}};
-  for (std::int64_t row = task.rows.begin; row < task.rows.end && !result.failure; ++row) {
-    if (stop.stop_requested()) break;
-    result.failure = read_row(task, row, stop);
-  }
+  traced(watch_->trace(), {.actor = HostActor::reader, .reader = number_}, [&] {
+    for (std::int64_t row = task.rows.begin; row < task.rows.end && !result.failure; ++row) {
+      if (stop.stop_requested()) break;
+      result.failure = read_row(task, row, stop);
+    }
+  });
   return result;
 }
 

@@ -21,7 +21,8 @@ FillResult StreamReader::fill(const FillTask& task) noexcept {
   if (epoch_ != task.epoch) samples_ = 0;
   watch_->begin_read(number_, samples_);
   try {
-    fill_rows(task, stop, result);
+    traced(watch_->trace(), {.actor = HostActor::reader, .reader = number_},
+           [&] { fill_rows(task, stop, result); });
   } catch (...) {
     result.failure = failure_of(std::current_exception(), Errc::invalid_data, [&] {
       return "data loader: reading sample " + std::to_string(samples_) + " of worker " +

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "apps/trainer/interruption.hpp"
 #include "apps/trainer/options/engine_options.hpp"
@@ -99,9 +100,16 @@ int Run::execute(const std::function<void()>& on_first_step) {
   return signal;
 }
 
+void Run::add_events(penstock::Profile& profile, penstock::DataLoader& loader) {
+  const std::vector<penstock::HostEvent> events = loader.take_trace();
+  profile.host_events.insert(profile.host_events.end(), events.begin(), events.end());
+}
+
 // A training that is finished is not lost because its profile cannot be written.
 void Run::write_profiles() try {
-  const RunProfiles profiles{training_.profile(), inference_.profile()};
+  RunProfiles profiles{training_.profile(), inference_.profile()};
+  add_events(profiles.training, training_loader_);
+  add_events(profiles.inference, test_loader_);
   outputs_.commit(profiles);
   print_profile(profiles.training);
 } catch (const std::exception& error) {

@@ -38,6 +38,8 @@ class Run {
   penstock::History train(const std::function<void()>& on_first_step, std::stop_token stop);
   /// Returns nothing if `stop` has ended the test.
   std::optional<penstock::Evaluation> evaluate(std::stop_token stop);
+  /// Adds to `profile` what the readers of `loader` did and how the run waited for them.
+  static void add_events(penstock::Profile& profile, penstock::DataLoader& loader);
   void write_profiles();
   /// Returns the share of the time of the IPUs in which they were idle since the last call of this
   /// function, which was `seconds` ago, or since the beginning.

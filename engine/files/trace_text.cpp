@@ -30,14 +30,18 @@ std::string row_name(int process, std::int32_t row, const std::string& name) {
 
 int host_row(const HostEvent& event) {
   const int first = 1;  // Row 0 has the host's calls.
-  return event.actor == HostActor::reducer ? first + static_cast<int>(host_actors) + event.stage
-                                           : first + static_cast<int>(event.actor);
+  // Behind the actors that are there once, reducers and readers take turns.
+  const int several = first + static_cast<int>(host_actors);
+  if (event.actor == HostActor::reducer) return several + 2 * event.stage;
+  if (event.actor == HostActor::reader) return several + 2 * event.reader + 1;
+  return first + static_cast<int>(event.actor);
 }
 
 std::string host_row_name(const HostEvent& event) {
   const std::string actor(to_string(event.actor));
-  return event.actor == HostActor::reducer ? actor + " of stage " + std::to_string(event.stage)
-                                           : actor;
+  if (event.actor == HostActor::reducer) return actor + " of stage " + std::to_string(event.stage);
+  if (event.actor == HostActor::reader) return actor + " " + std::to_string(event.reader);
+  return actor;
 }
 
 std::string program_run(const TraceEvent& event, std::int64_t origin_ns) {

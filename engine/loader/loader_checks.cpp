@@ -57,6 +57,8 @@ void check_threads(const DataLoaderOptions& options) {
   check_number("data_loader.timeout_seconds", options.timeout_seconds,
                {.low = 0, .high = 1e9, .above_low = true});
   check_number("data_loader.stop_seconds", options.stop_seconds, {.low = 0, .high = 1e9});
+  check_number("data_loader.trace_events", static_cast<double>(options.trace_events),
+               {.low = 0, .high = 1e12});
 }
 
 void check_order(const DataLoaderOptions& options) {

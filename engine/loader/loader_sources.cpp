@@ -107,7 +107,8 @@ actors::StreamSettings stream_settings(std::int64_t rows, const DataLoaderOption
 
 actors::LoaderLimits loader_limits(const DataLoaderOptions& options) {
   const CanonicalFloats floats;  // The host may let floating-point exceptions trap.
-  return {duration_of(options.timeout_seconds), duration_of(options.stop_seconds)};
+  return {duration_of(options.timeout_seconds), duration_of(options.stop_seconds),
+          options.trace_events};
 }
 
 }  // namespace penstock

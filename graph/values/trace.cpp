@@ -52,6 +52,10 @@ std::string_view to_string(HostActor actor) noexcept {
       return "reducer";
     case HostActor::host_store:
       return "host store";
+    case HostActor::reader:
+      return "reader";
+    case HostActor::loader:
+      return "loader";
   }
   return "unknown";
 }

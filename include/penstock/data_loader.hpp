@@ -15,6 +15,7 @@
 #include "penstock/iterable_dataset.hpp"
 #include "penstock/options.hpp"
 #include "penstock/tensor.hpp"
+#include "penstock/trace.hpp"
 
 namespace penstock {
 
@@ -82,6 +83,9 @@ struct DataLoaderOptions {
   /// DataLoader::close(). The thread that calls close() or the destructor makes the call, and the
   /// destructor drops what the function throws.
   std::function<void(std::string_view)> log = {};
+  /// The loader keeps its newest `trace_events` events until take_trace() returns them; 0 means
+  /// that it records nothing. An event takes 40 bytes.
+  std::int64_t trace_events = 0;
 
   /// Checks every field. @throws Error invalid_argument that names the field, its range and its
   /// value.
@@ -105,13 +109,13 @@ struct ClosedLoader {
 /// the number of workers, which share the dataset, and on whether the mode is `rebatched`. What
 /// they hold never depends on timing.
 ///
-/// A loader serves one call at a time: next(), start_epoch(), skip_epochs() and close() throw Error
-/// busy while another of them is under way on any thread. The functions that count batches, samples
-/// and waits may be called at the same time. The host must not destroy or move a loader while a
-/// call of the loader is under way; nothing detects that. In a process that was forked from the
-/// loader's own process, the four functions throw Error closed, and the destructor returns at once
-/// and frees nothing. Every function throws Error out_of_memory if there is no memory, and may then
-/// be called again.
+/// A loader serves one call at a time: next(), start_epoch(), skip_epochs(), take_trace() and
+/// close() throw Error busy while another of them is under way on any thread. The functions that
+/// count batches, samples and waits may be called at the same time. The host must not destroy or
+/// move a loader while a call of the loader is under way; nothing detects that. In a process that
+/// was forked from the loader's own process, the five functions throw Error closed, and the
+/// destructor returns at once and frees nothing. Every function throws Error out_of_memory if there
+/// is no memory, and may then be called again.
 class DataLoader {
  public:
   /// Makes batches of `samples_per_batch` samples. @throws Error invalid_argument for options that
@@ -207,6 +211,13 @@ class DataLoader {
   /// The result is 0 in sync mode, and with an iterable dataset in rebatched mode, because a batch
   /// is then assembled during the call of next().
   double waited_seconds() const noexcept;
+  /// Returns what the readers have done, and each wait that waited_seconds() counts, since the last
+  /// call of this function, in the order in which they ended. If a host appends the events to
+  /// Profile::host_events, write_profile() gives each reader and the loader a row in trace.json; it
+  /// should append the events of one loader only. There are no events unless
+  /// DataLoaderOptions::trace_events is set. @throws Error busy; closed in a forked process;
+  /// out_of_memory, after which the events are lost.
+  std::vector<HostEvent> take_trace();
 
   /// An Iterator makes `for (Batch& batch : loader)` possible.
   class Iterator;

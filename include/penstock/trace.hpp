@@ -80,9 +80,11 @@ enum class HostActor : std::uint8_t {
   /// replicas.
   reducer,
   host_store,  ///< The host store hands out a block of memory that it keeps for a stage.
+  reader,      ///< A reader of a data loader reads the samples of a batch, or some of them.
+  loader,      ///< A data loader lets its host wait for a batch that is not complete.
 };
 /// `host_actors` is the number of enumerators of HostActor.
-inline constexpr std::size_t host_actors = 5;
+inline constexpr std::size_t host_actors = 7;
 /// Returns the name of the enumerator.
 std::string_view to_string(HostActor actor) noexcept;
 
@@ -94,6 +96,8 @@ struct HostEvent {
   std::int32_t replica = -1;
   /// `stage` is the stage that the event was for; -1 if it was for all stages.
   std::int32_t stage = -1;
+  /// `reader` is the number of the loader's reader; -1 for any other actor.
+  std::int32_t reader = -1;
   /// `micro_batch` is the micro-batch that the event was for, counted per replica since the model
   /// was built; -1 if it was for no single micro-batch.
   std::int64_t micro_batch = -1;

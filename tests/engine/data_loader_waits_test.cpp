@@ -2,6 +2,7 @@
 // explained, and a loader that is destroyed reads no more.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -9,9 +10,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "penstock/data_loader.hpp"
 #include "tests/engine/numbered_batches.hpp"
+#include "tests/support/numbered_streams.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/thread_count.hpp"
 
@@ -89,6 +93,54 @@ TEST(DataLoaderWaits, E2_CountsEveryWaitForABatchThatIsReadWhenItIsAskedFor) {
     }
     EXPECT_EQ(loader.waited_seconds(), waited) << "there is nothing to wait for";
   }
+}
+
+TEST(DataLoaderWaits, AreRecordedBesideWhatTheReadersDid) {
+  const auto count = [](const std::vector<HostEvent>& events, HostActor actor) {
+    return std::ranges::count(events, actor, &HostEvent::actor);
+  };
+  DataLoader loader(numbered(8), 4, {.mode = LoaderMode::sync, .workers = 2, .trace_events = 100});
+  loader.start_epoch();
+  while (loader.next()) continue;
+  const std::vector<HostEvent> events = loader.take_trace();
+  EXPECT_EQ(count(events, HostActor::reader), 2 * 2) << "each reader reads a half of two batches";
+  EXPECT_EQ(count(events, HostActor::loader), 2);
+  double waited = 0;
+  std::vector<std::int64_t> free_from(2, 0);  // A reader reads one part of a batch at a time.
+  for (const HostEvent& event : events) {
+    EXPECT_LE(event.begin_ns, event.end_ns);
+    EXPECT_EQ(event.reader >= 0, event.actor == HostActor::reader);
+    if (event.actor == HostActor::loader) {
+      waited += static_cast<double>(event.end_ns - event.begin_ns) * 1e-9;
+      continue;
+    }
+    std::int64_t& from = free_from.at(static_cast<std::size_t>(event.reader));
+    EXPECT_GE(event.begin_ns, std::exchange(from, event.end_ns));
+  }
+  // Each wait is recorded a moment after it was counted.
+  EXPECT_GE(waited, loader.waited_seconds() - 1e-9);
+  EXPECT_TRUE(loader.take_trace().empty()) << "each event is returned once";
+}
+
+TEST(DataLoaderWaits, AreRecordedOfStreamsToo) {
+  DataLoader loader(std::make_shared<NumberedStreams>(8), 4, {.workers = 2, .trace_events = 100});
+  while (loader.next()) continue;
+  const std::vector<HostEvent> events = loader.take_trace();
+  for (const int reader : {0, 1})
+    EXPECT_GT(std::ranges::count(events, reader, &HostEvent::reader), 0) << reader;
+}
+
+TEST(DataLoaderWaits, AreRecordedOnlyIfAskedForAndOnlyTheNewestAreKept) {
+  for (const std::int64_t most : {0, 3}) {
+    DataLoader loader(numbered(40), 4, {.workers = 1, .trace_events = most});
+    loader.start_epoch();
+    while (loader.next()) continue;
+    EXPECT_EQ(loader.take_trace().size(), static_cast<std::size_t>(most));
+  }
+  EXPECT_NE(
+      refusal(Errc::invalid_argument, [] { DataLoaderOptions{.trace_events = -1}.validate(); })
+          .find("data_loader.trace_events"),
+      std::string::npos);
 }
 
 TEST(DataLoaderWaits, StopsReadingForAnEpochThatIsOver) {

@@ -1,12 +1,16 @@
 #include "apps/trainer/options/engine_options.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
 namespace trainer {
 namespace {
+
+/// A loader of a run that is profiled keeps at most this many events.
+constexpr std::int64_t most_loader_events = 100'000;
 
 void log_to_stderr(std::string_view line) {
   const std::string text = std::string(line) + '\n';
@@ -137,6 +141,7 @@ penstock::DataLoaderOptions training_loader_options(const TrainerOptions& option
   loader.workers = options.data.num_workers;
   loader.buffered = options.data.buffered_batches;
   loader.seed = options.network.seed;
+  if (options.output.profile) loader.trace_events = most_loader_events;
   return loader;
 }
 
@@ -145,6 +150,7 @@ penstock::DataLoaderOptions test_loader_options(const TrainerOptions& options) {
   loader.drop_last = false;
   loader.workers = options.data.num_workers;
   loader.buffered = options.data.buffered_batches;
+  if (options.output.profile) loader.trace_events = most_loader_events;
   return loader;
 }
 

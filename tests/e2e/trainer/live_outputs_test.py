@@ -181,6 +181,12 @@ class LiveOutputs(unittest.TestCase):
                        for _, _, scalars in events(path) if 'profile/bubble' in scalars]
             self.assertEqual(len(bubbles), 1)
             self.assertTrue(0 <= bubbles[0] <= 1)
+            for part in 'training', 'inference':
+                trace = json.loads(Path(directory, 'profile', part, 'trace.json').read_text())
+                rows = {event['tid']: event['args']['name'] for event in trace['traceEvents']
+                        if event['name'] == 'thread_name' and event['pid'] == 1}
+                self.assertTrue({'calls', 'reader 0', 'reader 1'} <= set(rows.values()), rows)
+                self.assertEqual(len(rows), len(set(rows.values())))
 
     def test_prometheus_reads_the_numbers_while_the_run_goes_on(self):
         with subprocess.Popen(QUICK + ['--epochs', '1000000', '--metrics-port', '0'],
