@@ -1,6 +1,7 @@
 """The trainer's numbers, as other programs read them: event files of TensorBoard, and the page for
 Prometheus. The reader of event files here shares no code with the writer."""
 
+import json
 import os
 import re
 import socket
