@@ -17,7 +17,7 @@ void each_field(MaybeConst<Partition> auto& partition, const auto& visit) {
 
 void each_field(MaybeConst<DataLoaderOptions> auto& options, const auto& visit) {
   auto& [shuffle, drop_last, mode, workers, buffered, seed, timeout_seconds, stop_seconds, sampler,
-         partition, log] = options;
+         partition, log, trace_events] = options;
   // Functions of the host's cannot be written as JSON.
   static_cast<void>(sampler);
   static_cast<void>(log);
@@ -30,6 +30,7 @@ void each_field(MaybeConst<DataLoaderOptions> auto& options, const auto& visit) 
   visit("timeout_seconds", timeout_seconds);
   visit("stop_seconds", stop_seconds);
   visit("partition", partition);
+  visit("trace_events", trace_events);
 }
 
 std::string to_json(const DataLoaderOptions& options) {

@@ -20,10 +20,10 @@ auto fields(const Partition& partition) {
 /// Returns all fields except the partition and the functions, which have no text.
 auto fields(const DataLoaderOptions& options) {
   const auto& [shuffle, drop_last, mode, workers, buffered, seed, timeout, stop, sampler, partition,
-               log] = options;
+               log, events] = options;
   static_cast<void>(sampler);
   static_cast<void>(log);
-  return std::tie(shuffle, drop_last, mode, workers, buffered, seed, timeout, stop);
+  return std::tie(shuffle, drop_last, mode, workers, buffered, seed, timeout, stop, events);
 }
 
 void expect_equal(const DataLoaderOptions& left, const DataLoaderOptions& right) {
@@ -39,7 +39,8 @@ const DataLoaderOptions changed_loader{.shuffle = true,
                                        .seed = std::numeric_limits<std::uint64_t>::max(),
                                        .timeout_seconds = 0.5,
                                        .stop_seconds = 0.25,
-                                       .partition = {.index = 1, .count = 3}};
+                                       .partition = {.index = 1, .count = 3},
+                                       .trace_events = 11};
 
 TEST(DataLoaderJson, D1_EveryFieldComesBackAsItWas) {
   expect_all_differ(fields(changed_loader), fields(DataLoaderOptions{}));
@@ -66,7 +67,8 @@ TEST(DataLoaderJson, D1_IsPrintedAGroupAtATime) {
   "partition": {
     "index": 0,
     "count": 1
-  }
+  },
+  "trace_events": 0
 })");
 }
 
@@ -91,7 +93,8 @@ TEST(DataLoaderJson, D1_RefusesByLineAndName) {
       {"1", "line 1: data_loader: expected an object, got 1"},
       {"{\n\"worker\": 1}",
        "line 2: data_loader: \"worker\" is none of its fields shuffle, drop_last, mode, workers, "
-       "buffered, seed, timeout_seconds, stop_seconds, partition; did you mean \"workers\"?"},
+       "buffered, seed, timeout_seconds, stop_seconds, partition, trace_events; did you mean "
+       "\"workers\"?"},
       {"{\n\"sampler\": null}", "line 2: data_loader: \"sampler\" is none of its fields"},
       {"{\n\"mode\": \"asynchronous\"}",
        "line 2: data_loader.mode: expected one of sync, async, rebatched, got \"asynchronous\""},
