@@ -123,7 +123,8 @@ TEST(DataLoaderWaits, AreRecordedBesideWhatTheReadersDid) {
 }
 
 TEST(DataLoaderWaits, AreRecordedOfStreamsToo) {
-  DataLoader loader(std::make_shared<NumberedStreams>(8), 4, {.workers = 2, .trace_events = 100});
+  DataLoader loader(std::make_shared<testing::NumberedStreams>(8), 4,
+                    {.workers = 2, .trace_events = 100});
   while (loader.next()) continue;
   const std::vector<HostEvent> events = loader.take_trace();
   for (const int reader : {0, 1})
