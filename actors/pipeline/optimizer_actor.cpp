@@ -124,6 +124,7 @@ void OptimizerState::fetch_state() {
   state.fetch(
       self, links, key(), [this] { return subject(); },
       [this](std::shared_ptr<std::byte> block) {
+        fetch_ns = steady_ns() - since_ns;
         await(Awaited::nothing);
         setup.update->lend_host_state(std::move(block));
         be_ready();
@@ -206,6 +207,9 @@ void OptimizerState::run(UpdateOrder& order) {
   Letter<RunUpdate>& letter = letters[static_cast<std::size_t>(order.round)].run;
   running = order.round;
   ready_ns = steady_ns();
+  // Unless the round comes before the fetch, the optimizer has waited at the gate since `since_ns`.
+  waited_for =
+      std::exchange(fetch_ns, 0) > ready_ns - since_ns ? WaitReason::host_store : WaitReason::gate;
   letter.message().order = std::move(order);
   await(Awaited::ipu);
   letter.send(links.device, self->context());
@@ -219,7 +223,7 @@ void OptimizerState::on_update_done(const UpdateDone& done) {
                   .replica = setup.replica,
                   .stage = setup.stage,
                   .activity = exchanges(done.round) ? Activity::exchange : Activity::update,
-                  .waited_for = WaitReason::gate,
+                  .waited_for = waited_for,
                   .micro_batch = last_micro_batch,
                   .ready_ns = ready_ns,
                   .begin_ns = done.begin_ns,

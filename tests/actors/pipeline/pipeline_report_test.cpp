@@ -3,14 +3,20 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <caf/event_based_actor.hpp>
+#include <chrono>
 #include <map>
+#include <thread>
+#include <vector>
 
 #include "graph/values/memory.hpp"
+#include "tests/support/small_cast.hpp"
 #include "tests/support/small_engine.hpp"
 
 namespace penstock::actors {
 namespace {
 
+using testing::SmallCast;
 using testing::SmallEngine;
 using testing::SmallEngineOptions;
 
@@ -97,7 +103,7 @@ void expect_every_byte_told(SmallEngineOptions options) {
       }
 }
 
-// 7.9, 7.10: the engine allocates neither more nor less than what the stages report, and tensors
+// The engine allocates neither more nor less than what the stages report, and tensors
 // that are kept elsewhere do not take memory on the IPUs later.
 TEST(StageReports, TogetherTellOfEveryByteThatTheEngineAllocates) {
   for (const bool training : {true, false})
@@ -107,6 +113,55 @@ TEST(StageReports, TogetherTellOfEveryByteThatTheEngineAllocates) {
                      " replicas, training " + std::to_string(training));
         expect_every_byte_told({.stages = stages, .training = training, .replicas = replicas});
       }
+}
+
+/// Returns the behavior of a host store that works as `store` does, but takes its time to find a
+/// block.
+HostStoreHandle::behavior_type slow_store(HostStoreHandle::pointer self,
+                                          const HostStoreHandle& store) {
+  return {[=](StoreBlock& message) { self->send(store, std::move(message)); },
+          [=](const FetchBlock& message) -> caf::result<FetchedBlock> {
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+            return self->delegate(store, message);
+          }};
+}
+
+/// Trains for one window. Returns how many rounds of the weight update of stage number `stage`
+/// waited for the host store, and expects that all others waited for the gate.
+std::ptrdiff_t rounds_that_waited_for_the_store(SmallCast& cast, std::int32_t stage) {
+  cast.begin_windows(1);
+  cast.finish();
+  std::vector<TraceEvent> events;
+  for (const auto& status : cast.cast().statuses) status->take().trace.append_to(events);
+  std::vector<WaitReason> reasons;
+  for (const TraceEvent& event : events)
+    if (event.activity == Activity::update && event.stage == stage)
+      reasons.push_back(event.waited_for);
+  EXPECT_FALSE(reasons.empty());
+  const auto of_store = std::ranges::count(reasons, WaitReason::host_store);
+  const auto of_gate = std::ranges::count(reasons, WaitReason::gate);
+  EXPECT_EQ(of_store + of_gate, std::ssize(reasons));
+  return of_store;
+}
+
+TEST(StageReports, SayThatAnUpdateWaitedForTheHostStoreWhereThatTookLongest) {
+  SmallCast cast({.offload = true, .trace = true});
+  OptimizerLinks links = cast.optimizer_links(1);
+  const auto slow = cast.system().spawn(RunsOn::workers, slow_store, links.host_store);
+  links.host_store = slow;
+  cast.introduce(1, std::move(links));
+  // A busy machine may hold the optimizer up at the gate for as long.
+  std::ptrdiff_t rounds = 0;
+  for (int window = 0; window < 100 && rounds == 0; ++window)
+    rounds = rounds_that_waited_for_the_store(cast, 1);
+  EXPECT_EQ(rounds, 1) << "only the first round waits for the state";
+  caf::anon_send_exit(slow, caf::exit_reason::user_shutdown);
+}
+
+TEST(StageReports, SayThatUpdatesWaitedForTheGateWhereNoStateIsFetched) {
+  SmallCast cast({.trace = true});
+  for (int window = 0; window < 20; ++window)
+    EXPECT_EQ(rounds_that_waited_for_the_store(cast, 1), 0);
 }
 
 TEST(StageReports, TogetherTellOfEveryByteOfPhasesToo) {
