@@ -198,9 +198,8 @@ TEST_F(Monitor, SeesTwoProcessesAndOutlivesTheKillOfOne) {
   EXPECT_EQ(once.code, 0);
   // Programs of other tests may end while they are asked, and a line says of each that there was no
   // answer.
-  for (const BackgroundProgram* program : {&first, &second})
-    EXPECT_EQ(once.err.find("process " + std::to_string(program->id()) + ':'), std::string::npos)
-        << once.err;
+  for (const pid_t pid : {first.id(), second.id()})
+    EXPECT_EQ(once.err.find("process " + std::to_string(pid) + ':'), std::string::npos) << once.err;
   EXPECT_TRUE(lists(Json::parse(once.out), second)) << once.out;
   EXPECT_FALSE(lists(Json::parse(once.out), first)) << once.out;
   EXPECT_FALSE(std::filesystem::exists(socket)) << "the monitor has removed it";
