@@ -59,8 +59,7 @@ class LoaderRuntime {
   /// Returns how long calls of take() have waited for batches, including calls that failed.
   std::chrono::nanoseconds waited() const noexcept;
   /// Returns what the readers have done, and how take() has waited, since the last call of this
-  /// function. The events are in the order in which they ended. @throws std::bad_alloc if there is
-  /// no memory; the events are then lost.
+  /// function. The events are in the order in which they ended. Allocates nothing.
   std::vector<HostEvent> take_trace();
 
   /// Asks the dataset's code to stop, and waits for the threads that run it, for LoaderLimits::end

@@ -1,6 +1,6 @@
 // A LoaderWatch is shared by a loader's caller and its readers. It knows which sample each reader
 // is reading, so that a stall can be explained, and which epoch is wanted, so that reads for any
-// other epoch can be stopped. It keeps what they have recorded. Any thread may use it.
+// other epoch can be stopped. It also keeps the recorded events. Any thread may use it.
 #pragma once
 
 #include <atomic>

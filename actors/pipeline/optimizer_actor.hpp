@@ -78,7 +78,7 @@ struct OptimizerState {
   std::int64_t since_ns = 0;  // This is when the optimizer began to wait for `awaited`.
   UpdateRound running = UpdateRound::measure;  // This is the round that the IPU was asked for last.
   std::int64_t ready_ns = 0;                   // This is when the IPU was asked for `running`.
-  // No round has run since the state came from the host store, which took this long; or it is 0.
+  // The last fetch of the state took this long. The number is 0 once a round has run after it.
   std::int64_t fetch_ns = 0;
   WaitReason waited_for = WaitReason::gate;  // This is what `running` had to wait for.
   std::int64_t exchanged_bytes = 0;  // This many bytes were exchanged in all updates so far.

@@ -30,7 +30,7 @@ std::string row_name(int process, std::int32_t row, const std::string& name) {
 
 int host_row(const HostEvent& event) {
   const int first = 1;  // Row 0 has the host's calls.
-  // Behind the actors that are there once, reducers and readers take turns.
+  // The rows of reducers and readers alternate, because there may be any number of both.
   const int several = first + static_cast<int>(host_actors);
   if (event.actor == HostActor::reducer) return several + 2 * event.stage;
   if (event.actor == HostActor::reader) return several + 2 * event.reader + 1;

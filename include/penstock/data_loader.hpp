@@ -215,8 +215,7 @@ class DataLoader {
   /// call of this function, in the order in which they ended. If a host appends the events to
   /// Profile::host_events, write_profile() gives each reader and the loader a row in trace.json; it
   /// should append the events of one loader only. There are no events unless
-  /// DataLoaderOptions::trace_events is set. @throws Error busy; closed in a forked process;
-  /// out_of_memory, after which the events are lost.
+  /// DataLoaderOptions::trace_events is set. @throws Error busy; closed in a forked process.
   std::vector<HostEvent> take_trace();
 
   /// An Iterator makes `for (Batch& batch : loader)` possible.
