@@ -18,8 +18,8 @@ class HostTrace {
 
   /// Adds `event`, which ends now. If there is no memory for the event, it counts as dropped.
   void record(HostEvent event) noexcept {
-    event.end_ns = steady_ns();
     const std::lock_guard lock(mutex_);
+    event.end_ns = steady_ns();
     log_.add(event);
   }
   /// Returns the events, and forgets them. Allocates nothing.

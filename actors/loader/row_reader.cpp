@@ -17,6 +17,7 @@ ReadResult RowReader::read(const ReadTask& task) noexcept {
   const CanonicalFloats floats;
   const std::stop_token stop = watch_->stop_of(task.epoch);
   ReadResult result{task.epoch, task.batch, {}};
+  if (stop.stop_requested()) return result;
   traced(watch_->trace(), {.actor = HostActor::reader, .reader = number_}, [&] {
     for (std::int64_t row = task.rows.begin; row < task.rows.end && !result.failure; ++row) {
       if (stop.stop_requested()) break;

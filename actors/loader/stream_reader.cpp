@@ -20,22 +20,14 @@ FillResult StreamReader::fill(const FillTask& task) noexcept {
   if (stop.stop_requested()) return result;
   if (epoch_ != task.epoch) samples_ = 0;
   watch_->begin_read(number_, samples_);
-  try {
-    traced(watch_->trace(), {.actor = HostActor::reader, .reader = number_},
-           [&] { fill_rows(task, stop, result); });
-  } catch (...) {
-    result.failure = failure_of(std::current_exception(), Errc::invalid_data, [&] {
-      return "data loader: reading sample " + std::to_string(samples_) + " of worker " +
-             std::to_string(number_) + "'s stream failed: ";
-    });
-    stream_ = {};
-  }
+  traced(watch_->trace(), {.actor = HostActor::reader, .reader = number_},
+         [&] { fill_rows(task, stop, result); });
   watch_->end_read(number_);
   return result;
 }
 
 void StreamReader::fill_rows(const FillTask& task, const std::stop_token& stop,
-                             FillResult& result) {
+                             FillResult& result) noexcept try {
   if (epoch_ != task.epoch) open(task.epoch, stop);
   while (stream_ && result.filled < task.rows && !stop.stop_requested()) {
     point_to_row(source_->fields, *task.buffer, result.filled, destinations_);
@@ -47,6 +39,12 @@ void StreamReader::fill_rows(const FillTask& task, const std::stop_token& stop,
     ++samples_;
     ++result.filled;
   }
+} catch (...) {
+  result.failure = failure_of(std::current_exception(), Errc::invalid_data, [&] {
+    return "data loader: reading sample " + std::to_string(samples_) + " of worker " +
+           std::to_string(number_) + "'s stream failed: ";
+  });
+  stream_ = {};
 }
 
 void StreamReader::open(std::uint64_t epoch, const std::stop_token& stop) {

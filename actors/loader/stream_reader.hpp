@@ -28,7 +28,7 @@ class StreamReader : public Reader {
   void end() noexcept override;
 
  private:
-  void fill_rows(const FillTask& task, const std::stop_token& stop, FillResult& result);
+  void fill_rows(const FillTask& task, const std::stop_token& stop, FillResult& result) noexcept;
   void open(std::uint64_t epoch, const std::stop_token& stop);
 
   int number_;

@@ -208,14 +208,16 @@ class DataLoader {
   /// if nobody else holds the dataset, the dataset's destructor.
   ClosedLoader close();
   /// Returns how many seconds next() has waited, over all epochs, for batches that were not ready.
-  /// The result is 0 in sync mode, and with an iterable dataset in rebatched mode, because a batch
-  /// is then assembled during the call of next().
+  /// In sync mode, and with an iterable dataset in rebatched mode, every batch counts, because it
+  /// is assembled during the call of next().
   double waited_seconds() const noexcept;
   /// Returns what the readers have done, and each wait that waited_seconds() counts, since the last
   /// call of this function, in the order in which they ended. If a host appends the events to
   /// Profile::host_events, write_profile() gives each reader and the loader a row in trace.json; it
   /// should append the events of one loader only. There are no events unless
-  /// DataLoaderOptions::trace_events is set. @throws Error busy; closed in a forked process.
+  /// DataLoaderOptions::trace_events is set; if there were more than that, or no memory for them,
+  /// the older ones are lost. A loader that was closed still returns its events.
+  /// @throws Error busy; closed in a forked process.
   std::vector<HostEvent> take_trace();
 
   /// An Iterator makes `for (Batch& batch : loader)` possible.

@@ -63,7 +63,8 @@ bool is_refused(const std::function<void()>& call) {
 bool is_left_alone(std::optional<DataLoader>& loader, const LoaderKind& kind) {
   const bool refuses =
       is_refused([&] { loader->next(); }) && is_refused([&] { loader->start_epoch(); }) &&
-      is_refused([&] { loader->skip_epochs(1); }) && is_refused([&] { loader->close(); });
+      is_refused([&] { loader->skip_epochs(1); }) && is_refused([&] { loader->take_trace(); }) &&
+      is_refused([&] { loader->close(); });
   const bool counts = loader->batches() == 4;
   loader.reset();
   if (thread_sanitized) return refuses && counts;

@@ -9,10 +9,12 @@
 #include <latch>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "graph/values/stopwatch.hpp"
 #include "penstock/data_loader.hpp"
 #include "tests/engine/numbered_batches.hpp"
 #include "tests/support/numbered_streams.hpp"
@@ -126,9 +128,28 @@ TEST(DataLoaderWaits, AreRecordedOfStreamsToo) {
   DataLoader loader(std::make_shared<testing::NumberedStreams>(8), 4,
                     {.workers = 2, .trace_events = 100});
   while (loader.next()) continue;
+  loader.close();
   const std::vector<HostEvent> events = loader.take_trace();
   for (const int reader : {0, 1})
     EXPECT_GT(std::ranges::count(events, reader, &HostEvent::reader), 0) << reader;
+}
+
+TEST(DataLoaderWaits, AreRecordedOfReadsThatFail) {
+  const auto fail = [](std::int64_t) { throw std::runtime_error("unreadable"); };
+  const auto events_of = [](DataLoader& loader) {
+    EXPECT_NE(refusal(Errc::invalid_data, [&] { loader.next(); }), "accepted");
+    loader.close();
+    return std::ranges::count(loader.take_trace(), HostActor::reader, &HostEvent::actor);
+  };
+  const auto samples = numbered(8);
+  samples->before_read = fail;
+  DataLoader of_samples(samples, 4, {.mode = LoaderMode::sync, .workers = 1, .trace_events = 100});
+  of_samples.start_epoch();
+  EXPECT_GT(events_of(of_samples), 0);
+  const auto streams = std::make_shared<testing::NumberedStreams>(8);
+  streams->before_read = fail;
+  DataLoader of_streams(streams, 4, {.workers = 1, .trace_events = 100});
+  EXPECT_GT(events_of(of_streams), 0);
 }
 
 TEST(DataLoaderWaits, AreRecordedOnlyIfAskedForAndOnlyTheNewestAreKept) {
@@ -136,7 +157,13 @@ TEST(DataLoaderWaits, AreRecordedOnlyIfAskedForAndOnlyTheNewestAreKept) {
     DataLoader loader(numbered(40), 4, {.workers = 1, .trace_events = most});
     loader.start_epoch();
     while (loader.next()) continue;
-    EXPECT_EQ(loader.take_trace().size(), static_cast<std::size_t>(most));
+    // The newest events are those of the second epoch, whose ten batches are read one by one.
+    const std::int64_t end_ns = steady_ns();
+    loader.start_epoch();
+    while (loader.next()) continue;
+    const std::vector<HostEvent> events = loader.take_trace();
+    EXPECT_EQ(events.size(), static_cast<std::size_t>(most));
+    for (const HostEvent& event : events) EXPECT_GE(event.end_ns, end_ns);
   }
   EXPECT_NE(
       refusal(Errc::invalid_argument, [] { DataLoaderOptions{.trace_events = -1}.validate(); })
