@@ -39,6 +39,7 @@ BlockKey OptimizerState::key() const {
 
 void OptimizerState::on_window_complete(const WindowComplete& window) {
   last_micro_batch = window.last_micro_batch;
+  idle_since_ns = steady_ns();
   if (!links.reducer) return on_all_sums_complete();
   await(Awaited::replicas);
   self->send(links.reducer, SumsComplete{});
@@ -207,9 +208,9 @@ void OptimizerState::run(UpdateOrder& order) {
   Letter<RunUpdate>& letter = letters[static_cast<std::size_t>(order.round)].run;
   running = order.round;
   ready_ns = steady_ns();
-  // Unless the round comes before the fetch, the optimizer has waited at the gate since `since_ns`.
-  waited_for =
-      std::exchange(fetch_ns, 0) > ready_ns - since_ns ? WaitReason::host_store : WaitReason::gate;
+  const std::int64_t fetched_ns = std::exchange(fetch_ns, 0);
+  const bool of_store = fetched_ns > ready_ns - idle_since_ns - fetched_ns;
+  waited_for = of_store ? WaitReason::host_store : WaitReason::gate;
   letter.message().order = std::move(order);
   await(Awaited::ipu);
   letter.send(links.device, self->context());
@@ -217,6 +218,7 @@ void OptimizerState::run(UpdateOrder& order) {
 
 void OptimizerState::on_update_done(const UpdateDone& done) {
   await(Awaited::nothing);
+  idle_since_ns = since_ns;
   const std::int64_t exchanged_before =
       std::exchange(exchanged_bytes, bytes_of(setup.update->collectives()));
   work.push_back({.ipu = ipu,

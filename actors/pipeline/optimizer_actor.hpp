@@ -78,9 +78,12 @@ struct OptimizerState {
   std::int64_t since_ns = 0;  // This is when the optimizer began to wait for `awaited`.
   UpdateRound running = UpdateRound::measure;  // This is the round that the IPU was asked for last.
   std::int64_t ready_ns = 0;                   // This is when the IPU was asked for `running`.
-  // The last fetch of the state took this long. The number is 0 once a round has run after it.
-  std::int64_t fetch_ns = 0;
-  WaitReason waited_for = WaitReason::gate;  // This is what `running` had to wait for.
+  // The work for the IPU that comes next has been waited for since this moment, at which the work
+  // before it was done.
+  std::int64_t idle_since_ns = 0;
+  std::int64_t fetch_ns = 0;  // Fetching the state took this much of the time since then.
+  // This is what took most of the wait for `running`: the host store, or all else together.
+  WaitReason waited_for = WaitReason::gate;
   std::int64_t exchanged_bytes = 0;  // This many bytes were exchanged in all updates so far.
   std::vector<TraceEvent> work;      // This is what the IPU has done for this update.
   /// RoundLetters are the messages for one round of an update, allocated beforehand: to the IPU,

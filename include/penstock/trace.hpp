@@ -56,7 +56,9 @@ struct TraceEvent {
   std::int32_t replica = 0;               ///< The event belongs to this replica.
   std::int32_t stage = 0;                 ///< The event belongs to this stage.
   Activity activity = Activity::forward;  ///< `activity` says what the IPU did.
-  /// `waited_for` says what the stage waited for last before this work was ready.
+  /// `waited_for` says what the stage waited for last before this work was ready. A fetch from the
+  /// host store counts as the last one if it took longer than everything else that came after the
+  /// stage's work before.
   WaitReason waited_for = WaitReason::input;
   /// `micro_batch` is the number of the micro-batch, counted per replica since the model was built.
   /// Micro-batches of calls that are shorter than a full one are counted by themselves. For an
