@@ -44,6 +44,19 @@ std::string host_row_name(const HostEvent& event) {
   return actor;
 }
 
+std::string host_arguments(const HostEvent& event) {
+  std::string text;
+  const auto add = [&](const char* name, std::int64_t number) {
+    if (number >= 0)
+      text += (text.empty() ? "\"" : ",\"") + std::string(name) + "\":" + std::to_string(number);
+  };
+  add("replica", event.replica);
+  add("stage", event.stage);
+  add("reader", event.reader);
+  add("micro_batch", event.micro_batch);
+  return text;
+}
+
 std::string program_run(const TraceEvent& event, std::int64_t origin_ns) {
   const std::string activity = json_string(to_string(event.activity));
   return R"({"ph":"X","pid":0,"tid":)" + std::to_string(event.ipu) + R"(,"name":)" +

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <span>
 #include <string>
@@ -29,10 +30,7 @@ class ProfileTrace {
         profile_(profile),
         events_(std::span(profile.events).last(shown)),
         older_events_(profile.older_events + profile.events.size() - shown),
-        origin_ns_(first_begin(events_)) {
-    for (const CallProfile& call : profile.window)
-      if (call.end_ns > origin_ns_) origin_ns_ = std::min(origin_ns_, call.begin_ns);
-  }
+        origin_ns_(origin()) {}
 
   void write() {
     file_.write(R"({"displayTimeUnit":"ms","traceEvents":[)");
@@ -49,6 +47,19 @@ class ProfileTrace {
   }
 
  private:
+  /// Returns the moment at which the trace begins: with the first event of an IPU that is shown and
+  /// with the call that the event belongs to or, if the trace has all events of the IPUs, with the
+  /// first event of all. Readers begin before the first call.
+  std::int64_t origin() const {
+    constexpr auto never = std::numeric_limits<std::int64_t>::max();
+    std::int64_t first = events_.empty() ? never : first_begin(events_);
+    for (const CallProfile& call : profile_.window)
+      if (call.end_ns > first || events_.empty()) first = std::min(first, call.begin_ns);
+    if (older_events_ == 0)
+      for (const HostEvent& event : profile_.host_events) first = std::min(first, event.begin_ns);
+    return first == never ? 0 : first;
+  }
+
   void add(const std::string& object) {
     file_.write(separator_ + object);
     separator_ = ",\n";
@@ -95,16 +106,13 @@ class ProfileTrace {
     }
   }
 
-  /// Returns whether an event began before the time that the trace shows.
-  bool is_old(const HostEvent& event) const { return event.begin_ns < origin_ns_; }
+  /// Returns whether an event ended before the time that the trace shows.
+  bool is_old(const HostEvent& event) const { return event.end_ns < origin_ns_; }
   void add_host_events() {
     for (const HostEvent& event : profile_.host_events)
       if (!is_old(event))
         add_slice(host_process, host_row(event), std::string(to_string(event.actor)), "host",
-                  event.begin_ns, event.end_ns,
-                  R"("replica":)" + std::to_string(event.replica) + R"(,"stage":)" +
-                      std::to_string(event.stage) + R"(,"micro_batch":)" +
-                      std::to_string(event.micro_batch));
+                  std::max(event.begin_ns, origin_ns_), event.end_ns, host_arguments(event));
   }
 
   /// Adds what the IPUs did and what they waited for, call by call.

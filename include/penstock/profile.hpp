@@ -203,8 +203,9 @@ struct Profile {
   std::vector<ProfileAdvice> advice = {};  ///< `advice` has the advice with the largest gain first.
   /// `events` has the newest events, up to `RuntimeOptions::trace_events`, in order of time.
   std::vector<TraceEvent> events = {};
-  /// `host_events` has the newest events of actors that work on no IPU, at most
-  /// `RuntimeOptions::trace_events` of them.
+  /// `host_events` has the newest events of actors that work on no IPU: at most
+  /// `RuntimeOptions::trace_events` of the model's own, and those of a loader if the host appends
+  /// them.
   std::vector<HostEvent> host_events = {};
   std::vector<CallProfile> window = {};  ///< `window` has the calls that `events` belong to.
   /// `older_events` is the number of events of profiled calls that `events` no longer has. The

@@ -13,6 +13,8 @@
 #include "engine/files/trace_text.hpp"
 #include "engine/profile/profile_trace.hpp"
 #include "engine/profile/report_page.hpp"
+#include "penstock/data_loader.hpp"
+#include "penstock/dataset.hpp"
 #include "penstock/inference_model.hpp"
 #include "penstock/output_file.hpp"
 #include "penstock/profile.hpp"
@@ -335,6 +337,45 @@ TEST(ProfileFiles, MayBeCommittedAgainAfterOneWasRefused) {
   for (int times = 0; times < 2; ++times) files.commit();
   for (const std::string& path : ProfileFiles::paths_in(directory / "p"))
     EXPECT_TRUE(std::filesystem::is_regular_file(path)) << path;
+}
+
+// The first batch is read, and waited for, before the first call begins.
+TEST(ProfileFiles, E2_GiveALoaderAndEachReaderARow) {
+  Options options = options_for(2, 4, 2);
+  options.topology.replication_factor = 2;
+  options.runtime.trace = true;
+  TrainingModel training(plain_model(), options, Adam{});
+  DataLoader loader(tensor_dataset(samples(3 * options.samples_per_step(), false)),
+                    options.samples_per_step(),
+                    {.mode = LoaderMode::sync, .workers = 2, .trace_events = 100});
+  while (const auto batch = loader.next()) training.step(*batch);
+  Profile profile = training.profile();
+  const std::vector<HostEvent> events = loader.take_trace();
+  profile.host_events.insert(profile.host_events.end(), events.begin(), events.end());
+  const TemporaryDirectory directory;
+  write_profile((directory / "p").string(), profile);
+  const Json trace = Json::parse(file_content(directory / "p" / "trace.json"));
+  TraceChecker(trace).check();
+
+  std::map<std::string, int> rows, slices;
+  std::map<int, std::string> names;
+  double first = 1;
+  for (const Json& event : trace.at("traceEvents")) {
+    if (event.at("pid") != host_process) continue;
+    if (event.at("ph") == "X") {
+      ++slices[names.at(event.at("tid"))];
+      first = std::min(first, event.at("ts").get<double>());
+    } else if (event.at("name") == "thread_name") {
+      const std::string name = event.at("args").at("name");
+      EXPECT_TRUE(names.emplace(event.at("tid"), name).second) << name;
+      EXPECT_EQ(++rows[name], 1) << name;
+    }
+  }
+  for (const char* row : {"calls", "loader", "reader 0", "reader 1", "reducer of stage 0"})
+    EXPECT_EQ(rows[row], 1) << row;
+  EXPECT_EQ(slices["loader"], 3);
+  EXPECT_EQ(slices["reader 0"] + slices["reader 1"], std::ssize(events) - 3);
+  EXPECT_EQ(first, 0) << "the trace begins with the first read";
 }
 
 TEST(ProfileFiles, H2_FollowTheRulesAlsoOfInferenceAndOfAFullRing) {
