@@ -62,6 +62,15 @@ penstock::Options engine_options(const TrainerOptions& options) {
   return engine;
 }
 
+/// Returns the options that both loaders have in common.
+penstock::DataLoaderOptions loader_options(const TrainerOptions& options) {
+  penstock::DataLoaderOptions loader;
+  loader.workers = options.data.num_workers;
+  loader.buffered = options.data.buffered_batches;
+  if (options.output.profile) loader.trace_events = most_loader_events;
+  return loader;
+}
+
 penstock::OffloadOptions training_offload(const PipelineOptions& options) {
   penstock::OffloadOptions offload;
   offload.optimizer_state.on = options.offload_optimizer;
@@ -136,21 +145,15 @@ penstock::LearningRateSchedule make_schedule(const LearningRateOptions& options,
 }
 
 penstock::DataLoaderOptions training_loader_options(const TrainerOptions& options) {
-  penstock::DataLoaderOptions loader;
+  penstock::DataLoaderOptions loader = loader_options(options);
   loader.shuffle = !options.data.no_shuffle;
-  loader.workers = options.data.num_workers;
-  loader.buffered = options.data.buffered_batches;
   loader.seed = options.network.seed;
-  if (options.output.profile) loader.trace_events = most_loader_events;
   return loader;
 }
 
 penstock::DataLoaderOptions test_loader_options(const TrainerOptions& options) {
-  penstock::DataLoaderOptions loader;
+  penstock::DataLoaderOptions loader = loader_options(options);
   loader.drop_last = false;
-  loader.workers = options.data.num_workers;
-  loader.buffered = options.data.buffered_batches;
-  if (options.output.profile) loader.trace_events = most_loader_events;
   return loader;
 }
 
