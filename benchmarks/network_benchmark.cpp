@@ -204,10 +204,10 @@ int run(const Run& wanted) {
     print_memory(penstock_bytes, pytorch_bytes);
   }
   std::printf(
-      "\nmedians of %d; %% of peak: networks of %d cores', ops of one core's, measured by turns, "
-      "in [] without\nthe multiplications by zeros around images, which are left out;\nkB less on "
-      "all IPUs "
-      "together, us by which a weight update takes longer on all of them together\n",
+      "\nmedians of %d (the measured bubble is of one profile of as many steps); %% of peak: "
+      "networks of\n%d cores', ops of one core's, measured by turns, in [] without the "
+      "multiplications by zeros around\nimages, which are left out; kB less on all IPUs together, "
+      "us by which a weight update takes longer on\nall of them together\n",
       rounds, cores);
   return same ? 0 : 1;
 }
