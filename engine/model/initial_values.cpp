@@ -5,61 +5,195 @@
 #include <cmath>
 #include <numbers>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "graph/ir/random.hpp"
 #include "graph/values/memory.hpp"
+#include "graph/values/number_range.hpp"
+#include "graph/values/text.hpp"
+#include "penstock/error.hpp"
 
 namespace penstock {
 namespace {
 
+using Kind = Initializer::Kind;
 using Draws = std::array<std::uint32_t, 4>;
 using Quad = std::array<float, 4>;
 
-Quad uniform(const Draws& draws, float bound) {
+/// Fans are the fan in and the fan out of a weight; see penstock::Fan.
+struct Fans {
+  double in, out;
+
+  explicit Fans(const Shape& shape) : in(1), out(1) {
+    for (const std::int64_t dim : shape.dims().subspan(2)) in *= static_cast<double>(dim);
+    out = in * static_cast<double>(shape[0]);
+    in *= static_cast<double>(shape[1]);
+  }
+  double of(Fan fan) const { return fan == Fan::in ? in : out; }
+};
+
+bool uses_matrix(Kind kind) {
+  return kind >= Kind::xavier_uniform;
+}
+
+/// Returns the initializer without fans that draws what `initializer` draws for a weight of
+/// `shape`.
+Initializer without_fans(const Initializer& initializer, const Shape& shape) {
+  const double gain = initializer.spread;
+  const auto even = [](double bound) { return Initializer::uniform(-bound, bound); };
+  switch (initializer.kind) {
+    case Kind::xavier_uniform:
+      return even(gain * std::sqrt(6 / (Fans(shape).in + Fans(shape).out)));
+    case Kind::xavier_normal:
+      return Initializer::normal(0, gain * std::sqrt(2 / (Fans(shape).in + Fans(shape).out)));
+    case Kind::kaiming_uniform:
+      return even(gain * std::sqrt(3 / Fans(shape).of(initializer.fan)));
+    case Kind::kaiming_normal:
+      return Initializer::normal(0, gain / std::sqrt(Fans(shape).of(initializer.fan)));
+    default:
+      return initializer;
+  }
+}
+
+/// Returns the share of a normal distribution that is from `low` to `high`.
+double share_between(const Initializer& initializer) {
+  const auto below = [&](double x) {
+    return std::erfc((initializer.center - x) / (initializer.spread * std::numbers::sqrt2)) / 2;
+  };
+  return below(initializer.high) - below(initializer.low);
+}
+
+Quad uniform(const Draws& draws, float center, float bound) {
   Quad quad{};
   for (std::size_t i = 0; i < quad.size(); ++i)
-    quad[i] = bound * (2 * graph::to_unit(draws[i]) - 1);
+    quad[i] = center + bound * (2 * graph::to_unit(draws[i]) - 1);
   return quad;
 }
 
 /// Makes four normally distributed numbers of four uniform draws: two of every two, by the method
 /// of Box and Muller.
-Quad normal(const Draws& draws, double deviation) {
+Quad normal(const Draws& draws, double mean, double deviation) {
   Quad quad{};
   for (std::size_t i = 0; i < quad.size(); i += 2) {
     const double above_zero = 1.0 - double{graph::to_unit(draws[i])};
     const double angle = 2 * std::numbers::pi * double{graph::to_unit(draws[i + 1])};
     const double radius = deviation * std::sqrt(-2 * std::log(above_zero));
-    quad[i] = static_cast<float>(radius * std::cos(angle));
-    quad[i + 1] = static_cast<float>(radius * std::sin(angle));
+    quad[i] = static_cast<float>(mean + radius * std::cos(angle));
+    quad[i + 1] = static_cast<float>(mean + radius * std::sin(angle));
   }
   return quad;
 }
 
-void draw(std::span<float> elements, const graph::RandomKey& key, auto&& four_from) {
+void draw(std::span<float> elements, auto&& four_at) {
   for (std::size_t begin = 0; begin < elements.size(); begin += 4) {
-    const Quad quad = four_from(graph::philox(key, begin / 4));
+    const Quad quad = four_at(begin / 4);
     std::copy_n(quad.begin(), std::min<std::size_t>(4, elements.size() - begin),
                 elements.begin() + static_cast<std::ptrdiff_t>(begin));
   }
 }
 
+/// Returns four numbers of a truncated normal distribution. A number that is out of bounds is drawn
+/// again from the next sequence, which is that of the next `update` of the key.
+Quad truncated(const Initializer& initializer, graph::RandomKey key, std::uint64_t index) {
+  Quad quad{};
+  std::array<bool, 4> found{};
+  for (; !std::all_of(found.begin(), found.end(), [](bool is) { return is; }); ++key.update) {
+    const Quad next = normal(graph::philox(key, index), initializer.center, initializer.spread);
+    for (std::size_t i = 0; i < quad.size(); ++i) {
+      if (found[i]) continue;
+      found[i] = next[i] >= initializer.low && next[i] <= initializer.high;
+      quad[i] = next[i];
+    }
+  }
+  return quad;
+}
+
+using Vector = std::vector<double>;
+
+/// Makes the vectors, which are independent of each other, orthogonal and of length 1, by the
+/// method of Gram and Schmidt. The second round removes what rounding has left of the first.
+void orthonormalize(std::vector<Vector>& vectors) {
+  const auto dot = [](const Vector& a, const Vector& b) {
+    double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+    return sum;
+  };
+  for (int round = 0; round < 2; ++round)
+    for (std::size_t k = 0; k < vectors.size(); ++k) {
+      Vector& own = vectors[k];
+      for (std::size_t before = 0; before < k; ++before) {
+        const double part = dot(own, vectors[before]);
+        for (std::size_t i = 0; i < own.size(); ++i) own[i] -= part * vectors[before][i];
+      }
+      const double length = std::sqrt(dot(own, own));
+      for (double& element : own) element /= length;
+    }
+}
+
+/// Makes `elements`, which are normally distributed and have `rows` rows, a multiple of a matrix
+/// with orthonormal rows or columns.
+void make_orthogonal(std::span<float> elements, std::size_t rows, double gain) {
+  const std::size_t columns = elements.size() / rows, count = std::min(rows, columns);
+  const auto element = [&](std::size_t vector, std::size_t i) -> float& {
+    return rows <= columns ? elements[vector * columns + i] : elements[i * columns + vector];
+  };
+  std::vector<Vector> vectors(count, Vector(elements.size() / count));
+  for (std::size_t k = 0; k < count; ++k)
+    for (std::size_t i = 0; i < vectors[k].size(); ++i) vectors[k][i] = element(k, i);
+  orthonormalize(vectors);
+  for (std::size_t k = 0; k < count; ++k)
+    for (std::size_t i = 0; i < vectors[k].size(); ++i)
+      element(k, i) = static_cast<float>(gain * vectors[k][i]);
+}
+
 }  // namespace
 
-Tensor initial_values(const graph::Initializer& initializer, const Shape& shape, std::uint64_t seed,
+void check_initializer(const Initializer& initializer, const Shape& shape, std::string_view name) {
+  const std::string subject =
+      "parameter " + quoted_text(name) + ": " + std::string(to_string(initializer.kind));
+  const auto refuse = [&](const std::string& text) {
+    throw Error(Errc::invalid_argument, subject + ": " + text);
+  };
+  check_f32(subject, initializer.center, any_number);
+  check_f32(subject, initializer.spread, {});
+  if (uses_matrix(initializer.kind) && shape.rank() < 2)
+    refuse("expected a parameter of rank 2 or more, got " + to_string(shape));
+  if (initializer.kind != Kind::truncated_normal) return;
+  check_number(subject, initializer.low, any_number);
+  check_number(subject, initializer.high, any_number);
+  constexpr double smallest_share = 1e-3;
+  if (!(initializer.spread > 0) || !(share_between(initializer) >= smallest_share))
+    refuse("expected a thousandth of the distribution, or more, to be from " +
+           number_text(initializer.low) + " to " + number_text(initializer.high));
+}
+
+Tensor initial_values(const Initializer& initializer, const Shape& shape, std::uint64_t seed,
                       std::string_view name) {
-  using Kind = graph::Initializer::Kind;
   const auto count = static_cast<std::size_t>(shape.elements());
   const auto memory = allocate_block(count * sizeof(float));
   const std::span elements(reinterpret_cast<float*>(memory.get()), count);
   const graph::RandomKey key{.seed = seed, .name = graph::hash_name(name)};
-  const double value = initializer.value;
-  if (initializer.kind == Kind::constant)
-    std::fill(elements.begin(), elements.end(), static_cast<float>(value));
-  else if (initializer.kind == Kind::uniform)
-    draw(elements, key, [&](const Draws& d) { return uniform(d, static_cast<float>(value)); });
-  else
-    draw(elements, key, [&](const Draws& d) { return normal(d, value); });
+  const Initializer drawn = without_fans(initializer, shape);
+  const auto center = static_cast<float>(drawn.center), bound = static_cast<float>(drawn.spread);
+  const auto draws = [&](std::uint64_t index) { return graph::philox(key, index); };
+  switch (drawn.kind) {
+    case Kind::constant:
+      std::fill(elements.begin(), elements.end(), center);
+      break;
+    case Kind::uniform:
+      draw(elements, [&](std::uint64_t i) { return uniform(draws(i), center, bound); });
+      break;
+    case Kind::truncated_normal:
+      draw(elements, [&](std::uint64_t i) { return truncated(drawn, key, i); });
+      break;
+    case Kind::orthogonal:
+      draw(elements, [&](std::uint64_t i) { return normal(draws(i), 0, 1); });
+      if (count > 0) make_orthogonal(elements, static_cast<std::size_t>(shape[0]), drawn.spread);
+      break;
+    default:
+      draw(elements, [&](std::uint64_t i) { return normal(draws(i), drawn.center, drawn.spread); });
+  }
   return Tensor::wrap(DType::f32, shape, memory);
 }
 

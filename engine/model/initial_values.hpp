@@ -5,13 +5,20 @@
 #include <cstdint>
 #include <string_view>
 
-#include "graph/ir/graph.hpp"
+#include "penstock/initializer.hpp"
 #include "penstock/tensor.hpp"
 
 namespace penstock {
 
-/// Returns an f32 tensor of `shape` with the initial values of the parameter `name`.
-Tensor initial_values(const graph::Initializer& initializer, const Shape& shape, std::uint64_t seed,
+/// Checks that the parameter `name` of shape `shape` can have its initial values from
+/// `initializer`.
+/// @throws Error invalid_argument, whose text names the parameter, if a number of the initializer
+/// is out of range, or if the shape has no fans for an initializer that uses them.
+void check_initializer(const Initializer& initializer, const Shape& shape, std::string_view name);
+
+/// Returns an f32 tensor of `shape` with the initial values of the parameter `name`. The
+/// initializer must have passed check_initializer().
+Tensor initial_values(const Initializer& initializer, const Shape& shape, std::uint64_t seed,
                       std::string_view name);
 
 }  // namespace penstock

@@ -26,23 +26,28 @@ void Layer::expect_positive(const std::string& what, std::int64_t number) const 
   expect(number >= 1, "expected " + what + " of 1 or more, got " + std::to_string(number));
 }
 
-void Layer::expect_rank(std::size_t rank, const std::string& remedy) const {
-  expect(shape_.rank() == rank, "expected x of rank " + std::to_string(rank) + ", got " +
-                                    to_string(shape_) + (shape_.rank() > rank ? remedy : ""));
+void Layer::expect_rank(std::size_t rank) const {
+  expect(shape_.rank() == rank,
+         "expected x of rank " + std::to_string(rank) + ", got " + to_string(shape_));
+}
+
+void Layer::expect_rank_from(std::size_t rank) const {
+  expect(shape_.rank() >= rank,
+         "expected x of rank " + std::to_string(rank) + " or more, got " + to_string(shape_));
 }
 
 void Layer::parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,
-                      const graph::Initializer& initializer) {
+                      const Initializer& initializer) {
   inputs_.push_back(variable(suffix, dims, initializer, graph::ValueKind::parameter));
 }
 
 void Layer::leading_parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,
-                              const graph::Initializer& initializer) {
+                              const Initializer& initializer) {
   inputs_.insert(inputs_.begin(), variable(suffix, dims, initializer, graph::ValueKind::parameter));
 }
 
 void Layer::buffer(const std::string& suffix, const std::vector<std::int64_t>& dims,
-                   const graph::Initializer& initializer) {
+                   const Initializer& initializer) {
   inputs_.push_back(variable(suffix, dims, initializer, graph::ValueKind::buffer));
 }
 
@@ -54,7 +59,7 @@ graph::ValueId Layer::finish(graph::Attributes attributes) {
 }
 
 graph::ValueId Layer::variable(const std::string& suffix, const std::vector<std::int64_t>& dims,
-                               const graph::Initializer& initializer, graph::ValueKind kind) {
+                               const Initializer& initializer, graph::ValueKind kind) {
   Shape shape;
   try {
     shape = Shape(dims);

@@ -25,27 +25,28 @@ class Layer {
   void expect(bool holds, const std::string& text) const;
   /// Checks that `number`, which is called `what`, is 1 or more. @throws Error as expect().
   void expect_positive(const std::string& what, std::int64_t number) const;
-  /// Checks that x has `rank` dimensions. @throws Error as expect(), whose text ends with `remedy`
-  /// if x has more.
-  void expect_rank(std::size_t rank, const std::string& remedy = "") const;
+  /// Checks that x has `rank` dimensions. @throws Error as expect().
+  void expect_rank(std::size_t rank) const;
+  /// Checks that x has at least `rank` dimensions. @throws Error as expect().
+  void expect_rank_from(std::size_t rank) const;
 
   /// Adds a parameter of shape `dims` to the op's inputs. Its name is the layer's name, a dot and
   /// `suffix`. @throws Error as expect().
   void parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,
-                 const graph::Initializer& initializer);
+                 const Initializer& initializer);
   /// Does what parameter() does, but puts the parameter before all inputs that are there.
   void leading_parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,
-                         const graph::Initializer& initializer);
+                         const Initializer& initializer);
   /// Does what parameter() does, but for a tensor that is not trained.
   void buffer(const std::string& suffix, const std::vector<std::int64_t>& dims,
-              const graph::Initializer& initializer);
+              const Initializer& initializer);
 
   /// Appends the node and returns its first output.
   graph::ValueId finish(graph::Attributes attributes);
 
  private:
   graph::ValueId variable(const std::string& suffix, const std::vector<std::int64_t>& dims,
-                          const graph::Initializer& initializer, graph::ValueKind kind);
+                          const Initializer& initializer, graph::ValueKind kind);
 
   NetworkBuilder& network_;
   const graph::Op& op_;

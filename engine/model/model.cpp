@@ -60,23 +60,32 @@ Layer Model::Impl::layer(const graph::Op& op, const std::string& name, Value x) 
   return {network, op, name, id(std::string(op.name) + " " + quoted_text(name), x)};
 }
 
-Value Model::Impl::finish(Layer& layer, graph::Attributes attributes) {
+Model::Impl::NewWeights Model::Impl::new_weights() {
   const graph::Graph& graph = network.graph();
-  std::vector<ParameterInfo> added;
-  std::vector<Tensor> values;
+  NewWeights added;
   for (std::size_t i = weights.parameters().size(); i < graph.variables.size(); ++i) {
     const graph::Variable& variable = graph.variables[i];
     const graph::Value& entry = graph.value(variable.value);
-    added.push_back({.name = entry.name,
-                     .shape = entry.type.shape,
-                     .trainable = entry.kind == graph::ValueKind::parameter});
-    values.push_back(initial_values(variable.initializer, entry.type.shape, seed, entry.name));
+    added.parameters.push_back({.name = entry.name,
+                                .shape = entry.type.shape,
+                                .trainable = entry.kind == graph::ValueKind::parameter});
+    added.values.push_back(
+        initial_values(variable.initializer, entry.type.shape, seed, entry.name));
   }
-  // Memory is reserved now, because nothing may fail once the node is in the network.
-  weights.reserve(added.size());
+  weights.reserve(added.parameters.size());
+  return added;
+}
+
+void Model::Impl::add_weights(NewWeights added) noexcept {
+  for (std::size_t i = 0; i < added.parameters.size(); ++i)
+    weights.add(std::move(added.parameters[i]), std::move(added.values[i]));
+}
+
+Value Model::Impl::finish(Layer& layer, graph::Attributes attributes) {
+  // All that needs memory is done first, because nothing may fail once the node is in the network.
+  NewWeights added = new_weights();
   const Value result = value(layer.finish(std::move(attributes)));
-  for (std::size_t i = 0; i < added.size(); ++i)
-    weights.add(std::move(added[i]), std::move(values[i]));
+  add_weights(std::move(added));
   return result;
 }
 

@@ -70,6 +70,16 @@ struct Model::Impl : std::enable_shared_from_this<Model::Impl> {
               graph::Attributes attributes = {}, const std::string& name = "");
   /// Begins a node with parameters.
   Layer layer(const graph::Op& op, const std::string& name, Value x);
+  /// A NewWeights has the parameters and buffers that the network has and `weights` has not yet,
+  /// with their initial values.
+  struct NewWeights {
+    std::vector<ParameterInfo> parameters;
+    std::vector<Tensor> values;
+  };
+  /// Returns the new weights, and makes room for them.
+  NewWeights new_weights();
+  /// Adds to `weights` what new_weights() has returned.
+  void add_weights(NewWeights added) noexcept;
   /// Appends the node of `layer` and gives its parameters their initial values.
   Value finish(Layer& layer, graph::Attributes attributes = {});
 };

@@ -4,8 +4,11 @@
 #include <utility>
 
 #include "engine/files/weights_file.hpp"
+#include "engine/model/initial_values.hpp"
 #include "engine/model/model_access.hpp"
 #include "engine/model/model_state.hpp"
+#include "engine/names/known_names.hpp"
+#include "engine/names/name_pattern.hpp"
 #include "graph/values/out_of_memory.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"
@@ -63,6 +66,29 @@ Tensor Model::weight(const std::string& name) const {
 
 void Model::set_weight(const std::string& name, const Tensor& value) {
   impl_->calling("Model::set_weight", [&](Impl& impl) { impl.weights.set(name, value); });
+}
+
+void Model::initialize(const std::string& pattern, const Initializer& initializer) {
+  impl_->calling("Model::initialize", [&](Impl& impl) {
+    const std::vector<ParameterInfo>& parameters = impl.weights.parameters();
+    std::vector<std::string_view> known;
+    std::vector<std::size_t> chosen;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      if (!parameters[i].trainable) continue;
+      known.push_back(parameters[i].name);
+      if (!matches(pattern, parameters[i].name)) continue;
+      check_initializer(initializer, parameters[i].shape, parameters[i].name);
+      chosen.push_back(i);
+    }
+    if (chosen.empty())
+      throw Error(Errc::invalid_argument, "model " + quoted_text(impl.network.graph().name) +
+                                              ": there is no parameter " + quoted_text(pattern) +
+                                              instead_of(pattern, known));
+    std::vector<Tensor> values = impl.weights.newest();
+    for (const std::size_t i : chosen)
+      values[i] = initial_values(initializer, parameters[i].shape, impl.seed, parameters[i].name);
+    impl.weights.replace(std::move(values));
+  });
 }
 
 void ModelAccess::set_weights(const Model& model, std::string_view name,

@@ -66,8 +66,7 @@ graph::ValueId NetworkBuilder::input(const std::string& name, const Shape& sampl
 }
 
 graph::ValueId NetworkBuilder::variable(const std::string& name, const Shape& shape,
-                                        const graph::Initializer& initializer,
-                                        graph::ValueKind kind) {
+                                        const Initializer& initializer, graph::ValueKind kind) {
   expect_new(names_.has_variable(graph_, name), "parameter", name);
   Draft draft(*this);
   const auto id = static_cast<graph::ValueId>(graph_.values.size());

@@ -35,7 +35,7 @@ class NetworkBuilder {
   graph::ValueId input(const std::string& name, const Shape& sample, DType dtype);
   /// Adds a parameter or buffer of type f32.
   graph::ValueId variable(const std::string& name, const Shape& shape,
-                          const graph::Initializer& initializer, graph::ValueKind kind);
+                          const Initializer& initializer, graph::ValueKind kind);
   /// Adds a node of the innermost open block, and returns its first output. If `name` is empty, the
   /// node gets a name that is not in use.
   graph::ValueId node(const graph::Op& op, std::vector<graph::ValueId> inputs,

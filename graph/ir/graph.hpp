@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graph/ir/attributes.hpp"
+#include "penstock/initializer.hpp"
 #include "penstock/shape.hpp"
 
 namespace penstock::graph {
@@ -77,13 +78,6 @@ struct Node {
 
 /// Returns the text by which messages name a node, such as `conv2d "conv2"`.
 std::string to_string(const Node& node);
-
-/// An Initializer says which values a parameter or buffer has at first; `uniform` draws from
-/// [-bound, bound).
-struct Initializer {
-  enum class Kind : std::uint8_t { constant, uniform, normal } kind = Kind::constant;
-  double value = 0;  ///< `value` is the constant, the bound, or the standard deviation.
-};
 
 /// A Variable is a parameter or a buffer.
 struct Variable {

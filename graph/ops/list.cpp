@@ -33,6 +33,7 @@
 #include "graph/ops/norms/batch_norm2d.hpp"
 #include "graph/ops/norms/group_norm.hpp"
 #include "graph/ops/norms/layer_norm.hpp"
+#include "graph/ops/sequences/attention.hpp"
 #include "graph/ops/sequences/causal_mask.hpp"
 #include "graph/ops/sequences/embedding.hpp"
 #include "penstock/error.hpp"
@@ -43,6 +44,8 @@ namespace {
 constexpr std::array ops{
     &accumulate,
     &add,
+    &attention,
+    &attention_gradient,
     &avg_pool2d,
     &avg_pool2d_gradient,
     &batch_norm2d,

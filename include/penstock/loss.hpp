@@ -20,6 +20,9 @@ struct CrossEntropyOptions {
   /// This share of each target, from 0 to 1, is spread evenly over all classes.
   double label_smoothing = 0;
   std::int64_t ignore_index = -100;  ///< A label of this number counts for nothing.
+  /// The classes are along this axis of the logits, where axis 0 counts samples. A negative axis
+  /// counts from the end: -1 is for logits [N,T,C] of sequences.
+  int class_axis = 1;
   /// `from_logits` says whether the input `logits` holds logits. If not, it holds probabilities,
   /// which are clipped to [1e-7, 1 - 1e-7] and turned into logits by the logarithm, as Keras does
   /// it.

@@ -30,6 +30,7 @@
 #include <string_view>
 #include <vector>
 
+#include "penstock/initializer.hpp"
 #include "penstock/layer_stages.hpp"
 #include "penstock/loss.hpp"
 #include "penstock/options.hpp"
@@ -75,6 +76,19 @@ struct Pool2dOptions {
   std::int64_t stride = 0;
   /// This many elements are added on each side of an image; an average counts them as zeros.
   std::int64_t padding = 0;
+};
+
+/// AttentionOptions are the options of Model::attention().
+struct AttentionOptions {
+  /// The features of q, k and v are those of this many heads, side by side. Each head attends by
+  /// itself.
+  int heads = 1;
+  bool causal = false;  ///< `causal` hides later positions from earlier ones.
+  /// In training, this share of the softmax's results is dropped, as Model::dropout() does it.
+  double dropout = 0;
+  /// The dropout's masks depend on this name, which must be set if there is a dropout, and which no
+  /// other layer has.
+  std::string name = "";
 };
 
 /// A ParameterInfo describes a parameter or a buffer of a model.
@@ -177,22 +191,30 @@ class Model {
   /// Adds a convolution: x [N,C,H,W] -> [N,out_channels,H',W']. The layer has the parameters
   /// NAME.weight [O,C/groups,k,k] and NAME.bias [O].
   Value conv2d(const std::string& name, Value x, const Conv2dOptions& options);
-  /// Adds a fully connected layer: x [N,K] -> [N,out_features]. The layer has the parameters
-  /// NAME.weight [out,K] and NAME.bias [out].
+  /// Adds a fully connected layer over the last axis of x: [N,...,K] -> [N,...,out_features]. The
+  /// layer has the parameters NAME.weight [out,K] and NAME.bias [out]. Images and other inputs of
+  /// several axes are usually flattened first, so that all their elements are features.
   Value linear(const std::string& name, Value x, std::int64_t out_features, bool bias = true);
   /// Adds a fully connected layer that uses the weight [out,K] of another layer and has no bias.
   Value linear(Value x, Value weight);
-  /// Returns the parameter NAME.weight or NAME.bias of a layer. Every layer that uses the parameter
-  /// trains it. Layers of several stages may share a parameter; the stage of the first use keeps
-  /// the parameter, and the other stages have copies.
+  /// Adds a parameter that belongs to no layer, such as the embedding of positions. Its shape
+  /// `shape` counts no samples, and it may be an operand wherever a value of that shape may.
+  /// @throws Error invalid_model if a parameter is called `name` already; shape_mismatch if `shape`
+  /// has no element; invalid_argument as Initializer says.
+  Value parameter(const std::string& name, const Shape& shape,
+                  const Initializer& initializer = Initializer::normal());
+  /// Returns the parameter NAME.weight or NAME.bias of a layer, or one that belongs to no layer.
+  /// Every layer that uses the parameter trains it. Layers of several stages may share a parameter;
+  /// the stage of the first use keeps the parameter, and the other stages have copies.
   /// @throws Error invalid_argument if there is no parameter of that name.
   Value parameter(const std::string& name) const;
   /// Normalizes x over groups of channels. The layer has the parameters NAME.weight [C] and
   /// NAME.bias [C].
   Value group_norm(const std::string& name, Value x, std::int64_t groups, double eps = 1e-5);
   /// Normalizes x over its last `axes` axes. The layer has the parameters NAME.weight and
-  /// NAME.bias, which have the shape of those axes.
-  Value layer_norm(const std::string& name, Value x, int axes = 1, double eps = 1e-5);
+  /// NAME.bias, which have the shape of those axes; there is no NAME.bias if `bias` is false.
+  Value layer_norm(const std::string& name, Value x, int axes = 1, double eps = 1e-5,
+                   bool bias = true);
   /// Normalizes each channel of x [N,C,H,W] over the micro-batch. The layer has the parameters
   /// NAME.weight [C] and NAME.bias [C], and the buffers NAME.running_mean [C] and NAME.running_var
   /// [C], which every micro-batch of training updates and inference uses. Each replica has
@@ -250,9 +272,12 @@ class Model {
   Value scale(Value x, double factor);
   /// Returns the matrix product [...,M,K]·[...,K,N] -> [...,M,N].
   Value matmul(Value a, Value b);
-  /// Returns softmax(q·kᵀ/√d)·v over the last two axes. `causal` hides later positions from earlier
-  /// ones.
-  Value attention(Value q, Value k, Value v, bool causal = false);
+  /// Returns softmax(q·kᵀ/√d)·v over the last two axes (scaled_dot_product_attention), for each of
+  /// h heads: q [N,...,S,h·d], k [N,...,T,h·d], v [N,...,T,h·e] -> [N,...,S,h·e]. Without a
+  /// dropout, the memory for that grows with T, and not with S·T.
+  Value attention(Value q, Value k, Value v, const AttentionOptions& options = {});
+  /// Returns attention() of q, k and v that are side by side: qkv [N,...,T,3·h·d] -> [N,...,T,h·d].
+  Value attention(Value qkv, const AttentionOptions& options = {});
 
   /// Marks `x` as worth the memory that it takes in stages that recompute
   /// (`TrainingOptions::recompute`), and returns it: `x` is kept, and what follows is computed
@@ -265,13 +290,15 @@ class Model {
   // says so. A reduced loss has shape [], and a loss without reduction has the shape of its terms.
 
   /// Returns the negative log-likelihood of `labels` [N] (or [N,...] for logits [N,C,...]) under a
-  /// softmax over axis 1. Its terms are [N,...].
+  /// softmax over the axis of the classes, which is axis 1 unless `options` say otherwise. Its
+  /// terms are [N,...].
   Value cross_entropy(Value logits, Value labels, const CrossEntropyOptions& options = {});
   /// Returns the negative log-likelihood of `labels` [N] (or [N,...]) for log-probabilities [N,C]
   /// (or [N,C,...]); its terms are [N,...]. A label of `ignore_index` counts for nothing, not even
-  /// in the divisor of the mean.
+  /// in the divisor of the mean. The classes are along axis `class_axis`.
   Value nll_loss(Value log_probabilities, Value labels,
-                 LossReduction reduction = LossReduction::mean, std::int64_t ignore_index = -100);
+                 LossReduction reduction = LossReduction::mean, std::int64_t ignore_index = -100,
+                 int class_axis = 1);
   /// Returns (x - target)², element by element. The target has a gradient.
   Value mse_loss(Value x, Value target, LossReduction reduction = LossReduction::mean);
   /// Returns |x - target|, element by element. The target has a gradient.
@@ -348,6 +375,13 @@ class Model {
   /// models that are made from this model use the new value from their next call on.
   /// @throws Error shape_mismatch, and as weight(). The model is unchanged then.
   void set_weight(const std::string& name, const Tensor& value);
+  /// Gives each parameter whose name `pattern` matches new initial values, which depend on the
+  /// model's seed and the parameter's name. A `*` in the pattern matches any characters, and a `?`
+  /// matches one: "h.*.weight" matches "h.0.attn.qkv.weight". The values count as those of
+  /// set_weight().
+  /// @throws Error invalid_argument if the pattern matches no parameter, or as Initializer says;
+  /// and as weight(). The model is unchanged then.
+  void initialize(const std::string& pattern, const Initializer& initializer);
   /// Writes all weights to a file at `path` in the safetensors format, whole or not at all.
   /// @throws Error io_error, and as weight().
   void save_weights(const std::string& path) const;

@@ -14,6 +14,7 @@
 #include "penstock/error.hpp"
 #include "penstock/fit.hpp"
 #include "penstock/inference_model.hpp"
+#include "penstock/initializer.hpp"
 #include "penstock/ipu_order.hpp"
 #include "penstock/iterable_dataset.hpp"
 #include "penstock/json_value.hpp"

@@ -70,23 +70,28 @@ def labelled(draws):
     classes = 1 + draws.below(40)
     shape = (draws.size(), classes) + (draws.shape(2) if draws.below(3) == 0 else ())
     labels = draws.labels(shape[:1] + shape[2:], classes)
+    # PyTorch's classes are along axis 1; Penstock's may be along another axis.
+    last = draws.coin()
+    if last:
+        shape = shape[:1] + shape[2:] + (classes,)
+    in_front = (lambda x: x.movedim(-1, 1)) if last else lambda x: x
     ignored = draws.one_of([-100, -100, 0, classes - 1])
     if (labels == ignored).all():
         ignored = -100  # The mean over no label is 0 divided by 0.
     reduction = draws.one_of(REDUCTIONS)
-    attributes = {'reduction': reduction, 'ignore_index': ignored}
+    attributes = {'reduction': reduction, 'ignore_index': ignored, 'class_axis': -1 if last else 1}
     inputs = {'x': draws.tensor(shape), 'labels': labels}
     offset = labels.size if reduction == 'sum' else 1
     if draws.coin():
         smoothing = draws.one_of([0.0, 0.0, 0.1, 0.5, 1.0])
         return Case('cross_entropy', inputs, lambda t: {'out': functional.cross_entropy(
-            t['x'], t['labels'], ignore_index=ignored, reduction=reduction,
+            in_front(t['x']), t['labels'], ignore_index=ignored, reduction=reduction,
             label_smoothing=smoothing)}, {**attributes, 'label_smoothing': smoothing},
             amplification=1, offset=offset)
-    steps = [step('log_softmax', ['x'], ['scores'], {'axis': 1}),
+    steps = [step('log_softmax', ['x'], ['scores'], {'axis': -1 if last else 1}),
              step('nll_loss', ['scores', 'labels'], ['out'], attributes)]
     return Case('nll_loss', inputs, lambda t: {'out': functional.nll_loss(
-        functional.log_softmax(t['x'], 1), t['labels'], ignore_index=ignored,
+        functional.log_softmax(in_front(t['x']), 1), t['labels'], ignore_index=ignored,
         reduction=reduction)}, steps=steps, amplification=1, offset=offset)
 
 

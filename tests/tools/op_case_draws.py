@@ -151,9 +151,40 @@ def scale(draws):
                 lambda t: {'out': t['x'] * factor}, {'factor': factor})
 
 
+def attention_of_heads(draws):
+    samples = tuple(1 + draws.below(3) for _ in range(1 + draws.below(2)))
+    heads, width, value_width = 1 + draws.below(3), draws.size(20), draws.size(20)
+    queries = draws.size(20) if draws.below(4) else 60 + draws.below(80)
+    causal = draws.coin()
+    keys = queries if causal else draws.size(20)
+    scale = draws.one_of([0.0, 0.0, 0.5])
+    packed = causal and draws.coin()
+    if packed:
+        tensors = {'qkv': draws.tensor(samples + (queries, 3 * heads * width), 'normal')}
+    else:
+        tensors = {'q': draws.tensor(samples + (queries, heads * width), 'normal'),
+                   'k': draws.tensor(samples + (keys, heads * width), 'normal'),
+                   'v': draws.tensor(samples + (keys, heads * value_width), 'normal')}
+
+    def split(x):
+        return x.unflatten(-1, (heads, -1)).transpose(-2, -3)
+
+    def function(t):
+        q, k, v = t['qkv'].chunk(3, -1) if packed else (t['q'], t['k'], t['v'])
+        scores = split(q) @ split(k).transpose(-1, -2) * (scale or 1 / math.sqrt(width))
+        if causal:
+            later = torch.ones(queries, keys, dtype=torch.bool).triu(1)
+            scores = scores.masked_fill(later, -math.inf)
+        return {'out': (scores.softmax(-1) @ split(v)).transpose(-2, -3).flatten(-2)}
+
+    return Case('attention', tensors, function,
+                {'heads': heads, 'causal': int(causal), 'scale': scale}, amplification=1)
+
+
 def linear(draws):
-    rows, inputs, outputs = draws.size(70), draws.size(70), draws.size(70)
-    tensors = {'x': draws.smooth((rows, inputs)), 'weight': draws.smooth((outputs, inputs))}
+    inputs, outputs = draws.size(70), draws.size(70)
+    rows = (draws.size(70),) if draws.coin() else draws.shape(1 + draws.below(3))
+    tensors = {'x': draws.smooth(rows + (inputs,)), 'weight': draws.smooth((outputs, inputs))}
     if draws.coin():
         tensors['bias'] = draws.smooth((outputs,))
     return Case('linear', tensors, lambda t: {'out': functional.linear(
@@ -360,4 +391,5 @@ def embedding(draws):
 
 OPS = [activation, activation, activation, softmax, softmax, arithmetic, arithmetic, scale,
        clipped_log, linear, linear, matmul, conv2d, conv2d, conv2d_lanes, conv2d_lanes, pool, pool,
-       layer_norm, group_norm, batch_norm2d, movement, movement, attention, embedding]
+       layer_norm, group_norm, batch_norm2d, movement, movement, attention, attention_of_heads,
+       attention_of_heads, embedding]

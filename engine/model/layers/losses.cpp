@@ -32,6 +32,7 @@ Value Model::cross_entropy(Value x, Value labels, const CrossEntropyOptions& opt
     graph::Attributes attributes = reduced(options.reduction);
     attributes.set("label_smoothing", options.label_smoothing);
     attributes.set("ignore_index", options.ignore_index);
+    attributes.set("class_axis", std::int64_t{options.class_axis});
     NetworkBuilder::Draft draft(impl.network);
     const Value logits = options.from_logits ? x : impl.apply(graph::clipped_log, {x});
     const Value loss = impl.apply(graph::cross_entropy, {logits, labels}, std::move(attributes));
@@ -41,9 +42,12 @@ Value Model::cross_entropy(Value x, Value labels, const CrossEntropyOptions& opt
 }
 
 Value Model::nll_loss(Value log_probabilities, Value labels, LossReduction reduction,
-                      std::int64_t ignore_index) {
-  return impl_->add(graph::nll_loss, {log_probabilities, labels},
-                    [&] { return reduced(reduction).set("ignore_index", ignore_index); });
+                      std::int64_t ignore_index, int class_axis) {
+  return impl_->add(graph::nll_loss, {log_probabilities, labels}, [&] {
+    return reduced(reduction)
+        .set("ignore_index", ignore_index)
+        .set("class_axis", std::int64_t{class_axis});
+  });
 }
 
 Value Model::mse_loss(Value x, Value target, LossReduction reduction) {

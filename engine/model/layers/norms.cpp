@@ -7,23 +7,22 @@
 namespace penstock {
 namespace {
 
-constexpr graph::Initializer zeros{.value = 0};
-constexpr graph::Initializer ones{.value = 1};
+constexpr Initializer zeros{.center = 0};
+constexpr Initializer ones{.center = 1};
 
 }  // namespace
 
 Value Model::group_norm(const std::string& name, Value x, std::int64_t groups, double eps) {
   return impl_->calling(graph::group_norm.name, [&](Impl& impl) {
     Layer layer = impl.layer(graph::group_norm, name, x);
-    layer.expect(layer.shape().rank() >= 2,
-                 "expected x of rank 2 or more, got " + to_string(layer.shape()));
+    layer.expect_rank_from(2);
     layer.parameter("weight", {layer.shape()[1]}, ones);
     layer.parameter("bias", {layer.shape()[1]}, zeros);
     return impl.finish(layer, {{"num_groups", groups}, {"eps", eps}});
   });
 }
 
-Value Model::layer_norm(const std::string& name, Value x, int axes, double eps) {
+Value Model::layer_norm(const std::string& name, Value x, int axes, double eps, bool bias) {
   return impl_->calling(graph::layer_norm.name, [&](Impl& impl) {
     Layer layer = impl.layer(graph::layer_norm, name, x);
     const auto dims = layer.shape().dims();
@@ -32,7 +31,7 @@ Value Model::layer_norm(const std::string& name, Value x, int axes, double eps) 
                      to_string(layer.shape()) + ", got " + std::to_string(axes));
     const std::vector<std::int64_t> last(dims.end() - axes, dims.end());
     layer.parameter("weight", last, ones);
-    layer.parameter("bias", last, zeros);
+    if (bias) layer.parameter("bias", last, zeros);
     return impl.finish(layer, {{"eps", eps}});
   });
 }

@@ -2,6 +2,7 @@
 // parameters.
 #include <cmath>
 
+#include "engine/model/initial_values.hpp"
 #include "engine/model/model_state.hpp"
 #include "engine/names/known_names.hpp"
 #include "graph/ops/activations/dropout.hpp"
@@ -13,12 +14,11 @@
 namespace penstock {
 namespace {
 
-using InitializerKind = graph::Initializer::Kind;
-
 /// Returns the initializer of the weights and biases of linear and convolution layers, as in
 /// PyTorch: kaiming_uniform_ with a = sqrt(5).
-graph::Initializer fan_in_uniform(double fan_in) {
-  return {.kind = InitializerKind::uniform, .value = 1 / std::sqrt(fan_in)};
+Initializer fan_in_uniform(double fan_in) {
+  const double bound = 1 / std::sqrt(fan_in);
+  return Initializer::uniform(-bound, bound);
 }
 
 }  // namespace
@@ -45,11 +45,9 @@ Value Model::conv2d(const std::string& name, Value x, const Conv2dOptions& optio
 Value Model::linear(const std::string& name, Value x, std::int64_t out_features, bool bias) {
   return impl_->calling(graph::linear.name, [&](Impl& impl) {
     Layer layer = impl.layer(graph::linear, name, x);
-    layer.expect_rank(2,
-                      "; pass it flatten(x) instead, which has rank 2 (the first dimension counts "
-                      "samples, and input() is told the others)");
+    layer.expect_rank_from(2);
     layer.expect_positive("out_features", out_features);
-    const std::int64_t in_features = layer.shape()[1];
+    const std::int64_t in_features = layer.shape()[-1];
     const auto start = fan_in_uniform(static_cast<double>(in_features));
     layer.parameter("weight", {out_features, in_features}, start);
     if (bias) layer.parameter("bias", {out_features}, start);
@@ -77,12 +75,29 @@ Value Model::parameter(const std::string& name) const {
   });
 }
 
+Value Model::parameter(const std::string& name, const Shape& shape,
+                       const Initializer& initializer) {
+  return impl_->calling("Model::parameter", [&](Impl& impl) {
+    check_initializer(initializer, shape, name);
+    if (shape.elements() == 0)
+      throw Error(Errc::shape_mismatch, "parameter " + quoted_text(name) +
+                                            ": expected at least one element, got " +
+                                            to_string(shape));
+    NetworkBuilder::Draft draft(impl.network);
+    const graph::ValueId id =
+        impl.network.variable(name, shape, initializer, graph::ValueKind::parameter);
+    impl.add_weights(impl.new_weights());
+    draft.keep();
+    return impl.value(id);
+  });
+}
+
 Value Model::embedding(const std::string& name, Value ids, std::int64_t count, std::int64_t size) {
   return impl_->calling(graph::embedding.name, [&](Impl& impl) {
     Layer layer = impl.layer(graph::embedding, name, ids);
     layer.expect_positive("count", count);
     layer.expect_positive("size", size);
-    layer.leading_parameter("weight", {count, size}, {.kind = InitializerKind::normal, .value = 1});
+    layer.leading_parameter("weight", {count, size}, Initializer::normal());
     return impl.finish(layer);
   });
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/kernels/kernel_table.hpp"
+#include "graph/ops/rules/axes.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/ops/rules/lane_shape.hpp"
@@ -13,25 +14,26 @@ namespace penstock::graph {
 
 namespace attribute {
 
+constexpr IntegerAttribute axis{"axis", 1};
 constexpr ListAttribute shape{"shape"};
 constexpr FlagAttribute running{"running"};
 
 }  // namespace attribute
 namespace {
 
-std::vector<TensorType> infer_channel(const Attributes&, Types in) {
+std::vector<TensorType> infer_channel(const Attributes& attributes, Types in) {
   expect_inputs(in, 1, "x");
   expect_dtype(in[0], DType::f32, "x");
-  expect(in[0].shape.rank() >= 2, "expected x of rank 2 or more, got " + to_string(in[0]));
-  return {{DType::f32, {in[0].shape[1]}}};
+  expect_rank_from(in[0], 2, "x");
+  const std::size_t axis = expect_axis(attribute::axis.of(attributes), in[0]);
+  return {{DType::f32, {in[0].shape.begin()[axis]}}};
 }
 
 void forward_channel(const KernelCall& call) {
-  const Shape& shape = call.inputs[0].shape();
-  const auto n = shape[0], c = shape[1],
-             inner = n * c > 0 ? call.inputs[0].elements() / (n * c) : 0;
-  kernel_table().reductions.channel_sums(n, c, inner, call.part, call.inputs[0].f32().data(),
-                                         call.outputs[0].f32().data());
+  const auto [outer, channels, inner] =
+      lines_along(call.inputs[0].shape(), attribute::axis.of(call.attributes));
+  kernel_table().reductions.channel_sums(outer, channels, inner, call.part,
+                                         call.inputs[0].f32().data(), call.outputs[0].f32().data());
 }
 
 Cost channel_cost(const Attributes&, Types in, Types) {
@@ -40,7 +42,10 @@ Cost channel_cost(const Attributes&, Types in, Types) {
 }
 
 std::vector<OpSample> channel_samples() {
-  return {{.inputs = {{DType::f32, {4, 3}}}}, {.inputs = {{DType::f32, {2, 3, 4, 5}}}}};
+  const TensorType x{DType::f32, {2, 3, 4, 5}};
+  return {{.inputs = {{DType::f32, {4, 3}}}},
+          {.inputs = {x}},
+          {.inputs = {x}, .attributes = {{"axis", std::int64_t{-1}}}}};
 }
 
 std::vector<TensorType> infer_lanes(const Attributes&, Types in) {
@@ -131,6 +136,7 @@ std::vector<OpSample> accumulate_samples() {
 }  // namespace
 
 const Op channel_sum{.name = "channel_sum",
+                     .attributes = {attribute::axis},
                      .infer = infer_channel,
                      .forward = forward_channel,
                      .cost = channel_cost,

@@ -6,8 +6,9 @@
 
 namespace penstock::graph {
 
-/// Sums x [N,C,...] over every axis but axis 1, to [C]. The result is the gradient of a bias per
-/// channel if x is the gradient of the output.
+/// Sums x over every axis but the one that the attribute axis names, which is axis 1 by default:
+/// [N,C,...] to [C]. The result is the gradient of a bias per channel if x is the gradient of the
+/// output. For the bias of a linear layer, the channels are along axis -1.
 extern const Op channel_sum;
 
 /// Sums x [B,C,H,W,16] over every axis but axis 1, to [C]. The result is the gradient of a

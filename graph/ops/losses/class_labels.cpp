@@ -7,13 +7,39 @@
 
 namespace penstock::graph {
 
-void expect_labelled(Types in, std::string_view name) {
+std::size_t expect_class_axis(const Attributes& attributes, const TensorType& scores) {
+  const std::size_t axis =
+      expect_axis(attribute::class_axis.of(attributes), scores, attribute::class_axis.name);
+  expect(axis > 0, "expected class_axis to be behind axis 0, which counts samples, got 0");
+  return axis;
+}
+
+void expect_labelled(const Attributes& attributes, Types in, std::string_view name) {
   expect_inputs(in, 2, std::string(name) + ", labels");
   expect_dtype(in[0], DType::f32, name);
   expect_rank_from(in[0], 2, name);
   expect_elements(in[0], name);
   expect_dtype(in[1], DType::i64, "labels");
-  expect_shape(in[1], without_axis(in[0].shape, 1), "labels");
+  const std::size_t axis = expect_class_axis(attributes, in[0]);
+  const Shape wanted = without_axis(in[0].shape, axis);
+  const Shape& labels = in[1].shape;
+  // A network that makes scores for each pixel where labels are for whole images lacks a flatten()
+  // before its last linear layer.
+  expect(labels == wanted, "expected labels of shape " + to_string(wanted) + " for " +
+                               std::string(name) + " " + to_string(in[0].shape) +
+                               ", whose classes are along axis " + std::to_string(axis) + ", got " +
+                               to_string(labels) +
+                               (labels.rank() == 1 && wanted.rank() > 1
+                                    ? "; flatten() before the last linear layer makes scores [N,C]"
+                                    : ""));
+}
+
+std::int64_t classes_of(const Attributes& attributes, const Shape& scores) {
+  return scores[attribute::class_axis.of(attributes)];
+}
+
+Lines class_lines(const Attributes& attributes, const Shape& scores) {
+  return lines_along(scores, attribute::class_axis.of(attributes));
 }
 
 void fill_labels(const Attributes& attributes, const Operand& labels, std::int64_t classes) {
@@ -28,18 +54,18 @@ void fill_labels(const Attributes& attributes, const Operand& labels, std::int64
 }
 
 void fill_labels_of_scores(const Attributes& attributes, std::span<const Operand> inputs) {
-  fill_labels(attributes, inputs[1], inputs[0].shape()[1]);
+  fill_labels(attributes, inputs[1], classes_of(attributes, inputs[0].shape()));
 }
 
 std::vector<IndexRange> ranges_of_labels(const Attributes& attributes, Types inputs) {
   return {{.input = 1,
-           .end = inputs[0].shape[1],
+           .end = classes_of(attributes, inputs[0].shape),
            .other = attribute::ignore_index.of(attributes),
            .element = "label"}};
 }
 
 ClassLabels::ClassLabels(const Attributes& attributes, const Operand& labels, const Shape& scores)
-    : lines_(lines_along(scores, 1)),
+    : lines_(class_lines(attributes, scores)),
       labels_(labels.i64().data()),
       ignore_index_(attribute::ignore_index.of(attributes)) {
   for (std::int64_t i = 0; i < size(); ++i) {

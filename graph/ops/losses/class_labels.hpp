@@ -1,5 +1,6 @@
-// Some losses take class labels [N,...] beside scores [N,C,...]. Labels that equal the attribute
-// `ignore_index`, which is -100 by default, do not count.
+// Some losses take class labels [N,...] beside scores that have one axis more, along which the
+// classes are: [N,C,...] or, if the attribute `class_axis` is -1, [N,...,C]. Labels that equal the
+// attribute `ignore_index`, which is -100 by default, do not count.
 #pragma once
 
 #include "graph/ir/op.hpp"
@@ -11,11 +12,19 @@ namespace penstock::graph {
 namespace attribute {
 
 inline constexpr IntegerAttribute ignore_index{"ignore_index", -100};
+inline constexpr IntegerAttribute class_axis{"class_axis", 1};
 
 }  // namespace attribute
 
 /// Checks the inputs (x f32 [N,C,...], labels i64 [N,...]); messages call x by the name `name`.
-void expect_labelled(Types inputs, std::string_view name);
+void expect_labelled(const Attributes& attributes, Types inputs, std::string_view name);
+/// Returns the number of the axis of `scores` along which the classes are. @throws Error
+/// shape_mismatch if there is no such axis, or if it is axis 0.
+std::size_t expect_class_axis(const Attributes& attributes, const TensorType& scores);
+/// Returns the number of classes of the scores of shape `scores`.
+std::int64_t classes_of(const Attributes& attributes, const Shape& scores);
+/// Returns the lines of the scores along the axis of the classes.
+Lines class_lines(const Attributes& attributes, const Shape& scores);
 
 /// Fills `labels` with each of the `classes` classes in turn, except the class that is ignored.
 void fill_labels(const Attributes& attributes, const Operand& labels, std::int64_t classes);
@@ -27,10 +36,10 @@ void fill_labels_of_scores(const Attributes& attributes, std::span<const Operand
 std::vector<IndexRange> ranges_of_labels(const Attributes& attributes, Types inputs);
 
 /// A ClassLabels has the labels of one kernel call. Label i belongs to line i of the scores along
-/// axis 1.
+/// the axis of the classes.
 class ClassLabels {
  public:
-  /// Makes the labels for scores of the shape `scores`, [N,C,...].
+  /// Makes the labels for scores of the shape `scores`.
   /// @throws Error invalid_data for a label that is neither a class nor ignored, such as "label 12
   /// at sample 3: expected 0 to 9".
   ClassLabels(const Attributes& attributes, const Operand& labels, const Shape& scores);

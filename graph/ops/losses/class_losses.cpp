@@ -18,7 +18,7 @@ constexpr RealAttribute label_smoothing{"label_smoothing"};
 namespace {
 
 std::vector<TensorType> infer_nll(const Attributes& attributes, Types in) {
-  expect_labelled(in, "log_probabilities");
+  expect_labelled(attributes, in, "log_probabilities");
   return {loss_type(attributes, in[1].shape)};
 }
 
@@ -31,7 +31,7 @@ void forward_nll(const KernelCall& call) {
 
 void backward_nll(GradientContext& context) {
   Attributes attributes = context.attributes();
-  attributes.set("classes", context.type(context.input(0)).shape[1]);
+  attributes.set("classes", classes_of(attributes, context.type(context.input(0)).shape));
   context.set(0,
               context.emit(nll_loss_gradient, {context.input(1), context.gradient(0)}, attributes));
 }
@@ -39,17 +39,25 @@ void backward_nll(GradientContext& context) {
 std::vector<OpSample> nll_samples() {
   const TensorType scores{DType::f32, {6, 5}}, labels{DType::i64, {6}};
   const TensorType maps{DType::f32, {2, 4, 3}}, map_labels{DType::i64, {2, 3}};
+  const TensorType last_labels{DType::i64, {2, 4}};
   return {
       {.inputs = {scores, labels}, .labels = 5},
       {.inputs = {scores, labels}, .attributes = {{"reduction", "sum"}}, .labels = 5},
       {.inputs = {scores, labels}, .attributes = {{"ignore_index", std::int64_t{1}}}, .labels = 5},
-      {.inputs = {maps, map_labels}, .attributes = {{"reduction", "none"}}, .labels = 4}};
+      {.inputs = {maps, map_labels}, .attributes = {{"reduction", "none"}}, .labels = 4},
+      {.inputs = {maps, last_labels},
+       .attributes = {{"class_axis", std::int64_t{-1}}},
+       .labels = 3}};
 }
 
 std::vector<TensorType> infer_nll_gradient(const Attributes& attributes, Types in) {
   expect_inputs(in, 2, "labels, dloss");
   expect_loss_gradient(attributes, in[1], in[0].shape);
-  return {{DType::f32, with_new_axis(in[0].shape, 1, attribute::classes.of(attributes))}};
+  const std::int64_t classes = attribute::classes.of(attributes);
+  // The axis depends on the rank of dx, and not on where the axis of the classes is.
+  const std::size_t axis =
+      expect_class_axis(attributes, {DType::f32, with_new_axis(in[0].shape, 0, classes)});
+  return {{DType::f32, with_new_axis(in[0].shape, axis, classes)}};
 }
 
 void forward_nll_gradient(const KernelCall& call) {
@@ -70,7 +78,7 @@ double smoothing(const Attributes& attributes) {
 }
 
 std::vector<TensorType> infer_cross_entropy(const Attributes& attributes, Types in) {
-  expect_labelled(in, "x");
+  expect_labelled(attributes, in, "x");
   expect_between(smoothing(attributes), 0, 1, "label_smoothing");
   return {loss_type(attributes, in[1].shape), in[0]};
 }
@@ -86,8 +94,8 @@ void forward_cross_entropy(const KernelCall& call) {
   const Shape& shape = call.inputs[0].shape();
   const ClassLabels labels(call.attributes, call.inputs[1], shape);
   float* log_probabilities = call.outputs[1].f32().data();
-  kernel_table().softmax.log_softmax(lines_along(shape, 1), call.inputs[0].f32().data(),
-                                     log_probabilities);
+  kernel_table().softmax.log_softmax(class_lines(call.attributes, shape),
+                                     call.inputs[0].f32().data(), log_probabilities);
   const double smooth = smoothing(call.attributes);
   write_loss(call.attributes, call.outputs[0], labels, [&](std::int64_t i) {
     const double of_target = -log_probabilities[labels.target(i)];
@@ -107,7 +115,7 @@ void backward_cross_entropy(GradientContext& context) {
   if (context.gradient(1) != none) {
     const ValueId other =
         context.emit(log_softmax_gradient, {log_probabilities, context.gradient(1)},
-                     {{"axis", std::int64_t{1}}});
+                     {{"axis", attribute::class_axis.of(context.attributes())}});
     gradient = gradient == none ? other : context.emit(add, {gradient, other});
   }
   context.set(0, gradient);
@@ -116,13 +124,17 @@ void backward_cross_entropy(GradientContext& context) {
 std::vector<OpSample> cross_entropy_samples() {
   const TensorType scores{DType::f32, {6, 5}}, labels{DType::i64, {6}};
   const TensorType maps{DType::f32, {2, 4, 3}}, map_labels{DType::i64, {2, 3}};
+  const TensorType last_labels{DType::i64, {2, 4}};
   return {{.inputs = {scores, labels}, .labels = 5},
           {.inputs = {scores, labels},
            .attributes = {{"reduction", "sum"}, {"ignore_index", std::int64_t{1}}},
            .labels = 5},
           {.inputs = {maps, map_labels},
            .attributes = {{"reduction", "none"}, {"label_smoothing", 0.2}},
-           .labels = 4}};
+           .labels = 4},
+          {.inputs = {maps, last_labels},
+           .attributes = {{"class_axis", std::int64_t{2}}, {"ignore_index", std::int64_t{1}}},
+           .labels = 3}};
 }
 
 std::vector<TensorType> infer_cross_entropy_gradient(const Attributes& attributes, Types in) {
@@ -136,7 +148,7 @@ void forward_cross_entropy_gradient(const KernelCall& call) {
   const TermGradients gradients(call.attributes, call.inputs[2], labels.counted());
   const double smooth = smoothing(call.attributes);
   const LabelledLines lines{
-      .lines = lines_along(call.inputs[0].shape(), 1),
+      .lines = class_lines(call.attributes, call.inputs[0].shape()),
       .labels = labels.data(),
       .ignored = labels.ignore_index(),
       .of_target = static_cast<float>(1 - smooth),
@@ -148,47 +160,48 @@ void forward_cross_entropy_gradient(const KernelCall& call) {
 
 }  // namespace
 
-const Op nll_loss{.name = "nll_loss",
-                  .onnx = "NegativeLogLikelihoodLoss",
-                  .attributes = {attribute::reduction, attribute::ignore_index},
-                  .infer = infer_nll,
-                  .forward = forward_nll,
-                  .backward = backward_nll,
-                  .cost = streaming_cost<1>,
-                  .samples = nll_samples,
-                  .make_valid = fill_labels_of_scores,
-                  .index_ranges = ranges_of_labels,
-                  .is_loss = true};
-
-const Op nll_loss_gradient{
-    .name = "nll_loss_gradient",
-    .attributes = {attribute::reduction, attribute::ignore_index, attribute::classes},
-    .infer = infer_nll_gradient,
-    .forward = forward_nll_gradient,
+const Op nll_loss{
+    .name = "nll_loss",
+    .onnx = "NegativeLogLikelihoodLoss",
+    .attributes = {attribute::reduction, attribute::ignore_index, attribute::class_axis},
+    .infer = infer_nll,
+    .forward = forward_nll,
+    .backward = backward_nll,
     .cost = streaming_cost<1>,
-    .make_valid = fill_labels_of_nll_gradient};
-
-const Op cross_entropy{
-    .name = "cross_entropy",
-    .onnx = "SoftmaxCrossEntropyLoss",
-    .attributes = {attribute::reduction, attribute::ignore_index, attribute::label_smoothing},
-    .infer = infer_cross_entropy,
-    .forward = forward_cross_entropy,
-    .backward = backward_cross_entropy,
-    .cost = streaming_cost<15>,
-    .overwrites = {{0, 1}},
-    .samples = cross_entropy_samples,
+    .samples = nll_samples,
     .make_valid = fill_labels_of_scores,
     .index_ranges = ranges_of_labels,
     .is_loss = true};
 
-const Op cross_entropy_gradient{
-    .name = "cross_entropy_gradient",
-    .attributes = {attribute::reduction, attribute::ignore_index, attribute::label_smoothing},
-    .infer = infer_cross_entropy_gradient,
-    .forward = forward_cross_entropy_gradient,
-    .cost = streaming_cost<14>,
-    .overwrites = {{0, 0}},
-    .make_valid = fill_labels_of_scores};
+const Op nll_loss_gradient{.name = "nll_loss_gradient",
+                           .attributes = {attribute::reduction, attribute::ignore_index,
+                                          attribute::class_axis, attribute::classes},
+                           .infer = infer_nll_gradient,
+                           .forward = forward_nll_gradient,
+                           .cost = streaming_cost<1>,
+                           .make_valid = fill_labels_of_nll_gradient};
+
+const Op cross_entropy{.name = "cross_entropy",
+                       .onnx = "SoftmaxCrossEntropyLoss",
+                       .attributes = {attribute::reduction, attribute::ignore_index,
+                                      attribute::class_axis, attribute::label_smoothing},
+                       .infer = infer_cross_entropy,
+                       .forward = forward_cross_entropy,
+                       .backward = backward_cross_entropy,
+                       .cost = streaming_cost<15>,
+                       .overwrites = {{0, 1}},
+                       .samples = cross_entropy_samples,
+                       .make_valid = fill_labels_of_scores,
+                       .index_ranges = ranges_of_labels,
+                       .is_loss = true};
+
+const Op cross_entropy_gradient{.name = "cross_entropy_gradient",
+                                .attributes = {attribute::reduction, attribute::ignore_index,
+                                               attribute::class_axis, attribute::label_smoothing},
+                                .infer = infer_cross_entropy_gradient,
+                                .forward = forward_cross_entropy_gradient,
+                                .cost = streaming_cost<14>,
+                                .overwrites = {{0, 0}},
+                                .make_valid = fill_labels_of_scores};
 
 }  // namespace penstock::graph

@@ -9,13 +9,14 @@ namespace penstock::graph {
 /// Computes the negative log-likelihood of class labels (torch.nn.NLLLoss). The inputs are
 /// log_probabilities [N,C,...] and labels i64 [N,...]; the output is [], or [N,...] without
 /// reduction. The attributes are reduction ("mean" over the labels that are not ignored, "sum" or
-/// "none") and ignore_index (-100 by default).
+/// "none"), ignore_index (-100 by default), and class_axis, the axis of the scores along which the
+/// classes are (1 by default; -1 is for scores [N,...,C]).
 extern const Op nll_loss;
 /// Maps (labels [N,...], dloss) to the gradient of the log-probabilities [N,C,...]; the attribute
 /// classes is C.
 extern const Op nll_loss_gradient;
 
-/// Computes the cross-entropy between the softmax of x over axis 1 and class labels
+/// Computes the cross-entropy between the softmax of x over the class axis and class labels
 /// (torch.nn.CrossEntropyLoss). The inputs are x [N,C,...] and labels i64 [N,...]. The outputs are
 /// the loss, [] or [N,...] without reduction, and the log-probabilities [N,C,...]. The attributes
 /// are those of nll_loss, and label_smoothing e (0 by default): the target distribution is 1-e for

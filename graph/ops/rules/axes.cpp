@@ -13,6 +13,12 @@ Lines lines_along(const Shape& shape, std::int64_t axis) {
   return lines;
 }
 
+std::int64_t rows_of(const Shape& shape) {
+  std::int64_t rows = 1;
+  for (const std::int64_t dim : shape.dims().first(shape.rank() - 1)) rows *= dim;
+  return rows;
+}
+
 Shape without_axis(const Shape& shape, std::size_t axis) {
   std::vector<std::int64_t> dims(shape.begin(), shape.end());
   dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));

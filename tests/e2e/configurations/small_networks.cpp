@@ -144,7 +144,7 @@ Model sequences(const Marks& marks) {
   {
     const auto block = model.block("B", marks.ipus[1]);
     const Value y = offer(model.layer_norm("norm1", x));
-    x = model.add(x, offer(model.attention(y, y, y, true)));
+    x = model.add(x, offer(model.attention(y, y, y, {.causal = true})));
   }
   {
     const auto block = model.block("C", marks.ipus[2]);

@@ -25,6 +25,8 @@ const std::string name = "a name that is too long for a string without memory of
 const std::string other = "another name that is too long for a string without its own memory";
 const std::string first_layer = "the first layer, which is there already";
 
+const AttentionOptions dropping{.heads = 2, .dropout = 0.1, .name = name};
+
 /// A Built has a model with values of all the shapes that layers take.
 struct Built {
   Model model{"built"};
@@ -117,6 +119,10 @@ TEST(BuildingWithoutMemory, AddsALayerWithParametersOrNothing) {
   expect_all_or_nothing({
       {"conv2d", [](Built& b) { b.model.conv2d(name, b.image, {.out_channels = 2, .kernel = 3}); }},
       {"linear", [](Built& b) { b.model.linear(name, b.row, 3); }},
+      {"parameter",
+       [](Built& b) {
+         b.model.parameter(name, {3, 4}, Initializer::orthogonal());
+       }},
       {"linear of a weight", [](Built& b) { b.model.linear(b.row, b.weight); }},
       {"group_norm", [](Built& b) { b.model.group_norm(name, b.image, 2); }},
       {"layer_norm", [](Built& b) { b.model.layer_norm(name, b.row); }},
@@ -124,7 +130,10 @@ TEST(BuildingWithoutMemory, AddsALayerWithParametersOrNothing) {
       {"embedding", [](Built& b) { b.model.embedding(name, b.ids, 5, 2); }},
       {"dropout", [](Built& b) { b.model.dropout(name, b.row, 0.5); }},
       {"input", [](Built& b) { b.model.input(name, {3}); }},
-      {"attention", [](Built& b) { b.model.attention(b.sequence, b.sequence, b.sequence, true); }},
+      {"attention",
+       [](Built& b) { b.model.attention(b.sequence, b.sequence, b.sequence, {.causal = true}); }},
+      {"attention with dropout",
+       [](Built& b) { b.model.attention(b.sequence, b.sequence, b.sequence, dropping); }},
   });
 }
 

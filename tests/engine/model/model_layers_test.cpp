@@ -76,7 +76,7 @@ TEST(ModelLayer, ThatIsRefusedLeavesTheHostsRoundingModeAsItWas) {
   const Value image = model.input("image", {4, 9, 8});
   const HostEnvironment restored;
   ASSERT_EQ(std::fesetround(FE_UPWARD), 0);
-  EXPECT_NE(refusal(Errc::shape_mismatch, [&] { model.linear("fc", image, 2); }), "accepted");
+  EXPECT_NE(refusal(Errc::shape_mismatch, [&] { model.linear("fc", image, 0); }), "accepted");
   EXPECT_NE(refusal(Errc::invalid_model, [&] { model.linear("fc", Value(), 2); }), "accepted");
   EXPECT_EQ(std::fegetround(), FE_UPWARD);
 }
@@ -124,6 +124,25 @@ const std::vector<Case> layers_with_parameters{
      {1, 5},
      {},
      {{"fc.weight", {5, 6}}}},
+    {"linear",
+     [](Model& m, const Inputs& in) { return m.linear("fc", in.matrix, 5); },
+     {1, 3, 5},
+     {},
+     {{"fc.weight", {5, 6}}, {"fc.bias", {5}}}},
+    {"linear",
+     [](Model& m, const Inputs& in) {
+       return m.linear(in.image, m.parameter("w", {2, 8}, Initializer::orthogonal()));
+     },
+     {1, 4, 9, 2},
+     {},
+     {{"w", {2, 8}}}},
+    {"add",
+     [](Model& m, const Inputs& in) {
+       return m.add(in.matrix, m.parameter("positions", {3, 6}));
+     },
+     {1, 3, 6},
+     {},
+     {{"positions", {3, 6}}}},
     {"embedding",
      [](Model& m, const Inputs& in) { return m.embedding("e", in.labels, 9, 5); },
      {1, 5},
@@ -146,6 +165,11 @@ const std::vector<Case> norms{
      {1, 4, 9, 8},
      {{"eps", 1e-5}},
      {{"n.weight", {9, 8}}, {"n.bias", {9, 8}}}},
+    {"layer_norm",
+     [](Model& m, const Inputs& in) { return m.layer_norm("n", in.matrix, 1, 1e-6, false); },
+     {1, 3, 6},
+     {{"eps", 1e-6}},
+     {{"n.weight", {6}}}},
     {"batch_norm2d",
      [](Model& m, const Inputs& in) { return m.batch_norm2d("n", in.image, 1e-3, 0.2); },
      {1, 4, 9, 8},

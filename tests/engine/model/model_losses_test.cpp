@@ -23,11 +23,25 @@ const std::vector<Case> losses{
            {.reduction = LossReduction::none, .label_smoothing = 0.1, .ignore_index = 7});
      },
      {1},
-     {{"reduction", "none"}, {"label_smoothing", 0.1}, {"ignore_index", std::int64_t{7}}}},
+     {{"reduction", "none"},
+      {"label_smoothing", 0.1},
+      {"ignore_index", std::int64_t{7}},
+      {"class_axis", std::int64_t{1}}}},
+    {"cross_entropy",
+     [](Model& m, const Inputs& in) {
+       return m.cross_entropy(in.matrix, m.input("ids", {3}, DType::i64), {.class_axis = -1});
+     },
+     {},
+     {{"reduction", "mean"},
+      {"label_smoothing", 0.0},
+      {"ignore_index", std::int64_t{-100}},
+      {"class_axis", std::int64_t{-1}}}},
     {"nll_loss",
      [](Model& m, const Inputs& in) { return m.nll_loss(in.features, in.labels); },
      {},
-     {{"reduction", "mean"}, {"ignore_index", std::int64_t{-100}}}},
+     {{"reduction", "mean"},
+      {"ignore_index", std::int64_t{-100}},
+      {"class_axis", std::int64_t{1}}}},
     {"mse_loss",
      [](Model& m, const Inputs& in) {
        return m.mse_loss(in.features, in.features, LossReduction::sum);

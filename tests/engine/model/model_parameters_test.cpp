@@ -8,6 +8,7 @@
 
 #include "tests/engine/model/layer_case.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock {
 namespace {
@@ -60,6 +61,63 @@ TEST(ModelParameters, OfNormsStartAsTheIdentity) {
     const Tensor weight = model.weight(name);
     for (const float element : weight.as<float>()) EXPECT_EQ(element, value) << name;
   }
+}
+
+TEST(ModelParameters, MayBelongToNoLayer) {
+  Model model("m");
+  const Value p = model.parameter("p", {2, 3}, Initializer::constant(0.5));
+  EXPECT_EQ(model.shape(p), (Shape{2, 3}));
+  EXPECT_EQ(model.shape(model.parameter("p")), (Shape{2, 3}));
+  ASSERT_EQ(model.parameters().size(), 1U);
+  EXPECT_TRUE(model.parameters()[0].trainable);
+  const Tensor weight = model.weight("p");
+  for (const float element : weight.as<float>()) EXPECT_EQ(element, 0.5f);
+  EXPECT_NE(refusal(Errc::invalid_model, [&] { model.parameter("p", {1}); }), "accepted");
+  EXPECT_EQ(refusal(Errc::shape_mismatch,
+                    [&] {
+                      model.parameter("q", {3, 0});
+                    }),
+            "parameter \"q\": expected at least one element, got [3,0]");
+  EXPECT_EQ(refusal(Errc::invalid_argument,
+                    [&] { model.parameter("q", {3}, Initializer::xavier_normal()); }),
+            "parameter \"q\": xavier_normal: expected a parameter of rank 2 or more, got [3]");
+  EXPECT_EQ(model.parameters().size(), 1U);
+}
+
+TEST(ModelParameters, AreInitializedAnewByAPatternOfNames) {
+  Model model("m");
+  const Inputs in(model);
+  Value x = model.linear("h.0.fc", in.features, 4);
+  x = model.linear("h.1.fc", x, 4);
+  model.batch_norm2d("n", in.image);
+  const auto all = [&](const std::string& name, float expected) {
+    const Tensor weight = model.weight(name);
+    return std::ranges::all_of(weight.as<float>(),
+                               [&](float element) { return element == expected; });
+  };
+  const Tensor bias = model.weight("h.0.fc.bias");
+  model.initialize("h.*.weight", Initializer::constant(3));
+  EXPECT_TRUE(all("h.0.fc.weight", 3));
+  EXPECT_TRUE(all("h.1.fc.weight", 3));
+  EXPECT_TRUE(testing::same_bits(model.weight("h.0.fc.bias"), bias));
+  // The first weights are drawn as if the layer had had this initializer from the start.
+  const double bound = 1 / std::sqrt(6);
+  model.initialize("h.0.fc.bias", Initializer::uniform(-bound, bound));
+  EXPECT_TRUE(testing::same_bits(model.weight("h.0.fc.bias"), bias));
+
+  EXPECT_EQ(refusal(Errc::invalid_argument,
+                    [&] { model.initialize("h.*.weights", Initializer::constant(1)); }),
+            "model \"m\": there is no parameter \"h.*.weights\"; there are: h.0.fc.weight, "
+            "h.0.fc.bias, h.1.fc.weight, h.1.fc.bias, n.weight, n.bias");
+  EXPECT_NE(
+      refusal(Errc::invalid_argument, [&] { model.initialize("*", Initializer::orthogonal()); }),
+      "accepted")
+      << "biases have no rows";
+  EXPECT_TRUE(all("h.1.fc.weight", 3)) << "what was refused has changed nothing";
+  EXPECT_NE(refusal(Errc::invalid_argument,
+                    [&] { model.initialize("*mean*", Initializer::constant(1)); }),
+            "accepted")
+      << "buffers are no parameters";
 }
 
 TEST(ModelParameters, MayBeUsedByOtherLayersToo) {
