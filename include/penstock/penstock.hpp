@@ -39,6 +39,7 @@
 #include "penstock/shape.hpp"
 #include "penstock/tensor.hpp"
 #include "penstock/terminal_text.hpp"
+#include "penstock/text.hpp"
 #include "penstock/trace.hpp"
 #include "penstock/training_model.hpp"
 #include "penstock/transforms.hpp"

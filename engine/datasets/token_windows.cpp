@@ -1,0 +1,72 @@
+#include <algorithm>
+#include <cstring>
+
+#include "graph/ir/random.hpp"
+#include "graph/values/out_of_memory.hpp"
+#include "penstock/error.hpp"
+#include "penstock/text.hpp"
+
+namespace penstock {
+namespace {
+
+class TokenWindows : public Dataset {
+ public:
+  TokenWindows(Tensor tokens, std::int64_t length, WindowStart start, std::uint64_t seed)
+      : tokens_(std::move(tokens)),
+        length_(length),
+        start_(start),
+        seed_(seed),
+        fields_{{"tokens", DType::i64, {length}}, {"next", DType::i64, {length}}} {}
+
+  // The last token of the text follows another one, but is followed by none.
+  std::int64_t size() const override { return (tokens_.elements() - 1) / length_; }
+  const std::vector<Field>& fields() const override { return fields_; }
+
+  void read(const SampleRequest& request, std::span<std::byte* const> destinations) const override {
+    const std::int64_t* const from = tokens_.as<std::int64_t>().data() + first_of(request);
+    const std::size_t bytes = static_cast<std::size_t>(length_) * sizeof *from;
+    std::memcpy(destinations[0], from, bytes);
+    std::memcpy(destinations[1], from + 1, bytes);
+  }
+
+ private:
+  std::int64_t first_of(const SampleRequest& request) const {
+    if (start_ == WindowStart::in_order) return request.index * length_;
+    const graph::RandomKey key{
+        .seed = seed_, .update = request.epoch, .name = graph::hash_name("token_windows")};
+    const auto draws = graph::philox(key, static_cast<std::uint64_t>(request.index));
+    const std::uint64_t draw = std::uint64_t{draws[0]} << 32 | draws[1];
+    const auto starts = static_cast<std::uint64_t>(tokens_.elements() - length_);
+    return static_cast<std::int64_t>(draw % starts);
+  }
+
+  Tensor tokens_;
+  std::int64_t length_;
+  WindowStart start_;
+  std::uint64_t seed_;
+  std::vector<Field> fields_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Dataset> token_windows(const Tensor& tokens, std::int64_t length,
+                                             WindowStart start, std::uint64_t seed) {
+  return or_out_of_memory("token_windows", [&]() -> std::shared_ptr<const Dataset> {
+    const std::string subject = "token_windows: ";
+    if (length < 1)
+      throw Error(Errc::invalid_argument,
+                  subject + "expected a length of 1 or more, got " + std::to_string(length));
+    if (!tokens || tokens.dtype() != DType::i64 || tokens.shape().rank() != 1)
+      throw Error(Errc::shape_mismatch,
+                  subject + "expected tokens i64[count], got " +
+                      (tokens ? std::string(to_string(tokens.dtype())) + to_string(tokens.shape())
+                              : "an empty tensor"));
+    if (tokens.elements() <= length)
+      throw Error(Errc::invalid_data, subject + "expected more than " + std::to_string(length) +
+                                          " tokens, for one window and the token behind it, got " +
+                                          std::to_string(tokens.elements()));
+    return std::make_shared<TokenWindows>(tokens, length, start, seed);
+  });
+}
+
+}  // namespace penstock
