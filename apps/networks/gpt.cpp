@@ -1,0 +1,106 @@
+#include "apps/networks/gpt.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "penstock/error.hpp"
+
+namespace penstock::networks {
+namespace {
+
+constexpr double first_std = 0.02;
+
+/// A Gpt builds the network layer by layer.
+class Gpt {
+ public:
+  Gpt(const GptOptions& options, std::uint64_t seed) : options_(options), model_("gpt", seed) {}
+
+  Model build() {
+    const Value tokens = model_.input("tokens", {options_.context}, DType::i64);
+    const Value next = model_.input("next", {options_.context}, DType::i64);
+    Value x = embed(tokens);
+    for (int i = 0; i < options_.layers; ++i) {
+      const std::string name = "h." + std::to_string(i);
+      const auto block = model_.block(name);
+      x = model_.add(x, attention(name + ".attn", norm(name + ".ln_1", x)));
+      x = model_.add(x, perceptron(name + ".mlp", norm(name + ".ln_2", x)));
+    }
+    finish(x, next);
+    initialize();
+    return model_;
+  }
+
+ private:
+  Value embed(Value tokens) {
+    const auto block = model_.block("embed");
+    const Value of_tokens = model_.embedding("wte", tokens, options_.vocabulary, options_.width);
+    const Value of_positions = model_.parameter("wpe.weight", {options_.context, options_.width});
+    return dropout("drop", model_.add(of_tokens, of_positions));
+  }
+
+  Value norm(const std::string& name, Value x) {
+    constexpr double eps = 1e-5;
+    return model_.layer_norm(name, x, 1, eps, false);
+  }
+
+  Value linear(const std::string& name, Value x, std::int64_t features) {
+    return model_.linear(name, x, features, false);
+  }
+
+  Value dropout(const std::string& name, Value x) {
+    return options_.dropout > 0 ? model_.dropout(name, x, options_.dropout) : x;
+  }
+
+  Value attention(const std::string& name, Value x) {
+    const Value qkv = linear(name + ".qkv", x, 3 * options_.width);
+    const Value mixed = model_.attention(qkv, {.heads = options_.heads,
+                                               .causal = true,
+                                               .dropout = options_.dropout,
+                                               .name = name + ".drop"});
+    return dropout(name + ".resid_drop", linear(name + ".proj", mixed, options_.width));
+  }
+
+  Value perceptron(const std::string& name, Value x) {
+    constexpr std::int64_t growth = 4;
+    const Value hidden = model_.gelu(linear(name + ".fc", x, growth * options_.width));
+    return dropout(name + ".drop", linear(name + ".proj", hidden, options_.width));
+  }
+
+  void finish(Value x, Value next) {
+    const auto block = model_.block("head");
+    const Value logits = model_.linear(norm("ln_f", x), model_.parameter("wte.weight"));
+    const Value loss = model_.cross_entropy(logits, next, {.class_axis = -1});
+    model_.output("logits", logits);
+    model_.output("loss", loss);
+    model_.loss(loss);
+  }
+
+  /// Sets the first weights. Each block adds to x twice; the weights of these sums are smaller the
+  /// more of them there are.
+  void initialize() {
+    for (const char* pattern : {"wte.weight", "wpe.weight", "h.*.qkv.weight", "h.*.fc.weight"})
+      model_.initialize(pattern, Initializer::normal(0, first_std));
+    model_.initialize("h.*.proj.weight",
+                      Initializer::normal(0, first_std / std::sqrt(2.0 * options_.layers)));
+  }
+
+  GptOptions options_;
+  Model model_;
+};
+
+void expect(bool holds, const std::string& text) {
+  if (!holds) throw Error(Errc::invalid_argument, "gpt: " + text);
+}
+
+}  // namespace
+
+Model gpt(const GptOptions& options, std::uint64_t seed) {
+  expect(options.layers >= 1, "expected 1 layer or more, got " + std::to_string(options.layers));
+  expect(options.heads >= 1, "expected 1 head or more, got " + std::to_string(options.heads));
+  expect(options.width >= 1 && options.width % options.heads == 0,
+         "expected a width that is a multiple of " + std::to_string(options.heads) +
+             " heads, got " + std::to_string(options.width));
+  return Gpt(options, seed).build();
+}
+
+}  // namespace penstock::networks
