@@ -7,47 +7,38 @@
 #include <utility>
 #include <vector>
 
+#include "apps/trainer/continuation.hpp"
 #include "apps/trainer/interruption.hpp"
 #include "apps/trainer/options/engine_options.hpp"
 #include "apps/trainer/options/idle_options.hpp"
 #include "apps/trainer/output/console.hpp"
+#include "apps/trainer/output/decimal_text.hpp"
 #include "apps/trainer/peak_memory.hpp"
 #include "apps/trainer/run_notes.hpp"
 #include "apps/trainer/run_setup.hpp"
 #include "penstock/error.hpp"
 
 namespace trainer {
-namespace {
-
-constexpr const char* scores = "logits";
-
-double accuracy_of(const penstock::Evaluation& evaluation) {
-  return penstock::value_of(evaluation.values, "accuracy");
-}
-
-}  // namespace
-
 Run::Run(const TrainerOptions& options)
     : options_(options),
-      network_(penstock::networks::find_network(options.network.model)),
-      model_(make_model(network_, options.network)),
       progress_(options.output.no_progress ? ProgressStream::silent()
                                            : ProgressStream::standard_error(logs(options.output))),
-      images_(load_images(options, network_, progress_)),
-      training_options_(checked(training_options(options), images_.train->size())),
-      training_loader_(images_.train, training_options_, training_loader_options(options)),
-      inference_options_(inference_options(options, images_.test->size())),
-      test_loader_(images_.test, inference_options_, test_loader_options(options)),
+      task_(prepared_task(options, progress_)),
+      training_options_(checked(training_options(options), task_)),
+      training_loader_(task_.train, training_options_, training_loader_options(options)),
+      inference_options_(inference_options(options, task_.test->size())),
+      test_loader_(task_.test, inference_options_, test_loader_options(options)),
       training_(make_training(
-          options.pipeline, model_, training_options_,
-          scheduled_optimizer(options,
+          options.pipeline, task_.model, training_options_,
+          scheduled_optimizer(options, task_,
                               run_updates(options.training, training_loader_, training_options_)),
           progress_)),
-      inference_(make_inference(options.pipeline, model_, inference_options_, progress_)),
-      outputs_(options.output, input_files(options, images_)) {
+      inference_(make_inference(options.pipeline, task_.model, inference_options_, progress_)),
+      outputs_(options.output, input_files(options, task_)) {
+  check_prompt(task_, options.continuation);
   if (options.optimizer.init_state) go_on_from(*options.optimizer.init_state);
   for (const std::string& note : idle_options(options)) print_note(note);
-  note_dropped(training_loader_, images_.train->size());
+  note_dropped(training_loader_, task_);
   note_report(training_.compile_report());
   note_more(inference_.compile_report(), training_.compile_report());
 }
@@ -60,7 +51,7 @@ void Run::go_on_from(const std::string& optimizer_state) {
   const auto seen = static_cast<std::int64_t>(first_update_);
   const std::int64_t updates_of_run =
       run_updates(options_.training, training_loader_, training_options_);
-  training_.set_optimizer(scheduled_optimizer(options_, seen + updates_of_run));
+  training_.set_optimizer(scheduled_optimizer(options_, task_, seen + updates_of_run));
   const std::string moved = moved_cosine(options_.learning_rate, seen, seen + updates_of_run);
   if (!moved.empty()) print_note(moved);
 
@@ -84,20 +75,29 @@ int Run::execute(const std::function<void()>& on_first_step) {
   const int signal = interruption->signal();
   interruption.reset();  // Nothing that is stopped from here on could be ended in better order.
   if (options_.output.save_weights)
-    check_finite(model_, "--save-weights: expected finite weights after training", remedy);
-  outputs_.add_weights(model_);
+    check_finite(task_.model, "--save-weights: expected finite weights after training", remedy);
+  outputs_.add_weights(task_.model);
   outputs_.add_optimizer_state(training_);
-  if (evaluation) outputs_.add(summary(history, *evaluation));
+  std::optional<RunMetrics> run;
+  if (evaluation) outputs_.add(run.emplace(summary(history, *evaluation)));
   outputs_.commit();
   if (options_.output.profile) write_profiles();
   if (!evaluation) {
     note_interrupted_test(signal);
     return signal;
   }
-  // The accuracy is printed last: if stdout cannot be written, the files of the finished training
+  // The result is printed last: if stdout cannot be written, the files of the finished training
   // are in place nevertheless.
-  print("Accuracy on test set: " + percent(accuracy_of(*evaluation)) + '\n');
+  print(result(*run));
   return signal;
+}
+
+std::string Run::result(const RunMetrics& run) {
+  if (run.test_accuracy) return "Accuracy on test set: " + percent(*run.test_accuracy) + '\n';
+  const std::string loss = "Validation loss: " + decimal_text(*run.validation_loss, 4) + '\n';
+  if (!options_.continuation.sample) return loss;
+  return loss + continue_text(inference_, task_, options_.continuation, options_.network.seed) +
+         '\n';
 }
 
 void Run::add_events(penstock::Profile& profile, penstock::DataLoader& loader) {
@@ -117,14 +117,14 @@ void Run::write_profiles() try {
 }
 
 penstock::History Run::train(const std::function<void()>& on_first_step, std::stop_token stop) {
-  progress_.write(describe_step(training_options_) + '\n');
+  progress_.write(describe_step(training_options_, task_) + '\n');
   std::optional<Progress> progress;
   penstock::FitCallback callback;
   callback.on_epoch_begin = [&](int epoch, std::int64_t steps) {
     progress.reset();
-    progress.emplace(
-        progress_,
-        "Epoch " + std::to_string(epoch) + '/' + std::to_string(options_.training.epochs), steps);
+    // A language model ends after so many updates, mostly long before its last epoch.
+    const std::string all = task_.vocabulary ? "" : '/' + std::to_string(options_.training.epochs);
+    progress.emplace(progress_, "Epoch " + std::to_string(epoch) + all, steps);
   };
   std::int64_t step_samples = 0;
   callback.on_step_begin = [&](const penstock::Batch& batch) {
@@ -148,7 +148,7 @@ penstock::History Run::train(const std::function<void()>& on_first_step, std::st
   return penstock::fit(training_, training_loader_,
                        {.epochs = options_.training.epochs,
                         .max_updates = options_.training.max_updates,
-                        .metrics = {penstock::accuracy(scores)},
+                        .metrics = task_.training_metrics,
                         .callbacks = {callback}},
                        std::move(stop));
 }
@@ -176,8 +176,7 @@ void Run::warn_of_loss(const StepMetrics& step, Progress& progress) {
 std::optional<penstock::Evaluation> Run::evaluate(std::stop_token stop) try {
   Progress progress(progress_, "Test", test_loader_.batches());
   return penstock::evaluate(
-      inference_, test_loader_, {penstock::accuracy(scores)}, [&] { progress.advance(""); },
-      std::move(stop));
+      inference_, test_loader_, task_.test_metrics, [&] { progress.advance(""); }, std::move(stop));
 } catch (const penstock::Error& error) {
   if (error.code() != penstock::Errc::cancelled) throw;
   return std::nullopt;
@@ -194,7 +193,11 @@ RunMetrics Run::summary(const penstock::History& history,
   run.train_samples_per_second = history.samples_per_second;
   run.train_waited_seconds = history.waited_seconds;
   run.inference_samples_per_second = evaluation.samples_per_second;
-  run.test_accuracy = accuracy_of(evaluation);
+  run.test_accuracy = find_value(evaluation.values, "accuracy");
+  run.validation_loss = find_value(evaluation.values, "loss");
+  if (task_.tokens_per_sample > 0)
+    run.tokens_per_second =
+        history.samples_per_second * static_cast<double>(task_.tokens_per_sample);
   run.peak_rss_bytes = peak_resident_bytes();
   run.stages = training_.stage_reports();
   return run;

@@ -8,12 +8,11 @@
 #include <stop_token>
 #include <string>
 
-#include "apps/networks/networks.hpp"
-#include "apps/trainer/images.hpp"
 #include "apps/trainer/options/options.hpp"
 #include "apps/trainer/output/metrics.hpp"
 #include "apps/trainer/output/outputs.hpp"
 #include "apps/trainer/output/progress.hpp"
+#include "apps/trainer/task.hpp"
 #include "penstock/penstock.hpp"
 
 namespace trainer {
@@ -24,7 +23,8 @@ class Run {
   /// @throws penstock::Error if the run is refused.
   explicit Run(const TrainerOptions& options);
 
-  /// Trains, tests, puts the files in place and prints the accuracy. `on_first_step` is called
+  /// Trains, tests, puts the files in place and prints the accuracy, or the loss and the text of a
+  /// language model. `on_first_step` is called
   /// right before the first step. SIGINT or SIGTERM ends the training after the update that is
   /// under way, and no file is replaced then; in the test, it ends the test, and the files of the
   /// training are put in place. Returns the number of that signal, or 0 if none came. @throws
@@ -41,6 +41,8 @@ class Run {
   /// Adds to `profile` what the readers of `loader` did and how the run waited for them.
   static void add_events(penstock::Profile& profile, penstock::DataLoader& loader);
   void write_profiles();
+  /// Returns what the run prints at its end.
+  std::string result(const RunMetrics& run);
   /// Returns the share of the time of the IPUs in which they were idle since the last call of this
   /// function, which was `seconds` ago, or since the beginning.
   double idle_share(double seconds);
@@ -49,10 +51,8 @@ class Run {
                      const penstock::Evaluation& evaluation) const;
 
   TrainerOptions options_;
-  const penstock::networks::Network& network_;
-  penstock::Model model_;
   ProgressStream progress_;
-  Images images_;
+  Task task_;
   penstock::Options training_options_;
   penstock::DataLoader training_loader_;
   penstock::Options inference_options_;

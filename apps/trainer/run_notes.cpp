@@ -14,7 +14,8 @@ std::string percent(double fraction) {
 }
 
 std::string describe(const StepMetrics& step) {
-  return "Loss:" + decimal_text(step.loss, 4) + " | Accuracy:" + percent(step.accuracy);
+  const std::string loss = "Loss:" + decimal_text(step.loss, 4);
+  return step.accuracy ? loss + " | Accuracy:" + percent(*step.accuracy) : loss;
 }
 
 std::string step_size(const penstock::Options& options) {
@@ -24,18 +25,18 @@ std::string step_size(const penstock::Options& options) {
          std::to_string(options.topology.replication_factor);
 }
 
-std::string describe_step(const penstock::Options& options) {
+std::string describe_step(const penstock::Options& options, const Task& task) {
   const penstock::CallSize step = penstock::size_of_step(options);
-  return "Each step: images " + std::to_string(step.samples()) + " (" + step_size(options) +
-         "), micro-batches " + std::to_string(step.micro_batches()) + ", weight updates " +
-         std::to_string(step.updates());
+  return "Each step: " + task.sample_name + "s " + std::to_string(step.samples()) + " (" +
+         step_size(options) + "), micro-batches " + std::to_string(step.micro_batches()) +
+         ", weight updates " + std::to_string(step.updates());
 }
 
-void note_dropped(const penstock::DataLoader& loader, std::int64_t images) {
+void note_dropped(const penstock::DataLoader& loader, const Task& task) {
   if (loader.dropped_samples() == 0) return;
   print_note("each epoch leaves out " + std::to_string(loader.dropped_samples()) + " of " +
-             std::to_string(images) + " training images, which fill no step of " +
-             std::to_string(loader.samples_per_batch()));
+             std::to_string(task.train->size()) + " training " + task.sample_name +
+             "s, which fill no step of " + std::to_string(loader.samples_per_batch()));
 }
 
 void note_report(const penstock::CompileReport& report) {
@@ -71,9 +72,8 @@ void note_interruption(int signal, std::uint64_t updates) {
 }
 
 void note_interrupted_test(int signal) {
-  print_note(
-      stopped_by(signal) +
-      " in the test, of which there is no accuracy; the outputs of the training are in place");
+  print_note(stopped_by(signal) +
+             " in the test, of which there is no result; the outputs of the training are in place");
 }
 
 }  // namespace trainer

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "apps/trainer/output/metrics.hpp"
+#include "apps/trainer/task.hpp"
 #include "penstock/penstock.hpp"
 
 namespace trainer {
@@ -13,16 +14,16 @@ namespace trainer {
 inline constexpr const char* remedy = "; a lower --learning-rate or a --max-grad-norm may help";
 
 std::string percent(double fraction);
-/// Returns the loss and the accuracy of a step, for its bar of progress.
+/// Returns the loss of a step and, if there is one, its accuracy, for its bar of progress.
 std::string describe(const StepMetrics& step);
-/// Returns as a text the product of options that is a step's number of images.
+/// Returns as a text the product of options that is a step's number of samples.
 std::string step_size(const penstock::Options& options);
-/// Returns a line with a step's numbers of images, micro-batches and weight updates, which are
+/// Returns a line with a step's numbers of samples, micro-batches and weight updates, which are
 /// easily confused.
-std::string describe_step(const penstock::Options& options);
+std::string describe_step(const penstock::Options& options, const Task& task);
 
-/// Says how many of the `images` training images fill no step.
-void note_dropped(const penstock::DataLoader& loader, std::int64_t images);
+/// Says how many of the task's training samples fill no step.
+void note_dropped(const penstock::DataLoader& loader, const Task& task);
 /// Prints which stages were chosen, and the warnings of the compiler.
 void note_report(const penstock::CompileReport& report);
 /// Prints the warnings that compiling for inference gave and compiling for training did not.

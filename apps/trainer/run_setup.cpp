@@ -15,11 +15,6 @@
 namespace trainer {
 namespace {
 
-/// Returns the shape of an image that `network` takes.
-penstock::Shape image_of(const penstock::networks::Network& network) {
-  return {network.channels, network.size, network.size};
-}
-
 /// Returns a whole number as a text, or "more than" the largest one up to which a double is exact.
 std::string whole_text(double number) {
   constexpr double exact = 0x1p53;
@@ -68,38 +63,26 @@ void check_finite(const penstock::Model& model, const std::string& expectation,
   }
 }
 
-penstock::Model make_model(const penstock::networks::Network& network,
-                           const NetworkOptions& options) {
-  penstock::Model model = network.build(options.seed);
-  if (!options.init_weights) return model;
-  read_file("--init-weights", [&] { model.load_weights(*options.init_weights); });
-  check_finite(model,
-               "--init-weights: expected finite weights in \"" + *options.init_weights + '"');
-  return model;
+Task prepared_task(const TrainerOptions& options, const ProgressStream& stream) {
+  Task task = make_task(options, stream);
+  const std::optional<std::string>& weights = options.network.init_weights;
+  if (!weights) return task;
+  read_file("--init-weights", [&] { task.model.load_weights(*weights); });
+  check_finite(task.model, "--init-weights: expected finite weights in \"" + *weights + '"');
+  return task;
 }
 
-Images load_images(const TrainerOptions& options, const penstock::networks::Network& network,
-                   const ProgressStream& stream) {
-  constexpr std::int64_t splits = 2;
-  std::optional<Progress> progress;
-  const auto on_read = [&] {
-    if (!progress && stream.terminal) progress.emplace(stream, "Loading images", splits);
-    if (progress) progress->advance("");
-  };
-  return open_images(options.data, options.network.seed, network.normalization, image_of(network),
-                     on_read);
-}
-
-penstock::Options checked(const penstock::Options& options, std::int64_t images) {
+penstock::Options checked(const penstock::Options& options, const Task& task) {
+  const std::int64_t samples = task.train->size();
   // The number is computed in double, where the product of four ints cannot overflow.
   const double needed = double{1} * options.batch_size * options.device_iterations *
                         options.training.gradient_accumulation *
                         options.topology.replication_factor;
-  if (needed > static_cast<double>(images)) {
+  if (needed > static_cast<double>(samples)) {
     throw penstock::Error(penstock::Errc::invalid_data,
-                          "one step needs " + whole_text(needed) + " training images (" +
-                              step_size(options) + "), there are " + std::to_string(images) +
-                              ": lower one of these options");
+                          "one step needs " + whole_text(needed) + " training " + task.sample_name +
+                              "s (" + step_size(options) + "), there are " +
+                              std::to_string(samples) + ": lower one of these options");
   }
   with_option_names_in_errors([&] { options.validate(); });
   return options;
@@ -127,20 +110,35 @@ std::int64_t run_updates(const TrainingOptions& training, const penstock::DataLo
   return std::min(all, training.max_updates.value_or(all));
 }
 
-penstock::Optimizer scheduled_optimizer(const TrainerOptions& options, std::int64_t updates) {
+namespace {
+
+/// Lets the weights that are no matrices, such as those of norms, keep out of the weight decay.
+void keep_vectors_from_decay(penstock::Optimizer& optimizer, const penstock::Model& model) {
+  penstock::ParameterGroup group{.parameters = {}, .settings = optimizer.settings};
+  set_constant(group.settings, "weight_decay", 0);
+  for (const penstock::ParameterInfo& info : model.parameters())
+    if (info.trainable && info.shape.rank() < 2) group.parameters.push_back(info.name);
+  if (!group.parameters.empty()) optimizer.groups = {group};
+}
+
+}  // namespace
+
+penstock::Optimizer scheduled_optimizer(const TrainerOptions& options, const Task& task,
+                                        std::int64_t updates) {
   penstock::Optimizer optimizer = make_optimizer(options.optimizer);
+  if (task.vocabulary) keep_vectors_from_decay(optimizer, task.model);
   optimizer.schedule = make_schedule(options.learning_rate, updates);
   return optimizer;
 }
 
-std::vector<RunFile> input_files(const TrainerOptions& options, const Images& images) {
+std::vector<RunFile> input_files(const TrainerOptions& options, const Task& task) {
   std::vector<RunFile> files;
   if (options.configuration) files.push_back({"--config", *options.configuration});
   if (options.network.init_weights)
     files.push_back({"--init-weights", *options.network.init_weights});
   if (options.optimizer.init_state)
     files.push_back({"--init-optimizer-state", *options.optimizer.init_state});
-  for (const std::string& file : images.files) files.push_back({"--dataset", file});
+  for (const std::string& file : task.files) files.push_back({"--dataset", file});
   return files;
 }
 

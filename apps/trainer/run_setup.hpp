@@ -7,11 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "apps/networks/networks.hpp"
-#include "apps/trainer/images.hpp"
 #include "apps/trainer/options/options.hpp"
 #include "apps/trainer/output/progress.hpp"
 #include "apps/trainer/output/run_files.hpp"
+#include "apps/trainer/task.hpp"
 #include "penstock/penstock.hpp"
 
 namespace trainer {
@@ -25,17 +24,13 @@ void read_file(const std::string& option, const std::function<void()>& read);
 void check_finite(const penstock::Model& model, const std::string& expectation,
                   const std::string& advice = "");
 
-/// Builds the network, with the weights of --init-weights where that option is there.
-penstock::Model make_model(const penstock::networks::Network& network,
-                           const NetworkOptions& options);
+/// Makes the task of the run, whose model has the weights of --init-weights where that option is
+/// there. A terminal shows how far the reading of the data is.
+Task prepared_task(const TrainerOptions& options, const ProgressStream& stream);
 
-/// Opens the images of the run. A terminal shows how far the reading is.
-Images load_images(const TrainerOptions& options, const penstock::networks::Network& network,
-                   const ProgressStream& stream);
-
-/// Returns `options`. @throws penstock::Error if they are not valid, or if one step needs more than
-/// `images` images.
-penstock::Options checked(const penstock::Options& options, std::int64_t images);
+/// Returns `options`. @throws penstock::Error if they are not valid, or if one step needs more
+/// samples than the task has for training.
+penstock::Options checked(const penstock::Options& options, const Task& task);
 
 /// Makes the model for training. A bar shows how far compiling is.
 penstock::TrainingModel make_training(const PipelineOptions& options, const penstock::Model& model,
@@ -52,10 +47,12 @@ penstock::InferenceModel make_inference(const PipelineOptions& options,
 std::int64_t run_updates(const TrainingOptions& training, const penstock::DataLoader& loader,
                          const penstock::Options& engine);
 
-/// Returns the optimizer with its learning rate schedule, which ends after `updates` updates.
-penstock::Optimizer scheduled_optimizer(const TrainerOptions& options, std::int64_t updates);
+/// Returns the optimizer with its learning rate schedule, which ends after `updates` updates. The
+/// weights of a language model decay only if they are matrices.
+penstock::Optimizer scheduled_optimizer(const TrainerOptions& options, const Task& task,
+                                        std::int64_t updates);
 
 /// Returns the files that the run reads, which it must not overwrite.
-std::vector<RunFile> input_files(const TrainerOptions& options, const Images& images);
+std::vector<RunFile> input_files(const TrainerOptions& options, const Task& task);
 
 }  // namespace trainer

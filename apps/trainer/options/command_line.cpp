@@ -23,15 +23,21 @@ constexpr unsigned help_text_columns = 64;
 constexpr const char* introduction =
     "Usage: penstock-train [OPTION]...\n"
     "\n"
-    "Trains a network on images as a pipeline of stages over virtual devices (IPUs), then\n"
-    "prints its accuracy on the test set. Defaults stand in brackets.\n";
+    "Trains a network on images, or a language model on a text, as a pipeline of stages over\n"
+    "virtual devices (IPUs). Then prints its accuracy on the test set, or its loss on the rest\n"
+    "of the text. Defaults stand in brackets.\n";
 
 constexpr const char* conclusion =
     "One step takes batch-size x gradient-accumulation x device-iterations x\n"
-    "replication-factor images.\n"
+    "replication-factor images or windows.\n"
     "\n"
     "Blocks: mnist-cnn and fashion-cnn B1 to B4 (convolution, convolution, linear, linear);\n"
-    "mlp B1 to B4 (256, 128, 64 and 32, 10 features).\n"
+    "mlp B1 to B4 (256, 128, 64 and 32, 10 features); gpt embed, h.0, h.1 and so on, and head.\n"
+    "\n"
+    "With --model gpt, other defaults hold: --dataset text --batch-size 12\n"
+    "--gradient-accumulation 1 --epochs 1000 --max-updates 2000 --test-batch-size 12\n"
+    "--lr-schedule cosine --lr-warmup 100 --lr-last 0.1 --beta2 0.99 --weight-decay 0.1, of\n"
+    "matrices only, --max-grad-norm 1 --stages auto:1.\n"
     "\n"
     "A file for --config is a JSON object of options by their names: numbers, true or false for\n"
     "switches, and texts as above for the rest. --debug=false turns off a switch that it turns\n"
@@ -47,6 +53,7 @@ constexpr const char* conclusion =
     "  penstock-train --strategy sharded --profile --profile-dir sharded_profile\n"
     "  penstock-train --model mlp --optimizer sgd --momentum 0.9 --stages \"B1,B2|B3,B4\"\n"
     "  penstock-train --dataset mnist --data-dir ~/mnist --epochs 5 --save-weights mnist.st\n"
+    "  penstock-train --model gpt --data-dir input.txt --sample 500\n"
     "  penstock-train --optimizer sgd --print-config > run.json\n"
     "  penstock-train --config run.json --epochs 1\n";
 
@@ -138,6 +145,26 @@ void set(TrainerOptions& options, const ParsedOption& parsed) {
   }
 }
 
+/// Returns `options` with what the configuration file and the command line set of the options for
+/// which `reads` is true. `lines` becomes the lines of the options in the file.
+TrainerOptions read_options(const std::vector<ParsedOption>& parsed, TrainerOptions options,
+                            OptionLines& lines,
+                            const std::function<bool(const std::string& name)>& reads) {
+  options.configuration = value_of(parsed, "config");
+  if (options.configuration) lines = read_configuration(*options.configuration, options, reads);
+  for (const ParsedOption& option : parsed)
+    if (reads(option.string_key)) set(options, option);
+  return options;
+}
+
+/// Returns the defaults of all options, which depend on some of those that are given.
+TrainerOptions read_defaults(const std::vector<ParsedOption>& parsed) {
+  OptionLines lines;
+  return defaults_for(read_options(parsed, {}, lines, [](const std::string& name) {
+    return name == "model" || name == "optimizer";
+  }));
+}
+
 /// Returns the name of the option with which a refusal begins: "beta1" for "--beta1: ...", and
 /// "lr-schedule" for "--lr-schedule step: ...". Returns an empty text if the refusal begins with no
 /// option.
@@ -167,12 +194,10 @@ Command read_command_line(int argc, const char* const* argv) {
     return {.text = "penstock-train " + std::string(penstock::version) + '\n'};
   check_repetitions(parsed);
 
-  Command command;
-  command.options.configuration = value_of(parsed, "config");
   OptionLines lines;
-  if (command.options.configuration)
-    lines = read_configuration(*command.options.configuration, command.options);
-  for (const ParsedOption& option : parsed) set(command.options, option);
+  Command command;
+  command.options =
+      read_options(parsed, read_defaults(parsed), lines, [](const std::string&) { return true; });
   validate(command.options, parsed, lines);
   if (value_of(parsed, "print-config")) command.text = configuration_text(command.options);
   return command;

@@ -44,11 +44,13 @@ bool has_expected_kind(const OptionRow& row, const JsonValue& value) {
   return value.kind == (row.is_number ? Kind::number : Kind::text);
 }
 
-/// Sets the option that `value` names. Returns the option's name, even if `value` has the option's
-/// other spelling.
-std::string set(const JsonValue& value, TrainerOptions& options) {
+/// Sets the option that `value` names, if `reads` is true for it. Returns the option's name, even
+/// if `value` has the option's other spelling.
+std::string set(const JsonValue& value, TrainerOptions& options,
+                const std::function<bool(const std::string& name)>& reads) {
   const OptionRow* const row = find_option(value.name);
   if (row == nullptr) refuse("unknown option" + advice_on_unknown(value.name, ""));
+  if (!reads(row->name)) return row->name;
   if (!has_expected_kind(*row, value))
     refuse("expected " + expected_kind(*row) + ", got " + describe(value));
   const bool is_switch = value.kind == Kind::boolean;
@@ -66,13 +68,14 @@ JsonValue written(const OptionRow& row, const std::optional<std::string>& text) 
 
 }  // namespace
 
-OptionLines read_configuration(const std::string& file, TrainerOptions& options) try {
+OptionLines read_configuration(const std::string& file, TrainerOptions& options,
+                               const std::function<bool(const std::string& name)>& reads) try {
   const JsonValue json = penstock::parse_json(read_file(file));
   if (json.kind != Kind::object)
     refuse("line " + std::to_string(json.line) + ": expected an object, got " + describe(json));
   OptionLines lines;
   for (const JsonValue& value : json.items) try {
-      const std::string name = set(value, options);
+      const std::string name = set(value, options, reads);
       if (!lines.emplace(name, value.line).second)
         refuse("is another spelling of " + name + ", which is there in line " +
                std::to_string(lines[name]));

@@ -3,6 +3,7 @@
 // switches, and texts as on the command line for all other options.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -13,10 +14,15 @@ namespace trainer {
 /// OptionLines has the line, counted from 1, of each option that a configuration file names.
 using OptionLines = std::map<std::string, int>;
 
-/// Sets the options that `file` names, and returns the lines of these options. @throws
-/// penstock::Error io_error if the file cannot be read; invalid_argument that names the file, the
-/// line and the option if an option is unknown, given twice, malformed or out of range.
-OptionLines read_configuration(const std::string& file, TrainerOptions& options);
+/// Sets those of the options that `file` names for which `reads` is true, and returns the lines of
+/// these options. @throws penstock::Error io_error if the file cannot be read; invalid_argument
+/// that names the file, the line and the option if an option is unknown, given twice, malformed or
+/// out of range.
+OptionLines read_configuration(
+    const std::string& file, TrainerOptions& options,
+    const std::function<bool(const std::string& name)>& reads = [](const std::string&) {
+      return true;
+    });
 
 /// Returns the text of a configuration file with every switch, and every other option that has a
 /// value. @throws penstock::Error invalid_argument if a value is not valid UTF-8.

@@ -20,6 +20,8 @@ using penstock::Strategy;
 /// a typing error, and might use up the machine.
 constexpr int most_threads = 1024;
 constexpr int highest_port = 65535;
+/// These limits of the sizes of gpt are far above what a machine computes in a day.
+constexpr int most_layers = 1000, most_features = 1 << 16;
 
 constexpr NumberRange positive{.least = smallest_positive};
 constexpr NumberRange from_zero{};
@@ -28,6 +30,7 @@ std::vector<std::string> network_names() {
   std::vector<std::string> names;
   for (const penstock::networks::Network* network : penstock::networks::all_networks())
     names.emplace_back(network->name);
+  names.emplace_back(language_model);
   return names;
 }
 
@@ -35,10 +38,21 @@ OptionGroup network_group() {
   return OptionRows("Network", &TrainerOptions::network)
       .add("model", &NetworkOptions::model, one_of(network_names()), "network to train")
       .add("seed", &NetworkOptions::seed, whole_number<std::uint64_t>(0),
-           "seed of the first weights and of the order of the images")
+           "seed of the first weights, of the order of the images, and of where the windows of a "
+           "text begin")
       .sets("options.seed")
       .add("init-weights", &NetworkOptions::init_weights, path("FILE"),
            "start from these weights (safetensors) instead of random ones")
+      .add("layers", &NetworkOptions::layers, whole_number(1, most_layers),
+           "transformer blocks of gpt [4]")
+      .add("heads", &NetworkOptions::heads, whole_number(1, most_features),
+           "heads of its attention [4]")
+      .add("width", &NetworkOptions::width, whole_number(1, most_features),
+           "features of each of its tokens [128]")
+      .add("context", &NetworkOptions::context, whole_number(1, most_features),
+           "tokens of each of its samples [64]")
+      .add("dropout", &NetworkOptions::dropout, number({.most = 1, .open_most = true}),
+           "share of its features that is dropped in training [0]")
       .take();
 }
 
@@ -46,12 +60,17 @@ OptionGroup data_group() {
   return OptionRows("Data", &TrainerOptions::data)
       .add("dataset", &DataOptions::dataset,
            one_of<DatasetName>({DatasetName::fashion_mnist, DatasetName::mnist,
-                                DatasetName::cifar10, DatasetName::synthetic}),
-           "images to train and test on; cifar10 is for --model cifar-cnn, the others for others")
+                                DatasetName::cifar10, DatasetName::synthetic, DatasetName::text}),
+           "images to train and test on, or text, which is for --model gpt; cifar10 is for --model "
+           "cifar-cnn, and the others are for the others")
       .add("data-dir", &DataOptions::data_dir, path("DIR"),
            "directory of the data set's files, gzipped or plain; fashion-mnist has one by default, "
-           "/usr/share/datasets/fashion-mnist")
-      .add("no-shuffle", &DataOptions::no_shuffle, "train on the images in the files' order")
+           "/usr/share/datasets/fashion-mnist; of --dataset text, the file itself")
+      .add("tokens", &DataOptions::tokens,
+           one_of<TokenName>({TokenName::characters, TokenName::bytes}), "what a text consists of")
+      .add("no-shuffle", &DataOptions::no_shuffle,
+           "train on the images in the files' order, or on windows that stand side by side in the "
+           "text")
       .add("num-workers", &DataOptions::num_workers, whole_number(0, most_threads),
            "threads that prepare batches")
       .add("buffered-batches", &DataOptions::buffered_batches, whole_number(1, 1024),
@@ -61,7 +80,8 @@ OptionGroup data_group() {
 
 OptionGroup training_group() {
   return OptionRows("Training", &TrainerOptions::training)
-      .add("batch-size", &TrainingOptions::batch_size, whole_number(1), "images per micro-batch")
+      .add("batch-size", &TrainingOptions::batch_size, whole_number(1),
+           "images, or windows of a text, per micro-batch")
       .sets("options.batch_size")
       .add("device-iterations", &TrainingOptions::device_iterations, whole_number(1),
            "weight updates per step")
@@ -69,11 +89,12 @@ OptionGroup training_group() {
       .add("gradient-accumulation", &TrainingOptions::gradient_accumulation, whole_number(1),
            "micro-batches per replica and weight update")
       .sets("options.training.gradient_accumulation")
-      .add("epochs", &TrainingOptions::epochs, whole_number(1), "times through the images")
+      .add("epochs", &TrainingOptions::epochs, whole_number(1),
+           "times through the images, or through as many windows as the text has side by side")
       .add("max-updates", &TrainingOptions::max_updates, whole_number<std::int64_t>(1),
            "stop after so many weight updates, whether or not the epochs are over")
       .add("test-batch-size", &TrainingOptions::test_batch_size, whole_number(1),
-           "images per micro-batch of the test")
+           "images or windows per micro-batch of the test")
       .take();
 }
 
@@ -230,6 +251,20 @@ OptionGroup pipeline_group() {
       .take();
 }
 
+OptionGroup continuation_group() {
+  return OptionRows("Text of gpt after its training", &TrainerOptions::continuation)
+      .add("sample", &ContinuationOptions::sample, whole_number<std::int64_t>(1),
+           "go on with the prompt for so many tokens, and print that")
+      .add("prompt", &ContinuationOptions::prompt, some_text("TEXT"),
+           "what the text begins with; by default the end of a line")
+      .add("temperature", &ContinuationOptions::temperature, number(from_zero),
+           "divisor of the logits; the smaller, the likelier are the likeliest tokens; 0 takes the "
+           "likeliest one")
+      .add("top-k", &ContinuationOptions::top_k, whole_number(1),
+           "draw one of so many likeliest tokens; by default of all")
+      .take();
+}
+
 OptionGroup output_group() {
   return OptionRows("Output", &TrainerOptions::output)
       .add("save-weights", &OutputOptions::save_weights, path("FILE"),
@@ -262,8 +297,8 @@ OptionGroup output_group() {
 
 const std::vector<OptionGroup>& option_groups() {
   static const std::vector<OptionGroup> groups{
-      network_group(),       data_group(),     training_group(), optimizer_group(),
-      learning_rate_group(), pipeline_group(), output_group()};
+      network_group(),       data_group(),     training_group(),     optimizer_group(),
+      learning_rate_group(), pipeline_group(), continuation_group(), output_group()};
   return groups;
 }
 

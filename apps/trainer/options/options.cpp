@@ -1,7 +1,9 @@
 #include "apps/trainer/options/options.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "apps/networks/gpt.hpp"
 #include "apps/trainer/options/refuse.hpp"
 #include "apps/trainer/options/rule_options.hpp"
 #include "penstock/error.hpp"
@@ -30,11 +32,48 @@ void validate(const LearningRateOptions& options) {
   check_schedule_option(options, "lr-last", options.last.has_value(), {cosine}, false);
 }
 
+void validate(const NetworkOptions& options, const DataOptions& data) {
+  const bool is_language_model = options.model == language_model;
+  const std::pair<const char*, bool> sizes[] = {{"--layers", options.layers.has_value()},
+                                                {"--heads", options.heads.has_value()},
+                                                {"--width", options.width.has_value()},
+                                                {"--context", options.context.has_value()},
+                                                {"--dropout", options.dropout.has_value()}};
+  for (const auto& [option, is_given] : sizes)
+    if (is_given && !is_language_model)
+      refuse(std::string(option) + ": --model " + options.model + " has no such size; gpt has");
+  if (is_language_model && !is_text(data.dataset))
+    refuse("--dataset " + std::string(to_string(data.dataset)) +
+           ": --model gpt is trained on --dataset text");
+  if (!is_language_model && is_text(data.dataset))
+    refuse("--dataset text: --model " + options.model + " is trained on images; add --model gpt");
+  const penstock::networks::GptOptions gpt;
+  const int heads = options.heads.value_or(gpt.heads);
+  const int width = options.width.value_or(static_cast<int>(gpt.width));
+  if (width % heads != 0)
+    refuse("--width: expected a multiple of " + std::to_string(heads) + " --heads, got " +
+           std::to_string(width));
+}
+
+void validate(const ContinuationOptions& options, const NetworkOptions& network) {
+  if (options.sample && network.model != language_model)
+    refuse("--sample: --model " + network.model + " makes no text; gpt does");
+  const ContinuationOptions defaults;
+  if (options.sample) return;
+  if (options.prompt) refuse("--prompt: needs --sample");
+  if (options.temperature != defaults.temperature) refuse("--temperature: needs --sample");
+  if (options.top_k) refuse("--top-k: needs --sample");
+}
+
 void validate(const DataOptions& options) {
   if (options.dataset == DatasetName::mnist && !options.data_dir)
     refuse("--dataset mnist: needs --data-dir, the directory of its four IDX files");
   if (options.dataset == DatasetName::cifar10 && !options.data_dir)
     refuse("--dataset cifar10: needs --data-dir, the directory of its binary batches");
+  if (is_text(options.dataset) && !options.data_dir)
+    refuse("--dataset text: needs --data-dir, the file that has the text");
+  if (options.tokens != DataOptions{}.tokens && !is_text(options.dataset))
+    refuse("--tokens: --dataset " + std::string(to_string(options.dataset)) + " has none");
   if (options.dataset == DatasetName::synthetic && options.data_dir)
     refuse("--data-dir: synthetic images are generated, not read");
 }
@@ -64,8 +103,39 @@ void validate(const PipelineOptions& options) {
 void TrainerOptions::validate() const {
   validate_rule(optimizer);
   trainer::validate(learning_rate);
+  trainer::validate(network, data);
+  trainer::validate(continuation, network);
   trainer::validate(data);
   trainer::validate(pipeline);
+}
+
+TrainerOptions defaults_for(const TrainerOptions& given) {
+  TrainerOptions options;
+  if (given.network.model != language_model) return options;
+  options.data.dataset = DatasetName::text;
+  options.training = {.batch_size = 12,
+                      .device_iterations = 10,
+                      .gradient_accumulation = 1,
+                      .epochs = 1000,
+                      .max_updates = 2000,
+                      .test_batch_size = 12};
+  if (given.optimizer.rule == options.optimizer.rule)
+    options.optimizer.constants = {{"beta2", 0.99}, {"weight_decay", 0.1}};
+  options.optimizer.max_grad_norm = 1;
+  options.learning_rate = {.schedule = ScheduleName::cosine, .warm_up = 100, .last = 0.1};
+  // With one micro-batch per update there is nothing to do for a second stage meanwhile.
+  options.pipeline.stages = StagesOption{.automatic = 1};
+  return options;
+}
+
+std::string_view to_string(TokenName name) noexcept {
+  switch (name) {
+    case TokenName::characters:
+      return "characters";
+    case TokenName::bytes:
+      return "bytes";
+  }
+  return "unknown";
 }
 
 std::string_view to_string(DatasetName name) noexcept {
@@ -78,6 +148,8 @@ std::string_view to_string(DatasetName name) noexcept {
       return "cifar10";
     case DatasetName::synthetic:
       return "synthetic";
+    case DatasetName::text:
+      return "text";
   }
   return "";
 }

@@ -12,18 +12,28 @@
 
 namespace trainer {
 
-enum class DatasetName : std::uint8_t { fashion_mnist, mnist, cifar10, synthetic };
+enum class DatasetName : std::uint8_t { fashion_mnist, mnist, cifar10, synthetic, text };
+enum class TokenName : std::uint8_t { characters, bytes };
 enum class ScheduleName : std::uint8_t { constant, step, exponential, cosine };
 
 struct NetworkOptions {
   std::string model = "mnist-cnn";
   std::uint64_t seed = 0;  ///< `seed` decides on everything random, such as the first weights.
   std::optional<std::string> init_weights = {};  ///< `init_weights` is the path of a file.
+  // The sizes that follow are those of --model gpt. If a size is not given, it has the network's
+  // default.
+  std::optional<int> layers = {};
+  std::optional<int> heads = {};
+  std::optional<int> width = {};
+  std::optional<int> context = {};
+  std::optional<double> dropout = {};
 };
 
 struct DataOptions {
   DatasetName dataset = DatasetName::fashion_mnist;
+  /// `data_dir` is the path of a directory or, of the dataset `text`, of a file.
   std::optional<std::string> data_dir = {};
+  TokenName tokens = TokenName::characters;  ///< The dataset `text` consists of these.
   bool no_shuffle = false;
   int num_workers = 2;       ///< This many threads read samples; 0 counts as 1.
   int buffered_batches = 3;  ///< This many batches are assembled ahead.
@@ -121,6 +131,18 @@ struct OutputOptions {
   bool no_progress = false;
 };
 
+/// ContinuationOptions say how a language model goes on with a text after its training.
+struct ContinuationOptions {
+  std::optional<std::int64_t> sample = {};  ///< The text goes on for this many tokens.
+  /// `prompt` is what the text begins with. If it is not given, the text begins behind the end of a
+  /// line.
+  std::optional<std::string> prompt = {};
+  /// The logits are divided by `temperature` before a token is drawn. If it is 0, the token with
+  /// the largest logit is taken.
+  double temperature = 0.8;
+  std::optional<int> top_k = {};  ///< Only so many tokens with the largest logits are drawn.
+};
+
 struct TrainerOptions {
   NetworkOptions network = {};
   DataOptions data = {};
@@ -128,6 +150,7 @@ struct TrainerOptions {
   OptimizerOptions optimizer = {};
   LearningRateOptions learning_rate = {};
   PipelineOptions pipeline = {};
+  ContinuationOptions continuation = {};
   OutputOptions output = {};
   /// `configuration` is the path of the file that some options came from, if there is such a file.
   std::optional<std::string> configuration = {};
@@ -137,7 +160,20 @@ struct TrainerOptions {
   void validate() const;
 };
 
+/// `language_model` is the name of the model that is trained on texts.
+inline constexpr const char* language_model = "gpt";
+
+inline bool is_text(DatasetName dataset) {
+  return dataset == DatasetName::text;
+}
+
+/// Returns the options that a run has if nothing is given but the model and the optimizer's rule,
+/// which are those of `options`. They are the defaults of the fields, except for --model gpt, which
+/// has the ones of nanoGPT for a CPU.
+TrainerOptions defaults_for(const TrainerOptions& options);
+
 std::string_view to_string(DatasetName name) noexcept;
+std::string_view to_string(TokenName name) noexcept;
 std::string_view to_string(ScheduleName name) noexcept;
 
 }  // namespace trainer

@@ -84,12 +84,25 @@ ValueKind<double> number(const NumberRange& range) {
   return {.value_name = "X", .read = read, .show = shortest, .is_number = true};
 }
 
-ValueKind<std::string> path(const std::string& value_name) {
-  const auto read = [value_name](std::string_view text) {
-    if (text.empty()) refuse_value(value_name == "DIR" ? "a directory" : "a file's name", text);
+namespace {
+
+/// Reads any text that is not empty; `expected` says in refusals what the text has to be.
+ValueKind<std::string> not_empty(const std::string& value_name, const char* expected) {
+  const auto read = [expected](std::string_view text) {
+    if (text.empty()) refuse_value(expected, text);
     return std::string(text);
   };
   return {value_name, read, [](const std::string& value) { return value; }};
+}
+
+}  // namespace
+
+ValueKind<std::string> some_text(const std::string& value_name) {
+  return not_empty(value_name, "at least one character");
+}
+
+ValueKind<std::string> path(const std::string& value_name) {
+  return not_empty(value_name, value_name == "DIR" ? "a directory" : "a file's name");
 }
 
 ValueKind<std::string> one_of(const std::vector<std::string>& values) {

@@ -45,6 +45,8 @@ struct NumberRange {
 };
 ValueKind<double> number(const NumberRange& range);
 
+/// Reads any text that is not empty.
+ValueKind<std::string> some_text(const std::string& value_name);
 ValueKind<std::string> path(const std::string& value_name);
 /// Reads one of `values`.
 ValueKind<std::string> one_of(const std::vector<std::string>& values);

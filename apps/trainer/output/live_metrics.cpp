@@ -33,9 +33,10 @@ void LiveMetrics::note(const StepMetrics& step) {
   last_step_ = step;
 }
 
-void LiveMetrics::note_test_accuracy(double accuracy) {
+void LiveMetrics::note(const RunMetrics& run) {
   const std::lock_guard lock(mutex_);
-  test_accuracy_ = accuracy;
+  test_accuracy_ = run.test_accuracy;
+  validation_loss_ = run.validation_loss;
 }
 
 std::string LiveMetrics::page() const {
@@ -56,13 +57,16 @@ std::string LiveMetrics::page() const {
     counter("updates_total", "Weight updates of this run that are done.", last_step_->updates);
     gauge("epoch", "Epoch of the last step, counted from 1.", last_step_->epoch);
     gauge("loss", "Mean loss of the last step.", last_step_->loss);
-    gauge("accuracy", "Accuracy of the last step, as a fraction.", last_step_->accuracy);
+    if (last_step_->accuracy)
+      gauge("accuracy", "Accuracy of the last step, as a fraction.", *last_step_->accuracy);
     gauge("learning_rate", "Learning rate of the next weight update.", last_step_->learning_rate);
     gauge("samples_per_second", "Samples per second of the last step.",
           last_step_->samples_per_second);
   }
   if (test_accuracy_)
     gauge("test_accuracy", "Accuracy on the test set, as a fraction.", *test_accuracy_);
+  if (validation_loss_)
+    gauge("validation_loss", "Mean loss on the rest of the text.", *validation_loss_);
   return text;
 }
 

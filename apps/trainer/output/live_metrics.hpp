@@ -15,7 +15,8 @@ class LiveMetrics {
  public:
   /// Notes that a step is done.
   void note(const StepMetrics& step);
-  void note_test_accuracy(double accuracy);
+  /// Notes what the run has come to.
+  void note(const RunMetrics& run);
 
   /// Returns the page. Before the first step, it has no numbers of a step.
   std::string page() const;
@@ -24,7 +25,7 @@ class LiveMetrics {
   mutable std::mutex mutex_;
   std::int64_t steps_ = 0, samples_ = 0;
   std::optional<StepMetrics> last_step_;
-  std::optional<double> test_accuracy_;
+  std::optional<double> test_accuracy_, validation_loss_;
 };
 
 }  // namespace trainer

@@ -1,9 +1,15 @@
 #include "apps/trainer/output/metrics.hpp"
 
+#include <algorithm>
+
 #include "apps/trainer/output/json_line.hpp"
 
 namespace trainer {
 namespace {
+
+void write(JsonLine& json, const char* name, const std::optional<double>& value) {
+  if (value) json.field(name, *value);
+}
 
 void write(JsonLine& json, const penstock::OffloadReport& moved) {
   json.begin_object()
@@ -60,6 +66,12 @@ void write(JsonLine& json, const penstock::StageReport& stage) {
 
 }  // namespace
 
+std::optional<double> find_value(const std::vector<penstock::NamedValue>& values,
+                                 const std::string& name) {
+  const auto found = std::ranges::find(values, name, &penstock::NamedValue::name);
+  return found == values.end() ? std::nullopt : std::optional(found->value);
+}
+
 StepMetrics step_metrics(const penstock::StepRecord& record, const penstock::StepResult& result) {
   const auto losses = result.loss.as<float>();
   return {.epoch = record.epoch,
@@ -67,7 +79,7 @@ StepMetrics step_metrics(const penstock::StepRecord& record, const penstock::Ste
           .updates = record.updates,
           .loss = result.mean_loss,
           .losses = {losses.begin(), losses.end()},
-          .accuracy = penstock::value_of(record.values, "accuracy"),
+          .accuracy = find_value(record.values, "accuracy"),
           .samples_per_second = record.samples_per_second};
 }
 
@@ -81,11 +93,9 @@ std::string to_json(const StepMetrics& step) {
       .key("losses")
       .begin_array();
   for (const float loss : step.losses) json.value(double{loss});
-  return json.end_array()
-      .field("accuracy", step.accuracy)
-      .field("samples_per_second", step.samples_per_second)
-      .end_object()
-      .text();
+  json.end_array();
+  write(json, "accuracy", step.accuracy);
+  return json.field("samples_per_second", step.samples_per_second).end_object().text();
 }
 
 std::string to_json(const RunMetrics& run) {
@@ -97,11 +107,11 @@ std::string to_json(const RunMetrics& run) {
       .field("plans_from_cache", run.plans_from_cache)
       .field("train_samples_per_second", run.train_samples_per_second)
       .field("train_waited_seconds", run.train_waited_seconds)
-      .field("inference_samples_per_second", run.inference_samples_per_second)
-      .field("test_accuracy", run.test_accuracy)
-      .field("peak_rss_bytes", run.peak_rss_bytes)
-      .key("stages")
-      .begin_array();
+      .field("inference_samples_per_second", run.inference_samples_per_second);
+  write(json, "test_accuracy", run.test_accuracy);
+  write(json, "validation_loss", run.validation_loss);
+  write(json, "tokens_per_second", run.tokens_per_second);
+  json.field("peak_rss_bytes", run.peak_rss_bytes).key("stages").begin_array();
   for (const penstock::StageReport& stage : run.stages) write(json, stage);
   return json.end_array().end_object().end_object().text();
 }

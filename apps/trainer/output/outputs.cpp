@@ -60,27 +60,42 @@ void Outputs::serve_metrics(std::uint16_t port) {
     print_note("--metrics-port: http://127.0.0.1:" + std::to_string(server_->port()) + path);
 }
 
+namespace {
+
+/// Adds the scalar `name` to `scalars`, if it has a value.
+void add_if_there(std::vector<Scalar>& scalars, const char* name,
+                  const std::optional<double>& value) {
+  if (value) scalars.push_back({name, *value});
+}
+
+}  // namespace
+
 void Outputs::add(const StepMetrics& step) {
   if (metrics_) metrics_->write(to_json(step) + '\n');
   live_.note(step);
   updates_ = step.updates;
-  write_events({{"train/loss", step.loss},
-                {"train/accuracy", step.accuracy},
-                {"train/learning_rate", step.learning_rate},
-                {"train/samples_per_second", step.samples_per_second}});
+  std::vector<Scalar> scalars{{"train/loss", step.loss},
+                              {"train/learning_rate", step.learning_rate},
+                              {"train/samples_per_second", step.samples_per_second}};
+  add_if_there(scalars, "train/accuracy", step.accuracy);
+  write_events(scalars);
 }
 
 void Outputs::add(const penstock::EpochRecord& epoch, double idle) {
-  write_events({{"epoch/loss", penstock::value_of(epoch.values, "loss")},
-                {"epoch/accuracy", penstock::value_of(epoch.values, "accuracy")},
-                {"epoch/seconds", epoch.seconds},
-                {"epoch/idle", idle}});
+  std::vector<Scalar> scalars{{"epoch/loss", penstock::value_of(epoch.values, "loss")},
+                              {"epoch/seconds", epoch.seconds},
+                              {"epoch/idle", idle}};
+  add_if_there(scalars, "epoch/accuracy", find_value(epoch.values, "accuracy"));
+  write_events(scalars);
 }
 
 void Outputs::add(const RunMetrics& run) {
   if (metrics_) metrics_->write(to_json(run) + '\n');
-  live_.note_test_accuracy(run.test_accuracy);
-  write_events({{"test/accuracy", run.test_accuracy}});
+  live_.note(run);
+  std::vector<Scalar> scalars;
+  add_if_there(scalars, "test/accuracy", run.test_accuracy);
+  add_if_there(scalars, "validation/loss", run.validation_loss);
+  write_events(scalars);
 }
 
 void Outputs::write_events(const std::vector<Scalar>& scalars) try {

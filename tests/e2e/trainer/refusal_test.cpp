@@ -50,8 +50,8 @@ BadRun configured(const std::string& content) {
 }
 
 const std::vector<Refusal> options{
-    {"UnknownKey", configured("{\"dataset\": \"synthetic\",\n\"layers\": 3}"),
-     "run.json\": line 2: layers: unknown option"},
+    {"UnknownKey", configured("{\"dataset\": \"synthetic\",\n\"sizes\": 3}"),
+     "run.json\": line 2: sizes: unknown option"},
     {"RepeatedKey", configured("{\"epochs\": 1,\n\"epochs\": 2}"),
      "run.json\": line 2: \"epochs\" is there twice"},
     {"MalformedConfiguration", configured("{\"epochs\": 1,\n}"),
@@ -60,7 +60,7 @@ const std::vector<Refusal> options{
      "run.json\": line 2: batch-size: expected a whole number"},
     {"NoConfiguration", with({"--config", "no/such.json"}),
      "--config \"no/such.json\": cannot read it: No such file or directory"},
-    {"UnknownOption", with({"--layers", "3"}), "--layers"},
+    {"UnknownOption", with({"--sizes", "3"}), "--sizes"},
     {"ExtraArgument", with({"mnist"}), "\"mnist\""},
     {"NoNumber", with({"--epochs", "3x"}), "--epochs"},
     {"OutOfRange", with({"--batch-size", "0"}), "--batch-size"},

@@ -279,6 +279,36 @@ const std::vector<Setting> settings{
     {"cache_size",
      {"--cache-size", "10MB"},
      [](O o) { return o.pipeline.cache_size == 10'000'000; }},
+    {"layers",
+     {"--model", "gpt", "--data-dir", "t", "--layers", "2"},
+     [](O o) { return o.network.layers == 2; }},
+    {"heads",
+     {"--model", "gpt", "--data-dir", "t", "--heads", "2"},
+     [](O o) { return o.network.heads == 2; }},
+    {"width",
+     {"--model", "gpt", "--data-dir", "t", "--width", "32"},
+     [](O o) { return o.network.width == 32; }},
+    {"context",
+     {"--model", "gpt", "--data-dir", "t", "--context", "16"},
+     [](O o) { return o.network.context == 16; }},
+    {"dropout",
+     {"--model", "gpt", "--data-dir", "t", "--dropout", "0.1"},
+     [](O o) { return o.network.dropout == 0.1; }},
+    {"tokens",
+     {"--model", "gpt", "--data-dir", "t", "--tokens", "bytes"},
+     [](O o) { return o.data.tokens == TokenName::bytes; }},
+    {"sample",
+     {"--model", "gpt", "--data-dir", "t", "--sample", "100"},
+     [](O o) { return o.continuation.sample == 100; }},
+    {"prompt",
+     {"--model", "gpt", "--data-dir", "t", "--sample", "100", "--prompt", "A"},
+     [](O o) { return o.continuation.prompt == "A"; }},
+    {"temperature",
+     {"--model", "gpt", "--data-dir", "t", "--sample", "100", "--temperature", "0"},
+     [](O o) { return o.continuation.temperature == 0; }},
+    {"top_k",
+     {"--model", "gpt", "--data-dir", "t", "--sample", "100", "--top-k", "5"},
+     [](O o) { return o.continuation.top_k == 5; }},
     {"save_weights",
      {"--save-weights", "w.st"},
      [](O o) { return o.output.save_weights == "w.st"; }},
@@ -337,6 +367,16 @@ TEST(CommandLine, EveryOptionOfAnEngineReachesIt) {
                                          "epochs",
                                          "max_updates",
                                          "init_optimizer_state",
+                                         "layers",
+                                         "heads",
+                                         "width",
+                                         "context",
+                                         "dropout",
+                                         "tokens",
+                                         "sample",
+                                         "prompt",
+                                         "temperature",
+                                         "top_k",
                                          "save_weights",
                                          "save_optimizer_state",
                                          "metrics",
@@ -401,6 +441,30 @@ TEST(CommandLine, AnOptionNamesOnlyFieldsThatTheEngineHas) {
   EXPECT_GE(named, 38);
 }
 
+TEST(CommandLine, ALanguageModelHasTheDefaultsOfNanoGpt) {
+  const TrainerOptions options = read({"--model", "gpt", "--data-dir", "t"}).value();
+  EXPECT_EQ(options.data.dataset, DatasetName::text);
+  EXPECT_EQ(options.training.batch_size, 12);
+  EXPECT_EQ(options.training.gradient_accumulation, 1);
+  EXPECT_EQ(options.training.max_updates, 2000);
+  EXPECT_EQ(options.optimizer.max_grad_norm, 1.0);
+  EXPECT_EQ(constant(options, "beta2"), 0.99);
+  EXPECT_EQ(constant(options, "weight_decay"), 0.1);
+  const penstock::LearningRateSchedule schedule = make_schedule(options.learning_rate, 2000);
+  EXPECT_EQ(schedule.at(0), 0);
+  EXPECT_DOUBLE_EQ(schedule.at(50), 0.5);
+  EXPECT_DOUBLE_EQ(schedule.at(100), 1);
+  EXPECT_DOUBLE_EQ(schedule.at(1050), 0.55);
+  EXPECT_DOUBLE_EQ(schedule.at(2000), 0.1);
+  // What is given goes before them, wherever it stands.
+  const TrainerOptions given = read({"--batch-size", "8", "--max-updates", "", "--optimizer", "sgd",
+                                     "--model", "gpt", "--data-dir", "t"})
+                                   .value();
+  EXPECT_EQ(given.training.batch_size, 8);
+  EXPECT_EQ(given.training.max_updates, std::nullopt);
+  EXPECT_TRUE(given.optimizer.constants.empty()) << "sgd has other constants";
+}
+
 TEST(CommandLine, AutomaticStagesComeWithANumberOrWithIpusToCount) {
   const auto stages = [](const Arguments& arguments) { return *read(arguments)->pipeline.stages; };
   const StagesOption numbered = stages({"--stages", "auto:3"});
@@ -455,6 +519,21 @@ TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
       {{"--replicas=2"}, "unrecognised option '--replicas=2'; did you mean --replication-factor? "},
       {{"--batch_size", "8"}, "unrecognised option '--batch_size'; did you mean --batch-size? "},
       {{"--offload-optimiser", "--offload-optimizer"}, "--offload-optimizer: given twice"},
+      {{"--layers", "2"}, "--layers: --model mnist-cnn has no such size; gpt has"},
+      {{"--model", "gpt"}, "--dataset text: needs --data-dir, the file that has the text"},
+      {{"--model", "gpt", "--dataset", "mnist", "--data-dir", "d"},
+       "--dataset mnist: --model gpt is trained on --dataset text"},
+      {{"--dataset", "text", "--data-dir", "t"},
+       "--dataset text: --model mnist-cnn is trained on images; add --model gpt"},
+      {{"--model", "gpt", "--data-dir", "t", "--heads", "3"},
+       "--width: expected a multiple of 3 --heads, got 128"},
+      {{"--model", "gpt", "--data-dir", "t", "--dropout", "1"}, "--dropout: expected"},
+      {{"--tokens", "bytes"}, "--tokens: --dataset fashion-mnist has none"},
+      {{"--sample", "5"}, "--sample: --model mnist-cnn makes no text; gpt does"},
+      {{"--model", "gpt", "--data-dir", "t", "--top-k", "5"}, "--top-k: needs --sample"},
+      {{"--model", "gpt", "--data-dir", "t", "--prompt", "a"}, "--prompt: needs --sample"},
+      {{"--model", "gpt", "--data-dir", "t", "--sample", "5", "--prompt", ""},
+       "--prompt: expected at least one character"},
       {{"train"}, "unexpected argument \"train\""},
       {{"--seed", "1", "2"}, "unexpected argument \"2\""},
       {{""}, "unexpected argument \"\""},

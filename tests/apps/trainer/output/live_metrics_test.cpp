@@ -40,8 +40,18 @@ TEST(LiveMetrics, AreThoseOfTheLastStepAndSumsOfAll) {
         "penstock_learning_rate 0.001", "penstock_samples_per_second 1000"})
     EXPECT_TRUE(has_line(page, line)) << line << "\n" << page;
   EXPECT_EQ(page.find("test_accuracy"), std::string::npos);
-  metrics.note_test_accuracy(0.75);
+  metrics.note(RunMetrics{.test_accuracy = 0.75});
   EXPECT_TRUE(has_line(metrics.page(), "penstock_test_accuracy 0.75"));
+}
+
+TEST(LiveMetrics, HaveTheLossOfALanguageModelAndNoAccuracy) {
+  LiveMetrics metrics;
+  StepMetrics last = step();
+  last.accuracy.reset();
+  metrics.note(last);
+  metrics.note(RunMetrics{.validation_loss = 1.5});
+  EXPECT_EQ(metrics.page().find("accuracy"), std::string::npos);
+  EXPECT_TRUE(has_line(metrics.page(), "penstock_validation_loss 1.5"));
 }
 
 TEST(LiveMetrics, AreInTheTextFormatOfPrometheus) {
@@ -50,7 +60,7 @@ TEST(LiveMetrics, AreInTheTextFormatOfPrometheus) {
   last.loss = std::numeric_limits<double>::quiet_NaN();
   last.accuracy = -std::numeric_limits<double>::infinity();
   metrics.note(last);
-  metrics.note_test_accuracy(1);
+  metrics.note(RunMetrics{.test_accuracy = 1, .validation_loss = 1.5});
   const std::regex legal(
       R"(# HELP [a-z_]+ [^\n]+|# TYPE [a-z_]+ (counter|gauge)|[a-z_]+(\{[a-z]+="[^"]*"\})? )"
       R"(([0-9.e+-]+|NaN|[+-]Inf))");
@@ -58,7 +68,7 @@ TEST(LiveMetrics, AreInTheTextFormatOfPrometheus) {
   int count = 0;
   for (std::string line; std::getline(lines, line); ++count)
     EXPECT_TRUE(std::regex_match(line, legal)) << line;
-  EXPECT_EQ(count, 3 * 10);
+  EXPECT_EQ(count, 3 * 11);
   EXPECT_TRUE(has_line(metrics.page(), "penstock_loss NaN"));
   EXPECT_TRUE(has_line(metrics.page(), "penstock_accuracy -Inf"));
 }

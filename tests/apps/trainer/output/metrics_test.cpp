@@ -52,6 +52,19 @@ TEST(StepMetrics, ALossThatIsNoNumberIsNull) {
   EXPECT_TRUE(line["losses"][1].is_null());
 }
 
+TEST(RunMetrics, OfALanguageModelHaveALossAndASpeedInTokens) {
+  const json summary =
+      json::parse(to_json(RunMetrics{.validation_loss = 1.5, .tokens_per_second = 20000}))
+          .at("summary");
+  EXPECT_EQ(summary.at("validation_loss"), 1.5);
+  EXPECT_EQ(summary.at("tokens_per_second"), 20000);
+  EXPECT_FALSE(summary.contains("test_accuracy"));
+  const json of_images = json::parse(to_json(RunMetrics{.test_accuracy = 0.5})).at("summary");
+  EXPECT_FALSE(of_images.contains("validation_loss"));
+  EXPECT_FALSE(of_images.contains("tokens_per_second"));
+  EXPECT_FALSE(json::parse(to_json(StepMetrics{})).contains("accuracy"));
+}
+
 TEST(RunMetrics, ListEveryStageOfEveryReplica) {
   RunMetrics run;
   run.compile_seconds = 0.5;

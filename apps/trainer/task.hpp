@@ -1,0 +1,39 @@
+// A Task is what a run trains and measures: the data, the network that fits them, and the metrics.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/trainer/options/options.hpp"
+#include "apps/trainer/output/progress.hpp"
+#include "penstock/dataset.hpp"
+#include "penstock/metric.hpp"
+#include "penstock/model.hpp"
+#include "penstock/text.hpp"
+
+namespace trainer {
+
+struct Task {
+  penstock::Model model;
+  std::shared_ptr<const penstock::Dataset> train;  ///< The first fields are the model's inputs.
+  std::shared_ptr<const penstock::Dataset> test;
+  /// `files` are the paths of the files from which the data were read.
+  std::vector<std::string> files = {};
+  std::string sample_name;  ///< `sample_name` is what a sample is: "image" or "window".
+  /// `training_metrics` are measured in each step, besides the loss.
+  std::vector<penstock::Metric> training_metrics = {};
+  /// `test_metrics` has either "accuracy" or "loss".
+  std::vector<penstock::Metric> test_metrics = {};
+  std::int64_t tokens_per_sample = 0;                   ///< An image has no tokens.
+  std::optional<penstock::Vocabulary> vocabulary = {};  ///< Images have no vocabulary.
+};
+
+/// Reads the data that `options` name, and makes the network, with random weights. A terminal shows
+/// how far the reading is. @throws penstock::Error that names the file or the option that is
+/// refused.
+Task make_task(const TrainerOptions& options, const ProgressStream& stream);
+
+}  // namespace trainer
