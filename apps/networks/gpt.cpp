@@ -100,6 +100,10 @@ Model gpt(const GptOptions& options, std::uint64_t seed) {
   expect(options.width >= 1 && options.width % options.heads == 0,
          "expected a width that is a multiple of " + std::to_string(options.heads) +
              " heads, got " + std::to_string(options.width));
+  expect(options.context >= 1,
+         "expected a context of 1 token or more, got " + std::to_string(options.context));
+  expect(options.vocabulary >= 1,
+         "expected a vocabulary of 1 token or more, got " + std::to_string(options.vocabulary));
   return Gpt(options, seed).build();
 }
 

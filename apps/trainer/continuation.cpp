@@ -16,9 +16,16 @@ namespace {
 
 using Tokens = std::vector<std::int64_t>;
 
+bool has_token(const penstock::Vocabulary& vocabulary, const std::string& text) {
+  for (std::int64_t number = 0; number < vocabulary.size(); ++number)
+    if (vocabulary.token(number) == text) return true;
+  return false;
+}
+
 Tokens tokens_of_prompt(const penstock::Vocabulary& vocabulary,
                         const ContinuationOptions& options) try {
-  const penstock::Tensor tokens = vocabulary.encode(options.prompt.value_or("\n"));
+  const penstock::Tensor tokens = vocabulary.encode(
+      options.prompt.value_or(has_token(vocabulary, "\n") ? "\n" : vocabulary.token(0)));
   const auto numbers = tokens.as<std::int64_t>();
   return {numbers.begin(), numbers.end()};
 } catch (const penstock::Error& error) {
@@ -56,6 +63,10 @@ float least_logit(std::vector<float> logits, std::size_t count) {
 /// temperature of 0 takes the largest logit.
 std::int64_t drawn_token(const std::vector<float>& logits, const ContinuationOptions& options,
                          double draw) {
+  if (!std::ranges::all_of(logits, [](float logit) { return std::isfinite(logit); }))
+    throw penstock::Error(penstock::Errc::invalid_data,
+                          "--sample: expected finite logits, got infinity or nan: the training has "
+                          "diverged");
   const auto largest = std::ranges::max_element(logits);
   if (options.temperature == 0) return largest - logits.begin();
   const float least = least_logit(

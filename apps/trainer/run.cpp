@@ -88,16 +88,16 @@ int Run::execute(const std::function<void()>& on_first_step) {
   }
   // The result is printed last: if stdout cannot be written, the files of the finished training
   // are in place nevertheless.
-  print(result(*run));
+  print_result(*run);
   return signal;
 }
 
-std::string Run::result(const RunMetrics& run) {
-  if (run.test_accuracy) return "Accuracy on test set: " + percent(*run.test_accuracy) + '\n';
-  const std::string loss = "Validation loss: " + decimal_text(*run.validation_loss, 4) + '\n';
-  if (!options_.continuation.sample) return loss;
-  return loss + continue_text(inference_, task_, options_.continuation, options_.network.seed) +
-         '\n';
+void Run::print_result(const RunMetrics& run) {
+  if (run.test_accuracy) print("Accuracy on test set: " + percent(*run.test_accuracy) + '\n');
+  if (run.validation_loss)
+    print("Validation loss: " + decimal_text(*run.validation_loss, 4) + '\n');
+  if (options_.continuation.sample)
+    print(continue_text(inference_, task_, options_.continuation, options_.network.seed) + '\n');
 }
 
 void Run::add_events(penstock::Profile& profile, penstock::DataLoader& loader) {

@@ -41,8 +41,8 @@ class Run {
   /// Adds to `profile` what the readers of `loader` did and how the run waited for them.
   static void add_events(penstock::Profile& profile, penstock::DataLoader& loader);
   void write_profiles();
-  /// Returns what the run prints at its end.
-  std::string result(const RunMetrics& run);
+  /// Prints what the run has come to and, if it is asked for, a text of the language model.
+  void print_result(const RunMetrics& run);
   /// Returns the share of the time of the IPUs in which they were idle since the last call of this
   /// function, which was `seconds` ago, or since the beginning.
   double idle_share(double seconds);

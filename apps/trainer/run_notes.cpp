@@ -33,7 +33,7 @@ std::string describe_step(const penstock::Options& options, const Task& task) {
 }
 
 void note_dropped(const penstock::DataLoader& loader, const Task& task) {
-  if (loader.dropped_samples() == 0) return;
+  if (loader.dropped_samples() == 0 || task.draws_samples) return;
   print_note("each epoch leaves out " + std::to_string(loader.dropped_samples()) + " of " +
              std::to_string(task.train->size()) + " training " + task.sample_name +
              "s, which fill no step of " + std::to_string(loader.samples_per_batch()));

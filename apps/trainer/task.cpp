@@ -39,6 +39,7 @@ Task text_task(const TrainerOptions& options) {
           .sample_name = "window",
           .test_metrics = {penstock::mean_of("loss")},
           .tokens_per_sample = sizes.context,
+          .draws_samples = !options.data.no_shuffle,
           .vocabulary = std::move(texts.vocabulary)};
 }
 

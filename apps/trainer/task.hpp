@@ -27,7 +27,9 @@ struct Task {
   std::vector<penstock::Metric> training_metrics = {};
   /// `test_metrics` has either "accuracy" or "loss".
   std::vector<penstock::Metric> test_metrics = {};
-  std::int64_t tokens_per_sample = 0;                   ///< An image has no tokens.
+  std::int64_t tokens_per_sample = 0;  ///< An image has no tokens.
+  /// This says that each training sample is drawn anew, so that no part of the data is left out.
+  bool draws_samples = false;
   std::optional<penstock::Vocabulary> vocabulary = {};  ///< Images have no vocabulary.
 };
 

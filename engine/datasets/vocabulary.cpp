@@ -48,8 +48,7 @@ std::string_view character_at(std::string_view text, std::size_t at) {
   if (bytes == 0 || character.size() < bytes || !is_allowed(character))
     throw Error(Errc::invalid_data, "expected UTF-8, got byte 0x" +
                                         hexadecimal(static_cast<unsigned char>(text[at]), 2) +
-                                        " at byte " + std::to_string(at) +
-                                        "; Vocabulary::bytes() takes any text");
+                                        " at byte " + std::to_string(at));
   return character;
 }
 
@@ -57,8 +56,13 @@ std::string_view character_at(std::string_view text, std::size_t at) {
 
 Vocabulary::Vocabulary(std::vector<std::string> tokens, bool of_bytes)
     : of_bytes_(of_bytes), tokens_(std::move(tokens)) {
-  for (std::size_t i = 0; i < tokens_.size(); ++i)
-    numbers_.emplace(tokens_[i], static_cast<std::int64_t>(i));
+  numbers_of_bytes_.fill(-1);
+  for (std::size_t i = 0; i < tokens_.size(); ++i) {
+    const auto number = static_cast<std::int64_t>(i);
+    numbers_.emplace(tokens_[i], number);
+    if (tokens_[i].size() == 1)
+      numbers_of_bytes_[static_cast<unsigned char>(tokens_[i][0])] = number;
+  }
 }
 
 Vocabulary Vocabulary::bytes() {
@@ -91,21 +95,26 @@ const std::string& Vocabulary::token(std::int64_t number) const {
                                           std::to_string(number));
 }
 
+std::int64_t Vocabulary::number_at(std::string_view text, std::size_t& at) const {
+  const auto first = static_cast<unsigned char>(text[at]);
+  if (numbers_of_bytes_[first] >= 0) return ++at, numbers_of_bytes_[first];
+  const std::string_view token = of_bytes_ ? text.substr(at, 1) : character_at(text, at);
+  const auto found = numbers_.find(token);
+  if (found == numbers_.end())
+    throw Error(Errc::invalid_data, "vocabulary: character " + quoted_text(token) + " at byte " +
+                                        std::to_string(at) + " is not one of the " +
+                                        std::to_string(size()) + " that there are");
+  at += token.size();
+  return found->second;
+}
+
 Tensor Vocabulary::encode(std::string_view text) const {
   return or_out_of_memory("Vocabulary::encode", [&] {
-    std::vector<std::int64_t> numbers;
-    for (std::size_t at = 0; at < text.size();) {
-      const std::string_view token = of_bytes_ ? text.substr(at, 1) : character_at(text, at);
-      const auto found = numbers_.find(token);
-      if (found == numbers_.end())
-        throw Error(Errc::invalid_data, "Vocabulary::encode: character " + quoted_text(token) +
-                                            " at byte " + std::to_string(at) +
-                                            " is not one of the " + std::to_string(size()) +
-                                            " of the vocabulary");
-      numbers.push_back(found->second);
-      at += token.size();
-    }
-    return Tensor({std::ssize(numbers)}, std::span<const std::int64_t>(numbers));
+    const auto numbers = std::make_shared<std::vector<std::int64_t>>();
+    numbers->reserve(text.size());
+    for (std::size_t at = 0; at < text.size();) numbers->push_back(number_at(text, at));
+    return Tensor::wrap(DType::i64, {std::ssize(*numbers)},
+                        {numbers, reinterpret_cast<const std::byte*>(numbers->data())});
   });
 }
 

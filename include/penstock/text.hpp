@@ -3,6 +3,7 @@
 // that comes next.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -22,24 +23,31 @@ class Vocabulary {
   /// Returns the vocabulary of the 256 bytes, whose numbers are their values.
   static Vocabulary bytes();
   /// Returns the vocabulary of the different characters of `text`, which is UTF-8, in the order of
-  /// their code points. @throws Error invalid_data if `text` is not valid UTF-8 or is empty.
+  /// their code points. @throws Error invalid_data if `text` is empty, or is not valid UTF-8; a
+  /// vocabulary of bytes takes any text.
   static Vocabulary characters(std::string_view text);
 
   /// Returns the number of tokens.
   std::int64_t size() const noexcept { return static_cast<std::int64_t>(tokens_.size()); }
   /// Returns the text of token `number`. @throws Error invalid_argument if there is no such token.
   const std::string& token(std::int64_t number) const;
-  /// Returns the numbers of the tokens of `text`, i64 [count]. @throws Error invalid_data that
-  /// names the first character that the vocabulary does not have, and where it is.
+  /// Returns the numbers of the tokens of `text`, i64 [count], which take eight times as much
+  /// memory as a text of single bytes. @throws Error invalid_data that names the first character
+  /// that the vocabulary does not have, and where it is.
   Tensor encode(std::string_view text) const;
   /// Returns the texts of `tokens`, one behind the other. @throws Error as token().
   std::string decode(std::span<const std::int64_t> tokens) const;
 
  private:
   Vocabulary(std::vector<std::string> tokens, bool of_bytes);
+  // Returns the number of the token at byte `at` of `text`, and moves `at` behind the token.
+  std::int64_t number_at(std::string_view text, std::size_t& at) const;
 
   bool of_bytes_;
   std::vector<std::string> tokens_;
+  // `numbers_of_bytes_` has the numbers of the tokens that are one byte, and -1 for all other
+  // bytes.
+  std::array<std::int64_t, 256> numbers_of_bytes_;
   std::map<std::string, std::int64_t, std::less<>> numbers_;
 };
 

@@ -41,7 +41,7 @@ constexpr const char* conclusion =
     "\n"
     "A file for --config is a JSON object of options by their names: numbers, true or false for\n"
     "switches, and texts as above for the rest. --debug=false turns off a switch that it turns\n"
-    "on; --momentum \"\" takes back a value that it gives to an option without one of its own.\n"
+    "on; --momentum \"\", or null in the file, takes back a value that an option need not have.\n"
     "\n"
     "Exit code: 0 if all went well, 1 if the run failed, 2 if it was refused before its first\n"
     "step. Files are written at the end, whole or not at all. A run whose progress nobody\n"
@@ -145,25 +145,34 @@ void set(TrainerOptions& options, const ParsedOption& parsed) {
   }
 }
 
-/// Returns `options` with what the configuration file and the command line set of the options for
-/// which `reads` is true. `lines` becomes the lines of the options in the file.
-TrainerOptions read_options(const std::vector<ParsedOption>& parsed, TrainerOptions options,
-                            OptionLines& lines,
-                            const std::function<bool(const std::string& name)>& reads) {
-  options.configuration = value_of(parsed, "config");
-  if (options.configuration) lines = read_configuration(*options.configuration, options, reads);
-  for (const ParsedOption& option : parsed)
-    if (reads(option.string_key)) set(options, option);
-  return options;
-}
+/// A Given has the options that were given: on the command line, and in a configuration file.
+struct Given {
+  std::vector<ParsedOption> parsed;
+  std::optional<Configuration> configuration = {};
 
-/// Returns the defaults of all options, which depend on some of those that are given.
-TrainerOptions read_defaults(const std::vector<ParsedOption>& parsed) {
-  OptionLines lines;
-  return defaults_for(read_options(parsed, {}, lines, [](const std::string& name) {
-    return name == "model" || name == "optimizer";
-  }));
-}
+  /// Sets those of the options that were given for which `reads` is true. Returns the lines of the
+  /// options in the file.
+  OptionLines set_in(TrainerOptions& options,
+                     const std::function<bool(const std::string& name)>& reads) const {
+    OptionLines lines;
+    if (configuration) lines = apply(*configuration, options, reads);
+    for (const ParsedOption& option : parsed)
+      if (reads(option.string_key)) set(options, option);
+    return lines;
+  }
+
+  /// Returns the defaults of all options. They depend on some of the options that were given.
+  TrainerOptions defaults() const {
+    TrainerOptions options;
+    set_in(options, [](const std::string& name) { return name == "model"; });
+    TrainerOptions of_model = defaults_of(options.network.model);
+    options = of_model;
+    set_in(options, [](const std::string& name) {
+      return std::ranges::count(options_with_defaults, name) > 0;
+    });
+    return fitting_defaults(std::move(of_model), options);
+  }
+};
 
 /// Returns the name of the option with which a refusal begins: "beta1" for "--beta1: ...", and
 /// "lr-schedule" for "--lr-schedule step: ...". Returns an empty text if the refusal begins with no
@@ -194,12 +203,16 @@ Command read_command_line(int argc, const char* const* argv) {
     return {.text = "penstock-train " + std::string(penstock::version) + '\n'};
   check_repetitions(parsed);
 
-  OptionLines lines;
+  Given given{.parsed = parsed};
+  if (const auto file = value_of(parsed, "config")) given.configuration = read_configuration(*file);
   Command command;
-  command.options =
-      read_options(parsed, read_defaults(parsed), lines, [](const std::string&) { return true; });
+  const TrainerOptions defaults = given.defaults();
+  command.options = defaults;
+  command.options.configuration = value_of(parsed, "config");
+  const OptionLines lines = given.set_in(command.options, [](const std::string&) { return true; });
   validate(command.options, parsed, lines);
-  if (value_of(parsed, "print-config")) command.text = configuration_text(command.options);
+  if (value_of(parsed, "print-config"))
+    command.text = configuration_text(command.options, defaults);
   return command;
 }
 

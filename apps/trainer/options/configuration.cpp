@@ -51,11 +51,21 @@ std::string set(const JsonValue& value, TrainerOptions& options,
   const OptionRow* const row = find_option(value.name);
   if (row == nullptr) refuse("unknown option" + advice_on_unknown(value.name, ""));
   if (!reads(row->name)) return row->name;
+  if (value.kind == Kind::null) {
+    if (row->get(options)) row->set(options, "");
+    return row->name;
+  }
   if (!has_expected_kind(*row, value))
     refuse("expected " + expected_kind(*row) + ", got " + describe(value));
   const bool is_switch = value.kind == Kind::boolean;
   row->set(options, is_switch ? (value.truth ? "true" : "false") : value.text);
   return row->name;
+}
+
+/// Throws `error` with the name of the file in front of its text.
+[[noreturn]] void refuse_file(const std::string& file, const penstock::Error& error) {
+  throw penstock::Error(error.code(),
+                        excerpt("--config \"" + file + "\": " + error.what(), longest_message));
 }
 
 JsonValue written(const OptionRow& row, const std::optional<std::string>& text) {
@@ -68,13 +78,19 @@ JsonValue written(const OptionRow& row, const std::optional<std::string>& text) 
 
 }  // namespace
 
-OptionLines read_configuration(const std::string& file, TrainerOptions& options,
-                               const std::function<bool(const std::string& name)>& reads) try {
+Configuration read_configuration(const std::string& file) try {
   const JsonValue json = penstock::parse_json(read_file(file));
   if (json.kind != Kind::object)
     refuse("line " + std::to_string(json.line) + ": expected an object, got " + describe(json));
+  return {file, json};
+} catch (const penstock::Error& error) {
+  refuse_file(file, error);
+}
+
+OptionLines apply(const Configuration& configuration, TrainerOptions& options,
+                  const std::function<bool(const std::string& name)>& reads) try {
   OptionLines lines;
-  for (const JsonValue& value : json.items) try {
+  for (const JsonValue& value : configuration.object.items) try {
       const std::string name = set(value, options, reads);
       if (!lines.emplace(name, value.line).second)
         refuse("is another spelling of " + name + ", which is there in line " +
@@ -85,16 +101,18 @@ OptionLines read_configuration(const std::string& file, TrainerOptions& options,
     }
   return lines;
 } catch (const penstock::Error& error) {
-  throw penstock::Error(error.code(),
-                        excerpt("--config \"" + file + "\": " + error.what(), longest_message));
+  refuse_file(configuration.file, error);
 }
 
-std::string configuration_text(const TrainerOptions& options) {
+std::string configuration_text(const TrainerOptions& options, const TrainerOptions& defaults) {
   JsonValue json{.kind = Kind::object};
   for (const OptionGroup& group : option_groups())
     for (const OptionRow& row : group.rows) {
       const auto text = row.get(options);
-      if (text || row.value_name.empty()) json.items.push_back(written(row, text));
+      if (text || row.value_name.empty())
+        json.items.push_back(written(row, text));
+      else if (row.get(defaults))
+        json.items.push_back({.kind = Kind::null, .name = row.name});
     }
   return to_json(json) + '\n';
 }

@@ -1,6 +1,7 @@
 // A configuration has all options of a run in one file. It is a JSON object whose keys are the
 // names of the options. The values are numbers for options that take a number, true or false for
-// switches, and texts as on the command line for all other options.
+// switches, and texts as on the command line for all other options. The value null takes back the
+// default of an option that need not have a value.
 #pragma once
 
 #include <functional>
@@ -8,24 +9,37 @@
 #include <string>
 
 #include "apps/trainer/options/options.hpp"
+#include "penstock/json_value.hpp"
 
 namespace trainer {
 
 /// OptionLines has the line, counted from 1, of each option that a configuration file names.
 using OptionLines = std::map<std::string, int>;
 
-/// Sets those of the options that `file` names for which `reads` is true, and returns the lines of
-/// these options. @throws penstock::Error io_error if the file cannot be read; invalid_argument
-/// that names the file, the line and the option if an option is unknown, given twice, malformed or
-/// out of range.
-OptionLines read_configuration(
-    const std::string& file, TrainerOptions& options,
+/// A Configuration is a configuration file that was read.
+struct Configuration {
+  std::string file;            ///< `file` is the path of the file.
+  penstock::JsonValue object;  ///< `object` has a value for each option that the file names.
+};
+
+/// Reads `file` once, so that it may be a pipe. @throws penstock::Error io_error if the file cannot
+/// be read; invalid_argument, naming the file and the line, if it has no JSON object.
+Configuration read_configuration(const std::string& file);
+
+/// Sets those of the options that the configuration names for which `reads` is true, and returns
+/// the lines of all options that it names. An option whose value is null loses the value that it
+/// has.
+/// @throws penstock::Error invalid_argument that names the file, the line and the option if an
+/// option is unknown, given twice, malformed or out of range.
+OptionLines apply(
+    const Configuration& configuration, TrainerOptions& options,
     const std::function<bool(const std::string& name)>& reads = [](const std::string&) {
       return true;
     });
 
 /// Returns the text of a configuration file with every switch, and every other option that has a
-/// value. @throws penstock::Error invalid_argument if a value is not valid UTF-8.
-std::string configuration_text(const TrainerOptions& options);
+/// value or that would have one by `defaults`, which are the defaults of the model that is trained.
+/// @throws penstock::Error invalid_argument if a value is not valid UTF-8.
+std::string configuration_text(const TrainerOptions& options, const TrainerOptions& defaults = {});
 
 }  // namespace trainer

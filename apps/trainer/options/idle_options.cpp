@@ -39,6 +39,8 @@ std::vector<std::string> idle_options(const TrainerOptions& options) {
   note(has(optimizer, "dampening") && keeps_no_state(optimizer) &&
            !has(optimizer, "dampen_first_step"),
        "--dampening changes nothing without --momentum");
+  note(options.continuation.top_k && options.continuation.temperature == 0,
+       "--top-k changes nothing with --temperature 0, which takes the likeliest token");
   note(optimizer.init_state && !options.network.init_weights,
        "--init-optimizer-state without --init-weights: random weights go on from the state of "
        "others");

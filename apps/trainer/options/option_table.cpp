@@ -256,7 +256,7 @@ OptionGroup continuation_group() {
       .add("sample", &ContinuationOptions::sample, whole_number<std::int64_t>(1),
            "go on with the prompt for so many tokens, and print that")
       .add("prompt", &ContinuationOptions::prompt, some_text("TEXT"),
-           "what the text begins with; by default the end of a line")
+           "what the text begins with; by default the end of a line, if the text has one")
       .add("temperature", &ContinuationOptions::temperature, number(from_zero),
            "divisor of the logits; the smaller, the likelier are the likeliest tokens; 0 takes the "
            "likeliest one")

@@ -51,8 +51,9 @@ void validate(const NetworkOptions& options, const DataOptions& data) {
   const int heads = options.heads.value_or(gpt.heads);
   const int width = options.width.value_or(static_cast<int>(gpt.width));
   if (width % heads != 0)
-    refuse("--width: expected a multiple of " + std::to_string(heads) + " --heads, got " +
-           std::to_string(width));
+    refuse((options.width ? "--width" : "--heads") +
+           std::string(": expected a width that is a multiple of the heads, got --width ") +
+           std::to_string(width) + " and --heads " + std::to_string(heads));
 }
 
 void validate(const ContinuationOptions& options, const NetworkOptions& network) {
@@ -109,9 +110,9 @@ void TrainerOptions::validate() const {
   trainer::validate(pipeline);
 }
 
-TrainerOptions defaults_for(const TrainerOptions& given) {
+TrainerOptions defaults_of(const std::string& model) {
   TrainerOptions options;
-  if (given.network.model != language_model) return options;
+  if (model != language_model) return options;
   options.data.dataset = DatasetName::text;
   options.training = {.batch_size = 12,
                       .device_iterations = 10,
@@ -119,13 +120,22 @@ TrainerOptions defaults_for(const TrainerOptions& given) {
                       .epochs = 1000,
                       .max_updates = 2000,
                       .test_batch_size = 12};
-  if (given.optimizer.rule == options.optimizer.rule)
-    options.optimizer.constants = {{"beta2", 0.99}, {"weight_decay", 0.1}};
+  options.optimizer.constants = {{"beta2", 0.99}, {"weight_decay", 0.1}};
   options.optimizer.max_grad_norm = 1;
   options.learning_rate = {.schedule = ScheduleName::cosine, .warm_up = 100, .last = 0.1};
   // With one micro-batch per update there is nothing to do for a second stage meanwhile.
   options.pipeline.stages = StagesOption{.automatic = 1};
   return options;
+}
+
+TrainerOptions fitting_defaults(TrainerOptions defaults, const TrainerOptions& given) {
+  if (given.optimizer.rule != defaults.optimizer.rule) defaults.optimizer.constants.clear();
+  if (given.learning_rate.schedule != defaults.learning_rate.schedule)
+    defaults.learning_rate.last.reset();
+  const PipelineOptions& pipeline = given.pipeline;
+  if (pipeline.phases || pipeline.ipus || penstock::is_phased(pipeline.strategy))
+    defaults.pipeline.stages.reset();
+  return defaults;
 }
 
 std::string_view to_string(TokenName name) noexcept {

@@ -134,8 +134,8 @@ struct OutputOptions {
 /// ContinuationOptions say how a language model goes on with a text after its training.
 struct ContinuationOptions {
   std::optional<std::int64_t> sample = {};  ///< The text goes on for this many tokens.
-  /// `prompt` is what the text begins with. If it is not given, the text begins behind the end of a
-  /// line.
+  /// `prompt` is what the text begins with. If it is not given, the text begins with the end of a
+  /// line or, if the vocabulary has none, with the first token of the vocabulary.
   std::optional<std::string> prompt = {};
   /// The logits are divided by `temperature` before a token is drawn. If it is 0, the token with
   /// the largest logit is taken.
@@ -167,10 +167,15 @@ inline bool is_text(DatasetName dataset) {
   return dataset == DatasetName::text;
 }
 
-/// Returns the options that a run has if nothing is given but the model and the optimizer's rule,
-/// which are those of `options`. They are the defaults of the fields, except for --model gpt, which
-/// has the ones of nanoGPT for a CPU.
-TrainerOptions defaults_for(const TrainerOptions& options);
+/// Returns the options that a run has if nothing but the model is given. They are the defaults of
+/// the fields, except for --model gpt, which has the ones of nanoGPT for a CPU.
+TrainerOptions defaults_of(const std::string& model);
+/// Some defaults of a model do not fit other values of these options.
+inline constexpr std::string_view options_with_defaults[] = {"optimizer", "lr-schedule", "strategy",
+                                                             "phases", "ipus"};
+/// Returns `defaults`, which are those of a model, without the ones that do not fit `given`, which
+/// has these options as they were given.
+TrainerOptions fitting_defaults(TrainerOptions defaults, const TrainerOptions& given);
 
 std::string_view to_string(DatasetName name) noexcept;
 std::string_view to_string(TokenName name) noexcept;

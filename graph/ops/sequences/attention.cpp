@@ -354,10 +354,13 @@ std::vector<OpSample> samples() {
   const TensorType q{DType::f32, {2, 3, 4, 5}}, k{DType::f32, {2, 3, 6, 5}};
   const TensorType v{DType::f32, {2, 3, 6, 2}};
   const TensorType long_q{DType::f32, {1, 70, 4}}, qkv{DType::f32, {2, 5, 12}};
-  return {{.inputs = {q, k, v}},
-          {.inputs = {long_q, long_q, long_q}, .attributes = {{"causal", 1}, {"heads", 2}}},
-          {.inputs = {qkv}, .attributes = {{"causal", 1}, {"heads", 2}}},
-          {.inputs = {qkv}, .attributes = {{"scale", 0.7}}}};
+  return {
+      {.inputs = {q, k, v}},
+      {.inputs = {long_q, long_q, long_q}, .attributes = {{"causal", 1}, {"heads", 2}}},
+      {.inputs = {{DType::f32, {1, 130, 2}}, {DType::f32, {1, 40, 2}}, {DType::f32, {1, 40, 3}}}},
+      {.inputs = {{DType::f32, {1, 135, 6}}}, .attributes = {{"causal", 1}, {"heads", 2}}},
+      {.inputs = {qkv}, .attributes = {{"causal", 1}, {"heads", 2}}},
+      {.inputs = {qkv}, .attributes = {{"scale", 0.7}}}};
 }
 
 std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {

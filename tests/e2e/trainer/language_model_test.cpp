@@ -109,7 +109,7 @@ TEST(LanguageModel, RefusesBeforeTheFirstStepWhatItCannotDo) {
     return result.err;
   };
   EXPECT_NE(refused({"--sample", "3", "--prompt", "xyz"})
-                .find("--prompt: Vocabulary::encode: character \"x\" at byte 0"),
+                .find("--prompt: vocabulary: character \"x\" at byte 0"),
             std::string::npos);
   const CommandResult none = train({"--model", "gpt", "--data-dir", "/nonexistent/text"});
   EXPECT_EQ(none.code, 2);

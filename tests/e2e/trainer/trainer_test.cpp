@@ -58,6 +58,14 @@ TEST(Trainer, D1_RunsToTheSameBitsFromTheConfigurationThatItPrints) {
   EXPECT_FALSE(weights({"--seed", "6", "--config", config}) == expected);
 }
 
+TEST(Trainer, D1_ReadsAConfigurationFromAPipe) {
+  const CommandResult result = run_command(
+      {"bash", "-c", "echo '{\"epochs\": 7}' | \"$0\" --config /dev/stdin --print-config",
+       PENSTOCK_TRAIN});
+  expect_success(result);
+  EXPECT_EQ(json::parse(result.out).at("epochs"), 7);
+}
+
 void expect_step(const json& line, int step, int updates, std::size_t micro_batches) {
   EXPECT_EQ(line.at("epoch"), 1);
   EXPECT_EQ(line.at("step"), step);

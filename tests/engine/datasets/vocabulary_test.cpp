@@ -60,7 +60,7 @@ TEST(Vocabulary, RefusesWhatIsNoUtf8) {
 TEST(Vocabulary, RefusesCharactersAndNumbersThatItDoesNotHave) {
   const Vocabulary vocabulary = Vocabulary::characters("abc");
   EXPECT_EQ(refusal(Errc::invalid_data, [&] { vocabulary.encode("abx"); }),
-            "Vocabulary::encode: character \"x\" at byte 2 is not one of the 3 of the vocabulary");
+            "vocabulary: character \"x\" at byte 2 is not one of the 3 that there are");
   const std::vector<std::int64_t> tokens{0, 3};
   EXPECT_EQ(refusal(Errc::invalid_argument, [&] { vocabulary.decode(tokens); }),
             "Vocabulary::token: expected a number from 0 to 2, got 3");

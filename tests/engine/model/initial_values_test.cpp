@@ -73,6 +73,12 @@ TEST(InitialValues, TruncatedOnesStayBetweenTheirBounds) {
   EXPECT_NEAR(moment(values, 1), 1 + 2 * 0.22963, 0.02);
 }
 
+// No float is between these bounds.
+TEST(InitialValues, TruncatedOnesEndEvenBetweenNeighbouringFloats) {
+  const auto values = draw(Initializer::truncated_normal(1, 1e-9, 1 + 1e-10, 1 + 1e-9), {100});
+  EXPECT_EQ(values, std::vector<float>(100, 1));
+}
+
 /// Returns the root of the mean square.
 double deviation(const std::vector<float>& values) {
   return std::sqrt(moment(values, 2));

@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
       [&](const std::string& text) {
         file.write(text);
         trainer::TrainerOptions options;
-        trainer::read_configuration(file.path(), options);
+        apply(trainer::read_configuration(file.path()), options);
       }};
   return fuzz(std::span(&reader, 1), argc, argv);
 }

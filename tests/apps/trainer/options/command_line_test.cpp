@@ -465,6 +465,37 @@ TEST(CommandLine, ALanguageModelHasTheDefaultsOfNanoGpt) {
   EXPECT_TRUE(given.optimizer.constants.empty()) << "sgd has other constants";
 }
 
+const Arguments gpt{"--model", "gpt", "--data-dir", "t"};
+
+Arguments operator+(Arguments left, const Arguments& right) {
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
+}
+
+// The defaults of gpt count as little as other defaults do.
+TEST(CommandLine, ALanguageModelTakesOtherSchedulesStagesAndIpus) {
+  for (const Arguments& others :
+       {Arguments{"--lr-schedule", "constant"},
+        Arguments{"--lr-schedule", "step", "--lr-step", "9"},
+        Arguments{"--strategy", "serial_phased"}, Arguments{"--ipus", "0,1"},
+        Arguments{"--strategy", "serial_phased", "--phases", "embed,h.0;h.1,head"},
+        Arguments{"--optimizer", "rmsprop"}, Arguments{"--stages", "embed|head"}})
+    EXPECT_EQ(refusal(gpt + others), "") << others.back();
+}
+
+TEST(CommandLine, ADefaultOfALanguageModelThatIsTakenBackStaysSoInAConfiguration) {
+  const penstock::testing::TemporaryDirectory directory;
+  const std::string path = (directory / "run.json").string();
+  for (const char* option :
+       {"--max-updates", "--max-grad-norm", "--stages", "--beta2", "--lr-warmup", "--lr-last"}) {
+    const std::string text =
+        read_command(gpt + Arguments{option, "", "--print-config"}).text.value();
+    EXPECT_NE(text.find(": null"), std::string::npos) << text;
+    penstock::testing::write_file(path, text);
+    EXPECT_EQ(read_command({"--print-config", "--config", path.c_str()}).text, text) << option;
+  }
+}
+
 TEST(CommandLine, AutomaticStagesComeWithANumberOrWithIpusToCount) {
   const auto stages = [](const Arguments& arguments) { return *read(arguments)->pipeline.stages; };
   const StagesOption numbered = stages({"--stages", "auto:3"});
@@ -526,7 +557,7 @@ TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
       {{"--dataset", "text", "--data-dir", "t"},
        "--dataset text: --model mnist-cnn is trained on images; add --model gpt"},
       {{"--model", "gpt", "--data-dir", "t", "--heads", "3"},
-       "--width: expected a multiple of 3 --heads, got 128"},
+       "--heads: expected a width that is a multiple of the heads, got --width 128 and --heads 3"},
       {{"--model", "gpt", "--data-dir", "t", "--dropout", "1"}, "--dropout: expected"},
       {{"--tokens", "bytes"}, "--tokens: --dataset fashion-mnist has none"},
       {{"--sample", "5"}, "--sample: --model mnist-cnn makes no text; gpt does"},

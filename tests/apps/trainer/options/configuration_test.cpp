@@ -29,7 +29,7 @@ TrainerOptions read(const std::string& content, const std::vector<const char*>& 
 std::string refusal(const std::string& file, const std::string& directory) {
   TrainerOptions options;
   try {
-    read_configuration(file, options);
+    apply(read_configuration(file), options);
   } catch (const penstock::Error& error) {
     std::string text = error.what();
     const auto at = text.find(directory);
