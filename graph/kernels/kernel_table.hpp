@@ -6,6 +6,7 @@
 
 #include "graph/kernels/elementwise/activations.hpp"
 #include "graph/kernels/elementwise/arithmetic.hpp"
+#include "graph/kernels/elementwise/elementary.hpp"
 #include "graph/kernels/isa.hpp"
 #include "graph/kernels/lanes/lane_kernels.hpp"
 #include "graph/kernels/losses/alignments.hpp"
@@ -24,6 +25,7 @@ struct KernelTable {
   const ActivationKernels& activations;
   const AlignmentKernels& alignments;
   const ArithmeticKernels& arithmetic;
+  const ElementaryKernels& elementary;
   const LossKernels& losses;
   const NormKernels& norms;
   const PoolKernels& pools;

@@ -8,6 +8,7 @@
 #include "graph/ops/activations/softmax.hpp"
 #include "graph/ops/activations/unary.hpp"
 #include "graph/ops/arithmetic/arithmetic.hpp"
+#include "graph/ops/arithmetic/elementary.hpp"
 #include "graph/ops/arithmetic/linear.hpp"
 #include "graph/ops/arithmetic/matmul.hpp"
 #include "graph/ops/arithmetic/sums.hpp"
@@ -42,6 +43,7 @@ namespace penstock::graph {
 namespace {
 
 constexpr std::array ops{
+    &abs,
     &accumulate,
     &add,
     &attention,
@@ -62,8 +64,11 @@ constexpr std::array ops{
     &binary_cross_entropy_with_logits_target_gradient,
     &causal_mask,
     &causal_mask_gradient,
+    &ceil,
     &channel_sum,
     &channel_sum_lanes,
+    &clamp,
+    &clamp_gradient,
     &clipped_log,
     &clipped_log_gradient,
     &concat,
@@ -76,18 +81,24 @@ constexpr std::array ops{
     &conv2d_pool_relu_lanes_input_gradient,
     &conv2d_pool_relu_lanes_weight_gradient,
     &conv2d_weight_gradient,
+    &cos,
     &cosine_embedding_loss,
     &cosine_embedding_loss_gradient,
     &cross_entropy,
     &cross_entropy_gradient,
     &ctc_loss,
     &ctc_loss_gradient,
+    &div,
     &dropout,
     &dropout_gradient,
     &embedding,
     &embedding_gradient,
+    &equal,
+    &erf,
+    &exp,
     &fill,
     &flatten,
+    &floor,
     &gelu,
     &gelu_gradient,
     &from_lanes,
@@ -111,9 +122,12 @@ constexpr std::array ops{
     &layer_norm_weight_gradient,
     &leaky_relu,
     &leaky_relu_gradient,
+    &less,
+    &less_equal,
     &linear,
     &linear_input_gradient,
     &linear_weight_gradient,
+    &log,
     &log_softmax,
     &log_softmax_gradient,
     &margin_ranking_loss,
@@ -123,6 +137,8 @@ constexpr std::array ops{
     &max_pool2d_gradient,
     &max_pool2d_lanes,
     &max_pool2d_lanes_gradient,
+    &maximum,
+    &minimum,
     &mse_loss,
     &mse_loss_gradient,
     &mul,
@@ -133,15 +149,21 @@ constexpr std::array ops{
     &poisson_nll_loss,
     &poisson_nll_loss_gradient,
     &poisson_nll_loss_target_gradient,
+    &pow,
+    &reciprocal,
     &reduce_to,
     &relu,
     &relu_gradient,
     &reshape,
+    &round,
+    &rsqrt,
     &scale,
     &sigmoid,
     &sigmoid_gradient,
+    &sign,
     &silu,
     &silu_gradient,
+    &sin,
     &slice,
     &slice_gradient,
     &smooth_l1_loss,
@@ -151,6 +173,7 @@ constexpr std::array ops{
     &soft_margin_loss_target_gradient,
     &softmax,
     &softmax_gradient,
+    &sqrt,
     &sub,
     &tanh,
     &tanh_gradient,
@@ -158,6 +181,7 @@ constexpr std::array ops{
     &transpose,
     &triplet_margin_loss,
     &triplet_margin_loss_gradient,
+    &where,
 };
 
 }  // namespace

@@ -270,6 +270,59 @@ class Model {
   Value mul(Value a, Value b);
   /// Returns `factor`·x. The factor is finite as f32.
   Value scale(Value x, double factor);
+  /// Returns a/b. Shapes broadcast as in NumPy.
+  Value div(Value a, Value b);
+  /// Returns the smaller of a and b, element by element; a NaN stays one. Shapes broadcast as in
+  /// NumPy. If both are equal, each gets half of the gradient.
+  Value minimum(Value a, Value b);
+  /// Returns the larger of a and b, and does in all else what minimum() does.
+  Value maximum(Value a, Value b);
+  /// Returns 1 where a and b are equal, and 0 elsewhere, as f32. Shapes broadcast as in NumPy. No
+  /// comparison has a gradient.
+  Value equal(Value a, Value b);
+  /// Returns 1 where a is less than b, and 0 elsewhere; see equal().
+  Value less(Value a, Value b);
+  /// Returns 1 where a is not above b, and 0 elsewhere; see equal().
+  Value less_equal(Value a, Value b);
+  /// Returns a where `condition`, f32, is not 0, and b elsewhere. Shapes broadcast as in NumPy. The
+  /// condition has no gradient.
+  Value where(Value condition, Value a, Value b);
+
+  /// Returns -x.
+  Value neg(Value x);
+  /// Returns |x|. The gradient at 0 is 0.
+  Value abs(Value x);
+  /// Returns exp(x).
+  Value exp(Value x);
+  /// Returns the natural logarithm of x, which is NaN below 0.
+  Value log(Value x);
+  /// Returns the square root of x, which is NaN below 0.
+  Value sqrt(Value x);
+  /// Returns 1/sqrt(x).
+  Value rsqrt(Value x);
+  /// Returns 1/x.
+  Value reciprocal(Value x);
+  /// Returns x².
+  Value square(Value x);
+  /// Returns x to the power `exponent`. A negative x has one only if the exponent is an integer.
+  Value pow(Value x, double exponent);
+  /// Returns sin(x).
+  Value sin(Value x);
+  /// Returns cos(x).
+  Value cos(Value x);
+  /// Returns the error function of x.
+  Value erf(Value x);
+  /// Returns x where it is from `low` to `high`, else the bound that is nearer.
+  Value clamp(Value x, double low, double high);
+  /// Returns the largest integer that is not above x. Neither this function nor ceil(), round() and
+  /// sign() have a gradient.
+  Value floor(Value x);
+  /// Returns the smallest integer that is not below x.
+  Value ceil(Value x);
+  /// Returns the integer that is nearest to x, and of two such integers the even one.
+  Value round(Value x);
+  /// Returns 1 above 0, -1 below 0, and 0 elsewhere.
+  Value sign(Value x);
   /// Returns the matrix product [...,M,K]·[...,K,N] -> [...,M,N].
   Value matmul(Value a, Value b);
   /// Returns softmax(q·kᵀ/√d)·v over the last two axes (scaled_dot_product_attention), for each of

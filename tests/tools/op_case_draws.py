@@ -128,6 +128,74 @@ def softmax(draws):
                 amplification=1, offset=1 if name == 'log_softmax' else 0)
 
 
+def elementary(draws):
+    name = draws.one_of(['abs', 'exp', 'log', 'sqrt', 'rsqrt', 'reciprocal', 'sin', 'cos', 'erf'])
+    shape = draws.any_shape()
+    positive = name in ('log', 'sqrt', 'rsqrt', 'reciprocal')
+    if positive:
+        x = 10 ** draws.uniform(shape, -3, 3)
+    else:
+        x = draws.tensor(shape, 'wide' if draws.coin() else 'normal')
+    special = (math.nan, math.inf) if positive else (math.nan, math.inf, -math.inf)
+    x = with_special(draws, x, special)
+    return Case(name, {'x': x}, lambda t: {'out': getattr(torch, name)(t['x'])},
+                amplification=1, offset=1 if name in ('log', 'sin', 'cos') else 0)
+
+
+def steps_of_numbers(draws):
+    """Draws rounding and signs, which have no gradients."""
+    name = draws.one_of(['floor', 'ceil', 'round', 'sign'])
+    x = draws.tensor(draws.any_shape(), draws.one_of(['ties', 'normal', 'large']))
+    return Case(name, {'x': x}, lambda t: {'out': getattr(torch, name)(t['x'])}, gradients=[])
+
+
+def power(draws):
+    exponent = draws.one_of([0.0, 0.5, 1.0, 2.0, 3.0, -1.0, -2.0, 1.7, -0.3])
+    shape = draws.any_shape()
+    x = 10 ** draws.uniform(shape, -3, 3)
+    if exponent == int(exponent):
+        x = x * draws.signs(shape)
+    return Case('pow', {'x': x.astype('float32')},
+                lambda t: {'out': torch.pow(t['x'], numpy.float64(numpy.float32(exponent)).item())},
+                {'exponent': exponent}, amplification=1)
+
+
+def clamp(draws):
+    x = draws.tensor(draws.any_shape(), 'ties' if draws.sharp else 'normal')
+    low = draws.one_of([-1.0, -0.5, 0.0])
+    return Case('clamp', {'x': x}, lambda t: {'out': torch.clamp(t['x'], low, 1.0)},
+                {'low': low, 'high': 1.0}, sharp=draws.sharp)
+
+
+def extremum(draws):
+    name = draws.one_of(['minimum', 'maximum'])
+    shape = list(draws.any_shape())
+    other = [n if draws.below(3) else 1 for n in shape][draws.below(len(shape)):]
+    pair = [shape, other] if draws.coin() else [other, shape]
+    return Case(name, {'a': draws.tensor(pair[0]), 'b': draws.tensor(pair[1])},
+                lambda t: {'out': getattr(torch, name)(t['a'], t['b'])}, sharp=draws.sharp)
+
+
+def comparison(draws):
+    name, function = draws.one_of([('equal', torch.eq), ('less', torch.lt),
+                                   ('less_equal', torch.le)])
+    shape = list(draws.any_shape())
+    other = [n if draws.below(3) else 1 for n in shape][draws.below(len(shape)):]
+    return Case(name, {'a': draws.tensor(shape, 'ties'), 'b': draws.tensor(other, 'ties')},
+                lambda t: {'out': function(t['a'], t['b']).double()}, gradients=[])
+
+
+def where(draws):
+    shape = list(draws.any_shape())
+    shapes = [[n if draws.below(3) else 1 for n in shape][draws.below(len(shape)):]
+              for _ in range(2)] + [shape]
+    condition = (draws.tensor(shapes[0], 'normal') > 0).astype('float32')
+    return Case('where', {'condition': condition, 'a': draws.tensor(shapes[1]),
+                          'b': draws.tensor(shapes[2])},
+                lambda t: {'out': torch.where(t['condition'] != 0, t['a'], t['b'])},
+                gradients=['a', 'b'])
+
+
 def arithmetic(draws):
     name = draws.one_of(['add', 'sub', 'mul'])
     shape = list(draws.any_shape())
@@ -136,6 +204,15 @@ def arithmetic(draws):
     function = {'add': torch.add, 'sub': torch.sub, 'mul': torch.mul}[name]
     return Case(name, {'a': draws.tensor(pair[0]), 'b': draws.tensor(pair[1])},
                 lambda t: {'out': function(t['a'], t['b'])})
+
+
+def quotient(draws):
+    shape = list(draws.any_shape())
+    other = [n if draws.below(3) else 1 for n in shape][draws.below(len(shape)):]
+    pair = [shape, other] if draws.coin() else [other, shape]
+    divisor = 10 ** draws.uniform(pair[1], -2, 2) * draws.signs(pair[1])
+    return Case('div', {'a': draws.tensor(pair[0]), 'b': divisor.astype('float32')},
+                lambda t: {'out': t['a'] / t['b']})
 
 
 def clipped_log(draws):
@@ -389,7 +466,8 @@ def embedding(draws):
                 lambda t: {'out': functional.embedding(t['ids'], t['weight'])})
 
 
-OPS = [activation, activation, activation, softmax, softmax, arithmetic, arithmetic, scale,
-       clipped_log, linear, linear, matmul, conv2d, conv2d, conv2d_lanes, conv2d_lanes, pool, pool,
-       layer_norm, group_norm, batch_norm2d, movement, movement, attention, attention_of_heads,
-       attention_of_heads, embedding]
+OPS = [activation, activation, activation, softmax, softmax, arithmetic, arithmetic, quotient,
+       elementary, elementary, elementary, steps_of_numbers, power, clamp, extremum, comparison,
+       where, scale, clipped_log, linear, linear, matmul, conv2d, conv2d, conv2d_lanes,
+       conv2d_lanes, pool, pool, layer_norm, group_norm, batch_norm2d, movement, movement,
+       attention, attention_of_heads, attention_of_heads, embedding]

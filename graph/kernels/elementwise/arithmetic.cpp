@@ -30,6 +30,45 @@ void multiply(std::int64_t count, RowOperand a, RowOperand b, float* y) {
   binary(count, a, b, y, [](float of_a, float of_b) { return of_a * of_b; });
 }
 
+void divide(std::int64_t count, RowOperand a, RowOperand b, float* y) {
+  binary(count, a, b, y, [](float of_a, float of_b) { return of_a / of_b; });
+}
+
+void minimum(std::int64_t count, RowOperand a, RowOperand b, float* y) {
+  binary(count, a, b, y, [](float of_a, float of_b) {
+    const float smaller = of_a < of_b ? of_a : of_b;
+    return of_a != of_a ? of_a : smaller;
+  });
+}
+
+void maximum(std::int64_t count, RowOperand a, RowOperand b, float* y) {
+  binary(count, a, b, y, [](float of_a, float of_b) {
+    const float larger = of_a > of_b ? of_a : of_b;
+    return of_a != of_a ? of_a : larger;
+  });
+}
+
+void equal(std::int64_t count, RowOperand a, RowOperand b, float* y) {
+  binary(count, a, b, y, [](float of_a, float of_b) { return of_a == of_b ? 1.0f : 0.0f; });
+}
+
+void less(std::int64_t count, RowOperand a, RowOperand b, float* y) {
+  binary(count, a, b, y, [](float of_a, float of_b) { return of_a < of_b ? 1.0f : 0.0f; });
+}
+
+void less_equal(std::int64_t count, RowOperand a, RowOperand b, float* y) {
+  binary(count, a, b, y, [](float of_a, float of_b) { return of_a <= of_b ? 1.0f : 0.0f; });
+}
+
+void select(std::int64_t count, RowOperand condition, RowOperand a, RowOperand b, float* y) {
+  const std::int64_t step = condition.repeats ? 0 : 1, step_a = a.repeats ? 0 : 1,
+                     step_b = b.repeats ? 0 : 1;
+  for_each_element(count, [=](std::int64_t i) {
+    const float of_a = a.data[i * step_a], of_b = b.data[i * step_b];
+    y[i] = condition.data[i * step] != 0.0f ? of_a : of_b;
+  });
+}
+
 void fill(std::int64_t count, float value, float* y) {
   for_each_element(count, [=](std::int64_t i) { y[i] = value; });
 }
@@ -53,6 +92,13 @@ extern const ArithmeticKernels arithmetic_kernels;
 const ArithmeticKernels arithmetic_kernels{.add = add,
                                            .subtract = subtract,
                                            .multiply = multiply,
+                                           .divide = divide,
+                                           .minimum = minimum,
+                                           .maximum = maximum,
+                                           .equal = equal,
+                                           .less = less,
+                                           .less_equal = less_equal,
+                                           .select = select,
                                            .fill = fill,
                                            .scale = scale,
                                            .blend = blend,

@@ -17,6 +17,15 @@ struct ArithmeticKernels {
   Binary add;
   Binary subtract;
   Binary multiply;
+  Binary divide;
+  Binary minimum;  ///< Computes the smaller number, or NaN if one of the two is NaN.
+  Binary maximum;  ///< Computes the larger number, or NaN if one of the two is NaN.
+  // These compute 1 where the comparison holds, and 0 elsewhere.
+  Binary equal;
+  Binary less;
+  Binary less_equal;
+  /// Computes a where the condition is not 0, and b elsewhere.
+  void (*select)(std::int64_t count, RowOperand condition, RowOperand a, RowOperand b, float* y);
   void (*fill)(std::int64_t count, float value, float* y);
   void (*scale)(std::int64_t count, float factor, const float* x, float* y);
   /// Computes y = factor_a·a + factor_b·b.

@@ -1,5 +1,7 @@
 #include "graph/ops/arithmetic/arithmetic.hpp"
 
+#include <array>
+
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/arithmetic/sums.hpp"
 #include "graph/ops/rules/cost.hpp"
@@ -69,6 +71,30 @@ void backward_mul(GradientContext& context) {
   }
 }
 
+/// For y = a/b, da is dy/b, and db is -da·y.
+void backward_div(GradientContext& context) {
+  const ValueId da = context.emit(div, {context.gradient(0), context.input(1)});
+  if (context.needs(0)) context.set(0, reduced_to_input(context, da, 0));
+  if (!context.needs(1)) return;
+  const ValueId db = context.emit(mul, {da, context.output(0)});
+  context.set(1, context.emit(scale, {reduced_to_input(context, db, 1)}, {{"factor", -1.0}}));
+}
+
+/// Serves as Op::backward of minimum and maximum. `wins` maps (a, b) to 1 where a is the result. If
+/// both are, each gets half of the gradient.
+template <const Op& wins, bool swapped>
+void backward_extremum(GradientContext& context) {
+  const ValueId a = context.input(0), b = context.input(1), dy = context.gradient(0);
+  const ValueId half = context.emit(scale, {context.emit(equal, {a, b})}, {{"factor", 0.5}});
+  for (const std::size_t i : {0, 1}) {
+    if (!context.needs(i)) continue;
+    const bool first = (i == 0) != swapped;
+    const ValueId alone = context.emit(wins, {first ? a : b, first ? b : a});
+    const ValueId share = context.emit(add, {alone, half});
+    context.set(i, reduced_to_input(context, context.emit(mul, {dy, share}), i));
+  }
+}
+
 std::vector<OpSample> broadcast_samples() {
   const auto f32 = [](const Shape& shape) { return TensorType{DType::f32, shape}; };
   return {{.inputs = {f32({4, 5}), f32({4, 5})}},
@@ -76,6 +102,74 @@ std::vector<OpSample> broadcast_samples() {
           {.inputs = {f32({1, 5}), f32({4, 3, 5})}},
           {.inputs = {f32({4, 1}), f32({1, 5})}},
           {.inputs = {f32({}), f32({3, 4})}}};
+}
+
+/// Returns samples whose divisors are not near 0.
+std::vector<OpSample> quotient_samples() {
+  std::vector<OpSample> samples = broadcast_samples();
+  for (OpSample& sample : samples) {
+    sample.low = 0.5;
+    sample.high = 2;
+  }
+  return samples;
+}
+
+/// Returns samples that are so small that no element of a is near one of b, where extrema have
+/// their kink.
+std::vector<OpSample> extremum_samples() {
+  const auto f32 = [](const Shape& shape) { return TensorType{DType::f32, shape}; };
+  return {{.inputs = {f32({33}), f32({33})}}, {.inputs = {f32({1, 3}), f32({2, 2, 1})}}};
+}
+
+/// Returns `op`, a comparison, with the fields that all comparisons have in common. They have no
+/// gradient.
+Op comparison(Op op) {
+  op.infer = infer_broadcast;
+  op.cost = streaming_cost<1>;
+  op.units = broadcast_units;
+  op.overwrites = {{0, 0}, {1, 0}};
+  op.samples = broadcast_samples;
+  return op;
+}
+
+std::vector<TensorType> infer_where(const Attributes& attributes, Types in) {
+  expect_inputs(in, 3, "condition, a, b");
+  const TensorType values = infer_broadcast(attributes, in.subspan(1))[0];
+  const TensorType pair[] = {in[0], values};
+  return infer_broadcast(attributes, pair);
+}
+
+void forward_where(const KernelCall& call) {
+  const Operand& out = call.outputs[0];
+  std::array<Strides, 4> strides{dense_strides(out.shape())};
+  for (std::size_t i = 0; i < 3; ++i)
+    strides[i + 1] = broadcast_strides(call.inputs[i].shape(), out.shape());
+  const StridedWalk<4> walk(out.shape(), strides);
+  const auto operand = [&](std::size_t i, std::int64_t at) {
+    return RowOperand{call.inputs[i].f32().data() + at, walk.steps()[i + 1] == 0};
+  };
+  walk.for_each_row([&](const auto& at) {
+    kernel_table().arithmetic.select(walk.length(), operand(0, at[1]), operand(1, at[2]),
+                                     operand(2, at[3]), out.f32().data() + at[0]);
+  });
+}
+
+/// Emits da, which is dy where the condition is not 0 and 0 elsewhere, and db, the other way round.
+/// The condition has no gradient.
+void backward_where(GradientContext& context) {
+  const ValueId condition = context.input(0), dy = context.gradient(0);
+  const ValueId zero = context.emit(fill, {});
+  if (context.needs(1))
+    context.set(1, reduced_to_input(context, context.emit(where, {condition, dy, zero}), 1));
+  if (context.needs(2))
+    context.set(2, reduced_to_input(context, context.emit(where, {condition, zero, dy}), 2));
+}
+
+std::vector<OpSample> where_samples() {
+  const auto f32 = [](const Shape& shape) { return TensorType{DType::f32, shape}; };
+  return {{.inputs = {f32({4, 5}), f32({4, 5}), f32({4, 5})}, .constants = {0}},
+          {.inputs = {f32({4, 1}), f32({5}), f32({2, 4, 5})}, .constants = {0}},
+          {.inputs = {f32({3, 4}), f32({}), f32({4})}, .constants = {0}}};
 }
 
 std::vector<TensorType> infer_scale(const Attributes& attributes, Types in) {
@@ -152,6 +246,52 @@ const Op mul{.name = "mul",
              .units = broadcast_units,
              .overwrites = {{0, 0}, {1, 0}},
              .samples = broadcast_samples};
+
+const Op div{.name = "div",
+             .onnx = "Div",
+             .infer = infer_broadcast,
+             .forward = forward_broadcast<&ArithmeticKernels::divide>,
+             .backward = backward_div,
+             .cost = streaming_cost<6>,
+             .units = broadcast_units,
+             .overwrites = {{0, 0}, {1, 0}},
+             .samples = quotient_samples};
+
+const Op minimum{.name = "minimum",
+                 .onnx = "Min",
+                 .infer = infer_broadcast,
+                 .forward = forward_broadcast<&ArithmeticKernels::minimum>,
+                 .backward = backward_extremum<less, false>,
+                 .cost = streaming_cost<2>,
+                 .units = broadcast_units,
+                 .overwrites = {{0, 0}, {1, 0}},
+                 .samples = extremum_samples};
+
+const Op maximum{.name = "maximum",
+                 .onnx = "Max",
+                 .infer = infer_broadcast,
+                 .forward = forward_broadcast<&ArithmeticKernels::maximum>,
+                 .backward = backward_extremum<less, true>,
+                 .cost = streaming_cost<2>,
+                 .units = broadcast_units,
+                 .overwrites = {{0, 0}, {1, 0}},
+                 .samples = extremum_samples};
+
+const Op equal = comparison(
+    {.name = "equal", .onnx = "Equal", .forward = forward_broadcast<&ArithmeticKernels::equal>});
+const Op less = comparison(
+    {.name = "less", .onnx = "Less", .forward = forward_broadcast<&ArithmeticKernels::less>});
+const Op less_equal = comparison({.name = "less_equal",
+                                  .onnx = "LessOrEqual",
+                                  .forward = forward_broadcast<&ArithmeticKernels::less_equal>});
+
+const Op where{.name = "where",
+               .onnx = "Where",
+               .infer = infer_where,
+               .forward = forward_where,
+               .backward = backward_where,
+               .cost = streaming_cost<1>,
+               .samples = where_samples};
 
 const Op scale{.name = "scale",
                .attributes = {attribute::factor},

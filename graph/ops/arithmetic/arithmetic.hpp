@@ -13,6 +13,24 @@ extern const Op sub;
 /// Computes a·b, and broadcasts a and b as NumPy does.
 extern const Op mul;
 
+/// Computes a/b, and broadcasts a and b as NumPy does.
+extern const Op div;
+/// Computes the smaller of a and b, or NaN if one of them is NaN, and broadcasts as NumPy does. The
+/// gradient goes to the one that is the result, and in halves to both if they are equal.
+extern const Op minimum;
+/// Computes the larger of a and b, and does with NaN and with the gradient what minimum does.
+extern const Op maximum;
+/// Computes 1 where a and b are equal, and 0 elsewhere. Comparisons broadcast a and b as NumPy
+/// does, and have no gradient.
+extern const Op equal;
+/// Computes 1 where a is less than b, and 0 elsewhere.
+extern const Op less;
+/// Computes 1 where a is not above b, and 0 elsewhere.
+extern const Op less_equal;
+/// Maps (condition, a, b), which are broadcast as NumPy does, to a where the condition is not 0,
+/// and to b elsewhere. The condition has no gradient.
+extern const Op where;
+
 /// Computes y = factor·x. The attribute factor is 1 by default; x may have any shape.
 extern const Op scale;
 

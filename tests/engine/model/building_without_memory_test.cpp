@@ -123,6 +123,8 @@ TEST(BuildingWithoutMemory, AddsALayerWithParametersOrNothing) {
        [](Built& b) {
          b.model.parameter(name, {3, 4}, Initializer::orthogonal());
        }},
+      {"pow", [](Built& b) { b.model.pow(b.row, 2); }},
+      {"where", [](Built& b) { b.model.where(b.row, b.row, b.row); }},
       {"linear of a weight", [](Built& b) { b.model.linear(b.row, b.weight); }},
       {"group_norm", [](Built& b) { b.model.group_norm(name, b.image, 2); }},
       {"layer_norm", [](Built& b) { b.model.layer_norm(name, b.row); }},
