@@ -11,6 +11,7 @@
 #include "graph/ops/arithmetic/elementary.hpp"
 #include "graph/ops/arithmetic/linear.hpp"
 #include "graph/ops/arithmetic/matmul.hpp"
+#include "graph/ops/arithmetic/reductions.hpp"
 #include "graph/ops/arithmetic/sums.hpp"
 #include "graph/ops/convolution/avg_pool2d.hpp"
 #include "graph/ops/convolution/conv2d.hpp"
@@ -46,6 +47,8 @@ constexpr std::array ops{
     &abs,
     &accumulate,
     &add,
+    &amax,
+    &amin,
     &attention,
     &attention_gradient,
     &avg_pool2d,
@@ -96,6 +99,7 @@ constexpr std::array ops{
     &equal,
     &erf,
     &exp,
+    &expand,
     &fill,
     &flatten,
     &floor,
@@ -138,6 +142,7 @@ constexpr std::array ops{
     &max_pool2d_lanes,
     &max_pool2d_lanes_gradient,
     &maximum,
+    &mean,
     &minimum,
     &mse_loss,
     &mse_loss_gradient,
@@ -175,6 +180,7 @@ constexpr std::array ops{
     &softmax_gradient,
     &sqrt,
     &sub,
+    &sum,
     &tanh,
     &tanh_gradient,
     &to_lanes,

@@ -323,6 +323,19 @@ class Model {
   Value round(Value x);
   /// Returns 1 above 0, -1 below 0, and 0 elsewhere.
   Value sign(Value x);
+  /// Returns the sum of x over `axes`, where axis 0 counts the samples, and a negative axis counts
+  /// from the end. The result lacks these axes; if `keep` is true, they have the size 1 instead.
+  Value sum(Value x, const std::vector<int>& axes, bool keep = false);
+  /// Returns the mean of x over `axes`; see sum().
+  Value mean(Value x, const std::vector<int>& axes, bool keep = false);
+  /// Returns the largest element of x along `axes`; see sum(). Equal elements share the gradient
+  /// evenly.
+  Value amax(Value x, const std::vector<int>& axes, bool keep = false);
+  /// Returns the smallest element of x along `axes`, and does in all else what amax() does.
+  Value amin(Value x, const std::vector<int>& axes, bool keep = false);
+  /// Returns the variance of x over `axes`, which do not include axis 0; see sum(). It is divided
+  /// by the number of elements less one or, if `unbiased` is false, by their number.
+  Value var(Value x, const std::vector<int>& axes, bool unbiased = true, bool keep = false);
   /// Returns the matrix product [...,M,K]·[...,K,N] -> [...,M,N].
   Value matmul(Value a, Value b);
   /// Returns softmax(q·kᵀ/√d)·v over the last two axes (scaled_dot_product_attention), for each of

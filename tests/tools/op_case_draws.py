@@ -185,6 +185,24 @@ def comparison(draws):
                 lambda t: {'out': function(t['a'], t['b']).double()}, gradients=[])
 
 
+def reduction(draws):
+    name, function = draws.one_of([('sum', torch.sum), ('mean', torch.mean), ('amax', torch.amax),
+                                   ('amin', torch.amin)])
+    shape = draws.any_shape()
+    axes = [axis - len(shape) * draws.below(2) for axis in range(len(shape)) if draws.coin()]
+    keep = draws.coin()
+    x = draws.tensor(shape, 'ties' if draws.sharp else draws.one_of(['normal', 'wide']))
+    extremum = name in ('amax', 'amin')
+
+    def reduced(t):
+        if axes:
+            return {'out': function(t['x'], axes, keepdim=keep)}
+        return {'out': t['x'] * 1}
+
+    return Case(name, {'x': x}, reduced, {'axes': axes, 'keep': int(keep)},
+                sharp=draws.sharp and extremum)
+
+
 def where(draws):
     shape = list(draws.any_shape())
     shapes = [[n if draws.below(3) else 1 for n in shape][draws.below(len(shape)):]
@@ -468,6 +486,6 @@ def embedding(draws):
 
 OPS = [activation, activation, activation, softmax, softmax, arithmetic, arithmetic, quotient,
        elementary, elementary, elementary, steps_of_numbers, power, clamp, extremum, comparison,
-       where, scale, clipped_log, linear, linear, matmul, conv2d, conv2d, conv2d_lanes,
-       conv2d_lanes, pool, pool, layer_norm, group_norm, batch_norm2d, movement, movement,
-       attention, attention_of_heads, attention_of_heads, embedding]
+       where, reduction, reduction, scale, clipped_log, linear, linear, matmul, conv2d, conv2d,
+       conv2d_lanes, conv2d_lanes, pool, pool, layer_norm, group_norm, batch_norm2d, movement,
+       movement, attention, attention_of_heads, attention_of_heads, embedding]

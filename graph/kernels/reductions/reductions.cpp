@@ -29,6 +29,35 @@ void column_sums(std::int64_t rows, std::int64_t columns, std::int64_t pitch, co
     });
 }
 
+/// Returns the best of the elements of `x`, of which there is at least one. `wins` says whether the
+/// first of two numbers is better; a NaN is better than any number.
+template <class Wins>
+[[gnu::always_inline]] inline float best(std::int64_t count, const float* x, Wins wins) {
+  constexpr std::int64_t lanes = 16;
+  float each[lanes];
+  for (std::int64_t i = 0; i < lanes; ++i) each[i] = x[i < count ? i : 0];
+  const auto better = [=](float a, float b) { return a != a || wins(a, b) ? a : b; };
+  for (std::int64_t i = lanes; i < count; i += lanes) {
+    const std::int64_t left = count - i;
+    for_each_element(left < lanes ? left : lanes, [&](std::int64_t lane) {
+      const float other = x[i + lane];
+      each[lane] = each[lane] != each[lane] ? each[lane] : better(other, each[lane]);
+    });
+  }
+  float result = each[0];
+  for (std::int64_t i = 1; i < lanes; ++i)
+    result = result != result ? result : better(each[i], result);
+  return result;
+}
+
+float largest_element(std::int64_t count, const float* x) {
+  return best(count, x, [](float a, float b) { return a > b; });
+}
+
+float smallest_element(std::int64_t count, const float* x) {
+  return best(count, x, [](float a, float b) { return a < b; });
+}
+
 void channel_sums(std::int64_t samples, std::int64_t channels, std::int64_t inner, Part part,
                   const float* x, float* sums) {
   const auto [begin, end] = within(part, channels);
@@ -44,7 +73,11 @@ void channel_sums(std::int64_t samples, std::int64_t channels, std::int64_t inne
 }  // namespace
 
 extern const ReductionKernels reduction_kernels;
-const ReductionKernels reduction_kernels{
-    .sum = sum, .add_to = add_to, .round = round, .channel_sums = channel_sums};
+const ReductionKernels reduction_kernels{.largest = largest_element,
+                                         .smallest = smallest_element,
+                                         .sum = sum,
+                                         .add_to = add_to,
+                                         .round = round,
+                                         .channel_sums = channel_sums};
 
 }  // namespace penstock::graph::PENSTOCK_ISA

@@ -1,5 +1,5 @@
-// ReductionKernels compute sums of neighbouring elements. They are a part of KernelTable. This
-// header has declarations only, because sources of every instruction set include it.
+// ReductionKernels compute sums and extrema of neighbouring elements. They are a part of KernelTable.
+// This header has declarations only, because sources of every instruction set include it.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,10 @@ namespace penstock::graph {
 
 /// The sizes alone fix the order in which each function adds.
 struct ReductionKernels {
+  using Extremum = float (*)(std::int64_t count, const float* x);
+
+  Extremum largest;   ///< Returns the largest of one or more numbers, or NaN if one of them is NaN.
+  Extremum smallest;  ///< Returns the smallest of one or more numbers, or NaN if one is NaN.
   double (*sum)(std::int64_t count, const float* x);
   /// Adds x[i] to sums[i].
   void (*add_to)(std::int64_t count, const float* x, double* sums);

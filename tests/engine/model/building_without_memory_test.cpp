@@ -25,6 +25,7 @@ const std::string name = "a name that is too long for a string without memory of
 const std::string other = "another name that is too long for a string without its own memory";
 const std::string first_layer = "the first layer, which is there already";
 
+const std::vector<int> last_axis{-1};
 const AttentionOptions dropping{.heads = 2, .dropout = 0.1, .name = name};
 
 /// A Built has a model with values of all the shapes that layers take.
@@ -124,6 +125,7 @@ TEST(BuildingWithoutMemory, AddsALayerWithParametersOrNothing) {
          b.model.parameter(name, {3, 4}, Initializer::orthogonal());
        }},
       {"pow", [](Built& b) { b.model.pow(b.row, 2); }},
+      {"var", [](Built& b) { b.model.var(b.sequence, last_axis); }},
       {"where", [](Built& b) { b.model.where(b.row, b.row, b.row); }},
       {"linear of a weight", [](Built& b) { b.model.linear(b.row, b.weight); }},
       {"group_norm", [](Built& b) { b.model.group_norm(name, b.image, 2); }},

@@ -293,6 +293,34 @@ const std::vector<Case> arithmetic{
     {"ceil", [](Model& m, const Inputs& in) { return m.ceil(in.matrix); }, {1, 3, 6}},
     {"round", [](Model& m, const Inputs& in) { return m.round(in.matrix); }, {1, 3, 6}},
     {"sign", [](Model& m, const Inputs& in) { return m.sign(in.matrix); }, {1, 3, 6}},
+    {"sum",
+     [](Model& m, const Inputs& in) {
+       return m.sum(in.image, {1, -1});
+     },
+     {1, 9},
+     {{"axes", Integers{1, -1}}, {"keep", std::int64_t{0}}}},
+    {"mean",
+     [](Model& m, const Inputs& in) { return m.mean(in.image, {2}, true); },
+     {1, 4, 1, 8},
+     {{"axes", Integers{2}}, {"keep", std::int64_t{1}}}},
+    {"amax",
+     [](Model& m, const Inputs& in) { return m.amax(in.matrix, {0}); },
+     {3, 6},
+     {{"axes", Integers{0}}, {"keep", std::int64_t{0}}}},
+    {"amin",
+     [](Model& m, const Inputs& in) { return m.amin(in.matrix, {}); },
+     {1, 3, 6},
+     {{"axes", Integers{}}, {"keep", std::int64_t{0}}}},
+    {"scale",
+     [](Model& m, const Inputs& in) { return m.var(in.matrix, {2}); },
+     {1, 3},
+     {{"factor", 1.2}}},
+    {"mean",
+     [](Model& m, const Inputs& in) {
+       return m.var(in.matrix, {1, 2}, false, true);
+     },
+     {1, 1, 1},
+     {{"axes", Integers{1, 2}}, {"keep", std::int64_t{1}}}},
     {"matmul",
      [](Model& m, const Inputs& in) {
        return m.matmul(in.image, m.input("right", {4, 8, 2}));

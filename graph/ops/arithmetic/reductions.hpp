@@ -1,0 +1,23 @@
+// These ops reduce a tensor along some of its axes, or repeat one along axes that were reduced.
+#pragma once
+
+#include "graph/ir/op.hpp"
+
+namespace penstock::graph {
+
+/// Sums x over the axes that the attribute axes lists; negative axes count from the end. The output
+/// lacks these axes, or has 1 there if the attribute keep (0 by default) is 1.
+extern const Op sum;
+/// Computes the mean over some axes, which must have at least one element each; see sum.
+extern const Op mean;
+/// Computes the largest element along some axes, which must have at least one element each; see
+/// sum. A NaN is larger than any number. Equal elements share the gradient evenly, as with
+/// torch.amax.
+extern const Op amax;
+/// Computes the smallest element along some axes, and does in all else what amax does.
+extern const Op amin;
+
+/// Repeats x, which broadcasts to the shape that the attribute `shape` gives, to that shape.
+extern const Op expand;
+
+}  // namespace penstock::graph
