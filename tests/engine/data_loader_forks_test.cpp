@@ -32,7 +32,7 @@ using testing::HeldRead;
 using testing::Latch;
 using testing::LoaderKind;
 using testing::rest_of_eight;
-using testing::thread_sanitized;
+using testing::sanitized;
 
 /// Forks the process, and returns whether `claim` returns true in the child within a minute.
 bool holds_in_a_child(const std::function<bool()>& claim) {
@@ -58,8 +58,9 @@ bool is_refused(const std::function<void()>& call) {
 }
 
 /// Returns in the child whether the loader refuses all calls, can be destroyed, and is no obstacle
-/// to a new loader. Under the thread sanitizer, which does not start the threads of a new loader in
-/// the child, no new loader is made.
+/// to a new loader. Under sanitizers no new loader is made: the thread sanitizer does not start its
+/// threads in the child, and the address sanitizer's allocator may wait there for a lock that a
+/// thread of the parent held when the child was forked.
 bool is_left_alone(std::optional<DataLoader>& loader, const LoaderKind& kind) {
   const bool refuses =
       is_refused([&] { loader->next(); }) && is_refused([&] { loader->start_epoch(); }) &&
@@ -67,7 +68,7 @@ bool is_left_alone(std::optional<DataLoader>& loader, const LoaderKind& kind) {
       is_refused([&] { loader->close(); });
   const bool counts = loader->batches() == 4;
   loader.reset();
-  if (thread_sanitized) return refuses && counts;
+  if (sanitized) return refuses && counts;
   DataLoader loader_of_child = eight_samples(kind, [](std::int64_t, const std::stop_token&) {});
   return refuses && counts && rest_of_eight(loader_of_child) == all_eight(kind);
 }
@@ -144,7 +145,7 @@ TEST(DataLoaderForks, FreeNothingOfTheHostsInTheChild) {
 }
 
 TEST(DataLoaderForks, EndTheChildOfADatasetInWhichTheDatasetsCodeReturns) {
-  if (thread_sanitized) return;  // No thread of a forked child may go on there.
+  if (sanitized) return;  // Forked children of a process with threads may hang under sanitizers.
   for (const LoaderKind& kind : all_loader_kinds) {
     std::atomic<bool> forks = true;
     std::atomic<pid_t> child = 0;
@@ -230,7 +231,7 @@ TEST(DataLoaderForks, InsideOfACallLeaveTheLoaderToTheParent) {
 
 // The thread that the loader has left behind is the last one to have the dataset.
 TEST(DataLoaderForks, EndTheChildOfADatasetWhoseDestructorReturns) {
-  if (thread_sanitized) return;  // No thread of a forked child may go on there.
+  if (sanitized) return;  // Forked children of a process with threads may hang under sanitizers.
   HeldRead held;
   Latch gone;
   const auto child = std::make_shared<std::atomic<pid_t>>(0);

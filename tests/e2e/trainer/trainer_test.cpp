@@ -60,7 +60,7 @@ TEST(Trainer, D1_RunsToTheSameBitsFromTheConfigurationThatItPrints) {
 
 TEST(Trainer, D1_ReadsAConfigurationFromAPipe) {
   const CommandResult result = run_command(
-      {"bash", "-c", "echo '{\"epochs\": 7}' | \"$0\" --config /dev/stdin --print-config",
+      {"/bin/sh", "-c", "echo '{\"epochs\": 7}' | \"$0\" --config /dev/stdin --print-config",
        PENSTOCK_TRAIN});
   expect_success(result);
   EXPECT_EQ(json::parse(result.out).at("epochs"), 7);
