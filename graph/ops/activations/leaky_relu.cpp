@@ -24,10 +24,9 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
 }
 
 void forward(const KernelCall& call) {
-  const Operand &x = call.inputs[0], &y = call.outputs[0];
-  const auto [first, count] = ElementRange(call, x.elements());
-  kernel_table().activations.leaky_relu(count, slope(call.attributes), x.f32().data() + first,
-                                        y.f32().data() + first);
+  map_elements(call, [&](std::int64_t count, const float* x, float* y) {
+    kernel_table().activations.leaky_relu(count, slope(call.attributes), x, y);
+  });
 }
 
 void backward(GradientContext& context) {
@@ -47,33 +46,25 @@ std::vector<OpSample> samples() {
 }
 
 void forward_gradient(const KernelCall& call) {
-  const Operand &from = call.inputs[0], &dy = call.inputs[1], &dx = call.outputs[0];
-  const auto [first, count] = ElementRange(call, dx.elements());
-  kernel_table().activations.leaky_relu_gradient(count, slope(call.attributes),
-                                                 from.f32().data() + first, dy.f32().data() + first,
-                                                 dx.f32().data() + first);
+  map_gradients(call, [&](std::int64_t count, const float* from, const float* dy, float* dx) {
+    kernel_table().activations.leaky_relu_gradient(count, slope(call.attributes), from, dy, dx);
+  });
 }
 
 }  // namespace
 
-const Op leaky_relu{.name = "leaky_relu",
-                    .onnx = "LeakyRelu",
-                    .attributes = {attribute::negative_slope},
-                    .infer = infer,
-                    .forward = forward,
-                    .backward = backward,
-                    .cost = streaming_cost<2>,
-                    .units = element_units,
-                    .overwrites = {{0, 0}},
-                    .lane_use = follow_lanes,
-                    .samples = samples};
+const Op leaky_relu = elementwise({.name = "leaky_relu",
+                                   .onnx = "LeakyRelu",
+                                   .attributes = {attribute::negative_slope},
+                                   .infer = infer,
+                                   .forward = forward,
+                                   .backward = backward,
+                                   .cost = streaming_cost<2>,
+                                   .samples = samples});
 
-const Op leaky_relu_gradient{.name = "leaky_relu_gradient",
-                             .attributes = {attribute::negative_slope},
-                             .infer = infer_unary_gradient,
-                             .forward = forward_gradient,
-                             .cost = streaming_cost<2>,
-                             .units = element_units,
-                             .overwrites = {{1, 0}, {0, 0}}};
+const Op leaky_relu_gradient = elementwise_gradient({.name = "leaky_relu_gradient",
+                                                     .attributes = {attribute::negative_slope},
+                                                     .forward = forward_gradient,
+                                                     .cost = streaming_cost<2>});
 
 }  // namespace penstock::graph

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "graph/kernels/kernel_table.hpp"
-#include "graph/ops/arithmetic/sums.hpp"
+#include "graph/ops/arithmetic/reductions.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/elementwise.hpp"
 #include "graph/ops/rules/expect.hpp"
@@ -114,8 +114,8 @@ std::vector<OpSample> quotient_samples() {
   return samples;
 }
 
-/// Returns samples that are so small that no element of a is near one of b, where extrema have
-/// their kink.
+/// Returns samples of so few elements that, as they are drawn, none of a is near that of b, where
+/// extrema have their kink.
 std::vector<OpSample> extremum_samples() {
   const auto f32 = [](const Shape& shape) { return TensorType{DType::f32, shape}; };
   return {{.inputs = {f32({33}), f32({33})}}, {.inputs = {f32({1, 3}), f32({2, 2, 1})}}};
@@ -179,9 +179,9 @@ std::vector<TensorType> infer_scale(const Attributes& attributes, Types in) {
 
 void forward_scale(const KernelCall& call) {
   const auto factor = static_cast<float>(attribute::factor.of(call.attributes));
-  const Operand &x = call.inputs[0], &y = call.outputs[0];
-  const auto [first, count] = ElementRange(call, x.elements());
-  kernel_table().arithmetic.scale(count, factor, x.f32().data() + first, y.f32().data() + first);
+  map_elements(call, [=](std::int64_t count, const float* x, float* y) {
+    kernel_table().arithmetic.scale(count, factor, x, y);
+  });
 }
 
 void backward_scale(GradientContext& context) {

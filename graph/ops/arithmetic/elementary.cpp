@@ -20,21 +20,10 @@ constexpr RealAttribute high{"high", std::numeric_limits<float>::max()};
 }  // namespace attribute
 namespace {
 
-/// Returns `op` with the fields that all functions of this file have in common.
-Op elementary(Op op) {
-  if (op.infer == nullptr) op.infer = infer_unary;
-  op.units = element_units;
-  op.overwrites = {{0, 0}};
-  op.lane_use = follow_lanes;
-  return op;
-}
-
 /// Serves as Op::forward of an op that applies `kernel` to each element.
 template <ElementaryKernels::Function ElementaryKernels::*kernel>
 void forward(const KernelCall& call) {
-  const Operand &x = call.inputs[0], &y = call.outputs[0];
-  const auto [first, count] = ElementRange(call, x.elements());
-  (kernel_table().elementary.*kernel)(count, x.f32().data() + first, y.f32().data() + first);
+  map_elements(call, kernel_table().elementary.*kernel);
 }
 
 ValueId scaled(GradientContext& context, ValueId x, double factor) {
@@ -117,10 +106,9 @@ std::vector<TensorType> infer_pow(const Attributes& attributes, Types in) {
 }
 
 void forward_pow(const KernelCall& call) {
-  const Operand &x = call.inputs[0], &y = call.outputs[0];
-  const auto [first, count] = ElementRange(call, x.elements());
-  kernel_table().elementary.pow(count, exponent_of(call.attributes), x.f32().data() + first,
-                                y.f32().data() + first);
+  map_elements(call, [&](std::int64_t count, const float* x, float* y) {
+    kernel_table().elementary.pow(count, exponent_of(call.attributes), x, y);
+  });
 }
 
 /// Serves as Op::backward: dx = dy·exponent·x^(exponent-1), which is 0 for the exponent 0.
@@ -159,11 +147,10 @@ std::vector<TensorType> infer_clamp(const Attributes& attributes, Types in) {
 }
 
 void forward_clamp(const KernelCall& call) {
-  const Operand &x = call.inputs[0], &y = call.outputs[0];
-  const auto [first, count] = ElementRange(call, x.elements());
   const Bounds bounds(call.attributes);
-  kernel_table().elementary.clamp(count, bounds.low, bounds.high, x.f32().data() + first,
-                                  y.f32().data() + first);
+  map_elements(call, [=](std::int64_t count, const float* x, float* y) {
+    kernel_table().elementary.clamp(count, bounds.low, bounds.high, x, y);
+  });
 }
 
 void backward_clamp(GradientContext& context) {
@@ -184,112 +171,109 @@ std::vector<TensorType> infer_clamp_gradient(const Attributes& attributes, Types
 }
 
 void forward_clamp_gradient(const KernelCall& call) {
-  const Operand &x = call.inputs[0], &dy = call.inputs[1], &dx = call.outputs[0];
-  const auto [first, count] = ElementRange(call, dx.elements());
   const Bounds bounds(call.attributes);
-  kernel_table().elementary.clamp_gradient(count, bounds.low, bounds.high, x.f32().data() + first,
-                                           dy.f32().data() + first, dx.f32().data() + first);
+  map_gradients(call, [=](std::int64_t count, const float* x, const float* dy, float* dx) {
+    kernel_table().elementary.clamp_gradient(count, bounds.low, bounds.high, x, dy, dx);
+  });
 }
 
 }  // namespace
 
-const Op abs = elementary({.name = "abs",
-                           .onnx = "Abs",
-                           .forward = forward<&ElementaryKernels::abs>,
-                           .backward = backward_abs,
-                           .cost = streaming_cost<1>,
-                           .samples = samples<10, 200>});
-const Op exp = elementary({.name = "exp",
-                           .onnx = "Exp",
-                           .forward = forward<&ElementaryKernels::exp>,
-                           .backward = backward_exp,
-                           .cost = streaming_cost<12>,
-                           .samples = samples<-200, 200>});
-const Op log = elementary({.name = "log",
-                           .onnx = "Log",
-                           .forward = forward<&ElementaryKernels::log>,
-                           .backward = backward_log,
-                           .cost = streaming_cost<15>,
-                           .samples = samples<50, 400>});
-const Op sqrt = elementary({.name = "sqrt",
-                            .onnx = "Sqrt",
-                            .forward = forward<&ElementaryKernels::sqrt>,
-                            .backward = backward_sqrt,
-                            .cost = streaming_cost<6>,
-                            .samples = samples<50, 400>});
-const Op rsqrt = elementary({.name = "rsqrt",
-                             .forward = forward<&ElementaryKernels::rsqrt>,
-                             .backward = backward_rsqrt,
-                             .cost = streaming_cost<12>,
-                             .samples = samples<50, 400>});
-const Op reciprocal = elementary({.name = "reciprocal",
-                                  .onnx = "Reciprocal",
-                                  .forward = forward<&ElementaryKernels::reciprocal>,
-                                  .backward = backward_reciprocal,
-                                  .cost = streaming_cost<6>,
-                                  .samples = samples<50, 400>});
-const Op sin = elementary({.name = "sin",
-                           .onnx = "Sin",
-                           .forward = forward<&ElementaryKernels::sin>,
-                           .backward = backward_sin,
-                           .cost = streaming_cost<40>,
-                           .samples = samples<-400, 400>});
-const Op cos = elementary({.name = "cos",
-                           .onnx = "Cos",
-                           .forward = forward<&ElementaryKernels::cos>,
-                           .backward = backward_cos,
-                           .cost = streaming_cost<40>,
-                           .samples = samples<-400, 400>});
-const Op erf = elementary({.name = "erf",
-                           .onnx = "Erf",
-                           .forward = forward<&ElementaryKernels::erf>,
-                           .backward = backward_erf,
-                           .cost = streaming_cost<50>,
-                           .samples = samples<-300, 300>});
-const Op floor = elementary({.name = "floor",
-                             .onnx = "Floor",
-                             .forward = forward<&ElementaryKernels::floor>,
-                             .cost = streaming_cost<1>,
-                             .samples = samples<-300, 300>});
-const Op ceil = elementary({.name = "ceil",
-                            .onnx = "Ceil",
-                            .forward = forward<&ElementaryKernels::ceil>,
+const Op abs = elementwise({.name = "abs",
+                            .onnx = "Abs",
+                            .forward = forward<&ElementaryKernels::abs>,
+                            .backward = backward_abs,
                             .cost = streaming_cost<1>,
+                            .samples = samples<10, 200>});
+const Op exp = elementwise({.name = "exp",
+                            .onnx = "Exp",
+                            .forward = forward<&ElementaryKernels::exp>,
+                            .backward = backward_exp,
+                            .cost = streaming_cost<12>,
+                            .samples = samples<-200, 200>});
+const Op log = elementwise({.name = "log",
+                            .onnx = "Log",
+                            .forward = forward<&ElementaryKernels::log>,
+                            .backward = backward_log,
+                            .cost = streaming_cost<15>,
+                            .samples = samples<50, 400>});
+const Op sqrt = elementwise({.name = "sqrt",
+                             .onnx = "Sqrt",
+                             .forward = forward<&ElementaryKernels::sqrt>,
+                             .backward = backward_sqrt,
+                             .cost = streaming_cost<6>,
+                             .samples = samples<50, 400>});
+const Op rsqrt = elementwise({.name = "rsqrt",
+                              .forward = forward<&ElementaryKernels::rsqrt>,
+                              .backward = backward_rsqrt,
+                              .cost = streaming_cost<12>,
+                              .samples = samples<50, 400>});
+const Op reciprocal = elementwise({.name = "reciprocal",
+                                   .onnx = "Reciprocal",
+                                   .forward = forward<&ElementaryKernels::reciprocal>,
+                                   .backward = backward_reciprocal,
+                                   .cost = streaming_cost<6>,
+                                   .samples = samples<50, 400>});
+const Op sin = elementwise({.name = "sin",
+                            .onnx = "Sin",
+                            .forward = forward<&ElementaryKernels::sin>,
+                            .backward = backward_sin,
+                            .cost = streaming_cost<40>,
+                            .samples = samples<-400, 400>});
+const Op cos = elementwise({.name = "cos",
+                            .onnx = "Cos",
+                            .forward = forward<&ElementaryKernels::cos>,
+                            .backward = backward_cos,
+                            .cost = streaming_cost<40>,
+                            .samples = samples<-400, 400>});
+const Op erf = elementwise({.name = "erf",
+                            .onnx = "Erf",
+                            .forward = forward<&ElementaryKernels::erf>,
+                            .backward = backward_erf,
+                            .cost = streaming_cost<50>,
                             .samples = samples<-300, 300>});
-const Op round = elementary({.name = "round",
-                             .onnx = "Round",
-                             .forward = forward<&ElementaryKernels::round>,
+const Op floor = elementwise({.name = "floor",
+                              .onnx = "Floor",
+                              .forward = forward<&ElementaryKernels::floor>,
+                              .cost = streaming_cost<1>,
+                              .samples = samples<-300, 300>});
+const Op ceil = elementwise({.name = "ceil",
+                             .onnx = "Ceil",
+                             .forward = forward<&ElementaryKernels::ceil>,
                              .cost = streaming_cost<1>,
                              .samples = samples<-300, 300>});
-const Op sign = elementary({.name = "sign",
-                            .onnx = "Sign",
-                            .forward = forward<&ElementaryKernels::sign>,
-                            .cost = streaming_cost<2>,
-                            .samples = samples<-300, 300>});
-
-const Op pow = elementary({.name = "pow",
-                           .onnx = "Pow",
-                           .attributes = {attribute::exponent},
-                           .infer = infer_pow,
-                           .forward = forward_pow,
-                           .backward = backward_pow,
-                           .cost = streaming_cost<80>,
-                           .samples = pow_samples});
-
-const Op clamp = elementary({.name = "clamp",
-                             .onnx = "Clip",
-                             .attributes = {attribute::low, attribute::high},
-                             .infer = infer_clamp,
-                             .forward = forward_clamp,
-                             .backward = backward_clamp,
+const Op round = elementwise({.name = "round",
+                              .onnx = "Round",
+                              .forward = forward<&ElementaryKernels::round>,
+                              .cost = streaming_cost<1>,
+                              .samples = samples<-300, 300>});
+const Op sign = elementwise({.name = "sign",
+                             .onnx = "Sign",
+                             .forward = forward<&ElementaryKernels::sign>,
                              .cost = streaming_cost<2>,
-                             .samples = clamp_samples});
-const Op clamp_gradient{.name = "clamp_gradient",
-                        .attributes = {attribute::low, attribute::high},
-                        .infer = infer_clamp_gradient,
-                        .forward = forward_clamp_gradient,
-                        .cost = streaming_cost<2>,
-                        .units = element_units,
-                        .overwrites = {{1, 0}, {0, 0}}};
+                             .samples = samples<-300, 300>});
+
+const Op pow = elementwise({.name = "pow",
+                            .onnx = "Pow",
+                            .attributes = {attribute::exponent},
+                            .infer = infer_pow,
+                            .forward = forward_pow,
+                            .backward = backward_pow,
+                            .cost = streaming_cost<80>,
+                            .samples = pow_samples});
+
+const Op clamp = elementwise({.name = "clamp",
+                              .onnx = "Clip",
+                              .attributes = {attribute::low, attribute::high},
+                              .infer = infer_clamp,
+                              .forward = forward_clamp,
+                              .backward = backward_clamp,
+                              .cost = streaming_cost<2>,
+                              .samples = clamp_samples});
+const Op clamp_gradient = elementwise_gradient({.name = "clamp_gradient",
+                                                .attributes = {attribute::low, attribute::high},
+                                                .infer = infer_clamp_gradient,
+                                                .forward = forward_clamp_gradient,
+                                                .cost = streaming_cost<2>});
 
 }  // namespace penstock::graph

@@ -55,14 +55,13 @@ std::vector<TensorType> infer_not_empty(const Attributes& attributes, Types in) 
   return types;
 }
 
-/// A ReductionWalk walks through x and, at the same time, through the elements of the result.
+/// A ReductionWalk walks through x and, at the same time, through a result whose shape, `result`,
+/// broadcasts to that of x.
 class ReductionWalk {
  public:
-  explicit ReductionWalk(const KernelCall& call)
-      : walk_(call.inputs[0].shape(),
-              {dense_strides(call.inputs[0].shape()),
-               broadcast_strides(kept_shape(call.attributes, *call.inputs[0].type),
-                                 call.inputs[0].shape())}),
+  ReductionWalk(const KernelCall& call, const Shape& result)
+      : walk_(call.inputs[0].shape(), {dense_strides(call.inputs[0].shape()),
+                                       broadcast_strides(result, call.inputs[0].shape())}),
         x_(call.inputs[0].f32().data()) {}
 
   std::int64_t length() const { return walk_.length(); }
@@ -79,32 +78,64 @@ class ReductionWalk {
   const float* x_;
 };
 
-/// Writes the sums, divided by `divisor`, to output 0.
-void write_sums(const KernelCall& call, double divisor) {
+/// Returns the walk of an op whose attributes list the axes that are reduced.
+ReductionWalk walk_over_axes(const KernelCall& call) {
+  return {call, kept_shape(call.attributes, *call.inputs[0].type)};
+}
+
+/// An ElementSums says where the sums of the result's elements lie in the workspace, counted in
+/// doubles: from `sums` up to but without `end`.
+struct ElementSums {
+  std::int64_t sums, end;
+
+  explicit ElementSums(const Shape& result) : sums(0), end(result.elements()) {}
+};
+
+std::int64_t sums_workspace(const Attributes&, Types, Types out) {
+  return ElementSums(out[0].shape).end * double_bytes;
+}
+
+/// Writes the sums of what `walk` brings together, divided by `divisor`, to output 0.
+void write_sums(const KernelCall& call, const ReductionWalk& walk, double divisor) {
   const Operand& out = call.outputs[0];
-  const std::int64_t count = out.elements();
-  double* const sums = doubles(call.workspace);
-  std::fill_n(sums, count, 0.0);
+  const ElementSums regions(out.shape());
+  double* const sums = doubles(call.workspace) + regions.sums;
+  std::fill_n(sums, regions.end, 0.0);
   const ReductionKernels& kernels = kernel_table().reductions;
-  const ReductionWalk walk(call);
   walk.for_each_row(
       [&](const float* row, std::int64_t i) { sums[i] += kernels.sum(walk.length(), row); },
       [&](const float* row, std::int64_t i) { kernels.add_to(walk.length(), row, sums + i); });
-  for (std::int64_t i = 0; i < count; ++i) sums[i] /= divisor;
-  kernels.round(count, sums, out.f32().data());
+  if (divisor != 1)
+    for (std::int64_t i = 0; i < out.elements(); ++i) sums[i] /= divisor;
+  kernels.round(out.elements(), sums, out.f32().data());
 }
 
 void forward_sum(const KernelCall& call) {
-  write_sums(call, 1);
+  write_sums(call, walk_over_axes(call), 1);
+}
+
+/// Returns how many elements of the input each element of the output stands for.
+double reduced_elements(const TensorType& input, const TensorType& output) {
+  return static_cast<double>(input.shape.elements()) / static_cast<double>(output.shape.elements());
 }
 
 void forward_mean(const KernelCall& call) {
-  write_sums(call, static_cast<double>(call.inputs[0].elements()) /
-                       static_cast<double>(call.outputs[0].elements()));
+  write_sums(call, walk_over_axes(call),
+             reduced_elements(*call.inputs[0].type, *call.outputs[0].type));
 }
 
-std::int64_t sums_workspace(const Attributes&, Types, Types out) {
-  return out[0].shape.elements() * double_bytes;
+std::vector<TensorType> infer_reduce_to(const Attributes& attributes, Types in) {
+  expect_inputs(in, 1, "x");
+  expect_dtype(in[0], DType::f32, "x");
+  const Shape shape(attribute::shape.of(attributes));
+  expect(broadcasts_to(shape, in[0].shape), "expected a shape that broadcasts to " +
+                                                to_string(in[0].shape) + ", got " +
+                                                to_string(shape));
+  return {{DType::f32, shape}};
+}
+
+void forward_reduce_to(const KernelCall& call) {
+  write_sums(call, ReductionWalk(call, call.outputs[0].shape()), 1);
 }
 
 /// Writes the extrema to output 0. `better` computes the extremum of two numbers, and `best` that
@@ -114,7 +145,7 @@ void write_extrema(const KernelCall& call, ArithmeticKernels::Binary better,
   const Operand& out = call.outputs[0];
   float* const results = out.f32().data();
   kernel_table().arithmetic.fill(out.elements(), worst, results);
-  const ReductionWalk walk(call);
+  const ReductionWalk walk = walk_over_axes(call);
   walk.for_each_row(
       [&](const float* row, std::int64_t i) {
         const float of_row = best(walk.length(), row);
@@ -150,8 +181,8 @@ void backward_sum(GradientContext& context) {
 }
 
 void backward_mean(GradientContext& context) {
-  const double count = static_cast<double>(context.type(context.input(0)).shape.elements()) /
-                       static_cast<double>(context.type(context.output(0)).shape.elements());
+  const double count =
+      reduced_elements(context.type(context.input(0)), context.type(context.output(0)));
   const ValueId share = context.emit(scale, {context.gradient(0)}, {{"factor", 1 / count}});
   context.set(0, repeated(context, share));
 }
@@ -229,6 +260,20 @@ const Op amin = reduction({.name = "amin",
                            .infer = infer_not_empty,
                            .forward = forward_amin,
                            .backward = backward_extremum});
+
+const Op reduce_to{.name = "reduce_to",
+                   .attributes = {attribute::shape},
+                   .infer = infer_reduce_to,
+                   .forward = forward_reduce_to,
+                   .cost = streaming_cost<1>,
+                   .workspace = sums_workspace};
+
+ValueId reduced_to_input(GradientContext& context, ValueId gradient, std::size_t i) {
+  const Shape& shape = context.type(context.input(i)).shape;
+  if (context.type(gradient).shape == shape) return gradient;
+  return context.emit(reduce_to, {gradient},
+                      {{"shape", std::vector<std::int64_t>(shape.begin(), shape.end())}});
+}
 
 const Op expand{.name = "expand",
                 .onnx = "Expand",

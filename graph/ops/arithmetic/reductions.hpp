@@ -17,6 +17,15 @@ extern const Op amax;
 /// Computes the smallest element along some axes, and does in all else what amax does.
 extern const Op amin;
 
+/// Sums x to a tensor whose shape is the attribute `shape`. The sums are over all dimensions along
+/// which broadcasting repeats a tensor of that shape to make it a tensor of the shape of x. The
+/// gradient of an operand that was broadcast is such a sum.
+extern const Op reduce_to;
+
+/// Returns `gradient` summed to the shape of input `i`, or `gradient` itself if it has that shape
+/// already.
+ValueId reduced_to_input(GradientContext& context, ValueId gradient, std::size_t i);
+
 /// Repeats x, which broadcasts to the shape that the attribute `shape` gives, to that shape.
 extern const Op expand;
 

@@ -1,13 +1,10 @@
 #include "graph/ops/arithmetic/sums.hpp"
 
-#include <algorithm>
-
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/rules/axes.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/ops/rules/lane_shape.hpp"
-#include "graph/ops/rules/strided.hpp"
 #include "graph/ops/rules/units.hpp"
 
 namespace penstock::graph {
@@ -15,7 +12,6 @@ namespace penstock::graph {
 namespace attribute {
 
 constexpr IntegerAttribute axis{"axis", 1};
-constexpr ListAttribute shape{"shape"};
 constexpr FlagAttribute running{"running"};
 
 }  // namespace attribute
@@ -65,47 +61,6 @@ std::vector<OpSample> lanes_samples() {
           {.inputs = {{DType::f32, {1, 7, 3, 1, 16}}}}};
 }
 
-std::vector<TensorType> infer_reduce_to(const Attributes& attributes, Types in) {
-  expect_inputs(in, 1, "x");
-  expect_dtype(in[0], DType::f32, "x");
-  const Shape shape(attribute::shape.of(attributes));
-  expect(broadcasts_to(shape, in[0].shape), "expected a shape that broadcasts to " +
-                                                to_string(in[0].shape) + ", got " +
-                                                to_string(shape));
-  return {{DType::f32, shape}};
-}
-
-/// An ElementSums says where the sums of the result's elements lie in the workspace, counted in
-/// doubles: from `sums` up to but without `end`.
-struct ElementSums {
-  std::int64_t sums, end;
-
-  explicit ElementSums(const Shape& result) : sums(0), end(result.elements()) {}
-};
-
-std::int64_t reduce_to_workspace(const Attributes&, Types, Types out) {
-  return ElementSums(out[0].shape).end * double_bytes;
-}
-
-void forward_reduce_to(const KernelCall& call) {
-  const Operand &x = call.inputs[0], &out = call.outputs[0];
-  const ElementSums regions(out.shape());
-  double* const sums = doubles(call.workspace) + regions.sums;
-  std::fill_n(sums, regions.end, 0.0);
-  const StridedWalk<2> walk(x.shape(),
-                            {dense_strides(x.shape()), broadcast_strides(out.shape(), x.shape())});
-  const ReductionKernels& kernels = kernel_table().reductions;
-  walk.for_each_row([&, one = walk.steps()[1] == 0](const auto& at) {
-    const float* row = x.f32().data() + at[0];
-    double* sum = sums + at[1];
-    if (one)
-      *sum += kernels.sum(walk.length(), row);
-    else
-      kernels.add_to(walk.length(), row, sum);
-  });
-  kernels.round(out.elements(), sums, out.f32().data());
-}
-
 std::vector<TensorType> infer_accumulate(const Attributes&, Types in) {
   expect_inputs(in, 2, "sum, x");
   expect_dtype(in[0], DType::f32, "sum");
@@ -149,20 +104,6 @@ const Op channel_sum_lanes{.name = "channel_sum_lanes",
                            .cost = streaming_cost<1>,
                            .units = axis_units<0>,
                            .samples = lanes_samples};
-
-const Op reduce_to{.name = "reduce_to",
-                   .attributes = {attribute::shape},
-                   .infer = infer_reduce_to,
-                   .forward = forward_reduce_to,
-                   .cost = streaming_cost<1>,
-                   .workspace = reduce_to_workspace};
-
-ValueId reduced_to_input(GradientContext& context, ValueId gradient, std::size_t i) {
-  const Shape& shape = context.type(context.input(i)).shape;
-  if (context.type(gradient).shape == shape) return gradient;
-  return context.emit(reduce_to, {gradient},
-                      {{"shape", std::vector<std::int64_t>(shape.begin(), shape.end())}});
-}
 
 const Op accumulate{.name = "accumulate",
                     .attributes = {attribute::running},

@@ -16,15 +16,6 @@ extern const Op channel_sum;
 /// conv2d_pool_relu_lanes_weight_gradient sums dbias.
 extern const Op channel_sum_lanes;
 
-/// Sums x to a tensor whose shape is the attribute `shape`. The sums are over all dimensions along
-/// which broadcasting repeats a tensor of that shape to make it a tensor of the shape of x. The
-/// gradient of an operand that was broadcast is such a sum.
-extern const Op reduce_to;
-
-/// Returns `gradient` summed to the shape of input `i`, or `gradient` itself if it has that shape
-/// already.
-ValueId reduced_to_input(GradientContext& context, ValueId gradient, std::size_t i);
-
 /// Maps (sum, x), of one shape, to sum + x, which takes the memory of `sum`. If the attribute
 /// running (0 by default) is 1, the op computes a running mean instead: sum·k/(k+1) + x/(k+1),
 /// where `sum` is the mean of the k micro-batches of the window that came before.

@@ -19,6 +19,21 @@ std::vector<TensorType> infer_unary_gradient(const Attributes&, Types in) {
   return {in[0]};
 }
 
+Op elementwise(Op op) {
+  if (op.infer == nullptr) op.infer = infer_unary;
+  op.units = element_units;
+  op.overwrites = {{0, 0}};
+  op.lane_use = follow_lanes;
+  return op;
+}
+
+Op elementwise_gradient(Op op) {
+  if (op.infer == nullptr) op.infer = infer_unary_gradient;
+  op.units = element_units;
+  op.overwrites = {{1, 0}, {0, 0}};
+  return op;
+}
+
 void copy(const Operand& from, const Operand& to) {
   if (from.data != to.data && to.type->bytes() > 0)
     std::memcpy(to.data, from.data, static_cast<std::size_t>(to.type->bytes()));

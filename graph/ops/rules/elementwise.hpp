@@ -15,20 +15,36 @@ std::vector<TensorType> infer_unary(const Attributes&, Types inputs);
 /// Maps (x or y, dy), which have the same type, to dx.
 std::vector<TensorType> infer_unary_gradient(const Attributes&, Types inputs);
 
-/// Serves as Op::forward of an op that applies `kernel` to each element. The op's Op::units is
-/// element_units(). forward_unary_gradient() serves as Op::forward of the op's gradient.
-template <ActivationKernels::Function ActivationKernels::*kernel>
-void forward_unary(const KernelCall& call) {
+/// Returns `op`, which maps each element of x to one of y, with the fields that such ops have in
+/// common. The op works in every layout.
+Op elementwise(Op op);
+/// Returns `op`, the gradient of such an op, with the fields that such gradients have in common.
+/// The gradient maps (x or y, dy) to dx.
+Op elementwise_gradient(Op op);
+
+/// Calls `kernel(count, x, y)` for the elements of the call's part. The op's Op::units is
+/// element_units().
+void map_elements(const KernelCall& call, const auto& kernel) {
   const Operand &x = call.inputs[0], &y = call.outputs[0];
   const auto [first, count] = ElementRange(call, x.elements());
-  (kernel_table().activations.*kernel)(count, x.f32().data() + first, y.f32().data() + first);
+  kernel(count, x.f32().data() + first, y.f32().data() + first);
+}
+/// Calls `kernel(count, from, dy, dx)`, where `from` is x or y, for the elements of the part.
+void map_gradients(const KernelCall& call, const auto& kernel) {
+  const Operand &from = call.inputs[0], &dy = call.inputs[1], &dx = call.outputs[0];
+  const auto [first, count] = ElementRange(call, dx.elements());
+  kernel(count, from.f32().data() + first, dy.f32().data() + first, dx.f32().data() + first);
+}
+
+/// Serves as Op::forward of an op that applies `kernel` to each element. forward_unary_gradient()
+/// serves as Op::forward of the op's gradient.
+template <ActivationKernels::Function ActivationKernels::*kernel>
+void forward_unary(const KernelCall& call) {
+  map_elements(call, kernel_table().activations.*kernel);
 }
 template <ActivationKernels::Gradient ActivationKernels::*kernel>
 void forward_unary_gradient(const KernelCall& call) {
-  const Operand &from = call.inputs[0], &dy = call.inputs[1], &dx = call.outputs[0];
-  const auto [first, count] = ElementRange(call, dx.elements());
-  (kernel_table().activations.*kernel)(count, from.f32().data() + first, dy.f32().data() + first,
-                                       dx.f32().data() + first);
+  map_gradients(call, kernel_table().activations.*kernel);
 }
 
 /// Copies all bytes of `from` to `to`, for ops such as reshape that change no element. Copies

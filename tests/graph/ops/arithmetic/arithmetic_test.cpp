@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "graph/ops/arithmetic/reductions.hpp"
 #include "graph/ops/arithmetic/sums.hpp"
 #include "tests/support/op_call.hpp"
 #include "tests/support/random_tensor.hpp"
