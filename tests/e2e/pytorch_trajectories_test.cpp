@@ -80,25 +80,13 @@ TrainingRun run(const json& setting, const json& optimizer, int device_iteration
                {tensors.at("images"), tensors.at("labels")}, number("updates"));
 }
 
-/// Returns the largest difference of an element, relative to the largest magnitude in `expected`.
-/// The result is infinite if an element is nan.
-double difference(const Tensor& actual, const Tensor& expected) {
-  double largest = 0, most = 0;
-  for (std::size_t i = 0; i < expected.as<float>().size(); ++i) {
-    const double should_be = expected.as<float>()[i];
-    const double error = std::abs(actual.as<float>()[i] - should_be);
-    largest = std::max(largest, std::abs(should_be));
-    most = std::isnan(error) ? HUGE_VAL : std::max(most, error);
-  }
-  return most / largest;
-}
-
 /// Returns the largest difference of any weight or running statistic from PyTorch's final one in
 /// case `name`.
 double difference(const TrainingRun& run, const std::string& name) {
   double most = 0;
   for (const auto& [parameter, tensor] : run.weights)
-    most = std::max(most, difference(tensor, reference().tensors.at(name + ".final." + parameter)));
+    most = std::max(
+        most, relative_difference(tensor, reference().tensors.at(name + ".final." + parameter)));
   return most;
 }
 
@@ -120,7 +108,7 @@ TEST_P(SmallTrajectories, FollowPyTorchInLossesWeightsAndRunningStatistics) {
       EXPECT_NEAR(trained.losses[i], losses[i], tolerance * losses[i]) << "micro-batch " << i;
     EXPECT_EQ(trained.weights.size(), 9u);
     for (const auto& [name, tensor] : trained.weights)
-      EXPECT_LE(difference(tensor, reference().tensors.at(GetParam() + ".final." + name)),
+      EXPECT_LE(relative_difference(tensor, reference().tensors.at(GetParam() + ".final." + name)),
                 tolerance)
           << name;
   }

@@ -1,5 +1,7 @@
 #include "tests/support/reference_file.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
@@ -57,6 +59,17 @@ ReferenceFile read_reference(const std::filesystem::path& path) {
       file.tensors.emplace(name, read_tensor(entry, bytes, data_begin));
   }
   return file;
+}
+
+double relative_difference(const Tensor& actual, const Tensor& expected) {
+  double largest = 0, most = 0;
+  for (std::size_t i = 0; i < expected.as<float>().size(); ++i) {
+    const double should_be = expected.as<float>()[i];
+    const double error = std::abs(actual.as<float>()[i] - should_be);
+    largest = std::max(largest, std::abs(should_be));
+    most = std::isnan(error) ? HUGE_VAL : std::max(most, error);
+  }
+  return most / largest;
 }
 
 }  // namespace penstock::testing

@@ -20,4 +20,8 @@ struct ReferenceFile {
 /// has elements of another type than F32 or I64.
 ReferenceFile read_reference(const std::filesystem::path& path);
 
+/// Returns the largest difference of an element, relative to the largest magnitude in `expected`.
+/// The result is infinite if an element is nan. Both tensors are f32 and have as many elements.
+double relative_difference(const Tensor& actual, const Tensor& expected);
+
 }  // namespace penstock::testing
