@@ -43,6 +43,15 @@ Running make_running(const PipelineOptions& options, const Arguments&... argumen
   throw penstock::Error(error.code(), text);
 }
 
+/// Lets the weights that are no matrices, such as those of norms, keep out of the weight decay.
+void keep_vectors_from_decay(penstock::Optimizer& optimizer, const penstock::Model& model) {
+  penstock::ParameterGroup group{.parameters = {}, .settings = optimizer.settings};
+  set_constant(group.settings, "weight_decay", 0);
+  for (const penstock::ParameterInfo& info : model.parameters())
+    if (info.trainable && info.shape.rank() < 2) group.parameters.push_back(info.name);
+  if (!group.parameters.empty()) optimizer.groups = {group};
+}
+
 }  // namespace
 
 void read_file(const std::string& option, const std::function<void()>& read) try {
@@ -109,19 +118,6 @@ std::int64_t run_updates(const TrainingOptions& training, const penstock::DataLo
   const std::int64_t all = training.epochs * loader.batches() * engine.device_iterations;
   return std::min(all, training.max_updates.value_or(all));
 }
-
-namespace {
-
-/// Lets the weights that are no matrices, such as those of norms, keep out of the weight decay.
-void keep_vectors_from_decay(penstock::Optimizer& optimizer, const penstock::Model& model) {
-  penstock::ParameterGroup group{.parameters = {}, .settings = optimizer.settings};
-  set_constant(group.settings, "weight_decay", 0);
-  for (const penstock::ParameterInfo& info : model.parameters())
-    if (info.trainable && info.shape.rank() < 2) group.parameters.push_back(info.name);
-  if (!group.parameters.empty()) optimizer.groups = {group};
-}
-
-}  // namespace
 
 penstock::Optimizer scheduled_optimizer(const TrainerOptions& options, const Task& task,
                                         std::int64_t updates) {

@@ -19,16 +19,6 @@ penstock::Vocabulary vocabulary_of(const DataOptions& options, const std::string
 
 }  // namespace
 
-penstock::networks::GptOptions gpt_options(const NetworkOptions& options) {
-  penstock::networks::GptOptions sizes;
-  sizes.layers = options.layers.value_or(sizes.layers);
-  sizes.heads = options.heads.value_or(sizes.heads);
-  sizes.width = options.width.value_or(static_cast<int>(sizes.width));
-  sizes.context = options.context.value_or(static_cast<int>(sizes.context));
-  sizes.dropout = options.dropout.value_or(sizes.dropout);
-  return sizes;
-}
-
 Texts open_texts(const DataOptions& options, std::int64_t context, std::uint64_t seed) {
   const std::string& file = *options.data_dir;
   const std::string text = penstock::read_text(file);

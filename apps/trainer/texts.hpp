@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 
-#include "apps/networks/gpt.hpp"
 #include "apps/trainer/options/options.hpp"
 #include "penstock/dataset.hpp"
 #include "penstock/text.hpp"
@@ -19,9 +18,6 @@ struct Texts {
   penstock::Vocabulary vocabulary;
   std::string file;  ///< `file` is the path of the text.
 };
-
-/// Returns the sizes of the network that `options` ask for, all but that of the vocabulary.
-penstock::networks::GptOptions gpt_options(const NetworkOptions& options);
 
 /// Reads the text. The first nine tenths of its tokens are for training; windows of `context`
 /// tokens begin anywhere there, as drawn from `seed`, or stand side by side with --no-shuffle.

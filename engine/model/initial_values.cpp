@@ -31,6 +31,7 @@ struct Fans {
     out = in * static_cast<double>(shape[0]);
     in *= static_cast<double>(shape[1]);
   }
+  double sum() const { return in + out; }
   double of(Fan fan) const { return fan == Fan::in ? in : out; }
 };
 
@@ -45,9 +46,9 @@ Initializer without_fans(const Initializer& initializer, const Shape& shape) {
   const auto even = [](double bound) { return Initializer::uniform(-bound, bound); };
   switch (initializer.kind) {
     case Kind::xavier_uniform:
-      return even(gain * std::sqrt(6 / (Fans(shape).in + Fans(shape).out)));
+      return even(gain * std::sqrt(6 / Fans(shape).sum()));
     case Kind::xavier_normal:
-      return Initializer::normal(0, gain * std::sqrt(2 / (Fans(shape).in + Fans(shape).out)));
+      return Initializer::normal(0, gain * std::sqrt(2 / Fans(shape).sum()));
     case Kind::kaiming_uniform:
       return even(gain * std::sqrt(3 / Fans(shape).of(initializer.fan)));
     case Kind::kaiming_normal:

@@ -208,7 +208,7 @@ Command read_command_line(int argc, const char* const* argv) {
   Command command;
   const TrainerOptions defaults = given.defaults();
   command.options = defaults;
-  command.options.configuration = value_of(parsed, "config");
+  if (given.configuration) command.options.configuration = given.configuration->file;
   const OptionLines lines = given.set_in(command.options, [](const std::string&) { return true; });
   validate(command.options, parsed, lines);
   if (value_of(parsed, "print-config"))

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "apps/networks/gpt.hpp"
 #include "apps/trainer/options/refuse.hpp"
 #include "apps/trainer/options/rule_options.hpp"
 #include "penstock/error.hpp"
@@ -47,20 +46,18 @@ void validate(const NetworkOptions& options, const DataOptions& data) {
            ": --model gpt is trained on --dataset text");
   if (!is_language_model && is_text(data.dataset))
     refuse("--dataset text: --model " + options.model + " is trained on images; add --model gpt");
-  const penstock::networks::GptOptions gpt;
-  const int heads = options.heads.value_or(gpt.heads);
-  const int width = options.width.value_or(static_cast<int>(gpt.width));
-  if (width % heads != 0)
+  const penstock::networks::GptOptions gpt = gpt_options(options);
+  if (gpt.width % gpt.heads != 0)
     refuse((options.width ? "--width" : "--heads") +
            std::string(": expected a width that is a multiple of the heads, got --width ") +
-           std::to_string(width) + " and --heads " + std::to_string(heads));
+           std::to_string(gpt.width) + " and --heads " + std::to_string(gpt.heads));
 }
 
 void validate(const ContinuationOptions& options, const NetworkOptions& network) {
   if (options.sample && network.model != language_model)
     refuse("--sample: --model " + network.model + " makes no text; gpt does");
-  const ContinuationOptions defaults;
   if (options.sample) return;
+  const ContinuationOptions defaults;
   if (options.prompt) refuse("--prompt: needs --sample");
   if (options.temperature != defaults.temperature) refuse("--temperature: needs --sample");
   if (options.top_k) refuse("--top-k: needs --sample");
@@ -108,6 +105,16 @@ void TrainerOptions::validate() const {
   trainer::validate(continuation, network);
   trainer::validate(data);
   trainer::validate(pipeline);
+}
+
+penstock::networks::GptOptions gpt_options(const NetworkOptions& options) {
+  penstock::networks::GptOptions sizes;
+  sizes.layers = options.layers.value_or(sizes.layers);
+  sizes.heads = options.heads.value_or(sizes.heads);
+  sizes.width = options.width.value_or(static_cast<int>(sizes.width));
+  sizes.context = options.context.value_or(static_cast<int>(sizes.context));
+  sizes.dropout = options.dropout.value_or(sizes.dropout);
+  return sizes;
 }
 
 TrainerOptions defaults_of(const std::string& model) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/networks/gpt.hpp"
 #include "penstock/options.hpp"
 
 namespace trainer {
@@ -162,6 +163,9 @@ struct TrainerOptions {
 
 /// `language_model` is the name of the model that is trained on texts.
 inline constexpr const char* language_model = "gpt";
+
+/// Returns the sizes of the language model that `options` ask for, all but that of the vocabulary.
+penstock::networks::GptOptions gpt_options(const NetworkOptions& options);
 
 inline bool is_text(DatasetName dataset) {
   return dataset == DatasetName::text;

@@ -49,6 +49,15 @@ std::int64_t read_byte_size(std::string_view text) {
   refuse_value("a size such as 900MB, 1.5GB or 64KiB", text);
 }
 
+/// Reads any text that is not empty; `expected` says in refusals what the text has to be.
+ValueKind<std::string> not_empty(const std::string& value_name, const char* expected) {
+  const auto read = [expected](std::string_view text) {
+    if (text.empty()) refuse_value(expected, text);
+    return std::string(text);
+  };
+  return {value_name, read, [](const std::string& value) { return value; }};
+}
+
 }  // namespace
 
 bool read_switch(std::string_view text) {
@@ -83,19 +92,6 @@ ValueKind<double> number(const NumberRange& range) {
   };
   return {.value_name = "X", .read = read, .show = shortest, .is_number = true};
 }
-
-namespace {
-
-/// Reads any text that is not empty; `expected` says in refusals what the text has to be.
-ValueKind<std::string> not_empty(const std::string& value_name, const char* expected) {
-  const auto read = [expected](std::string_view text) {
-    if (text.empty()) refuse_value(expected, text);
-    return std::string(text);
-  };
-  return {value_name, read, [](const std::string& value) { return value; }};
-}
-
-}  // namespace
 
 ValueKind<std::string> some_text(const std::string& value_name) {
   return not_empty(value_name, "at least one character");

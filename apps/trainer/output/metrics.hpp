@@ -39,8 +39,8 @@ struct RunMetrics {
   std::optional<double> test_accuracy = {};
   /// `validation_loss` is the mean loss of a language model on the rest of the text.
   std::optional<double> validation_loss = {};
-  std::optional<double> tokens_per_second =
-      {};  ///< This is the speed of a language model's training.
+  /// `tokens_per_second` is the speed of a language model's training.
+  std::optional<double> tokens_per_second = {};
   std::int64_t peak_rss_bytes = 0;
   /// `stages` are the reports of the training model.
   std::vector<penstock::StageReport> stages = {};

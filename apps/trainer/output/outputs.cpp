@@ -39,6 +39,12 @@ void put_in_place(std::initializer_list<std::optional<File>*> files) {
     if (*file) (*file)->commit();
 }
 
+/// Adds the scalar `name` to `scalars`, if it has a value.
+void add_if_there(std::vector<Scalar>& scalars, const char* name,
+                  const std::optional<double>& value) {
+  if (value) scalars.push_back({name, *value});
+}
+
 }  // namespace
 
 Outputs::Outputs(const OutputOptions& options, std::span<const RunFile> inputs) {
@@ -59,16 +65,6 @@ void Outputs::serve_metrics(std::uint16_t port) {
   if (port == 0)
     print_note("--metrics-port: http://127.0.0.1:" + std::to_string(server_->port()) + path);
 }
-
-namespace {
-
-/// Adds the scalar `name` to `scalars`, if it has a value.
-void add_if_there(std::vector<Scalar>& scalars, const char* name,
-                  const std::optional<double>& value) {
-  if (value) scalars.push_back({name, *value});
-}
-
-}  // namespace
 
 void Outputs::add(const StepMetrics& step) {
   if (metrics_) metrics_->write(to_json(step) + '\n');
