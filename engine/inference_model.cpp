@@ -6,6 +6,7 @@
 #include "engine/host_call.hpp"
 #include "engine/model/model_access.hpp"
 #include "engine/model_body.hpp"
+#include "engine/named_inputs.hpp"
 #include "graph/compile/model_inputs.hpp"
 #include "graph/values/out_of_memory.hpp"
 
@@ -93,6 +94,9 @@ StepResult InferenceModel::run(std::span<const Tensor> inputs, std::stop_token s
   } catch (...) {
     call.fail();
   }
+}
+StepResult InferenceModel::run(const std::vector<NamedTensor>& inputs, std::stop_token stop) {
+  return run(in_order("InferenceModel::run", this->inputs(), inputs), std::move(stop));
 }
 void InferenceModel::check_samples(std::int64_t samples) const {
   or_out_of_memory("InferenceModel::check_samples", [&] { impl_->check_samples(samples); });

@@ -8,6 +8,7 @@
 #include "engine/model/model_access.hpp"
 #include "engine/model/parameter_rules.hpp"
 #include "engine/model_body.hpp"
+#include "engine/named_inputs.hpp"
 #include "engine/names/known_names.hpp"
 #include "engine/optimizer_state.hpp"
 #include "graph/values/hosts_thread.hpp"
@@ -163,6 +164,9 @@ StepResult TrainingModel::step(std::span<const Tensor> inputs, std::stop_token s
   } catch (...) {
     call.fail();
   }
+}
+StepResult TrainingModel::step(const std::vector<NamedTensor>& inputs, std::stop_token stop) {
+  return step(in_order("TrainingModel::step", this->inputs(), inputs), std::move(stop));
 }
 void TrainingModel::check_samples(std::int64_t samples) const {
   or_out_of_memory("TrainingModel::check_samples", [&] { impl_->check_samples(samples); });

@@ -1,4 +1,5 @@
 #include "engine/model/layer.hpp"
+#include "graph/ops/movement/rearrange.hpp"
 #include "graph/values/text.hpp"
 
 namespace penstock {
@@ -39,6 +40,12 @@ void Layer::expect_rank_from(std::size_t rank) const {
 void Layer::parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,
                       const Initializer& initializer) {
   inputs_.push_back(variable(suffix, dims, initializer, graph::ValueKind::parameter));
+}
+
+void Layer::reshaped_parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,
+                               const Initializer& initializer, std::vector<std::int64_t> seen) {
+  const graph::ValueId value = variable(suffix, dims, initializer, graph::ValueKind::parameter);
+  inputs_.push_back(network_.node(graph::reshape, {value}, {{"shape", std::move(seen)}}));
 }
 
 void Layer::leading_parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,

@@ -37,6 +37,15 @@ class Layer {
   /// Does what parameter() does, but puts the parameter before all inputs that are there.
   void leading_parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,
                          const Initializer& initializer);
+  /// Does what parameter() does, but gives the op the parameter in the shape `seen`, in which 0
+  /// keeps a dimension and -1 stands for whatever is left.
+  void reshaped_parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,
+                          const Initializer& initializer, std::vector<std::int64_t> seen);
+  /// Adds a parameter as parameter() does, but not to the op's inputs, and returns it.
+  graph::ValueId free_parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,
+                                const Initializer& initializer) {
+    return variable(suffix, dims, initializer, graph::ValueKind::parameter);
+  }
   /// Does what parameter() does, but for a tensor that is not trained.
   void buffer(const std::string& suffix, const std::vector<std::int64_t>& dims,
               const Initializer& initializer);

@@ -89,14 +89,6 @@ void ModelState::add_weights(NewWeights added) noexcept {
     weights.add(std::move(added.parameters[i]), std::move(added.values[i]));
 }
 
-Value ModelState::finish(Layer& layer, graph::Attributes attributes) {
-  // All that needs memory is done first, because nothing may fail once the node is in the network.
-  NewWeights added = new_weights();
-  const Value result = value(layer.finish(std::move(attributes)));
-  add_weights(std::move(added));
-  return result;
-}
-
 const graph::Graph& ModelAccess::graph(const Model& model) {
   return model.impl_->network.graph();
 }

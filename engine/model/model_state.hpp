@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/log/log.hpp"
@@ -84,7 +85,18 @@ struct ModelState : std::enable_shared_from_this<ModelState> {
   /// Adds to `weights` what new_weights() has returned.
   void add_weights(NewWeights added) noexcept;
   /// Appends the node of `layer` and gives its parameters their initial values.
-  Value finish(Layer& layer, graph::Attributes attributes = {});
+  Value finish(Layer& layer, graph::Attributes attributes = {}) {
+    return finish(layer, std::move(attributes), [](const Value& result) { return result; });
+  }
+  /// Does what the other finish() does, and returns what `then` makes of the result by further
+  /// nodes. The caller has a Draft that takes all of them back.
+  Value finish(Layer& layer, graph::Attributes attributes, const auto& then) {
+    // All that needs memory is done first, because nothing may fail once the weights are there.
+    NewWeights added = new_weights();
+    const Value result = then(value(layer.finish(std::move(attributes))));
+    add_weights(std::move(added));
+    return result;
+  }
 };
 
 }  // namespace penstock

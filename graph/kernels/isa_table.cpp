@@ -10,6 +10,7 @@ namespace penstock::graph::PENSTOCK_ISA {
 extern const ActivationKernels activation_kernels;
 extern const AlignmentKernels alignment_kernels;
 extern const ArithmeticKernels arithmetic_kernels;
+extern const DepthwiseKernels depthwise_kernels;
 extern const ElementaryKernels elementary_kernels;
 extern const LossKernels loss_kernels;
 extern const NormKernels norm_kernels;
@@ -25,6 +26,7 @@ const KernelTable isa_table{
     .activations = activation_kernels,
     .alignments = alignment_kernels,
     .arithmetic = arithmetic_kernels,
+    .depthwise = depthwise_kernels,
     .elementary = elementary_kernels,
     .losses = loss_kernels,
     .norms = norm_kernels,

@@ -4,6 +4,7 @@
 // different instruction sets must not share a function that the linker would merge.
 #pragma once
 
+#include "graph/kernels/depthwise/depthwise.hpp"
 #include "graph/kernels/elementwise/activations.hpp"
 #include "graph/kernels/elementwise/arithmetic.hpp"
 #include "graph/kernels/elementwise/elementary.hpp"
@@ -25,6 +26,7 @@ struct KernelTable {
   const ActivationKernels& activations;
   const AlignmentKernels& alignments;
   const ArithmeticKernels& arithmetic;
+  const DepthwiseKernels& depthwise;
   const ElementaryKernels& elementary;
   const LossKernels& losses;
   const NormKernels& norms;

@@ -15,7 +15,9 @@
 #include "graph/ops/arithmetic/sums.hpp"
 #include "graph/ops/convolution/avg_pool2d.hpp"
 #include "graph/ops/convolution/conv2d.hpp"
+#include "graph/ops/convolution/conv_transpose2d.hpp"
 #include "graph/ops/convolution/max_pool2d.hpp"
+#include "graph/ops/custom/custom.hpp"
 #include "graph/ops/lanes/conv2d_lanes.hpp"
 #include "graph/ops/lanes/conv2d_pool_relu_lanes.hpp"
 #include "graph/ops/lanes/max_pool2d_lanes.hpp"
@@ -84,6 +86,7 @@ constexpr std::array ops{
     &conv2d_pool_relu_lanes_input_gradient,
     &conv2d_pool_relu_lanes_weight_gradient,
     &conv2d_weight_gradient,
+    &conv_transpose2d,
     &cos,
     &cosine_embedding_loss,
     &cosine_embedding_loss_gradient,
@@ -91,6 +94,8 @@ constexpr std::array ops{
     &cross_entropy_gradient,
     &ctc_loss,
     &ctc_loss_gradient,
+    &custom,
+    &custom_gradient,
     &div,
     &dropout,
     &dropout_gradient,

@@ -63,6 +63,8 @@ class InferenceModel {
   StepResult run(const std::vector<Tensor>& inputs, std::stop_token stop = {}) {
     return run(std::span(inputs), std::move(stop));
   }
+  /// Runs on inputs that are given by name, in any order; see TrainingModel::step().
+  StepResult run(const std::vector<NamedTensor>& inputs, std::stop_token stop = {});
   /// Checks that run() takes `samples` samples; see TrainingModel::check_samples().
   void check_samples(std::int64_t samples) const;
 

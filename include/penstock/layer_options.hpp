@@ -33,14 +33,93 @@ struct Conv2dOptions {
   bool bias = true;  ///< `bias` says whether the layer has a parameter NAME.bias.
 };
 
-/// Pool2dOptions are the options of Model::max_pool2d() and Model::avg_pool2d().
-struct Pool2dOptions {
+/// Conv1dOptions are the options of Model::conv1d(), which are those of torch.nn.Conv1d.
+struct Conv1dOptions {
+  std::int64_t out_channels = 0;  ///< The result has this many channels, 1 or more.
+  std::int64_t kernel = 0;        ///< The kernel has this many elements.
+  std::int64_t stride = 1;        ///< Windows are this many elements apart.
+  std::int64_t padding = 0;       ///< This many zeros are added at each end.
+  std::int64_t dilation = 1;      ///< The elements of the kernel are this far apart.
+  /// The channels are divided into this many groups, and each group is convolved by itself.
+  std::int64_t groups = 1;
+  bool bias = true;  ///< `bias` says whether the layer has a parameter NAME.bias.
+};
+
+/// ConvTranspose2dOptions are the options of Model::conv_transpose2d(), which are those of
+/// torch.nn.ConvTranspose2d.
+struct ConvTranspose2dOptions {
+  std::int64_t out_channels = 0;  ///< The result has this many channels, 1 or more.
+  Size2d kernel = 0;              ///< The kernel has this many rows and columns.
+  Size2d stride = 1;  ///< Pixels of x are this many rows and columns apart in the result.
+  /// This many rows are taken away above and below the result, and this many columns on its left
+  /// and right.
+  Size2d padding = 0;
+  /// This many rows are added below the result, and this many columns on its right. They are fewer
+  /// than the stride.
+  Size2d output_padding = 0;
+  Size2d dilation = 1;  ///< The elements of the kernel are this many rows and columns apart.
+  /// The channels are divided into this many groups, and each group is convolved by itself.
+  std::int64_t groups = 1;
+  bool bias = true;  ///< `bias` says whether the layer has a parameter NAME.bias.
+};
+
+/// MaxPool2dOptions are the options of Model::max_pool2d(), which are those of torch.nn.MaxPool2d.
+struct MaxPool2dOptions {
   Size2d kernel = 2;  ///< A window has this many rows and columns.
   /// Windows are this many rows and columns apart; 0 stands for the size of the kernel.
   Size2d stride = 0;
   /// This many rows are added above and below an image, and this many columns on its left and
-  /// right. An average counts them as zeros.
+  /// right. They are never the maximum.
   Size2d padding = 0;
+  /// `ceil_mode` says whether a last window that is partly outside of the padded image counts, too.
+  bool ceil_mode = false;
+};
+
+/// AvgPool2dOptions are the options of Model::avg_pool2d(), which are those of torch.nn.AvgPool2d.
+struct AvgPool2dOptions {
+  Size2d kernel = 2;  ///< A window has this many rows and columns.
+  /// Windows are this many rows and columns apart; 0 stands for the size of the kernel.
+  Size2d stride = 0;
+  /// This many rows are added above and below an image, and this many columns on its left and
+  /// right.
+  Size2d padding = 0;
+  /// `ceil_mode` says whether a last window that is partly outside of the padded image counts, too.
+  bool ceil_mode = false;
+  /// `count_include_pad` says whether the padding counts as zeros or not at all.
+  bool count_include_pad = true;
+};
+
+/// LpPool2dOptions are the options of Model::lp_pool2d(), which are those of torch.nn.LPPool2d.
+struct LpPool2dOptions {
+  Size2d kernel = 2;  ///< A window has this many rows and columns.
+  /// Windows are this many rows and columns apart; 0 stands for the size of the kernel.
+  Size2d stride = 0;
+  /// `ceil_mode` says whether a last window that is partly outside of the image counts, too.
+  /// PyTorch then multiplies the mean of such a window by the whole size of the kernel, and so does
+  /// this.
+  bool ceil_mode = false;
+};
+
+/// MaxPool1dOptions are the options of Model::max_pool1d(), which are those of torch.nn.MaxPool1d.
+struct MaxPool1dOptions {
+  std::int64_t kernel = 2;  ///< A window has this many elements.
+  /// Windows are this many elements apart; 0 stands for the size of the kernel.
+  std::int64_t stride = 0;
+  std::int64_t padding = 0;  ///< This many elements are added at each end; none is the maximum.
+  /// `ceil_mode` says whether a last window that is partly outside of the padded x counts, too.
+  bool ceil_mode = false;
+};
+
+/// AvgPool1dOptions are the options of Model::avg_pool1d(), which are those of torch.nn.AvgPool1d.
+struct AvgPool1dOptions {
+  std::int64_t kernel = 2;  ///< A window has this many elements.
+  /// Windows are this many elements apart; 0 stands for the size of the kernel.
+  std::int64_t stride = 0;
+  std::int64_t padding = 0;  ///< This many elements are added at each end.
+  /// `ceil_mode` says whether a last window that is partly outside of the padded x counts, too.
+  bool ceil_mode = false;
+  /// `count_include_pad` says whether the padding counts as zeros or not at all.
+  bool count_include_pad = true;
 };
 
 /// AttentionOptions are the options of Model::attention().

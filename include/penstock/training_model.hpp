@@ -159,6 +159,10 @@ class TrainingModel {
   StepResult step(const std::vector<Tensor>& inputs, std::stop_token stop = {}) {
     return step(std::span(inputs), std::move(stop));
   }
+  /// Trains on inputs that are given by name, in any order: `step({{"image", x}, {"label", y}})`.
+  /// @throws Error invalid_argument, before anything has changed, if one of inputs() is missing or
+  /// given twice, or if there is no input of a name; and as step() on a span.
+  StepResult step(const std::vector<NamedTensor>& inputs, std::stop_token stop = {});
   /// Checks that step() takes `samples` samples, as far as that can be told without a plan for
   /// them. The function may be called beside other calls. @throws Error shape_mismatch as step()
   /// would.

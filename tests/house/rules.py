@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 # These public headers hold plain values; graph/ and actors/ see these and no others. graph/values/
 # defines their functions.
 VALUE_HEADERS = [f'penstock/{name}.hpp'
-                 for name in ('call_size', 'error', 'initializer', 'ipu_order',
+                 for name in ('call_size', 'custom_op', 'error', 'initializer', 'ipu_order',
                               'optimizer_settings', 'options', 'report', 'shape', 'standard',
                               'tensor', 'trace')]
 # Only the headers of the standard library have names with neither a slash nor a suffix.
@@ -19,6 +19,8 @@ POSIX = (r'dirent\.h|fcntl\.h|netinet/in\.h|pthread\.h|pwd\.h|sched\.h|signal\.h
 # its own, by prefix, and the other includes, by pattern.
 FLOORS = [
     *((f'include/{header}', VALUE_HEADERS, STANDARD) for header in VALUE_HEADERS),
+    # Only hosts that have Eigen include this header.
+    ('include/penstock/eigen.hpp', ['penstock/'], rf'{STANDARD}|Eigen/Core'),
     ('include/penstock/', ['penstock/'], STANDARD),
     ('graph/values/', VALUE_HEADERS, STANDARD),
     ('graph/kernels/', ['graph/values/', *VALUE_HEADERS], STANDARD),

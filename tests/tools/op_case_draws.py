@@ -305,15 +305,25 @@ def image_shape(draws, channels):
     return draws.one_of([1, 2, 3, 16, 17]), channels, 1 + draws.below(13), 1 + draws.below(13)
 
 
+def pair(draws, draw):
+    """Returns a number for the rows and one for the columns, which are often the same."""
+    rows = draw()
+    return [rows, rows if draws.coin() else draw()]
+
+
 def conv2d(draws):
     groups = draws.one_of([1, 1, 1, 2, 3])
     channels, outputs = groups * (1 + draws.below(9)), groups * (1 + draws.below(9))
-    stride, padding = 1 + draws.below(3), draws.below(4)
-    kernel, dilation = 1 + draws.below(5), draws.one_of([1, 1, 1, 2])
-    n, _, height, width = image_shape(draws, channels)
-    least = max(1, dilation * (kernel - 1) + 1 - 2 * padding)
-    x = draws.smooth((n, channels, max(height, least), max(width, least)))
-    tensors = {'x': x, 'weight': draws.smooth((outputs, channels // groups, kernel, kernel))}
+    if draws.below(4) == 0:  # Each channel is convolved by itself.
+        groups = channels = outputs = 2 + draws.below(17)
+    stride = pair(draws, lambda: 1 + draws.below(3))
+    padding = pair(draws, lambda: draws.below(4))
+    dilation = pair(draws, lambda: draws.one_of([1, 1, 1, 2]))
+    kernel = pair(draws, lambda: 1 + draws.below(5))
+    n, _, *size = image_shape(draws, channels)
+    size = [max(size[i], 1, dilation[i] * (kernel[i] - 1) + 1 - 2 * padding[i]) for i in (0, 1)]
+    tensors = {'x': draws.smooth((n, channels, *size)),
+               'weight': draws.smooth((outputs, channels // groups, *kernel))}
     if draws.coin():
         tensors['bias'] = draws.smooth((outputs,))
     attributes = {'stride': stride, 'padding': padding, 'dilation': dilation, 'groups': groups}
@@ -321,10 +331,31 @@ def conv2d(draws):
         t['x'], t['weight'], t.get('bias'), stride, padding, dilation, groups)}, attributes)
 
 
+def conv_transpose2d(draws):
+    groups = draws.one_of([1, 1, 2, 3])
+    channels, outputs = groups * (1 + draws.below(5)), groups * (1 + draws.below(5))
+    if draws.below(4) == 0:  # Each channel is convolved by itself.
+        groups = channels = outputs = 2 + draws.below(9)
+    stride = pair(draws, lambda: 1 + draws.below(3))
+    dilation = pair(draws, lambda: draws.one_of([1, 1, 1, 2]))
+    kernel = pair(draws, lambda: 1 + draws.below(5))
+    added = [draws.below(stride[i]) for i in (0, 1)]
+    n, _, *size = image_shape(draws, channels)
+    full = [(size[i] - 1) * stride[i] + dilation[i] * (kernel[i] - 1) + 1 for i in (0, 1)]
+    padding = [min(draws.below(3), (full[i] - 1) // 2) for i in (0, 1)]
+    tensors = {'x': draws.smooth((n, channels, *size)),
+               'weight': draws.smooth((channels, outputs // groups, *kernel))}
+    attributes = {'stride': stride, 'padding': padding, 'dilation': dilation, 'groups': groups,
+                  'output_padding': added}
+    return Case('conv_transpose2d', tensors, lambda t: {'out': functional.conv_transpose2d(
+        t['x'], t['weight'], None, stride, padding, added, groups, dilation)}, attributes)
+
+
 def conv2d_lanes(draws):
     """Draws conv2d in the batch-lane layout, between the conversions."""
     case = conv2d(draws)
-    while any(case.steps[0]['attributes'][name] != 1 for name in ('stride', 'dilation', 'groups')):
+    plain = {'stride': [1, 1], 'dilation': [1, 1], 'groups': 1}
+    while any(case.steps[0]['attributes'][name] != value for name, value in plain.items()):
         case = conv2d(draws)
     attributes = case.steps[0]['attributes']
     batch = case.inputs['x'].shape[0]
@@ -341,7 +372,7 @@ def pooled(draws, case):
     only."""
     height, width = (case.inputs['x'].shape[axis] - case.inputs['weight'].shape[axis] + 1
                      for axis in (2, 3))
-    if min(height, width) < 2 or case.steps[1]['attributes']['padding'] > 0:
+    if min(height, width) < 2 or max(case.steps[1]['attributes']['padding']) > 0:
         return case
     case.inputs = {name: draws.tensor(tensor.shape, 'normal')
                    for name, tensor in case.inputs.items()}
@@ -355,24 +386,30 @@ def pooled(draws, case):
 
 def pool(draws):
     name = draws.one_of(['max_pool2d', 'avg_pool2d', 'global_avg_pool2d'])
-    kernel = 1 + draws.below(4)
-    stride, padding = 1 + draws.below(3), draws.below(kernel // 2 + 1)
-    n, channels, height, width = image_shape(draws, 1 + draws.below(5))
-    x = draws.tensor((n, channels, max(height, kernel), max(width, kernel)))
+    kernel = pair(draws, lambda: 1 + draws.below(4))
+    stride = pair(draws, lambda: 1 + draws.below(3))
+    padding = [draws.below(kernel[i] // 2 + 1) for i in (0, 1)]
+    ceil, counted = draws.coin(), draws.coin()
+    n, channels, *size = image_shape(draws, 1 + draws.below(5))
+    x = draws.tensor((n, channels, *(max(size[i], kernel[i]) for i in (0, 1))))
     if name == 'global_avg_pool2d':
         return Case(name, {'x': x}, lambda t: {'out': t['x'].mean((2, 3))})
     attributes = {'kernel': kernel, 'stride': stride, 'padding': padding}
     if name == 'avg_pool2d':
+        attributes |= {'ceil_mode': int(ceil), 'count_include_pad': int(counted)}
         return Case(name, {'x': x}, lambda t: {'out': functional.avg_pool2d(
-            t['x'], kernel, stride, padding)}, attributes)
+            t['x'], kernel, stride, padding, ceil, counted)}, attributes)
     steps = None
-    if draws.coin():
+    if ceil:
+        attributes['ceil_mode'] = 1
+    elif draws.coin():
         name = 'max_pool2d_lanes'
         steps = [step('to_lanes', ['x'], ['lanes']),
                  step('max_pool2d_lanes', ['lanes'], ['done'], attributes),
                  step('from_lanes', ['done'], ['out'], {'batch': n})]
     return Case(name, {'x': x}, lambda t: {'out': functional.max_pool2d(
-        t['x'], kernel, stride, padding)}, attributes, steps, sharp=draws.sharp)
+        t['x'], kernel, stride, padding, ceil_mode=bool(ceil))}, attributes, steps,
+                sharp=draws.sharp)
 
 
 def normalised(draws, shape):
@@ -487,5 +524,6 @@ def embedding(draws):
 OPS = [activation, activation, activation, softmax, softmax, arithmetic, arithmetic, quotient,
        elementary, elementary, elementary, steps_of_numbers, power, clamp, extremum, comparison,
        where, reduction, reduction, scale, clipped_log, linear, linear, matmul, conv2d, conv2d,
-       conv2d_lanes, conv2d_lanes, pool, pool, layer_norm, group_norm, batch_norm2d, movement,
-       movement, attention, attention_of_heads, attention_of_heads, embedding]
+       conv_transpose2d, conv2d_lanes, conv2d_lanes, pool, pool, layer_norm, group_norm,
+       batch_norm2d, movement, movement, attention, attention_of_heads, attention_of_heads,
+       embedding]

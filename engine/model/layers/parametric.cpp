@@ -1,40 +1,16 @@
 // These are the layers of Model that have a name, with the shapes and the initial values of their
 // parameters.
-#include <cmath>
-
 #include "engine/model/initial_values.hpp"
-#include "engine/model/layers/sizes.hpp"
+#include "engine/model/layers/inputs.hpp"
 #include "engine/model/model_state.hpp"
 #include "engine/names/known_names.hpp"
 #include "graph/ops/activations/dropout.hpp"
 #include "graph/ops/arithmetic/linear.hpp"
-#include "graph/ops/convolution/conv2d.hpp"
 #include "graph/ops/sequences/embedding.hpp"
 #include "graph/values/text.hpp"
 
 namespace penstock {
 namespace {
-
-/// Returns the initializer of the weights and biases of linear and convolution layers, as in
-/// PyTorch: kaiming_uniform_ with a = sqrt(5).
-Initializer fan_in_uniform(double fan_in) {
-  const double bound = 1 / std::sqrt(fan_in);
-  return Initializer::uniform(-bound, bound);
-}
-
-graph::Attributes convolution(const Conv2dOptions& options) {
-  return {{"stride", pair(options.stride)},
-          {"padding", pair(options.padding)},
-          {"dilation", pair(options.dilation)},
-          {"groups", options.groups}};
-}
-
-/// Returns the inputs of a layer that may have a bias.
-std::vector<Value> with_bias(const Value& x, const Value& weight, const Value& bias) {
-  std::vector<Value> inputs{x, weight};
-  if (bias) inputs.push_back(bias);
-  return inputs;
-}
 
 /// Returns the error that the tensor `name` has no element.
 Error no_element(const std::string& name, const Shape& shape) {
@@ -43,34 +19,6 @@ Error no_element(const std::string& name, const Shape& shape) {
 }
 
 }  // namespace
-
-Value Layers::conv2d(const std::string& name, Value x, const Conv2dOptions& options) {
-  return impl_->calling(graph::conv2d.name, [&](Impl& impl) {
-    Layer layer = impl.layer(graph::conv2d, name, x);
-    layer.expect_rank(4);
-    layer.expect_positive("out_channels", options.out_channels);
-    layer.expect_positive("kernel", options.kernel.rows);
-    layer.expect_positive("kernel", options.kernel.columns);
-    layer.expect_positive("groups", options.groups);
-    const std::int64_t channels = layer.shape()[1] / options.groups;
-    const auto [rows, columns] = options.kernel;
-    const auto start = fan_in_uniform(static_cast<double>(channels) * static_cast<double>(rows) *
-                                      static_cast<double>(columns));
-    layer.parameter("weight", {options.out_channels, channels, rows, columns}, start);
-    if (options.bias) layer.parameter("bias", {options.out_channels}, start);
-    return impl.finish(layer, convolution(options));
-  });
-}
-
-Value Layers::conv2d(Value x, Value weight, Value bias, const Conv2dOptions& options) {
-  return impl_->calling(graph::conv2d.name, [&](Impl& impl) {
-    if (options.out_channels != 0 || options.kernel != 0 || !options.bias)
-      throw Error(Errc::invalid_argument,
-                  "conv2d: expected options without out_channels, kernel and bias, because the "
-                  "convolution has the weight and the bias of another layer");
-    return impl.apply(graph::conv2d, with_bias(x, weight, bias), convolution(options));
-  });
-}
 
 Value Layers::linear(const std::string& name, Value x, std::int64_t out_features, bool bias) {
   return impl_->calling(graph::linear.name, [&](Impl& impl) {

@@ -120,8 +120,41 @@ void maximum_gradient(const Pooling& pool, const float* winners, const float* dy
   }
 }
 
-float cells(const Pooling& pool) {
-  return static_cast<float>(pool.kernel_height * pool.kernel_width);
+std::int64_t smaller(std::int64_t a, std::int64_t b) {
+  return a < b ? a : b;
+}
+std::int64_t larger(std::int64_t a, std::int64_t b) {
+  return a < b ? b : a;
+}
+
+/// Returns how many positions of window number `out` along one axis an average counts: those in the
+/// image and, if it counts the padding, those in the padding.
+std::int64_t counted(std::int64_t out, std::int64_t stride, std::int64_t kernel,
+                     std::int64_t padding, std::int64_t size, bool counts_padding) {
+  const std::int64_t begin = out * stride - padding;
+  const std::int64_t around = counts_padding ? padding : 0;
+  return smaller(begin + kernel, size + around) - larger(begin, -around);
+}
+
+std::int64_t counted_rows(const Pooling& pool, std::int64_t row) {
+  return counted(row, pool.stride_height, pool.kernel_height, pool.padding_height, pool.height,
+                 pool.counts_padding);
+}
+std::int64_t counted_columns(const Pooling& pool, std::int64_t column) {
+  return counted(column, pool.stride_width, pool.kernel_width, pool.padding_width, pool.width,
+                 pool.counts_padding);
+}
+
+/// Calls `work(output, divisor)` for every output of a plane. The divisor is the number of
+/// positions that the average of its window counts.
+template <class Work>
+void for_each_divisor(const Pooling& pool, Work work) {
+  for (std::int64_t row = 0; row < pool.out_height; ++row) {
+    const std::int64_t rows = counted_rows(pool, row), line = row * pool.out_width;
+    for_each_element(pool.out_width, [=, &pool](std::int64_t column) {
+      work(line + column, static_cast<float>(rows * counted_columns(pool, column)));
+    });
+  }
 }
 
 void average(const Pooling& pool, const float* x, float* y) {
@@ -134,18 +167,23 @@ void average(const Pooling& pool, const float* x, float* y) {
                                                std::int64_t i) { sum[i] += from[i * stride]; });
                  });
   });
-  for_each_element(outputs, [=, divisor = cells(pool)](std::int64_t i) { y[i] /= divisor; });
+  for (std::int64_t plane = 0; plane < pool.planes; ++plane)
+    for_each_divisor(pool, [to = y + plane * pool.out_height * pool.out_width](
+                               std::int64_t i, float divisor) { to[i] /= divisor; });
 }
 
 void average_gradient(const Pooling& pool, const float* dy, float* dx) {
   fill(pool.planes * pool.height * pool.width, 0, dx);
-  const float divisor = cells(pool);
   for_each_plane(pool, [&](std::int64_t image, std::int64_t output, auto stride) {
-    for_each_row(
-        pool, [&](std::int64_t, std::int64_t pixels, std::int64_t first, std::int64_t count) {
-          for_each_element(count, [=, from = dy + output + first, sum = dx + image + pixels](
-                                      std::int64_t i) { sum[i * stride] += from[i] / divisor; });
-        });
+    for_each_row(pool, [&](std::int64_t, std::int64_t pixels, std::int64_t first,
+                           std::int64_t count) {
+      const std::int64_t rows = counted_rows(pool, first / pool.out_width);
+      const std::int64_t column = first % pool.out_width;
+      for_each_element(count, [=, &pool, from = dy + output + first,
+                               sum = dx + image + pixels](std::int64_t i) {
+        sum[i * stride] += from[i] / static_cast<float>(rows * counted_columns(pool, column + i));
+      });
+    });
   });
 }
 

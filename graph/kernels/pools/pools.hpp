@@ -16,10 +16,11 @@ struct PoolKernels {
   void (*maximum)(const Pooling&, const float* x, float* y, float* winners);
   /// Computes `dx`: each element of `dy` is added to the pixel that won in its window.
   void (*maximum_gradient)(const Pooling&, const float* winners, const float* dy, float* dx);
-  /// Computes the mean of each window, in which padding counts as zeros.
+  /// Computes the mean of each window. Padding counts as zeros, or not at all, and what is beyond
+  /// the padding never counts.
   void (*average)(const Pooling&, const float* x, float* y);
-  /// Computes `dx`: each element of `dy`, divided by the number of positions of the window, is
-  /// added to every pixel of its window.
+  /// Computes `dx`: each element of `dy`, divided by the number of positions that the average
+  /// counts, is added to every pixel of its window.
   void (*average_gradient)(const Pooling&, const float* dy, float* dx);
   /// Computes `y` [planes], the means over the pixels of `x` [planes,pixels].
   void (*global_average)(std::int64_t planes, std::int64_t pixels, const float* x, float* y);

@@ -24,6 +24,8 @@ struct Pooling {
   std::int64_t kernel_height, kernel_width;
   std::int64_t stride_height, stride_width;
   std::int64_t padding_height, padding_width;
+  /// If this is true, an average counts the padding as zeros; otherwise it leaves the padding out.
+  bool counts_padding = true;
 };
 
 /// A RowOperand is what a kernel reads along a row of results: an array with an element for each

@@ -38,6 +38,20 @@ Cost cost(const Attributes& attributes, Types in, Types out) {
   return window_cost(attributes, out[0], in[0]);
 }
 
+std::vector<OpSample> samples() {
+  std::vector<OpSample> samples = pool2d_samples();
+  samples.push_back(
+      {.inputs = {{DType::f32, {1, 2, 7, 5}}},
+       .attributes = {{"kernel", 3}, {"stride", 2}, {"padding", 1}, {"count_include_pad", 0}}});
+  samples.push_back({.inputs = {{DType::f32, {1, 1, 6, 8}}},
+                     .attributes = {{"kernel", 3},
+                                    {"stride", 2},
+                                    {"ceil_mode", 1},
+                                    {"padding", 1},
+                                    {"count_include_pad", 0}}});
+  return samples;
+}
+
 std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {
   expect_inputs(in, 1, "dy");
   return {{DType::f32, image_shape(attributes, in[0].shape)}};
@@ -97,17 +111,19 @@ void forward_global_gradient(const KernelCall& call) {
 
 const Op avg_pool2d{.name = "avg_pool2d",
                     .onnx = "AveragePool",
-                    .attributes = {attribute::kernel, attribute::stride, attribute::padding},
+                    .attributes = {attribute::kernel, attribute::stride, attribute::padding,
+                                   attribute::ceil_mode, attribute::count_include_pad},
                     .infer = infer,
                     .forward = forward,
                     .backward = backward,
                     .cost = cost,
                     .units = plane_units,
-                    .samples = pool2d_samples};
+                    .samples = samples};
 
 const Op avg_pool2d_gradient{
     .name = "avg_pool2d_gradient",
-    .attributes = {attribute::kernel, attribute::stride, attribute::padding, attribute::input_size},
+    .attributes = {attribute::kernel, attribute::stride, attribute::padding, attribute::ceil_mode,
+                   attribute::count_include_pad, attribute::input_size},
     .infer = infer_gradient,
     .forward = forward_gradient,
     .cost = cost_gradient,

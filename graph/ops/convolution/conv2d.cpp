@@ -6,24 +6,13 @@
 #include "graph/ops/arithmetic/sums.hpp"
 #include "graph/ops/convolution/products/conv2d_products.hpp"
 #include "graph/ops/lanes/conv2d_lanes.hpp"
+#include "graph/ops/rules/channels.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/ops/rules/lane_shape.hpp"
 
 namespace penstock::graph {
 namespace {
-
-void expect_groups(std::int64_t channels, std::int64_t groups, const std::string& which) {
-  expect(groups >= 1, "expected groups of at least 1, got " + std::to_string(groups));
-  expect(channels % groups == 0, "expected a number of " + which + " channels that divides into " +
-                                     std::to_string(groups) + " groups, got " +
-                                     std::to_string(channels));
-}
-
-void expect_image(const TensorType& type, std::string_view name) {
-  expect_dtype(type, DType::f32, name);
-  expect_rank(type, 4, name);
-}
 
 void expect_channels(const Attributes& attributes, const Shape& x, const Shape& weight) {
   const std::int64_t groups = attribute::groups.of(attributes);
@@ -92,6 +81,13 @@ std::vector<OpSample> samples() {
       {.inputs = {f32({2, 4, 7, 7}), f32({6, 2, 3, 3}), f32({6})},
        .attributes = {{"stride", 2}, {"padding", 3}, {"dilation", 2}, {"groups", 2}}},
       {.inputs = {f32({2, 3, 10, 10}), f32({3, 1, 3, 3}), f32({3})}, .attributes = {{"groups", 3}}},
+      {.inputs = {f32({2, 3, 9, 7}), f32({3, 1, 3, 2}), f32({3})},
+       .attributes = {{"groups", 3},
+                      {"stride", List{2, 1}},
+                      {"padding", List{1, 3}},
+                      {"dilation", List{1, 2}}}},
+      {.inputs = {f32({2, 2, 5, 21}), f32({2, 1, 4, 4})},
+       .attributes = {{"groups", 2}, {"padding", 1}, {"stride", List{1, 3}}}},
       {.inputs = {f32({1, 4, 3, 3}), f32({2, 4, 1, 1})}, .attributes = {{"padding", 2}}},
       {.inputs = {f32({2, 2, 4, 3}), f32({3, 2, 2, 2}), f32({3})},
        .attributes = {{"relu", 1}},

@@ -7,11 +7,28 @@
 
 namespace penstock::graph {
 
+namespace {
+
+/// Returns how many windows there are along each axis if a window may end outside of the padded
+/// image. `counts` are the windows that end inside of it.
+Pair rounded_up(const Window2d& window, Pair counts, const Shape& x) {
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    const std::int64_t before = x[static_cast<std::ptrdiff_t>(axis) + 2] + window.padding[axis];
+    const std::int64_t next = counts[axis] * window.stride[axis];
+    const std::int64_t last_end = next - window.stride[axis] + window.kernel[axis];
+    if (last_end < before + window.padding[axis] && next < before) ++counts[axis];
+  }
+  return counts;
+}
+
+}  // namespace
+
 Shape pooled_shape(const Attributes& attributes, const TensorType& x) {
   expect(x.shape[2] > 0 && x.shape[3] > 0,
          "expected x with at least one pixel, got " + to_string(x));
   const Window2d window = pool_window(attributes);
-  const Pair counts = window_counts(window, x);
+  Pair counts = window_counts(window, x);
+  if (attribute::ceil_mode.of(attributes)) counts = rounded_up(window, counts, x.shape);
   // Padding as wide as the kernel gives windows that see padding only. This limit is PyTorch's.
   for (std::size_t axis = 0; axis < 2; ++axis)
     expect(2 * window.padding[axis] <= window.kernel[axis],
@@ -41,7 +58,8 @@ Pooling pooling(const Attributes& attributes, const Shape& x, const Shape& y) {
           .stride_height = window.stride[0],
           .stride_width = window.stride[1],
           .padding_height = window.padding[0],
-          .padding_width = window.padding[1]};
+          .padding_width = window.padding[1],
+          .counts_padding = attribute::count_include_pad.of(attributes) != 0};
 }
 
 PooledPlanes planes_of(const KernelCall& call, const Shape& image, const Shape& output) {

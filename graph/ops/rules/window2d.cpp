@@ -53,11 +53,15 @@ Window2d pool_window(const Attributes& attributes) {
           .padding = attribute::padding.of(attributes)};
 }
 
-Pair window_counts(const Window2d& window, const TensorType& x) {
+void expect_window(const Window2d& window) {
   expect_range(window.kernel, 1, "kernel");
   expect_range(window.stride, 1, "stride");
   expect_range(window.padding, 0, "padding");
   expect_range(window.dilation, 1, "dilation");
+}
+
+Pair window_counts(const Window2d& window, const TensorType& x) {
+  expect_window(window);
   Pair counts{}, padded{};
   for (std::size_t axis = 0; axis < 2; ++axis) {
     padded[axis] = x.shape[static_cast<std::ptrdiff_t>(axis) + 2] + 2 * window.padding[axis];

@@ -52,6 +52,12 @@ inline constexpr PairAttribute padding{"padding", {0, 0}};
 inline constexpr PairAttribute dilation{"dilation", {1, 1}};
 inline constexpr PairAttribute input_size{"input_size", {0, 0}};
 inline constexpr IntegerAttribute groups{"groups", 1};
+/// `ceil_mode` says whether a last window that is partly outside of the padded image is pooled,
+/// too, if it begins inside the image or the padding before it.
+inline constexpr FlagAttribute ceil_mode{"ceil_mode"};
+/// `count_include_pad` says whether an average counts the padding as zeros, which 1 says, or leaves
+/// it out, which 0 says.
+inline constexpr IntegerAttribute count_include_pad{"count_include_pad", 1};
 
 }  // namespace attribute
 
@@ -62,6 +68,9 @@ Window2d conv_window(const Attributes& attributes, Pair kernel);
 /// and padding of the window.
 Window2d pool_window(const Attributes& attributes);
 
+/// Checks that no number of `window` is too small or too large.
+/// @throws Error shape_mismatch with a text that names what is out of range.
+void expect_window(const Window2d& window);
 /// Returns how many windows fit along each axis into `x` [N,C,H,W] with its padding.
 /// @throws Error shape_mismatch with a text that names what is out of range, or says that the
 /// kernel is too large.

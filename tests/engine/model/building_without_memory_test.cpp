@@ -121,6 +121,10 @@ TEST(BuildingWithoutMemory, AddsALayerWithParametersOrNothing) {
   const Tensor zeros = Tensor::zeros(DType::f32, {3});
   expect_all_or_nothing({
       {"conv2d", [](Built& b) { b.model.conv2d(name, b.image, {.out_channels = 2, .kernel = 3}); }},
+      {"conv1d",
+       [](Built& b) { b.model.conv1d(name, b.sequence, {.out_channels = 2, .kernel = 3}); }},
+      {"conv_transpose2d",
+       [](Built& b) { b.model.conv_transpose2d(name, b.image, {.out_channels = 2, .kernel = 3}); }},
       {"linear", [](Built& b) { b.model.linear(name, b.row, 3); }},
       {"parameter",
        [](Built& b) {
@@ -161,6 +165,13 @@ TEST(BuildingWithoutMemory, AddsALayerWithoutParametersOrNothing) {
       {"max_pool2d", [](Built& b) { b.model.max_pool2d(b.image); }},
       {"avg_pool2d", [](Built& b) { b.model.avg_pool2d(b.image); }},
       {"global_avg_pool2d", [](Built& b) { b.model.global_avg_pool2d(b.image); }},
+      {"max_pool1d", [](Built& b) { b.model.max_pool1d(b.sequence); }},
+      {"lp_pool2d", [](Built& b) { b.model.lp_pool2d(b.image, 2); }},
+      {"adaptive_avg_pool2d",
+       [](Built& b) {
+         b.model.adaptive_avg_pool2d(b.image, {4, 5});
+       }},
+      {"pixel_shuffle", [](Built& b) { b.model.pixel_shuffle(b.image, 2); }},
       {"flatten", [](Built& b) { b.model.flatten(b.image); }},
       {"reshape", [&](Built& b) { b.model.reshape(b.row, sample); }},
       {"transpose", [&](Built& b) { b.model.transpose(b.sequence, axes); }},

@@ -26,10 +26,13 @@ struct Offsets {
 }  // namespace
 
 std::int64_t convolve_floats(const Conv2dGeometry& conv) {
+  if (const auto depthwise = depthwise_form(conv)) return depthwise_floats(*depthwise);
   return convolve_floats(forward_windows(conv));
 }
 
 std::int64_t convolve_input_gradient_floats(const Conv2dGeometry& conv) {
+  if (const auto depthwise = depthwise_form(conv))
+    return depthwise_input_gradient_floats(*depthwise);
   std::int64_t most = 0;
   for (const Windows& part : input_gradient_windows(conv))
     most = std::max(most, convolve_floats(part));
@@ -37,14 +40,18 @@ std::int64_t convolve_input_gradient_floats(const Conv2dGeometry& conv) {
 }
 
 std::int64_t convolve_weight_gradient_floats(const Conv2dGeometry& conv) {
+  if (const auto depthwise = depthwise_form(conv))
+    return depthwise_weight_gradient_floats(*depthwise);
   return weight_gradient_floats(weight_gradient_windows(conv));
 }
 
 std::int64_t convolve_units(const Conv2dGeometry& conv) {
+  if (depthwise_form(conv)) return conv.n * conv.c;
   return conv.groups * convolve_units(forward_windows(conv));
 }
 
 std::int64_t convolve_input_gradient_units(const Conv2dGeometry& conv) {
+  if (depthwise_form(conv)) return conv.n * conv.c;
   std::int64_t units = 0;
   for (const Windows& windows : input_gradient_windows(conv))
     units += conv.groups * convolve_units(windows);
@@ -57,6 +64,10 @@ std::int64_t convolve_weight_gradient_units(const Conv2dGeometry& conv) {
 
 void convolve(const Conv2dGeometry& conv, Part part, const float* x, const float* weight,
               const float* bias, bool relu, float* y, float* workspace) {
+  if (auto depthwise = depthwise_form(conv)) {
+    depthwise->relu = relu;
+    return kernel_table().depthwise.convolve(*depthwise, part, x, weight, bias, y, workspace);
+  }
   Windows windows = forward_windows(conv);
   windows.relu = relu;
   const std::int64_t units = convolve_units(windows);
@@ -70,6 +81,9 @@ void convolve(const Conv2dGeometry& conv, Part part, const float* x, const float
 
 void convolve_input_gradient(const Conv2dGeometry& conv, Part part, const float* dy,
                              const float* weight, float* dx, float* workspace) {
+  if (const auto depthwise = depthwise_form(conv))
+    return kernel_table().depthwise.convolve_input_gradient(*depthwise, part, dy, weight, dx,
+                                                            workspace);
   std::int64_t first = 0;
   for (const Windows& windows : input_gradient_windows(conv)) {
     const std::int64_t units = convolve_units(windows);
@@ -86,6 +100,9 @@ void convolve_input_gradient(const Conv2dGeometry& conv, Part part, const float*
 
 void convolve_weight_gradient(const Conv2dGeometry& conv, Part part, const float* x,
                               const float* dy, float* dweight, float* workspace) {
+  if (const auto depthwise = depthwise_form(conv))
+    return kernel_table().depthwise.convolve_weight_gradient(*depthwise, part, x, dy, dweight,
+                                                             workspace);
   const Windows windows = weight_gradient_windows(conv);
   const std::int64_t units = conv.group_outputs();
   for (std::int64_t group = 0; group < conv.groups; ++group) {

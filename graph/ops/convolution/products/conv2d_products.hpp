@@ -1,5 +1,6 @@
-// These functions compute a convolution and its two gradients as matrix products, group by group,
-// on one thread for a part of the units. The order of every sum depends on the geometry alone.
+// These functions compute a convolution and its two gradients on one thread for a part of the
+// units: as matrix products, group by group, or, if each channel is convolved by itself, by kernels
+// for that. The order of every sum depends on the geometry alone.
 #pragma once
 
 #include "graph/ops/convolution/products/geometry.hpp"

@@ -126,6 +126,25 @@ Cost Conv2dGeometry::cost() const noexcept {
   return {.flops = 2 * outputs * static_cast<double>(depth()), .bytes = 4 * cells};
 }
 
+std::optional<DepthwiseConvolution> depthwise_form(const Conv2dGeometry& conv) {
+  if (conv.groups == 1 || conv.groups != conv.c || conv.groups != conv.o) return std::nullopt;
+  const Window2d& window = conv.window;
+  return DepthwiseConvolution{.samples = conv.n,
+                              .channels = conv.c,
+                              .height = conv.h,
+                              .width = conv.w,
+                              .out_height = conv.oh,
+                              .out_width = conv.ow,
+                              .kernel_height = window.kernel[0],
+                              .kernel_width = window.kernel[1],
+                              .stride_height = window.stride[0],
+                              .stride_width = window.stride[1],
+                              .padding_height = window.padding[0],
+                              .padding_width = window.padding[1],
+                              .dilation_height = window.dilation[0],
+                              .dilation_width = window.dilation[1]};
+}
+
 Windows forward_windows(const Conv2dGeometry& conv) {
   return cut_for_sums(forward_of(conv));
 }

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "graph/kernels/depthwise/depthwise.hpp"
 #include "graph/kernels/products/windows.hpp"
 #include "graph/ops/rules/window2d.hpp"
 
@@ -27,6 +29,10 @@ struct Conv2dGeometry {
 
   Cost cost() const noexcept;
 };
+
+/// Returns the sizes of `conv` in the form of the depthwise kernels, if each of its several
+/// channels is convolved by itself with one kernel.
+std::optional<DepthwiseConvolution> depthwise_form(const Conv2dGeometry& conv);
 
 /// Returns the windows of the convolution from one group of x to one group of y.
 Windows forward_windows(const Conv2dGeometry& conv);

@@ -1,0 +1,61 @@
+#include "graph/kernels/depthwise/workspace.hpp"
+
+namespace penstock::graph {
+namespace {
+
+/// Kernels read and write this many floats behind a plane at most: they compute whole vectors, some
+/// at a time.
+constexpr std::int64_t slack = 128;
+
+std::int64_t extent(std::int64_t dilation, std::int64_t kernel) {
+  return dilation * (kernel - 1);
+}
+
+DepthwiseWorkspace planes(std::int64_t rows, std::int64_t pitch, std::int64_t run,
+                          std::int64_t sums) {
+  const std::int64_t results = rows * pitch + slack;
+  return {.pitch = pitch,
+          .rows = rows,
+          .run = run,
+          .results = results,
+          .sums = results + run + slack,
+          .end = results + run + slack + sums};
+}
+
+}  // namespace
+
+DepthwiseWorkspace depthwise_workspace(const DepthwiseConvolution& conv) {
+  const std::int64_t pitch = conv.width + 2 * conv.padding_width;
+  const std::int64_t row = (conv.out_width - 1) * conv.stride_width + 1;
+  const std::int64_t rows = conv.stride_height == 1 ? conv.out_height : 1;
+  return planes(conv.height + 2 * conv.padding_height, pitch, (rows - 1) * pitch + row, 0);
+}
+
+DepthwiseWorkspace depthwise_input_gradient_workspace(const DepthwiseConvolution& conv) {
+  const std::int64_t pitch = conv.width + extent(conv.dilation_width, conv.kernel_width);
+  return planes(conv.height + extent(conv.dilation_height, conv.kernel_height), pitch,
+                (conv.height - 1) * pitch + conv.width, 0);
+}
+
+DepthwiseWorkspace depthwise_weight_gradient_workspace(const DepthwiseConvolution& conv) {
+  constexpr std::int64_t most_lanes = 16;
+  const std::int64_t pitch = conv.width + 2 * conv.padding_width;
+  const std::int64_t run = (conv.out_height - 1) * conv.stride_height * pitch +
+                           (conv.out_width - 1) * conv.stride_width + 1;
+  return planes(conv.height + 2 * conv.padding_height, pitch, run,
+                conv.kernel_height * conv.kernel_width * most_lanes);
+}
+
+std::int64_t depthwise_floats(const DepthwiseConvolution& conv) {
+  return depthwise_workspace(conv).end;
+}
+
+std::int64_t depthwise_input_gradient_floats(const DepthwiseConvolution& conv) {
+  return depthwise_input_gradient_workspace(conv).end;
+}
+
+std::int64_t depthwise_weight_gradient_floats(const DepthwiseConvolution& conv) {
+  return depthwise_weight_gradient_workspace(conv).end;
+}
+
+}  // namespace penstock::graph

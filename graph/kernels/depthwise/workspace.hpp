@@ -1,0 +1,32 @@
+// The workspaces of the depthwise kernels are planes with borders of zeros, so that every tap of
+// the kernel reads a run of neighbouring floats. This header has declarations only, because sources
+// of every instruction set include it.
+#pragma once
+
+#include <cstdint>
+
+#include "graph/kernels/depthwise/depthwise.hpp"
+
+namespace penstock::graph {
+
+/// A DepthwiseWorkspace says how large the planes of a workspace are, and where they begin in it.
+struct DepthwiseWorkspace {
+  std::int64_t pitch;    ///< Rows of the first plane are this many floats apart.
+  std::int64_t rows;     ///< The first plane has this many rows.
+  std::int64_t run;      ///< So many results are computed in one run over the first plane.
+  std::int64_t results;  ///< The second plane, of the results of a run, begins here.
+  std::int64_t sums;     ///< Behind it, sums of the gradients of a weight begin here.
+  std::int64_t end;      ///< The workspace has this many floats.
+};
+
+/// Returns the workspace of a convolution: the first plane is the image with its padding.
+DepthwiseWorkspace depthwise_workspace(const DepthwiseConvolution& conv);
+/// Returns the workspace of the gradient of the input: the first plane is the gradient of the
+/// output with zeros between its pixels, if the stride is above 1, and around them.
+DepthwiseWorkspace depthwise_input_gradient_workspace(const DepthwiseConvolution& conv);
+/// Returns the workspace of the gradient of the weight: the first plane is the image with its
+/// padding, and the second the gradient of the output, pixel by pixel at the place of the image's
+/// pixel that the first tap reads.
+DepthwiseWorkspace depthwise_weight_gradient_workspace(const DepthwiseConvolution& conv);
+
+}  // namespace penstock::graph

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "graph/ir/op.hpp"
+
+namespace penstock::graph {
+
+namespace attribute {
+
+inline constexpr TextAttribute custom_op{"op", ""};
+
+}  // namespace attribute
+
+/// The op is one of the host's (penstock/custom_op.hpp), whose name is the attribute `op`. The
+/// inputs are what it takes, and the output is f32.
+extern const Op custom;
+/// Maps (inputs, y, dy) of a custom op to the gradients of those inputs whose positions the
+/// attribute `needed` lists. The other attribute is `op`.
+extern const Op custom_gradient;
+
+}  // namespace penstock::graph
