@@ -17,8 +17,8 @@ int main() {
     const std::vector<std::uint8_t> data(images * 784, 1);
     const Task& task = mnist_training().task;
     const Cut& cut = mnist_training().pytorch;
-    const auto runner =
-        pytorch()->runner(task, cut, initial_weights(task.network), noise(cut.samples()));
+    const auto runner = pytorch()->runner(task, cut, initial_weights(task.network),
+                                          noise(task.network, cut.samples()));
     for (std::int64_t done = 0; done < images; done += cut.samples()) runner->run();
     peak = data.back() == 1 ? trainer::peak_resident_bytes() : 0;
   }

@@ -1,5 +1,7 @@
 #include "benchmarks/networks/contests.hpp"
 
+#include <algorithm>
+
 namespace penstock::benchmarks {
 namespace {
 
@@ -10,8 +12,8 @@ constexpr const char* four = "B1|B2|B3|B4";
 /// Returns a text such as "1 stage x2, b=40 G=5".
 std::string describe(const Setting& setting, bool training) {
   const auto& [cut, topology] = std::pair(setting.cut, setting.topology);
-  std::string text =
-      std::to_string(topology.stages.size()) + " stage" + (topology.stages.size() == 1 ? "" : "s");
+  const std::size_t stages = std::max<std::size_t>(1, topology.stages.size());
+  std::string text = std::to_string(stages) + " stage" + (stages == 1 ? "" : "s");
   if (topology.replication_factor > 1) text += " x" + std::to_string(topology.replication_factor);
   text += ", b=" + std::to_string(cut.batch);
   return training ? text + " G=" + std::to_string(cut.accumulation) : text;
@@ -19,7 +21,7 @@ std::string describe(const Setting& setting, bool training) {
 
 Setting training(const char* stages, int replicas, const Cut& cut) {
   Setting setting{.name = {}, .cut = cut, .topology = {}};
-  setting.topology.stages = parse_stages(stages);
+  if (*stages != '\0') setting.topology.stages = parse_stages(stages);
   setting.topology.replication_factor = replicas;
   setting.name = describe(setting, true);
   return setting;
@@ -102,6 +104,29 @@ Contest mlp_training(const Cut& pytorch, const Goal& goal) {
           .goal = goal};
 }
 
+Contest keyword_training() {
+  constexpr std::int64_t updates = 20;
+  return {.title = "keyword network training, 32 an update",
+          .unit = "words/s",
+          .task = {.network = "keywords"},
+          .megaflops = 15.3,
+          .settings = {training("", 1, {32, 1, updates})},
+          .pytorch = {32, 1, updates},
+          .goal = {.times_pytorch = 3}};
+}
+
+Contest gpt_training() {
+  constexpr std::int64_t updates = 10;
+  return {.title = "gpt training, 12 an update",
+          .unit = "windows/s",
+          .task = {.network = "gpt"},
+          .megaflops = 338,
+          .settings = {training("", 1, {12, 1, updates}), training("", 2, {6, 1, updates}),
+                       training("embed,h.0,h.1|h.2,h.3,head", 1, {6, 2, updates})},
+          .pytorch = {12, 1, updates},
+          .goal = {.times_pytorch = 2}};
+}
+
 }  // namespace
 
 const Contest& mnist_training() {
@@ -121,7 +146,9 @@ const std::vector<Contest>& contests() {
                                         mnist_inference_of_8(),
                                         fashion_training(),
                                         mlp_training({32, 4, 25}, {.times_pytorch = 5}),
-                                        mlp_training({128, 1, 25}, {})};
+                                        mlp_training({128, 1, 25}, {}),
+                                        keyword_training(),
+                                        gpt_training()};
   return all;
 }
 

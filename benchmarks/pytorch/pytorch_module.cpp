@@ -19,21 +19,29 @@ Tensor copy_of(const std::vector<float>& values, const std::vector<std::int64_t>
 }
 
 struct MicroBatch {
-  Tensor images, labels;
+  Tensor input, labels;
 };
 
+Tensor tensor_of(const Samples& samples, const Field& field) {
+  std::vector<std::int64_t> shape{samples.count};
+  shape.insert(shape.end(), field.shape.begin(), field.shape.end());
+  return field.numbers.empty() ? copy_of(field.values, shape)
+                               : torch::tensor(field.numbers).reshape(shape);
+}
+
 std::vector<MicroBatch> micro_batches(const Samples& samples, std::int64_t batch) {
-  const Tensor images = copy_of(samples.images, {-1, 1, 28, 28});
-  const Tensor labels = torch::tensor(samples.labels);
+  const Tensor input = tensor_of(samples, samples.fields[0]);
+  const Tensor labels = tensor_of(samples, samples.fields[1]);
   std::vector<MicroBatch> result;
-  for (std::int64_t row = 0; row + batch <= labels.size(0); row += batch)
-    result.push_back({images.narrow(0, row, batch), labels.narrow(0, row, batch)});
+  for (std::int64_t row = 0; row + batch <= samples.count; row += batch)
+    result.push_back({input.narrow(0, row, batch), labels.narrow(0, row, batch)});
   return result;
 }
 
 std::vector<Tensor> tensors_of(const TorchWeights& weights) {
   std::vector<Tensor> tensors;
-  for (const auto& [name, tensor] : weights) tensors.push_back(tensor);
+  for (const auto& [name, tensor] : weights)
+    if (tensor.requires_grad()) tensors.push_back(tensor);
   return tensors;
 }
 
@@ -70,7 +78,8 @@ class TrainingRunner : public Runner {
  private:
   /// Adds the gradient of a micro-batch, and returns the loss of the micro-batch.
   double accumulate(const MicroBatch& batch) {
-    const Tensor loss = torch::cross_entropy_loss(network_(batch.images, weights_), batch.labels);
+    const Tensor logits = network_(batch.input, weights_);
+    const Tensor loss = torch::cross_entropy_loss(logits.flatten(0, -2), batch.labels.flatten());
     (accumulation_ == 1 ? loss : loss / accumulation_).backward();
     return loss.item<float>();
   }
@@ -93,7 +102,7 @@ class InferenceRunner : public Runner {
     const c10::InferenceMode no_gradients;
     logits_.clear();
     for (const MicroBatch& batch : micro_batches_)
-      logits_.push_back(network_(batch.images, weights_));
+      logits_.push_back(network_(batch.input, weights_));
   }
   double outcome() const override { return torch::cat(logits_).mean().item<float>(); }
 
@@ -124,7 +133,8 @@ class Libtorch : public Pytorch {
                                  const Samples& samples) override {
     TorchWeights tensors;
     for (const auto& [name, weight] : weights)
-      tensors.emplace(name, copy_of(weight.values, weight.shape).set_requires_grad(task.training));
+      tensors.emplace(name, copy_of(weight.values, weight.shape)
+                                .set_requires_grad(task.training && weight.trainable));
     const TorchNetwork network = find_torch_network(task.network);
     if (!task.training) return std::make_unique<InferenceRunner>(network, cut, tensors, samples);
     return std::make_unique<TrainingRunner>(network, task.rule, cut, tensors, samples);

@@ -1,5 +1,8 @@
 #include "benchmarks/pytorch/torch_networks.hpp"
 
+#include <cmath>
+#include <limits>
+
 namespace penstock::benchmarks {
 namespace {
 
@@ -35,11 +38,68 @@ Tensor mlp(Tensor x, const TorchWeights& weights) {
   return linear(x, weights, "logits");
 }
 
+/// Returns relu of the batch norm called `name`, which updates its running statistics in training.
+Tensor normed(const Tensor& x, const TorchWeights& weights, const std::string& name) {
+  const bool training = torch::GradMode::is_enabled();
+  return torch::relu(torch::batch_norm(x, weights.at(name + ".weight"), weights.at(name + ".bias"),
+                                       weights.at(name + ".running_mean"),
+                                       weights.at(name + ".running_var"), training, 0.1, 1e-5,
+                                       false));
+}
+
+Tensor keywords(Tensor x, const TorchWeights& weights) {
+  x = torch::conv2d(x, weights.at("first.weight"), {}, 2, {5, 1});
+  x = normed(x, weights, "first.norm");
+  for (const std::string block : {"b1", "b2", "b3", "b4"}) {
+    const Tensor& each = weights.at(block + ".each.weight");
+    x = normed(torch::conv2d(x, each, {}, 1, 1, 1, each.size(0)), weights, block + ".each.norm");
+    x = normed(torch::conv2d(x, weights.at(block + ".mixed.weight")), weights,
+               block + ".mixed.norm");
+  }
+  return linear(x.mean({2, 3}), weights, "out");
+}
+
+Tensor layer_norm(const Tensor& x, const TorchWeights& weights, const std::string& name) {
+  return torch::layer_norm(x, {x.size(-1)}, weights.at(name + ".weight"));
+}
+
+/// Returns the attention of nanoGPT for 4 heads.
+Tensor attention(const Tensor& x, const TorchWeights& weights, const std::string& name) {
+  constexpr std::int64_t heads = 4;
+  const std::int64_t n = x.size(0), steps = x.size(1), width = x.size(2);
+  const auto qkv = torch::linear(x, weights.at(name + ".qkv.weight")).split(width, 2);
+  const auto of_heads = [&](const Tensor& part) {
+    return part.view({n, steps, heads, width / heads}).transpose(1, 2);
+  };
+  const Tensor q = of_heads(qkv[0]), k = of_heads(qkv[1]), v = of_heads(qkv[2]);
+  const Tensor hidden = torch::ones({steps, steps}, torch::kBool).triu(1);
+  const Tensor scores =
+      q.matmul(k.transpose(-2, -1)) / std::sqrt(static_cast<double>(width / heads));
+  const Tensor shares =
+      scores.masked_fill(hidden, -std::numeric_limits<float>::infinity()).softmax(-1);
+  return torch::linear(shares.matmul(v).transpose(1, 2).reshape({n, steps, width}),
+                       weights.at(name + ".proj.weight"));
+}
+
+Tensor gpt(Tensor tokens, const TorchWeights& weights) {
+  Tensor x = torch::embedding(weights.at("wte.weight"), tokens) + weights.at("wpe.weight");
+  for (const std::string block : {"h.0", "h.1", "h.2", "h.3"}) {
+    x = x + attention(layer_norm(x, weights, block + ".ln_1"), weights, block + ".attn");
+    const Tensor hidden = torch::gelu(torch::linear(layer_norm(x, weights, block + ".ln_2"),
+                                                    weights.at(block + ".mlp.fc.weight")));
+    x = x + torch::linear(hidden, weights.at(block + ".mlp.proj.weight"));
+  }
+  return torch::linear(layer_norm(x, weights, "ln_f"), weights.at("wte.weight"));
+}
+
 }  // namespace
 
 TorchNetwork find_torch_network(const std::string& name) {
-  static const std::map<std::string, TorchNetwork> networks{
-      {"mnist-cnn", mnist_cnn}, {"fashion-cnn", fashion_cnn}, {"mlp", mlp}};
+  static const std::map<std::string, TorchNetwork> networks{{"mnist-cnn", mnist_cnn},
+                                                            {"fashion-cnn", fashion_cnn},
+                                                            {"mlp", mlp},
+                                                            {"keywords", keywords},
+                                                            {"gpt", gpt}};
   return networks.at(name);
 }
 

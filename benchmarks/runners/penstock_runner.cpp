@@ -3,15 +3,11 @@
 #include <numeric>
 #include <span>
 
-#include "apps/networks/networks.hpp"
+#include "benchmarks/runners/benchmark_networks.hpp"
 #include "penstock/penstock.hpp"
 
 namespace penstock::benchmarks {
 namespace {
-
-Model build(const std::string& network) {
-  return networks::find_network(network).build(0);
-}
 
 Optimizer optimizer_for(Rule rule) {
   if (rule == Rule::adamw) return AdamW{};
@@ -23,19 +19,27 @@ double mean(std::span<const float> values) {
 }
 
 TrainingModel training_model(const Task& task, const Setting& setting) {
-  return {build(task.network), options_for(setting), optimizer_for(task.rule)};
+  return {build_network(task.network), options_for(setting), optimizer_for(task.rule)};
 }
 
-Tensor images(const Samples& samples) {
-  return Tensor({static_cast<std::int64_t>(samples.labels.size()), 1, 28, 28}, samples.images);
+/// Returns the first `count` fields of `samples` as tensors.
+std::vector<Tensor> tensors_of(const Samples& samples, std::size_t count) {
+  std::vector<Tensor> tensors;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Field& field = samples.fields[i];
+    std::vector<std::int64_t> dims{samples.count};
+    dims.insert(dims.end(), field.shape.begin(), field.shape.end());
+    tensors.push_back(field.numbers.empty() ? Tensor(Shape(dims), field.values)
+                                            : Tensor(Shape(dims), field.numbers));
+  }
+  return tensors;
 }
 
 class TrainingRunner : public Runner {
  public:
   TrainingRunner(const Task& task, const Setting& setting, const Samples& samples)
       : model_(training_model(task, setting)),
-        inputs_{images(samples),
-                Tensor({static_cast<std::int64_t>(samples.labels.size())}, samples.labels)} {}
+        inputs_(tensors_of(samples, samples.fields.size())) {}
 
   void run() override { result_ = model_.step(inputs_); }
   double outcome() const override { return result_.mean_loss; }
@@ -49,7 +53,8 @@ class TrainingRunner : public Runner {
 class InferenceRunner : public Runner {
  public:
   InferenceRunner(const Task& task, const Setting& setting, const Samples& samples)
-      : model_(build(task.network), options_for(setting)), inputs_{images(samples)} {}
+      : model_(build_network(task.network), options_for(setting)),
+        inputs_(tensors_of(samples, samples.fields.size() - 1)) {}
 
   void run() override { result_ = model_.run(inputs_); }
   double outcome() const override { return mean(result_.output("logits").as<float>()); }
@@ -78,7 +83,7 @@ std::unique_ptr<Runner> penstock_runner(const Task& task, const Setting& setting
 }
 
 Weights initial_weights(const std::string& network) {
-  const Model model = build(network);
+  const Model model = build_network(network);
   Weights weights;
   for (const ParameterInfo& parameter : model.parameters()) {
     Weight& weight = weights[parameter.name];
@@ -86,20 +91,27 @@ Weights initial_weights(const std::string& network) {
     const Tensor tensor = model.weight(parameter.name);
     const std::span<const float> values = tensor.as<float>();
     weight.values.assign(values.begin(), values.end());
+    weight.trainable = parameter.trainable;
   }
   return weights;
 }
 
-Samples noise(std::int64_t count) {
-  Samples samples{.images = std::vector<float>(static_cast<std::size_t>(count) * 784),
-                  .labels = std::vector<std::int64_t>(static_cast<std::size_t>(count))};
+Samples noise(const std::string& network, std::int64_t count) {
+  Samples samples{.count = count};
   std::uint32_t state = 1;
-  for (float& pixel : samples.images) {
-    state = state * 1664525u + 1013904223u;
-    pixel = static_cast<float>(state >> 8) * 0x1p-23f - 1.0f;
+  for (const InputSize& input : inputs_of(network)) {
+    Field field{.shape = input.shape};
+    std::int64_t elements = count;
+    for (const std::int64_t dim : input.shape) elements *= dim;
+    for (std::int64_t i = 0; i < elements; ++i) {
+      state = state * 1664525u + 1013904223u;
+      if (input.classes > 0)
+        field.numbers.push_back(static_cast<std::int64_t>(state >> 8) % input.classes);
+      else
+        field.values.push_back(static_cast<float>(state >> 8) * 0x1p-23f - 1.0f);
+    }
+    samples.fields.push_back(std::move(field));
   }
-  for (std::size_t i = 0; i < samples.labels.size(); ++i)
-    samples.labels[i] = static_cast<std::int64_t>(i % 10);
   return samples;
 }
 

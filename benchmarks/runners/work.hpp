@@ -33,13 +33,22 @@ struct Cut {
 struct Weight {
   std::vector<std::int64_t> shape = {};
   std::vector<float> values = {};
+  bool trainable = true;  ///< This is false for a buffer, such as a running mean.
 };
 using Weights = std::map<std::string, Weight>;
 
-/// A Samples has images [samples,1,28,28] and their classes.
+/// A Field has one input of a network for all samples, whose shapes are `shape`. Either `values` or
+/// `numbers` has the elements, sample by sample.
+struct Field {
+  std::vector<std::int64_t> shape = {};
+  std::vector<float> values = {};
+  std::vector<std::int64_t> numbers = {};
+};
+
+/// A Samples has what a network reads and then, as the last field, the classes that it should find.
 struct Samples {
-  std::vector<float> images = {};
-  std::vector<std::int64_t> labels = {};
+  std::int64_t count = 0;
+  std::vector<Field> fields = {};
 };
 
 }  // namespace penstock::benchmarks

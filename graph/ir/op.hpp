@@ -190,6 +190,9 @@ struct Op {
   /// and keeps a mean of them in buffers. If so, each replica has statistics, and such buffers, of
   /// its own.
   bool has_batch_statistics = false;
+  /// `keeps_state` says whether the op changes its buffers in inference, and each call goes on from
+  /// what the call before left in them. Such an op is for inference only.
+  bool keeps_state = false;
 };
 
 /// A GradientContext gives an op's `backward` the node to differentiate, and functions to emit

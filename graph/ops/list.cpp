@@ -38,6 +38,7 @@
 #include "graph/ops/norms/group_norm.hpp"
 #include "graph/ops/norms/layer_norm.hpp"
 #include "graph/ops/sequences/attention.hpp"
+#include "graph/ops/sequences/cached_attention.hpp"
 #include "graph/ops/sequences/causal_mask.hpp"
 #include "graph/ops/sequences/embedding.hpp"
 #include "penstock/error.hpp"
@@ -67,6 +68,7 @@ constexpr std::array ops{
     &binary_cross_entropy_with_logits,
     &binary_cross_entropy_with_logits_gradient,
     &binary_cross_entropy_with_logits_target_gradient,
+    &cached_attention,
     &causal_mask,
     &causal_mask_gradient,
     &ceil,

@@ -135,4 +135,12 @@ struct AttentionOptions {
   std::string name = "";
 };
 
+/// CachedAttentionOptions are the options of Model::cached_attention().
+struct CachedAttentionOptions {
+  /// The features of q, k and v are those of this many heads, side by side. Each head attends by
+  /// itself.
+  int heads = 1;
+  std::int64_t length = 0;  ///< The sequence grows up to this many rows, 1 or more.
+};
+
 }  // namespace penstock

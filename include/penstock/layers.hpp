@@ -111,6 +111,16 @@ class Layers : public Activations {
   Value attention(Value q, Value k, Value v, const AttentionOptions& options = {});
   /// Returns attention() of q, k and v that are side by side: qkv [N,...,T,3·h·d] -> [N,...,T,h·d].
   Value attention(Value qkv, const AttentionOptions& options = {});
+  /// Adds a causal attention for a sequence that grows from call to call of an InferenceModel, such
+  /// as a text that is written token by token: q [1,S,h·d], k [1,S,h·d] and v [1,S,h·e] are the
+  /// newest S rows, and `position`, an i64 input of shape [1], says where in the sequence they begin.
+  /// They see themselves and all earlier rows, whose keys and values stay on the layer's IPU, in the
+  /// buffers NAME.keys and NAME.values, from one call to the next. A call with position 0 begins a
+  /// new sequence. A change of the model's weights or of these buffers does, too: it sets what the
+  /// IPUs keep back to the model's own buffers, which are zeros.
+  /// A model with this layer cannot be trained, and its InferenceModel takes one sample a call.
+  Value cached_attention(const std::string& name, Value q, Value k, Value v, Value position,
+                         const CachedAttentionOptions& options);
   /// Adds an op of the host's, which register_op() has made known under the name `op`. Its result
   /// is f32.
   /// @throws Error invalid_argument if there is no such op; shape_mismatch if the op refuses the

@@ -10,6 +10,7 @@
 #include "graph/ops/movement/rearrange.hpp"
 #include "graph/ops/movement/slices.hpp"
 #include "graph/ops/sequences/attention.hpp"
+#include "graph/ops/sequences/cached_attention.hpp"
 #include "graph/ops/sequences/causal_mask.hpp"
 #include "penstock/error.hpp"
 

