@@ -14,8 +14,11 @@
 
 namespace penstock {
 
-ModelBody::ModelBody(const Model& model, const Options& options, const Optimizer* optimizer)
-    : calls_(ModelAccess::calls(model)), options_(options), running_(model, options, optimizer) {}
+ModelBody::ModelBody(const Model& model, const Options& options, const Optimizer* optimizer,
+                     const Objective& objective)
+    : calls_(ModelAccess::calls(model)),
+      options_(options),
+      running_(model, options, optimizer, objective) {}
 
 StepResult ModelBody::run(std::span<const Tensor> inputs, const std::stop_token& stop) {
   const Stopwatch watch;

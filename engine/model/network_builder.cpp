@@ -110,6 +110,10 @@ void NetworkBuilder::loss(graph::ValueId value) {
   graph_.loss = value;
 }
 
+void NetworkBuilder::freeze(const std::vector<std::size_t>& variables, bool frozen) noexcept {
+  for (const std::size_t variable : variables) graph_.variables[variable].frozen = frozen;
+}
+
 std::string NetworkBuilder::described(graph::ValueId value) const {
   const graph::NodeId producer = graph_.value(value).producer;
   return producer == graph::none ? quoted_text(graph_.value(value).name)

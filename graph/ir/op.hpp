@@ -190,6 +190,9 @@ struct Op {
   /// and keeps a mean of them in buffers. If so, each replica has statistics, and such buffers, of
   /// its own.
   bool has_batch_statistics = false;
+  /// `stops_gradient` says whether the outputs count as constants for training, whatever they are
+  /// computed from.
+  bool stops_gradient = false;
 };
 
 /// A GradientContext gives an op's `backward` the node to differentiate, and functions to emit

@@ -74,6 +74,15 @@ void refuse_lost_inputs(const Graph& graph, const Node& node) {
                                          " is computed in training only");
 }
 
+/// Returns a list that says of each ValueId whether the value is a frozen buffer.
+std::vector<bool> frozen_buffers(const Graph& graph) {
+  std::vector<bool> frozen(graph.values.size());
+  for (const Variable& variable : graph.variables)
+    frozen[index(variable.value)] =
+        variable.frozen && graph.value(variable.value).kind == ValueKind::buffer;
+  return frozen;
+}
+
 }  // namespace
 
 ValueId final_loss(const Graph& graph) {
@@ -96,6 +105,21 @@ ValueId final_loss(const Graph& graph) {
              ", which is no loss: wrap what should be minimised in " +
              "identity_loss, or say with loss() what it is");
   return loss;
+}
+
+Graph training_form(const Graph& model) {
+  Graph graph = model;
+  graph.loss = final_loss(model);
+  const std::vector<bool> frozen = frozen_buffers(model);
+  for (Node& node : graph.nodes) {
+    refuse_lost_inputs(graph, node);
+    const auto updates_frozen = [&](const Update& update) {
+      return frozen[index(node.inputs[index(update.input)])];
+    };
+    if (node.op->inference && std::ranges::any_of(node.op->updates, updates_frozen))
+      replace(graph, node);
+  }
+  return graph;
 }
 
 Graph inference_form(const Graph& model) {
