@@ -5,6 +5,7 @@
 #include "engine/model/model_state.hpp"
 #include "graph/ir/op.hpp"
 #include "graph/values/text.hpp"
+#include "penstock/error.hpp"
 
 namespace penstock {
 namespace {
@@ -46,7 +47,12 @@ void freeze_buffers(auto& impl, const std::string& pattern, bool frozen) {
   const graph::Graph& graph = impl.network.graph();
   const auto chosen =
       matching_variables(graph, graph::ValueKind::buffer, pattern, subject_of(graph));
-  impl.network.freeze(buffers_of_layers(graph, chosen), frozen);
+  const std::vector<std::size_t> buffers = buffers_of_layers(graph, chosen);
+  if (buffers.empty())
+    throw Error(Errc::invalid_argument,
+                subject_of(graph) + ": expected the statistics of a norm, " + "got " +
+                    quoted_text(pattern) + ", which matches constants alone");
+  impl.network.freeze(buffers, frozen);
 }
 
 }  // namespace

@@ -59,9 +59,9 @@ void remove_other_outputs(graph::Graph& graph, const std::vector<std::string>& p
 }  // namespace
 
 graph::Graph ModelAccess::graph_of(const Model& model, const Objective& objective) {
-  const Model::Impl& impl = *model.impl_;
+  const ModelState& impl = *model.impl_;
   graph::Graph graph = impl.network.graph();
-  if (objective.loss) set_loss(graph, impl.id("objective.loss", *objective.loss));
+  if (objective.loss) set_loss(graph, impl.id("objective.loss", objective.loss));
   freeze_others(graph, objective.trains);
   remove_other_outputs(graph, objective.outputs);
   return graph;

@@ -2,11 +2,10 @@
 // with its own loss, parameters and optimizer. An Objective is plain data.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "penstock/model.hpp"
+#include "penstock/value.hpp"
 
 namespace penstock {
 
@@ -15,7 +14,7 @@ namespace penstock {
 struct Objective {
   /// `loss` is the value that the training minimizes, as if Model::loss() had been called with it.
   /// By default, the training minimizes the model's own loss.
-  std::optional<Value> loss = {};
+  Value loss = {};
   /// The training changes the parameters whose names match one of these patterns, and that
   /// Model::freeze() has not frozen. To all others it does what it does to frozen parameters.
   std::vector<std::string> trains = {"*"};

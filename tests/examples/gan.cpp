@@ -19,8 +19,8 @@ struct Gan {
 };
 
 /// Returns -log(sigmoid(score)), which is small if the score is high.
-Value surprise(Model& model, Value score) {
-  return model.neg(model.log(model.sigmoid(score)));
+Value surprise(Model& model, const Value& score) {
+  return -model.log(model.sigmoid(score));
 }
 
 Gan network() {
@@ -35,16 +35,16 @@ Gan network() {
   }
   const auto block = model.block("discriminator");
   const Initializer start = Initializer::kaiming_normal(0.2);
-  const Value hidden = model.parameter("discriminator.hidden", {width, 2}, start),
-              bias = model.parameter("discriminator.bias", {width}, Initializer::constant(0)),
-              out = model.parameter("discriminator.out", {1, width}, start);
+  const Value weight = model.parameter("discriminator.hidden.weight", {width, 2}, start),
+              bias =
+                  model.parameter("discriminator.hidden.bias", {width}, Initializer::constant(0)),
+              out = model.parameter("discriminator.out.weight", {1, width}, start);
   // The discriminator is used twice, with the same parameters.
-  const auto score = [&](Value x) {
-    const Value activation = model.leaky_relu(model.add(model.linear(x, hidden), bias), 0.2);
-    return model.linear(activation, out);
+  const auto score = [&](const Value& x) {
+    return model.linear(model.leaky_relu(model.linear(x, weight, bias), 0.2), out);
   };
   const Value of_fake = score(fake), of_real = score(real);
-  const Value mistakes = model.add(surprise(model, of_real), surprise(model, model.neg(of_fake)));
+  const Value mistakes = surprise(model, of_real) + surprise(model, -of_fake);
   return {.model = model,
           .discriminator_loss = model.identity_loss(mistakes),
           .generator_loss = model.identity_loss(surprise(model, of_fake))};
