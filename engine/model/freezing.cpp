@@ -34,16 +34,16 @@ std::vector<std::size_t> buffers_of_layers(const graph::Graph& graph,
   return positions;
 }
 
-/// Freezes or unfreezes the parameters of `impl`, a Model::Impl, whose names `pattern` matches.
-void freeze_parameters(auto& impl, const std::string& pattern, bool frozen) {
+/// Freezes or unfreezes the parameters of `impl` whose names `pattern` matches.
+void freeze_parameters(ModelState& impl, const std::string& pattern, bool frozen) {
   const graph::Graph& graph = impl.network.graph();
   impl.network.freeze(
       matching_variables(graph, graph::ValueKind::parameter, pattern, subject_of(graph)), frozen);
 }
 
-/// Freezes or unfreezes the buffers of the layers of `impl`, a Model::Impl, that have a buffer
-/// whose name `pattern` matches.
-void freeze_buffers(auto& impl, const std::string& pattern, bool frozen) {
+/// Freezes or unfreezes the buffers of the layers of `impl` that have a buffer whose name `pattern`
+/// matches.
+void freeze_buffers(ModelState& impl, const std::string& pattern, bool frozen) {
   const graph::Graph& graph = impl.network.graph();
   const auto chosen =
       matching_variables(graph, graph::ValueKind::buffer, pattern, subject_of(graph));

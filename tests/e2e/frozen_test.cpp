@@ -80,7 +80,7 @@ const Condition conditions[] = {
     {"replicated, with a divided state",
      [](Options& options, Optimizer&) {
        options.topology.replication_factor = 2;
-       options.training.sharding.optimizer_state = {.on = true, .minimum_elements = 1};
+       options.training.sharding.optimizer_state = {.on = true, .minimum_elements = 2};
      }},
     {"recomputed", [](Options& options, Optimizer&) { options.training.recompute = true; }},
     {"all offloaded",

@@ -338,7 +338,8 @@ TEST(Objective, IsRefusedIfItNamesWhatIsNotThere) {
     return refusal(code, [&] { TrainingModel(network.model, options("B1|B2"), {}, objective); });
   };
   EXPECT_EQ(text(Errc::invalid_argument, {.loss = network.first_loss, .trains = {"d.*", "h.*"}}),
-            "objective.trains[1]: there is no parameter \"h.*\"; did you mean \"d.*\"");
+            "objective.trains[1]: there is no parameter \"h.*\"; there are: g.hidden.weight, "
+            "g.hidden.bias, g.out.weight, g.out.bias, d.hidden, d.out");
   EXPECT_EQ(text(Errc::invalid_argument, {.loss = network.first_loss, .outputs = {"fakes"}}),
             "objective.outputs[0]: there is no output \"fakes\"; did you mean \"fake\"?");
   EXPECT_NE(text(Errc::invalid_model, {.loss = gan().first_loss}).find("objective.loss: expected"),

@@ -45,7 +45,7 @@ Model network(const Case& one) {
   const Value labels = model.labels();
   {
     const auto block = model.block("B1");
-    x = model.conv2d("body.conv", x, {.out_channels = 4, .kernel = 3});
+    x = model.conv2d("body.conv", x, {.out_channels = 4, .kernel = 3, .bias = false});
   }
   {
     const auto block = model.block("B2");

@@ -31,8 +31,9 @@ CASES = {
 class Network(torch.nn.Module):
     def __init__(self):
         super().__init__()
+        # A bias before the norm would have a gradient of nothing but rounding errors.
         self.body = torch.nn.ModuleDict(
-            {'conv': torch.nn.Conv2d(3, 4, 3), 'norm': torch.nn.BatchNorm2d(4)})
+            {'conv': torch.nn.Conv2d(3, 4, 3, bias=False), 'norm': torch.nn.BatchNorm2d(4)})
         self.first = torch.nn.Linear(4 * 4 * 4, 8)
         self.middle = torch.nn.Linear(8, 8)
         self.head = torch.nn.Linear(8, 5)
