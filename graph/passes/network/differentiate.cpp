@@ -73,7 +73,12 @@ class Differentiation {
                    {"loss_scaled", std::int64_t{1}}})};
   }
 
-  bool any_frozen() const { return std::ranges::any_of(graph_.variables, &Variable::frozen); }
+  /// Returns whether any parameter is frozen.
+  bool any_frozen() const {
+    return std::ranges::any_of(graph_.variables, [this](const Variable& variable) {
+      return variable.frozen && graph_.value(variable.value).kind == ValueKind::parameter;
+    });
+  }
 
   GradientContext context_of(NodeId node) { return {graph_, node, {}, {}}; }
 

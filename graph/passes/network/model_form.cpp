@@ -97,7 +97,8 @@ ValueId final_loss(const Graph& graph) {
         "should be minimised in identity_loss");
   if (losses.size() > 1)
     refuse("has several independent losses, " + enumeration(graph, losses) +
-           ", and training minimises one: add them up and wrap the sum in identity_loss");
+           ", and training minimises one: add them up and wrap the sum in identity_loss, or train "
+           "each by an Objective of its own");
   const ValueId loss = graph.node(losses[0]).outputs[0];
   for (const Node& node : graph.nodes)
     if (std::ranges::count(node.inputs, loss) > 0)

@@ -66,7 +66,7 @@ TEST(FinalLoss, IsAmbiguousWhereSeveralAreIndependent) {
   EXPECT_EQ(refusal(Errc::invalid_model, [&] { final_loss(network.builder.graph()); }),
             "model \"test\": has several independent losses, l1_loss \"l\", smooth_l1_loss \"s\" "
             "and identity_loss \"i\", and training minimises one: add them up and wrap the sum in "
-            "identity_loss");
+            "identity_loss, or train each by an Objective of its own");
 }
 
 TEST(FinalLoss, IsAmbiguousWhereSomethingElseWasMadeOfTheLast) {
