@@ -81,7 +81,7 @@ double distance(InferenceModel& generator) {
 int main() {
   const Gan gan = network();
   const Options options{.batch_size = batch};
-  const Optimizer adam = Adam{.learning_rate = 2e-3, .beta1 = 0.5};
+  const Optimizer adam = Adam{.learning_rate = 5e-3, .beta1 = 0.5};
   TrainingModel discriminator(
       gan.model, options, adam,
       {.loss = gan.discriminator_loss, .trains = {"discriminator.*"}, .outputs = {}});
@@ -90,7 +90,7 @@ int main() {
   InferenceModel points(gan.model, options);
 
   const double before = distance(points);
-  for (int round = 0; round < 600; ++round) {
+  for (int round = 0; round < 1500; ++round) {
     discriminator.step({noise(), circle()});
     generator.step({noise()});
   }

@@ -15,7 +15,7 @@ namespace {
 
 using testing::refusal;
 
-Model network() {
+Model conv_and_norms() {
   Model model("m");
   Value x = model.input("x", {2, 4, 4});
   x = model.conv2d("body.conv", x, {.out_channels = 3, .kernel = 3});
@@ -26,7 +26,7 @@ Model network() {
 }
 
 /// Returns the names of the parameters and buffers of which `says` is true, joined by blanks.
-std::string names(const Model& model, bool ParameterInfo::*says) {
+std::string named_by(const Model& model, bool ParameterInfo::*says) {
   std::string text;
   for (const ParameterInfo& info : model.parameters())
     if (info.*says) text += (text.empty() ? "" : " ") + info.name;
@@ -34,38 +34,41 @@ std::string names(const Model& model, bool ParameterInfo::*says) {
 }
 
 TEST(Freezing, IsToldOfEachParameter) {
-  Model model = network();
+  Model model = conv_and_norms();
   const std::string all =
       "body.conv.weight body.conv.bias body.norm.weight body.norm.bias norm.weight norm.bias "
       "head.weight head.bias";
-  EXPECT_EQ(names(model, &ParameterInfo::trainable), all);
-  EXPECT_EQ(names(model, &ParameterInfo::frozen), "");
+  EXPECT_EQ(named_by(model, &ParameterInfo::trainable), all);
+  EXPECT_EQ(named_by(model, &ParameterInfo::frozen), "");
   model.freeze("body.*");
-  EXPECT_EQ(names(model, &ParameterInfo::trainable), "norm.weight norm.bias head.weight head.bias");
-  EXPECT_EQ(names(model, &ParameterInfo::frozen),
+  EXPECT_EQ(named_by(model, &ParameterInfo::trainable),
+            "norm.weight norm.bias head.weight head.bias");
+  EXPECT_EQ(named_by(model, &ParameterInfo::frozen),
             "body.conv.weight body.conv.bias body.norm.weight body.norm.bias");
   model.unfreeze("body.*.bias");
-  EXPECT_EQ(names(model, &ParameterInfo::frozen), "body.conv.weight body.norm.weight");
+  EXPECT_EQ(named_by(model, &ParameterInfo::frozen), "body.conv.weight body.norm.weight");
   model.unfreeze("*");
-  EXPECT_EQ(names(model, &ParameterInfo::trainable), all);
+  EXPECT_EQ(named_by(model, &ParameterInfo::trainable), all);
 }
 
 TEST(Freezing, OfStatisticsIsForAllBuffersOfALayer) {
-  Model model = network();
+  Model model = conv_and_norms();
   const std::string buffers =
       "body.norm.running_mean body.norm.running_var norm.running_mean norm.running_var";
-  EXPECT_EQ(names(model, &ParameterInfo::buffer), buffers);
+  EXPECT_EQ(named_by(model, &ParameterInfo::buffer), buffers);
   model.freeze_statistics("body.*mean");
-  EXPECT_EQ(names(model, &ParameterInfo::frozen), "body.norm.running_mean body.norm.running_var");
-  EXPECT_EQ(names(model, &ParameterInfo::buffer), buffers);
+  EXPECT_EQ(named_by(model, &ParameterInfo::frozen),
+            "body.norm.running_mean body.norm.running_var");
+  EXPECT_EQ(named_by(model, &ParameterInfo::buffer), buffers);
   model.freeze_statistics("*");
-  EXPECT_EQ(names(model, &ParameterInfo::frozen), buffers);
+  EXPECT_EQ(named_by(model, &ParameterInfo::frozen), buffers);
   model.unfreeze_statistics("norm.*");
-  EXPECT_EQ(names(model, &ParameterInfo::frozen), "body.norm.running_mean body.norm.running_var");
+  EXPECT_EQ(named_by(model, &ParameterInfo::frozen),
+            "body.norm.running_mean body.norm.running_var");
 }
 
 TEST(Freezing, OfWhatIsNotThereChangesNothing) {
-  Model model = network();
+  Model model = conv_and_norms();
   model.freeze("head.*");
   EXPECT_EQ(refusal(Errc::invalid_argument, [&] { model.freeze("head.wieght"); }),
             "model \"m\": there is no parameter \"head.wieght\"; did you mean \"head.weight\"?");
@@ -77,20 +80,20 @@ TEST(Freezing, OfWhatIsNotThereChangesNothing) {
             std::string::npos);
   EXPECT_NE(refusal(Errc::invalid_argument, [&] { model.unfreeze_statistics("head.*"); }),
             "accepted");
-  EXPECT_EQ(names(model, &ParameterInfo::frozen), "head.weight head.bias");
+  EXPECT_EQ(named_by(model, &ParameterInfo::frozen), "head.weight head.bias");
 }
 
 TEST(Freezing, IsCopiedByCloneAndTheCopyIsIndependent) {
-  Model model = network();
+  Model model = conv_and_norms();
   model.freeze("head.*");
   Model copy = model.clone();
-  EXPECT_EQ(names(copy, &ParameterInfo::frozen), "head.weight head.bias");
+  EXPECT_EQ(named_by(copy, &ParameterInfo::frozen), "head.weight head.bias");
   copy.unfreeze("*");
-  EXPECT_EQ(names(model, &ParameterInfo::frozen), "head.weight head.bias");
+  EXPECT_EQ(named_by(model, &ParameterInfo::frozen), "head.weight head.bias");
 }
 
 TEST(Freezing, InAFunctionThatFailsIsTakenBackWithItsLayers) {
-  Model model = network();
+  Model model = conv_and_norms();
   model.freeze("norm.*");
   Sequential chain(model, model.input("y", {3}));
   const Sequential::Layer layer = [](Model& in, Value x) -> Value {
@@ -100,11 +103,11 @@ TEST(Freezing, InAFunctionThatFailsIsTakenBackWithItsLayers) {
     throw std::runtime_error("no");
   };
   EXPECT_THROW(chain.add(layer), std::exception);
-  EXPECT_EQ(names(model, &ParameterInfo::frozen), "norm.weight norm.bias");
+  EXPECT_EQ(named_by(model, &ParameterInfo::frozen), "norm.weight norm.bias");
 }
 
 TEST(Freezing, LeavesInitializingAsItIs) {
-  Model model = network();
+  Model model = conv_and_norms();
   model.freeze("head.bias");
   model.initialize("head.bias", Initializer::constant(2));
   EXPECT_EQ(model.weight("head.bias").as<float>()[0], 2);
