@@ -1,6 +1,8 @@
 #include "engine/model_body.hpp"
 
+#include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "engine/call_samples.hpp"
@@ -14,8 +16,39 @@
 
 namespace penstock {
 
-ModelBody::ModelBody(const Model& model, const Options& options, const Optimizer* optimizer)
-    : calls_(ModelAccess::calls(model)), options_(options), running_(model, options, optimizer) {}
+namespace {
+
+/// Checks that a model whose layers keep state between calls is not trained, and computes one
+/// sample a call, by one plan, on IPUs of one replica.
+/// @throws Error unsupported, which names such a layer.
+void check_state(const Model& model, const Options& options, bool training) {
+  const auto& nodes = ModelAccess::graph(model).nodes;
+  const auto keeps =
+      std::ranges::find_if(nodes, [](const graph::Node& node) { return node.op->keeps_state; });
+  if (keeps == nodes.end()) return;
+  const std::string layer = graph::to_string(*keeps);
+  if (training)
+    throw Error(Errc::unsupported, layer +
+                                       ": it keeps state from call to call, and is for "
+                                       "inference only");
+  const auto& [batch, iterations, replicas] =
+      std::tie(options.batch_size, options.device_iterations, options.topology.replication_factor);
+  if (batch != 1 || iterations != 1 || replicas != 1)
+    throw Error(Errc::unsupported,
+                layer +
+                    ": it keeps state from call to call, and so expects one sample a call, got "
+                    "batch_size " +
+                    std::to_string(batch) + ", device_iterations " + std::to_string(iterations) +
+                    " and replication_factor " + std::to_string(replicas));
+}
+
+}  // namespace
+
+ModelBody::ModelBody(const Model& model, const Options& options, const Optimizer* optimizer,
+                     const Objective& objective)
+    : calls_(ModelAccess::calls(model)),
+      options_((check_state(model, options, optimizer != nullptr), options)),
+      running_(model, options, optimizer, objective) {}
 
 StepResult ModelBody::run(std::span<const Tensor> inputs, const std::stop_token& stop) {
   const Stopwatch watch;

@@ -22,10 +22,11 @@ namespace penstock {
 
 class ModelBody {
  public:
-  /// Compiles `model`, for training with `optimizer` or, if that is null, for inference, and starts
-  /// the actors.
+  /// Compiles `model`, for training with `optimizer` on `objective` or, if `optimizer` is null, for
+  /// inference, and starts the actors.
   /// @throws Error as the constructor of a TrainingModel.
-  ModelBody(const Model& model, const Options& options, const Optimizer* optimizer);
+  ModelBody(const Model& model, const Options& options, const Optimizer* optimizer,
+            const Objective& objective = {});
   // The destructor reads what the plans have trained, and then ends their threads.
   ~ModelBody() { running_.prepare_to_end(); }
   ModelBody(const ModelBody&) = delete;

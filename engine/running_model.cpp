@@ -27,10 +27,11 @@
 #include "penstock/report_text.hpp"
 
 namespace penstock {
-RunningModel::RunningModel(const Model& model, const Options& options, const Optimizer* optimizer)
+RunningModel::RunningModel(const Model& model, const Options& options, const Optimizer* optimizer,
+                           const Objective& objective)
     : RunningModel(ModelAccess::weights(model),
-                   std::make_shared<const graph::Graph>(ModelAccess::graph(model)), options,
-                   optimizer, ModelAccess::calls(model).get(), nullptr) {}
+                   std::make_shared<const graph::Graph>(ModelAccess::graph_of(model, objective)),
+                   options, optimizer, ModelAccess::calls(model).get(), nullptr) {}
 
 RunningModel::RunningModel(RunningModel& host, const Options& options)
     : RunningModel(host.weights_, host.graph_, options,
@@ -51,7 +52,7 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
   options.validate();
   log_ = host_of ? host_of->log_ : Log(options.runtime, *scope);
   const graph::CompileRequest request =
-      compile_request(options, optimizer, trainable_names(), host_of != nullptr);
+      compile_request(options, optimizer, parameter_names(), host_of != nullptr);
   auto [compiled, cache_warning] = compile_for_host(*graph_, request, options.runtime);
   plan_ = std::make_shared<const graph::Plan>(std::move(compiled.plan));
   title_ = quoted_text(plan_->name);
@@ -85,7 +86,7 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
   gradient_parts_ = actors::gradient_parts(setup_);
   trace_ = ModelTrace(setup_, host_of ? &host_of->trace_ : nullptr);
   if (optimizer) {
-    rules_ = update_rules(*optimizer, *plan_, trainable_names(), gradient_parts_);
+    rules_ = update_rules(*optimizer, *plan_, parameter_names(), gradient_parts_);
     first_optimizer_ = *optimizer;
     optimizer_.set(*optimizer);
   }
@@ -231,10 +232,12 @@ RunningModel::~RunningModel() {
   weights_->detach(*this);
 }
 
-std::vector<std::string> RunningModel::trainable_names() const {
+std::vector<std::string> RunningModel::parameter_names() const {
   std::vector<std::string> names;
-  for (const ParameterInfo& parameter : weights_->parameters())
-    if (parameter.trainable) names.push_back(parameter.name);
+  for (const graph::Variable& variable : graph_->variables)
+    if (const graph::Value& value = graph_->value(variable.value);
+        value.kind == graph::ValueKind::parameter)
+      names.push_back(value.name);
   return names;
 }
 
@@ -245,10 +248,10 @@ void RunningModel::take_optimizer_of_host() {
 
 void RunningModel::set_rules(const Optimizer& optimizer, std::uint64_t number) {
   std::optional<Optimizer> newest = optimizer;
-  actors::UpdateRules rules = update_rules(optimizer, *plan_, trainable_names(), gradient_parts_);
+  actors::UpdateRules rules = update_rules(optimizer, *plan_, parameter_names(), gradient_parts_);
   expect_rule_kept(*first_optimizer_, optimizer);
   expect_same_state(*plan_, rules_, rules);
-  expect_constants_kept(*first_optimizer_, optimizer, trainable_names());
+  expect_constants_kept(*first_optimizer_, optimizer, parameter_names());
   if (runtime_) ask([&](auto& actors) { actors.set_rules(rules); });
   rules_ = std::move(rules);
   rules_number_ = number;
@@ -399,14 +402,18 @@ void RunningModel::upload_weights() {
 Tensor RunningModel::read_buffer(const std::string& name, int replica, int replicas) {
   const auto& variables = plan_->variables;
   const auto found = std::ranges::find(variables, name, &graph::VariableInfo::name);
+  const std::vector<std::string> parameters = parameter_names();
+  const auto is_parameter = [&](const graph::VariableInfo& variable) {
+    return std::ranges::count(parameters, variable.name) > 0;
+  };
   if (found == variables.end()) {
     std::vector<std::string_view> buffers;
     for (const graph::VariableInfo& variable : variables)
-      if (!variable.trainable) buffers.push_back(variable.name);
+      if (!is_parameter(variable)) buffers.push_back(variable.name);
     throw Error(Errc::invalid_argument,
                 "there is no buffer named " + quoted_text(name) + instead_of(name, buffers));
   }
-  if (found->trainable)
+  if (is_parameter(*found))
     throw Error(Errc::invalid_argument, "buffer " + quoted_text(name) +
                                             ": is a parameter, the same in every replica; "
                                             "Model::weight reads it");

@@ -34,12 +34,14 @@
 namespace penstock {
 
 struct NamedType;
+struct Objective;
 
 class RunningModel : public WeightSource {
  public:
-  /// Compiles `model` as it is now, for training with `optimizer` or, if that is null, for
-  /// inference, and starts the actors.
-  RunningModel(const Model& model, const Options& options, const Optimizer* optimizer);
+  /// Compiles `model` as it is now, for training with `optimizer` on `objective` or, if `optimizer`
+  /// is null, for inference, and starts the actors.
+  RunningModel(const Model& model, const Options& options, const Optimizer* optimizer,
+               const Objective& objective);
   /// Makes a model for short calls of the model `host`. It has the network that `host` has, and
   /// runs on the threads and IPUs of `host`, whether or not `host` is attached. If the IPUs have
   /// not enough memory for both, the one that is not in use is detached.
@@ -173,7 +175,8 @@ class RunningModel : public WeightSource {
   actors::OptimizerTensors optimizer_tensors();
   /// Makes `state` the newest state of the optimizer, which this model then holds.
   void write_optimizer(actors::OptimizerTensors state);
-  std::vector<std::string> trainable_names() const;
+  /// Returns the names of all parameters, whether or not they are frozen.
+  std::vector<std::string> parameter_names() const;
   void upload_weights();
   /// Reads what the stages have noted. The events become part of the trace even if the function
   /// throws.

@@ -56,8 +56,9 @@ const Tensor& StepResult::anchor(const std::string& name) const {
 
 class TrainingModel::Impl : public ModelBody {
  public:
-  Impl(const Model& model, const Options& options, const Optimizer& optimizer)
-      : ModelBody(model, options, &optimizer), model_(model) {}
+  Impl(const Model& model, const Options& options, const Optimizer& optimizer,
+       const Objective& objective)
+      : ModelBody(model, options, &optimizer, objective), model_(model) {}
 
   const Model& model() const { return model_; }
 
@@ -103,8 +104,12 @@ class TrainingModel::Impl : public ModelBody {
 };
 
 TrainingModel::TrainingModel(const Model& model, const Options& options, const Optimizer& optimizer)
-    : impl_(made_as_one_call<Impl>(model, "the constructor of a TrainingModel", options,
-                                   optimizer)) {}
+    : TrainingModel(model, options, optimizer, Objective()) {}
+
+TrainingModel::TrainingModel(const Model& model, const Options& options, const Optimizer& optimizer,
+                             const Objective& objective)
+    : impl_(made_as_one_call<Impl>(model, "the constructor of a TrainingModel", options, optimizer,
+                                   objective)) {}
 
 std::shared_ptr<ModelCalls> ModelAccess::calls(const TrainingModel& model) {
   return model.impl_->calls();

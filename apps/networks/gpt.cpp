@@ -15,6 +15,22 @@ class Gpt {
  public:
   Gpt(const GptOptions& options, std::uint64_t seed) : options_(options), model_("gpt", seed) {}
 
+  Model build_decoder() {
+    const Value token = model_.input("token", {1}, DType::i64);
+    const Value position = model_.input("position", {}, DType::i64);
+    Value x = embed_one(token, position);
+    for (int i = 0; i < options_.layers; ++i) {
+      const std::string name = "h." + std::to_string(i);
+      const auto block = model_.block(name);
+      const Value mixed = cached_attention(name + ".attn", norm(name + ".ln_1", x), position);
+      x = model_.add(x, mixed);
+      x = model_.add(x, perceptron(name + ".mlp", norm(name + ".ln_2", x)));
+    }
+    const auto block = model_.block("head");
+    model_.output("logits", model_.linear(norm("ln_f", x), model_.parameter("wte.weight")));
+    return model_;
+  }
+
   Model build() {
     const Value tokens = model_.input("tokens", {options_.context}, DType::i64);
     const Value next = model_.input("next", {options_.context}, DType::i64);
@@ -36,6 +52,25 @@ class Gpt {
     const Value of_tokens = model_.embedding("wte", tokens, options_.vocabulary, options_.width);
     const Value of_positions = model_.parameter("wpe.weight", {options_.context, options_.width});
     return dropout("drop", model_.add(of_tokens, of_positions));
+  }
+
+  Value embed_one(Value token, Value position) {
+    const auto block = model_.block("embed");
+    const Value of_token = model_.embedding("wte", token, options_.vocabulary, options_.width);
+    const Value positions = model_.parameter("wpe.weight", {options_.context, options_.width});
+    return model_.add(of_token, model_.embedding(position, positions));
+  }
+
+  Value cached_attention(const std::string& name, Value x, Value position) {
+    const std::int64_t width = options_.width;
+    const Value qkv = linear(name + ".qkv", x, 3 * width);
+    const auto part = [&](std::int64_t i) {
+      return model_.slice(qkv, 2, i * width, (i + 1) * width);
+    };
+    const Value mixed =
+        model_.cached_attention(name, part(0), part(1), part(2), position,
+                                {.heads = options_.heads, .length = options_.context});
+    return linear(name + ".proj", mixed, width);
   }
 
   Value norm(const std::string& name, Value x) {
@@ -92,9 +127,7 @@ void expect(bool holds, const std::string& text) {
   if (!holds) throw Error(Errc::invalid_argument, "gpt: " + text);
 }
 
-}  // namespace
-
-Model gpt(const GptOptions& options, std::uint64_t seed) {
+void check_sizes(const GptOptions& options) {
   expect(options.layers >= 1, "expected 1 layer or more, got " + std::to_string(options.layers));
   expect(options.heads >= 1, "expected 1 head or more, got " + std::to_string(options.heads));
   expect(options.width >= 1 && options.width % options.heads == 0,
@@ -104,7 +137,25 @@ Model gpt(const GptOptions& options, std::uint64_t seed) {
          "expected a context of 1 token or more, got " + std::to_string(options.context));
   expect(options.vocabulary >= 1,
          "expected a vocabulary of 1 token or more, got " + std::to_string(options.vocabulary));
+}
+
+}  // namespace
+
+Model gpt(const GptOptions& options, std::uint64_t seed) {
+  check_sizes(options);
   return Gpt(options, seed).build();
+}
+
+Model gpt_decoder(const GptOptions& options) {
+  check_sizes(options);
+  GptOptions writing = options;
+  writing.dropout = 0;  // Nothing is dropped when a text is written.
+  return Gpt(writing, 0).build_decoder();
+}
+
+void copy_parameters(const Model& from, Model& to) {
+  for (const ParameterInfo& parameter : to.parameters())
+    if (!parameter.buffer) to.set_weight(parameter.name, from.weight(parameter.name));
 }
 
 }  // namespace penstock::networks

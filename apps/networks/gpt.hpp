@@ -25,4 +25,15 @@ struct GptOptions {
 /// range.
 Model gpt(const GptOptions& options, std::uint64_t seed);
 
+/// Returns the network of gpt() in the form that writes a text token by token. Its inputs are
+/// "token", i64 [1,1], and "position", i64 [1], which says where in the text the token is, from 0
+/// to context - 1; its output is "logits" [1,1,vocabulary], for the token that follows. The
+/// parameters are those of gpt(), and take their values by copy_parameters(). The keys and values
+/// of earlier tokens stay on the IPUs (Model::cached_attention()). @throws Error as gpt().
+Model gpt_decoder(const GptOptions& options);
+
+/// Gives each parameter of `to` the value that the parameter of that name has in `from`.
+/// @throws Error invalid_argument if `from` lacks one, and as Model::weight() and set_weight().
+void copy_parameters(const Model& from, Model& to);
+
 }  // namespace penstock::networks

@@ -91,7 +91,7 @@ Weights initial_weights(const std::string& network) {
     const Tensor tensor = model.weight(parameter.name);
     const std::span<const float> values = tensor.as<float>();
     weight.values.assign(values.begin(), values.end());
-    weight.trainable = parameter.trainable;
+    weight.trainable = !parameter.buffer;
   }
   return weights;
 }

@@ -30,6 +30,8 @@ class Layer {
   /// Checks that x has at least `rank` dimensions. @throws Error as expect().
   void expect_rank_from(std::size_t rank) const;
 
+  /// Adds the value `value` to the op's inputs.
+  void input(graph::ValueId value) { inputs_.push_back(value); }
   /// Adds a parameter of shape `dims` to the op's inputs. Its name is the layer's name, a dot and
   /// `suffix`. @throws Error as expect().
   void parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,

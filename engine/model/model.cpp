@@ -76,7 +76,8 @@ ModelState::NewWeights ModelState::new_weights() {
     const graph::Value& entry = graph.value(variable.value);
     added.parameters.push_back({.name = entry.name,
                                 .shape = entry.type.shape,
-                                .trainable = entry.kind == graph::ValueKind::parameter});
+                                .trainable = entry.kind == graph::ValueKind::parameter,
+                                .buffer = entry.kind == graph::ValueKind::buffer});
     added.values.push_back(
         initial_values(variable.initializer, entry.type.shape, seed, entry.name));
   }

@@ -18,11 +18,16 @@ namespace penstock {
 class InferenceModel;
 class TrainingModel;
 struct NamedTensor;
+struct Objective;
 
 struct ModelAccess {
   /// Returns the network, as it is now, for micro-batches of one sample; graph::with_batch() makes
   /// a network for larger micro-batches of it.
   static const graph::Graph& graph(const Model& model);
+  /// Returns the network, as graph() does, with the loss and the outputs of `objective`. All
+  /// parameters that `objective` does not train are frozen.
+  /// @throws Error as the constructor of TrainingModel that takes an Objective.
+  static graph::Graph graph_of(const Model& model, const Objective& objective);
   /// Checks that `value` is one of the model's. @throws Error invalid_model, whose text begins with
   /// `subject`, if it is not.
   static void expect_value(std::string_view subject, const Model& model, Value value);

@@ -101,13 +101,18 @@ void NetworkBuilder::output(const std::string& name, graph::ValueId value) {
 
 void NetworkBuilder::loss(graph::ValueId value) {
   if (graph_.loss != graph::none)
-    refuse(Errc::invalid_model, "expected one loss, got " + described(graph_.loss) + " and then " +
-                                    described(value) +
-                                    ": add them up and wrap the sum in identity_loss");
+    refuse(Errc::invalid_model,
+           "expected one loss, got " + described(graph_.loss) + " and then " + described(value) +
+               ": add them up and wrap the sum in identity_loss, or train each by "
+               "an Objective of its own");
   const graph::TensorType& type = graph_.type(value);
   if (type.dtype != DType::f32)
     refuse(Errc::shape_mismatch, "loss: expected a value of type f32, got " + to_string(type));
   graph_.loss = value;
+}
+
+void NetworkBuilder::freeze(const std::vector<std::size_t>& variables, bool frozen) noexcept {
+  for (const std::size_t variable : variables) graph_.variables[variable].frozen = frozen;
 }
 
 std::string NetworkBuilder::described(graph::ValueId value) const {

@@ -45,6 +45,9 @@ class NetworkBuilder {
   /// is not f32.
   void loss(graph::ValueId value);
 
+  /// Freezes or unfreezes the variables at the positions `variables` in Graph::variables.
+  void freeze(const std::vector<std::size_t>& variables, bool frozen) noexcept;
+
   /// Marks the value as a checkpoint, which a stage keeps even if it recomputes.
   void checkpoint(graph::ValueId value) { graph_.value(value).checkpoint = true; }
 
@@ -180,6 +183,7 @@ struct NetworkBuilder::State {
   std::size_t values, nodes, variables, inputs, outputs;
   graph::ValueId loss;
   std::vector<bool> checkpoints;  ///< `checkpoints` says for each value whether it is a checkpoint.
+  std::vector<bool> frozen;       ///< `frozen` says for each variable whether it is frozen.
   std::vector<graph::Block> blocks;
   std::vector<graph::BlockId> block_of;  ///< `block_of` has the block of each node.
   int numbered_blocks;

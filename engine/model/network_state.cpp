@@ -9,6 +9,8 @@ namespace penstock {
 NetworkBuilder::State NetworkBuilder::state() const {
   std::vector<bool> checkpoints;
   for (const graph::Value& value : graph_.values) checkpoints.push_back(value.checkpoint);
+  std::vector<bool> frozen;
+  for (const graph::Variable& variable : graph_.variables) frozen.push_back(variable.frozen);
   std::vector<graph::BlockId> block_of;
   for (const graph::Node& node : graph_.nodes) block_of.push_back(node.block);
   return {.values = graph_.values.size(),
@@ -18,6 +20,7 @@ NetworkBuilder::State NetworkBuilder::state() const {
           .outputs = graph_.outputs.size(),
           .loss = graph_.loss,
           .checkpoints = std::move(checkpoints),
+          .frozen = std::move(frozen),
           .blocks = graph_.blocks,
           .block_of = std::move(block_of),
           .numbered_blocks = numbered_blocks_,
@@ -41,6 +44,8 @@ void NetworkBuilder::restore(State&& before) noexcept {
   graph_.loss = before.loss;
   for (std::size_t value = 0; value < before.values; ++value)
     graph_.values[value].checkpoint = before.checkpoints[value];
+  for (std::size_t variable = 0; variable < before.variables; ++variable)
+    graph_.variables[variable].frozen = before.frozen[variable];
   graph_.blocks = std::move(before.blocks);
   for (std::size_t node = 0; node < before.nodes; ++node)
     graph_.nodes[node].block = before.block_of[node];

@@ -39,6 +39,8 @@ class ParameterStore {
   void reserve(std::size_t count);
   /// Takes back all but the first `count` parameters.
   void keep(std::size_t count);
+  /// Returns what is known of the parameters and buffers. Which ones are frozen is a matter of the
+  /// network: here no parameter is frozen.
   const std::vector<ParameterInfo>& parameters() const noexcept { return parameters_; }
 
   /// Returns the position in parameters() of the parameter called `name`.

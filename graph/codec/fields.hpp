@@ -47,8 +47,8 @@ void fields(auto& archive, Either<Initializer> auto& initializer) {
 }
 
 void fields(auto& archive, Either<Variable> auto& variable) {
-  auto& [value, initializer] = variable;
-  archive(value, initializer);
+  auto& [value, initializer, frozen] = variable;
+  archive(value, initializer, frozen);
 }
 
 void fields(auto& archive, Either<Block> auto& block) {

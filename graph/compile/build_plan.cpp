@@ -124,11 +124,23 @@ std::vector<OutputPlan> outputs_from(const Graph& graph, const std::vector<Outpu
   return found;
 }
 
-/// Returns the variables of a stage. The copies of the stage's buffers as they were after the last
-/// update lie one after the other.
+/// Returns a list that says of each ValueId whether the value is a buffer that a node updates.
+std::vector<bool> updated_buffers(const Graph& graph) {
+  std::vector<bool> updated(graph.values.size());
+  for (const Node& node : graph.nodes)
+    for (const Update& update : node.op->updates) {
+      const ValueId value = node.inputs[index(update.input)];
+      if (graph.value(value).kind == ValueKind::buffer) updated[index(value)] = true;
+    }
+  return updated;
+}
+
+/// Returns the variables of a stage. The copies of the stage's updated buffers as they were after
+/// the last update lie one after the other.
 std::vector<VariablePlan> variables_here(const Graph& graph, const StageMemoryMap& map,
                                          const std::vector<VariableInfo>& variables) {
   const std::vector<bool> is_here = among(graph.values.size(), map.variables);
+  const std::vector<bool> updated = updated_buffers(graph);
   std::vector<VariablePlan> plans;
   std::int64_t kept_bytes = 0;
   for (std::size_t i = 0; i < variables.size(); ++i) {
@@ -136,7 +148,7 @@ std::vector<VariablePlan> variables_here(const Graph& graph, const StageMemoryMa
     if (!is_here[index(value)]) continue;
     const VariableInfo& info = variables[i];
     const Location& home = map.home(value);
-    const bool kept = !info.trainable && !in_host_store(home.space);
+    const bool kept = updated[index(value)];
     plans.push_back({.variable = static_cast<std::int32_t>(i),
                      .type = info.type,
                      .home = home,

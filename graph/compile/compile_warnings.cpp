@@ -36,7 +36,7 @@ void warn_of_untrained(const Graph& model, const Graph& graph, Notes& warnings) 
   const auto trained = trained_values(graph);
   for (const Variable& variable : model.variables)
     if (const Value& value = model.value(variable.value);
-        value.kind == ValueKind::parameter && !trained[index(variable.value)])
+        value.kind == ValueKind::parameter && !variable.frozen && !trained[index(variable.value)])
       warnings.push_back({.text = "parameter " + quoted_text(value.name) +
                                   " does not influence the loss and is not trained"});
 }
@@ -85,7 +85,7 @@ std::int64_t largest_sum(const Plan&, const StagePlan& stage, const MemoryBudget
 std::int64_t largest_weight(const Plan& plan, const StagePlan& stage, const MemoryBudget&) {
   std::int64_t largest = 0;
   for (const VariablePlan& variable : stage.variables)
-    if (plan.variables[index(variable.variable)].trainable)
+    if (plan.variables[index(variable.variable)].trainable || in_host_store(variable.home.space))
       largest = std::max(largest, variable.type.bytes());
   return largest;
 }

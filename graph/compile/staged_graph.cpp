@@ -22,10 +22,8 @@ namespace penstock::graph {
 namespace {
 
 /// Returns the network that training or inference computes.
-Graph form_of(Graph model, bool training) {
-  if (!training) return inference_form(model);
-  model.loss = final_loss(model);
-  return model;
+Graph form_of(const Graph& model, bool training) {
+  return training ? training_form(model) : inference_form(model);
 }
 
 void expect_results(const Graph& model, bool training) {
@@ -86,8 +84,7 @@ Stages balanced_stages(const Graph& graph, const CompileRequest& request) {
 
 StagedGraph staged_graph(const Graph& model, const CompileRequest& request, CompileClock& clock) {
   clock.begin("shapes");
-  Graph batched = with_batch(model, request.batch);
-  Graph formed = form_of(std::move(batched), request.training);
+  Graph formed = form_of(with_batch(model, request.batch), request.training);
   expect_results(formed, request.training);
   Graph anchored = with_anchors(std::move(formed), request.anchors, request.training);
   const Graph in_runs = in_runs_of_blocks(std::move(anchored), request.options.topology.stage_rule);

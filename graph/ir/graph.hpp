@@ -83,6 +83,9 @@ std::string to_string(const Node& node);
 struct Variable {
   ValueId value = none;
   Initializer initializer = {};
+  /// `frozen` says that training leaves the variable as it is: a parameter has no gradient, and a
+  /// node that would update a buffer takes the form that it has in inference.
+  bool frozen = false;
 };
 
 struct Block {

@@ -193,6 +193,9 @@ struct Op {
   /// `keeps_state` says whether the op changes its buffers in inference, and each call goes on from
   /// what the call before left in them. Such an op is for inference only.
   bool keeps_state = false;
+  /// `stops_gradient` says whether the outputs count as constants for training, whatever they are
+  /// computed from.
+  bool stops_gradient = false;
 };
 
 /// A GradientContext gives an op's `backward` the node to differentiate, and functions to emit

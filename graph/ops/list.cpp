@@ -186,6 +186,7 @@ constexpr std::array ops{
     &softmax,
     &softmax_gradient,
     &sqrt,
+    &stop_gradient,
     &sub,
     &sum,
     &tanh,

@@ -34,8 +34,9 @@ class InferenceModel {
   /// Returns the names of the inputs that the outputs depend on, in the order in which run() takes
   /// them.
   const std::vector<std::string>& inputs() const noexcept;
-  /// Returns the names of the inputs that a step of training the same model takes, apart from those
-  /// that only anchors need: TrainingModel::inputs(), or inputs() if the model has no loss.
+  /// Returns the names of the inputs that a step of training the same model on its own loss takes,
+  /// apart from those that only anchors need: TrainingModel::inputs(), or inputs() if the model has
+  /// no loss.
   const std::vector<std::string>& training_inputs() const noexcept;
 
   /// Returns what run() returns, but without the numbers; see TrainingModel::outline().

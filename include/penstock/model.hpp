@@ -32,6 +32,7 @@
 
 #include "penstock/initializer.hpp"
 #include "penstock/layer_stages.hpp"
+#include "penstock/load_options.hpp"
 #include "penstock/loss_functions.hpp"
 #include "penstock/options.hpp"
 #include "penstock/shape.hpp"
@@ -46,9 +47,13 @@ struct ParameterInfo {
   /// `name` is the name of the layer, a dot, and "weight", "bias", "running_mean" or "running_var".
   std::string name;
   Shape shape;  ///< `shape` is the shape of the parameter.
-  /// `trainable` is true for a parameter, which training changes by gradients, and false for a
-  /// buffer, such as a running mean.
+  /// `trainable` says whether training changes the parameter by gradients. It is false for a frozen
+  /// parameter and for a buffer.
   bool trainable = true;
+  bool buffer = false;  ///< `buffer` is true for a buffer, such as a running mean.
+  /// `frozen` says whether Model::freeze() has frozen the parameter, or Model::freeze_statistics()
+  /// the buffer.
+  bool frozen = false;
 };
 
 /// A BlockScope is a scope: what is added to the model while the BlockScope lives belongs to one
@@ -179,17 +184,41 @@ class Model : public LossFunctions {
   /// @throws Error invalid_argument if the pattern matches no parameter, or as Initializer says;
   /// and as weight(). The model is unchanged then.
   void initialize(const std::string& pattern, const Initializer& initializer);
+
+  /// Freezes each parameter whose name `pattern` matches, with `*` and `?` as in initialize():
+  /// training models that are made from now on leave it as it is, and so do weight decay and the
+  /// norm of clipping. Nothing that only frozen parameters would need is computed, stored or sent
+  /// back, and there are neither gradient sums nor an optimizer's state for them. Training models
+  /// that were made before do not change. set_weight(), initialize() and load_weights() still
+  /// change frozen parameters.
+  /// @throws Error invalid_argument if the pattern matches no parameter. The model is unchanged
+  /// then.
+  void freeze(const std::string& pattern);
+  /// Has training change the parameters again whose names `pattern` matches, in training models
+  /// that are made from now on. @throws Error as freeze().
+  void unfreeze(const std::string& pattern);
+  /// Freezes the running statistics of each norm that has a buffer whose name `pattern` matches. In
+  /// training models that are made from now on, such a norm does what it does in inference: it
+  /// normalizes by its running statistics, does not update them, and has the gradient that is due
+  /// if they are constants. Its weight and its bias are parameters, which freeze() freezes.
+  /// @throws Error invalid_argument if the pattern matches no buffer. The model is unchanged then.
+  void freeze_statistics(const std::string& pattern);
+  /// Undoes freeze_statistics() for the norms of which `pattern` matches a buffer.
+  /// @throws Error as freeze_statistics().
+  void unfreeze_statistics(const std::string& pattern);
+
   /// Writes all weights to a file at `path` in the safetensors format, whole or not at all.
   /// @throws Error io_error, and as weight().
   void save_weights(const std::string& path) const;
   /// Writes all weights to `file`, which the caller commits. @throws Error io_error, and as
   /// weight().
   void save_weights(OutputFile& file) const;
-  /// Reads all weights from a file, which must have every parameter and buffer, with its shape, and
-  /// nothing else.
+  /// Reads weights from a file. Unless `options` say otherwise, the file must have every parameter
+  /// and buffer, with its shape, and nothing else. Returns which ones were loaded.
   /// @throws Error io_error; corrupt_file; unsupported for types other than f32 and i64;
-  /// shape_mismatch naming file and tensor. No weight has changed then.
-  void load_weights(const std::string& path);
+  /// shape_mismatch naming file and tensor; invalid_argument for options that fit neither the model
+  /// nor the file; and as weight() if parameters keep their values. No weight has changed then.
+  LoadedWeights load_weights(const std::string& path, const LoadOptions& options = {});
 
  private:
   friend struct ModelAccess;  // Training and inference models use ModelAccess.

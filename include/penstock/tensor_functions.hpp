@@ -101,6 +101,8 @@ class TensorFunctions {
   Value var(Value x, const std::vector<int>& axes, bool unbiased = true, bool keep = false);
   /// Returns the matrix product [...,M,K]·[...,K,N] -> [...,M,N].
   Value matmul(Value a, Value b);
+  /// Returns x as a constant for training: no gradient goes back to what x is computed from.
+  Value stop_gradient(Value x);
 
  protected:
   TensorFunctions() = default;

@@ -14,6 +14,7 @@
 
 #include "penstock/call_report.hpp"
 #include "penstock/model.hpp"
+#include "penstock/objective.hpp"
 #include "penstock/optimizer.hpp"
 #include "penstock/options.hpp"
 #include "penstock/profile.hpp"
@@ -64,7 +65,7 @@ struct StepResult {
   /// `loss` has one number per selected micro-batch, [k], and the shape [] if k is 1. In inference,
   /// which has no loss, the tensor is empty.
   Tensor loss = {};
-  /// `outputs` has the outputs in the order of Model::output().
+  /// `outputs` has the outputs that the call returns, in the order of Model::output().
   std::vector<NamedTensor> outputs = {};
   /// `anchors` has the anchors in the order of OutputOptions::anchors.
   std::vector<NamedTensor> anchors = {};
@@ -103,6 +104,17 @@ class TrainingModel {
   /// out_of_memory if the memory of an IPU does not hold its stages, or if the system has no more
   /// threads.
   TrainingModel(const Model& model, const Options& options, const Optimizer& optimizer = {});
+  /// Compiles what `objective` is about, and starts the threads. Several training models of one
+  /// Model, each with its own objective and optimizer, share the model's weights: each step begins
+  /// with the newest weights, which are copied to the IPUs only if another training model or the
+  /// host has changed them. Inputs that neither the loss nor the returned outputs depend on are not
+  /// asked for. A buffer, such as a running mean, is updated by every training model that computes
+  /// its layer; see Model::freeze_statistics().
+  /// @throws Error as the other constructor; invalid_model if the loss is no value of `model`;
+  /// shape_mismatch if it is not f32; invalid_argument for a pattern that matches nothing, unless
+  /// it is "*".
+  TrainingModel(const Model& model, const Options& options, const Optimizer& optimizer,
+                const Objective& objective);
   /// Waits, as assignment does, until calls of the same Model on other threads have returned; their
   /// stop tokens end them sooner. A function of the host's may destroy the model inside a call of
   /// that model, such as fit(). The call then goes on to its end, and the threads end with it.

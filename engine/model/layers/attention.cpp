@@ -2,6 +2,7 @@
 #include <cmath>
 #include <utility>
 
+#include "engine/model/layers/inputs.hpp"
 #include "engine/model/model_state.hpp"
 #include "graph/ops/activations/dropout.hpp"
 #include "graph/ops/activations/softmax.hpp"
@@ -124,6 +125,23 @@ Value Layers::attention(Value q, Value k, Value v, const AttentionOptions& optio
 Value Layers::attention(Value qkv, const AttentionOptions& options) {
   return impl_->calling(graph::attention.name,
                         [&](Impl& impl) { return attention_of(impl, {qkv}, options); });
+}
+
+Value Layers::cached_attention(const std::string& name, Value q, Value k, Value v, Value position,
+                               const CachedAttentionOptions& options) {
+  return impl_->calling(graph::cached_attention.name, [&](Impl& impl) {
+    Layer layer = impl.layer(graph::cached_attention, name, q);
+    layer.expect_positive("length", options.length);
+    for (const Value& input : {k, v, position}) layer.input(impl.id("cached_attention", input));
+    const auto buffer = [&](const std::string& suffix, const Value& rows) {
+      layer.buffer(suffix, {options.length, shape_of(impl, "cached_attention", rows)[-1]},
+                   Initializer::constant(0));
+    };
+    layer.expect_rank(3);
+    buffer("keys", q);
+    buffer("values", v);
+    return impl.finish(layer, {{"heads", std::int64_t{options.heads}}});
+  });
 }
 
 }  // namespace penstock

@@ -1,4 +1,4 @@
-// These are Model's layers that only move elements.
+// These are Model's layers that only copy or move elements.
 #include "engine/model/model_state.hpp"
 #include "graph/ops/movement/rearrange.hpp"
 #include "graph/ops/movement/slices.hpp"
@@ -31,6 +31,10 @@ Value TensorFunctions::slice(Value x, int axis, std::int64_t begin, std::int64_t
   return impl_->add(graph::slice, {x}, [&] {
     return graph::Attributes{{"axis", std::int64_t{axis}}, {"begin", begin}, {"end", end}};
   });
+}
+
+Value TensorFunctions::stop_gradient(Value x) {
+  return impl_->add(graph::stop_gradient, {x});
 }
 
 }  // namespace penstock

@@ -165,6 +165,14 @@ const Op identity{.name = "identity",
                   .overwrites = {{0, 0}},
                   .samples = identity_samples};
 
+const Op stop_gradient{.name = "stop_gradient",
+                       .infer = infer_unary,
+                       .forward = forward_copy,
+                       .cost = streaming_cost<0>,
+                       .overwrites = {{0, 0}},
+                       .samples = identity_samples,
+                       .stops_gradient = true};
+
 const Op reshape{.name = "reshape",
                  .onnx = "Reshape",
                  .attributes = {attribute::shape},

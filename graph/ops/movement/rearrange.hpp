@@ -8,6 +8,9 @@ namespace penstock::graph {
 /// Copies x, which may have any shape. The gradient of x is dy itself.
 extern const Op identity;
 
+/// Copies x, which may have any shape, and counts as a constant for training.
+extern const Op stop_gradient;
+
 /// Returns the elements of x in the shape that the attribute `shape` gives. A 0 in the attribute
 /// stands for the dimension of x at the same position, and one -1 for the size that is left.
 extern const Op reshape;

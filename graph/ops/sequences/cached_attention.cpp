@@ -47,13 +47,15 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   const std::int64_t heads = attribute::heads.of(attributes);
   expect(heads >= 1, "expected 1 head or more, got " + std::to_string(heads));
   const Shape &q = in[0].shape, &v = in[2].shape;
-  expect(q[0] == 1, "expected one sequence in a micro-batch, because the buffers keep the rows of "
-                    "one, got " + std::to_string(q[0]));
+  expect(q[0] == 1,
+         "expected one sequence in a micro-batch, because the buffers keep the rows of "
+         "one, got " +
+             std::to_string(q[0]));
   expect_shape(in[1], q, "k");
   expect_shape(in[2], q.with(2, v[2]), "v");
-  expect(q[2] % heads == 0 && v[2] % heads == 0,
-         "expected features that divide into " + std::to_string(heads) + " heads, got " +
-             to_string(q) + " and " + to_string(v));
+  expect(q[2] % heads == 0 && v[2] % heads == 0, "expected features that divide into " +
+                                                     std::to_string(heads) + " heads, got " +
+                                                     to_string(q) + " and " + to_string(v));
   expect_dtype(in[3], DType::i64, "position");
   expect_shape(in[3], {1}, "position");
   expect_rank(in[4], 2, "keys");
@@ -76,8 +78,8 @@ void append(const Operand& buffer, const Operand& rows, std::int64_t position, c
 std::int64_t product_workspace(const Sizes& sizes) {
   std::int64_t most = 0;
   for (std::int64_t keys = 1; keys <= sizes.length; ++keys)
-    most = std::max({most, product_floats(1, keys, sizes.width),
-                     product_floats(1, sizes.value_width, keys)});
+    most = std::max(
+        {most, product_floats(1, keys, sizes.width), product_floats(1, sizes.value_width, keys)});
   return most;
 }
 
@@ -115,9 +117,8 @@ void forward(const KernelCall& call) {
   for (std::int64_t row = 0; row < sizes.rows; ++row)
     for (std::int64_t head = 0; head < sizes.heads; ++head) {
       const std::int64_t feature = head * sizes.width, of_value = head * sizes.value_width;
-      attend(sizes, position + row + 1,
-             q.f32().data() + row * sizes.heads * sizes.width + feature, keys.f32().data() + feature,
-             values.f32().data() + of_value,
+      attend(sizes, position + row + 1, q.f32().data() + row * sizes.heads * sizes.width + feature,
+             keys.f32().data() + feature, values.f32().data() + of_value,
              call.outputs[0].f32().data() + row * sizes.heads * sizes.value_width + of_value,
              floats(call.workspace));
     }

@@ -38,16 +38,17 @@ class Differentiation {
   }
 
  private:
-  /// Marks the f32 parameters, and the f32 values that depend on an f32 parameter. Gradients are
-  /// computed for marked values only.
+  /// Marks the f32 parameters that are not frozen, and the f32 values that depend on one of them by
+  /// a way that no op stops. Gradients are computed for marked values only.
   void find_dependent() {
     dependent_.resize(graph_.values.size());
     for (const Variable& variable : graph_.variables)
       dependent_[index(variable.value)] =
-          graph_.value(variable.value).kind == ValueKind::parameter &&
+          !variable.frozen && graph_.value(variable.value).kind == ValueKind::parameter &&
           graph_.type(variable.value).dtype == DType::f32;
     for (const Node& node : graph_.nodes)
-      if (std::ranges::any_of(node.inputs, [&](ValueId v) { return dependent_[index(v)]; }))
+      if (!node.op->stops_gradient &&
+          std::ranges::any_of(node.inputs, [&](ValueId v) { return dependent_[index(v)]; }))
         for (const ValueId output : node.outputs)
           dependent_[index(output)] = graph_.type(output).dtype == DType::f32;
   }
@@ -60,7 +61,9 @@ class Differentiation {
     if (graph_.value(loss).producer == none) refuse("is not computed by any layer");
     if (graph_.type(loss).dtype != DType::f32)
       refuse("must be of type f32, is " + to_string(graph_.type(loss)));
-    if (!dependent_[index(loss)]) refuse("does not depend on any parameter");
+    if (!dependent_[index(loss)])
+      refuse(std::string("does not depend on any parameter") +
+             (any_frozen() ? " that is trained; unfreeze one of those that it depends on" : ""));
     const auto dims = graph_.type(loss).shape.dims();
     contributions_[index(loss)] = {
         context_of(graph_.value(loss).producer)
@@ -68,6 +71,13 @@ class Differentiation {
                   {{"shape", std::vector<std::int64_t>(dims.begin(), dims.end())},
                    {"value", 1.0},
                    {"loss_scaled", std::int64_t{1}}})};
+  }
+
+  /// Returns whether any parameter is frozen.
+  bool any_frozen() const {
+    return std::ranges::any_of(graph_.variables, [this](const Variable& variable) {
+      return variable.frozen && graph_.value(variable.value).kind == ValueKind::parameter;
+    });
   }
 
   GradientContext context_of(NodeId node) { return {graph_, node, {}, {}}; }
@@ -172,7 +182,9 @@ class Differentiation {
       refuse(
           "a tensor that is computed from a parameter, for only such tensors have gradients, "
           "got " +
-          quoted_text(name) + ", which is computed from the inputs alone");
+          quoted_text(name) +
+          (any_frozen() ? ", which depends on no parameter that is trained"
+                        : ", which is computed from the inputs alone"));
     const ValueId gradient = graph_.value(wanted.value).kind == ValueKind::parameter
                                  ? sum_over_uses(wanted)
                                  : plain_gradient(wanted);

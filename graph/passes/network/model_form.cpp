@@ -74,6 +74,15 @@ void refuse_lost_inputs(const Graph& graph, const Node& node) {
                                          " is computed in training only");
 }
 
+/// Returns a list that says of each ValueId whether the value is a frozen buffer.
+std::vector<bool> frozen_buffers(const Graph& graph) {
+  std::vector<bool> frozen(graph.values.size());
+  for (const Variable& variable : graph.variables)
+    frozen[index(variable.value)] =
+        variable.frozen && graph.value(variable.value).kind == ValueKind::buffer;
+  return frozen;
+}
+
 }  // namespace
 
 ValueId final_loss(const Graph& graph) {
@@ -88,7 +97,8 @@ ValueId final_loss(const Graph& graph) {
         "should be minimised in identity_loss");
   if (losses.size() > 1)
     refuse("has several independent losses, " + enumeration(graph, losses) +
-           ", and training minimises one: add them up and wrap the sum in identity_loss");
+           ", and training minimises one: add them up and wrap the sum in identity_loss, or train "
+           "each by an Objective of its own");
   const ValueId loss = graph.node(losses[0]).outputs[0];
   for (const Node& node : graph.nodes)
     if (std::ranges::count(node.inputs, loss) > 0)
@@ -96,6 +106,21 @@ ValueId final_loss(const Graph& graph) {
              ", which is no loss: wrap what should be minimised in " +
              "identity_loss, or say with loss() what it is");
   return loss;
+}
+
+Graph training_form(const Graph& model) {
+  Graph graph = model;
+  graph.loss = final_loss(model);
+  const std::vector<bool> frozen = frozen_buffers(model);
+  for (Node& node : graph.nodes) {
+    refuse_lost_inputs(graph, node);
+    const auto updates_frozen = [&](const Update& update) {
+      return frozen[index(node.inputs[index(update.input)])];
+    };
+    if (node.op->inference && std::ranges::any_of(node.op->updates, updates_frozen))
+      replace(graph, node);
+  }
+  return graph;
 }
 
 Graph inference_form(const Graph& model) {

@@ -11,6 +11,11 @@ namespace penstock::graph {
 /// @throws Error invalid_model if there is not exactly one such loss; the text names the losses.
 ValueId final_loss(const Graph& graph);
 
+/// Returns `model` with final_loss() as its loss. Every node that would update a frozen buffer has
+/// its inference form, as inference_form() gives it.
+/// @throws Error as final_loss(); unsupported as inference_form().
+Graph training_form(const Graph& model);
+
 /// Returns `model` in which every op that has the form Op::inference takes that form. The form
 /// takes as many of the node's first inputs as it accepts, and gives the first outputs. The node's
 /// other outputs, such as new running statistics, are not computed in inference.

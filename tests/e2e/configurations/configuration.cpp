@@ -232,6 +232,23 @@ void draw_last_update(Draws& draws, Experiment& experiment) {
   experiment.last_samples = 1 + draws.below(static_cast<int>(whole) - 1);
 }
 
+/// In one of three draws, freezes some parameters and, in half of these, statistics of norms.
+void draw_frozen(Draws& draws, Experiment& experiment) {
+  if (draws.below(3) != 0) return;
+  experiment.frozen = static_cast<std::uint32_t>(draws.below(1 << 16));
+  if (draws.coin()) experiment.frozen |= std::uint32_t{1} << 31;
+}
+
+void freeze(const Experiment& experiment, Model& model) {
+  const std::vector<ParameterInfo> parameters = model.parameters();
+  for (std::size_t i = 0; i < parameters.size() && i < 31; ++i)
+    if ((experiment.frozen >> i & 1) != 0 && !parameters[i].buffer &&
+        parameters[i].name != experiment.network->parameter)
+      model.freeze(parameters[i].name);
+  if (experiment.frozen >> 31 != 0 && std::ranges::any_of(parameters, &ParameterInfo::buffer))
+    model.freeze_statistics("*");
+}
+
 std::string joined(std::span<const int> numbers) {
   std::string text;
   for (const int number : numbers) text += (text.empty() ? "" : ", ") + std::to_string(number);
@@ -277,6 +294,7 @@ Experiment draw_experiment(Draws& draws, const SmallNetwork& network, bool large
   if (options.training.reduction == Reduction::mean && draws.below(3) == 0)
     options.training.reduction_strategy = ReductionStrategy::running;
   draw_last_update(draws, experiment);
+  draw_frozen(draws, experiment);
   return experiment;
 }
 
@@ -302,6 +320,7 @@ Configuration draw_configuration(Draws& draws, const Experiment& experiment) {
 
 Model build_model(const Experiment& experiment, const Configuration& configuration) {
   Model model = experiment.network->build(configuration.marks);
+  freeze(experiment, model);
   if (configuration.layer_stages.empty()) return model;
   LayerStages layers = model.stage_assignment();
   for (std::size_t i = 0; i < layers.size(); ++i) layers[i].stage = configuration.layer_stages[i];
@@ -314,6 +333,7 @@ std::string to_json(const Experiment& experiment, const Configuration& configura
   text << "{\n\"network\": \"" << experiment.network->name << "\",\n\"optimizer\": \""
        << experiment.optimizer.name
        << "\",\n\"groups\": " << experiment.optimizer.optimizer.groups.size()
+       << ",\n\"frozen\": " << experiment.frozen
        << ",\n\"samples of a shorter last update\": " << experiment.last_samples
        << ",\n\"checkpoints\": " << configuration.marks.checkpoints << ",\n\"IPUs of blocks\": ["
        << joined(configuration.marks.ipus) << "],\n\"cached\": " << std::boolalpha

@@ -47,6 +47,9 @@ struct Experiment {
   /// This is the number of samples of the last update if they are fewer than those of the other
   /// updates. If it is 0, the last update has as many as the others.
   std::int64_t last_samples = 0;
+  /// A parameter is frozen if the bit of its position is set, unless it is the network's
+  /// `parameter`. If bit 31 is set, the statistics of norms are frozen.
+  std::uint32_t frozen = 0;
 };
 
 /// Returns the number of samples of a whole update.

@@ -58,8 +58,9 @@ std::string content(const Built& built) {
   for (const graph::Block& block : graph.blocks)
     text += block.name + ' ' + std::to_string(block.ipu) + ' ' + std::to_string(block.stage) + '\n';
   for (const ParameterInfo& parameter : built.model.parameters())
-    text += parameter.name + ' ' + to_string(parameter.shape) + ' ' +
-            bytes_of(built.model.weight(parameter.name)) + '\n';
+    text += parameter.name + ' ' + to_string(parameter.shape) +
+            (parameter.frozen ? " frozen " : " ") + bytes_of(built.model.weight(parameter.name)) +
+            '\n';
   return text + std::to_string(graph.inputs.size()) + '\n' + to_string(built.chain);
 }
 
@@ -181,6 +182,7 @@ TEST(BuildingWithoutMemory, AddsALayerWithoutParametersOrNothing) {
       {"mul", [](Built& b) { b.model.mul(b.row, b.target); }},
       {"scale", [](Built& b) { b.model.scale(b.row, 2); }},
       {"matmul", [](Built& b) { b.model.matmul(b.row, b.weight); }},
+      {"stop_gradient", [](Built& b) { b.model.stop_gradient(b.row); }},
       {"a sum of values", [](Built& b) { static_cast<void>(b.row + b.target); }},
       {"a number less a value", [](Built& b) { static_cast<void>(1 - b.row); }},
   });
@@ -239,6 +241,23 @@ TEST(BuildingWithoutMemory, ChangesBlocksAndStagesOrNothing) {
   expect_all_or_nothing(
       {{"reset_stage_assignment", [](Built& b) { b.model.reset_stage_assignment(); }}},
       [&](Built& b) { b.model.set_stage_assignment(layers); });
+}
+
+TEST(BuildingWithoutMemory, FreezesOrDoesNothing) {
+  const Call with_norm = [](Built& b) { b.model.batch_norm2d(other, b.image); };
+  const std::string pattern = first_layer + "*", statistics = other + ".running_mean";
+  expect_all_or_nothing(
+      {{"freeze", [&](Built& b) { b.model.freeze(pattern); }},
+       {"freeze_statistics", [&](Built& b) { b.model.freeze_statistics(statistics); }}},
+      with_norm);
+  expect_all_or_nothing(
+      {{"unfreeze", [&](Built& b) { b.model.unfreeze(pattern); }},
+       {"unfreeze_statistics", [&](Built& b) { b.model.unfreeze_statistics(statistics); }}},
+      [&](Built& b) {
+        with_norm(b);
+        b.model.freeze(pattern);
+        b.model.freeze_statistics(statistics);
+      });
 }
 
 TEST(BuildingWithoutMemory, AddsALayerToAChainOrNothing) {

@@ -293,6 +293,9 @@ const std::vector<Case> arithmetic{
     {"ceil", [](Model& m, const Inputs& in) { return m.ceil(in.matrix); }, {1, 3, 6}},
     {"round", [](Model& m, const Inputs& in) { return m.round(in.matrix); }, {1, 3, 6}},
     {"sign", [](Model& m, const Inputs& in) { return m.sign(in.matrix); }, {1, 3, 6}},
+    {"stop_gradient",
+     [](Model& m, const Inputs& in) { return m.stop_gradient(in.matrix); },
+     {1, 3, 6}},
     {"sum",
      [](Model& m, const Inputs& in) {
        return m.sum(in.image, {1, -1});

@@ -174,7 +174,7 @@ TEST(Model, HasOneLossOfTypeF32) {
   model.loss(model.mse_loss(x, x));
   EXPECT_EQ(refusal(Errc::invalid_model, [&] { model.loss(x); }),
             "model \"m\": expected one loss, got mse_loss \"mse_loss_1\" and then \"x\": add them "
-            "up and wrap the sum in identity_loss");
+            "up and wrap the sum in identity_loss, or train each by an Objective of its own");
 }
 
 TEST(Model, AnInputHasElements) {

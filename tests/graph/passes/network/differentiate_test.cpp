@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
@@ -183,6 +184,68 @@ TEST(Differentiate, SaysWhyAnAnchorHasNoGradient) {
             "alone");
   EXPECT_EQ(refusal(Errc::invalid_argument, [&] { anchored(model, aside); }),
             "options.output.anchors[0]: expected what the loss depends on, got \"aside\"");
+}
+
+/// Returns `graph` in which the variables called `names` are frozen.
+Graph frozen(Graph graph, const std::set<std::string>& names) {
+  for (Variable& variable : graph.variables)
+    variable.frozen = names.contains(graph.value(variable.value).name);
+  return graph;
+}
+
+std::vector<std::string> backward_ops(const Graph& graph) {
+  std::vector<std::string> ops;
+  for (const Node& node : graph.nodes)
+    if (node.backward) ops.emplace_back(node.op->name);
+  return ops;
+}
+
+TEST(Differentiate, StopsAtTheFirstParameterThatIsNotFrozen) {
+  const Graph graph = differentiate(
+      frozen(chain(3), {"fc0.weight", "fc0.bias", "fc1.weight", "fc1.bias", "fc2.weight"}));
+  ASSERT_EQ(graph.parameter_gradients.size(), 1u);
+  EXPECT_EQ(graph.value(graph.parameter_gradients[0].parameter).name, "fc2.bias");
+  for (const Node& node : graph.nodes) {
+    if (!node.backward) continue;
+    EXPECT_NE(graph.node(node.forward_of).name, "relu1") << node.name;
+    EXPECT_NE(node.op->name, "linear_input_gradient") << node.name;
+  }
+}
+
+TEST(Differentiate, GoesThroughFrozenLayersToOthers) {
+  const Graph graph = differentiate(frozen(chain(3), {"fc1.weight", "fc1.bias"}));
+  std::vector<std::string> trained;
+  for (const ParameterGradient& gradient : graph.parameter_gradients)
+    trained.push_back(graph.value(gradient.parameter).name);
+  EXPECT_EQ(trained,
+            (std::vector<std::string>{"fc0.weight", "fc0.bias", "fc2.weight", "fc2.bias"}));
+}
+
+TEST(Differentiate, StopsAtAnOpThatStopsGradients) {
+  ModelBuilder model;
+  const auto before = model.linear("before", model.input("x", {3}), 3);
+  const auto stopped = model.apply("stop_gradient", {before}, {}, "stopped");
+  // This op has no gradient, which does not matter behind the stop.
+  const auto floor = model.apply("floor", {stopped}, {}, "floor");
+  model.loss(model.apply("identity_loss", {model.linear("behind", floor, 2)}));
+  const Graph graph = differentiate(model.graph());
+  for (const ParameterGradient& gradient : graph.parameter_gradients)
+    EXPECT_EQ(graph.node(gradient.use).name, "behind");
+  EXPECT_EQ(graph.parameter_gradients.size(), 2u);
+  EXPECT_EQ(std::ranges::count(backward_ops(graph), "linear_input_gradient"), 0);
+}
+
+TEST(Differentiate, SaysThatParametersAreFrozen) {
+  const std::set<std::string> all{"fc0.weight", "fc0.bias"};
+  EXPECT_EQ(refusal(Errc::invalid_model, [&] { differentiate(frozen(chain(1), all)); }),
+            "model \"test\": the loss does not depend on any parameter that is trained; unfreeze "
+            "one of those that it depends on");
+  Graph graph = frozen(chain(2), all);
+  graph.gradients.push_back({.value = graph.node(0).outputs[0], .anchor = 0});
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { differentiate(graph); }),
+            "options.output.anchors[0]: expected a tensor that is computed from a parameter, for "
+            "only such tensors have gradients, got \"fc0\", which depends on no parameter that is "
+            "trained");
 }
 
 struct Refusal {

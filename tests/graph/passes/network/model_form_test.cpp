@@ -66,7 +66,7 @@ TEST(FinalLoss, IsAmbiguousWhereSeveralAreIndependent) {
   EXPECT_EQ(refusal(Errc::invalid_model, [&] { final_loss(network.builder.graph()); }),
             "model \"test\": has several independent losses, l1_loss \"l\", smooth_l1_loss \"s\" "
             "and identity_loss \"i\", and training minimises one: add them up and wrap the sum in "
-            "identity_loss");
+            "identity_loss, or train each by an Objective of its own");
 }
 
 TEST(FinalLoss, IsAmbiguousWhereSomethingElseWasMadeOfTheLast) {
@@ -120,6 +120,33 @@ TEST(InferenceForm, TakesTheStatisticsThatBatchNormUpdatesInTraining) {
   EXPECT_EQ(graph.node(0).op->name, "batch_norm2d_inference");
   EXPECT_EQ(graph.node(0).inputs.size(), 5u);
   EXPECT_EQ(graph.node(0).outputs.size(), 1u);
+}
+
+/// Returns a network with two norms and a loss. The buffer "mean0" is frozen, and so is a
+/// parameter.
+Graph norms() {
+  ModelBuilder model;
+  auto x = model.input("x", {3, 2, 2});
+  for (const std::string number : {"0", "1"})
+    x = model.apply("batch_norm2d",
+                    {x, model.parameter("w" + number, {3}), model.parameter("b" + number, {3}),
+                     model.buffer("mean" + number, {3}), model.buffer("var" + number, {3})},
+                    {{"momentum", 0.5}}, "norm" + number);
+  model.apply("identity_loss", {x});
+  Graph graph = model.graph();
+  for (Variable& variable : graph.variables)
+    variable.frozen =
+        graph.value(variable.value).name == "mean0" || graph.value(variable.value).name == "w1";
+  return graph;
+}
+
+TEST(TrainingForm, HasItsLossAndInferenceFormsWhereBuffersAreFrozen) {
+  const Graph graph = training_form(norms());
+  EXPECT_EQ(graph.loss, graph.nodes.back().outputs[0]);
+  EXPECT_EQ(graph.node(0).op->name, "batch_norm2d_inference");
+  EXPECT_EQ(graph.node(0).outputs.size(), 1u);
+  EXPECT_EQ(graph.node(1).op->name, "batch_norm2d");
+  EXPECT_EQ(graph.node(1).outputs.size(), 5u);
 }
 
 TEST(InferenceForm, RefusesUseOfWhatOnlyTrainingComputes) {
