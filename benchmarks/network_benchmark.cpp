@@ -51,7 +51,7 @@ double measure_machine() {
 Row row_of(const Contest& contest, const Standing& standing, double peak) {
   const double speed = standing.penstock.samples_per_second;
   Row row{.work = contest.title,
-          .unit = "images/s",
+          .unit = contest.unit,
           .setting = standing.penstock.setting,
           .penstock = number(speed),
           .of_peak = number(100 * speed * contest.megaflops * 1e-3 / peak, 1),

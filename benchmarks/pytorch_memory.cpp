@@ -18,7 +18,7 @@ int main() {
     const Task& task = mnist_training().task;
     const Cut& cut = mnist_training().pytorch;
     const auto runner =
-        pytorch()->runner(task, cut, initial_weights(task.network), noise(cut.samples()));
+        pytorch()->runner(task, cut, initial_weights(task.network), noise(task, cut.samples()));
     for (std::int64_t done = 0; done < images; done += cut.samples()) runner->run();
     peak = data.back() == 1 ? trainer::peak_resident_bytes() : 0;
   }

@@ -64,7 +64,7 @@ Speed pytorch_speed(const std::vector<Lane>& lanes, const Cut& cut) {
 
 Standing hold(const Contest& contest, int rounds) {
   const std::int64_t count = contest.pytorch.samples();
-  const Samples samples = noise(count);
+  const Samples samples = noise(contest.task, count);
   const Setting& setting = fastest(contest, samples);
   const auto ours = penstock_runner(contest.task, setting, samples);
   std::unique_ptr<Runner> theirs;

@@ -28,6 +28,7 @@ struct Contest {
   std::vector<Setting> settings;
   Cut pytorch;  ///< `pytorch` has as many samples per run as every setting.
   Goal goal = {};
+  std::string unit = "images/s";  ///< `unit` is the unit of the speed in the table.
 };
 
 struct Speed {

@@ -23,7 +23,9 @@ struct MicroBatch {
 };
 
 std::vector<MicroBatch> micro_batches(const Samples& samples, std::int64_t batch) {
-  const Tensor images = copy_of(samples.images, {-1, 1, 28, 28});
+  std::vector<std::int64_t> shape = samples.shape;
+  shape.insert(shape.begin(), -1);
+  const Tensor images = copy_of(samples.elements, shape);
   const Tensor labels = torch::tensor(samples.labels);
   std::vector<MicroBatch> result;
   for (std::int64_t row = 0; row + batch <= labels.size(0); row += batch)

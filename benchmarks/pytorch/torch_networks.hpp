@@ -1,5 +1,5 @@
-// These are networks of apps/networks, written with PyTorch's functions. The weights have the same
-// names in both.
+// These are networks of apps/networks and benchmarks/runners, written with PyTorch's functions.
+// The weights have the same names in both.
 #pragma once
 
 #include <torch/torch.h>
@@ -10,8 +10,8 @@
 namespace penstock::benchmarks {
 
 using TorchWeights = std::map<std::string, torch::Tensor>;
-/// A TorchNetwork computes logits [N,10] from images [N,1,28,28].
-using TorchNetwork = torch::Tensor (*)(torch::Tensor images, const TorchWeights& weights);
+/// A TorchNetwork computes logits [N,10] from samples [N,...].
+using TorchNetwork = torch::Tensor (*)(torch::Tensor samples, const TorchWeights& weights);
 
 /// Returns the network called `name`. @throws std::out_of_range if there is no such network.
 TorchNetwork find_torch_network(const std::string& name);

@@ -4,13 +4,14 @@
 #include <span>
 
 #include "apps/networks/networks.hpp"
+#include "benchmarks/runners/lstm_network.hpp"
 #include "penstock/penstock.hpp"
 
 namespace penstock::benchmarks {
 namespace {
 
 Model build(const std::string& network) {
-  return networks::find_network(network).build(0);
+  return network == "lstm" ? lstm_network() : networks::find_network(network).build(0);
 }
 
 Optimizer optimizer_for(Rule rule) {
@@ -26,15 +27,17 @@ TrainingModel training_model(const Task& task, const Setting& setting) {
   return {build(task.network), options_for(setting), optimizer_for(task.rule)};
 }
 
-Tensor images(const Samples& samples) {
-  return Tensor({static_cast<std::int64_t>(samples.labels.size()), 1, 28, 28}, samples.images);
+Tensor tensor_of(const Samples& samples) {
+  std::vector<std::int64_t> shape = samples.shape;
+  shape.insert(shape.begin(), std::ssize(samples.labels));
+  return Tensor(Shape(shape), samples.elements);
 }
 
 class TrainingRunner : public Runner {
  public:
   TrainingRunner(const Task& task, const Setting& setting, const Samples& samples)
       : model_(training_model(task, setting)),
-        inputs_{images(samples),
+        inputs_{tensor_of(samples),
                 Tensor({static_cast<std::int64_t>(samples.labels.size())}, samples.labels)} {}
 
   void run() override { result_ = model_.step(inputs_); }
@@ -49,7 +52,7 @@ class TrainingRunner : public Runner {
 class InferenceRunner : public Runner {
  public:
   InferenceRunner(const Task& task, const Setting& setting, const Samples& samples)
-      : model_(build(task.network), options_for(setting)), inputs_{images(samples)} {}
+      : model_(build(task.network), options_for(setting)), inputs_{tensor_of(samples)} {}
 
   void run() override { result_ = model_.run(inputs_); }
   double outcome() const override { return mean(result_.output("logits").as<float>()); }
@@ -90,13 +93,15 @@ Weights initial_weights(const std::string& network) {
   return weights;
 }
 
-Samples noise(std::int64_t count) {
-  Samples samples{.images = std::vector<float>(static_cast<std::size_t>(count) * 784),
+Samples noise(const Task& task, std::int64_t count) {
+  const auto elements = static_cast<std::size_t>(count * Shape(task.sample).elements());
+  Samples samples{.shape = task.sample,
+                  .elements = std::vector<float>(elements),
                   .labels = std::vector<std::int64_t>(static_cast<std::size_t>(count))};
   std::uint32_t state = 1;
-  for (float& pixel : samples.images) {
+  for (float& element : samples.elements) {
     state = state * 1664525u + 1013904223u;
-    pixel = static_cast<float>(state >> 8) * 0x1p-23f - 1.0f;
+    element = static_cast<float>(state >> 8) * 0x1p-23f - 1.0f;
   }
   for (std::size_t i = 0; i < samples.labels.size(); ++i)
     samples.labels[i] = static_cast<std::int64_t>(i % 10);

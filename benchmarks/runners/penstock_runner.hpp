@@ -31,9 +31,9 @@ std::unique_ptr<Runner> penstock_runner(const Task& task, const Setting& setting
 /// Returns the weights of `network` with which both contestants start.
 Weights initial_weights(const std::string& network);
 
-/// Returns `count` samples of noise, because what images show does not matter for speed. The
-/// samples are always the same ones.
-Samples noise(std::int64_t count);
+/// Returns `count` samples of noise for `task`, because what samples show does not matter for
+/// speed. They are always the same ones.
+Samples noise(const Task& task, std::int64_t count);
 
 /// Makes a training model, and returns how many milliseconds that took according to the model's
 /// CompileReport.

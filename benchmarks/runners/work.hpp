@@ -17,6 +17,7 @@ struct Task {
   std::string network;
   bool training = true;
   Rule rule = Rule::adamw;
+  std::vector<std::int64_t> sample = {1, 28, 28};  ///< A sample has this shape.
 };
 
 /// A Cut says how one run of a task is cut: into `iterations` updates of `accumulation`
@@ -36,9 +37,10 @@ struct Weight {
 };
 using Weights = std::map<std::string, Weight>;
 
-/// A Samples has images [samples,1,28,28] and their classes.
+/// A Samples has samples of the shape `shape`, such as images, and their classes.
 struct Samples {
-  std::vector<float> images = {};
+  std::vector<std::int64_t> shape = {};
+  std::vector<float> elements = {};
   std::vector<std::int64_t> labels = {};
 };
 

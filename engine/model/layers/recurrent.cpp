@@ -11,6 +11,7 @@
 #include "graph/ops/recurrent/gru.hpp"
 #include "graph/ops/recurrent/lstm.hpp"
 #include "graph/ops/recurrent/rnn.hpp"
+#include "graph/values/number_range.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
@@ -73,7 +74,7 @@ class RecurrentStack {
     expect_positive("hidden_size", options_.hidden_size);
     expect_positive("layers", options_.layers);
     expect(options_.dropout >= 0 && options_.dropout <= 1,
-           "expected dropout from 0 to 1, got " + std::to_string(options_.dropout),
+           "expected dropout from 0 to 1, got " + number_text(options_.dropout),
            Errc::invalid_argument);
     expect(&kind_.op == &graph::rnn || options_.nonlinearity == Nonlinearity::tanh,
            "expected Nonlinearity::tanh, because only rnn takes another one",
