@@ -127,6 +127,25 @@ Contest gpt_training() {
           .goal = {.times_pytorch = 2}};
 }
 
+/// Returns the training of an LSTM of two layers. A sample has 64 steps, and each step costs two
+/// products of a row by a matrix [128,512] in each layer.
+Contest lstm_training() {
+  constexpr std::int64_t updates = 10;
+  constexpr double megaflops = 3 * 64 * 2 * 2 * (2.0 * 128 * 512) * 1e-6;
+  Setting two_threads{.name = "1 stage, 2 threads, b=32 G=1", .cut = {32, 1, updates}};
+  two_threads.topology.threads_per_ipu = 2;
+  Setting two_stages{.name = "2 stages, b=16 G=2", .cut = {16, 2, updates}};
+  two_stages.topology.automatic_stages = 2;
+  two_stages.topology.ipus = {0, 1};
+  return {.title = "lstm training, 32 an update",
+          .unit = "sequences/s",
+          .task = {.network = "lstm"},
+          .megaflops = megaflops,
+          .settings = {two_threads, training("", 2, {16, 1, updates}), two_stages},
+          .pytorch = {32, 1, updates},
+          .goal = {.times_pytorch = 2}};
+}
+
 }  // namespace
 
 const Contest& mnist_training() {
@@ -148,7 +167,8 @@ const std::vector<Contest>& contests() {
                                         mlp_training({32, 4, 25}, {.times_pytorch = 5}),
                                         mlp_training({128, 1, 25}, {}),
                                         keyword_training(),
-                                        gpt_training()};
+                                        gpt_training(),
+                                        lstm_training()};
   return all;
 }
 

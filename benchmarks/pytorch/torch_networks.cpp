@@ -92,6 +92,17 @@ Tensor gpt(Tensor tokens, const TorchWeights& weights) {
   return torch::linear(layer_norm(x, weights, "ln_f"), weights.at("wte.weight"));
 }
 
+Tensor lstm(Tensor x, const TorchWeights& weights) {
+  std::vector<Tensor> parameters;
+  for (const char* layer : {"_l0", "_l1"})
+    for (const char* name : {"lstm.weight_ih", "lstm.weight_hh", "lstm.bias_ih", "lstm.bias_hh"})
+      parameters.push_back(weights.at(std::string(name) + layer));
+  const Tensor zeros = torch::zeros({2, x.size(0), parameters[1].size(1)});
+  const auto [output, hidden, cell] =
+      torch::lstm(x, {zeros, zeros}, parameters, true, 2, 0.0, true, false, true);
+  return linear(hidden[1], weights, "head");
+}
+
 }  // namespace
 
 TorchNetwork find_torch_network(const std::string& name) {
@@ -99,7 +110,8 @@ TorchNetwork find_torch_network(const std::string& name) {
                                                             {"fashion-cnn", fashion_cnn},
                                                             {"mlp", mlp},
                                                             {"keywords", keywords},
-                                                            {"gpt", gpt}};
+                                                            {"gpt", gpt},
+                                                            {"lstm", lstm}};
   return networks.at(name);
 }
 

@@ -35,16 +35,31 @@ Model keywords() {
   return model;
 }
 
+constexpr std::int64_t lstm_steps = 64, lstm_width = 128, lstm_classes = 10;
+
+Model lstm() {
+  Model model("lstm", 0);
+  const Value x = model.input("x", {lstm_steps, lstm_width}), labels = model.labels();
+  const Recurrent layers = model.lstm("lstm", x, {.hidden_size = lstm_width, .layers = 2});
+  const Value last = model.flatten(model.slice(layers.hidden, 1, 1, 2));
+  const Value logits = model.linear("head", last, lstm_classes);
+  model.output("logits", logits);
+  model.loss(model.cross_entropy(logits, labels));
+  return model;
+}
+
 }  // namespace
 
 Model build_network(const std::string& name) {
   if (name == "keywords") return keywords();
+  if (name == "lstm") return lstm();
   if (name == "gpt") return networks::gpt({}, 0);
   return networks::find_network(name).build(0);
 }
 
 std::vector<InputSize> inputs_of(const std::string& name) {
   if (name == "keywords") return {{{1, steps, bands}}, {{}, words}};
+  if (name == "lstm") return {{{lstm_steps, lstm_width}}, {{}, lstm_classes}};
   if (name == "gpt") {
     const networks::GptOptions sizes;
     return {{{sizes.context}, sizes.vocabulary}, {{sizes.context}, sizes.vocabulary}};

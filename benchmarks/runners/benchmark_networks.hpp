@@ -1,5 +1,6 @@
-// These are the networks that the engine and PyTorch run in turns: those of apps/networks, and
-// "keywords", a network for spoken words with depthwise convolutions.
+// These are the networks that the engine and PyTorch run in turns: those of apps/networks,
+// "keywords", a network for spoken words with depthwise convolutions, and "lstm", a classifier of
+// sequences by an LSTM of two layers and a linear layer over its last hidden state.
 #pragma once
 
 #include <cstdint>

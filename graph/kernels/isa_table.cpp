@@ -16,6 +16,7 @@ extern const LossKernels loss_kernels;
 extern const NormKernels norm_kernels;
 extern const PoolKernels pool_kernels;
 extern const ProductKernels product_kernels;
+extern const RecurrentKernels recurrent_kernels;
 extern const ReductionKernels reduction_kernels;
 extern const RowLossKernels row_loss_kernels;
 extern const SoftmaxKernels softmax_kernels;
@@ -32,6 +33,7 @@ const KernelTable isa_table{
     .norms = norm_kernels,
     .pools = pool_kernels,
     .products = product_kernels,
+    .recurrent = recurrent_kernels,
     .reductions = reduction_kernels,
     .row_losses = row_loss_kernels,
     .softmax = softmax_kernels,

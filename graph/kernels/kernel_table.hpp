@@ -15,6 +15,7 @@
 #include "graph/kernels/losses/row_losses.hpp"
 #include "graph/kernels/pools/pools.hpp"
 #include "graph/kernels/products/product_kernels.hpp"
+#include "graph/kernels/recurrent/recurrent.hpp"
 #include "graph/kernels/reductions/norms.hpp"
 #include "graph/kernels/reductions/reductions.hpp"
 #include "graph/kernels/reductions/softmax.hpp"
@@ -32,6 +33,7 @@ struct KernelTable {
   const NormKernels& norms;
   const PoolKernels& pools;
   const ProductKernels& products;
+  const RecurrentKernels& recurrent;
   const ReductionKernels& reductions;
   const RowLossKernels& row_losses;
   const SoftmaxKernels& softmax;

@@ -37,6 +37,9 @@
 #include "graph/ops/norms/batch_norm2d.hpp"
 #include "graph/ops/norms/group_norm.hpp"
 #include "graph/ops/norms/layer_norm.hpp"
+#include "graph/ops/recurrent/gru.hpp"
+#include "graph/ops/recurrent/lstm.hpp"
+#include "graph/ops/recurrent/rnn.hpp"
 #include "graph/ops/sequences/attention.hpp"
 #include "graph/ops/sequences/cached_attention.hpp"
 #include "graph/ops/sequences/causal_mask.hpp"
@@ -118,6 +121,8 @@ constexpr std::array ops{
     &group_norm,
     &group_norm_input_gradient,
     &group_norm_weight_gradient,
+    &gru,
+    &gru_gradient,
     &hinge_embedding_loss,
     &hinge_embedding_loss_gradient,
     &identity,
@@ -141,6 +146,8 @@ constexpr std::array ops{
     &log,
     &log_softmax,
     &log_softmax_gradient,
+    &lstm,
+    &lstm_gradient,
     &margin_ranking_loss,
     &margin_ranking_loss_gradient,
     &matmul,
@@ -167,6 +174,8 @@ constexpr std::array ops{
     &relu,
     &relu_gradient,
     &reshape,
+    &rnn,
+    &rnn_gradient,
     &round,
     &rsqrt,
     &scale,

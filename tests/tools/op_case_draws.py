@@ -521,9 +521,72 @@ def embedding(draws):
                 lambda t: {'out': functional.embedding(t['ids'], t['weight'])})
 
 
+def recurrent_of_torch(name, t, reverse, lengths, nonlinearity):
+    """Returns y and the last states as PyTorch computes them from what the gates get from the
+    input, with the identity as weight of the input. A sample is computed by itself, with as many
+    steps as it has."""
+    sums, width = t['weight'].shape
+    function = {'lstm': torch.lstm, 'gru': torch.gru,
+                'rnn': torch.rnn_relu if nonlinearity == 'relu' else torch.rnn_tanh}[name]
+    identity, zeros = torch.eye(sums, dtype=torch.float64), torch.zeros(sums, dtype=torch.float64)
+    weights = [identity, t['weight']] + ([zeros, t['bias']] if 'bias' in t else [])
+    none = torch.zeros(len(t['gates']), width, dtype=torch.float64)
+    initial = [t.get(state, none)[None] for state in ('h', 'c')[:2 if name == 'lstm' else 1]]
+    ys, states = [], []
+    for i, length in enumerate(lengths):
+        steps = t['gates'][i:i + 1, :length]
+        own = [state[:, i:i + 1] for state in initial]
+        y, *last = function(steps.flip(1) if reverse else steps, own if name == 'lstm' else own[0],
+                            weights, 'bias' in t, 1, 0.0, False, False, True)
+        rest = torch.zeros(1, t['gates'].shape[1] - length, width, dtype=torch.float64)
+        ys.append(torch.cat([y.flip(1) if reverse else y, rest], 1))
+        states.append(torch.cat(last))
+    return torch.cat(ys), torch.cat(states, 1)
+
+
+def recurrent(draws):
+    """Draws a layer of lstm, gru or rnn in one direction. The result has y and the last states."""
+    name, gates = draws.one_of([('lstm', 4), ('gru', 3), ('rnn', 1)])
+    samples, steps, width = 1 + draws.below(5), 1 + draws.below(6), draws.size(12)
+    if draws.below(8) == 0:
+        samples, width = 1 + draws.below(40), 60 + draws.below(80)
+    sums = gates * width
+    small = 1 / math.sqrt(width)
+    tensors = {'gates': draws.tensor((samples, steps, sums), 'normal'),
+               'weight': draws.uniform((sums, width), -small, small)}
+    attributes = {}
+    if draws.coin():
+        attributes['bias'], tensors['bias'] = 1, draws.tensor((sums,), 'normal')
+    if draws.coin():
+        attributes['initial'] = 1
+        for state in ('h', 'c') if name == 'lstm' else ('h',):
+            tensors[state] = draws.tensor((samples, width), 'normal')
+    if draws.coin():
+        attributes['lengths'] = 1
+        tensors['lengths'] = 1 + draws.labels((samples,), steps)
+    if draws.coin():
+        attributes['reverse'] = 1
+    nonlinearity = draws.one_of(['tanh', 'relu'])
+    if name == 'rnn':
+        attributes['nonlinearity'] = nonlinearity
+    lengths = tensors.get('lengths', [steps] * samples)
+    states = ['h_out', 'c_out'] if name == 'lstm' else ['h_out']
+
+    def function(t):
+        y, last = recurrent_of_torch(name, t, 'reverse' in attributes, lengths, nonlinearity)
+        return {'out': torch.cat([y, last.transpose(0, 1)], 1)}
+
+    rows = [step('reshape', [state], [state + '_row'], {'shape': [0, 1, width]})
+            for state in states]
+    joined = step('concat', ['y'] + [state + '_row' for state in states], ['out'], {'axis': 1})
+    return Case(name, tensors, function,
+                steps=[step(name, list(tensors), ['y'] + states, attributes), *rows, joined],
+                amplification=4)
+
+
 OPS = [activation, activation, activation, softmax, softmax, arithmetic, arithmetic, quotient,
        elementary, elementary, elementary, steps_of_numbers, power, clamp, extremum, comparison,
        where, reduction, reduction, scale, clipped_log, linear, linear, matmul, conv2d, conv2d,
        conv_transpose2d, conv2d_lanes, conv2d_lanes, pool, pool, layer_norm, group_norm,
        batch_norm2d, movement, movement, attention, attention_of_heads, attention_of_heads,
-       embedding]
+       embedding, recurrent, recurrent, recurrent]

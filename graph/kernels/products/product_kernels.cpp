@@ -2,11 +2,14 @@
 
 #include "graph/kernels/products/convolve.hpp"
 #include "graph/kernels/products/multiply.hpp"
+#include "graph/kernels/products/packed.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 
 extern const ProductKernels product_kernels;
 const ProductKernels product_kernels{.multiply = multiply,
+                                     .pack_factor = pack_factor,
+                                     .multiply_packed = multiply_packed,
                                      .convolve = convolve,
                                      .convolve_weight_gradient = convolve_weight_gradient};
 

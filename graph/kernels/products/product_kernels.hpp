@@ -27,13 +27,33 @@ struct Product {
   float* result;
 };
 
-/// Each kernel computes those of its units that are in the Part.
+/// A PackedProduct is result [rows,columns] = left [rows,depth] * right [depth,columns], plus
+/// `bias` if there is one. The elements of `left` and of `result` lie row by row, without gaps.
+/// `right` is what ProductKernels::pack_factor() has made of the right factor.
+struct PackedProduct {
+  std::int64_t rows, columns, depth;
+  const float *left, *right;
+  const float* bias = nullptr;  ///< This has a number for each column, or is null.
+  bool accumulate = false;      ///< If this is true, the product is added to the result.
+  float* result;
+};
+
+/// Each kernel that has a Part computes those of its units that are in the Part.
 struct ProductKernels {
   /// Computes the elements of a product. The order in which the products of an element are added
   /// depends on the sizes and strides of the Product and on the instruction set, but not on the
   /// Part. The units are those that product_units() counts, and the workspace has product_floats()
   /// floats.
   void (*multiply)(const Product&, Part, float* workspace);
+
+  /// Packs the right factor [depth,columns] of products that multiply_packed() computes.
+  /// `packed` has packed_factor_floats() floats.
+  void (*pack_factor)(std::int64_t columns, std::int64_t depth, const ConstMatrix& right,
+                      float* packed);
+  /// Computes a product whose right factor is packed already, because several products share it.
+  /// The bits of a row of the result do not depend on the other rows. The workspace has
+  /// packed_product_floats() floats.
+  void (*multiply_packed)(const PackedProduct&, float* workspace);
 
   /// Computes every place of the target of a convolution. `bias` has a number for each plane of the
   /// target, or is null. The units are those that convolve_units() counts, and the workspace has

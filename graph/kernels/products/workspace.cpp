@@ -34,6 +34,14 @@ std::int64_t product_floats(std::int64_t rows, std::int64_t columns, std::int64_
                    stationary_workspace(rows, columns, depth).end});
 }
 
+std::int64_t packed_factor_floats(std::int64_t columns, std::int64_t depth) noexcept {
+  return round_up(columns, widest_panel) * depth;
+}
+
+std::int64_t packed_product_floats(std::int64_t depth) noexcept {
+  return widest_left * at_most(depth, depth_block);
+}
+
 std::int64_t convolve_floats(const Windows& w) noexcept {
   return convolves_directly(w) ? direct_workspace(w).end : convolve_workspace(w).end;
 }

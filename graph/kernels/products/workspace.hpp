@@ -13,6 +13,11 @@ namespace penstock::graph {
 /// Returns how many floats the workspace of a product of [rows,depth] by [depth,columns] has.
 std::int64_t product_floats(std::int64_t rows, std::int64_t columns, std::int64_t depth) noexcept;
 
+/// Returns how many floats a packed right factor [depth,columns] has, and how many the workspace of
+/// a product with it.
+std::int64_t packed_factor_floats(std::int64_t columns, std::int64_t depth) noexcept;
+std::int64_t packed_product_floats(std::int64_t depth) noexcept;
+
 /// Returns how many floats the workspace of a convolution, or of the gradient of its input, has.
 /// weight_gradient_floats() returns the same for the gradient of the weights, whose places are cut
 /// into bands in another way.

@@ -145,6 +145,13 @@ TEST(BuildingWithoutMemory, AddsALayerWithParametersOrNothing) {
       {"input", [](Built& b) { b.model.input(name, {3}); }},
       {"attention",
        [](Built& b) { b.model.attention(b.sequence, b.sequence, b.sequence, {.causal = true}); }},
+      {"lstm",
+       [](Built& b) {
+         b.model.lstm(name, b.sequence,
+                      {.hidden_size = 2, .bidirectional = true, .lengths = b.steps});
+       }},
+      {"gru", [](Built& b) { b.model.gru(name, b.sequence, {.hidden_size = 2, .layers = 2}); }},
+      {"rnn", [](Built& b) { b.model.rnn(name, b.sequence, {.hidden_size = 2}); }},
       {"attention with dropout",
        [](Built& b) { b.model.attention(b.sequence, b.sequence, b.sequence, dropping); }},
   });

@@ -69,6 +69,8 @@ TEST(EmptyTensors, AreRefusedByOpsThatMakeNoSenseOfThem) {
       {"ctc_loss",
        {f32({4, 0, 3}), {DType::i64, {4, 2}}, labels, labels},
        "log_probabilities with at least one element, got f32[4,0,3]"},
+      {"lstm", {f32({4, 0, 8}), f32({8, 2})}, "gates with at least one element, got f32[4,0,8]"},
+      {"gru", {f32({4, 3, 0}), f32({0, 0})}, "weight with at least one element, got f32[0,0]"},
   };
   for (const Refused& row : table)
     EXPECT_EQ(testing::refusal(Errc::shape_mismatch,

@@ -1,6 +1,7 @@
 #include "tests/graph/ops/reference_cases.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "graph/ops/list.hpp"
 
@@ -160,7 +161,43 @@ ValueId causal_attention(ReferenceTape& tape) {
   return tape.apply("matmul", {weights[0], v})[0];
 }
 
+/// Builds a recurrent layer, whose op is named before the first "_" of the file's name, from the
+/// inputs that the file has. The linear layer computes what the gates get from the input.
+ValueId recurrent(ReferenceTape& tape) {
+  const auto has = [&](const char* name) {
+    return tape.file().tensors.contains(std::string("in.") + name);
+  };
+  const std::string op = tape.text("op").substr(0, tape.text("op").find('_'));
+  Attributes attributes{{"reverse", tape.integer("reverse")}};
+  if (op == "rnn") attributes.set("nonlinearity", tape.text("nonlinearity"));
+  std::vector<ValueId> input{tape.in("x"), tape.in("weight_ih")};
+  if (has("bias_ih")) input.push_back(tape.in("bias_ih"));
+  std::vector<ValueId> inputs{tape.apply("linear", input)[0], tape.in("weight_hh")};
+  for (const auto& [name, flag] :
+       {std::pair("bias_hh", "bias"), {"h", "initial"}, {"c", "initial"}, {"lengths", "lengths"}})
+    if (has(name)) {
+      inputs.push_back(tape.in(name));
+      attributes.set(flag, std::int64_t{1});
+    }
+  const auto outputs = tape.apply(op, inputs, attributes);
+  tape.also_computes("h", outputs[1]);
+  if (op == "lstm") tape.also_computes("c", outputs[2]);
+  return outputs[0];
+}
+
 constexpr ReferenceCase cases[] = {
+    {"gru_lengths", recurrent},
+    {"gru_lengths_reverse", recurrent},
+    {"gru_one_step", recurrent},
+    {"gru_plain", recurrent},
+    {"lstm_initial", recurrent},
+    {"lstm_lengths", recurrent},
+    {"lstm_lengths_reverse", recurrent},
+    {"lstm_one_step", recurrent},
+    {"lstm_plain", recurrent},
+    {"rnn_lengths_reverse", recurrent},
+    {"rnn_plain", recurrent},
+    {"rnn_relu", recurrent},
     {"causal_attention", causal_attention},
     {"embedding", embedding},
     {"batch_norm2d_eval", batch_norm2d_eval},

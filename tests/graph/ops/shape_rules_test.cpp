@@ -439,5 +439,41 @@ INSTANTIATE_TEST_SUITE_P(
                 "expected blank from 0 to 2, got 3",
                 Errc::invalid_argument}));
 
+const TensorType gates = f32({5, 4, 12}), hidden_weight = f32({12, 3}), last_state = f32({5, 3});
+
+INSTANTIATE_TEST_SUITE_P(
+    Recurrent, ShapeRules,
+    ::testing::Values(
+        Refused{"lstm", {gates}, {}, "expected 2 inputs (gates, weight), got 1"},
+        Refused{"lstm",
+                {gates, hidden_weight, last_state, last_state},
+                {{"initial", 1}, {"bias", 1}},
+                "expected 5 inputs (gates, weight, bias, h, c), got 4"},
+        Refused{
+            "lstm", {f32({5, 12}), hidden_weight}, {}, "expected gates of rank 3, got f32[5,12]"},
+        Refused{"lstm",
+                {f32({5, 4, 9}), hidden_weight},
+                {},
+                "expected gates of shape [5,4,12], got [5,4,9]"},
+        Refused{"lstm", {gates, f32({9, 3})}, {}, "expected weight of shape [12,3], got [9,3]"},
+        Refused{"gru", {gates, hidden_weight}, {}, "expected weight of shape [9,3], got [12,3]"},
+        Refused{"lstm",
+                {gates, hidden_weight, f32({3})},
+                {{"bias", 1}},
+                "expected bias of shape [12], got [3]"},
+        Refused{"lstm",
+                {gates, hidden_weight, last_state, f32({4, 3})},
+                {{"initial", 1}},
+                "expected c of shape [5,3], got [4,3]"},
+        Refused{"lstm",
+                {gates, hidden_weight, {DType::i64, {4}}},
+                {{"lengths", 1}},
+                "expected lengths of shape [5], got [4]"},
+        Refused{"rnn",
+                {f32({5, 4, 3}), f32({3, 3})},
+                {{"nonlinearity", "sigmoid"}},
+                "expected nonlinearity \"tanh\" or \"relu\", got \"sigmoid\"",
+                Errc::invalid_argument}));
+
 }  // namespace
 }  // namespace penstock::graph
