@@ -127,6 +127,18 @@ Contest gpt_training() {
           .goal = {.times_pytorch = 2}};
 }
 
+/// Returns the writing of a text of 64 tokens, one at a time.
+Contest gpt_decoding() {
+  constexpr std::int64_t tokens = 64;
+  return {.title = "gpt decoding, a token at a time",
+          .unit = "tokens/s",
+          .task = {.network = "gpt-decoder", .training = false},
+          .megaflops = 1.65,
+          .settings = {inference("", 1, 1, tokens)},
+          .pytorch = {1, 1, tokens},
+          .goal = {.times_pytorch = 5}};
+}
+
 /// Returns the training of an LSTM of two layers. A sample has 64 steps, and each step costs two
 /// products of a row by a matrix [128,512] in each layer.
 Contest lstm_training() {
@@ -168,6 +180,7 @@ const std::vector<Contest>& contests() {
                                         mlp_training({128, 1, 25}, {}),
                                         keyword_training(),
                                         gpt_training(),
+                                        gpt_decoding(),
                                         lstm_training()};
   return all;
 }

@@ -113,6 +113,26 @@ class InferenceRunner : public Runner {
   std::vector<Tensor> logits_;
 };
 
+class DecodingRunner : public Runner {
+ public:
+  DecodingRunner(const TorchWeights& weights, const Samples& samples)
+      : weights_(weights), decoder_(weights_), tokens_(micro_batches(samples, 1)) {}
+
+  void run() override {
+    const c10::InferenceMode no_gradients;
+    logits_.clear();
+    for (const MicroBatch& token : tokens_)
+      logits_.push_back(decoder_.next(token.input, static_cast<std::int64_t>(logits_.size())));
+  }
+  double outcome() const override { return torch::cat(logits_).mean().item<float>(); }
+
+ private:
+  TorchWeights weights_;
+  TorchDecoder decoder_;
+  std::vector<MicroBatch> tokens_;
+  std::vector<Tensor> logits_;
+};
+
 /// Returns which BLAS computes matrix products, such as "openblas-openmp/libblas.so.3". Debian's
 /// libtorch takes the BLAS that the system finds first. This BLAS may be the reference
 /// implementation, which is many times slower than the others.
@@ -135,6 +155,7 @@ class Libtorch : public Pytorch {
     for (const auto& [name, weight] : weights)
       tensors.emplace(name, copy_of(weight.values, weight.shape)
                                 .set_requires_grad(task.training && weight.trainable));
+    if (task.network == "gpt-decoder") return std::make_unique<DecodingRunner>(tensors, samples);
     const TorchNetwork network = find_torch_network(task.network);
     if (!task.training) return std::make_unique<InferenceRunner>(network, cut, tensors, samples);
     return std::make_unique<TrainingRunner>(network, task.rule, cut, tensors, samples);

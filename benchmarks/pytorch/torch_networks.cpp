@@ -63,9 +63,11 @@ Tensor layer_norm(const Tensor& x, const TorchWeights& weights, const std::strin
   return torch::layer_norm(x, {x.size(-1)}, weights.at(name + ".weight"));
 }
 
-/// Returns the attention of nanoGPT for 4 heads.
+constexpr std::int64_t heads = 4;
+const std::vector<std::string> blocks{"h.0", "h.1", "h.2", "h.3"};
+
+/// Returns the attention of nanoGPT.
 Tensor attention(const Tensor& x, const TorchWeights& weights, const std::string& name) {
-  constexpr std::int64_t heads = 4;
   const std::int64_t n = x.size(0), steps = x.size(1), width = x.size(2);
   const auto qkv = torch::linear(x, weights.at(name + ".qkv.weight")).split(width, 2);
   const auto of_heads = [&](const Tensor& part) {
@@ -81,13 +83,16 @@ Tensor attention(const Tensor& x, const TorchWeights& weights, const std::string
                        weights.at(name + ".proj.weight"));
 }
 
+Tensor perceptron(const Tensor& x, const TorchWeights& weights, const std::string& name) {
+  const Tensor hidden = torch::gelu(torch::linear(x, weights.at(name + ".fc.weight")));
+  return torch::linear(hidden, weights.at(name + ".proj.weight"));
+}
+
 Tensor gpt(Tensor tokens, const TorchWeights& weights) {
   Tensor x = torch::embedding(weights.at("wte.weight"), tokens) + weights.at("wpe.weight");
-  for (const std::string block : {"h.0", "h.1", "h.2", "h.3"}) {
+  for (const std::string& block : blocks) {
     x = x + attention(layer_norm(x, weights, block + ".ln_1"), weights, block + ".attn");
-    const Tensor hidden = torch::gelu(torch::linear(layer_norm(x, weights, block + ".ln_2"),
-                                                    weights.at(block + ".mlp.fc.weight")));
-    x = x + torch::linear(hidden, weights.at(block + ".mlp.proj.weight"));
+    x = x + perceptron(layer_norm(x, weights, block + ".ln_2"), weights, block + ".mlp");
   }
   return torch::linear(layer_norm(x, weights, "ln_f"), weights.at("wte.weight"));
 }
@@ -104,6 +109,37 @@ Tensor lstm(Tensor x, const TorchWeights& weights) {
 }
 
 }  // namespace
+
+TorchDecoder::TorchDecoder(const TorchWeights& weights) : weights_(weights) {
+  const Tensor& positions = weights.at("wpe.weight");
+  for (std::size_t block = 0; block < blocks.size(); ++block)
+    for (auto* cache : {&keys_, &values_})
+      cache->push_back(torch::zeros({heads, positions.size(0), positions.size(1) / heads}));
+}
+
+Tensor TorchDecoder::attention(std::size_t block, const Tensor& x, std::int64_t position) {
+  const std::string name = blocks[block] + ".attn";
+  const std::int64_t width = x.size(2), of_head = width / heads;
+  const Tensor qkv =
+      torch::linear(x, weights_.at(name + ".qkv.weight")).view({3, heads, 1, of_head});
+  keys_[block].narrow(1, position, 1).copy_(qkv[1]);
+  values_[block].narrow(1, position, 1).copy_(qkv[2]);
+  const Tensor keys = keys_[block].narrow(1, 0, position + 1);
+  const Tensor scores =
+      qkv[0].matmul(keys.transpose(1, 2)) / std::sqrt(static_cast<double>(of_head));
+  const Tensor mixed = scores.softmax(-1).matmul(values_[block].narrow(1, 0, position + 1));
+  return torch::linear(mixed.view({1, 1, width}), weights_.at(name + ".proj.weight"));
+}
+
+Tensor TorchDecoder::next(const Tensor& token, std::int64_t position) {
+  Tensor x =
+      torch::embedding(weights_.at("wte.weight"), token) + weights_.at("wpe.weight")[position];
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    x = x + attention(i, layer_norm(x, weights_, blocks[i] + ".ln_1"), position);
+    x = x + perceptron(layer_norm(x, weights_, blocks[i] + ".ln_2"), weights_, blocks[i] + ".mlp");
+  }
+  return torch::linear(layer_norm(x, weights_, "ln_f"), weights_.at("wte.weight"));
+}
 
 TorchNetwork find_torch_network(const std::string& name) {
   static const std::map<std::string, TorchNetwork> networks{{"mnist-cnn", mnist_cnn},

@@ -54,12 +54,18 @@ Model build_network(const std::string& name) {
   if (name == "keywords") return keywords();
   if (name == "lstm") return lstm();
   if (name == "gpt") return networks::gpt({}, 0);
+  if (name == "gpt-decoder") {
+    Model decoder = networks::gpt_decoder({});
+    networks::copy_parameters(networks::gpt({}, 0), decoder);
+    return decoder;
+  }
   return networks::find_network(name).build(0);
 }
 
 std::vector<InputSize> inputs_of(const std::string& name) {
   if (name == "keywords") return {{{1, steps, bands}}, {{}, words}};
   if (name == "lstm") return {{{lstm_steps, lstm_width}}, {{}, lstm_classes}};
+  if (name == "gpt-decoder") return {{{1}, networks::GptOptions().vocabulary}, {{}, 1}};
   if (name == "gpt") {
     const networks::GptOptions sizes;
     return {{{sizes.context}, sizes.vocabulary}, {{sizes.context}, sizes.vocabulary}};

@@ -12,7 +12,8 @@
 namespace penstock::benchmarks {
 
 /// Returns the network called `name`. Its last input are classes, its output "logits" has a row for
-/// each of them, and its loss is their mean cross-entropy.
+/// each of them, and its loss is their mean cross-entropy. Only "gpt-decoder", which has the
+/// weights of "gpt", is not trained: its samples are the tokens of a text, in their order.
 Model build_network(const std::string& name);
 
 /// An InputSize says what one sample of an input is.

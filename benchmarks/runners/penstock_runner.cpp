@@ -65,6 +65,37 @@ class InferenceRunner : public Runner {
   StepResult result_;
 };
 
+/// A DecodingRunner gives a text to a decoder, token by token.
+class DecodingRunner : public Runner {
+ public:
+  DecodingRunner(const Task& task, const Setting& setting, const Samples& samples)
+      : model_(build_network(task.network), options_of_one(setting)) {
+    const Tensor tokens = tensors_of(samples, 1)[0];
+    for (std::int64_t i = 0; i < samples.count; ++i) {
+      const std::vector<std::int64_t> position{i};
+      inputs_.push_back({tokens.rows(i, i + 1), Tensor({1}, position)});
+    }
+  }
+
+  void run() override {
+    sum_ = 0;
+    for (const std::vector<Tensor>& input : inputs_)
+      sum_ += mean(model_.run(input).output("logits").as<float>());
+  }
+  double outcome() const override { return sum_ / static_cast<double>(inputs_.size()); }
+
+ private:
+  static Options options_of_one(const Setting& setting) {
+    Options options = options_for(setting);
+    options.device_iterations = 1;
+    return options;
+  }
+
+  InferenceModel model_;
+  std::vector<std::vector<Tensor>> inputs_;
+  double sum_ = 0;
+};
+
 }  // namespace
 
 Options options_for(const Setting& setting) {
@@ -79,6 +110,8 @@ Options options_for(const Setting& setting) {
 std::unique_ptr<Runner> penstock_runner(const Task& task, const Setting& setting,
                                         const Samples& samples) {
   if (task.training) return std::make_unique<TrainingRunner>(task, setting, samples);
+  if (task.network == "gpt-decoder")
+    return std::make_unique<DecodingRunner>(task, setting, samples);
   return std::make_unique<InferenceRunner>(task, setting, samples);
 }
 
