@@ -5,6 +5,9 @@
 
 #include "graph/ops/activations/dropout.hpp"
 #include "graph/ops/activations/leaky_relu.hpp"
+#include "graph/ops/activations/piecewise.hpp"
+#include "graph/ops/activations/prelu.hpp"
+#include "graph/ops/activations/smooth.hpp"
 #include "graph/ops/activations/softmax.hpp"
 #include "graph/ops/activations/unary.hpp"
 #include "graph/ops/arithmetic/arithmetic.hpp"
@@ -22,19 +25,23 @@
 #include "graph/ops/lanes/to_lanes.hpp"
 #include "graph/ops/losses/binary_cross_entropy.hpp"
 #include "graph/ops/losses/class_losses.hpp"
+#include "graph/ops/losses/class_margin_losses.hpp"
 #include "graph/ops/losses/clipped_log.hpp"
 #include "graph/ops/losses/cosine_embedding_loss.hpp"
 #include "graph/ops/losses/ctc_loss.hpp"
 #include "graph/ops/losses/difference_loss.hpp"
 #include "graph/ops/losses/distribution_losses.hpp"
+#include "graph/ops/losses/gaussian_nll_loss.hpp"
 #include "graph/ops/losses/identity_loss.hpp"
 #include "graph/ops/losses/margin_losses.hpp"
 #include "graph/ops/losses/triplet_margin_loss.hpp"
 #include "graph/ops/movement/rearrange.hpp"
 #include "graph/ops/movement/slices.hpp"
-#include "graph/ops/norms/batch_norm2d.hpp"
+#include "graph/ops/norms/batch_norm.hpp"
+#include "graph/ops/norms/batch_norm_inference.hpp"
 #include "graph/ops/norms/group_norm.hpp"
 #include "graph/ops/norms/layer_norm.hpp"
+#include "graph/ops/norms/rms_norm.hpp"
 #include "graph/ops/sequences/attention.hpp"
 #include "graph/ops/sequences/causal_mask.hpp"
 #include "graph/ops/sequences/embedding.hpp"
@@ -53,12 +60,12 @@ constexpr std::array ops{
     &attention_gradient,
     &avg_pool2d,
     &avg_pool2d_gradient,
-    &batch_norm2d,
-    &batch_norm2d_inference,
-    &batch_norm2d_inference_input_gradient,
-    &batch_norm2d_inference_weight_gradient,
-    &batch_norm2d_input_gradient,
-    &batch_norm2d_weight_gradient,
+    &batch_norm,
+    &batch_norm_inference,
+    &batch_norm_inference_input_gradient,
+    &batch_norm_inference_weight_gradient,
+    &batch_norm_input_gradient,
+    &batch_norm_weight_gradient,
     &binary_cross_entropy,
     &binary_cross_entropy_gradient,
     &binary_cross_entropy_target_gradient,
@@ -91,9 +98,12 @@ constexpr std::array ops{
     &cross_entropy_gradient,
     &ctc_loss,
     &ctc_loss_gradient,
+    &cumulative_batch_norm,
     &div,
     &dropout,
     &dropout_gradient,
+    &elu,
+    &elu_gradient,
     &embedding,
     &embedding_gradient,
     &equal,
@@ -103,16 +113,31 @@ constexpr std::array ops{
     &fill,
     &flatten,
     &floor,
+    &from_lanes,
+    &gaussian_nll_loss,
+    &gaussian_nll_loss_gradient,
+    &gaussian_nll_loss_variance_gradient,
     &gelu,
     &gelu_gradient,
-    &from_lanes,
+    &gelu_tanh,
+    &gelu_tanh_gradient,
     &global_avg_pool2d,
     &global_avg_pool2d_gradient,
     &group_norm,
     &group_norm_input_gradient,
     &group_norm_weight_gradient,
+    &hardshrink,
+    &hardshrink_gradient,
+    &hardsigmoid,
+    &hardsigmoid_gradient,
+    &hardswish,
+    &hardswish_gradient,
+    &hardtanh,
+    &hardtanh_gradient,
     &hinge_embedding_loss,
     &hinge_embedding_loss_gradient,
+    &huber_loss,
+    &huber_loss_gradient,
     &identity,
     &identity_loss,
     &identity_loss_gradient,
@@ -134,6 +159,8 @@ constexpr std::array ops{
     &log,
     &log_softmax,
     &log_softmax_gradient,
+    &logsigmoid,
+    &logsigmoid_gradient,
     &margin_ranking_loss,
     &margin_ranking_loss_gradient,
     &matmul,
@@ -144,9 +171,15 @@ constexpr std::array ops{
     &maximum,
     &mean,
     &minimum,
+    &mish,
+    &mish_gradient,
     &mse_loss,
     &mse_loss_gradient,
     &mul,
+    &multi_margin_loss,
+    &multi_margin_loss_gradient,
+    &multilabel_margin_loss,
+    &multilabel_margin_loss_gradient,
     &multilabel_soft_margin_loss,
     &multilabel_soft_margin_loss_gradient,
     &nll_loss,
@@ -155,11 +188,17 @@ constexpr std::array ops{
     &poisson_nll_loss_gradient,
     &poisson_nll_loss_target_gradient,
     &pow,
+    &prelu,
+    &prelu_input_gradient,
+    &prelu_weight_gradient,
     &reciprocal,
     &reduce_to,
     &relu,
     &relu_gradient,
     &reshape,
+    &rms_norm,
+    &rms_norm_input_gradient,
+    &rms_norm_weight_gradient,
     &round,
     &rsqrt,
     &scale,
@@ -178,15 +217,24 @@ constexpr std::array ops{
     &soft_margin_loss_target_gradient,
     &softmax,
     &softmax_gradient,
+    &softplus,
+    &softplus_gradient,
+    &softshrink,
+    &softshrink_gradient,
+    &softsign,
+    &softsign_gradient,
     &sqrt,
     &sub,
     &sum,
     &tanh,
     &tanh_gradient,
+    &threshold,
+    &threshold_gradient,
     &to_lanes,
     &transpose,
     &triplet_margin_loss,
     &triplet_margin_loss_gradient,
+    &untracked_batch_norm,
     &where,
 };
 

@@ -1,6 +1,6 @@
 // These are the normalizations of Model. Their weights start at 1, their biases at 0.
 #include "engine/model/model_state.hpp"
-#include "graph/ops/norms/batch_norm2d.hpp"
+#include "graph/ops/norms/batch_norm.hpp"
 #include "graph/ops/norms/group_norm.hpp"
 #include "graph/ops/norms/layer_norm.hpp"
 
@@ -37,8 +37,8 @@ Value Model::layer_norm(const std::string& name, Value x, int axes, double eps, 
 }
 
 Value Model::batch_norm2d(const std::string& name, Value x, double eps, double momentum) {
-  return impl_->calling(graph::batch_norm2d.name, [&](Impl& impl) {
-    Layer layer = impl.layer(graph::batch_norm2d, name, x);
+  return impl_->calling(graph::batch_norm.name, [&](Impl& impl) {
+    Layer layer = impl.layer(graph::batch_norm, name, x);
     layer.expect_rank(4);
     const std::int64_t channels = layer.shape()[1];
     layer.parameter("weight", {channels}, ones);

@@ -74,7 +74,7 @@ TEST(RandomGraphs, HaveLayersOfEveryKindAndAreAllDifferent) {
     networks.insert(network);
   }
   for (const char* kind :
-       {"add",           "avg_pool2d", "batch_norm2d",   "concat",  "conv2d",
+       {"add",           "avg_pool2d", "batch_norm",     "concat",  "conv2d",
         "cross_entropy", "dropout",    "flatten",        "gelu",    "global_avg_pool2d",
         "group_norm",    "layer_norm", "leaky_relu",     "linear",  "max_pool2d",
         "mse_loss",      "mul",        "relu",           "scale",   "sigmoid",
