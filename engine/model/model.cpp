@@ -29,16 +29,24 @@ BlockScope::~BlockScope() {
   if (end.may_free()) state_->network->close_block(state_->scope);
 }
 
-Model::Impl::Impl(const std::string& name, std::uint64_t random_seed)
+ModelState::ModelState(const std::string& name, std::uint64_t random_seed)
     : number(next_number()), seed(random_seed), calls(name), network(name), weights(name) {}
 
-std::shared_ptr<Model::Impl> Model::Impl::make(const std::string& name, std::uint64_t random_seed) {
-  return {new Impl(name, random_seed), [](Impl* impl) {
+std::shared_ptr<ModelState> ModelState::make(const std::string& name, std::uint64_t random_seed) {
+  return {new ModelState(name, random_seed), [](ModelState* impl) {
             if (impl->calls.in_own_process()) delete impl;
           }};
 }
 
-graph::ValueId Model::Impl::id(std::string_view subject, Value value) const {
+std::shared_ptr<ModelState> ModelState::of(std::string_view subject, const Value& value) {
+  std::shared_ptr<ModelState> state = value.state_.lock();
+  if (state != nullptr) return state;
+  throw Error(Errc::invalid_model, std::string(subject) +
+                                       ": expected a value of a model, got one " +
+                                       (value.model_ == 0 ? "of no model" : "whose model is gone"));
+}
+
+graph::ValueId ModelState::id(std::string_view subject, const Value& value) const {
   const bool here = value.model_ == number;
   if (here && network.has(value.id_, value.serial_)) return value.id_;
   const std::string got = here                ? "one of a layer that was taken back"
@@ -48,19 +56,19 @@ graph::ValueId Model::Impl::id(std::string_view subject, Value value) const {
                                        quoted_text(network.graph().name) + ", got " + got);
 }
 
-Value Model::Impl::apply(const graph::Op& op, const std::vector<Value>& inputs,
-                         graph::Attributes attributes, const std::string& name) {
+Value ModelState::apply(const graph::Op& op, const std::vector<Value>& inputs,
+                        graph::Attributes attributes, const std::string& name) {
   std::vector<graph::ValueId> ids;
   ids.reserve(inputs.size());
-  for (const Value input : inputs) ids.push_back(id(op.name, input));
+  for (const Value& input : inputs) ids.push_back(id(op.name, input));
   return value(network.node(op, std::move(ids), std::move(attributes), name));
 }
 
-Layer Model::Impl::layer(const graph::Op& op, const std::string& name, Value x) {
+Layer ModelState::layer(const graph::Op& op, const std::string& name, Value x) {
   return {network, op, name, id(std::string(op.name) + " " + quoted_text(name), x)};
 }
 
-Model::Impl::NewWeights Model::Impl::new_weights() {
+ModelState::NewWeights ModelState::new_weights() {
   const graph::Graph& graph = network.graph();
   NewWeights added;
   for (std::size_t i = weights.parameters().size(); i < graph.variables.size(); ++i) {
@@ -76,12 +84,12 @@ Model::Impl::NewWeights Model::Impl::new_weights() {
   return added;
 }
 
-void Model::Impl::add_weights(NewWeights added) noexcept {
+void ModelState::add_weights(NewWeights added) noexcept {
   for (std::size_t i = 0; i < added.parameters.size(); ++i)
     weights.add(std::move(added.parameters[i]), std::move(added.values[i]));
 }
 
-Value Model::Impl::finish(Layer& layer, graph::Attributes attributes) {
+Value ModelState::finish(Layer& layer, graph::Attributes attributes) {
   // All that needs memory is done first, because nothing may fail once the node is in the network.
   NewWeights added = new_weights();
   const Value result = value(layer.finish(std::move(attributes)));
@@ -98,7 +106,7 @@ void ModelAccess::expect_value(std::string_view subject, const Model& model, Val
 }
 
 void ModelAccess::add(const Model& model, const std::function<void()>& change) {
-  const std::shared_ptr<Model::Impl> impl = model.impl_;
+  const std::shared_ptr<ModelState> impl = model.impl_;
   NetworkBuilder::State before = impl->network.state();
   ModelCalls::Growing growing(impl->calls);
   try {
@@ -119,9 +127,9 @@ std::shared_ptr<ModelCalls> ModelAccess::calls(const Model& model) {
   return {model.impl_, &model.impl_->calls};
 }
 
-Model::Model(std::string name, std::uint64_t seed)
-    : impl_(
-          or_out_of_memory("the constructor of a Model", [&] { return Impl::make(name, seed); })) {}
+Model::Model(std::string name, std::uint64_t seed) {
+  impl_ = or_out_of_memory("the constructor of a Model", [&] { return Impl::make(name, seed); });
+}
 
 Model Model::clone() const {
   return impl_->calling("Model::clone", [&](Impl& impl) {

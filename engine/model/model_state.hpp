@@ -1,7 +1,7 @@
-// Model::Impl holds the network and the weights of a Model, which is a handle. The handle's copies
-// share the Impl, and so do the models that run it. It is used inside a ModelCall, so that one
-// thread at a time uses it. A call shares it, too, because functions of the host's that run inside
-// the call, such as a log, may destroy the handle or assign to it.
+// ModelState holds the network and the weights of a Model, which is a handle. The handle's copies
+// share the ModelState, and so do the models that run it. It is used inside a ModelCall, so that
+// one thread at a time uses it. A call shares it, too, because functions of the host's that run
+// inside the call, such as a log, may destroy the handle or assign to it.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@
 
 namespace penstock {
 
-struct Model::Impl : std::enable_shared_from_this<Model::Impl> {
-  Impl(const std::string& name, std::uint64_t random_seed);
-  /// Makes an Impl. What it holds is never freed in a process that was forked from the one that
-  /// made it.
-  static std::shared_ptr<Impl> make(const std::string& name, std::uint64_t random_seed);
+struct ModelState : std::enable_shared_from_this<ModelState> {
+  ModelState(const std::string& name, std::uint64_t random_seed);
+  /// Makes a ModelState. What it holds is never freed in a process that was forked from the one
+  /// that made it.
+  static std::shared_ptr<ModelState> make(const std::string& name, std::uint64_t random_seed);
 
   const std::uint64_t number;  ///< No other model of this process has this number.
   const std::uint64_t seed;
@@ -34,19 +34,22 @@ struct Model::Impl : std::enable_shared_from_this<Model::Impl> {
   NetworkBuilder network;
   ParameterStore weights;
 
+  /// Returns the model of `value`. @throws Error invalid_model, whose text begins with `subject`,
+  /// if there is none, or none any more.
+  static std::shared_ptr<ModelState> of(std::string_view subject, const Value& value);
   /// Returns the id of `value`. @throws Error invalid_model, whose text begins with `subject`, if
   /// `value` is not one of this model.
-  graph::ValueId id(std::string_view subject, Value value) const;
-  Value value(graph::ValueId id) const { return {number, network.serial(id), id}; }
+  graph::ValueId id(std::string_view subject, const Value& value) const;
+  Value value(graph::ValueId id) { return {weak_from_this(), number, network.serial(id), id}; }
 
   /// Runs `action` as the model's call `name`, which is a literal, and returns its result. `action`
-  /// is given this Impl, which the call keeps alive, because the handle may be of another model by
-  /// then. Lines that models write to their logs when `action` asks them for weights are told when
-  /// this call, and all calls of this model around it, are done.
+  /// is given this object, which the call keeps alive, because the handle may be of another model
+  /// by then. Lines that models write to their logs when `action` asks them for weights are told
+  /// when this call, and all calls of this model around it, are done.
   /// @throws Error busy and closed as ModelCall; out_of_memory, whose text begins with `name`; what
   /// `action` throws, or else the first exception of any log's function.
   auto calling(std::string_view name, const auto& action) {
-    const std::shared_ptr<Impl> kept = shared_from_this();
+    const std::shared_ptr<ModelState> kept = shared_from_this();
     return or_out_of_memory(name, [&] {
       const ModelCall call(kept->calls, name);
       return Log::after_all(kept->calls, [&] { return action(*kept); });
@@ -56,7 +59,7 @@ struct Model::Impl : std::enable_shared_from_this<Model::Impl> {
   /// Appends a node without parameters, as a call of the model. `attributes` returns the op's
   /// attributes.
   Value add(const graph::Op& op, std::initializer_list<Value> inputs, const auto& attributes) {
-    return calling(op.name, [&](Impl& impl) { return impl.apply(op, inputs, attributes()); });
+    return calling(op.name, [&](ModelState& impl) { return impl.apply(op, inputs, attributes()); });
   }
   Value add(const graph::Op& op, std::initializer_list<Value> inputs) {
     return add(op, inputs, [] { return graph::Attributes(); });

@@ -93,7 +93,7 @@ void Model::initialize(const std::string& pattern, const Initializer& initialize
 
 void ModelAccess::set_weights(const Model& model, std::string_view name,
                               const std::vector<NamedTensor>& weights) {
-  model.impl_->calling(name, [&](Model::Impl& impl) {
+  model.impl_->calling(name, [&](ModelState& impl) {
     std::vector<Tensor> values = impl.weights.newest();
     for (const NamedTensor& weight : weights)
       values[impl.weights.position(weight.name)] = weight.tensor;

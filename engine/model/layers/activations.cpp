@@ -13,37 +13,37 @@ graph::Attributes along(int axis) {
 
 }  // namespace
 
-Value Model::relu(Value x) {
+Value Activations::relu(Value x) {
   return impl_->add(graph::relu, {x});
 }
 
-Value Model::leaky_relu(Value x, double negative_slope) {
+Value Activations::leaky_relu(Value x, double negative_slope) {
   return impl_->add(graph::leaky_relu, {x}, [&] {
     return graph::Attributes{{"negative_slope", negative_slope}};
   });
 }
 
-Value Model::sigmoid(Value x) {
+Value Activations::sigmoid(Value x) {
   return impl_->add(graph::sigmoid, {x});
 }
 
-Value Model::tanh(Value x) {
+Value Activations::tanh(Value x) {
   return impl_->add(graph::tanh, {x});
 }
 
-Value Model::gelu(Value x) {
+Value Activations::gelu(Value x) {
   return impl_->add(graph::gelu, {x});
 }
 
-Value Model::silu(Value x) {
+Value Activations::silu(Value x) {
   return impl_->add(graph::silu, {x});
 }
 
-Value Model::softmax(Value x, int axis) {
+Value Activations::softmax(Value x, int axis) {
   return impl_->add(graph::softmax, {x}, [&] { return along(axis); });
 }
 
-Value Model::log_softmax(Value x, int axis) {
+Value Activations::log_softmax(Value x, int axis) {
   return impl_->add(graph::log_softmax, {x}, [&] { return along(axis); });
 }
 

@@ -28,7 +28,7 @@ Integers exchanged_axes(std::size_t rank) {
 }
 
 /// An AttentionWithDropout makes an attention of several ops, because a dropout needs the shares,
-/// which the softmax makes of the scores, as a value of the network. Impl is a Model::Impl.
+/// which the softmax makes of the scores, as a value of the network. Impl is a ModelState.
 template <class Impl>
 class AttentionWithDropout {
  public:
@@ -91,7 +91,7 @@ void check_inputs(const std::vector<graph::TensorType>& types,
   throw Error(error.code(), std::string("attention: ") + error.what());
 }
 
-/// Returns the attention of q, k and v, or of qkv, as a value of `impl`, which is a Model::Impl.
+/// Returns the attention of q, k and v, or of qkv, as a value of `impl`, which is a ModelState.
 Value attention_of(auto& impl, const std::vector<Value>& inputs, const AttentionOptions& options) {
   graph::Attributes attributes{{"heads", std::int64_t{options.heads}},
                                {"causal", std::int64_t{options.causal ? 1 : 0}}};
@@ -114,13 +114,13 @@ Value attention_of(auto& impl, const std::vector<Value>& inputs, const Attention
 
 }  // namespace
 
-Value Model::attention(Value q, Value k, Value v, const AttentionOptions& options) {
+Value Layers::attention(Value q, Value k, Value v, const AttentionOptions& options) {
   return impl_->calling(graph::attention.name, [&](Impl& impl) {
     return attention_of(impl, {q, k, v}, options);
   });
 }
 
-Value Model::attention(Value qkv, const AttentionOptions& options) {
+Value Layers::attention(Value qkv, const AttentionOptions& options) {
   return impl_->calling(graph::attention.name,
                         [&](Impl& impl) { return attention_of(impl, {qkv}, options); });
 }

@@ -27,7 +27,7 @@ std::int64_t flag(bool value) {
 
 }  // namespace
 
-Value Model::cross_entropy(Value x, Value labels, const CrossEntropyOptions& options) {
+Value LossFunctions::cross_entropy(Value x, Value labels, const CrossEntropyOptions& options) {
   return impl_->calling(graph::cross_entropy.name, [&](Impl& impl) {
     graph::Attributes attributes = reduced(options.reduction);
     attributes.set("label_smoothing", options.label_smoothing);
@@ -41,8 +41,8 @@ Value Model::cross_entropy(Value x, Value labels, const CrossEntropyOptions& opt
   });
 }
 
-Value Model::nll_loss(Value log_probabilities, Value labels, LossReduction reduction,
-                      std::int64_t ignore_index, int class_axis) {
+Value LossFunctions::nll_loss(Value log_probabilities, Value labels, LossReduction reduction,
+                              std::int64_t ignore_index, int class_axis) {
   return impl_->add(graph::nll_loss, {log_probabilities, labels}, [&] {
     return reduced(reduction)
         .set("ignore_index", ignore_index)
@@ -50,35 +50,36 @@ Value Model::nll_loss(Value log_probabilities, Value labels, LossReduction reduc
   });
 }
 
-Value Model::mse_loss(Value x, Value target, LossReduction reduction) {
+Value LossFunctions::mse_loss(Value x, Value target, LossReduction reduction) {
   return impl_->add(graph::mse_loss, {x, target}, [&] { return reduced(reduction); });
 }
 
-Value Model::l1_loss(Value x, Value target, LossReduction reduction) {
+Value LossFunctions::l1_loss(Value x, Value target, LossReduction reduction) {
   return impl_->add(graph::l1_loss, {x, target}, [&] { return reduced(reduction); });
 }
 
-Value Model::smooth_l1_loss(Value x, Value target, const SmoothL1Options& options) {
+Value LossFunctions::smooth_l1_loss(Value x, Value target, const SmoothL1Options& options) {
   return impl_->add(graph::smooth_l1_loss, {x, target},
                     [&] { return reduced(options.reduction).set("beta", options.beta); });
 }
 
-Value Model::binary_cross_entropy(Value x, Value target, LossReduction reduction) {
+Value LossFunctions::binary_cross_entropy(Value x, Value target, LossReduction reduction) {
   return impl_->add(graph::binary_cross_entropy, {x, target}, [&] { return reduced(reduction); });
 }
 
-Value Model::binary_cross_entropy_with_logits(Value x, Value target, LossReduction reduction) {
+Value LossFunctions::binary_cross_entropy_with_logits(Value x, Value target,
+                                                      LossReduction reduction) {
   return impl_->add(graph::binary_cross_entropy_with_logits, {x, target},
                     [&] { return reduced(reduction); });
 }
 
-Value Model::kl_div_loss(Value x, Value target, const KlDivOptions& options) {
+Value LossFunctions::kl_div_loss(Value x, Value target, const KlDivOptions& options) {
   return impl_->add(graph::kl_div_loss, {x, target}, [&] {
     return reduced(options.reduction).set("log_target", flag(options.log_target));
   });
 }
 
-Value Model::poisson_nll_loss(Value x, Value target, const PoissonNllOptions& options) {
+Value LossFunctions::poisson_nll_loss(Value x, Value target, const PoissonNllOptions& options) {
   return impl_->add(graph::poisson_nll_loss, {x, target}, [&] {
     return reduced(options.reduction)
         .set("log_input", flag(options.log_input))
@@ -87,32 +88,34 @@ Value Model::poisson_nll_loss(Value x, Value target, const PoissonNllOptions& op
   });
 }
 
-Value Model::hinge_embedding_loss(Value x, Value target, const HingeOptions& options) {
+Value LossFunctions::hinge_embedding_loss(Value x, Value target, const HingeOptions& options) {
   return impl_->add(graph::hinge_embedding_loss, {x, target},
                     [&] { return reduced(options.reduction).set("margin", options.margin); });
 }
 
-Value Model::soft_margin_loss(Value x, Value target, LossReduction reduction) {
+Value LossFunctions::soft_margin_loss(Value x, Value target, LossReduction reduction) {
   return impl_->add(graph::soft_margin_loss, {x, target}, [&] { return reduced(reduction); });
 }
 
-Value Model::multilabel_soft_margin_loss(Value x, Value target, LossReduction reduction) {
+Value LossFunctions::multilabel_soft_margin_loss(Value x, Value target, LossReduction reduction) {
   return impl_->add(graph::multilabel_soft_margin_loss, {x, target},
                     [&] { return reduced(reduction); });
 }
 
-Value Model::cosine_embedding_loss(Value a, Value b, Value target, const MarginOptions& options) {
+Value LossFunctions::cosine_embedding_loss(Value a, Value b, Value target,
+                                           const MarginOptions& options) {
   return impl_->add(graph::cosine_embedding_loss, {a, b, target},
                     [&] { return reduced(options.reduction).set("margin", options.margin); });
 }
 
-Value Model::margin_ranking_loss(Value a, Value b, Value target, const MarginOptions& options) {
+Value LossFunctions::margin_ranking_loss(Value a, Value b, Value target,
+                                         const MarginOptions& options) {
   return impl_->add(graph::margin_ranking_loss, {a, b, target},
                     [&] { return reduced(options.reduction).set("margin", options.margin); });
 }
 
-Value Model::triplet_margin_loss(Value anchor, Value near, Value far,
-                                 const TripletMarginOptions& options) {
+Value LossFunctions::triplet_margin_loss(Value anchor, Value near, Value far,
+                                         const TripletMarginOptions& options) {
   return impl_->add(graph::triplet_margin_loss, {anchor, near, far}, [&] {
     return reduced(options.reduction)
         .set("margin", options.margin)
@@ -122,8 +125,8 @@ Value Model::triplet_margin_loss(Value anchor, Value near, Value far,
   });
 }
 
-Value Model::ctc_loss(Value log_probabilities, Value labels, Value steps, Value counts,
-                      const CtcOptions& options) {
+Value LossFunctions::ctc_loss(Value log_probabilities, Value labels, Value steps, Value counts,
+                              const CtcOptions& options) {
   return impl_->add(graph::ctc_loss, {log_probabilities, labels, steps, counts}, [&] {
     return reduced(options.reduction)
         .set("blank", options.blank)
@@ -131,7 +134,7 @@ Value Model::ctc_loss(Value log_probabilities, Value labels, Value steps, Value 
   });
 }
 
-Value Model::identity_loss(Value x, LossReduction reduction) {
+Value LossFunctions::identity_loss(Value x, LossReduction reduction) {
   return impl_->add(graph::identity_loss, {x}, [&] { return reduced(reduction); });
 }
 

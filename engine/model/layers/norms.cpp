@@ -12,7 +12,7 @@ constexpr Initializer ones{.center = 1};
 
 }  // namespace
 
-Value Model::group_norm(const std::string& name, Value x, std::int64_t groups, double eps) {
+Value Layers::group_norm(const std::string& name, Value x, std::int64_t groups, double eps) {
   return impl_->calling(graph::group_norm.name, [&](Impl& impl) {
     Layer layer = impl.layer(graph::group_norm, name, x);
     layer.expect_rank_from(2);
@@ -22,7 +22,7 @@ Value Model::group_norm(const std::string& name, Value x, std::int64_t groups, d
   });
 }
 
-Value Model::layer_norm(const std::string& name, Value x, int axes, double eps, bool bias) {
+Value Layers::layer_norm(const std::string& name, Value x, int axes, double eps, bool bias) {
   return impl_->calling(graph::layer_norm.name, [&](Impl& impl) {
     Layer layer = impl.layer(graph::layer_norm, name, x);
     const auto dims = layer.shape().dims();
@@ -36,7 +36,7 @@ Value Model::layer_norm(const std::string& name, Value x, int axes, double eps, 
   });
 }
 
-Value Model::batch_norm2d(const std::string& name, Value x, double eps, double momentum) {
+Value Layers::batch_norm2d(const std::string& name, Value x, double eps, double momentum) {
   return impl_->calling(graph::batch_norm.name, [&](Impl& impl) {
     Layer layer = impl.layer(graph::batch_norm, name, x);
     layer.expect_rank(4);

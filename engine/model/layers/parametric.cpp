@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "engine/model/initial_values.hpp"
+#include "engine/model/layers/sizes.hpp"
 #include "engine/model/model_state.hpp"
 #include "engine/names/known_names.hpp"
 #include "graph/ops/activations/dropout.hpp"
@@ -21,28 +22,57 @@ Initializer fan_in_uniform(double fan_in) {
   return Initializer::uniform(-bound, bound);
 }
 
+graph::Attributes convolution(const Conv2dOptions& options) {
+  return {{"stride", pair(options.stride)},
+          {"padding", pair(options.padding)},
+          {"dilation", pair(options.dilation)},
+          {"groups", options.groups}};
+}
+
+/// Returns the inputs of a layer that may have a bias.
+std::vector<Value> with_bias(const Value& x, const Value& weight, const Value& bias) {
+  std::vector<Value> inputs{x, weight};
+  if (bias) inputs.push_back(bias);
+  return inputs;
+}
+
+/// Returns the error that the tensor `name` has no element.
+Error no_element(const std::string& name, const Shape& shape) {
+  return {Errc::shape_mismatch, "parameter " + quoted_text(name) +
+                                    ": expected at least one element, got " + to_string(shape)};
+}
+
 }  // namespace
 
-Value Model::conv2d(const std::string& name, Value x, const Conv2dOptions& options) {
+Value Layers::conv2d(const std::string& name, Value x, const Conv2dOptions& options) {
   return impl_->calling(graph::conv2d.name, [&](Impl& impl) {
     Layer layer = impl.layer(graph::conv2d, name, x);
     layer.expect_rank(4);
     layer.expect_positive("out_channels", options.out_channels);
-    layer.expect_positive("kernel", options.kernel);
+    layer.expect_positive("kernel", options.kernel.rows);
+    layer.expect_positive("kernel", options.kernel.columns);
     layer.expect_positive("groups", options.groups);
-    const std::int64_t channels = layer.shape()[1] / options.groups, kernel = options.kernel;
-    const double side = static_cast<double>(kernel);
-    const auto start = fan_in_uniform(static_cast<double>(channels) * side * side);
-    layer.parameter("weight", {options.out_channels, channels, kernel, kernel}, start);
+    const std::int64_t channels = layer.shape()[1] / options.groups;
+    const auto [rows, columns] = options.kernel;
+    const auto start = fan_in_uniform(static_cast<double>(channels) * static_cast<double>(rows) *
+                                      static_cast<double>(columns));
+    layer.parameter("weight", {options.out_channels, channels, rows, columns}, start);
     if (options.bias) layer.parameter("bias", {options.out_channels}, start);
-    return impl.finish(layer, {{"stride", options.stride},
-                               {"padding", options.padding},
-                               {"dilation", options.dilation},
-                               {"groups", options.groups}});
+    return impl.finish(layer, convolution(options));
   });
 }
 
-Value Model::linear(const std::string& name, Value x, std::int64_t out_features, bool bias) {
+Value Layers::conv2d(Value x, Value weight, Value bias, const Conv2dOptions& options) {
+  return impl_->calling(graph::conv2d.name, [&](Impl& impl) {
+    if (options.out_channels != 0 || options.kernel != 0 || !options.bias)
+      throw Error(Errc::invalid_argument,
+                  "conv2d: expected options without out_channels, kernel and bias, because the "
+                  "convolution has the weight and the bias of another layer");
+    return impl.apply(graph::conv2d, with_bias(x, weight, bias), convolution(options));
+  });
+}
+
+Value Layers::linear(const std::string& name, Value x, std::int64_t out_features, bool bias) {
   return impl_->calling(graph::linear.name, [&](Impl& impl) {
     Layer layer = impl.layer(graph::linear, name, x);
     layer.expect_rank_from(2);
@@ -55,11 +85,13 @@ Value Model::linear(const std::string& name, Value x, std::int64_t out_features,
   });
 }
 
-Value Model::linear(Value x, Value weight) {
-  return impl_->add(graph::linear, {x, weight});
+Value Layers::linear(Value x, Value weight, Value bias) {
+  return impl_->calling(graph::linear.name, [&](Impl& impl) {
+    return impl.apply(graph::linear, with_bias(x, weight, bias));
+  });
 }
 
-Value Model::parameter(const std::string& name) const {
+Value Layers::parameter(const std::string& name) const {
   return impl_->calling("Model::parameter", [&](Impl& impl) {
     const graph::Graph& graph = impl.network.graph();
     std::vector<std::string_view> known;
@@ -75,14 +107,11 @@ Value Model::parameter(const std::string& name) const {
   });
 }
 
-Value Model::parameter(const std::string& name, const Shape& shape,
-                       const Initializer& initializer) {
+Value Layers::parameter(const std::string& name, const Shape& shape,
+                        const Initializer& initializer) {
   return impl_->calling("Model::parameter", [&](Impl& impl) {
     check_initializer(initializer, shape, name);
-    if (shape.elements() == 0)
-      throw Error(Errc::shape_mismatch, "parameter " + quoted_text(name) +
-                                            ": expected at least one element, got " +
-                                            to_string(shape));
+    if (shape.elements() == 0) throw no_element(name, shape);
     NetworkBuilder::Draft draft(impl.network);
     const graph::ValueId id =
         impl.network.variable(name, shape, initializer, graph::ValueKind::parameter);
@@ -92,7 +121,29 @@ Value Model::parameter(const std::string& name, const Shape& shape,
   });
 }
 
-Value Model::embedding(const std::string& name, Value ids, std::int64_t count, std::int64_t size) {
+Value Layers::constant(const std::string& name, const Tensor& value) {
+  return impl_->calling("Model::constant", [&](Impl& impl) {
+    if (value.dtype() != DType::f32)
+      throw Error(Errc::unsupported, "constant " + quoted_text(name) +
+                                         ": expected a tensor of f32, got " +
+                                         std::string(to_string(value.dtype())));
+    if (value.shape().elements() == 0) throw no_element(name, value.shape());
+    NetworkBuilder::Draft draft(impl.network);
+    const graph::ValueId id = impl.network.variable(name, value.shape(), Initializer::constant(0),
+                                                    graph::ValueKind::buffer);
+    ModelState::NewWeights added = impl.new_weights();
+    added.values.back() = Tensor(value.shape(), value.as<float>());
+    impl.add_weights(std::move(added));
+    draft.keep();
+    return impl.value(id);
+  });
+}
+
+Value Layers::embedding(Value ids, Value weight) {
+  return impl_->add(graph::embedding, {weight, ids});
+}
+
+Value Layers::embedding(const std::string& name, Value ids, std::int64_t count, std::int64_t size) {
   return impl_->calling(graph::embedding.name, [&](Impl& impl) {
     Layer layer = impl.layer(graph::embedding, name, ids);
     layer.expect_positive("count", count);
@@ -102,7 +153,7 @@ Value Model::embedding(const std::string& name, Value ids, std::int64_t count, s
   });
 }
 
-Value Model::dropout(const std::string& name, Value x, double probability) {
+Value Layers::dropout(const std::string& name, Value x, double probability) {
   return impl_->calling(graph::dropout.name, [&](Impl& impl) {
     Layer layer = impl.layer(graph::dropout, name, x);
     return impl.finish(layer, {{"p", probability}});

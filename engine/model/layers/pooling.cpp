@@ -1,4 +1,5 @@
 // These are the poolings of Model.
+#include "engine/model/layers/sizes.hpp"
 #include "engine/model/model_state.hpp"
 #include "graph/ops/convolution/avg_pool2d.hpp"
 #include "graph/ops/convolution/max_pool2d.hpp"
@@ -7,22 +8,23 @@ namespace penstock {
 namespace {
 
 graph::Attributes window(const Pool2dOptions& options) {
-  graph::Attributes attributes{{"kernel", options.kernel}, {"padding", options.padding}};
-  if (options.stride != 0) attributes.set("stride", options.stride);
+  graph::Attributes attributes{{"kernel", pair(options.kernel)},
+                               {"padding", pair(options.padding)}};
+  if (options.stride != 0) attributes.set("stride", pair(options.stride));
   return attributes;
 }
 
 }  // namespace
 
-Value Model::max_pool2d(Value x, const Pool2dOptions& options) {
+Value Layers::max_pool2d(Value x, const Pool2dOptions& options) {
   return impl_->add(graph::max_pool2d, {x}, [&] { return window(options); });
 }
 
-Value Model::avg_pool2d(Value x, const Pool2dOptions& options) {
+Value Layers::avg_pool2d(Value x, const Pool2dOptions& options) {
   return impl_->add(graph::avg_pool2d, {x}, [&] { return window(options); });
 }
 
-Value Model::global_avg_pool2d(Value x) {
+Value Layers::global_avg_pool2d(Value x) {
   return impl_->add(graph::global_avg_pool2d, {x});
 }
 

@@ -14,25 +14,25 @@ graph::Attributes over(const std::vector<int>& axes, bool keep) {
 
 }  // namespace
 
-Value Model::sum(Value x, const std::vector<int>& axes, bool keep) {
+Value TensorFunctions::sum(Value x, const std::vector<int>& axes, bool keep) {
   return impl_->add(graph::sum, {x}, [&] { return over(axes, keep); });
 }
 
-Value Model::mean(Value x, const std::vector<int>& axes, bool keep) {
+Value TensorFunctions::mean(Value x, const std::vector<int>& axes, bool keep) {
   return impl_->add(graph::mean, {x}, [&] { return over(axes, keep); });
 }
 
-Value Model::amax(Value x, const std::vector<int>& axes, bool keep) {
+Value TensorFunctions::amax(Value x, const std::vector<int>& axes, bool keep) {
   return impl_->add(graph::amax, {x}, [&] { return over(axes, keep); });
 }
 
-Value Model::amin(Value x, const std::vector<int>& axes, bool keep) {
+Value TensorFunctions::amin(Value x, const std::vector<int>& axes, bool keep) {
   return impl_->add(graph::amin, {x}, [&] { return over(axes, keep); });
 }
 
 // The number of elements is known when the model is built only if it does not depend on the number
 // of samples.
-Value Model::var(Value x, const std::vector<int>& axes, bool unbiased, bool keep) {
+Value TensorFunctions::var(Value x, const std::vector<int>& axes, bool unbiased, bool keep) {
   return impl_->calling("var", [&](Impl& impl) {
     NetworkBuilder::Draft draft(impl.network);
     const Shape shape = impl.network.graph().type(impl.id("var", x)).shape;

@@ -5,11 +5,11 @@
 
 namespace penstock {
 
-Value Model::flatten(Value x) {
+Value TensorFunctions::flatten(Value x) {
   return impl_->add(graph::flatten, {x});
 }
 
-Value Model::reshape(Value x, const std::vector<std::int64_t>& sample) {
+Value TensorFunctions::reshape(Value x, const std::vector<std::int64_t>& sample) {
   return impl_->add(graph::reshape, {x}, [&] {
     std::vector<std::int64_t> dims{0};  // A 0 keeps the number of samples.
     dims.insert(dims.end(), sample.begin(), sample.end());
@@ -17,17 +17,17 @@ Value Model::reshape(Value x, const std::vector<std::int64_t>& sample) {
   });
 }
 
-Value Model::transpose(Value x, const std::vector<std::int64_t>& axes) {
+Value TensorFunctions::transpose(Value x, const std::vector<std::int64_t>& axes) {
   return impl_->add(graph::transpose, {x}, [&] { return graph::Attributes{{"axes", axes}}; });
 }
 
-Value Model::concat(const std::vector<Value>& parts, int axis) {
+Value TensorFunctions::concat(const std::vector<Value>& parts, int axis) {
   return impl_->calling(graph::concat.name, [&](Impl& impl) {
     return impl.apply(graph::concat, parts, {{"axis", std::int64_t{axis}}});
   });
 }
 
-Value Model::slice(Value x, int axis, std::int64_t begin, std::int64_t end) {
+Value TensorFunctions::slice(Value x, int axis, std::int64_t begin, std::int64_t end) {
   return impl_->add(graph::slice, {x}, [&] {
     return graph::Attributes{{"axis", std::int64_t{axis}}, {"begin", begin}, {"end", end}};
   });

@@ -81,7 +81,7 @@ class RandomGraph {
   /// Returns an earlier value of the shape of `x_`, or `x_` itself.
   Value earlier_alike() {
     std::vector<Value> alike{x_};
-    for (const Value value : earlier_)
+    for (const Value& value : earlier_)
       if (model_.shape(value) == model_.shape(x_)) alike.push_back(value);
     return alike[static_cast<std::size_t>(draws_.below(static_cast<int>(alike.size())))];
   }

@@ -39,6 +39,7 @@ struct Built {
         counts = model.input("counts", {}, DType::i64);
   Value linear = model.linear(first_layer, row, 6);
   Value weight = model.parameter(first_layer + ".weight");
+  Value bias = model.parameter(first_layer + ".bias");
   Sequential chain{model, linear};
 };
 
@@ -117,6 +118,7 @@ void expect_all_or_nothing(
 }
 
 TEST(BuildingWithoutMemory, AddsALayerWithParametersOrNothing) {
+  const Tensor zeros = Tensor::zeros(DType::f32, {3});
   expect_all_or_nothing({
       {"conv2d", [](Built& b) { b.model.conv2d(name, b.image, {.out_channels = 2, .kernel = 3}); }},
       {"linear", [](Built& b) { b.model.linear(name, b.row, 3); }},
@@ -128,6 +130,8 @@ TEST(BuildingWithoutMemory, AddsALayerWithParametersOrNothing) {
       {"var", [](Built& b) { b.model.var(b.sequence, last_axis); }},
       {"where", [](Built& b) { b.model.where(b.row, b.row, b.row); }},
       {"linear of a weight", [](Built& b) { b.model.linear(b.row, b.weight); }},
+      {"linear of a weight and a bias", [](Built& b) { b.model.linear(b.row, b.weight, b.bias); }},
+      {"constant", [&](Built& b) { b.model.constant(name, zeros); }},
       {"group_norm", [](Built& b) { b.model.group_norm(name, b.image, 2); }},
       {"layer_norm", [](Built& b) { b.model.layer_norm(name, b.row); }},
       {"batch_norm2d", [](Built& b) { b.model.batch_norm2d(name, b.image); }},
@@ -166,6 +170,8 @@ TEST(BuildingWithoutMemory, AddsALayerWithoutParametersOrNothing) {
       {"mul", [](Built& b) { b.model.mul(b.row, b.target); }},
       {"scale", [](Built& b) { b.model.scale(b.row, 2); }},
       {"matmul", [](Built& b) { b.model.matmul(b.row, b.weight); }},
+      {"a sum of values", [](Built& b) { static_cast<void>(b.row + b.target); }},
+      {"a number less a value", [](Built& b) { static_cast<void>(1 - b.row); }},
   });
 }
 

@@ -335,7 +335,7 @@ TEST(Sequential, MakesValuesThatAreNoOtherLayersWhenTheirLayerWasTakenBack) {
   const Value input = model.input("z", {4});
   const Value hidden = model.linear("other", input, 4);
   model.relu(model.relu(hidden));
-  for (const Value value : lost) {
+  for (const Value& value : lost) {
     EXPECT_EQ(refusal(Errc::invalid_model, [&] { model.relu(value); }),
               "relu: expected a value of model \"m\", got one of a layer that was taken back");
     EXPECT_EQ(refusal(Errc::invalid_model, [&] { model.output("y", value); }),

@@ -1,0 +1,84 @@
+// These are the operators of Value.
+#include "engine/model/model_state.hpp"
+#include "graph/ops/arithmetic/arithmetic.hpp"
+
+namespace penstock {
+namespace {
+
+Value of_two(const graph::Op& op, const Value& a, const Value& b) {
+  return ModelState::of(op.name, a)->add(op, {a, b});
+}
+
+/// Adds a tensor without axes that holds `number`, and the op of x and that number. `first` says
+/// whether the number is the first operand.
+Value of_number(const graph::Op& op, const Value& x, double number, bool first = false) {
+  return ModelState::of(op.name, x)->calling(op.name, [&](ModelState& model) {
+    NetworkBuilder::Draft draft(model.network);
+    const Value constant = model.apply(graph::fill, {}, {{"value", number}});
+    const Value result = first ? model.apply(op, {constant, x}) : model.apply(op, {x, constant});
+    draft.keep();
+    return result;
+  });
+}
+
+Value scaled(const Value& x, double factor) {
+  return ModelState::of(graph::scale.name, x)->add(graph::scale, {x}, [&] {
+    return graph::Attributes{{"factor", factor}};
+  });
+}
+
+}  // namespace
+
+Value operator+(const Value& a, const Value& b) {
+  return of_two(graph::add, a, b);
+}
+
+Value operator-(const Value& a, const Value& b) {
+  return of_two(graph::sub, a, b);
+}
+
+Value operator*(const Value& a, const Value& b) {
+  return of_two(graph::mul, a, b);
+}
+
+Value operator/(const Value& a, const Value& b) {
+  return of_two(graph::div, a, b);
+}
+
+Value operator+(const Value& a, double b) {
+  return of_number(graph::add, a, b);
+}
+
+Value operator-(const Value& a, double b) {
+  return of_number(graph::sub, a, b);
+}
+
+Value operator*(const Value& a, double b) {
+  return scaled(a, b);
+}
+
+Value operator/(const Value& a, double b) {
+  return of_number(graph::div, a, b);
+}
+
+Value operator+(double a, const Value& b) {
+  return b + a;
+}
+
+Value operator-(double a, const Value& b) {
+  return of_number(graph::sub, b, a, true);
+}
+
+Value operator*(double a, const Value& b) {
+  return b * a;
+}
+
+Value operator/(double a, const Value& b) {
+  return of_number(graph::div, b, a, true);
+}
+
+Value operator-(const Value& x) {
+  return scaled(x, -1);
+}
+
+}  // namespace penstock

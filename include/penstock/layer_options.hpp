@@ -1,0 +1,59 @@
+// These are the options of a Model's layers. They are values with PyTorch's defaults.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace penstock {
+
+/// A Size2d has a number for the rows of an image and one for its columns. One number alone stands
+/// for both: `3` is `{3, 3}`.
+struct Size2d {
+  constexpr Size2d(std::int64_t both) : rows(both), columns(both) {}
+  constexpr Size2d(std::int64_t row_number, std::int64_t column_number)
+      : rows(row_number), columns(column_number) {}
+
+  std::int64_t rows;     ///< This is the number for the rows, or along a column.
+  std::int64_t columns;  ///< This is the number for the columns, or along a row.
+
+  constexpr bool operator==(const Size2d&) const = default;
+};
+
+/// Conv2dOptions are the options of Model::conv2d(), which are those of torch.nn.Conv2d.
+struct Conv2dOptions {
+  std::int64_t out_channels = 0;  ///< The result has this many channels, 1 or more.
+  Size2d kernel = 0;              ///< The kernel has this many rows and columns.
+  Size2d stride = 1;              ///< Windows are this many rows and columns apart.
+  /// This many rows of zeros are added above and below an image, and this many columns on its left
+  /// and right.
+  Size2d padding = 0;
+  Size2d dilation = 1;  ///< The elements of the kernel are this many rows and columns apart.
+  /// The channels are divided into this many groups, and each group is convolved by itself.
+  std::int64_t groups = 1;
+  bool bias = true;  ///< `bias` says whether the layer has a parameter NAME.bias.
+};
+
+/// Pool2dOptions are the options of Model::max_pool2d() and Model::avg_pool2d().
+struct Pool2dOptions {
+  Size2d kernel = 2;  ///< A window has this many rows and columns.
+  /// Windows are this many rows and columns apart; 0 stands for the size of the kernel.
+  Size2d stride = 0;
+  /// This many rows are added above and below an image, and this many columns on its left and
+  /// right. An average counts them as zeros.
+  Size2d padding = 0;
+};
+
+/// AttentionOptions are the options of Model::attention().
+struct AttentionOptions {
+  /// The features of q, k and v are those of this many heads, side by side. Each head attends by
+  /// itself.
+  int heads = 1;
+  bool causal = false;  ///< `causal` hides later positions from earlier ones.
+  /// In training, this share of the softmax's results is dropped, as Model::dropout() does it.
+  double dropout = 0;
+  /// The dropout's masks depend on this name, which must be set if there is a dropout, and which no
+  /// other layer has.
+  std::string name = "";
+};
+
+}  // namespace penstock

@@ -1,0 +1,112 @@
+// These are the functions of tensors that a Model computes: shapes, arithmetic, elementary
+// functions and reductions. docs/layers.md lists them beside PyTorch's.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "penstock/value.hpp"
+
+namespace penstock {
+
+/// TensorFunctions are the methods of Model that compute tensors from tensors, without parameters.
+class TensorFunctions {
+ public:
+  /// Returns all dimensions but the first joined into one: [N,...] -> [N,K].
+  Value flatten(Value x);
+  /// Returns x with the shape `[N, sample...]`. One dimension may be -1, which stands for whatever
+  /// is left, and 0 keeps the dimension that x has in that place.
+  Value reshape(Value x, const std::vector<std::int64_t>& sample);
+  /// Returns x with its dimensions permuted: dimension i of the result is dimension `axes`[i] of x.
+  Value transpose(Value x, const std::vector<std::int64_t>& axes);
+  /// Returns `parts` joined along `axis`, one behind the other. The parts must agree in all other
+  /// dimensions.
+  Value concat(const std::vector<Value>& parts, int axis = 1);
+  /// Returns the elements [begin, end) of `axis`.
+  Value slice(Value x, int axis, std::int64_t begin, std::int64_t end);
+  /// Returns a + b, broadcast as in NumPy.
+  Value add(Value a, Value b);
+  /// Returns a - b, broadcast as by add().
+  Value sub(Value a, Value b);
+  /// Returns a·b element by element, broadcast as by add().
+  Value mul(Value a, Value b);
+  /// Returns `factor`·x. The factor is finite as f32.
+  Value scale(Value x, double factor);
+  /// Returns a/b. Shapes broadcast as in NumPy.
+  Value div(Value a, Value b);
+  /// Returns the smaller of a and b, element by element; a NaN stays one. Shapes broadcast as in
+  /// NumPy. If both are equal, each gets half of the gradient.
+  Value minimum(Value a, Value b);
+  /// Returns the larger of a and b, and does in all else what minimum() does.
+  Value maximum(Value a, Value b);
+  /// Returns 1 where a and b are equal, and 0 elsewhere, as f32. Shapes broadcast as in NumPy. No
+  /// comparison has a gradient.
+  Value equal(Value a, Value b);
+  /// Returns 1 where a is less than b, and 0 elsewhere; see equal().
+  Value less(Value a, Value b);
+  /// Returns 1 where a is not above b, and 0 elsewhere; see equal().
+  Value less_equal(Value a, Value b);
+  /// Returns a where `condition`, f32, is not 0, and b elsewhere. Shapes broadcast as in NumPy. The
+  /// condition has no gradient.
+  Value where(Value condition, Value a, Value b);
+
+  /// Returns -x.
+  Value neg(Value x);
+  /// Returns |x|. The gradient at 0 is 0.
+  Value abs(Value x);
+  /// Returns exp(x).
+  Value exp(Value x);
+  /// Returns the natural logarithm of x, which is NaN below 0.
+  Value log(Value x);
+  /// Returns the square root of x, which is NaN below 0.
+  Value sqrt(Value x);
+  /// Returns 1/sqrt(x).
+  Value rsqrt(Value x);
+  /// Returns 1/x.
+  Value reciprocal(Value x);
+  /// Returns x².
+  Value square(Value x);
+  /// Returns x to the power `exponent`. A negative x has one only if the exponent is an integer.
+  Value pow(Value x, double exponent);
+  /// Returns sin(x).
+  Value sin(Value x);
+  /// Returns cos(x).
+  Value cos(Value x);
+  /// Returns the error function of x.
+  Value erf(Value x);
+  /// Returns x where it is from `low` to `high`, else the bound that is nearer.
+  Value clamp(Value x, double low, double high);
+  /// Returns the largest integer that is not above x. Neither this function nor ceil(), round() and
+  /// sign() have a gradient.
+  Value floor(Value x);
+  /// Returns the smallest integer that is not below x.
+  Value ceil(Value x);
+  /// Returns the integer that is nearest to x, and of two such integers the even one.
+  Value round(Value x);
+  /// Returns 1 above 0, -1 below 0, and 0 elsewhere.
+  Value sign(Value x);
+  /// Returns the sum of x over `axes`, where axis 0 counts the samples, and a negative axis counts
+  /// from the end. The result lacks these axes; if `keep` is true, they have the size 1 instead.
+  Value sum(Value x, const std::vector<int>& axes, bool keep = false);
+  /// Returns the mean of x over `axes`; see sum().
+  Value mean(Value x, const std::vector<int>& axes, bool keep = false);
+  /// Returns the largest element of x along `axes`; see sum(). Equal elements share the gradient
+  /// evenly.
+  Value amax(Value x, const std::vector<int>& axes, bool keep = false);
+  /// Returns the smallest element of x along `axes`, and does in all else what amax() does.
+  Value amin(Value x, const std::vector<int>& axes, bool keep = false);
+  /// Returns the variance of x over `axes`, which do not include axis 0; see sum(). It is divided
+  /// by the number of elements less one or, if `unbiased` is false, by their number.
+  Value var(Value x, const std::vector<int>& axes, bool unbiased = true, bool keep = false);
+  /// Returns the matrix product [...,M,K]·[...,K,N] -> [...,M,N].
+  Value matmul(Value a, Value b);
+
+ protected:
+  TensorFunctions() = default;
+
+  using Impl = ModelState;
+  std::shared_ptr<Impl> impl_;  // The constructor of Model sets impl_.
+};
+
+}  // namespace penstock
