@@ -228,6 +228,15 @@ TEST(ModelCrossEntropy, RefusedLeavesNothingBehind) {
   EXPECT_TRUE(ops_of(model).empty());
 }
 
+TEST(ModelFocalLoss, IsAComposition) {
+  Model model;
+  const Inputs in(model);
+  const Value ce = model.cross_entropy(in.features, in.labels, {.reduction = LossReduction::none});
+  model.loss(model.identity_loss(model.pow(1 - model.exp(-ce), 2) * ce));
+  EXPECT_EQ(ops_of(model), (std::vector<std::string_view>{"cross_entropy", "scale", "exp", "fill",
+                                                          "sub", "pow", "mul", "identity_loss"}));
+}
+
 TEST(ModelBinaryCrossEntropy, RefusesWeightsThatDoNotBroadcast) {
   Model model;
   const Inputs in(model);
