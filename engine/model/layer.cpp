@@ -1,5 +1,6 @@
 #include "engine/model/layer.hpp"
 #include "graph/ops/movement/rearrange.hpp"
+#include "graph/ops/arithmetic/arithmetic.hpp"
 #include "graph/values/text.hpp"
 
 namespace penstock {
@@ -56,6 +57,10 @@ void Layer::leading_parameter(const std::string& suffix, const std::vector<std::
 void Layer::buffer(const std::string& suffix, const std::vector<std::int64_t>& dims,
                    const Initializer& initializer) {
   inputs_.push_back(variable(suffix, dims, initializer, graph::ValueKind::buffer));
+}
+
+void Layer::filled(const std::vector<std::int64_t>& dims, double number) {
+  inputs_.push_back(network_.node(graph::fill, {}, {{"shape", dims}, {"value", number}}));
 }
 
 graph::ValueId Layer::finish(graph::Attributes attributes) {

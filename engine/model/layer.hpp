@@ -52,6 +52,9 @@ class Layer {
   void buffer(const std::string& suffix, const std::vector<std::int64_t>& dims,
               const Initializer& initializer);
 
+  /// Adds a tensor of shape `dims` whose elements are all `number` to the op's inputs.
+  void filled(const std::vector<std::int64_t>& dims, double number);
+
   /// Appends the node and returns its first output.
   graph::ValueId finish(graph::Attributes attributes);
 

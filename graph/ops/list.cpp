@@ -5,6 +5,9 @@
 
 #include "graph/ops/activations/dropout.hpp"
 #include "graph/ops/activations/leaky_relu.hpp"
+#include "graph/ops/activations/piecewise.hpp"
+#include "graph/ops/activations/prelu.hpp"
+#include "graph/ops/activations/smooth.hpp"
 #include "graph/ops/activations/softmax.hpp"
 #include "graph/ops/activations/unary.hpp"
 #include "graph/ops/arithmetic/arithmetic.hpp"
@@ -24,22 +27,26 @@
 #include "graph/ops/lanes/to_lanes.hpp"
 #include "graph/ops/losses/binary_cross_entropy.hpp"
 #include "graph/ops/losses/class_losses.hpp"
+#include "graph/ops/losses/class_margin_losses.hpp"
 #include "graph/ops/losses/clipped_log.hpp"
 #include "graph/ops/losses/cosine_embedding_loss.hpp"
 #include "graph/ops/losses/ctc_loss.hpp"
 #include "graph/ops/losses/difference_loss.hpp"
 #include "graph/ops/losses/distribution_losses.hpp"
+#include "graph/ops/losses/gaussian_nll_loss.hpp"
 #include "graph/ops/losses/identity_loss.hpp"
 #include "graph/ops/losses/margin_losses.hpp"
 #include "graph/ops/losses/triplet_margin_loss.hpp"
 #include "graph/ops/movement/rearrange.hpp"
 #include "graph/ops/movement/slices.hpp"
-#include "graph/ops/norms/batch_norm2d.hpp"
+#include "graph/ops/norms/batch_norm.hpp"
+#include "graph/ops/norms/batch_norm_inference.hpp"
 #include "graph/ops/norms/group_norm.hpp"
 #include "graph/ops/norms/layer_norm.hpp"
 #include "graph/ops/recurrent/gru.hpp"
 #include "graph/ops/recurrent/lstm.hpp"
 #include "graph/ops/recurrent/rnn.hpp"
+#include "graph/ops/norms/rms_norm.hpp"
 #include "graph/ops/sequences/attention.hpp"
 #include "graph/ops/sequences/cached_attention.hpp"
 #include "graph/ops/sequences/causal_mask.hpp"
@@ -59,12 +66,12 @@ constexpr std::array ops{
     &attention_gradient,
     &avg_pool2d,
     &avg_pool2d_gradient,
-    &batch_norm2d,
-    &batch_norm2d_inference,
-    &batch_norm2d_inference_input_gradient,
-    &batch_norm2d_inference_weight_gradient,
-    &batch_norm2d_input_gradient,
-    &batch_norm2d_weight_gradient,
+    &batch_norm,
+    &batch_norm_inference,
+    &batch_norm_inference_input_gradient,
+    &batch_norm_inference_weight_gradient,
+    &batch_norm_input_gradient,
+    &batch_norm_weight_gradient,
     &binary_cross_entropy,
     &binary_cross_entropy_gradient,
     &binary_cross_entropy_target_gradient,
@@ -101,9 +108,12 @@ constexpr std::array ops{
     &ctc_loss_gradient,
     &custom,
     &custom_gradient,
+    &cumulative_batch_norm,
     &div,
     &dropout,
     &dropout_gradient,
+    &elu,
+    &elu_gradient,
     &embedding,
     &embedding_gradient,
     &equal,
@@ -113,9 +123,14 @@ constexpr std::array ops{
     &fill,
     &flatten,
     &floor,
+    &from_lanes,
+    &gaussian_nll_loss,
+    &gaussian_nll_loss_gradient,
+    &gaussian_nll_loss_variance_gradient,
     &gelu,
     &gelu_gradient,
-    &from_lanes,
+    &gelu_tanh,
+    &gelu_tanh_gradient,
     &global_avg_pool2d,
     &global_avg_pool2d_gradient,
     &group_norm,
@@ -123,8 +138,18 @@ constexpr std::array ops{
     &group_norm_weight_gradient,
     &gru,
     &gru_gradient,
+    &hardshrink,
+    &hardshrink_gradient,
+    &hardsigmoid,
+    &hardsigmoid_gradient,
+    &hardswish,
+    &hardswish_gradient,
+    &hardtanh,
+    &hardtanh_gradient,
     &hinge_embedding_loss,
     &hinge_embedding_loss_gradient,
+    &huber_loss,
+    &huber_loss_gradient,
     &identity,
     &identity_loss,
     &identity_loss_gradient,
@@ -148,6 +173,8 @@ constexpr std::array ops{
     &log_softmax_gradient,
     &lstm,
     &lstm_gradient,
+    &logsigmoid,
+    &logsigmoid_gradient,
     &margin_ranking_loss,
     &margin_ranking_loss_gradient,
     &matmul,
@@ -158,9 +185,15 @@ constexpr std::array ops{
     &maximum,
     &mean,
     &minimum,
+    &mish,
+    &mish_gradient,
     &mse_loss,
     &mse_loss_gradient,
     &mul,
+    &multi_margin_loss,
+    &multi_margin_loss_gradient,
+    &multilabel_margin_loss,
+    &multilabel_margin_loss_gradient,
     &multilabel_soft_margin_loss,
     &multilabel_soft_margin_loss_gradient,
     &nll_loss,
@@ -169,6 +202,9 @@ constexpr std::array ops{
     &poisson_nll_loss_gradient,
     &poisson_nll_loss_target_gradient,
     &pow,
+    &prelu,
+    &prelu_input_gradient,
+    &prelu_weight_gradient,
     &reciprocal,
     &reduce_to,
     &relu,
@@ -176,6 +212,9 @@ constexpr std::array ops{
     &reshape,
     &rnn,
     &rnn_gradient,
+    &rms_norm,
+    &rms_norm_input_gradient,
+    &rms_norm_weight_gradient,
     &round,
     &rsqrt,
     &scale,
@@ -194,16 +233,25 @@ constexpr std::array ops{
     &soft_margin_loss_target_gradient,
     &softmax,
     &softmax_gradient,
+    &softplus,
+    &softplus_gradient,
+    &softshrink,
+    &softshrink_gradient,
+    &softsign,
+    &softsign_gradient,
     &sqrt,
     &stop_gradient,
     &sub,
     &sum,
     &tanh,
     &tanh_gradient,
+    &threshold,
+    &threshold_gradient,
     &to_lanes,
     &transpose,
     &triplet_margin_loss,
     &triplet_margin_loss_gradient,
+    &untracked_batch_norm,
     &where,
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace penstock {
@@ -120,6 +121,18 @@ struct AvgPool1dOptions {
   bool ceil_mode = false;
   /// `count_include_pad` says whether the padding counts as zeros or not at all.
   bool count_include_pad = true;
+};
+
+/// BatchNormOptions are the options of Model::batch_norm1d(), batch_norm2d() and batch_norm3d().
+struct BatchNormOptions {
+  double eps = 1e-5;  ///< `eps`, above 0, is added to the variances.
+  /// Each micro-batch moves the running statistics towards its own by this share, from 0 to 1. If
+  /// there is none, the running statistics are the means of those of all micro-batches so far.
+  std::optional<double> momentum = 0.1;
+  bool affine = true;  ///< `affine` says whether the layer has parameters.
+  /// `track_running_stats` says whether the layer keeps running statistics, which it then uses in
+  /// inference. Otherwise it uses those of the micro-batch in inference, too.
+  bool track_running_stats = true;
 };
 
 /// AttentionOptions are the options of Model::attention().

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -63,17 +64,41 @@ class Layers : public Activations {
   /// @throws Error invalid_argument if there is no parameter of that name.
   Value parameter(const std::string& name) const;
   /// Normalizes x over groups of channels. The layer has the parameters NAME.weight [C] and
-  /// NAME.bias [C].
-  Value group_norm(const std::string& name, Value x, std::int64_t groups, double eps = 1e-5);
+  /// NAME.bias [C], unless `affine` is false.
+  Value group_norm(const std::string& name, Value x, std::int64_t groups, double eps = 1e-5,
+                   bool affine = true);
+  /// Normalizes each channel of each sample of x [N,C,...] over the axes behind it. If `affine` is
+  /// true, the layer has the parameters NAME.weight [C] and NAME.bias [C].
+  Value instance_norm(const std::string& name, Value x, double eps = 1e-5, bool affine = false);
   /// Normalizes x over its last `axes` axes. The layer has the parameters NAME.weight and
-  /// NAME.bias, which have the shape of those axes; there is no NAME.bias if `bias` is false.
+  /// NAME.bias, which have the shape of those axes; there is no NAME.bias if `bias` is false, and
+  /// neither of the two if `affine` is false.
   Value layer_norm(const std::string& name, Value x, int axes = 1, double eps = 1e-5,
-                   bool bias = true);
-  /// Normalizes each channel of x [N,C,H,W] over the micro-batch. The layer has the parameters
-  /// NAME.weight [C] and NAME.bias [C], and the buffers NAME.running_mean [C] and NAME.running_var
-  /// [C], which every micro-batch of training updates and inference uses. Each replica has
-  /// statistics of its own; those of replica 0 are the model's.
-  Value batch_norm2d(const std::string& name, Value x, double eps = 1e-5, double momentum = 0.1);
+                   bool bias = true, bool affine = true);
+  /// Divides x by its root mean square over its last `axes` axes. The layer has the parameter
+  /// NAME.weight, which has the shape of those axes, unless `affine` is false.
+  Value rms_norm(const std::string& name, Value x, int axes = 1,
+                 double eps = std::numeric_limits<float>::epsilon(), bool affine = true);
+  /// Normalizes each channel of x [N,C] or [N,C,L] over the micro-batch. The layer has the
+  /// parameters NAME.weight [C] and NAME.bias [C], and the buffers NAME.running_mean [C] and
+  /// NAME.running_var [C], which every micro-batch of training updates and inference uses. Each
+  /// replica has statistics of its own; those of replica 0 are the model's. A layer without a
+  /// momentum also has the buffer NAME.num_batches_tracked [C], which counts micro-batches.
+  Value batch_norm1d(const std::string& name, Value x, const BatchNormOptions& options = {});
+  /// Normalizes each channel of x [N,C,H,W], and does in all else what batch_norm1d() does.
+  Value batch_norm2d(const std::string& name, Value x, const BatchNormOptions& options = {});
+  /// Normalizes each channel of x [N,C,D,H,W], and does in all else what batch_norm1d() does.
+  Value batch_norm3d(const std::string& name, Value x, const BatchNormOptions& options = {});
+  /// Adds the parameters NAME.weight_v of shape `shape` and NAME.weight_g, which has the size of
+  /// axis `axis` and 1 elsewhere, and returns g·v/|v|, where |v| is the norm over all axes but
+  /// `axis` (torch.nn.utils.weight_norm). The result serves linear() and conv2d() as weight, and
+  /// starts as the weights of these layers do.
+  Value weight_norm(const std::string& name, const Shape& shape, int axis = 0);
+  /// Returns x where x is positive, else slope·x. The parameter NAME.weight has `slopes` slopes,
+  /// one for each channel of x [N,C,...] or one for all, which start at `initial`.
+  Value prelu(const std::string& name, Value x, std::int64_t slopes = 1, double initial = 0.25);
+  /// Returns prelu() with the slopes of another layer.
+  Value prelu(Value x, Value weight);
   /// Looks up rows of a table: ids, i64 of any shape -> [..., size]. The layer has the parameter
   /// NAME.weight [count,size].
   Value embedding(const std::string& name, Value ids, std::int64_t count, std::int64_t size);
@@ -82,6 +107,18 @@ class Layers : public Activations {
   /// Sets elements to zero with probability `probability`, in training only. The mask depends on
   /// the seed, the update, the replica, the micro-batch and `name`.
   Value dropout(const std::string& name, Value x, double probability);
+  /// Does what dropout() does to whole channels of samples of x [N,C,L].
+  Value dropout1d(const std::string& name, Value x, double probability);
+  /// Does what dropout() does to whole channels of samples of x [N,C,H,W].
+  Value dropout2d(const std::string& name, Value x, double probability);
+  /// Does what dropout() does to whole channels of samples of x [N,C,D,H,W].
+  Value dropout3d(const std::string& name, Value x, double probability);
+  /// Sets elements to the limit of selu(), -1.7581, with probability `probability`, and then scales
+  /// and shifts all of them so that a mean of 0 and a variance of 1 stay what they are, in training
+  /// only.
+  Value alpha_dropout(const std::string& name, Value x, double probability);
+  /// Does what alpha_dropout() does to whole channels of samples of x [N,C,...].
+  Value feature_alpha_dropout(const std::string& name, Value x, double probability);
   /// Returns the largest element of each window: x [N,C,H,W] -> [N,C,H',W'].
   Value max_pool2d(Value x, const MaxPool2dOptions& options = {});
   /// Returns the mean of each window: x [N,C,H,W] -> [N,C,H',W'].

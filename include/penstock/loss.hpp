@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "penstock/standard.hpp"
+#include "penstock/value.hpp"
 
 namespace penstock {
 
@@ -27,6 +28,9 @@ struct CrossEntropyOptions {
   /// which are clipped to [1e-7, 1 - 1e-7] and turned into logits by the logarithm, as Keras does
   /// it.
   bool from_logits = true;
+  /// A value [C], such as a constant(), multiplies the terms of each class by its weight. A mean is
+  /// then divided by the sum of the weights of the labels. The weights have no gradient.
+  Value weight = {};
 };
 
 /// SmoothL1Options are the options of Model::smooth_l1_loss().
@@ -35,6 +39,32 @@ struct SmoothL1Options {
   LossReduction reduction = LossReduction::mean;
   /// The loss is a parabola for differences below this number, which is 0 or more.
   double beta = 1;
+};
+
+/// HuberOptions are the options of Model::huber_loss().
+struct HuberOptions {
+  /// `reduction` says how the loss's terms become a number.
+  LossReduction reduction = LossReduction::mean;
+  /// The loss is a parabola for differences up to this number, which is above 0.
+  double delta = 1;
+};
+
+/// GaussianNllOptions are the options of Model::gaussian_nll_loss().
+struct GaussianNllOptions {
+  /// `reduction` says how the loss's terms become a number.
+  LossReduction reduction = LossReduction::mean;
+  bool full = false;  ///< `full` says whether log(2π)/2 is added.
+  double eps = 1e-6;  ///< Variances below this number, which is above 0, count as this number.
+};
+
+/// MultiMarginOptions are the options of Model::multi_margin_loss().
+struct MultiMarginOptions {
+  /// `reduction` says how the loss's terms become a number.
+  LossReduction reduction = LossReduction::mean;
+  double margin = 1;  ///< The score of the label should be larger than others by this number.
+  int p = 1;          ///< What a score lacks is raised to this power, 1 or 2.
+  /// A value [C], such as a constant(), multiplies the terms of each class by its weight.
+  Value weight = {};
 };
 
 /// KlDivOptions are the options of Model::kl_div_loss().

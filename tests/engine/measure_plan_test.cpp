@@ -22,8 +22,8 @@ ModelBuilder network() {
   ModelBuilder model;
   const auto x = model.input("x", {1, 4, 4}), labels = model.input("labels", {}, DType::i64);
   const auto norm =
-      model.apply("batch_norm2d", {x, model.parameter("gamma", {1}), model.parameter("beta", {1}),
-                                   model.buffer("mean", {1}), model.buffer("variance", {1})});
+      model.apply("batch_norm", {x, model.parameter("gamma", {1}), model.parameter("beta", {1}),
+                                 model.buffer("mean", {1}), model.buffer("variance", {1})});
   const auto flat = model.apply("reshape", {norm}, {{"shape", std::vector<std::int64_t>{-1, 16}}});
   const auto wide = model.linear("wide", model.apply("dropout", {flat}, {{"p", 0.5}}), 4096);
   const auto scores = model.linear("narrow", model.linear("back", wide, 16), 3);

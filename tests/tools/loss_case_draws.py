@@ -2,6 +2,7 @@
 
 import math
 
+import numpy
 import torch
 from torch.nn import functional
 
@@ -27,7 +28,12 @@ def difference(draws):
     shape = draws.any_shape()
     # The square of a difference may be infinite, but twice the difference may not.
     x, target = with_special(draws, draws.tensor(shape), SPECIAL), draws.tensor(shape)
-    name = draws.one_of(['l1_loss', 'mse_loss', 'smooth_l1_loss'])
+    name = draws.one_of(['l1_loss', 'mse_loss', 'smooth_l1_loss', 'huber_loss'])
+    if name == 'huber_loss':
+        delta = draws.one_of([1.0, 0.1, 5.0])
+        # PyTorch multiplies an infinite difference by 0 in the gradient.
+        return pair(draws, name, draws.tensor(shape), target,
+                    lambda x, y, r: functional.huber_loss(x, y, r, delta), {'delta': delta})
     if name != 'smooth_l1_loss':
         function = getattr(functional, name)
         return pair(draws, name, x, target, lambda x, y, r: function(x, y, reduction=r))
@@ -81,18 +87,60 @@ def labelled(draws):
     reduction = draws.one_of(REDUCTIONS)
     attributes = {'reduction': reduction, 'ignore_index': ignored, 'class_axis': -1 if last else 1}
     inputs = {'x': draws.tensor(shape), 'labels': labels}
+    if draws.coin():
+        inputs['weight'] = draws.uniform((classes,), 0.1, 2)
     offset = labels.size if reduction == 'sum' else 1
     if draws.coin():
         smoothing = draws.one_of([0.0, 0.0, 0.1, 0.5, 1.0])
         return Case('cross_entropy', inputs, lambda t: {'out': functional.cross_entropy(
-            in_front(t['x']), t['labels'], ignore_index=ignored, reduction=reduction,
-            label_smoothing=smoothing)}, {**attributes, 'label_smoothing': smoothing},
-            amplification=1, offset=offset)
+            in_front(t['x']), t['labels'], t.get('weight'), ignore_index=ignored,
+            reduction=reduction, label_smoothing=smoothing)},
+            {**attributes, 'label_smoothing': smoothing}, gradients=['x'], amplification=1,
+            offset=offset)
     steps = [step('log_softmax', ['x'], ['scores'], {'axis': -1 if last else 1}),
-             step('nll_loss', ['scores', 'labels'], ['out'], attributes)]
+             step('nll_loss', ['scores'] + list(inputs)[1:], ['out'], attributes)]
     return Case('nll_loss', inputs, lambda t: {'out': functional.nll_loss(
-        functional.log_softmax(in_front(t['x']), 1), t['labels'], ignore_index=ignored,
-        reduction=reduction)}, steps=steps, amplification=1, offset=offset)
+        functional.log_softmax(in_front(t['x']), 1), t['labels'], t.get('weight'),
+        ignore_index=ignored, reduction=reduction)}, steps=steps, gradients=['x'],
+        amplification=1, offset=offset)
+
+
+def class_margins(draws):
+    shape, reduction = draws.shape(2), draws.one_of(REDUCTIONS)
+    x, classes = draws.tensor(shape), shape[1]
+    if draws.coin():
+        inputs = {'x': x, 'labels': draws.labels(shape[:1], classes)}
+        if draws.coin():
+            inputs['weight'] = draws.uniform((classes,), 0.1, 2)
+        p, margin = draws.one_of([1, 2]), draws.one_of([1.0, 0.3])
+        return Case('multi_margin_loss', inputs, lambda t: {'out': functional.multi_margin_loss(
+            t['x'], t['labels'], p, margin, t.get('weight'), reduction=reduction)},
+            {'p': p, 'margin': margin, 'reduction': reduction}, gradients=['x'],
+            sharp=draws.sharp, amplification=1, offset=float(abs(x).max()))
+    # The labels of each sample are some different classes, and -1 behind them.
+    labels = numpy.stack([draws.random.permutation(classes) for _ in range(shape[0])])
+    for row in labels:
+        row[draws.below(classes + 1):] = -1
+    return Case('multilabel_margin_loss', {'x': x, 'labels': labels},
+                lambda t: {'out': functional.multilabel_margin_loss(
+                    t['x'], t['labels'], reduction=reduction)}, {'reduction': reduction},
+                sharp=draws.sharp, amplification=classes, offset=float(abs(x).max()))
+
+
+def gaussian(draws):
+    shape, reduction = draws.any_shape(), draws.one_of(REDUCTIONS)
+    full, eps = draws.coin(), draws.one_of([1e-6, 0.5])
+    inputs = {'x': draws.tensor(shape, 'normal'), 'target': draws.tensor(shape, 'normal'),
+              'variance': 10 ** draws.uniform(shape, -1, 1)}
+    return Case('gaussian_nll_loss', inputs, lambda t: {'out': functional.gaussian_nll_loss(
+        t['x'], t['target'], t['variance'], full=full, eps=eps, reduction=reduction)},
+        {'full': int(full), 'eps': eps, 'reduction': reduction}, amplification=10,
+        offset=sum_of_terms(shape, reduction))
+
+
+def sum_of_terms(shape, reduction):
+    """Returns the size of a sum of terms near 1."""
+    return math.prod(shape) if reduction == 'sum' else 1
 
 
 def divergence(draws):
@@ -192,5 +240,6 @@ def identity(draws):
                 lambda t: {'out': function(t['x'])}, {'reduction': reduction})
 
 
-LOSSES = [difference, difference, binary, binary, multilabel, labelled, labelled, divergence,
-          poisson, margins, margins, rows, rows, ctc, identity]
+LOSSES = [difference, difference, binary, binary, multilabel, labelled, labelled, labelled,
+          class_margins, class_margins, gaussian, divergence, poisson, margins, margins, rows, rows,
+          ctc, identity]

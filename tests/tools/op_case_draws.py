@@ -119,6 +119,61 @@ def activation(draws):
                 sharp=draws.sharp, amplification=1)
 
 
+def parametric_activation(draws):
+    """Draws an activation that has constants."""
+    name = draws.one_of(['elu', 'softplus', 'hardtanh', 'hardshrink', 'softshrink', 'threshold'])
+    x = draws.tensor(draws.any_shape())
+    if name not in ('softshrink', 'hardshrink'):  # PyTorch 1.13 loses a NaN there.
+        x = with_special(draws, x)
+    if name == 'elu':
+        alpha, scale, input_scale = (draws.one_of([1.0, 0.5, 1.7]) for _ in range(3))
+        # PyTorch reaches the third constant by celu only, which computes elu(alpha, 1, 1/alpha).
+        attributes = {'alpha': alpha, 'scale': scale, 'input_scale': input_scale}
+        function = lambda x: torch.where(x > 0, scale * x, scale * alpha * torch.expm1(
+            input_scale * x.clamp(max=0)))
+        if draws.coin():
+            attributes = {'alpha': alpha}
+            function = lambda x: functional.elu(x, alpha)
+    elif name == 'softplus':
+        beta, threshold = draws.one_of([1.0, 0.5, 3.0]), draws.one_of([20.0, 2.0, 0.0])
+        attributes = {'beta': beta, 'threshold': threshold}
+        function = lambda x: functional.softplus(x, beta, threshold)
+    elif name == 'hardtanh':
+        low, high = draws.one_of([(-1.0, 1.0), (0.0, 6.0), (-0.5, 0.5)])
+        attributes = {'low': low, 'high': high}
+        function = lambda x: functional.hardtanh(x, low, high)
+    elif name == 'threshold':
+        threshold, value = draws.one_of([0.0, 0.5, -1.0]), draws.one_of([0.0, 7.0])
+        attributes = {'threshold': threshold, 'value': value}
+        function = lambda x: functional.threshold(x, threshold, value)
+    else:
+        bound = draws.one_of([0.5, 0.0, 1.0])
+        attributes = {'bound': bound}
+        function = lambda x: getattr(functional, name)(x, bound)
+    return Case(name, {'x': x}, lambda t: {'out': function(t['x'])}, attributes,
+                sharp=draws.sharp, amplification=1)
+
+
+def plain_activation(draws):
+    """Draws an activation without constants."""
+    name = draws.one_of(['gelu_tanh', 'hardsigmoid', 'hardswish', 'logsigmoid', 'mish', 'softsign'])
+    x = with_special(draws, draws.tensor(draws.any_shape()))
+    if name == 'hardswish':
+        x[x == 3] = 2.5  # PyTorch's gradient at 3 depends on the position of the element.
+    function = (lambda x: functional.gelu(x, approximate='tanh')) if name == 'gelu_tanh' else (
+        getattr(functional, name))
+    return Case(name, {'x': x}, lambda t: {'out': function(t['x'])}, sharp=draws.sharp,
+                amplification=1)
+
+
+def prelu(draws):
+    shape = draws.any_shape()
+    channels = shape[1] if len(shape) > 1 and draws.coin() else 1
+    tensors = {'x': draws.tensor(shape), 'weight': draws.tensor((channels,), 'normal')}
+    return Case('prelu', tensors, lambda t: {'out': functional.prelu(t['x'], t['weight'])},
+                sharp=draws.sharp)
+
+
 def softmax(draws):
     name = draws.one_of(['softmax', 'log_softmax'])
     x = draws.tensor(draws.any_shape())
@@ -440,6 +495,19 @@ def layer_norm(draws):
             tensors['x'], tuple(range(-len(axes), 0)), eps, tensors['weight']), offset=NORM_OFFSET)
 
 
+def rms_norm(draws):
+    shape = draws.shape(2 + draws.below(3))
+    axes = shape[1 + draws.below(len(shape) - 1):]
+    over = tuple(range(-len(axes), 0))
+    eps = draws.one_of([1e-5, 1e-3, 0.1])
+    x, weight = normalised(draws, shape), draws.tensor(axes, 'normal')
+    squares = (x.astype(numpy.float64) ** 2).mean(over)
+    return Case('rms_norm', {'x': x, 'weight': weight},
+                lambda t: {'out': t['x'] * torch.rsqrt(
+                    (t['x'] ** 2).mean(over, keepdim=True) + eps) * t['weight']}, {'eps': eps},
+                amplification=4 * float(abs(weight).max() / numpy.sqrt(squares.min() + eps)))
+
+
 def group_norm(draws):
     groups = 1 + draws.below(4)
     channels = groups * (1 + draws.below(4))
@@ -454,9 +522,9 @@ def group_norm(draws):
                                 tensors.get('weight', numpy.ones(1))), offset=NORM_OFFSET)
 
 
-def batch_norm2d(draws):
+def batch_norm(draws):
     shape = image_shape(draws, 1 + draws.below(6))
-    shape = (shape[0] + 1,) + shape[1:]
+    shape = (shape[0] + 1,) + shape[1:2 + draws.below(3)]
     channels, eps = shape[1], draws.one_of([1e-5, 1e-3, 0.1])
     momentum, training = draws.one_of([0.1, 0.3, 1.0, 0.0]), draws.coin()
     tensors = {'x': normalised(draws, shape), 'weight': draws.tensor((channels,), 'normal'),
@@ -469,15 +537,24 @@ def batch_norm2d(draws):
         out = functional.batch_norm(t['x'], mean, variance, t['weight'], t['bias'], training,
                                     momentum, eps)
         statistics = {'new_mean': mean, 'new_variance': variance}
-        return {'out': out, **(statistics if training else {})}
-    name = 'batch_norm2d' if training else 'batch_norm2d_inference'
-    outputs = ['out', 'saved_mean', 'saved_inverse', 'new_mean', 'new_variance']
-    attributes = {'eps': eps, 'momentum': momentum} if training else {'eps': eps}
-    return Case(name, tensors, function,
-                steps=[step(name, list(tensors), outputs if training else ['out'], attributes)],
-                results=('out', 'new_mean', 'new_variance') if training else ('out',),
+        return {'out': out, **(statistics if tracked else {})}
+    name = draws.one_of(['batch_norm', 'batch_norm', 'cumulative_batch_norm',
+                         'untracked_batch_norm']) if training else 'batch_norm_inference'
+    tracked = name in ('batch_norm', 'cumulative_batch_norm')
+    outputs = ['out'] + ['saved_mean', 'saved_inverse'] * training + (
+        ['new_mean', 'new_variance'] * tracked)
+    attributes = {'eps': eps, 'momentum': momentum} if name == 'batch_norm' else {'eps': eps}
+    inputs = list(tensors)[:3] if name == 'untracked_batch_norm' else list(tensors)
+    if name == 'cumulative_batch_norm':
+        # The mean over n + 1 micro-batches moves towards the newest one by 1/(n + 1).
+        tensors['batches'] = numpy.full((channels,), draws.below(5), numpy.float32)
+        momentum = 1 / (1 + float(tensors['batches'][0]))
+        inputs, outputs = inputs + ['batches'], outputs + ['new_batches']
+    return Case(name, tensors, function, steps=[step(name, inputs, outputs, attributes)],
+                results=('out', 'new_mean', 'new_variance') if tracked else ('out',),
                 gradients=['x', 'weight', 'bias'],
-                amplification=steepness(tensors['x'], (0, 2, 3), eps, tensors['weight']),
+                amplification=steepness(tensors['x'], (0, *range(2, len(shape))), eps,
+                                        tensors['weight']),
                 offset=NORM_OFFSET)
 
 
@@ -584,9 +661,10 @@ def recurrent(draws):
                 amplification=4)
 
 
-OPS = [activation, activation, activation, softmax, softmax, arithmetic, arithmetic, quotient,
-       elementary, elementary, elementary, steps_of_numbers, power, clamp, extremum, comparison,
-       where, reduction, reduction, scale, clipped_log, linear, linear, matmul, conv2d, conv2d,
-       conv_transpose2d, conv2d_lanes, conv2d_lanes, pool, pool, layer_norm, group_norm,
-       batch_norm2d, movement, movement, attention, attention_of_heads, attention_of_heads,
-       embedding, recurrent, recurrent, recurrent]
+OPS = [activation, activation, activation, parametric_activation, parametric_activation,
+       plain_activation, plain_activation, prelu, softmax, softmax, arithmetic, arithmetic,
+       quotient, elementary, elementary, elementary, steps_of_numbers, power, clamp, extremum,
+       comparison, where, reduction, reduction, scale, clipped_log, linear, linear, matmul, conv2d,
+       conv2d, conv2d_lanes, conv2d_lanes, pool, pool, layer_norm, rms_norm, group_norm,
+       batch_norm, batch_norm, movement, movement, attention, attention_of_heads,
+       attention_of_heads, embedding, recurrent, recurrent, recurrent, conv_transpose2d]

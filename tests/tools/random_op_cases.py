@@ -40,7 +40,7 @@ TIMES_OF = {'conv2d': 128, 'conv2d_lanes': 128, 'conv2d_pool_relu_lanes': 128,
 DIFFERENCE_UNITS = 64
 # These ops approximate a function to an absolute error, or cancel inside. Their results may differ
 # by this part of the largest magnitude. Cases that are not perturbed may differ by SHARP_FLOOR.
-FLOOR = {'gelu': 1e-6, 'silu': 3e-7, 'ctc_loss': 1e-6}
+FLOOR = {'gelu': 1e-6, 'gelu_tanh': 1e-6, 'silu': 3e-7, 'mish': 3e-7, 'ctc_loss': 1e-6}
 SHARP_FLOOR = 1e-5
 # In these losses, PyTorch itself loses up to DOUBLE in differences of numbers near 1. No difference
 # that is smaller than NOTHING counts in any case.

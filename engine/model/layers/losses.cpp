@@ -1,7 +1,9 @@
-// These are the losses of Model.
+// These are the losses of Model that are one op each.
+#include "engine/model/layers/reduced.hpp"
 #include "engine/model/model_state.hpp"
 #include "graph/ops/losses/binary_cross_entropy.hpp"
 #include "graph/ops/losses/class_losses.hpp"
+#include "graph/ops/losses/class_margin_losses.hpp"
 #include "graph/ops/losses/clipped_log.hpp"
 #include "graph/ops/losses/cosine_embedding_loss.hpp"
 #include "graph/ops/losses/ctc_loss.hpp"
@@ -14,11 +16,10 @@
 namespace penstock {
 namespace {
 
-graph::Attributes reduced(LossReduction reduction) {
-  const char* name = reduction == LossReduction::mean  ? "mean"
-                     : reduction == LossReduction::sum ? "sum"
-                                                       : "none";
-  return {{"reduction", std::string(name)}};
+/// Returns the inputs of a loss whose classes may have weights.
+std::vector<Value> with_weight(std::vector<Value> inputs, const Value& weight) {
+  if (weight) inputs.push_back(weight);
+  return inputs;
 }
 
 std::int64_t flag(bool value) {
@@ -35,18 +36,20 @@ Value LossFunctions::cross_entropy(Value x, Value labels, const CrossEntropyOpti
     attributes.set("class_axis", std::int64_t{options.class_axis});
     NetworkBuilder::Draft draft(impl.network);
     const Value logits = options.from_logits ? x : impl.apply(graph::clipped_log, {x});
-    const Value loss = impl.apply(graph::cross_entropy, {logits, labels}, std::move(attributes));
+    const Value loss = impl.apply(
+        graph::cross_entropy, with_weight({logits, labels}, options.weight), std::move(attributes));
     draft.keep();
     return loss;
   });
 }
 
 Value LossFunctions::nll_loss(Value log_probabilities, Value labels, LossReduction reduction,
-                              std::int64_t ignore_index, int class_axis) {
-  return impl_->add(graph::nll_loss, {log_probabilities, labels}, [&] {
-    return reduced(reduction)
-        .set("ignore_index", ignore_index)
-        .set("class_axis", std::int64_t{class_axis});
+                              std::int64_t ignore_index, int class_axis, Value weight) {
+  return impl_->calling(graph::nll_loss.name, [&](Impl& impl) {
+    return impl.apply(graph::nll_loss, with_weight({log_probabilities, labels}, weight),
+                      reduced(reduction)
+                          .set("ignore_index", ignore_index)
+                          .set("class_axis", std::int64_t{class_axis}));
   });
 }
 
@@ -63,14 +66,9 @@ Value LossFunctions::smooth_l1_loss(Value x, Value target, const SmoothL1Options
                     [&] { return reduced(options.reduction).set("beta", options.beta); });
 }
 
-Value LossFunctions::binary_cross_entropy(Value x, Value target, LossReduction reduction) {
-  return impl_->add(graph::binary_cross_entropy, {x, target}, [&] { return reduced(reduction); });
-}
-
-Value LossFunctions::binary_cross_entropy_with_logits(Value x, Value target,
-                                                      LossReduction reduction) {
-  return impl_->add(graph::binary_cross_entropy_with_logits, {x, target},
-                    [&] { return reduced(reduction); });
+Value LossFunctions::huber_loss(Value x, Value target, const HuberOptions& options) {
+  return impl_->add(graph::huber_loss, {x, target},
+                    [&] { return reduced(options.reduction).set("delta", options.delta); });
 }
 
 Value LossFunctions::kl_div_loss(Value x, Value target, const KlDivOptions& options) {
@@ -100,6 +98,18 @@ Value LossFunctions::soft_margin_loss(Value x, Value target, LossReduction reduc
 Value LossFunctions::multilabel_soft_margin_loss(Value x, Value target, LossReduction reduction) {
   return impl_->add(graph::multilabel_soft_margin_loss, {x, target},
                     [&] { return reduced(reduction); });
+}
+
+Value LossFunctions::multi_margin_loss(Value x, Value labels, const MultiMarginOptions& options) {
+  return impl_->calling(graph::multi_margin_loss.name, [&](Impl& impl) {
+    return impl.apply(
+        graph::multi_margin_loss, with_weight({x, labels}, options.weight),
+        reduced(options.reduction).set("margin", options.margin).set("p", std::int64_t{options.p}));
+  });
+}
+
+Value LossFunctions::multilabel_margin_loss(Value x, Value labels, LossReduction reduction) {
+  return impl_->add(graph::multilabel_margin_loss, {x, labels}, [&] { return reduced(reduction); });
 }
 
 Value LossFunctions::cosine_embedding_loss(Value a, Value b, Value target,

@@ -4,7 +4,7 @@
 #include "engine/model/layers/inputs.hpp"
 #include "engine/model/model_state.hpp"
 #include "engine/names/known_names.hpp"
-#include "graph/ops/activations/dropout.hpp"
+#include "graph/ops/activations/prelu.hpp"
 #include "graph/ops/arithmetic/linear.hpp"
 #include "graph/ops/sequences/embedding.hpp"
 #include "graph/values/text.hpp"
@@ -101,11 +101,17 @@ Value Layers::embedding(const std::string& name, Value ids, std::int64_t count, 
   });
 }
 
-Value Layers::dropout(const std::string& name, Value x, double probability) {
-  return impl_->calling(graph::dropout.name, [&](Impl& impl) {
-    Layer layer = impl.layer(graph::dropout, name, x);
-    return impl.finish(layer, {{"p", probability}});
+Value Layers::prelu(const std::string& name, Value x, std::int64_t slopes, double initial) {
+  return impl_->calling(graph::prelu.name, [&](Impl& impl) {
+    Layer layer = impl.layer(graph::prelu, name, x);
+    layer.expect_positive("slopes", slopes);
+    layer.parameter("weight", {slopes}, Initializer::constant(initial));
+    return impl.finish(layer);
   });
+}
+
+Value Layers::prelu(Value x, Value weight) {
+  return impl_->add(graph::prelu, {x, weight});
 }
 
 }  // namespace penstock

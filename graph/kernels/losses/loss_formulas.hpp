@@ -50,6 +50,19 @@ struct Smooth {
   float beta;
 };
 
+/// The function is d²/2 where |d| <= δ, and δ·(|d| - δ/2) elsewhere.
+struct Huber {
+  explicit Huber(const LossConstants& constants) : delta(constants.delta) {}
+  [[gnu::always_inline]] float at(float d) const {
+    const float size = d > 0.0f ? d : 0.0f - d;
+    return size <= delta ? 0.5f * d * d : delta * (size - 0.5f * delta);
+  }
+  [[gnu::always_inline]] float slope_at(float d) const {
+    return d > delta ? delta : d < -delta ? -delta : d;
+  }
+  float delta;
+};
+
 /// The term is -t·log(x) - (1 - t)·log(1 - x), where t is the target. Logarithms below -100 count
 /// as -100, as in PyTorch.
 struct Binary {

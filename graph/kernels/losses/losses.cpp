@@ -37,30 +37,33 @@ double sum(std::int64_t count, const LossConstants& constants, const float* x,
   });
 }
 
-/// Computes to[i] = slope(x[i], target[i])·dloss[i].
+/// Computes to[i] = slope(i)·dloss[i].
 template <class Slope>
-[[gnu::always_inline]] inline void times_slopes(std::int64_t count, Slope slope, const float* x,
-                                                const float* target, RowOperand dloss, float* to) {
+[[gnu::always_inline]] inline void times_loss_gradient(std::int64_t count, Slope slope,
+                                                       RowOperand dloss, float* to) {
   const float* each = dloss.data;
   if (dloss.repeats)
-    for_each_element(count,
-                     [=, one = *each](std::int64_t i) { to[i] = slope(x[i], target[i]) * one; });
+    for_each_element(count, [=, one = *each](std::int64_t i) { to[i] = slope(i) * one; });
   else
-    for_each_element(count, [=](std::int64_t i) { to[i] = slope(x[i], target[i]) * each[i]; });
+    for_each_element(count, [=](std::int64_t i) { to[i] = slope(i) * each[i]; });
 }
 
 template <class Loss>
 void gradient(std::int64_t count, const LossConstants& constants, const float* x,
               const float* target, RowOperand dloss, float* dx) {
-  const auto slope = [loss = Loss(constants)](float a, float b) { return loss.slope(a, b); };
-  times_slopes(count, slope, x, target, dloss, dx);
+  const auto slope = [=, loss = Loss(constants)](std::int64_t i) {
+    return loss.slope(x[i], target[i]);
+  };
+  times_loss_gradient(count, slope, dloss, dx);
 }
 
 template <class Loss>
 void target_gradient(std::int64_t count, const LossConstants& constants, const float* x,
                      const float* target, RowOperand dloss, float* dtarget) {
-  const auto slope = [loss = Loss(constants)](float a, float b) { return loss.target_slope(a, b); };
-  times_slopes(count, slope, x, target, dloss, dtarget);
+  const auto slope = [=, loss = Loss(constants)](std::int64_t i) {
+    return loss.target_slope(x[i], target[i]);
+  };
+  times_loss_gradient(count, slope, dloss, dtarget);
 }
 
 void ranking_terms(std::int64_t count, float margin, const float* a, const float* b,
@@ -82,11 +85,39 @@ void ranking_gradient(std::int64_t count, float margin, const float* a, const fl
     const float t = target[i];
     return margin - t * (a[i] - b[i]) >= 0.0f || t != t ? -t : 0.0f;
   };
-  const float* each = dloss.data;
-  if (dloss.repeats)
-    for_each_element(count, [=, one = *each](std::int64_t i) { da[i] = slope(i) * one; });
-  else
-    for_each_element(count, [=](std::int64_t i) { da[i] = slope(i) * each[i]; });
+  times_loss_gradient(count, slope, dloss, da);
+}
+
+void gaussian_terms(std::int64_t count, float eps, float constant, const float* x,
+                    const float* target, const float* variance, float* y) {
+  for_each_element(count, [=](std::int64_t i) {
+    const float v = variance[i] < eps ? eps : variance[i], d = x[i] - target[i];
+    y[i] = 0.5f * (logarithm(v) + d * d / v) + constant;
+  });
+}
+
+double gaussian_sum(std::int64_t count, float eps, float constant, const float* x,
+                    const float* target, const float* variance) {
+  return sum_of_blocks(count, [&](std::int64_t i, std::int64_t size, float* y) {
+    gaussian_terms(size, eps, constant, x + i, target + i, variance + i, y);
+  });
+}
+
+void gaussian_gradient(std::int64_t count, float eps, const float* x, const float* target,
+                       const float* variance, RowOperand dloss, float* dx) {
+  const auto slope = [=](std::int64_t i) {
+    return (x[i] - target[i]) / (variance[i] < eps ? eps : variance[i]);
+  };
+  times_loss_gradient(count, slope, dloss, dx);
+}
+
+void gaussian_variance_gradient(std::int64_t count, float eps, const float* x, const float* target,
+                                const float* variance, RowOperand dloss, float* dvariance) {
+  const auto slope = [=](std::int64_t i) {
+    const float v = variance[i] < eps ? eps : variance[i], d = x[i] - target[i];
+    return 0.5f * (1.0f - d * d / v) / v;
+  };
+  times_loss_gradient(count, slope, dloss, dvariance);
 }
 
 void clipped_logarithm(std::int64_t count, float low, float high, const float* x, float* y) {
@@ -122,6 +153,7 @@ const LossKernels loss_kernels{
     .squared = kernels<OfDifference<Squared>>,
     .absolute = kernels<OfDifference<Absolute>>,
     .smooth = kernels<OfDifference<Smooth>>,
+    .huber = kernels<OfDifference<Huber>>,
     .binary = kernels<Binary>,
     .binary_logits = kernels<BinaryLogits>,
     .divergence = kernels<Divergence>,
@@ -131,6 +163,10 @@ const LossKernels loss_kernels{
     .hinge = kernels<Hinge>,
     .soft_margin = kernels<SoftMargin>,
     .ranking = {.terms = ranking_terms, .sum = ranking_sum, .gradient = ranking_gradient},
+    .gaussian = {.terms = gaussian_terms,
+                 .sum = gaussian_sum,
+                 .gradient = gaussian_gradient,
+                 .variance_gradient = gaussian_variance_gradient},
     .clipped_logarithm = clipped_logarithm,
     .clipped_logarithm_gradient = clipped_logarithm_gradient};
 

@@ -16,6 +16,7 @@ struct LossConstants {
   float beta = 1;
   float margin = 1;  ///< This is the margin of the loss `hinge`.
   float eps = 0;     ///< The loss `poisson` adds this to the rate before it takes the logarithm.
+  float delta = 1;   ///< The loss `huber` is a parabola where x and the target are this near.
 };
 
 /// These kernels compute a loss that has one term for each pair (x, target).
@@ -46,11 +47,30 @@ struct RankingKernels {
                    const float* target, RowOperand dloss, float* da);
 };
 
-/// These losses are named after their formulas in loss_formulas.hpp, except for `ranking`.
+/// These kernels compute the negative log-likelihood of targets under normal distributions that
+/// have the means x and the variances `variance`. The terms are (log v + (x - target)²/v)/2 +
+/// constant, where v is the variance or, if that is less, `eps`.
+struct GaussianKernels {
+  void (*terms)(std::int64_t count, float eps, float constant, const float* x, const float* target,
+                const float* variance, float* y);
+  double (*sum)(std::int64_t count, float eps, float constant, const float* x, const float* target,
+                const float* variance);
+  /// Computes `dx`, which may be written over any operand. The gradient of the target is -dx.
+  void (*gradient)(std::int64_t count, float eps, const float* x, const float* target,
+                   const float* variance, RowOperand dloss, float* dx);
+  /// Computes the gradient of the variance as if v were the variance itself, as PyTorch does. The
+  /// result may be written over any operand.
+  void (*variance_gradient)(std::int64_t count, float eps, const float* x, const float* target,
+                            const float* variance, RowOperand dloss, float* dvariance);
+};
+
+/// These losses are named after their formulas in loss_formulas.hpp, except for `ranking` and
+/// `gaussian`.
 struct LossKernels {
   PairLossKernels squared;
   PairLossKernels absolute;
   PairLossKernels smooth;
+  PairLossKernels huber;
   PairLossKernels binary;
   PairLossKernels binary_logits;
   PairLossKernels divergence;
@@ -61,6 +81,7 @@ struct LossKernels {
   PairLossKernels hinge;
   PairLossKernels soft_margin;
   RankingKernels ranking;
+  GaussianKernels gaussian;
   /// Computes y = log(min(max(x, low), high)). `y` may be written over `x`.
   void (*clipped_logarithm)(std::int64_t count, float low, float high, const float* x, float* y);
   /// Computes dx = dy/x, or 0 where x is below `low` or above `high`. `dx` may be written over `x`

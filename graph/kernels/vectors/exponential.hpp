@@ -66,6 +66,12 @@ inline constexpr float lowest_exponent = -0x1.5d589ep+6f, highest_exponent = 0x1
   return x < lowest_exponent ? 0.0f : y;
 }
 
+/// Returns exp(x) - 1, without losing digits near 0, for an `x` that is not above 0.
+[[gnu::always_inline]] inline float exponential_of_negative_minus_one(float x) {
+  const float far = exponential_of_negative(x) - 1.0f;
+  return x < -0.34f ? far : small_exponential_minus_one(x);
+}
+
 /// Returns 1/(1 + exp(-x)).
 [[gnu::always_inline]] inline float logistic(float x) {
   return 1.0f / (1.0f + exponential(-x));

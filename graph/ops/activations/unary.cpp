@@ -6,19 +6,6 @@
 namespace penstock::graph {
 namespace {
 
-/// Serves as Op::backward of activations whose gradient needs x.
-template <const Op& gradient>
-void backward_by_input(GradientContext& context) {
-  context.set(0, context.emit(gradient, {context.input(0), context.gradient(0)}));
-}
-
-/// Serves as Op::backward of activations whose gradient needs y, which is kept for a shorter time
-/// than x.
-template <const Op& gradient>
-void backward_by_output(GradientContext& context) {
-  context.set(0, context.emit(gradient, {context.output(0), context.gradient(0)}));
-}
-
 /// Returns a sample whose x is drawn from [-bound, bound).
 template <int bound>
 std::vector<OpSample> samples() {

@@ -153,11 +153,6 @@ void forward_clamp(const KernelCall& call) {
   });
 }
 
-void backward_clamp(GradientContext& context) {
-  context.set(0, context.emit(clamp_gradient, {context.input(0), context.gradient(0)},
-                              context.attributes()));
-}
-
 std::vector<OpSample> clamp_samples() {
   const TensorType x{DType::f32, {3, 7}};
   return {{.inputs = {x}, .attributes = {{"low", -0.5}, {"high", 0.7}}, .low = -0.4, .high = 0.6},
@@ -267,7 +262,7 @@ const Op clamp = elementwise({.name = "clamp",
                               .attributes = {attribute::low, attribute::high},
                               .infer = infer_clamp,
                               .forward = forward_clamp,
-                              .backward = backward_clamp,
+                              .backward = backward_by_input<clamp_gradient>,
                               .cost = streaming_cost<2>,
                               .samples = clamp_samples});
 const Op clamp_gradient = elementwise_gradient({.name = "clamp_gradient",

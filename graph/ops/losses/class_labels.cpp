@@ -15,7 +15,10 @@ std::size_t expect_class_axis(const Attributes& attributes, const TensorType& sc
 }
 
 void expect_labelled(const Attributes& attributes, Types in, std::string_view name) {
-  expect_inputs(in, 2, std::string(name) + ", labels");
+  if (in.size() == 3)
+    expect_inputs(in, 3, std::string(name) + ", labels, weight");
+  else
+    expect_inputs(in, 2, std::string(name) + ", labels");
   expect_dtype(in[0], DType::f32, name);
   expect_rank_from(in[0], 2, name);
   expect_elements(in[0], name);
@@ -32,6 +35,7 @@ void expect_labelled(const Attributes& attributes, Types in, std::string_view na
                                (labels.rank() == 1 && wanted.rank() > 1
                                     ? "; flatten() before the last linear layer makes scores [N,C]"
                                     : ""));
+  expect_class_weights(in, 2, in[0].shape.begin()[axis]);
 }
 
 std::int64_t classes_of(const Attributes& attributes, const Shape& scores) {
@@ -40,6 +44,16 @@ std::int64_t classes_of(const Attributes& attributes, const Shape& scores) {
 
 Lines class_lines(const Attributes& attributes, const Shape& scores) {
   return lines_along(scores, attribute::class_axis.of(attributes));
+}
+
+void expect_class_weights(Types in, std::size_t i, std::int64_t classes) {
+  if (i >= in.size()) return;
+  expect_dtype(in[i], DType::f32, "weight");
+  expect_shape(in[i], {classes}, "weight");
+}
+
+const Operand* class_weights(const KernelCall& call, std::size_t i) {
+  return i < call.inputs.size() ? &call.inputs[i] : nullptr;
 }
 
 void fill_labels(const Attributes& attributes, const Operand& labels, std::int64_t classes) {
@@ -64,14 +78,16 @@ std::vector<IndexRange> ranges_of_labels(const Attributes& attributes, Types inp
            .element = "label"}};
 }
 
-ClassLabels::ClassLabels(const Attributes& attributes, const Operand& labels, const Shape& scores)
+ClassLabels::ClassLabels(const Attributes& attributes, const Operand& labels, const Shape& scores,
+                         const Operand* weights)
     : lines_(class_lines(attributes, scores)),
       labels_(labels.i64().data()),
-      ignore_index_(attribute::ignore_index.of(attributes)) {
+      ignore_index_(attribute::ignore_index.of(attributes)),
+      weights_(weights ? weights->f32().data() : nullptr) {
   for (std::int64_t i = 0; i < size(); ++i) {
     if (ignored(i)) continue;
     check(i);
-    ++counted_;
+    counted_ += target_weight(i);
   }
 }
 

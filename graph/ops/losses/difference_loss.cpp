@@ -9,6 +9,7 @@ namespace penstock::graph {
 namespace attribute {
 
 constexpr RealAttribute beta{"beta", 1};
+constexpr RealAttribute delta{"delta", 1};
 
 }  // namespace attribute
 namespace {
@@ -29,6 +30,20 @@ PairLoss smooth(const Attributes& attributes) {
 std::vector<TensorType> infer_smooth(const Attributes& attributes, Types in) {
   check_f32("beta", attribute::beta.of(attributes), {});
   return infer_pair_loss(attributes, in);
+}
+
+PairLoss huber(const Attributes& attributes) {
+  return {kernel_table().losses.huber,
+          {.delta = static_cast<float>(attribute::delta.of(attributes))}};
+}
+
+std::vector<TensorType> infer_huber(const Attributes& attributes, Types in) {
+  check_f32("delta", attribute::delta.of(attributes), {.above_low = true});
+  return infer_pair_loss(attributes, in);
+}
+
+std::vector<OpSample> huber_samples() {
+  return pair_loss_samples({{"delta", 0.6}});
 }
 
 std::vector<OpSample> samples() {
@@ -88,5 +103,21 @@ const Op smooth_l1_loss_gradient{.name = "smooth_l1_loss_gradient",
                                  .forward = forward_pair_loss_gradient<smooth>,
                                  .cost = streaming_cost<5>,
                                  .overwrites = {{0, 0}, {1, 0}}};
+
+const Op huber_loss{.name = "huber_loss",
+                    .attributes = {attribute::reduction, attribute::delta},
+                    .infer = infer_huber,
+                    .forward = forward_pair_loss<huber>,
+                    .backward = backward_difference_loss<huber_loss_gradient>,
+                    .cost = streaming_cost<6>,
+                    .samples = huber_samples,
+                    .is_loss = true};
+
+const Op huber_loss_gradient{.name = "huber_loss_gradient",
+                             .attributes = {attribute::reduction, attribute::delta},
+                             .infer = infer_pair_loss_gradient,
+                             .forward = forward_pair_loss_gradient<huber>,
+                             .cost = streaming_cost<5>,
+                             .overwrites = {{0, 0}, {1, 0}}};
 
 }  // namespace penstock::graph

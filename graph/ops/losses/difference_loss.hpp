@@ -23,4 +23,10 @@ extern const Op smooth_l1_loss;
 /// Maps (x, target, dloss) to dx; the target's gradient is -dx.
 extern const Op smooth_l1_loss_gradient;
 
+/// Computes d²/2 where |d| <= δ, and δ·(|d| - δ/2) elsewhere, of the differences d = x - target
+/// (torch.nn.HuberLoss). The attribute delta is 1 by default, and above 0.
+extern const Op huber_loss;
+/// Maps (x, target, dloss) to dx; the target's gradient is -dx.
+extern const Op huber_loss_gradient;
+
 }  // namespace penstock::graph

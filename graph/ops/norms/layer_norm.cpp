@@ -16,14 +16,8 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   expect_dtype(in[0], DType::f32, "x");
   expect_elements(in[0], "x");
   expect_eps(attributes);
-  expect_dtype(in[1], DType::f32, "weight");
-  const auto x = in[0].shape.dims(), weight = in[1].shape.dims();
-  expect(!weight.empty() && weight.size() <= x.size() &&
-             std::equal(weight.rbegin(), weight.rend(), x.rbegin()),
-         "expected weight of the shape of x's last axes, got " + to_string(in[1].shape) +
-             " for x " + to_string(in[0].shape));
+  const TensorType statistics{DType::f32, expect_last_axes(in[0], in[1])};
   expect_optional_bias(in, in[1].shape);
-  const TensorType statistics{DType::f32, Shape(x.first(x.size() - weight.size()))};
   return {in[0], statistics, statistics};
 }
 

@@ -1,11 +1,15 @@
-// Group, layer and batch norm share the declarations in this header: the moments of neighbouring
-// elements, and the arithmetic of gradient sums.
+// Group, layer, RMS and batch norm share the declarations in this header: the moments of
+// neighbouring elements, and the arithmetic of gradient sums.
 #pragma once
 
 #include "graph/ir/op.hpp"
 #include "graph/kernels/reductions/norms.hpp"
 
 namespace penstock::graph {
+
+/// Checks that `weight` is f32 and has the shape of the last axes of `x`, and returns the shape of
+/// the axes before these. @throws Error shape_mismatch if it has another shape.
+Shape expect_last_axes(const TensorType& x, const TensorType& weight);
 
 /// Returns moments that a forward has stored: those with the number `i` in `mean` and
 /// `inverse_std`.
@@ -23,35 +27,5 @@ inline void add_to(GradientSums& sums, const GradientSums& other, double factor 
 inline GradientSums scaled(const GradientSums& sums, double factor) {
   return {sums.dy * factor, sums.dy_x * factor};
 }
-
-/// A Channels is the view of a tensor [N,C,...] by channel: each channel has N runs of neighbouring
-/// elements.
-class Channels {
- public:
-  explicit Channels(const Operand& x);
-
-  std::int64_t channels() const { return channels_; }
-  /// Returns the number of elements of one channel; length() returns that of one of the channel's
-  /// runs.
-  std::int64_t count() const { return samples_ * length_; }
-  std::int64_t length() const { return length_; }
-  float* run(std::int64_t sample, std::int64_t channel) const {
-    return data_ + (sample * channels_ + channel) * length_;
-  }
-  /// Calls `visit(sample, run)` for each sample in order. `run` is the run of `channel` in that
-  /// sample.
-  template <class Visit>
-  void for_each_run(std::int64_t channel, Visit visit) const {
-    for (std::int64_t sample = 0; sample < samples_; ++sample) visit(sample, run(sample, channel));
-  }
-
- private:
-  float* data_;
-  std::int64_t samples_, channels_, length_;
-};
-
-/// Returns the gradient sums over all elements of `channel`.
-GradientSums channel_gradient_sums(const Channels& dy, const Channels& x, std::int64_t channel,
-                                   const Moments& moments);
 
 }  // namespace penstock::graph

@@ -36,6 +36,19 @@ void map_gradients(const KernelCall& call, const auto& kernel) {
   kernel(count, from.f32().data() + first, dy.f32().data() + first, dx.f32().data() + first);
 }
 
+/// Serves as Op::backward of an op whose gradient needs x, and has the attributes of the op.
+template <const Op& gradient>
+void backward_by_input(GradientContext& context) {
+  context.set(
+      0, context.emit(gradient, {context.input(0), context.gradient(0)}, context.attributes()));
+}
+/// Serves as Op::backward of an op whose gradient needs y, which is kept for a shorter time than x.
+template <const Op& gradient>
+void backward_by_output(GradientContext& context) {
+  context.set(
+      0, context.emit(gradient, {context.output(0), context.gradient(0)}, context.attributes()));
+}
+
 /// Serves as Op::forward of an op that applies `kernel` to each element. forward_unary_gradient()
 /// serves as Op::forward of the op's gradient.
 template <ActivationKernels::Function ActivationKernels::*kernel>

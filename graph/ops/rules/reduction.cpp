@@ -18,8 +18,8 @@ LossForm loss_form(const Attributes& attributes) {
                                           std::string(text) + "\"");
 }
 
-float mean_or_sum(LossForm form, double sum, std::int64_t count) {
-  return static_cast<float>(form == LossForm::mean ? sum / static_cast<double>(count) : sum);
+float mean_or_sum(LossForm form, double sum, double count) {
+  return static_cast<float>(form == LossForm::mean ? sum / count : sum);
 }
 
 TensorType loss_type(const Attributes& attributes, const Shape& terms) {
@@ -36,8 +36,7 @@ void expect_loss_gradient(const Attributes& attributes, const TensorType& dloss,
   expect_shape(dloss, loss_type(attributes, terms).shape, "dloss");
 }
 
-TermGradients::TermGradients(const Attributes& attributes, const Operand& dloss,
-                             std::int64_t count) {
+TermGradients::TermGradients(const Attributes& attributes, const Operand& dloss, double count) {
   const float* gradient = dloss.f32().data();
   switch (loss_form(attributes)) {
     case LossForm::each:
@@ -47,7 +46,7 @@ TermGradients::TermGradients(const Attributes& attributes, const Operand& dloss,
       all_ = *gradient;
       break;
     case LossForm::mean:
-      all_ = static_cast<float>(*gradient / static_cast<double>(count));
+      all_ = static_cast<float>(*gradient / count);
       break;
   }
 }

@@ -18,9 +18,12 @@ enum class LossForm : std::uint8_t { mean, sum, each };
 /// Returns the form that the attribute `reduction` asks for. @throws Error invalid_argument if the
 /// attribute is none of the three texts "mean", "sum" and "none".
 LossForm loss_form(const Attributes& attributes);
-/// Returns a loss that is one number: `sum`, the sum of the `count` terms, or the mean of these
-/// terms.
-float mean_or_sum(LossForm form, double sum, std::int64_t count);
+/// Returns a loss that is one number: `sum`, the sum of the terms, or the mean of these terms,
+/// which is the sum divided by `count`, the number of terms or the sum of their weights.
+float mean_or_sum(LossForm form, double sum, double count);
+inline float mean_or_sum(LossForm form, double sum, std::int64_t count) {
+  return mean_or_sum(form, sum, static_cast<double>(count));
+}
 /// Returns the type of a loss whose terms have the shape `terms`: one number or, without reduction,
 /// all terms.
 TensorType loss_type(const Attributes& attributes, const Shape& terms);
@@ -32,10 +35,13 @@ void expect_loss_gradient(const Attributes& attributes, const TensorType& dloss,
                           const Shape& terms);
 
 /// A TermGradients has the gradient of each term of a loss, computed from `dloss`, the gradient of
-/// the loss. If the loss is a mean, the gradients are divided by `count`.
+/// the loss. If the loss is a mean, the gradients are divided by `count`, the number of terms or
+/// the sum of their weights.
 class TermGradients {
  public:
-  TermGradients(const Attributes& attributes, const Operand& dloss, std::int64_t count);
+  TermGradients(const Attributes& attributes, const Operand& dloss, double count);
+  TermGradients(const Attributes& attributes, const Operand& dloss, std::int64_t count)
+      : TermGradients(attributes, dloss, static_cast<double>(count)) {}
   float operator[](std::int64_t term) const { return each_ ? each_[term] : all_; }
   /// Returns the gradients in the form that kernels take. The result may point into this object.
   RowOperand row() const { return {each_ ? each_ : &all_, each_ == nullptr}; }

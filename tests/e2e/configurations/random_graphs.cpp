@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "tests/e2e/configurations/configuration.hpp"
@@ -98,14 +99,20 @@ class RandomGraph {
       case 4:
         return joined();
       case 5:
-        return model_.dropout(next_name(), x_, 0.25);
+        return dropout();
       default:
         return activation(x_);
     }
   }
 
+  Value dropout() {
+    if (is_image(x_) && draws_.coin()) return model_.dropout2d(next_name(), x_, 0.25);
+    return draws_.coin() ? model_.dropout(next_name(), x_, 0.25)
+                         : model_.alpha_dropout(next_name(), x_, 0.25);
+  }
+
   Value activation(Value x) {
-    switch (draws_.below(6)) {
+    switch (draws_.below(12)) {
       case 0:
         return model_.relu(x);
       case 1:
@@ -116,6 +123,18 @@ class RandomGraph {
         return model_.gelu(x);
       case 4:
         return model_.silu(x);
+      case 5:
+        return model_.elu(x);
+      case 6:
+        return model_.softplus(x);
+      case 7:
+        return model_.mish(x);
+      case 8:
+        return model_.hardswish(x);
+      case 9:
+        return model_.relu6(x);
+      case 10:
+        return model_.prelu(next_name(), x, draws_.coin() ? 1 : size(x, 1));
       default:
         return model_.leaky_relu(x, 0.1);
     }
@@ -140,11 +159,17 @@ class RandomGraph {
   }
 
   Value norm() {
-    if (!is_image(x_)) return model_.layer_norm(next_name(), x_);
+    if (!is_image(x_))
+      return draws_.coin() ? model_.layer_norm(next_name(), x_)
+                           : model_.rms_norm(next_name(), x_, 1, 1e-5, draws_.coin());
     // If an image is a single pixel, a channel of a micro-batch of one sample is a single value,
     // and so has no variance.
     const bool batch = size(x_, 2) * size(x_, 3) > 1 && draws_.coin();
-    if (batch) return model_.batch_norm2d(next_name(), x_);
+    if (batch)
+      return model_.batch_norm2d(next_name(), x_,
+                                 {.momentum = draws_.coin() ? std::optional(0.1) : std::nullopt,
+                                  .affine = draws_.coin(),
+                                  .track_running_stats = draws_.below(4) != 0});
     const std::int64_t channels = size(x_, 1);
     return model_.group_norm(next_name(), x_, draws_.coin() ? 1 : channels);
   }

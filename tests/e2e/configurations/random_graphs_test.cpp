@@ -73,13 +73,42 @@ TEST(RandomGraphs, HaveLayersOfEveryKindAndAreAllDifferent) {
     }
     networks.insert(network);
   }
-  for (const char* kind :
-       {"add",           "avg_pool2d", "batch_norm2d",   "concat",  "conv2d",
-        "cross_entropy", "dropout",    "flatten",        "gelu",    "global_avg_pool2d",
-        "group_norm",    "layer_norm", "leaky_relu",     "linear",  "max_pool2d",
-        "mse_loss",      "mul",        "relu",           "scale",   "sigmoid",
-        "silu",          "slice",      "smooth_l1_loss", "softmax", "sub",
-        "tanh"})
+  for (const char* kind : {"cumulative_batch_norm",
+                           "untracked_batch_norm",
+                           "rms_norm",
+                           "elu",
+                           "softplus",
+                           "mish",
+                           "hardswish",
+                           "hardtanh",
+                           "prelu",
+                           "fill",
+                           "add",
+                           "avg_pool2d",
+                           "batch_norm",
+                           "concat",
+                           "conv2d",
+                           "cross_entropy",
+                           "dropout",
+                           "flatten",
+                           "gelu",
+                           "global_avg_pool2d",
+                           "group_norm",
+                           "layer_norm",
+                           "leaky_relu",
+                           "linear",
+                           "max_pool2d",
+                           "mse_loss",
+                           "mul",
+                           "relu",
+                           "scale",
+                           "sigmoid",
+                           "silu",
+                           "slice",
+                           "smooth_l1_loss",
+                           "softmax",
+                           "sub",
+                           "tanh"})
     EXPECT_TRUE(kinds.contains(kind)) << kind;
   EXPECT_EQ(networks.size(), count);
 }

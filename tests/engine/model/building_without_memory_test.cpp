@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -26,11 +27,15 @@ const std::string other = "another name that is too long for a string without it
 const std::string first_layer = "the first layer, which is there already";
 
 const std::vector<int> last_axis{-1};
+const BatchNormOptions cumulative{.momentum = std::nullopt, .affine = false};
+const BatchNormOptions untracked{.track_running_stats = false};
 const AttentionOptions dropping{.heads = 2, .dropout = 0.1, .name = name};
 
 /// A Built has a model with values of all the shapes that layers take.
 struct Built {
   Model model{"built"};
+  Value volume = model.input("volume", {2, 3, 3, 3}), column = model.input("column", {1});
+  Value classes = model.input("classes", {6}, DType::i64);
   Value image = model.input("image", {4, 6, 6}), row = model.input("row", {6});
   Value target = model.input("target", {6}), labels = model.labels();
   Value ids = model.input("ids", {3}, DType::i64);
@@ -140,6 +145,27 @@ TEST(BuildingWithoutMemory, AddsALayerWithParametersOrNothing) {
       {"group_norm", [](Built& b) { b.model.group_norm(name, b.image, 2); }},
       {"layer_norm", [](Built& b) { b.model.layer_norm(name, b.row); }},
       {"batch_norm2d", [](Built& b) { b.model.batch_norm2d(name, b.image); }},
+      {"batch_norm1d", [](Built& b) { b.model.batch_norm1d(name, b.row, cumulative); }},
+      {"batch_norm3d", [](Built& b) { b.model.batch_norm3d(name, b.volume, untracked); }},
+      {"instance_norm", [](Built& b) { b.model.instance_norm(name, b.image); }},
+      {"rms_norm", [](Built& b) { b.model.rms_norm(name, b.row); }},
+      {"weight_norm",
+       [](Built& b) {
+         b.model.weight_norm(name, {3, 4});
+       }},
+      {"prelu", [](Built& b) { b.model.prelu(name, b.image, 4); }},
+      {"dropout1d", [](Built& b) { b.model.dropout1d(name, b.sequence, 0.5); }},
+      {"dropout2d", [](Built& b) { b.model.dropout2d(name, b.image, 0.5); }},
+      {"dropout3d", [](Built& b) { b.model.dropout3d(name, b.volume, 0.5); }},
+      {"alpha_dropout", [](Built& b) { b.model.alpha_dropout(name, b.row, 0.5); }},
+      {"feature_alpha_dropout",
+       [](Built& b) { b.model.feature_alpha_dropout(name, b.image, 0.5); }},
+      {"elu", [](Built& b) { b.model.elu(b.row); }},
+      {"softplus", [](Built& b) { b.model.softplus(b.row); }},
+      {"hardtanh", [](Built& b) { b.model.hardtanh(b.row); }},
+      {"tanhshrink", [](Built& b) { b.model.tanhshrink(b.row); }},
+      {"glu", [](Built& b) { b.model.glu(b.row); }},
+      {"softmin", [](Built& b) { b.model.softmin(b.row); }},
       {"embedding", [](Built& b) { b.model.embedding(name, b.ids, 5, 2); }},
       {"dropout", [](Built& b) { b.model.dropout(name, b.row, 0.5); }},
       {"input", [](Built& b) { b.model.input(name, {3}); }},
@@ -208,6 +234,22 @@ TEST(BuildingWithoutMemory, AddsALossOrNothing) {
        [](Built& b) { b.model.cross_entropy(b.row, b.labels, {.from_logits = false}); }},
       {"nll_loss", [](Built& b) { b.model.nll_loss(b.row, b.labels); }},
       {"mse_loss", [](Built& b) { b.model.mse_loss(b.row, b.target); }},
+      {"cross_entropy with weights",
+       [](Built& b) { b.model.cross_entropy(b.row, b.labels, {.weight = b.bias}); }},
+      {"huber_loss", [](Built& b) { b.model.huber_loss(b.row, b.target); }},
+      {"gaussian_nll_loss", [](Built& b) { b.model.gaussian_nll_loss(b.row, b.target, b.column); }},
+      {"multi_margin_loss", [](Built& b) { b.model.multi_margin_loss(b.row, b.labels); }},
+      {"multilabel_margin_loss",
+       [](Built& b) { b.model.multilabel_margin_loss(b.row, b.classes); }},
+      {"binary_cross_entropy with weights",
+       [](Built& b) {
+         b.model.binary_cross_entropy(b.row, b.target, LossReduction::mean, b.bias);
+       }},
+      {"binary_cross_entropy_with_logits with weights",
+       [](Built& b) {
+         b.model.binary_cross_entropy_with_logits(b.row, b.target, LossReduction::mean, b.bias,
+                                                  b.bias);
+       }},
       {"l1_loss", [](Built& b) { b.model.l1_loss(b.row, b.target); }},
       {"smooth_l1_loss", [](Built& b) { b.model.smooth_l1_loss(b.row, b.target); }},
       {"binary_cross_entropy", [](Built& b) { b.model.binary_cross_entropy(b.row, b.target); }},

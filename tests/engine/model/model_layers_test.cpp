@@ -3,6 +3,7 @@
 #include <cfenv>
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -154,6 +155,55 @@ const std::vector<Case> layers_with_parameters{
      {{"p", 0.3}}},
 };
 
+const std::vector<Case> layers_with_slopes_and_masks{
+    {"prelu",
+     [](Model& m, const Inputs& in) { return m.prelu("p", in.features); },
+     {1, 6},
+     {},
+     {{"p.weight", {1}}}},
+    {"prelu",
+     [](Model& m, const Inputs& in) { return m.prelu("p", in.image, 4, 0.5); },
+     {1, 4, 9, 8},
+     {},
+     {{"p.weight", {4}}}},
+    {"dropout",
+     [](Model& m, const Inputs& in) { return m.dropout1d("d", in.matrix, 0.2); },
+     {1, 3, 6},
+     {{"p", 0.2}, {"channels", std::int64_t{1}}}},
+    {"dropout",
+     [](Model& m, const Inputs& in) { return m.dropout2d("d", in.image, 0.2); },
+     {1, 4, 9, 8},
+     {{"p", 0.2}, {"channels", std::int64_t{1}}}},
+    {"dropout",
+     [](Model& m, const Inputs&) {
+       return m.dropout3d("d", m.input("volume", {2, 3, 4, 5}), 0.2);
+     },
+     {1, 2, 3, 4, 5},
+     {{"p", 0.2}, {"channels", std::int64_t{1}}}},
+    {"dropout",
+     [](Model& m, const Inputs& in) { return m.alpha_dropout("d", in.features, 0.2); },
+     {1, 6},
+     {{"p", 0.2}, {"alpha", std::int64_t{1}}}},
+    {"dropout",
+     [](Model& m, const Inputs& in) { return m.feature_alpha_dropout("d", in.image, 0.2); },
+     {1, 4, 9, 8},
+     {{"p", 0.2}, {"channels", std::int64_t{1}}, {"alpha", std::int64_t{1}}}},
+    {"linear",
+     [](Model& m, const Inputs& in) {
+       return m.linear(in.features, m.weight_norm("fc", {5, 6}));
+     },
+     {1, 5},
+     {},
+     {{"fc.weight_v", {5, 6}}, {"fc.weight_g", {5, 1}}}},
+    {"mul",
+     [](Model& m, const Inputs&) {
+       return m.weight_norm("c", {5, 4, 3, 3}, 1);
+     },
+     {5, 4, 3, 3},
+     {},
+     {{"c.weight_v", {5, 4, 3, 3}}, {"c.weight_g", {1, 4, 1, 1}}}},
+};
+
 const std::vector<Case> norms{
     {"group_norm",
      [](Model& m, const Inputs& in) { return m.group_norm("n", in.image, 2, 1e-3); },
@@ -170,8 +220,77 @@ const std::vector<Case> norms{
      {1, 3, 6},
      {{"eps", 1e-6}},
      {{"n.weight", {6}}}},
-    {"batch_norm2d",
-     [](Model& m, const Inputs& in) { return m.batch_norm2d("n", in.image, 1e-3, 0.2); },
+    {"layer_norm",
+     [](Model& m, const Inputs& in) { return m.layer_norm("n", in.matrix, 1, 1e-6, true, false); },
+     {1, 3, 6},
+     {{"eps", 1e-6}}},
+    {"rms_norm",
+     [](Model& m, const Inputs& in) { return m.rms_norm("n", in.image, 2); },
+     {1, 4, 9, 8},
+     {{"eps", 0x1p-23}},
+     {{"n.weight", {9, 8}}}},
+    {"rms_norm",
+     [](Model& m, const Inputs& in) { return m.rms_norm("n", in.matrix, 1, 1e-6, false); },
+     {1, 3, 6},
+     {{"eps", 1e-6}}},
+    {"group_norm",
+     [](Model& m, const Inputs& in) { return m.group_norm("n", in.image, 2, 1e-5, false); },
+     {1, 4, 9, 8},
+     {{"num_groups", std::int64_t{2}}, {"eps", 1e-5}}},
+    {"group_norm",
+     [](Model& m, const Inputs& in) { return m.instance_norm("n", in.matrix); },
+     {1, 3, 6},
+     {{"num_groups", std::int64_t{3}}, {"eps", 1e-5}}},
+    {"group_norm",
+     [](Model& m, const Inputs& in) { return m.instance_norm("n", in.image, 1e-3, true); },
+     {1, 4, 9, 8},
+     {{"num_groups", std::int64_t{4}}, {"eps", 1e-3}},
+     {{"n.weight", {4}}, {"n.bias", {4}}}},
+    {"batch_norm",
+     [](Model& m, const Inputs& in) { return m.batch_norm1d("n", in.features); },
+     {1, 6},
+     {{"eps", 1e-5}, {"momentum", 0.1}},
+     {{"n.weight", {6}},
+      {"n.bias", {6}},
+      {"n.running_mean", {6}, false},
+      {"n.running_var", {6}, false}}},
+    {"batch_norm",
+     [](Model& m, const Inputs& in) { return m.batch_norm1d("n", in.matrix, {.affine = false}); },
+     {1, 3, 6},
+     {{"eps", 1e-5}, {"momentum", 0.1}},
+     {{"n.running_mean", {3}, false}, {"n.running_var", {3}, false}}},
+    {"cumulative_batch_norm",
+     [](Model& m, const Inputs& in) {
+       return m.batch_norm1d("n", in.features, {.momentum = std::nullopt});
+     },
+     {1, 6},
+     {{"eps", 1e-5}},
+     {{"n.weight", {6}},
+      {"n.bias", {6}},
+      {"n.running_mean", {6}, false},
+      {"n.running_var", {6}, false},
+      {"n.num_batches_tracked", {6}, false}}},
+    {"untracked_batch_norm",
+     [](Model& m, const Inputs& in) {
+       return m.batch_norm2d("n", in.image, {.track_running_stats = false});
+     },
+     {1, 4, 9, 8},
+     {{"eps", 1e-5}},
+     {{"n.weight", {4}}, {"n.bias", {4}}}},
+    {"batch_norm",
+     [](Model& m, const Inputs&) {
+       return m.batch_norm3d("n", m.input("volume", {2, 3, 4, 5}));
+     },
+     {1, 2, 3, 4, 5},
+     {{"eps", 1e-5}, {"momentum", 0.1}},
+     {{"n.weight", {2}},
+      {"n.bias", {2}},
+      {"n.running_mean", {2}, false},
+      {"n.running_var", {2}, false}}},
+    {"batch_norm",
+     [](Model& m, const Inputs& in) {
+       return m.batch_norm2d("n", in.image, {.eps = 1e-3, .momentum = 0.2});
+     },
      {1, 4, 9, 8},
      {{"eps", 1e-3}, {"momentum", 0.2}},
      {{"n.weight", {4}},
@@ -189,6 +308,57 @@ const std::vector<Case> activations{
     {"sigmoid", [](Model& m, const Inputs& in) { return m.sigmoid(in.features); }, {1, 6}},
     {"tanh", [](Model& m, const Inputs& in) { return m.tanh(in.features); }, {1, 6}},
     {"gelu", [](Model& m, const Inputs& in) { return m.gelu(in.features); }, {1, 6}},
+    {"gelu_tanh",
+     [](Model& m, const Inputs& in) { return m.gelu(in.features, GeluForm::tanh); },
+     {1, 6}},
+    {"elu",
+     [](Model& m, const Inputs& in) { return m.elu(in.features, 0.5); },
+     {1, 6},
+     {{"alpha", 0.5}}},
+    {"elu",
+     [](Model& m, const Inputs& in) { return m.selu(in.features); },
+     {1, 6},
+     {{"alpha", 1.6732632423543772}, {"scale", 1.0507009873554805}}},
+    {"elu",
+     [](Model& m, const Inputs& in) { return m.celu(in.features, 2); },
+     {1, 6},
+     {{"alpha", 2.0}, {"input_scale", 0.5}}},
+    {"softplus",
+     [](Model& m, const Inputs& in) { return m.softplus(in.features, 2, 10); },
+     {1, 6},
+     {{"beta", 2.0}, {"threshold", 10.0}}},
+    {"softsign", [](Model& m, const Inputs& in) { return m.softsign(in.features); }, {1, 6}},
+    {"logsigmoid", [](Model& m, const Inputs& in) { return m.logsigmoid(in.features); }, {1, 6}},
+    {"mish", [](Model& m, const Inputs& in) { return m.mish(in.features); }, {1, 6}},
+    {"hardtanh",
+     [](Model& m, const Inputs& in) { return m.relu6(in.features); },
+     {1, 6},
+     {{"low", 0.0}, {"high", 6.0}}},
+    {"hardtanh",
+     [](Model& m, const Inputs& in) { return m.hardtanh(in.features); },
+     {1, 6},
+     {{"low", -1.0}, {"high", 1.0}}},
+    {"hardsigmoid", [](Model& m, const Inputs& in) { return m.hardsigmoid(in.features); }, {1, 6}},
+    {"hardswish", [](Model& m, const Inputs& in) { return m.hardswish(in.features); }, {1, 6}},
+    {"hardshrink",
+     [](Model& m, const Inputs& in) { return m.hardshrink(in.features); },
+     {1, 6},
+     {{"bound", 0.5}}},
+    {"softshrink",
+     [](Model& m, const Inputs& in) { return m.softshrink(in.features, 0.25); },
+     {1, 6},
+     {{"bound", 0.25}}},
+    {"threshold",
+     [](Model& m, const Inputs& in) { return m.threshold(in.features, 0.5, -1); },
+     {1, 6},
+     {{"threshold", 0.5}, {"value", -1.0}}},
+    {"softmax",
+     [](Model& m, const Inputs& in) { return m.softmin(in.matrix, 2); },
+     {1, 3, 6},
+     {{"axis", std::int64_t{2}}}},
+    {"sub", [](Model& m, const Inputs& in) { return m.tanhshrink(in.features); }, {1, 6}},
+    {"mul", [](Model& m, const Inputs& in) { return m.glu(in.image, 1); }, {1, 2, 9, 8}},
+    {"mul", [](Model& m, const Inputs& in) { return m.glu(in.matrix); }, {1, 3, 3}},
     {"silu", [](Model& m, const Inputs& in) { return m.silu(in.features); }, {1, 6}},
     {"softmax",
      [](Model& m, const Inputs& in) { return m.softmax(in.matrix, 2); },
@@ -332,6 +502,8 @@ const std::vector<Case> arithmetic{
 };
 
 INSTANTIATE_TEST_SUITE_P(Parameters, ModelLayers, ::testing::ValuesIn(layers_with_parameters));
+INSTANTIATE_TEST_SUITE_P(SlopesAndMasks, ModelLayers,
+                         ::testing::ValuesIn(layers_with_slopes_and_masks));
 INSTANTIATE_TEST_SUITE_P(Norms, ModelLayers, ::testing::ValuesIn(norms));
 INSTANTIATE_TEST_SUITE_P(Activations, ModelLayers, ::testing::ValuesIn(activations));
 INSTANTIATE_TEST_SUITE_P(Poolings, ModelLayers, ::testing::ValuesIn(poolings));
@@ -356,6 +528,33 @@ TEST(ModelLayer, OptionsThatMakeNoSenseAreNamed) {
        [&] { model.embedding("e", in.labels, 0, 5); }},
       {"layer_norm \"n\": expected the last 1 to 2 axes of [1,3,6], got 3",
        [&] { model.layer_norm("n", in.matrix, 3); }},
+      {"rms_norm \"n\": expected the last 1 to 2 axes of [1,3,6], got 3",
+       [&] { model.rms_norm("n", in.matrix, 3); }},
+      {"batch_norm \"n\": expected x of rank 2 or 3, got [1,4,9,8]",
+       [&] { model.batch_norm1d("n", in.image); }},
+      {"batch_norm \"n\": expected x of rank 4, got [1,3,6]",
+       [&] { model.batch_norm2d("n", in.matrix); }},
+      {"batch_norm \"n\": expected x of rank 5, got [1,4,9,8]",
+       [&] { model.batch_norm3d("n", in.image); }},
+      {"group_norm \"n\": expected x of rank 3 or more, got [1,6]",
+       [&] { model.instance_norm("n", in.features); }},
+      {"group_norm \"n\": expected more than one element per channel of a sample, got x [1,6,1]",
+       [&] {
+         model.instance_norm("n", model.reshape(in.features, {6, 1}));
+       }},
+      {"prelu \"p\": expected slopes of 1 or more, got 0", [&] { model.prelu("p", in.image, 0); }},
+      {"prelu \"p\": expected weight of shape [1] or [4] for x [1,4,9,8], got [3]",
+       [&] { model.prelu("p", in.image, 3); }},
+      {"dropout \"d\": expected x of rank 4, got [1,3,6]",
+       [&] { model.dropout2d("d", in.matrix, 0.5); }},
+      {"glu: expected x with two halves along axis 1, got [1,3,6]",
+       [&] { model.glu(in.matrix, 1); }},
+      {"glu: expected an axis of x [1,3,6] behind axis 0, which counts samples, got 3",
+       [&] { model.glu(in.matrix, 3); }},
+      {"weight_norm \"w\": expected a weight of rank 2 or more and one of its axes, got [5] and "
+       "axis "
+       "0",
+       [&] { model.weight_norm("w", {5}); }},
       {"max_pool2d \"max_pool2d_1\": expected stride of at least 1, got -1",
        [&] { model.max_pool2d(in.image, {.stride = -1}); }},
   };
@@ -378,7 +577,7 @@ TEST(ModelLayer, RefusesAnInputWithoutElementsAndLeavesNothingBehind) {
        [&] { model.group_norm("l", pixels, 2); }},
       {"layer_norm \"l\": expected x with at least one element, got [1,3,0]",
        [&] { model.layer_norm("l", matrix); }},
-      {"batch_norm2d \"l\": expected x with at least one element, got [1,0,9,8]",
+      {"batch_norm \"l\": expected x with at least one element, got [1,0,9,8]",
        [&] { model.batch_norm2d("l", channels); }},
       {"dropout \"l\": expected x with at least one element, got [1,0]",
        [&] { model.dropout("l", row, 0.5); }},
@@ -392,18 +591,45 @@ TEST(ModelLayer, RefusesNumbersThatAreNoneOrThatF32DoesNotHold) {
   const Inputs in(model);
   EXPECT_EQ(refusal(Errc::invalid_argument, [&] { model.group_norm("n", in.image, 2, 0); }),
             "group_norm \"n\": eps: expected more than 0, got 0");
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { model.celu(in.features, -1); }),
+            "celu: alpha: expected more than 0, got -1");
   for (const double number : {std::nan(""), HUGE_VAL, -HUGE_VAL, 1e300}) {
     const std::vector<std::function<void()>> layers{
         [&] { model.scale(in.features, number); },
         [&] { model.leaky_relu(in.features, number); },
         [&] { model.dropout("d", in.features, number); },
         [&] { model.layer_norm("l", in.features, 1, number); },
-        [&] { model.batch_norm2d("b", in.image, number); },
-        [&] { model.batch_norm2d("b", in.image, 1e-5, number); }};
+        [&] { model.batch_norm2d("b", in.image, {.eps = number}); },
+        [&] { model.batch_norm2d("b", in.image, {.momentum = number}); },
+        [&] { model.rms_norm("r", in.features, 1, number); },
+        [&] { model.elu(in.features, number); },
+        [&] { model.celu(in.features, number); },
+        [&] { model.softplus(in.features, number); },
+        [&] { model.softplus(in.features, 1, number); },
+        [&] { model.hardtanh(in.features, number); },
+        [&] { model.threshold(in.features, 0, number); },
+        [&] { model.prelu("p", in.features, 1, number); }};
     for (std::size_t i = 0; i < layers.size(); ++i)
       EXPECT_NE(refusal(Errc::invalid_argument, layers[i]), "accepted") << number << ", " << i;
   }
   EXPECT_TRUE(model.parameters().empty());
+}
+
+// At first, g is |v|, so that the weight is v.
+TEST(ModelLayer, OfAWeightNormStartsAtItsDirection) {
+  Model model;
+  const Inputs in(model);
+  model.output("y", model.linear(in.features, model.weight_norm("fc", {5, 6})));
+  const Tensor v = model.weight("fc.weight_v"), g = model.weight("fc.weight_g");
+  for (std::size_t row = 0; row < 5; ++row) {
+    double square = 0;
+    for (std::size_t i = 0; i < 6; ++i) {
+      const double element = v.as<float>()[6 * row + i];
+      EXPECT_LE(std::abs(element), 1 / std::sqrt(6.0));
+      square += element * element;
+    }
+    EXPECT_FLOAT_EQ(g.as<float>()[row], static_cast<float>(std::sqrt(square)));
+  }
 }
 
 }  // namespace

@@ -15,6 +15,11 @@ using testing::refusal;
 using Case = testing::LayerCase;
 using Inputs = testing::LayerInputs;
 
+/// Returns a constant with a weight for each of 6 classes.
+Value six(Model& model) {
+  return model.constant("six", Tensor({6}, {1.0f, 2.0f, 0.5f, 1.0f, 3.0f, 0.25f}));
+}
+
 const std::vector<Case> losses{
     {"cross_entropy",
      [](Model& m, const Inputs& in) {
@@ -42,6 +47,73 @@ const std::vector<Case> losses{
      {{"reduction", "mean"},
       {"ignore_index", std::int64_t{-100}},
       {"class_axis", std::int64_t{1}}}},
+    {"nll_loss",
+     [](Model& m, const Inputs& in) {
+       return m.nll_loss(in.features, in.labels, LossReduction::none, -100, 1, six(m));
+     },
+     {1},
+     {{"reduction", "none"}, {"ignore_index", std::int64_t{-100}}, {"class_axis", std::int64_t{1}}},
+     {{"six", {6}, false}}},
+    {"cross_entropy",
+     [](Model& m, const Inputs& in) {
+       return m.cross_entropy(in.features, in.labels, {.weight = six(m)});
+     },
+     {},
+     {{"reduction", "mean"},
+      {"label_smoothing", 0.0},
+      {"ignore_index", std::int64_t{-100}},
+      {"class_axis", std::int64_t{1}}},
+     {{"six", {6}, false}}},
+    {"huber_loss",
+     [](Model& m, const Inputs& in) {
+       return m.huber_loss(in.features, in.features, {.delta = 0.5});
+     },
+     {},
+     {{"reduction", "mean"}, {"delta", 0.5}}},
+    {"gaussian_nll_loss",
+     [](Model& m, const Inputs& in) {
+       return m.gaussian_nll_loss(in.features, in.features, in.features,
+                                  {.full = true, .eps = 0.5});
+     },
+     {},
+     {{"reduction", "mean"}, {"full", std::int64_t{1}}, {"eps", 0.5}}},
+    {"gaussian_nll_loss",
+     [](Model& m, const Inputs& in) {
+       return m.gaussian_nll_loss(in.features, in.features, m.input("variance", {1}),
+                                  {.reduction = LossReduction::none});
+     },
+     {1, 6},
+     {{"reduction", "none"}, {"full", std::int64_t{0}}, {"eps", 1e-6}}},
+    {"multi_margin_loss",
+     [](Model& m, const Inputs& in) {
+       return m.multi_margin_loss(in.features, in.labels,
+                                  {.margin = 0.5, .p = 2, .weight = six(m)});
+     },
+     {},
+     {{"reduction", "mean"}, {"margin", 0.5}, {"p", std::int64_t{2}}},
+     {{"six", {6}, false}}},
+    {"multilabel_margin_loss",
+     [](Model& m, const Inputs& in) {
+       return m.multilabel_margin_loss(in.features, m.input("classes", {6}, DType::i64),
+                                       LossReduction::sum);
+     },
+     {},
+     {{"reduction", "sum"}}},
+    {"identity_loss",
+     [](Model& m, const Inputs& in) {
+       return m.binary_cross_entropy(in.features, in.features, LossReduction::sum, six(m));
+     },
+     {},
+     {{"reduction", "sum"}},
+     {{"six", {6}, false}}},
+    {"identity_loss",
+     [](Model& m, const Inputs& in) {
+       return m.binary_cross_entropy_with_logits(in.features, in.features, LossReduction::none, {},
+                                                 six(m));
+     },
+     {1, 6},
+     {{"reduction", "none"}},
+     {{"six", {6}, false}}},
     {"mse_loss",
      [](Model& m, const Inputs& in) {
        return m.mse_loss(in.features, in.features, LossReduction::sum);
@@ -153,6 +225,34 @@ TEST(ModelCrossEntropy, RefusedLeavesNothingBehind) {
   EXPECT_NE(refusal(Errc::shape_mismatch,
                     [&] { model.cross_entropy(in.matrix, in.labels, {.from_logits = false}); }),
             "accepted");
+  EXPECT_TRUE(ops_of(model).empty());
+}
+
+TEST(ModelFocalLoss, IsAComposition) {
+  Model model;
+  const Inputs in(model);
+  const Value ce = model.cross_entropy(in.features, in.labels, {.reduction = LossReduction::none});
+  model.loss(model.identity_loss(model.pow(1 - model.exp(-ce), 2) * ce));
+  EXPECT_EQ(ops_of(model), (std::vector<std::string_view>{"cross_entropy", "scale", "exp", "fill",
+                                                          "sub", "pow", "mul", "identity_loss"}));
+}
+
+TEST(ModelBinaryCrossEntropy, RefusesWeightsThatDoNotBroadcast) {
+  Model model;
+  const Inputs in(model);
+  EXPECT_EQ(refusal(Errc::shape_mismatch,
+                    [&] {
+                      model.binary_cross_entropy(in.features, in.features, LossReduction::mean,
+                                                 in.matrix);
+                    }),
+            "binary_cross_entropy: expected a weight that broadcasts to [1,6], got [1,3,6]");
+  EXPECT_EQ(refusal(Errc::shape_mismatch,
+                    [&] {
+                      model.binary_cross_entropy_with_logits(in.features, in.features,
+                                                             LossReduction::mean, {}, in.matrix);
+                    }),
+            "binary_cross_entropy_with_logits: expected a pos_weight that broadcasts to [1,6], got "
+            "[1,3,6]");
   EXPECT_TRUE(ops_of(model).empty());
 }
 

@@ -21,7 +21,7 @@ ModelBuilder normalised(int layers) {
   for (int layer = 1; layer <= layers; ++layer) {
     const std::string name = "norm" + std::to_string(layer);
     x = model.apply(
-        "batch_norm2d",
+        "batch_norm",
         {x, model.parameter(name + ".weight", {3}), model.parameter(name + ".bias", {3}),
          model.buffer(name + ".running_mean", {3}), model.buffer(name + ".running_var", {3})},
         {}, name);

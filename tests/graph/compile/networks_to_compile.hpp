@@ -37,8 +37,8 @@ inline ModelBuilder convolutional_network() {
   const auto p1 = model.apply("relu", {model.apply("max_pool2d", {c1}, {{"kernel", 2}})});
   const auto dropped = model.apply("dropout", {p1}, {{"p", 0.3}});
   const auto norm = model.block("B1").apply(
-      "batch_norm2d", {dropped, model.parameter("gamma", {3}), model.parameter("beta", {3}),
-                       model.buffer("mean", {3}), model.buffer("variance", {3})});
+      "batch_norm", {dropped, model.parameter("gamma", {3}), model.parameter("beta", {3}),
+                     model.buffer("mean", {3}), model.buffer("variance", {3})});
   const auto c2 =
       model.block("B2").apply("conv2d", {norm, model.parameter("c2", {5, 3, 2, 2})}, {}, "c2");
   const auto pooled = model.apply("avg_pool2d", {c2}, {{"kernel", 2}});

@@ -75,6 +75,21 @@ TEST(Hinges, LetTheGradientOfAHingeEmbeddingThroughAtTheMargin) {
                    {{-1, 0, -1, 1, 1}}});
 }
 
+TEST(Hinges, KeepTheGradientOfClassesAtTheMargin) {
+  const std::vector<std::int64_t> label{0}, labels{0, -1, 2};
+  const Tensor x({1, 3}, {2.0f, 1.0f, 1.5f});
+  expect_pytorchs({"multi_margin_loss",
+                   {},
+                   {x, Tensor({1}, std::span(label))},
+                   {0.5f / 3},
+                   {{-1 / 3.0f, 0, 1 / 3.0f}}});
+  expect_pytorchs({"multilabel_margin_loss",
+                   {},
+                   {x, Tensor({1, 3}, std::span(labels))},
+                   {0.5f / 3},
+                   {{-1 / 3.0f, 0, 1 / 3.0f}}});
+}
+
 TEST(Hinges, LetTheGradientOfACosineThroughAtTheMargin) {
   expect_pytorchs(
       {"cosine_embedding_loss",

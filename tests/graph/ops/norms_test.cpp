@@ -5,7 +5,8 @@
 #include <cmath>
 
 #include "graph/ops/list.hpp"
-#include "graph/ops/norms/batch_norm2d.hpp"
+#include "graph/ops/norms/batch_norm.hpp"
+#include "graph/ops/norms/batch_norm_inference.hpp"
 #include "penstock/error.hpp"
 #include "tests/support/op_call.hpp"
 #include "tests/support/random_tensor.hpp"
@@ -21,17 +22,19 @@ Tensor filled(const Shape& shape, float value) {
   return {shape, std::span<const float>(values)};
 }
 
-OpCall batch_norm(const Tensor& x) {
+OpCall batch_norm_of(const Tensor& x) {
   const Shape channels{x.shape()[1]};
-  return {.op = &batch_norm2d,
+  return {.op = &batch_norm,
           .inputs = {x, filled(channels, 1), filled(channels, 0), filled(channels, 0),
                      filled(channels, 1)}};
 }
 
 /// Returns a call of every norm. Each norm normalises all of x, which has one channel.
 std::vector<OpCall> norms(const Tensor& x) {
-  return {batch_norm(x),
+  return {batch_norm_of(x),
           {.op = &find_op("group_norm"), .inputs = {x}},
+          {.op = &untracked_batch_norm,
+           .inputs = {x, filled({x.shape()[1]}, 1), filled({x.shape()[1]}, 0)}},
           {.op = &find_op("layer_norm"), .inputs = {x, filled(x.shape(), 1)}}};
 }
 
@@ -59,9 +62,9 @@ TEST(Norms, GiveTheBiasWhereNothingVaries) {
   }
 }
 
-TEST(BatchNorm2d, RefusesToTrainOnOneValuePerChannel) {
+TEST(BatchNorm, RefusesToTrainOnOneValuePerChannel) {
   try {
-    run(batch_norm(filled({1, 6, 1, 1}, 2)));
+    run(batch_norm_of(filled({1, 6, 1, 1}, 2)));
     FAIL() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Errc::shape_mismatch);
@@ -70,18 +73,41 @@ TEST(BatchNorm2d, RefusesToTrainOnOneValuePerChannel) {
   }
 }
 
-TEST(BatchNorm2d, BecomesItsInferenceFormOnTheRunningStatistics) {
-  ASSERT_EQ(&batch_norm2d.inference(), &batch_norm2d_inference);
+TEST(BatchNorm, BecomesItsInferenceFormOnTheRunningStatistics) {
+  ASSERT_EQ(&batch_norm.inference(), &batch_norm_inference);
   const Tensor x = testing::uniform({5, 3, 4, 4}, 1);
-  OpCall call = batch_norm(x);
+  OpCall call = batch_norm_of(x);
   // With this momentum, the running statistics become those of the micro-batch.
   call.attributes.set("momentum", 1.0);
   const auto trained = run(call);
   const double unbiased = 80.0 / 79;
-  const auto y = run({.op = &batch_norm2d_inference,
+  const auto y = run({.op = &batch_norm_inference,
                       .inputs = {x, call.inputs[1], call.inputs[2], trained[3], trained[4]}})[0];
   for (std::size_t i = 0; i < y.as<float>().size(); ++i)
     EXPECT_NEAR(y.as<float>()[i] * std::sqrt(unbiased), trained[0].as<float>()[i], 1e-4);
+}
+
+TEST(BatchNorm, CumulatesTheMeansOfAllMicroBatches) {
+  const Shape c{3};
+  Tensor mean = filled(c, 7), variance = filled(c, 9), batches = filled(c, 0);
+  std::vector<double> means(3), variances(3);
+  for (std::uint64_t batch = 0; batch < 4; ++batch) {
+    const Tensor x = testing::uniform({10, 3}, batch + 1);
+    const auto outputs = run({.op = &cumulative_batch_norm,
+                              .inputs = {x, filled(c, 1), filled(c, 0), mean, variance, batches}});
+    const auto plain = run(batch_norm_of(x));
+    for (std::size_t i = 0; i < 3; ++i) {
+      means[i] += plain[1].as<float>()[i] / 4;
+      const double inverse = plain[2].as<float>()[i];
+      variances[i] += (1 / (inverse * inverse) - 1e-5) * 10 / 9 / 4;
+    }
+    mean = outputs[3], variance = outputs[4], batches = outputs[5];
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(mean.as<float>()[i], means[i], 1e-6);
+    EXPECT_NEAR(variance.as<float>()[i], variances[i], 1e-6);
+    EXPECT_EQ(batches.as<float>()[i], 4);
+  }
 }
 
 }  // namespace

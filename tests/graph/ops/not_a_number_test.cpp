@@ -15,6 +15,7 @@ namespace penstock::graph {
 namespace {
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float infinity = std::numeric_limits<float>::infinity();
 using Floats = std::vector<float>;
 
 struct Case {
@@ -34,7 +35,7 @@ void expect_same(const Tensor& actual, const Floats& expected, const std::string
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const float value = actual.as<float>()[i];
     EXPECT_EQ(std::isnan(value), std::isnan(expected[i])) << what << " " << i << " is " << value;
-    if (std::isnan(expected[i])) continue;
+    if (std::isnan(expected[i]) || value == expected[i]) continue;
     EXPECT_NEAR(value, expected[i], 1e-6) << what << " " << i;
   }
 }
@@ -55,6 +56,7 @@ TEST_P(NotANumber, IsWhatPyTorchMakesOfIt) {
 
 const Tensor x({3}, {nan, 1.0f, -1.0f}), zeros({3}, {0.0f, 0.0f, 0.0f}),
     ones({3}, {1.0f, 1.0f, 1.0f}), minus_ones({3}, {-1.0f, -1.0f, -1.0f});
+const Tensor infinities({3}, {-infinity, infinity, 0.0f}), quarter({1}, {0.25f});
 const Tensor bad_row({1, 3}, {nan, 1.0f, -1.0f}), zero_row({1, 3}, {0.0f, 0.0f, 0.0f}),
     one_row({1, 3}, {1.0f, 1.0f, 1.0f}), minus_one({1}, {-1.0f});
 const Attributes each{{"reduction", "none"}};
@@ -72,6 +74,21 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"leaky_relu", {{"negative_slope", 0.1}}, {x}, {nan, 1, -0.1f}, {0.1f, 1, 0.1f}},
         Case{"gelu", {}, {x}, {nan, 0.8413447f, -0.1586553f}, {nan, 1.0833155f, -0.0833154f}},
         Case{"silu", {}, {x}, {nan, 0.7310586f, -0.2689414f}, {nan, 0.9276705f, 0.0723295f}},
+        Case{"elu", {}, {x}, {nan, 1, -0.6321206f}, {nan, 1, 0.3678794f}},
+        Case{"softplus", {}, {x}, {nan, 1.3132617f, 0.3132617f}, {nan, 0.7310586f, 0.2689414f}},
+        Case{"logsigmoid", {}, {x}, {nan, -0.3132617f, -1.3132617f}, {nan, 0.2689414f, 0.7310586f}},
+        Case{"softsign", {}, {x}, {nan, 0.5f, -0.5f}, {nan, 0.25f, 0.25f}},
+        Case{"softsign", {}, {infinities}, {nan, nan, 0}, {nan, nan, 1}},
+        Case{"mish", {}, {x}, {nan, 0.8650984f, -0.3034015f}, {nan, 1.0490362f, 0.0592167f}},
+        Case{"mish", {}, {infinities}, {nan, infinity, 0}, {nan, nan, 0.6f}},
+        Case{"gelu_tanh", {}, {x}, {nan, 0.8411920f, -0.1588080f}, {nan, 1.0829641f, -0.0829641f}},
+        Case{"gelu_tanh", {}, {infinities}, {nan, infinity, 0}, {nan, nan, 0.5f}},
+        Case{"hardtanh", {}, {x}, {nan, 1, -1}, {0, 0, 0}},
+        Case{"hardsigmoid", {}, {x}, {nan, 2 / 3.0f, 1 / 3.0f}, {0, 1 / 6.0f, 1 / 6.0f}},
+        Case{"hardswish", {}, {x}, {nan, 2 / 3.0f, -1 / 3.0f}, {nan, 5 / 6.0f, 1 / 6.0f}},
+        Case{"hardshrink", {}, {x}, {nan, 1, -1}, {0, 1, 1}},
+        Case{"threshold", {}, {x}, {nan, 1, 0}, {1, 1, 0}},
+        Case{"prelu", {}, {x, quarter}, {nan, 1, -0.25f}, {0.25f, 1, 0.25f}},
         Case{"softmax", {{"axis", 0}}, {x}, {nan, nan, nan}, {nan, nan, nan}},
         Case{"log_softmax", {{"axis", 0}}, {x}, {nan, nan, nan}, {nan, nan, nan}},
         Case{"max_pool2d",
@@ -86,6 +103,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"l1_loss", each, {x, zeros}, {nan, 1, 1}, {0, 1, -1}},
         Case{"smooth_l1_loss", each, {x, zeros}, {nan, 0.5f, 0.5f}, {nan, 1, -1}},
         Case{"smooth_l1_loss", with("beta", 0.0), {x, zeros}, {nan, 1, 1}, {nan, 1, -1}},
+        Case{"huber_loss", each, {x, zeros}, {nan, 0.5f, 0.5f}, {nan, 1, -1}},
+        Case{"gaussian_nll_loss", each, {x, zeros, ones}, {nan, 0.5f, 0.5f}, {nan, 1, -1}},
         Case{"hinge_embedding_loss", each, {x, minus_ones}, {nan, 0, 2}, {0, -1, -1}},
         Case{"hinge_embedding_loss", each, {x, ones}, {nan, 1, -1}, {1, 1, 1}},
         Case{"soft_margin_loss",

@@ -115,7 +115,7 @@ ValueId ctc_loss(ReferenceTape& tape) {
 }
 
 ValueId batch_norm2d_eval(ReferenceTape& tape) {
-  return tape.apply("batch_norm2d_inference",
+  return tape.apply("batch_norm_inference",
                     {tape.in("x"), tape.in("weight"), tape.in("bias"), tape.in("running_mean"),
                      tape.in("running_var")},
                     {{"eps", tape.real("eps")}})[0];
@@ -128,7 +128,7 @@ ValueId batch_norm2d_train(ReferenceTape& tape) {
   const ValueId mean = tape.tape().leaf(Tensor::zeros(DType::f32, channels));
   const ValueId variance = tape.tape().leaf({channels, std::span<const float>(ones)});
   const auto outputs =
-      tape.apply("batch_norm2d", {tape.in("x"), tape.in("weight"), tape.in("bias"), mean, variance},
+      tape.apply("batch_norm", {tape.in("x"), tape.in("weight"), tape.in("bias"), mean, variance},
                  {{"eps", tape.real("eps")}, {"momentum", tape.real("momentum")}});
   tape.also_computes("running_mean", outputs[3]);
   tape.also_computes("running_var", outputs[4]);

@@ -61,6 +61,15 @@ TEST(Tails, OfActivationsAreExactRelativeToThemselves) {
       {"sigmoid", logistic, 5e-7},
       {"silu", [](double x) { return x * logistic(x); }, 5e-7},
       {"tanh", [](double x) { return std::tanh(x); }, 5e-7},
+      {"elu", [](double x) { return x > 0 ? x : std::expm1(x); }, 5e-7},
+      {"softplus", softplus, 1e-6},
+      {"logsigmoid", [](double x) { return -softplus(-x); }, 1e-6},
+      {"mish", [](double x) { return x * std::tanh(softplus(x)); }, 1e-6},
+      {"softsign", [](double x) { return x / (1 + std::abs(x)); }, 5e-7},
+      // The argument of the exponential is rounded, and is 87 at most.
+      {"gelu_tanh",
+       [](double x) { return x * logistic(1.5957691216057308 * (x + 0.044715 * x * x * x)); },
+       2e-5},
       // The error of exp(-x²/2) comes from the rounding of x²/2, which is 87 at most.
       {"gelu", [](double x) { return x * 0.5 * std::erfc(-x / std::sqrt(2.0)); }, 1e-5}};
   for (const Activation& activation : activations) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "graph/ops/movement/rearrange.hpp"
 #include "tests/support/op_call.hpp"
@@ -95,6 +96,65 @@ TEST(Dropout, GoesBackThroughTheMaskWhateverTheKey) {
                          .inputs = {x, forward[1]},
                          .random = {.seed = 99}})[0];
   EXPECT_TRUE(same_bits(dx, forward[0])) << "dy = x";
+}
+
+TEST(Dropout, OfChannelsDropsWholeChannelsOfSamples) {
+  const Tensor x = filled({9, 40, 2, 3}, 1);
+  OpCall call = call_with(0.4, x);
+  call.attributes.set("channels", 1);
+  const auto outputs = run(call);
+  ASSERT_EQ(outputs[1].shape(), (Shape{6}));
+  const auto flat = run(call_with(0.4, filled({9, 40}, 1)));
+  EXPECT_TRUE(same_bits(outputs[1], flat[1])) << "a channel is an element of [N,C]";
+  for (std::size_t i = 0; i < outputs[0].as<float>().size(); ++i)
+    ASSERT_EQ(outputs[0].as<float>()[i], flat[0].as<float>()[i / 6]) << i;
+}
+
+/// Returns the mean and the variance of `x`.
+std::pair<double, double> moments(const Tensor& x) {
+  double sum = 0, squares = 0;
+  for (const float value : x.as<float>()) sum += value, squares += double{value} * value;
+  const double count = static_cast<double>(x.elements()), mean = sum / count;
+  return {mean, squares / count - mean * mean};
+}
+
+TEST(Dropout, OfAlphaKeepsMeanAndVariance) {
+  // Numbers from -√3 to √3 have the mean 0 and the variance 1.
+  const Tensor x = testing::uniform({1 << 10, 1 << 8}, 1, -1.7320508, 1.7320508);
+  for (const double p : {0.1, 0.5, 0.9})
+    for (const int channels : {0, 1}) {
+      OpCall call = call_with(p, x);
+      call.attributes.set("alpha", 1).set("channels", channels);
+      const auto [mean, variance] = moments(run(call)[0]);
+      EXPECT_NEAR(mean, 0, 0.02) << p;
+      EXPECT_NEAR(variance, 1, 0.02) << p;
+    }
+}
+
+// PyTorch computes x·a·mask + (mask - 1)·α·a + α·a·p, with a = 1/√((α²·p + 1)·(1 - p)).
+TEST(Dropout, OfAlphaMakesOfEachElementWhatPyTorchMakesOfIt) {
+  const double p = 0.3, alpha = 1.7580993408473766;
+  const double a = 1 / std::sqrt((alpha * alpha * p + 1) * (1 - p));
+  const Tensor x = testing::uniform({5, 30}, 1);
+  for (const int channels : {0, 1}) {
+    OpCall call = call_with(p, x);
+    call.attributes.set("alpha", 1).set("channels", channels);
+    const auto outputs = run(call);
+    for (std::size_t i = 0; i < 150; ++i) {
+      const int kept = outputs[1].as<std::int64_t>()[i / 64] >> (i % 64) & 1;
+      EXPECT_NEAR(outputs[0].as<float>()[i],
+                  x.as<float>()[i] * a * kept + (kept - 1) * alpha * a + alpha * a * p, 1e-6);
+    }
+  }
+}
+
+TEST(Dropout, OfAlphaDropsNothingAtZeroAndEverythingAtOne) {
+  const Tensor x = testing::uniform({5, 77}, 1);
+  OpCall nothing = call_with(0, x), everything = call_with(1, x);
+  nothing.attributes.set("alpha", 1);
+  everything.attributes.set("alpha", 1);
+  EXPECT_TRUE(same_bits(run(nothing)[0], x));
+  EXPECT_TRUE(same_bits(run(everything)[0], Tensor::zeros(DType::f32, {5, 77})));
 }
 
 TEST(Dropout, IsTheIdentityAtInference) {

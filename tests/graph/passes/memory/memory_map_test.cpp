@@ -102,8 +102,8 @@ TEST(MemoryMap, RefusesTheNewValueOfABufferAsAnOutput) {
   ModelBuilder model;
   const auto x = model.input("x", {1, 2, 2});
   const auto norm =
-      model.apply("batch_norm2d", {x, model.parameter("gamma", {1}), model.parameter("beta", {1}),
-                                   model.buffer("mean", {1}), model.buffer("variance", {1})});
+      model.apply("batch_norm", {x, model.parameter("gamma", {1}), model.parameter("beta", {1}),
+                                 model.buffer("mean", {1}), model.buffer("variance", {1})});
   model.loss(model.apply("identity_loss", {norm}, {{"reduction", "mean"}}));
   const Staged staged(model.graph());
   const Node& node = staged.graph.node(staged.graph.value(norm).producer);

@@ -222,7 +222,7 @@ Graph convolutional_network() {
   const auto c1 = model.apply("conv2d", {x, model.parameter("c1", {4, 1, 3, 3})}, {}, "c1");
   const auto p1 = model.apply("relu", {model.apply("max_pool2d", {c1}, {{"kernel", 2}})});
   const auto c2 = model.apply("conv2d", {p1, model.parameter("c2", {4, 4, 2, 2})}, {}, "c2");
-  const auto norm = model.apply("batch_norm2d",
+  const auto norm = model.apply("batch_norm",
                                 {c2, model.parameter("gamma", {4}), model.parameter("beta", {4}),
                                  model.buffer("mean", {4}), model.buffer("variance", {4})},
                                 {}, "norm");

@@ -114,10 +114,10 @@ TEST(InferenceForm, KeepsNameFirstInputsAndFirstOutputs) {
 TEST(InferenceForm, TakesTheStatisticsThatBatchNormUpdatesInTraining) {
   ModelBuilder model;
   const auto x = model.input("x", {3, 2, 2});
-  model.apply("batch_norm2d", {x, model.parameter("w", {3}), model.parameter("b", {3}),
-                               model.buffer("mean", {3}), model.buffer("var", {3})});
+  model.apply("batch_norm", {x, model.parameter("w", {3}), model.parameter("b", {3}),
+                             model.buffer("mean", {3}), model.buffer("var", {3})});
   const Graph graph = inference_form(model.graph());
-  EXPECT_EQ(graph.node(0).op->name, "batch_norm2d_inference");
+  EXPECT_EQ(graph.node(0).op->name, "batch_norm_inference");
   EXPECT_EQ(graph.node(0).inputs.size(), 5u);
   EXPECT_EQ(graph.node(0).outputs.size(), 1u);
 }
