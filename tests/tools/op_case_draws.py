@@ -123,8 +123,8 @@ def parametric_activation(draws):
     """Draws an activation that has constants."""
     name = draws.one_of(['elu', 'softplus', 'hardtanh', 'hardshrink', 'softshrink', 'threshold'])
     x = draws.tensor(draws.any_shape())
-    # PyTorch 1.13 loses a NaN in the shrinking ones. What it makes of one in the gradient of hardtanh
-    # depends on the position of the element.
+    # PyTorch 1.13 loses a NaN in the shrinking ones. What the gradient of hardtanh makes of a NaN
+    # there depends on the position of the element.
     if name not in ('softshrink', 'hardshrink', 'hardtanh'):
         x = with_special(draws, x)
     if name == 'elu':
