@@ -105,7 +105,9 @@ Value Layers::prelu(const std::string& name, Value x, std::int64_t slopes, doubl
   return impl_->calling(graph::prelu.name, [&](Impl& impl) {
     Layer layer = impl.layer(graph::prelu, name, x);
     layer.expect_positive("slopes", slopes);
-    layer.parameter("weight", {slopes}, Initializer::constant(initial));
+    const Initializer start = Initializer::constant(initial);
+    check_initializer(start, {slopes}, name + ".weight");
+    layer.parameter("weight", {slopes}, start);
     return impl.finish(layer);
   });
 }

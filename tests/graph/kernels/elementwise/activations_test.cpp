@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/kernels/kernel_table.hpp"
@@ -142,6 +143,51 @@ TEST(ActivationKernels, GiveAnElementTheSameBitsWhereverItStands) {
       for (std::size_t i = 0; i < x.size(); ++i) (kernels.*row.kernel)(1, &x[i], &single[i]);
       EXPECT_EQ(whole, single) << row.name;
     }
+  });
+}
+
+/// These are the formulas, with their names.
+const std::pair<const char*, FormulaKernels ActivationKernels::*> formulas[] = {
+    {"elu", &ActivationKernels::elu},
+    {"gelu_tanh", &ActivationKernels::gelu_tanh},
+    {"hardshrink", &ActivationKernels::hardshrink},
+    {"hardsigmoid", &ActivationKernels::hardsigmoid},
+    {"hardswish", &ActivationKernels::hardswish},
+    {"hardtanh", &ActivationKernels::hardtanh},
+    {"logsigmoid", &ActivationKernels::logsigmoid},
+    {"mish", &ActivationKernels::mish},
+    {"softplus", &ActivationKernels::softplus},
+    {"softshrink", &ActivationKernels::softshrink},
+    {"softsign", &ActivationKernels::softsign},
+    {"threshold", &ActivationKernels::threshold},
+};
+
+TEST(ActivationKernels, HaveFormulasThatGiveAnElementTheSameBitsWhereverItStands) {
+  std::vector<float> x = points();
+  x.resize(77);
+  for_each_isa([&](const ActivationKernels& kernels) {
+    for (const auto& [name, formula] : formulas) {
+      const FormulaKernels& of = kernels.*formula;
+      std::vector<float> whole(x.size()), single(x.size());
+      of.function(std::ssize(x), {}, x.data(), whole.data());
+      for (std::size_t i = 0; i < x.size(); ++i) of.function(1, {}, &x[i], &single[i]);
+      EXPECT_EQ(whole, single) << name;
+      of.gradient(std::ssize(x), {}, x.data(), x.data(), whole.data());
+      for (std::size_t i = 0; i < x.size(); ++i) of.gradient(1, {}, &x[i], &x[i], &single[i]);
+      EXPECT_EQ(whole, single) << name << ", gradient";
+    }
+  });
+}
+
+TEST(ActivationKernels, SumTheGradientOfASlopeOverWhatIsNotAboveZero) {
+  std::vector<float> x, dy;
+  double sum = 0;
+  for (int i = 0; i < 2500; ++i) {
+    x.push_back(static_cast<float>(i % 7 - 3)), dy.push_back(static_cast<float>(i % 5));
+    if (x.back() < 0) sum += double{x.back()} * dy.back();
+  }
+  for_each_isa([&](const ActivationKernels& kernels) {
+    EXPECT_EQ(kernels.slope_gradient(std::ssize(x), x.data(), dy.data()), sum);
   });
 }
 
