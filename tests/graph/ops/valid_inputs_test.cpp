@@ -61,13 +61,13 @@ class Contents {
   std::vector<Operand> operands_;
 };
 
-/// Returns every call of the losses' and the embedding's samples, forward and backward, with all
-/// inputs spoiled. These are the ops whose inputs a user may get wrong; other ops get inputs of
-/// this kind, such as winners and masks, from their forward ops.
+/// Returns every call of the samples of losses and of ops that have ranges of indices, forward and
+/// backward, with all inputs spoiled. These are the ops whose inputs a user may get wrong; other
+/// ops get inputs of this kind, such as winners and masks, from their forward ops.
 std::vector<OpCall> spoiled_calls() {
   std::vector<OpCall> calls;
   for (const Op* op : ops_with_samples()) {
-    if (!op->is_loss && op->name != "embedding") continue;
+    if (!op->is_loss && !op->index_ranges) continue;
     for (const OpSample& sample : op->samples()) {
       const SampleRun run = run_sample(*op, sample);
       for (OpCall call : run.tape.calls()) {
