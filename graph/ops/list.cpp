@@ -8,14 +8,20 @@
 #include "graph/ops/activations/softmax.hpp"
 #include "graph/ops/activations/unary.hpp"
 #include "graph/ops/arithmetic/arithmetic.hpp"
+#include "graph/ops/arithmetic/cumsum.hpp"
 #include "graph/ops/arithmetic/elementary.hpp"
+#include "graph/ops/arithmetic/expand.hpp"
 #include "graph/ops/arithmetic/linear.hpp"
+#include "graph/ops/arithmetic/logsumexp.hpp"
 #include "graph/ops/arithmetic/matmul.hpp"
+#include "graph/ops/arithmetic/prod.hpp"
 #include "graph/ops/arithmetic/reductions.hpp"
 #include "graph/ops/arithmetic/sums.hpp"
+#include "graph/ops/arithmetic/vector_norm.hpp"
 #include "graph/ops/convolution/avg_pool2d.hpp"
 #include "graph/ops/convolution/conv2d.hpp"
 #include "graph/ops/convolution/max_pool2d.hpp"
+#include "graph/ops/indexing/gather.hpp"
 #include "graph/ops/lanes/conv2d_lanes.hpp"
 #include "graph/ops/lanes/conv2d_pool_relu_lanes.hpp"
 #include "graph/ops/lanes/max_pool2d_lanes.hpp"
@@ -30,11 +36,16 @@
 #include "graph/ops/losses/identity_loss.hpp"
 #include "graph/ops/losses/margin_losses.hpp"
 #include "graph/ops/losses/triplet_margin_loss.hpp"
+#include "graph/ops/movement/concat.hpp"
+#include "graph/ops/movement/index_select.hpp"
 #include "graph/ops/movement/rearrange.hpp"
 #include "graph/ops/movement/slices.hpp"
+#include "graph/ops/movement/triangles.hpp"
 #include "graph/ops/norms/batch_norm2d.hpp"
 #include "graph/ops/norms/group_norm.hpp"
 #include "graph/ops/norms/layer_norm.hpp"
+#include "graph/ops/order/argmax.hpp"
+#include "graph/ops/order/sort.hpp"
 #include "graph/ops/sequences/attention.hpp"
 #include "graph/ops/sequences/causal_mask.hpp"
 #include "graph/ops/sequences/embedding.hpp"
@@ -49,6 +60,8 @@ constexpr std::array ops{
     &add,
     &amax,
     &amin,
+    &argmax,
+    &argmin,
     &attention,
     &attention_gradient,
     &avg_pool2d,
@@ -91,6 +104,7 @@ constexpr std::array ops{
     &cross_entropy_gradient,
     &ctc_loss,
     &ctc_loss_gradient,
+    &cumsum,
     &div,
     &dropout,
     &dropout_gradient,
@@ -103,9 +117,10 @@ constexpr std::array ops{
     &fill,
     &flatten,
     &floor,
+    &from_lanes,
+    &gather,
     &gelu,
     &gelu_gradient,
-    &from_lanes,
     &global_avg_pool2d,
     &global_avg_pool2d_gradient,
     &group_norm,
@@ -116,6 +131,8 @@ constexpr std::array ops{
     &identity,
     &identity_loss,
     &identity_loss_gradient,
+    &index_select,
+    &index_select_gradient,
     &kl_div_loss,
     &kl_div_loss_gradient,
     &kl_div_loss_target_gradient,
@@ -134,6 +151,7 @@ constexpr std::array ops{
     &log,
     &log_softmax,
     &log_softmax_gradient,
+    &logsumexp,
     &margin_ranking_loss,
     &margin_ranking_loss_gradient,
     &matmul,
@@ -151,10 +169,14 @@ constexpr std::array ops{
     &multilabel_soft_margin_loss_gradient,
     &nll_loss,
     &nll_loss_gradient,
+    &one_hot,
+    &pad,
     &poisson_nll_loss,
     &poisson_nll_loss_gradient,
     &poisson_nll_loss_target_gradient,
     &pow,
+    &prod,
+    &prod_gradient,
     &reciprocal,
     &reduce_to,
     &relu,
@@ -163,6 +185,7 @@ constexpr std::array ops{
     &round,
     &rsqrt,
     &scale,
+    &scatter_add,
     &sigmoid,
     &sigmoid_gradient,
     &sign,
@@ -170,7 +193,6 @@ constexpr std::array ops{
     &silu_gradient,
     &sin,
     &slice,
-    &slice_gradient,
     &smooth_l1_loss,
     &smooth_l1_loss_gradient,
     &soft_margin_loss,
@@ -178,6 +200,7 @@ constexpr std::array ops{
     &soft_margin_loss_target_gradient,
     &softmax,
     &softmax_gradient,
+    &sort,
     &sqrt,
     &sub,
     &sum,
@@ -185,8 +208,11 @@ constexpr std::array ops{
     &tanh_gradient,
     &to_lanes,
     &transpose,
+    &tril,
     &triplet_margin_loss,
     &triplet_margin_loss_gradient,
+    &triu,
+    &vector_norm,
     &where,
 };
 

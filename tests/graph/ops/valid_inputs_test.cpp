@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <string>
@@ -61,13 +62,16 @@ class Contents {
   std::vector<Operand> operands_;
 };
 
-/// Returns every call of the losses' and the embedding's samples, forward and backward, with all
-/// inputs spoiled. These are the ops whose inputs a user may get wrong; other ops get inputs of
-/// this kind, such as winners and masks, from their forward ops.
+/// These ops, which are no losses, take indices that a user may get wrong.
+constexpr std::string_view by_index[] = {"embedding", "gather", "one_hot", "scatter_add"};
+
+/// Returns every call of the samples of losses and of ops that take indices, forward and backward,
+/// with all inputs spoiled. These are the ops whose inputs a user may get wrong; other ops get
+/// inputs of this kind, such as winners and masks, from their forward ops.
 std::vector<OpCall> spoiled_calls() {
   std::vector<OpCall> calls;
   for (const Op* op : ops_with_samples()) {
-    if (!op->is_loss && op->name != "embedding") continue;
+    if (!op->is_loss && std::ranges::find(by_index, op->name) == std::end(by_index)) continue;
     for (const OpSample& sample : op->samples()) {
       const SampleRun run = run_sample(*op, sample);
       for (OpCall call : run.tape.calls()) {
@@ -101,7 +105,7 @@ TEST(ValidInputs, AreTakenByEveryOpThatRefusesSomeContents) {
   EXPECT_EQ(refused, (std::set<std::string_view>{
                          "binary_cross_entropy", "cross_entropy", "cross_entropy_gradient",
                          "ctc_loss", "ctc_loss_gradient", "embedding", "embedding_gradient",
-                         "nll_loss", "nll_loss_gradient"}));
+                         "gather", "nll_loss", "nll_loss_gradient", "one_hot", "scatter_add"}));
 }
 
 /// Returns `call` with element 0 of i64 input number `input` set to `element`.
@@ -133,8 +137,8 @@ TEST(ValidInputs, AreThoseInTheRangesOfIndices) {
       }
     }
   }
-  EXPECT_EQ(checked,
-            (std::set<std::string_view>{"cross_entropy", "ctc_loss", "embedding", "nll_loss"}));
+  EXPECT_EQ(checked, (std::set<std::string_view>{"cross_entropy", "ctc_loss", "embedding", "gather",
+                                                 "nll_loss", "one_hot", "scatter_add"}));
 }
 
 OpCall call_of(const std::string& op, const std::vector<TensorType>& types,
