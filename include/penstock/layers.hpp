@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "penstock/activations.hpp"
@@ -60,10 +61,13 @@ class Layers : public Activations {
   /// statistics of its own; those of replica 0 are the model's.
   Value batch_norm2d(const std::string& name, Value x, double eps = 1e-5, double momentum = 0.1);
   /// Looks up rows of a table: ids, i64 of any shape -> [..., size]. The layer has the parameter
-  /// NAME.weight [count,size].
-  Value embedding(const std::string& name, Value ids, std::int64_t count, std::int64_t size);
-  /// Looks up rows of a table that is the parameter `weight` [count,size] of another layer.
-  Value embedding(Value ids, Value weight);
+  /// NAME.weight [count,size]. The row `padding_index`, if there is one, starts as 0 and gets no
+  /// gradient; a negative number counts from the end.
+  Value embedding(const std::string& name, Value ids, std::int64_t count, std::int64_t size,
+                  std::optional<std::int64_t> padding_index = {});
+  /// Looks up rows of a table that is the parameter `weight` [count,size] of another layer. The row
+  /// `padding_index` gets no gradient from here.
+  Value embedding(Value ids, Value weight, std::optional<std::int64_t> padding_index = {});
   /// Sets elements to zero with probability `probability`, in training only. The mask depends on
   /// the seed, the update, the replica, the micro-batch and `name`.
   Value dropout(const std::string& name, Value x, double probability);
