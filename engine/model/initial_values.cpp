@@ -177,6 +177,10 @@ void check_initializer(const Initializer& initializer, const Shape& shape, std::
   check_f32(subject, initializer.spread, {});
   if (uses_matrix(initializer.kind) && shape.rank() < 2)
     refuse("expected a parameter of rank 2 or more, got " + to_string(shape));
+  const std::int64_t rows = shape.rank() > 0 ? shape[0] : 0;
+  if (initializer.zero_row < -1 || initializer.zero_row >= rows)
+    refuse("expected a zero_row from 0 to " + std::to_string(rows - 1) + ", or -1 for none, got " +
+           std::to_string(initializer.zero_row));
   if (initializer.kind != Kind::truncated_normal) return;
   check_number(subject, initializer.low, any_number);
   check_number(subject, initializer.high, any_number);
@@ -211,6 +215,11 @@ Tensor initial_values(const Initializer& initializer, const Shape& shape, std::u
       break;
     default:
       draw(elements, [&](std::uint64_t i) { return normal(draws(i), drawn.center, drawn.spread); });
+  }
+  if (initializer.zero_row >= 0) {
+    const std::size_t row = count / static_cast<std::size_t>(shape[0]);
+    std::ranges::fill(elements.subspan(static_cast<std::size_t>(initializer.zero_row) * row, row),
+                      0.0f);
   }
   return Tensor::wrap(DType::f32, shape, memory);
 }

@@ -42,8 +42,8 @@ void fields(auto& archive, Either<Node> auto& node) {
 }
 
 void fields(auto& archive, Either<Initializer> auto& initializer) {
-  auto& [kind, center, spread, low, high, fan] = initializer;
-  archive(kind, center, spread, low, high, fan);
+  auto& [kind, center, spread, low, high, fan, zero_row] = initializer;
+  archive(kind, center, spread, low, high, fan, zero_row);
 }
 
 void fields(auto& archive, Either<Variable> auto& variable) {

@@ -38,21 +38,32 @@ std::vector<TensorInfo> inputs_of(const Graph& graph) {
   return inputs;
 }
 
+/// Adds to `ranges` that the elements of `value` have to be in `range`, for each input of the graph
+/// whose elements are all among those of `value`.
+void add_ranges(std::vector<InputRange>& ranges, const Graph& graph, ValueId value,
+                const IndexRange& range) {
+  const auto input = std::ranges::find(graph.inputs, value);
+  if (input != graph.inputs.end()) {
+    InputRange asked{.input = static_cast<std::int32_t>(input - graph.inputs.begin()),
+                     .end = range.end,
+                     .other = range.other,
+                     .element = std::string(range.element)};
+    if (std::ranges::count(ranges, asked) == 0) ranges.push_back(std::move(asked));
+    return;
+  }
+  const NodeId producer = graph.value(value).producer;
+  if (producer == none || !graph.node(producer).op->keeps_elements) return;
+  for (const ValueId source : graph.node(producer).inputs) add_ranges(ranges, graph, source, range);
+}
+
 /// Returns the ranges that forward nodes ask of the inputs of `graph`.
 std::vector<InputRange> input_ranges_of(const Graph& graph) {
   std::vector<InputRange> ranges;
   for (const Node& node : graph.nodes) {
     if (!node.op->index_ranges) continue;
     for (const IndexRange& range :
-         node.op->index_ranges(node.attributes, types_of(graph, node.inputs))) {
-      const auto input = std::ranges::find(graph.inputs, node.inputs[range.input]);
-      if (input == graph.inputs.end()) continue;
-      InputRange asked{.input = static_cast<std::int32_t>(input - graph.inputs.begin()),
-                       .end = range.end,
-                       .other = range.other,
-                       .element = std::string(range.element)};
-      if (std::ranges::count(ranges, asked) == 0) ranges.push_back(std::move(asked));
-    }
+         node.op->index_ranges(node.attributes, types_of(graph, node.inputs)))
+      add_ranges(ranges, graph, node.inputs[range.input], range);
   }
   return ranges;
 }

@@ -165,6 +165,9 @@ struct Op {
   /// are checked before a call begins, because a kernel that refuses an element ends the model.
   /// Null says that nothing is checked before a call.
   std::vector<IndexRange> (*index_ranges)(const Attributes&, Types inputs) = nullptr;
+  /// `keeps_elements` says whether every element of every input is an element of output 0. What a
+  /// node asks of the elements of that output, it then asks of the inputs.
+  bool keeps_elements = false;
   /// `is_loss` says whether training may minimise output 0.
   bool is_loss = false;
   /// `is_relu` says whether the op computes the larger of its input and 0, element by element.

@@ -11,16 +11,22 @@
 #include "graph/ops/activations/softmax.hpp"
 #include "graph/ops/activations/unary.hpp"
 #include "graph/ops/arithmetic/arithmetic.hpp"
+#include "graph/ops/arithmetic/cumsum.hpp"
 #include "graph/ops/arithmetic/elementary.hpp"
+#include "graph/ops/arithmetic/expand.hpp"
 #include "graph/ops/arithmetic/linear.hpp"
+#include "graph/ops/arithmetic/logsumexp.hpp"
 #include "graph/ops/arithmetic/matmul.hpp"
+#include "graph/ops/arithmetic/prod.hpp"
 #include "graph/ops/arithmetic/reductions.hpp"
 #include "graph/ops/arithmetic/sums.hpp"
+#include "graph/ops/arithmetic/vector_norm.hpp"
 #include "graph/ops/convolution/avg_pool2d.hpp"
 #include "graph/ops/convolution/conv2d.hpp"
 #include "graph/ops/convolution/conv_transpose2d.hpp"
 #include "graph/ops/convolution/max_pool2d.hpp"
 #include "graph/ops/custom/custom.hpp"
+#include "graph/ops/indexing/gather.hpp"
 #include "graph/ops/lanes/conv2d_lanes.hpp"
 #include "graph/ops/lanes/conv2d_pool_relu_lanes.hpp"
 #include "graph/ops/lanes/max_pool2d_lanes.hpp"
@@ -37,16 +43,21 @@
 #include "graph/ops/losses/identity_loss.hpp"
 #include "graph/ops/losses/margin_losses.hpp"
 #include "graph/ops/losses/triplet_margin_loss.hpp"
+#include "graph/ops/movement/concat.hpp"
+#include "graph/ops/movement/index_select.hpp"
 #include "graph/ops/movement/rearrange.hpp"
 #include "graph/ops/movement/slices.hpp"
+#include "graph/ops/movement/triangles.hpp"
 #include "graph/ops/norms/batch_norm.hpp"
 #include "graph/ops/norms/batch_norm_inference.hpp"
 #include "graph/ops/norms/group_norm.hpp"
 #include "graph/ops/norms/layer_norm.hpp"
+#include "graph/ops/norms/rms_norm.hpp"
+#include "graph/ops/order/argmax.hpp"
+#include "graph/ops/order/sort.hpp"
 #include "graph/ops/recurrent/gru.hpp"
 #include "graph/ops/recurrent/lstm.hpp"
 #include "graph/ops/recurrent/rnn.hpp"
-#include "graph/ops/norms/rms_norm.hpp"
 #include "graph/ops/sequences/attention.hpp"
 #include "graph/ops/sequences/cached_attention.hpp"
 #include "graph/ops/sequences/causal_mask.hpp"
@@ -62,6 +73,8 @@ constexpr std::array ops{
     &add,
     &amax,
     &amin,
+    &argmax,
+    &argmin,
     &attention,
     &attention_gradient,
     &avg_pool2d,
@@ -106,9 +119,10 @@ constexpr std::array ops{
     &cross_entropy_gradient,
     &ctc_loss,
     &ctc_loss_gradient,
+    &cumsum,
+    &cumulative_batch_norm,
     &custom,
     &custom_gradient,
-    &cumulative_batch_norm,
     &div,
     &dropout,
     &dropout_gradient,
@@ -124,6 +138,7 @@ constexpr std::array ops{
     &flatten,
     &floor,
     &from_lanes,
+    &gather,
     &gaussian_nll_loss,
     &gaussian_nll_loss_gradient,
     &gaussian_nll_loss_variance_gradient,
@@ -153,6 +168,8 @@ constexpr std::array ops{
     &identity,
     &identity_loss,
     &identity_loss_gradient,
+    &index_select,
+    &index_select_gradient,
     &kl_div_loss,
     &kl_div_loss_gradient,
     &kl_div_loss_target_gradient,
@@ -171,10 +188,11 @@ constexpr std::array ops{
     &log,
     &log_softmax,
     &log_softmax_gradient,
-    &lstm,
-    &lstm_gradient,
     &logsigmoid,
     &logsigmoid_gradient,
+    &logsumexp,
+    &lstm,
+    &lstm_gradient,
     &margin_ranking_loss,
     &margin_ranking_loss_gradient,
     &matmul,
@@ -198,6 +216,8 @@ constexpr std::array ops{
     &multilabel_soft_margin_loss_gradient,
     &nll_loss,
     &nll_loss_gradient,
+    &one_hot,
+    &pad,
     &poisson_nll_loss,
     &poisson_nll_loss_gradient,
     &poisson_nll_loss_target_gradient,
@@ -205,19 +225,22 @@ constexpr std::array ops{
     &prelu,
     &prelu_input_gradient,
     &prelu_weight_gradient,
+    &prod,
+    &prod_gradient,
     &reciprocal,
     &reduce_to,
     &relu,
     &relu_gradient,
     &reshape,
-    &rnn,
-    &rnn_gradient,
     &rms_norm,
     &rms_norm_input_gradient,
     &rms_norm_weight_gradient,
+    &rnn,
+    &rnn_gradient,
     &round,
     &rsqrt,
     &scale,
+    &scatter_add,
     &sigmoid,
     &sigmoid_gradient,
     &sign,
@@ -225,7 +248,6 @@ constexpr std::array ops{
     &silu_gradient,
     &sin,
     &slice,
-    &slice_gradient,
     &smooth_l1_loss,
     &smooth_l1_loss_gradient,
     &soft_margin_loss,
@@ -239,6 +261,7 @@ constexpr std::array ops{
     &softshrink_gradient,
     &softsign,
     &softsign_gradient,
+    &sort,
     &sqrt,
     &stop_gradient,
     &sub,
@@ -249,9 +272,12 @@ constexpr std::array ops{
     &threshold_gradient,
     &to_lanes,
     &transpose,
+    &tril,
     &triplet_margin_loss,
     &triplet_margin_loss_gradient,
+    &triu,
     &untracked_batch_norm,
+    &vector_norm,
     &where,
 };
 

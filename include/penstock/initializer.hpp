@@ -43,6 +43,9 @@ struct Initializer {
   double low = 0;     ///< `low` is the lower bound of `truncated_normal`.
   double high = 0;    ///< `high` is the upper bound of `truncated_normal`.
   Fan fan = Fan::in;  ///< `fan` is the fan that the Kaiming initializers use.
+  /// `zero_row` is the row of the parameter that is 0 all the same, or -1 if there is none. The
+  /// first axis of the parameter counts the rows.
+  std::int64_t zero_row = -1;
 
   /// Returns the initializer that makes every element `value`.
   static Initializer constant(double value);

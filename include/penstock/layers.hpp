@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -100,10 +101,13 @@ class Layers : public Activations {
   /// Returns prelu() with the slopes of another layer.
   Value prelu(Value x, Value weight);
   /// Looks up rows of a table: ids, i64 of any shape -> [..., size]. The layer has the parameter
-  /// NAME.weight [count,size].
-  Value embedding(const std::string& name, Value ids, std::int64_t count, std::int64_t size);
-  /// Looks up rows of a table that is the parameter `weight` [count,size] of another layer.
-  Value embedding(Value ids, Value weight);
+  /// NAME.weight [count,size]. The row `padding_index`, if there is one, starts as 0 and gets no
+  /// gradient; a negative number counts from the end.
+  Value embedding(const std::string& name, Value ids, std::int64_t count, std::int64_t size,
+                  std::optional<std::int64_t> padding_index = {});
+  /// Looks up rows of a table that is the parameter `weight` [count,size] of another layer. The row
+  /// `padding_index` gets no gradient from here.
+  Value embedding(Value ids, Value weight, std::optional<std::int64_t> padding_index = {});
   /// Sets elements to zero with probability `probability`, in training only. The mask depends on
   /// the seed, the update, the replica, the micro-batch and `name`.
   Value dropout(const std::string& name, Value x, double probability);
@@ -150,12 +154,12 @@ class Layers : public Activations {
   Value attention(Value qkv, const AttentionOptions& options = {});
   /// Adds a causal attention for a sequence that grows from call to call of an InferenceModel, such
   /// as a text that is written token by token: q [1,S,h·d], k [1,S,h·d] and v [1,S,h·e] are the
-  /// newest S rows, and `position`, an i64 input of shape [1], says where in the sequence they begin.
-  /// They see themselves and all earlier rows, whose keys and values stay on the layer's IPU, in the
-  /// buffers NAME.keys and NAME.values, from one call to the next. A call with position 0 begins a
-  /// new sequence. A change of the model's weights or of these buffers does, too: it sets what the
-  /// IPUs keep back to the model's own buffers, which are zeros.
-  /// A model with this layer cannot be trained, and its InferenceModel takes one sample a call.
+  /// newest S rows, and `position`, an i64 input of shape [1], says where in the sequence they
+  /// begin. They see themselves and all earlier rows, whose keys and values stay on the layer's
+  /// IPU, in the buffers NAME.keys and NAME.values, from one call to the next. A call with position
+  /// 0 begins a new sequence. A change of the model's weights or of these buffers does, too: it
+  /// sets what the IPUs keep back to the model's own buffers, which are zeros. A model with this
+  /// layer cannot be trained, and its InferenceModel takes one sample a call.
   Value cached_attention(const std::string& name, Value q, Value k, Value v, Value position,
                          const CachedAttentionOptions& options);
   /// Adds an op of the host's, which register_op() has made known under the name `op`. Its result

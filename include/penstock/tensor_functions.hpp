@@ -1,30 +1,16 @@
-// These are the functions of tensors that a Model computes: shapes, arithmetic, elementary
-// functions and reductions. docs/layers.md lists them beside PyTorch's.
+// These are the functions of tensors that a Model computes: arithmetic, elementary functions and
+// reductions. docs/layers.md lists them beside PyTorch's.
 #pragma once
 
-#include <cstdint>
-#include <memory>
 #include <vector>
 
-#include "penstock/value.hpp"
+#include "penstock/tensor_shapes.hpp"
 
 namespace penstock {
 
 /// TensorFunctions are the methods of Model that compute tensors from tensors, without parameters.
-class TensorFunctions {
+class TensorFunctions : public TensorShapes {
  public:
-  /// Returns all dimensions but the first joined into one: [N,...] -> [N,K].
-  Value flatten(Value x);
-  /// Returns x with the shape `[N, sample...]`. One dimension may be -1, which stands for whatever
-  /// is left, and 0 keeps the dimension that x has in that place.
-  Value reshape(Value x, const std::vector<std::int64_t>& sample);
-  /// Returns x with its dimensions permuted: dimension i of the result is dimension `axes`[i] of x.
-  Value transpose(Value x, const std::vector<std::int64_t>& axes);
-  /// Returns `parts` joined along `axis`, one behind the other. The parts must agree in all other
-  /// dimensions.
-  Value concat(const std::vector<Value>& parts, int axis = 1);
-  /// Returns the elements [begin, end) of `axis`.
-  Value slice(Value x, int axis, std::int64_t begin, std::int64_t end);
   /// Returns a + b, broadcast as in NumPy.
   Value add(Value a, Value b);
   /// Returns a - b, broadcast as by add().
@@ -99,16 +85,26 @@ class TensorFunctions {
   /// Returns the variance of x over `axes`, which do not include axis 0; see sum(). It is divided
   /// by the number of elements less one or, if `unbiased` is false, by their number.
   Value var(Value x, const std::vector<int>& axes, bool unbiased = true, bool keep = false);
-  /// Returns the matrix product [...,M,K]·[...,K,N] -> [...,M,N].
-  Value matmul(Value a, Value b);
+  /// Returns the product of the elements of x along `axes`; see sum(). The gradient of an element
+  /// is the product of the others.
+  Value prod(Value x, const std::vector<int>& axes, bool keep = false);
+  /// Returns the logarithm of the sum of exp(x) over `axes`, without overflow; see sum().
+  Value logsumexp(Value x, const std::vector<int>& axes, bool keep = false);
+  /// Returns (Σ|x|^p)^(1/p) over `axes` (torch.linalg.vector_norm), for a `p` above 0; see sum().
+  /// An infinite `p` stands for the largest |x|. The gradient is 0 where the norm is 0.
+  Value norm(Value x, const std::vector<int>& axes, double p = 2, bool keep = false);
+  /// Returns the sums of x along `axis`, each of the elements up to and with its own. The axis is
+  /// not axis 0.
+  Value cumsum(Value x, int axis);
+  /// Returns the matrix product [...,M,K]·[...,K,N] -> [...,M,N]. The axes before the matrices
+  /// broadcast as in NumPy. If `transpose_a` is true, a is [...,K,M]; if `transpose_b` is true, b
+  /// is [...,N,K].
+  Value matmul(Value a, Value b, bool transpose_a = false, bool transpose_b = false);
   /// Returns x as a constant for training: no gradient goes back to what x is computed from.
   Value stop_gradient(Value x);
 
  protected:
   TensorFunctions() = default;
-
-  using Impl = ModelState;
-  std::shared_ptr<Impl> impl_;  // The constructor of Model sets impl_.
 };
 
 }  // namespace penstock

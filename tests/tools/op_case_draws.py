@@ -346,10 +346,14 @@ def linear(draws):
 
 def matmul(draws):
     batch = draws.shape(draws.below(3))
+    batches = [batch, batch]
+    if draws.coin():
+        batches[draws.below(2)] = tuple(
+            n if draws.below(3) else 1 for n in batch)[draws.below(len(batch) + 1):]
     n, k, m = draws.size(40), draws.size(40), draws.size(40)
     transposed = draws.coin(), draws.coin()
-    a = draws.smooth(batch + ((k, n) if transposed[0] else (n, k)))
-    b = draws.smooth(batch + ((m, k) if transposed[1] else (k, m)))
+    a = draws.smooth(batches[0] + ((k, n) if transposed[0] else (n, k)))
+    b = draws.smooth(batches[1] + ((m, k) if transposed[1] else (k, m)))
 
     def function(t):
         first = t['a'].transpose(-1, -2) if transposed[0] else t['a']
@@ -564,7 +568,7 @@ def batch_norm(draws):
 def movement(draws):
     x = draws.tensor(draws.shape(2 + draws.below(3)), 'normal')
     axis = draws.below(x.ndim)
-    name = draws.one_of(['transpose', 'reshape', 'slice', 'concat', 'flatten'])
+    name = draws.one_of(['transpose', 'reshape', 'slice', 'concat', 'flatten', 'expand', 'pad'])
     if name == 'transpose':
         axes = [int(axis) for axis in draws.random.permutation(x.ndim)]
         return Case(name, {'x': x}, lambda t: {'out': t['x'].permute(axes)}, {'axes': axes})
@@ -573,6 +577,17 @@ def movement(draws):
                     {'shape': [x.shape[0], -1]})
     if name == 'flatten':
         return Case(name, {'x': x}, lambda t: {'out': t['x'].flatten(1)})
+    if name == 'expand':
+        leading = draws.shape(draws.below(2))
+        sizes = leading + tuple(n if n > 1 else draws.size(4) for n in x.shape)
+        kept = [-1 if i >= len(leading) and x.shape[i - len(leading)] == n and draws.coin() else n
+                for i, n in enumerate(sizes)]
+        return Case(name, {'x': x}, lambda t: {'out': t['x'].expand(sizes)}, {'shape': kept})
+    if name == 'pad':
+        before, after, value = draws.below(4), draws.below(4), draws.one_of([0.0, -1.5])
+        widths = [0] * (2 * (x.ndim - 1 - axis)) + [before, after]
+        return Case(name, {'x': x}, lambda t: {'out': functional.pad(t['x'], widths, value=value)},
+                    {'axis': axis, 'before': before, 'after': after, 'value': value})
     if name == 'slice':
         begin = draws.below(x.shape[axis])
         end = begin + 1 + draws.below(x.shape[axis] - begin)
@@ -581,6 +596,134 @@ def movement(draws):
     other = draws.tensor(x.shape[:axis] + (draws.size(),) + x.shape[axis + 1:], 'normal')
     return Case(name, {'x': x, 'y': other},
                 lambda t: {'out': torch.cat([t['x'], t['y']], axis)}, {'axis': axis})
+
+
+def selection(draws):
+    """Draws movements of elements along an axis, as PyTorch's functions have them, by indices."""
+    x = draws.tensor(draws.shape(1 + draws.below(3)), 'normal')
+    axis = draws.below(2 * x.ndim) - x.ndim
+    size = x.shape[axis]
+    name = draws.one_of(['index_select', 'flip', 'roll', 'step', 'repeat'])
+    chosen = draws.labels((draws.size(),), size)
+    shift, stride, times = draws.below(2 * size + 1) - size, 1 + draws.below(4), 1 + draws.below(3)
+    functions = {
+        'index_select': lambda x: x.index_select(axis, torch.tensor(chosen)),
+        'flip': lambda x: x.flip(axis),
+        'roll': lambda x: x.roll(shift, axis),
+        'step': lambda x: x.movedim(axis, 0)[::stride].movedim(0, axis),
+        'repeat': lambda x: torch.cat([x] * times, axis)}
+    positions = numpy.arange(size)
+    indices = {'index_select': chosen, 'flip': positions[::-1],
+               'roll': numpy.roll(positions, shift),
+               'step': positions[::stride], 'repeat': numpy.tile(positions, times)}[name]
+    return Case('index_select', {'x': x}, lambda t: {'out': functions[name](t['x'])},
+                {'axis': axis, 'indices': [int(i) for i in indices]})
+
+
+def by_index(draws):
+    name = draws.one_of(['gather', 'scatter_add'])
+    x = draws.tensor(draws.shape(1 + draws.below(3)), 'normal')
+    axis = draws.below(2 * x.ndim) - x.ndim
+    shape = [1 + draws.below(n) for n in x.shape]
+    shape[axis] = draws.size()
+    index = draws.labels(shape, x.shape[axis])
+    if name == 'gather':
+        return Case(name, {'x': x, 'index': index},
+                    lambda t: {'out': t['x'].gather(axis, t['index'])}, {'axis': axis})
+    return Case(name, {'x': x, 'index': index, 'source': draws.tensor(tuple(shape), 'normal')},
+                lambda t: {'out': t['x'].scatter_add(axis, t['index'], t['source'])},
+                {'axis': axis})
+
+
+def one_hot(draws):
+    """Draws the product of a tensor and of ones where the ids say."""
+    classes = draws.size()
+    ids = draws.labels(draws.shape(1 + draws.below(2)), classes)
+    return Case('one_hot', {'ids': ids, 'x': draws.tensor((classes,))},
+                lambda t: {'out': functional.one_hot(t['ids'], classes) * t['x']},
+                steps=[step('one_hot', ['ids'], ['ones'], {'classes': classes}),
+                       step('mul', ['ones', 'x'], ['out'])])
+
+
+def place_of_extremum(draws):
+    """Draws argmax and argmin. Ties would be a matter of taste in PyTorch."""
+    name = draws.one_of(['argmax', 'argmin'])
+    x = draws.tensor(draws.shape(1 + draws.below(3)), 'normal')
+    axis = draws.below(2 * x.ndim) - x.ndim
+    keep, size = draws.coin(), x.shape[axis]
+    return Case(name, {'x': x}, lambda t: {'out': functional.one_hot(
+        getattr(t['x'], name)(axis, keepdim=keep), size).double()},
+        steps=[step(name, ['x'], ['places'], {'axis': axis, 'keep': int(keep)}),
+               step('one_hot', ['places'], ['out'], {'classes': size})], gradients=[])
+
+
+def sort(draws):
+    x = draws.tensor(draws.shape(1 + draws.below(3)), 'ties' if draws.sharp else 'normal')
+    axis = draws.below(2 * x.ndim) - x.ndim
+    descending, count = draws.coin(), 1 + draws.below(x.shape[axis])
+
+    def function(t):
+        values, indices = t['x'].sort(stable=True, dim=axis, descending=descending)
+        indices = indices.narrow(axis, 0, count)
+        return {'out': values.narrow(axis, 0, count),
+                'taken': (1 + torch.arange(x.shape[axis]).double())[indices]}
+    # The second result says where the elements were, counted from 1.
+    return Case('sort', {'x': x, 'places': numpy.arange(1, x.shape[axis] + 1, dtype='float32')
+                         .reshape((-1, 1))}, function,
+                steps=[step('sort', ['x'], ['out', 'indices'],
+                            {'axis': axis, 'descending': int(descending), 'count': count}),
+                       step('embedding', ['places', 'indices'], ['taken'])],
+                results=('out', 'taken'), gradients=['x'], sharp=draws.sharp)
+
+
+def triangle(draws):
+    name = draws.one_of(['tril', 'triu'])
+    diagonal = draws.below(9) - 4
+    return Case(name, {'x': draws.tensor(draws.shape(2 + draws.below(2)))},
+                lambda t: {'out': getattr(torch, name)(t['x'], diagonal)}, {'diagonal': diagonal})
+
+
+def product(draws):
+    """Draws products along axes, with and without zeros among the factors."""
+    shape = draws.shape(1 + draws.below(3))
+    axes = [axis - len(shape) * draws.below(2) for axis in range(len(shape)) if draws.coin()]
+    keep = draws.coin()
+    x = draws.signs(shape) * draws.uniform(shape, 0.7, 1.4)
+    if draws.coin():
+        x = x * (draws.uniform(shape, 0, 1) > 0.1)
+
+    def function(t):
+        out = t['x'] * 1
+        for axis in sorted((axis % len(shape) for axis in axes), reverse=True):
+            out = out.prod(axis, keepdim=keep)
+        return {'out': out}
+    return Case('prod', {'x': x.astype('float32')}, function, {'axes': axes, 'keep': int(keep)})
+
+
+def norm_or_logsumexp(draws):
+    shape = draws.any_shape()
+    axes = [axis - len(shape) * draws.below(2) for axis in range(len(shape)) if draws.coin()]
+    axes, keep = axes or [draws.below(len(shape))], draws.coin()
+    if draws.coin():
+        x = draws.tensor(shape, draws.one_of(['normal', 'wide', 'large', 'shifted']))
+        return Case('logsumexp', {'x': x},
+                    lambda t: {'out': torch.logsumexp(t['x'], axes, keepdim=keep)},
+                    {'axes': axes, 'keep': int(keep)}, amplification=1, offset=1)
+    p = draws.one_of([2.0, 2.0, 1.0, 3.0, 1.5, 0.5])
+    x = draws.signs(shape) * 10 ** draws.uniform(shape, -2, 2)
+    return Case('vector_norm', {'x': x.astype('float32')},
+                lambda t: {'out': torch.linalg.vector_norm(t['x'], p, axes, keepdim=keep)},
+                {'axes': axes, 'keep': int(keep), 'p': p}, amplification=1)
+
+
+def cumsum(draws):
+    x = draws.tensor(draws.any_shape(), draws.one_of(['normal', 'wide']))
+    axis, reverse = draws.below(2 * x.ndim) - x.ndim, draws.below(4) == 0
+
+    def function(t):
+        return {'out': t['x'].flip(axis).cumsum(axis).flip(axis) if reverse
+                else t['x'].cumsum(axis)}
+    return Case('cumsum', {'x': x}, function, {'axis': axis, 'reverse': int(reverse)})
 
 
 def attention(draws):
@@ -597,8 +740,10 @@ def attention(draws):
 def embedding(draws):
     rows, size = draws.size(30), draws.size(30)
     ids = draws.labels(draws.any_shape(), rows)
+    padding = draws.below(rows) if draws.coin() else None
     return Case('embedding', {'weight': draws.tensor((rows, size)), 'ids': ids},
-                lambda t: {'out': functional.embedding(t['ids'], t['weight'])})
+                lambda t: {'out': functional.embedding(t['ids'], t['weight'], padding)},
+                {} if padding is None else {'padding_index': padding})
 
 
 def recurrent_of_torch(name, t, reverse, lengths, nonlinearity):
@@ -670,4 +815,5 @@ OPS = [activation, activation, activation, parametric_activation, parametric_act
        comparison, where, reduction, reduction, scale, clipped_log, linear, linear, matmul, conv2d,
        conv2d, conv2d_lanes, conv2d_lanes, pool, pool, layer_norm, rms_norm, group_norm,
        batch_norm, batch_norm, movement, movement, attention, attention_of_heads,
-       attention_of_heads, embedding, recurrent, recurrent, recurrent, conv_transpose2d]
+       attention_of_heads, embedding, recurrent, recurrent, recurrent, conv_transpose2d, selection,
+       by_index, one_hot, place_of_extremum, sort, triangle, product, norm_or_logsumexp, cumsum]

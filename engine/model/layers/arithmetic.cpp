@@ -120,8 +120,11 @@ Value TensorFunctions::sign(Value x) {
   return impl_->add(graph::sign, {x});
 }
 
-Value TensorFunctions::matmul(Value a, Value b) {
-  return impl_->add(graph::matmul, {a, b});
+Value TensorFunctions::matmul(Value a, Value b, bool transpose_a, bool transpose_b) {
+  return impl_->add(graph::matmul, {a, b}, [&] {
+    return graph::Attributes{{"transpose_a", std::int64_t{transpose_a ? 1 : 0}},
+                             {"transpose_b", std::int64_t{transpose_b ? 1 : 0}}};
+  });
 }
 
 }  // namespace penstock

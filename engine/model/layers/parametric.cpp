@@ -12,6 +12,16 @@
 namespace penstock {
 namespace {
 
+/// Returns the attributes of an embedding with `rows` rows.
+graph::Attributes padding_of(std::optional<std::int64_t> index, std::int64_t rows) {
+  if (!index) return {};
+  if (*index < -rows || *index >= rows)
+    throw Error(Errc::invalid_argument,
+                "embedding: expected padding_index from " + std::to_string(-rows) + " to " +
+                    std::to_string(rows - 1) + ", got " + std::to_string(*index));
+  return {{"padding_index", *index < 0 ? *index + rows : *index}};
+}
+
 /// Returns the error that the tensor `name` has no element.
 Error no_element(const std::string& name, const Shape& shape) {
   return {Errc::shape_mismatch, "parameter " + quoted_text(name) +
@@ -87,17 +97,25 @@ Value Layers::constant(const std::string& name, const Tensor& value) {
   });
 }
 
-Value Layers::embedding(Value ids, Value weight) {
-  return impl_->add(graph::embedding, {weight, ids});
+Value Layers::embedding(Value ids, Value weight, std::optional<std::int64_t> padding_index) {
+  return impl_->calling(graph::embedding.name, [&](Impl& impl) {
+    const Shape shape = impl.network.graph().type(impl.id(graph::embedding.name, weight)).shape;
+    const std::int64_t rows = shape.rank() > 0 ? shape[0] : 0;
+    return impl.apply(graph::embedding, {weight, ids}, padding_of(padding_index, rows));
+  });
 }
 
-Value Layers::embedding(const std::string& name, Value ids, std::int64_t count, std::int64_t size) {
+Value Layers::embedding(const std::string& name, Value ids, std::int64_t count, std::int64_t size,
+                        std::optional<std::int64_t> padding_index) {
   return impl_->calling(graph::embedding.name, [&](Impl& impl) {
     Layer layer = impl.layer(graph::embedding, name, ids);
     layer.expect_positive("count", count);
     layer.expect_positive("size", size);
-    layer.leading_parameter("weight", {count, size}, Initializer::normal());
-    return impl.finish(layer);
+    graph::Attributes padding = padding_of(padding_index, count);
+    Initializer initializer = Initializer::normal();
+    initializer.zero_row = padding.integer("padding_index", -1);
+    layer.leading_parameter("weight", {count, size}, initializer);
+    return impl.finish(layer, std::move(padding));
   });
 }
 

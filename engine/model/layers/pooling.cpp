@@ -7,6 +7,7 @@
 #include "graph/ops/arithmetic/reductions.hpp"
 #include "graph/ops/convolution/avg_pool2d.hpp"
 #include "graph/ops/convolution/max_pool2d.hpp"
+#include "graph/ops/movement/concat.hpp"
 #include "graph/ops/movement/slices.hpp"
 #include "graph/values/number_range.hpp"
 

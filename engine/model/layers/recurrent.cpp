@@ -7,6 +7,7 @@
 #include "graph/ops/activations/dropout.hpp"
 #include "graph/ops/arithmetic/linear.hpp"
 #include "graph/ops/movement/rearrange.hpp"
+#include "graph/ops/movement/concat.hpp"
 #include "graph/ops/movement/slices.hpp"
 #include "graph/ops/recurrent/gru.hpp"
 #include "graph/ops/recurrent/lstm.hpp"

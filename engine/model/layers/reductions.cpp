@@ -1,8 +1,14 @@
 // These are the reductions of Model over axes.
 #include "graph/ops/arithmetic/reductions.hpp"
-#include "engine/model/model_state.hpp"
+#include <limits>
+
+#include "engine/model/layers/composition.hpp"
 #include "graph/ops/arithmetic/arithmetic.hpp"
-#include "penstock/error.hpp"
+#include "graph/ops/arithmetic/cumsum.hpp"
+#include "graph/ops/arithmetic/elementary.hpp"
+#include "graph/ops/arithmetic/logsumexp.hpp"
+#include "graph/ops/arithmetic/prod.hpp"
+#include "graph/ops/arithmetic/vector_norm.hpp"
 
 namespace penstock {
 namespace {
@@ -30,33 +36,46 @@ Value TensorFunctions::amin(Value x, const std::vector<int>& axes, bool keep) {
   return impl_->add(graph::amin, {x}, [&] { return over(axes, keep); });
 }
 
+Value TensorFunctions::prod(Value x, const std::vector<int>& axes, bool keep) {
+  return impl_->add(graph::prod, {x}, [&] { return over(axes, keep); });
+}
+
+Value TensorFunctions::logsumexp(Value x, const std::vector<int>& axes, bool keep) {
+  return impl_->add(graph::logsumexp, {x}, [&] { return over(axes, keep); });
+}
+
+Value TensorFunctions::norm(Value x, const std::vector<int>& axes, double p, bool keep) {
+  return composed(*impl_, "norm", [&](const Composition& layer) {
+    if (p == std::numeric_limits<double>::infinity())
+      return layer.apply(graph::amax, {layer.apply(graph::abs, {x})}, over(axes, keep));
+    return layer.apply(graph::vector_norm, {x}, over(axes, keep).set("p", p));
+  });
+}
+
+Value TensorFunctions::cumsum(Value x, int axis) {
+  return composed(*impl_, "cumsum", [&](const Composition& layer) {
+    return layer.apply(graph::cumsum, {x},
+                       {{"axis", static_cast<std::int64_t>(layer.sample_axis(axis, x))}});
+  });
+}
+
 // The number of elements is known when the model is built only if it does not depend on the number
 // of samples.
 Value TensorFunctions::var(Value x, const std::vector<int>& axes, bool unbiased, bool keep) {
-  return impl_->calling("var", [&](Impl& impl) {
-    NetworkBuilder::Draft draft(impl.network);
-    const Shape shape = impl.network.graph().type(impl.id("var", x)).shape;
-    const auto rank = static_cast<int>(shape.rank());
-    for (const int axis : axes)
-      if (axis == 0 || axis == -rank)
-        throw Error(Errc::shape_mismatch,
-                    "var: expected axes behind axis 0, which counts samples, got axis " +
-                        std::to_string(axis));
+  return composed(*impl_, "var", [&](const Composition& layer) {
+    const Shape shape = layer.shape(x);
+    for (const int axis : axes) layer.sample_axis(axis, x);
     const Value difference =
-        impl.apply(graph::sub, {x, impl.apply(graph::mean, {x}, over(axes, true))});
-    const Value squares = impl.apply(graph::mul, {difference, difference});
-    Value result = impl.apply(graph::mean, {squares}, over(axes, keep));
-    const auto reduced = static_cast<double>(
-        shape.elements() / impl.network.graph().type(impl.id("var", result)).shape.elements());
-    if (unbiased && reduced < 2)
-      throw Error(Errc::shape_mismatch,
-                  "var: expected two elements or more along the axes for an unbiased variance, got "
-                  "one of " +
-                      to_string(shape));
-    if (unbiased)
-      result = impl.apply(graph::scale, {result}, {{"factor", reduced / (reduced - 1)}});
-    draft.keep();
-    return result;
+        layer.apply(graph::sub, {x, layer.apply(graph::mean, {x}, over(axes, true))});
+    const Value squares = layer.apply(graph::mul, {difference, difference});
+    const Value result = layer.apply(graph::mean, {squares}, over(axes, keep));
+    if (!unbiased) return result;
+    const auto reduced = static_cast<double>(shape.elements() / layer.shape(result).elements());
+    layer.expect(reduced >= 2,
+                 "expected two elements or more along the axes for an unbiased variance, got one "
+                 "of " +
+                     to_string(shape));
+    return layer.apply(graph::scale, {result}, {{"factor", reduced / (reduced - 1)}});
   });
 }
 

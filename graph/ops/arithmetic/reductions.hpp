@@ -1,4 +1,4 @@
-// These ops reduce a tensor along some of its axes, or repeat one along axes that were reduced.
+// These ops reduce a tensor along some of its axes.
 #pragma once
 
 #include "graph/ir/op.hpp"
@@ -25,8 +25,5 @@ extern const Op reduce_to;
 /// Returns `gradient` summed to the shape of input `i`, or `gradient` itself if it has that shape
 /// already.
 ValueId reduced_to_input(GradientContext& context, ValueId gradient, std::size_t i);
-
-/// Repeats x, which broadcasts to the shape that the attribute `shape` gives, to that shape.
-extern const Op expand;
 
 }  // namespace penstock::graph

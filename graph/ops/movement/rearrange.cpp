@@ -6,6 +6,7 @@
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/elementwise.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/moving.hpp"
 #include "graph/ops/rules/strided.hpp"
 #include "graph/values/text.hpp"
 
@@ -65,7 +66,7 @@ void fill_open_dimension(Dims& dims, std::int64_t elements) {
 }
 
 std::vector<TensorType> infer_reshape(const Attributes& attributes, Types in) {
-  infer_unary(attributes, in);
+  const DType dtype = moved_type(in);
   const Dims& wanted = attribute::shape.of(attributes);
   const bool sound = std::count(wanted.begin(), wanted.end(), -1) <= 1 &&
                      std::all_of(wanted.begin(), wanted.end(), [](auto dim) { return dim >= -1; });
@@ -77,18 +78,18 @@ std::vector<TensorType> infer_reshape(const Attributes& attributes, Types in) {
   expect(shape.elements() == in[0].shape.elements(),
          "expected a shape with " + std::to_string(in[0].shape.elements()) + " elements for x " +
              to_string(in[0].shape) + ", got " + to_text(wanted));
-  return {{DType::f32, shape}};
+  return {{dtype, shape}};
 }
 
 std::vector<TensorType> infer_flatten(const Attributes& attributes, Types in) {
-  infer_unary(attributes, in);
+  const DType dtype = moved_type(in);
   const auto start = expect_axis(attribute::start_axis.of(attributes), in[0], "start_axis");
   const auto x = in[0].shape.dims();
   Dims dims(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(start));
   std::int64_t merged = 1;
   for (const std::int64_t dim : x.subspan(start)) merged *= dim;
   dims.push_back(merged);
-  return {{DType::f32, Shape(dims)}};
+  return {{dtype, Shape(dims)}};
 }
 
 void backward_reshape(GradientContext& context) {
@@ -110,9 +111,16 @@ std::vector<OpSample> flatten_samples() {
 
 using Axes = std::vector<std::int64_t>;
 
+/// Returns axis number `i` of a permutation of axes; a negative one counts from the end.
+std::size_t from_front(const Axes& axes, std::size_t i) {
+  return static_cast<std::size_t>(axes[i] < 0 ? axes[i] + std::ssize(axes) : axes[i]);
+}
+
 std::vector<TensorType> infer_transpose(const Attributes& attributes, Types in) {
-  infer_unary(attributes, in);
-  const Axes& axes = attribute::axes.of(attributes);
+  const DType dtype = moved_type(in);
+  Axes axes = attribute::axes.of(attributes);
+  for (std::int64_t& axis : axes)
+    if (axis < 0) axis += std::ssize(axes);
   Axes sorted = axes, dims;
   std::sort(sorted.begin(), sorted.end());
   bool permutation = sorted.size() == in[0].shape.rank();
@@ -120,23 +128,32 @@ std::vector<TensorType> infer_transpose(const Attributes& attributes, Types in) 
     permutation = permutation && sorted[i] == static_cast<std::int64_t>(i);
   expect(permutation, "expected axes to name each axis of x " + to_string(in[0].shape) + " once");
   for (const std::int64_t axis : axes) dims.push_back(in[0].shape[axis]);
-  return {{DType::f32, Shape(dims)}};
+  return {{dtype, Shape(dims)}};
+}
+
+/// Copies `n` elements that are `step` elements apart in `from`.
+void copy_apart(std::int64_t n, std::int64_t step, const float* from, float* to) {
+  kernel_table().arithmetic.gather(n, step, from, to);
+}
+void copy_apart(std::int64_t n, std::int64_t step, const std::int64_t* from, std::int64_t* to) {
+  for (std::int64_t i = 0; i < n; ++i) to[i] = from[i * step];
 }
 
 void forward_transpose(const KernelCall& call) {
   const Operand &x = call.inputs[0], &y = call.outputs[0];
   const Strides dense = dense_strides(x.shape());
-  Strides from{};
+  Strides strides{};
   const Axes& axes = attribute::axes.of(call.attributes);
-  for (std::size_t i = 0; i < axes.size(); ++i) from[i] = dense[static_cast<std::size_t>(axes[i])];
-  const StridedWalk<2> walk(y.shape(), {dense_strides(y.shape()), from});
+  for (std::size_t i = 0; i < axes.size(); ++i) strides[i] = dense[from_front(axes, i)];
+  const StridedWalk<2> walk(y.shape(), {dense_strides(y.shape()), strides});
   const std::int64_t n = walk.length(), step = walk.steps()[1];
-  walk.for_each_row([&](const auto& at) {
-    float *row = y.f32().data() + at[0], *source = x.f32().data() + at[1];
-    if (step == 1)
-      std::copy_n(source, n, row);
-    else
-      kernel_table().arithmetic.gather(n, step, source, row);
+  move_elements(call, [&](const auto* from_x, auto* to_y) {
+    walk.for_each_row([&](const auto& at) {
+      if (step == 1)
+        std::copy_n(from_x + at[1], n, to_y + at[0]);
+      else
+        copy_apart(n, step, from_x + at[1], to_y + at[0]);
+    });
   });
 }
 
@@ -144,14 +161,15 @@ void backward_transpose(GradientContext& context) {
   const Axes& axes = attribute::axes.of(context.attributes());
   Axes inverse(axes.size());
   for (std::size_t i = 0; i < axes.size(); ++i)
-    inverse[static_cast<std::size_t>(axes[i])] = static_cast<std::int64_t>(i);
+    inverse[from_front(axes, i)] = static_cast<std::int64_t>(i);
   context.set(0, context.emit(transpose, {context.gradient(0)}, {{"axes", inverse}}));
 }
 
 std::vector<OpSample> transpose_samples() {
   const TensorType x{DType::f32, {2, 3, 4, 5}};
   return {{.inputs = {x}, .attributes = {{"axes", Axes{0, 2, 1, 3}}}},
-          {.inputs = {x}, .attributes = {{"axes", Axes{3, 0, 2, 1}}}}};
+          {.inputs = {x}, .attributes = {{"axes", Axes{3, 0, 2, 1}}}},
+          {.inputs = {x}, .attributes = {{"axes", Axes{0, -1, 1, -2}}}}};
 }
 
 }  // namespace
@@ -181,7 +199,8 @@ const Op reshape{.name = "reshape",
                  .backward = backward_reshape,
                  .cost = streaming_cost<0>,
                  .overwrites = {{0, 0}},
-                 .samples = reshape_samples};
+                 .samples = reshape_samples,
+                 .keeps_elements = true};
 
 const Op flatten{.name = "flatten",
                  .onnx = "Flatten",
@@ -191,7 +210,8 @@ const Op flatten{.name = "flatten",
                  .backward = backward_reshape,
                  .cost = streaming_cost<0>,
                  .overwrites = {{0, 0}},
-                 .samples = flatten_samples};
+                 .samples = flatten_samples,
+                 .keeps_elements = true};
 
 const Op transpose{.name = "transpose",
                    .onnx = "Transpose",
@@ -200,6 +220,7 @@ const Op transpose{.name = "transpose",
                    .forward = forward_transpose,
                    .backward = backward_transpose,
                    .cost = streaming_cost<0>,
-                   .samples = transpose_samples};
+                   .samples = transpose_samples,
+                   .keeps_elements = true};
 
 }  // namespace penstock::graph

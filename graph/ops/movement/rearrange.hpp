@@ -1,4 +1,5 @@
-// These ops return the elements of their input in another shape or order.
+// These ops return the elements of their input in another shape or order. The elements may be of
+// any type, except for those of the identity, which are f32.
 #pragma once
 
 #include "graph/ir/op.hpp"
@@ -20,7 +21,7 @@ extern const Op reshape;
 extern const Op flatten;
 
 /// Makes axis axes[i] of x axis i of the output; the attribute `axes` is a permutation of the axes
-/// of x.
+/// of x, where a negative axis counts from the end.
 extern const Op transpose;
 
 }  // namespace penstock::graph

@@ -22,20 +22,26 @@ bool broadcasts_to(const Shape& from, const Shape& to) {
   return true;
 }
 
-std::vector<TensorType> infer_broadcast(const Attributes&, Types in) {
-  expect_inputs(in, 2, "a, b");
-  expect_dtype(in[0], DType::f32, "a");
-  expect_dtype(in[1], DType::f32, "b");
-  const Shape &a = in[0].shape, &b = in[1].shape;
+std::optional<Shape> broadcast_shape(const Shape& a, const Shape& b) {
   std::vector<std::int64_t> dims(std::max(a.rank(), b.rank()));
   for (std::size_t axis = 0; axis < dims.size(); ++axis) {
     const auto of_a = from_end(a, axis), of_b = from_end(b, axis);
     dims[dims.size() - 1 - axis] = of_a == 1 ? of_b : of_a;
   }
   const Shape common(dims);
-  expect(broadcasts_to(a, common) && broadcasts_to(b, common),
+  if (!broadcasts_to(a, common) || !broadcasts_to(b, common)) return std::nullopt;
+  return common;
+}
+
+std::vector<TensorType> infer_broadcast(const Attributes&, Types in) {
+  expect_inputs(in, 2, "a, b");
+  expect_dtype(in[0], DType::f32, "a");
+  expect_dtype(in[1], DType::f32, "b");
+  const Shape &a = in[0].shape, &b = in[1].shape;
+  const std::optional<Shape> common = broadcast_shape(a, b);
+  expect(common.has_value(),
          "expected shapes that broadcast, got " + to_string(a) + " and " + to_string(b));
-  return {{DType::f32, common}};
+  return {{DType::f32, *common}};
 }
 
 Strides dense_strides(const Shape& shape) {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "graph/ir/op.hpp"
@@ -13,6 +14,9 @@ namespace penstock::graph {
 
 /// Returns whether a tensor of shape `from` can be repeated to shape `to`.
 bool broadcasts_to(const Shape& from, const Shape& to);
+/// Returns the shape to which tensors of the shapes `a` and `b` can both be repeated, if there is
+/// one.
+std::optional<Shape> broadcast_shape(const Shape& a, const Shape& b);
 /// Maps (a, b), f32 of shapes that broadcast, to their common shape.
 std::vector<TensorType> infer_broadcast(const Attributes&, Types inputs);
 

@@ -5,6 +5,7 @@
 // which it has begun.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <span>
@@ -38,7 +39,8 @@ struct Built {
   Value classes = model.input("classes", {6}, DType::i64);
   Value image = model.input("image", {4, 6, 6}), row = model.input("row", {6});
   Value target = model.input("target", {6}), labels = model.labels();
-  Value ids = model.input("ids", {3}, DType::i64);
+  Value ids = model.input("ids", {3}, DType::i64), part = model.input("part", {3}),
+        single = model.input("single", {1, 3});
   Value sequence = model.input("sequence", {3, 4}), sign = model.input("sign", {});
   Value steps = model.input("steps", {}, DType::i64),
         counts = model.input("counts", {}, DType::i64);
@@ -167,6 +169,7 @@ TEST(BuildingWithoutMemory, AddsALayerWithParametersOrNothing) {
       {"glu", [](Built& b) { b.model.glu(b.row); }},
       {"softmin", [](Built& b) { b.model.softmin(b.row); }},
       {"embedding", [](Built& b) { b.model.embedding(name, b.ids, 5, 2); }},
+      {"embedding with padding", [](Built& b) { b.model.embedding(name, b.ids, 5, 2, 0); }},
       {"dropout", [](Built& b) { b.model.dropout(name, b.row, 0.5); }},
       {"input", [](Built& b) { b.model.input(name, {3}); }},
       {"attention",
@@ -185,7 +188,7 @@ TEST(BuildingWithoutMemory, AddsALayerWithParametersOrNothing) {
 
 TEST(BuildingWithoutMemory, AddsALayerWithoutParametersOrNothing) {
   const std::vector<std::int64_t> sample{2, 3};
-  const std::vector<std::int64_t> axes{0, 2, 1};
+  const std::vector<std::int64_t> axes{0, 2, 1}, axes_of_row{-1}, halves{3, 3};
   const std::vector<Value> none;
   expect_all_or_nothing({
       {"relu", [](Built& b) { b.model.relu(b.row); }},
@@ -216,6 +219,33 @@ TEST(BuildingWithoutMemory, AddsALayerWithoutParametersOrNothing) {
       {"scale", [](Built& b) { b.model.scale(b.row, 2); }},
       {"matmul", [](Built& b) { b.model.matmul(b.row, b.weight); }},
       {"stop_gradient", [](Built& b) { b.model.stop_gradient(b.row); }},
+      {"expand", [&](Built& b) { b.model.expand(b.row, axes_of_row); }},
+      {"unsqueeze", [](Built& b) { b.model.unsqueeze(b.row, 1); }},
+      {"squeeze", [](Built& b) { b.model.squeeze(b.single, 1); }},
+      {"repeat", [&](Built& b) { b.model.repeat(b.sequence, sample); }},
+      {"slice with a step", [](Built& b) { b.model.slice(b.row, 1, 0, 6, 2); }},
+      {"split", [](Built& b) { b.model.split(b.row, 4); }},
+      {"split by sizes", [&](Built& b) { b.model.split(b.row, halves); }},
+      {"chunk", [](Built& b) { b.model.chunk(b.row, 2); }},
+      {"unbind", [](Built& b) { b.model.unbind(b.sequence); }},
+      {"pad", [&](Built& b) { b.model.pad(b.row, sample, {.mode = PadMode::circular}); }},
+      {"flip", [](Built& b) { b.model.flip(b.row, last_axis); }},
+      {"roll", [](Built& b) { b.model.roll(b.row, 1, 1); }},
+      {"tril", [](Built& b) { b.model.tril(b.sequence); }},
+      {"triu", [](Built& b) { b.model.triu(b.sequence); }},
+      {"index_select", [&](Built& b) { b.model.index_select(b.row, 1, axes); }},
+      {"gather", [](Built& b) { b.model.gather(b.row, 1, b.ids); }},
+      {"scatter_add", [](Built& b) { b.model.scatter_add(b.row, 1, b.ids, b.part); }},
+      {"one_hot", [](Built& b) { b.model.one_hot(b.ids, 4); }},
+      {"argmax", [](Built& b) { b.model.argmax(b.row, 1); }},
+      {"argmin", [](Built& b) { b.model.argmin(b.row, 1); }},
+      {"sort", [](Built& b) { b.model.sort(b.row); }},
+      {"topk", [](Built& b) { b.model.topk(b.row, 2); }},
+      {"prod", [](Built& b) { b.model.prod(b.row, last_axis); }},
+      {"logsumexp", [](Built& b) { b.model.logsumexp(b.row, last_axis); }},
+      {"norm", [](Built& b) { b.model.norm(b.row, last_axis, 1); }},
+      {"norm by the maximum", [](Built& b) { b.model.norm(b.row, last_axis, HUGE_VAL); }},
+      {"cumsum", [](Built& b) { b.model.cumsum(b.row, 1); }},
       {"a sum of values", [](Built& b) { static_cast<void>(b.row + b.target); }},
       {"a number less a value", [](Built& b) { static_cast<void>(1 - b.row); }},
   });
@@ -223,9 +253,11 @@ TEST(BuildingWithoutMemory, AddsALayerWithoutParametersOrNothing) {
 
 TEST(BuildingWithoutMemory, AddsALayerOfAListOrNothing) {
   std::vector<Value> parts;
-  expect_all_or_nothing({{"concat", [&](Built& b) { b.model.concat(parts); }}}, [&](Built& b) {
-    parts = {b.row, b.target};
-  });
+  expect_all_or_nothing({{"concat", [&](Built& b) { b.model.concat(parts); }},
+                         {"stack", [&](Built& b) { b.model.stack(parts); }}},
+                        [&](Built& b) {
+                          parts = {b.row, b.target};
+                        });
 }
 
 TEST(BuildingWithoutMemory, AddsALossOrNothing) {

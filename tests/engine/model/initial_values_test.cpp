@@ -117,6 +117,14 @@ TEST(InitialValues, OrthogonalOnesHaveOrthonormalRowsOrColumns) {
   }
 }
 
+TEST(InitialValues, MayHaveARowOfZeros) {
+  Initializer padded = unit_normal;
+  padded.zero_row = 2;
+  std::vector<float> expected = draw(unit_normal, {3, 2, 2});
+  std::fill(expected.end() - 4, expected.end(), 0.0f);
+  EXPECT_EQ(draw(padded, {3, 2, 2}), expected);
+}
+
 TEST(InitialValues, RefuseWhatCannotBeDrawn) {
   const auto refused = [](const Initializer& initializer, const Shape& shape = {4, 4}) {
     return testing::refusal(Errc::invalid_argument,
@@ -135,6 +143,10 @@ TEST(InitialValues, RefuseWhatCannotBeDrawn) {
             "more, to be from 4 to 5");
   EXPECT_NE(refused(Initializer::truncated_normal(0, 1, 2, 1)), "accepted");
   EXPECT_NE(refused(Initializer::truncated_normal(0, 0, -2, 2)), "accepted");
+  Initializer padded = unit_normal;
+  padded.zero_row = 4;
+  EXPECT_EQ(refused(padded),
+            "parameter \"w\": normal: expected a zero_row from 0 to 3, or -1 for none, got 4");
 }
 
 TEST(InitialValues, DependOnSeedAndNameAndNothingElse) {

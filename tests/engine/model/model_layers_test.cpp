@@ -149,6 +149,11 @@ const std::vector<Case> layers_with_parameters{
      {1, 5},
      {},
      {{"e.weight", {9, 5}}}},
+    {"embedding",
+     [](Model& m, const Inputs& in) { return m.embedding("e", in.labels, 9, 5, -2); },
+     {1, 5},
+     {{"padding_index", std::int64_t{7}}},
+     {{"e.weight", {9, 5}}}},
     {"dropout",
      [](Model& m, const Inputs& in) { return m.dropout("d", in.matrix, 0.3); },
      {1, 3, 6},
@@ -498,7 +503,14 @@ const std::vector<Case> arithmetic{
      [](Model& m, const Inputs& in) {
        return m.matmul(in.image, m.input("right", {4, 8, 2}));
      },
-     {1, 4, 9, 2}},
+     {1, 4, 9, 2},
+     {{"transpose_a", std::int64_t{0}}, {"transpose_b", std::int64_t{0}}}},
+    {"matmul",
+     [](Model& m, const Inputs& in) {
+       return m.matmul(m.input("left", {4, 8, 6}), in.matrix, false, true);
+     },
+     {1, 4, 8, 3},
+     {{"transpose_a", std::int64_t{0}}, {"transpose_b", std::int64_t{1}}}},
 };
 
 INSTANTIATE_TEST_SUITE_P(Parameters, ModelLayers, ::testing::ValuesIn(layers_with_parameters));
@@ -559,6 +571,18 @@ TEST(ModelLayer, OptionsThatMakeNoSenseAreNamed) {
        [&] { model.max_pool2d(in.image, {.stride = -1}); }},
   };
   for (const auto& [text, layer] : cases) EXPECT_EQ(refusal(Errc::shape_mismatch, layer), text);
+}
+
+TEST(ModelLayer, ThePaddingOfAnEmbeddingStartsAsZero) {
+  Model plain, padded;
+  plain.embedding("e", plain.labels(), 4, 3);
+  padded.embedding("e", padded.labels(), 4, 3, 1);
+  const Tensor drawn = plain.weight("e.weight"), weight = padded.weight("e.weight");
+  for (std::size_t i = 0; i < 12; ++i)
+    EXPECT_EQ(weight.as<float>()[i], i / 3 == 1 ? 0 : drawn.as<float>()[i]) << i;
+  EXPECT_EQ(refusal(Errc::invalid_argument,
+                    [&] { padded.embedding("other", padded.labels("more"), 4, 3, 4); }),
+            "embedding: expected padding_index from -4 to 3, got 4");
 }
 
 TEST(ModelLayer, RefusesAnInputWithoutElementsAndLeavesNothingBehind) {

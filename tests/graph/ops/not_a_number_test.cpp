@@ -146,5 +146,37 @@ INSTANTIATE_TEST_SUITE_P(
              {nan},
              {0, 0, 0}}));
 
+const Tensor infinite({3}, {std::numeric_limits<float>::infinity(), 1.0f, 2.0f});
+const Tensor nothing({2}, {-std::numeric_limits<float>::infinity(),
+                           -std::numeric_limits<float>::infinity()});
+const Attributes along{{"axes", std::vector<std::int64_t>{0}}};
+
+INSTANTIATE_TEST_SUITE_P(
+    Functions, NotANumber,
+    ::testing::Values(Case{"prod", along, {x}, {nan}, {nan, nan, nan}},
+                      Case{"logsumexp", along, {x}, {nan}, {nan, nan, nan}},
+                      Case{"vector_norm", along, {x}, {nan}, {nan, nan, nan}},
+                      Case{"vector_norm", along, {zeros}, {0}, {0, 0, 0}},
+                      Case{"cumsum", {}, {x}, {nan, nan, nan}, {3, 2, 1}},
+                      Case{"sort", {}, {x}, {-1, 1, nan}, {1, 1, 1}},
+                      Case{"sort", {{"descending", 1}, {"count", 2}}, {x}, {nan, 1}, {1, 1, 0}}));
+
+TEST(NotANumber, IsTheLargestAndTheSmallest) {
+  for (const char* op : {"argmax", "argmin"}) {
+    testing::Tape tape;
+    const Tensor numbers({4}, {5.0f, nan, -5.0f, nan});
+    const ValueId y = tape.apply(find_op(op), {tape.leaf(numbers)})[0];
+    EXPECT_EQ(tape[y].as<std::int64_t>()[0], 1) << op;
+  }
+}
+
+TEST(Infinities, GoThroughLogsumexpAsInPyTorch) {
+  testing::Tape tape;
+  const ValueId large = tape.apply(find_op("logsumexp"), {tape.leaf(infinite)}, along)[0];
+  const ValueId small = tape.apply(find_op("logsumexp"), {tape.leaf(nothing)}, along)[0];
+  EXPECT_EQ(tape[large].as<float>()[0], std::numeric_limits<float>::infinity());
+  EXPECT_EQ(tape[small].as<float>()[0], -std::numeric_limits<float>::infinity());
+}
+
 }  // namespace
 }  // namespace penstock::graph

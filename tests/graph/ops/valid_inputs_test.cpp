@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <string>
@@ -105,6 +106,7 @@ TEST(ValidInputs, AreTakenByEveryOpThatRefusesSomeContents) {
                                                  "ctc_loss_gradient",
                                                  "embedding",
                                                  "embedding_gradient",
+                                                 "gather",
                                                  "gaussian_nll_loss",
                                                  "gru",
                                                  "gru_gradient",
@@ -116,8 +118,10 @@ TEST(ValidInputs, AreTakenByEveryOpThatRefusesSomeContents) {
                                                  "multilabel_margin_loss_gradient",
                                                  "nll_loss",
                                                  "nll_loss_gradient",
+                                                 "one_hot",
                                                  "rnn",
-                                                 "rnn_gradient"}));
+                                                 "rnn_gradient",
+                                                 "scatter_add"}));
 }
 
 /// Returns `call` with element 0 of i64 input number `input` set to `element`.
@@ -151,8 +155,9 @@ TEST(ValidInputs, AreThoseInTheRangesOfIndices) {
     }
   }
   EXPECT_EQ(checked, (std::set<std::string_view>{"cached_attention", "cross_entropy", "ctc_loss",
-                                                 "embedding", "gru", "lstm", "multi_margin_loss",
-                                                 "multilabel_margin_loss", "nll_loss", "rnn"}));
+                                                 "embedding", "gather", "gru", "lstm",
+                                                 "multi_margin_loss", "multilabel_margin_loss",
+                                                 "nll_loss", "one_hot", "rnn", "scatter_add"}));
 }
 
 OpCall call_of(const std::string& op, const std::vector<TensorType>& types,

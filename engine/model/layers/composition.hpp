@@ -1,0 +1,89 @@
+// A Composition is a layer that is made of several ops: a method of Model adds them inside one call
+// of the model, all or none. Its checks name the layer, and know that axis 0 counts the samples of
+// a micro-batch.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/model/model_state.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+
+using Integers = std::vector<std::int64_t>;
+
+class Composition {
+ public:
+  Composition(ModelState& model, std::string_view layer)
+      : model_(model), layer_(layer), draft_(model.network) {}
+
+  graph::TensorType type(Value x) const {
+    return model_.network.graph().type(model_.id(layer_, x));
+  }
+  Shape shape(Value x) const { return type(x).shape; }
+  /// Returns the dimensions of x as attributes of ops have them: a 0 stands for the number of
+  /// samples.
+  Integers open_dims(Value x) const {
+    const Shape dims = shape(x);
+    Integers open(dims.begin(), dims.end());
+    if (!open.empty()) open.front() = 0;
+    return open;
+  }
+
+  Value apply(const graph::Op& op, const std::vector<Value>& inputs,
+              graph::Attributes attributes = {}) const {
+    return model_.apply(op, inputs, std::move(attributes));
+  }
+
+  /// Returns output number `number` of the node that computes `first`, its first output.
+  Value other_output(Value first, std::size_t number) const {
+    const graph::Graph& graph = model_.network.graph();
+    const graph::NodeId node = graph.value(model_.id(layer_, first)).producer;
+    return model_.value(graph.node(node).outputs[number]);
+  }
+
+  /// Throws Error shape_mismatch with the name of the layer and `text` if `holds` is false.
+  void expect(bool holds, const std::string& text) const {
+    if (!holds) throw Error(Errc::shape_mismatch, std::string(layer_) + ": " + text);
+  }
+  /// Returns axis number `axis` of `rank` axes, counted from the front. A negative axis counts from
+  /// the end. @throws Error shape_mismatch if there is no such axis, or if it counts the samples.
+  std::size_t sample_axis(std::int64_t axis, std::size_t rank) const {
+    const auto count = static_cast<std::int64_t>(rank);
+    expect(axis >= -count && axis < count,
+           count < 2 ? "expected x of rank 2 or more, got rank " + std::to_string(count)
+                     : "expected axis from " + std::to_string(-count) + " to " +
+                           std::to_string(count - 1) + ", got " + std::to_string(axis));
+    expect(
+        axis != 0 && axis != -count,
+        "expected an axis behind axis 0, which counts samples, got axis " + std::to_string(axis));
+    return static_cast<std::size_t>(axis < 0 ? axis + count : axis);
+  }
+  std::size_t sample_axis(std::int64_t axis, Value x) const {
+    return sample_axis(axis, shape(x).rank());
+  }
+
+  /// Keeps what was added. Without this call, everything is taken back in the end.
+  void keep() noexcept { draft_.keep(); }
+
+ private:
+  ModelState& model_;
+  std::string_view layer_;
+  NetworkBuilder::Draft draft_;
+};
+
+/// Adds the layer `layer`, a literal, in one call of the model: `action` is given a Composition,
+/// and its result is returned.
+auto composed(ModelState& model, std::string_view layer, const auto& action) {
+  return model.calling(layer, [&](ModelState& kept) {
+    Composition composition(kept, layer);
+    auto result = action(composition);
+    composition.keep();
+    return result;
+  });
+}
+
+}  // namespace penstock
