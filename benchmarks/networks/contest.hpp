@@ -19,7 +19,7 @@ struct Goal {
 
 struct Contest {
   std::string title;
-  std::string unit = "images/s";  ///< `unit` is the unit of the speed, where images are samples.
+  std::string unit = "images/s";  ///< `unit` says what a sample is called, per second.
   Task task;
   /// `megaflops` is the number of operations of one sample, in millions, in the network as its
   /// author wrote it down. A multiply-add counts as two operations. Training counts the operations

@@ -1,6 +1,6 @@
 #include "engine/model/layer.hpp"
-#include "graph/ops/movement/rearrange.hpp"
 #include "graph/ops/arithmetic/arithmetic.hpp"
+#include "graph/ops/movement/rearrange.hpp"
 #include "graph/values/text.hpp"
 
 namespace penstock {
@@ -10,6 +10,7 @@ Layer::Layer(NetworkBuilder& network, const graph::Op& op, const std::string& na
     : network_(network),
       op_(op),
       name_(name),
+      node_name_(name),
       inputs_{x},
       shape_(network.graph().type(inputs_.front()).shape),
       draft_(network) {
@@ -46,7 +47,8 @@ void Layer::parameter(const std::string& suffix, const std::vector<std::int64_t>
 void Layer::reshaped_parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,
                                const Initializer& initializer, std::vector<std::int64_t> seen) {
   const graph::ValueId value = variable(suffix, dims, initializer, graph::ValueKind::parameter);
-  inputs_.push_back(network_.node(graph::reshape, {value}, {{"shape", std::move(seen)}}));
+  inputs_.push_back(network_.node(graph::reshape, {value}, {{"shape", std::move(seen)}},
+                                  name_ + "." + suffix + "_reshaped"));
 }
 
 void Layer::leading_parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,
@@ -65,7 +67,7 @@ void Layer::filled(const std::vector<std::int64_t>& dims, double number) {
 
 graph::ValueId Layer::finish(graph::Attributes attributes) {
   const graph::ValueId result =
-      network_.node(op_, std::move(inputs_), std::move(attributes), name_);
+      network_.node(op_, std::move(inputs_), std::move(attributes), node_name_);
   draft_.keep();
   return result;
 }

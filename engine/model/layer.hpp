@@ -55,6 +55,9 @@ class Layer {
   /// Adds a tensor of shape `dims` whose elements are all `number` to the op's inputs.
   void filled(const std::vector<std::int64_t>& dims, double number);
 
+  /// Gives the node the name `name`, if a later node of the layer has the layer's own name.
+  void call_node(std::string name) { node_name_ = std::move(name); }
+
   /// Appends the node and returns its first output.
   graph::ValueId finish(graph::Attributes attributes);
 
@@ -64,7 +67,7 @@ class Layer {
 
   NetworkBuilder& network_;
   const graph::Op& op_;
-  std::string name_;
+  std::string name_, node_name_;
   std::vector<graph::ValueId> inputs_;
   Shape shape_;
   NetworkBuilder::Draft draft_;

@@ -222,10 +222,10 @@ void NetworkBuilder::begin_block_at(const std::string& layer, const std::string&
 }
 
 graph::NodeId NetworkBuilder::first_node_of(const std::string& layer) const {
-  auto at = std::ranges::find(graph_.nodes, layer, &graph::Node::name);
-  if (at == graph_.nodes.end())
-    at = std::ranges::find_if(
-        graph_.nodes, [&](const graph::Node& node) { return node.name.starts_with(layer + "."); });
+  // A layer that is made of several nodes gives its own name to the last one.
+  const auto at = std::ranges::find_if(graph_.nodes, [&](const graph::Node& node) {
+    return node.name == layer || node.name.starts_with(layer + ".");
+  });
   if (at == graph_.nodes.end())
     refuse(Errc::invalid_argument, "begin_block_at " + quoted_text(layer) +
                                        ": there is no layer of that name" +

@@ -26,12 +26,15 @@ void set_loss(graph::Graph& graph, graph::ValueId loss) {
 /// Freezes all parameters but those whose names match a pattern.
 void freeze_others(graph::Graph& graph, const std::vector<std::string>& patterns) {
   std::vector<bool> trained(graph.variables.size());
+  bool all = false;
   for (std::size_t i = 0; i < patterns.size(); ++i) {
-    if (patterns[i] == "*") return;  // The pattern may also match nothing.
+    all = all || patterns[i] == "*";
+    if (patterns[i] == "*") continue;  // The pattern may also match nothing.
     for (const std::size_t chosen :
          matching_variables(graph, graph::ValueKind::parameter, patterns[i], field("trains", i)))
       trained[chosen] = true;
   }
+  if (all) return;
   for (std::size_t i = 0; i < trained.size(); ++i) {
     graph::Variable& variable = graph.variables[i];
     if (!trained[i] && graph.value(variable.value).kind == graph::ValueKind::parameter)
@@ -44,12 +47,15 @@ void remove_other_outputs(graph::Graph& graph, const std::vector<std::string>& p
   std::vector<std::string_view> names;
   for (const graph::Output& output : graph.outputs) names.push_back(output.name);
   std::vector<bool> wanted(names.size());
+  bool all = false;
   for (std::size_t i = 0; i < patterns.size(); ++i) {
-    if (patterns[i] == "*") return;
+    all = all || patterns[i] == "*";
+    if (patterns[i] == "*") continue;
     for (const std::size_t output :
          expect_matches(patterns[i], names, field("outputs", i) + ": there is no output"))
       wanted[output] = true;
   }
+  if (all) return;
   std::vector<graph::Output> outputs;
   for (std::size_t i = 0; i < names.size(); ++i)
     if (wanted[i]) outputs.push_back(graph.outputs[i]);

@@ -146,10 +146,11 @@ std::vector<bool> updated_buffers(const Graph& graph) {
   return updated;
 }
 
-/// Returns the variables of a stage. The copies of the stage's updated buffers as they were after
-/// the last update lie one after the other.
+/// Returns the variables of a stage. In training, the copies of the stage's updated buffers as they
+/// were after the last update lie one after the other.
 std::vector<VariablePlan> variables_here(const Graph& graph, const StageMemoryMap& map,
-                                         const std::vector<VariableInfo>& variables) {
+                                         const std::vector<VariableInfo>& variables,
+                                         bool training) {
   const std::vector<bool> is_here = among(graph.values.size(), map.variables);
   const std::vector<bool> updated = updated_buffers(graph);
   std::vector<VariablePlan> plans;
@@ -159,7 +160,7 @@ std::vector<VariablePlan> variables_here(const Graph& graph, const StageMemoryMa
     if (!is_here[index(value)]) continue;
     const VariableInfo& info = variables[i];
     const Location& home = map.home(value);
-    const bool kept = updated[index(value)];
+    const bool kept = training && updated[index(value)];
     plans.push_back({.variable = static_cast<std::int32_t>(i),
                      .type = info.type,
                      .home = home,
@@ -197,7 +198,7 @@ StagePlan stage_of(const Graph& graph, const StagePlacement& placement, const St
   const std::vector<OutputPlan> gradients = outputs_from(graph, outputs, nodes.backward, map);
   sent.insert(sent.end(), gradients.begin(), gradients.end());
   std::ranges::sort(sent, {}, &OutputPlan::output);
-  std::vector<VariablePlan> held = variables_here(graph, map, variables);
+  std::vector<VariablePlan> held = variables_here(graph, map, variables, request.training);
   const std::int64_t kept_bytes = kept_bytes_of(held);
   const std::int32_t read_slots = sent.empty() ? 0 : 2;
   return {.ipu = placement.ipu,

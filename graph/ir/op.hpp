@@ -196,6 +196,9 @@ struct Op {
   /// `keeps_state` says whether the op changes its buffers in inference, and each call goes on from
   /// what the call before left in them. Such an op is for inference only.
   bool keeps_state = false;
+  /// `runs_code_of_host` says whether the op calls functions of the host's, which are given nothing
+  /// but what the host's own inputs make.
+  bool runs_code_of_host = false;
   /// `stops_gradient` says whether the outputs count as constants for training, whatever they are
   /// computed from.
   bool stops_gradient = false;

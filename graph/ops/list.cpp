@@ -122,6 +122,7 @@ constexpr std::array ops{
     &cumsum,
     &cumulative_batch_norm,
     &custom,
+    &custom_constant,
     &custom_gradient,
     &div,
     &dropout,

@@ -1,5 +1,5 @@
-// Tensors seen as matrices of Eigen, and tensors made from expressions of Eigen. No other header
-// includes this one, so that only hosts that use it need Eigen.
+// These functions show tensors as matrices of Eigen, and make tensors from expressions of Eigen. No
+// other header includes this one, so that only hosts that use it need Eigen.
 #pragma once
 
 #include <Eigen/Core>

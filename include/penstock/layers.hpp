@@ -156,10 +156,15 @@ class Layers : public Activations {
   /// as a text that is written token by token: q [1,S,h·d], k [1,S,h·d] and v [1,S,h·e] are the
   /// newest S rows, and `position`, an i64 input of shape [1], says where in the sequence they
   /// begin. They see themselves and all earlier rows, whose keys and values stay on the layer's
-  /// IPU, in the buffers NAME.keys and NAME.values, from one call to the next. A call with position
-  /// 0 begins a new sequence. A change of the model's weights or of these buffers does, too: it
-  /// sets what the IPUs keep back to the model's own buffers, which are zeros. A model with this
-  /// layer cannot be trained, and its InferenceModel takes one sample a call.
+  /// IPU, in the buffers NAME.keys, NAME.values and NAME.known, from one call to the next. A call
+  /// with position 0 begins a new sequence, and a later position than that of the next row fails
+  /// the call.
+  ///
+  /// The model's own buffers stay zeros, and so do those in files of its weights. What the IPUs
+  /// keep is lost when these buffers are copied to them again: after a change of the model's
+  /// weights, and after InferenceModel::detach(). The sequence has to begin again then.
+  ///
+  /// A model with this layer cannot be trained, and its InferenceModel takes one sample a call.
   Value cached_attention(const std::string& name, Value q, Value k, Value v, Value position,
                          const CachedAttentionOptions& options);
   /// Adds an op of the host's, which register_op() has made known under the name `op`. Its result

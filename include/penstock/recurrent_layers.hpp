@@ -30,17 +30,20 @@ struct RecurrentOptions {
   /// The output is 0 at the other steps. As with PyTorch's packed sequences, the last state is that
   /// of the sample's own last step, and the backward direction begins there.
   Value lengths = {};
-  Value initial_hidden = {};  ///< The hidden states [N,S,H] at first; without it, they are 0.
-  /// The cell states [N,S,H] of lstm() at first. It is set if `initial_hidden` is set.
+  /// `initial_hidden` has the first hidden states [N,S,H]. Without it, they are 0.
+  Value initial_hidden = {};
+  /// `initial_cell` has the first cell states [N,S,H] of lstm(). It is set if and only if
+  /// `initial_hidden` is.
   Value initial_cell = {};
 };
 
 /// A Recurrent is what a recurrent layer computes. Index i of the S states is layer i or, if the
 /// layer is bidirectional, layer i/2, forwards for an even i and backwards for an odd i.
 struct Recurrent {
-  Value output;  ///< The hidden states of the last layer at all steps: [N,T,H] or [N,T,2·H].
-  Value hidden;  ///< The last hidden states [N,S,H].
-  Value cell;    ///< The last cell states [N,S,H] of lstm(); gru() and rnn() have none.
+  /// `output` has the hidden states of the last layer at all steps: [N,T,H] or [N,T,2·H].
+  Value output;
+  Value hidden;  ///< `hidden` has the last hidden states [N,S,H].
+  Value cell;    ///< `cell` has the last cell states [N,S,H] of lstm(); gru() and rnn() have none.
 };
 
 /// RecurrentLayers are the methods of Model that add recurrent layers over x [N,T,I], which has T

@@ -232,7 +232,8 @@ class TrainingModel {
 
   /// Returns a buffer, such as the running mean of a norm, as `replica` has it after the last
   /// update: what the replica's own micro-batches have made of it. Model::weight() returns the
-  /// buffer of replica 0, from which every replica goes on once the host has set a weight.
+  /// buffer of replica 0, from which every replica goes on once the host has set a weight or
+  /// another training model of the same Model has changed one.
   /// @throws Error invalid_argument if there is no such buffer or replica. After a failure, the
   /// buffers of replica 0 are read as Model::weight() reads them, and those of other replicas are
   /// refused.

@@ -90,6 +90,32 @@ TEST(Decoding, RefusesAPositionBehindTheEnd) {
   EXPECT_NE(refused.find("position"), std::string::npos) << refused;
 }
 
+/// Returns the logits behind token 1 at `position`.
+Tensor logits_at(InferenceModel& decoder, std::int64_t position) {
+  const std::vector<std::int64_t> token{1}, at{position};
+  return decoder.run({{"token", Tensor({1, 1}, token)}, {"position", Tensor({1}, at)}})
+      .output("logits");
+}
+
+TEST(Decoding, RefusesAPositionBehindTheNextRow) {
+  InferenceModel decoder(gpt_decoder(sizes), {.batch_size = 1});
+  logits_at(decoder, 0);
+  logits_at(decoder, 1);
+  const Tensor before = logits_at(decoder, 1);
+  EXPECT_TRUE(same_bits(logits_at(decoder, 1), before));
+  const std::string refused = refusal(Errc::stage_failed, [&] { logits_at(decoder, 3); });
+  EXPECT_NE(refused.find("expected a position of at most 2"), std::string::npos) << refused;
+}
+
+TEST(Decoding, BeginsAgainAfterItWasDetached) {
+  InferenceModel decoder(gpt_decoder(sizes), {.batch_size = 1});
+  const Tensor first = logits_at(decoder, 0);
+  decoder.detach();
+  EXPECT_TRUE(same_bits(logits_at(decoder, 0), first));
+  decoder.detach();
+  EXPECT_NE(refusal(Errc::stage_failed, [&] { logits_at(decoder, 1); }), "accepted");
+}
+
 TEST(Decoding, TakesOneSampleACall) {
   const std::string text =
       refusal(Errc::unsupported, [] { InferenceModel(gpt_decoder(sizes), {.batch_size = 2}); });

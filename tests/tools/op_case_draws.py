@@ -123,9 +123,9 @@ def parametric_activation(draws):
     """Draws an activation that has constants."""
     name = draws.one_of(['elu', 'softplus', 'hardtanh', 'hardshrink', 'softshrink', 'threshold'])
     x = draws.tensor(draws.any_shape())
-    # PyTorch 1.13 loses a NaN in the shrinking ones. What the gradient of hardtanh makes of a NaN
-    # there depends on the position of the element.
-    if name not in ('softshrink', 'hardshrink', 'hardtanh'):
+    # PyTorch 1.13 loses a NaN in the shrinking ones. What the gradients of hardtanh and elu make of
+    # a NaN there depends on the position of the element.
+    if name not in ('softshrink', 'hardshrink', 'hardtanh', 'elu'):
         x = with_special(draws, x)
     if name == 'elu':
         alpha, scale, input_scale = (draws.one_of([1.0, 0.5, 1.7]) for _ in range(3))
@@ -453,7 +453,8 @@ def pool(draws):
     padding = [draws.below(kernel[i] // 2 + 1) for i in (0, 1)]
     ceil, counted = draws.coin(), draws.coin()
     n, channels, *size = image_shape(draws, 1 + draws.below(5))
-    x = draws.tensor((n, channels, *(max(size[i], kernel[i]) for i in (0, 1))))
+    least = [1, 1] if ceil and name != 'global_avg_pool2d' else kernel
+    x = draws.tensor((n, channels, *(max(size[i], least[i]) for i in (0, 1))))
     if name == 'global_avg_pool2d':
         return Case(name, {'x': x}, lambda t: {'out': t['x'].mean((2, 3))})
     attributes = {'kernel': kernel, 'stride': stride, 'padding': padding}

@@ -140,6 +140,7 @@ Value Layers::cached_attention(const std::string& name, Value q, Value k, Value 
     layer.expect_rank(3);
     buffer("keys", q);
     buffer("values", v);
+    layer.buffer("known", {1}, Initializer::constant(0));
     return impl.finish(layer, {{"heads", std::int64_t{options.heads}}});
   });
 }

@@ -53,17 +53,20 @@ void expect_sizes(const Layer& layer, const Options& options, Size2d kernel) {
   layer.expect_positive("groups", options.groups);
 }
 
-Value as_image(ModelState& model, const Value& x) {
-  return reshaped(model, x, {0, 0, 1, -1});
+Value as_image(ModelState& model, const Value& x, const std::string& name = "") {
+  return reshaped(model, x, {0, 0, 1, -1}, name);
 }
 
-Value as_sequence(ModelState& model, const Value& image) {
-  return reshaped(model, image, {0, 0, -1});
+Value as_sequence(ModelState& model, const Value& image, const std::string& name = "") {
+  return reshaped(model, image, {0, 0, -1}, name);
 }
 
-/// Adds `bias` [O] to each pixel of `image` [N,O,H,W].
-Value plus_bias(ModelState& model, const Value& image, const Value& bias) {
-  return model.apply(graph::add, {image, reshaped(model, bias, {0, 1, 1})});
+/// Adds `bias` [O] to each pixel of `image` [N,O,H,W], in a node called `name`.
+Value plus_bias(ModelState& model, const Value& image, const Value& bias,
+                const std::string& name = "") {
+  const Value of_planes =
+      reshaped(model, bias, {0, 1, 1}, name.empty() ? "" : name + ".bias_reshaped");
+  return model.apply(graph::add, {image, of_planes}, {}, name);
 }
 
 }  // namespace
@@ -93,7 +96,9 @@ Value Layers::conv1d(const std::string& name, Value x, const Conv1dOptions& opti
   return impl_->calling("conv1d", [&](Impl& impl) {
     expect_rank(impl, "conv1d " + quoted_text(name), x, 3);
     NetworkBuilder::Draft draft(impl.network);
-    Layer layer = impl.layer(graph::conv2d, name, as_image(impl, x));
+    impl.network.expect_new_layer(graph::conv2d, name);
+    Layer layer = impl.layer(graph::conv2d, name, as_image(impl, x, name + ".image"));
+    layer.call_node(name + ".product");
     expect_sizes(layer, options, {1, options.kernel});
     const std::int64_t channels = layer.shape()[1] / options.groups;
     const auto start =
@@ -101,8 +106,9 @@ Value Layers::conv1d(const std::string& name, Value x, const Conv1dOptions& opti
     layer.reshaped_parameter("weight", {options.out_channels, channels, options.kernel}, start,
                              {0, 0, 1, -1});
     if (options.bias) layer.parameter("bias", {options.out_channels}, start);
-    const Value result = impl.finish(layer, attributes_of(options),
-                                     [&](const Value& image) { return as_sequence(impl, image); });
+    const Value result = impl.finish(layer, attributes_of(options), [&](const Value& image) {
+      return as_sequence(impl, image, name);
+    });
     draft.keep();
     return result;
   });
@@ -137,11 +143,12 @@ Value Layers::conv_transpose2d(const std::string& name, Value x,
     const auto [rows, columns] = options.kernel;
     const auto start = fan_in_uniform(static_cast<double>(outputs) * area(options.kernel));
     layer.parameter("weight", {layer.shape()[1], outputs, rows, columns}, start);
+    if (options.bias) layer.call_node(name + ".product");
     const Value bias = options.bias
                            ? impl.value(layer.free_parameter("bias", {options.out_channels}, start))
                            : Value();
     const Value result = impl.finish(layer, attributes_of(options), [&](const Value& image) {
-      return bias ? plus_bias(impl, image, bias) : image;
+      return bias ? plus_bias(impl, image, bias, name) : image;
     });
     draft.keep();
     return result;

@@ -12,13 +12,15 @@ Value Layers::custom(const std::string& op, const std::vector<Value>& inputs) {
     if (inputs.empty())
       throw Error(Errc::invalid_argument,
                   "custom: expected at least one input for op " + quoted_text(op));
-    if (find_custom_op(op) == nullptr) {
+    const CustomOp* const known = find_custom_op(op);
+    if (known == nullptr) {
       const std::vector<std::string> names = custom_op_names();
       throw Error(Errc::invalid_argument,
                   "custom: there is no op " + quoted_text(op) + "; register_op() makes one known" +
                       instead_of(op, std::vector<std::string_view>(names.begin(), names.end())));
     }
-    return impl.apply(graph::custom, inputs, {{"op", op}});
+    return impl.apply(known->backward ? graph::custom : graph::custom_constant, inputs,
+                      {{"op", op}});
   });
 }
 

@@ -54,10 +54,11 @@ inline void expect_rank(const ModelState& model, const std::string& subject, con
                                           ", got " + to_string(shape));
 }
 
-/// Adds a node that gives `x` the shape `shape`, in which 0 keeps the dimension of x and -1 stands
-/// for whatever is left.
-inline Value reshaped(ModelState& model, const Value& x, std::vector<std::int64_t> shape) {
-  return model.apply(graph::reshape, {x}, {{"shape", std::move(shape)}});
+/// Adds a node called `name` that gives `x` the shape `shape`, in which 0 keeps the dimension of x
+/// and -1 stands for whatever is left. An empty `name` stands for one that the model makes up.
+inline Value reshaped(ModelState& model, const Value& x, std::vector<std::int64_t> shape,
+                      const std::string& name = "") {
+  return model.apply(graph::reshape, {x}, {{"shape", std::move(shape)}}, name);
 }
 
 }  // namespace penstock

@@ -6,8 +6,8 @@
 #include "engine/model/model_state.hpp"
 #include "graph/ops/activations/dropout.hpp"
 #include "graph/ops/arithmetic/linear.hpp"
-#include "graph/ops/movement/rearrange.hpp"
 #include "graph/ops/movement/concat.hpp"
+#include "graph/ops/movement/rearrange.hpp"
 #include "graph/ops/movement/slices.hpp"
 #include "graph/ops/recurrent/gru.hpp"
 #include "graph/ops/recurrent/lstm.hpp"
@@ -76,6 +76,10 @@ class RecurrentStack {
     expect_positive("layers", options_.layers);
     expect(options_.dropout >= 0 && options_.dropout <= 1,
            "expected dropout from 0 to 1, got " + number_text(options_.dropout),
+           Errc::invalid_argument);
+    expect(options_.dropout == 0 || options_.layers > 1,
+           "expected no dropout, because it stands between layers and there is one layer, got " +
+               number_text(options_.dropout),
            Errc::invalid_argument);
     expect(&kind_.op == &graph::rnn || options_.nonlinearity == Nonlinearity::tanh,
            "expected Nonlinearity::tanh, because only rnn takes another one",

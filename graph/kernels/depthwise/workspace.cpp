@@ -3,9 +3,9 @@
 namespace penstock::graph {
 namespace {
 
-/// Kernels read and write this many floats behind a plane at most: they compute whole vectors, some
-/// at a time.
-constexpr std::int64_t slack = 128;
+/// Kernels read and write less than a vector, which has 16 floats at most, behind a run. More than
+/// that stays free, so that a plane begins at a new line of the cache.
+constexpr std::int64_t slack = 32;
 
 std::int64_t extent(std::int64_t dilation, std::int64_t kernel) {
   return dilation * (kernel - 1);

@@ -33,6 +33,7 @@ std::int64_t output_size(const Attributes& attributes, const Window2d& window, c
   expect(size >= 1, "expected an output of at least one pixel, got padding " +
                         std::to_string(window.padding[axis]) + ", which leaves " +
                         std::to_string(size));
+  expect_padded(size + 2 * window.padding[axis]);
   return size;
 }
 

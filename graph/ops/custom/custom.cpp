@@ -62,7 +62,6 @@ void forward(const KernelCall& call) {
 
 /// Emits the gradients of those inputs that need one and are f32.
 void backward(GradientContext& context) {
-  if (!op_of(context.attributes()).backward) return;
   std::vector<ValueId> inputs;
   std::vector<std::int64_t> needed;
   for (std::size_t i = 0; i < context.input_count(); ++i) {
@@ -107,12 +106,22 @@ const Op custom{.name = "custom",
                 .infer = infer,
                 .forward = forward,
                 .backward = backward,
-                .cost = streaming_cost<1>};
+                .cost = streaming_cost<1>,
+                .runs_code_of_host = true};
+
+const Op custom_constant{.name = "custom_constant",
+                         .attributes = {attribute::custom_op},
+                         .infer = infer,
+                         .forward = forward,
+                         .cost = streaming_cost<1>,
+                         .runs_code_of_host = true,
+                         .stops_gradient = true};
 
 const Op custom_gradient{.name = "custom_gradient",
                          .attributes = {attribute::custom_op, attribute::needed},
                          .infer = infer_gradient,
                          .forward = forward_gradient,
-                         .cost = streaming_cost<2>};
+                         .cost = streaming_cost<2>,
+                         .runs_code_of_host = true};
 
 }  // namespace penstock::graph

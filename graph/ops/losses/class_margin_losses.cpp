@@ -249,6 +249,16 @@ void forward_multilabel_gradient(const KernelCall& call) {
   }
 }
 
+/// Returns the cost of the multi-label loss, or of its gradient, if half of the classes of a row
+/// are labels: each class is looked up among the labels, and each label is compared with all
+/// others.
+Cost multilabel_cost(const Attributes& attributes, Types in, Types out) {
+  Cost cost = streaming_cost<0>(attributes, in, out);
+  const auto elements = static_cast<double>(in[0].shape.elements());
+  cost.flops = 1.25 * elements * static_cast<double>(in[0].shape[-1]);
+  return cost;
+}
+
 }  // namespace
 
 const Op multi_margin_loss{
@@ -277,7 +287,7 @@ const Op multilabel_margin_loss{.name = "multilabel_margin_loss",
                                 .infer = infer_multilabel,
                                 .forward = forward_multilabel,
                                 .backward = backward_multilabel,
-                                .cost = streaming_cost<20>,
+                                .cost = multilabel_cost,
                                 .workspace = terms_workspace,
                                 .samples = multilabel_samples,
                                 .make_valid = fill_half_of_labels,
@@ -288,7 +298,7 @@ const Op multilabel_margin_loss_gradient{.name = "multilabel_margin_loss_gradien
                                          .attributes = {attribute::reduction},
                                          .infer = infer_multilabel_gradient,
                                          .forward = forward_multilabel_gradient,
-                                         .cost = streaming_cost<20>,
+                                         .cost = multilabel_cost,
                                          .make_valid = fill_half_of_labels};
 
 }  // namespace penstock::graph

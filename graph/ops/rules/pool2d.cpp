@@ -1,5 +1,6 @@
 #include "graph/ops/rules/pool2d.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "graph/ops/rules/expect.hpp"
@@ -10,13 +11,16 @@ namespace penstock::graph {
 namespace {
 
 /// Returns how many windows there are along each axis if a window may end outside of the padded
-/// image. `counts` are the windows that end inside of it.
-Pair rounded_up(const Window2d& window, Pair counts, const Shape& x) {
+/// image. Each of them begins in the image or in the padding before it.
+Pair rounded_up_counts(const Window2d& window, const Shape& x) {
+  expect_window(window);
+  Pair counts{};
   for (std::size_t axis = 0; axis < 2; ++axis) {
-    const std::int64_t before = x[static_cast<std::ptrdiff_t>(axis) + 2] + window.padding[axis];
-    const std::int64_t next = counts[axis] * window.stride[axis];
-    const std::int64_t last_end = next - window.stride[axis] + window.kernel[axis];
-    if (last_end < before + window.padding[axis] && next < before) ++counts[axis];
+    const std::int64_t size = x[static_cast<std::ptrdiff_t>(axis) + 2];
+    const std::int64_t padding = window.padding[axis], stride = window.stride[axis];
+    const std::int64_t left = std::max<std::int64_t>(size + 2 * padding - window.kernel[axis], 0);
+    counts[axis] = (left + stride - 1) / stride + 1;
+    if ((counts[axis] - 1) * stride >= size + padding) --counts[axis];
   }
   return counts;
 }
@@ -27,8 +31,8 @@ Shape pooled_shape(const Attributes& attributes, const TensorType& x) {
   expect(x.shape[2] > 0 && x.shape[3] > 0,
          "expected x with at least one pixel, got " + to_string(x));
   const Window2d window = pool_window(attributes);
-  Pair counts = window_counts(window, x);
-  if (attribute::ceil_mode.of(attributes)) counts = rounded_up(window, counts, x.shape);
+  const Pair counts = attribute::ceil_mode.of(attributes) ? rounded_up_counts(window, x.shape)
+                                                          : window_counts(window, x);
   // Padding as wide as the kernel gives windows that see padding only. This limit is PyTorch's.
   for (std::size_t axis = 0; axis < 2; ++axis)
     expect(2 * window.padding[axis] <= window.kernel[axis],
@@ -59,7 +63,7 @@ Pooling pooling(const Attributes& attributes, const Shape& x, const Shape& y) {
           .stride_width = window.stride[1],
           .padding_height = window.padding[0],
           .padding_width = window.padding[1],
-          .counts_padding = attribute::count_include_pad.of(attributes) != 0};
+          .counts_padding = attribute::count_include_pad.of(attributes)};
 }
 
 PooledPlanes planes_of(const KernelCall& call, const Shape& image, const Shape& output) {

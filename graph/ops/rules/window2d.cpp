@@ -53,6 +53,12 @@ Window2d pool_window(const Attributes& attributes) {
           .padding = attribute::padding.of(attributes)};
 }
 
+void expect_padded(std::int64_t size) {
+  expect(size <= largest, "expected an image with its padding of at most " +
+                              std::to_string(largest) + " rows and columns, got " +
+                              std::to_string(size));
+}
+
 void expect_window(const Window2d& window) {
   expect_range(window.kernel, 1, "kernel");
   expect_range(window.stride, 1, "stride");
@@ -65,6 +71,7 @@ Pair window_counts(const Window2d& window, const TensorType& x) {
   Pair counts{}, padded{};
   for (std::size_t axis = 0; axis < 2; ++axis) {
     padded[axis] = x.shape[static_cast<std::ptrdiff_t>(axis) + 2] + 2 * window.padding[axis];
+    expect_padded(padded[axis]);
     counts[axis] = (padded[axis] - window.extent(axis)) / window.stride[axis] + 1;
   }
   expect(window.extent(0) <= padded[0] && window.extent(1) <= padded[1],

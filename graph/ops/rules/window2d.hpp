@@ -55,9 +55,8 @@ inline constexpr IntegerAttribute groups{"groups", 1};
 /// `ceil_mode` says whether a last window that is partly outside of the padded image is pooled,
 /// too, if it begins inside the image or the padding before it.
 inline constexpr FlagAttribute ceil_mode{"ceil_mode"};
-/// `count_include_pad` says whether an average counts the padding as zeros, which 1 says, or leaves
-/// it out, which 0 says.
-inline constexpr IntegerAttribute count_include_pad{"count_include_pad", 1};
+/// `count_include_pad` says whether an average counts the padding as zeros, or leaves it out.
+inline constexpr FlagAttribute count_include_pad{"count_include_pad", true};
 
 }  // namespace attribute
 
@@ -71,6 +70,8 @@ Window2d pool_window(const Attributes& attributes);
 /// Checks that no number of `window` is too small or too large.
 /// @throws Error shape_mismatch with a text that names what is out of range.
 void expect_window(const Window2d& window);
+/// Checks that an image with its padding has not too many rows or columns, which are `size`.
+void expect_padded(std::int64_t size);
 /// Returns how many windows fit along each axis into `x` [N,C,H,W] with its padding.
 /// @throws Error shape_mismatch with a text that names what is out of range, or says that the
 /// kernel is too large.

@@ -10,6 +10,7 @@
 #include "graph/kernels/products/workspace.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "penstock/error.hpp"
 
 namespace penstock::graph {
 
@@ -41,7 +42,7 @@ void expect_rows(const TensorType& type, std::string_view name) {
 }
 
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
-  expect_inputs(in, 6, "q, k, v, position, keys, values");
+  expect_inputs(in, 7, "q, k, v, position, keys, values, known");
   constexpr std::array<std::string_view, 3> names{"q", "k", "v"};
   for (std::size_t i = 0; i < names.size(); ++i) expect_rows(in[i], names[i]);
   const std::int64_t heads = attribute::heads.of(attributes);
@@ -63,7 +64,8 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
                                      " rows, got " + std::to_string(in[4].shape[0]));
   expect_shape(in[4], {in[4].shape[0], q[2]}, "keys");
   expect_shape(in[5], {in[4].shape[0], v[2]}, "values");
-  return {in[2], in[4], in[5]};
+  expect_shape(in[6], {1}, "known");
+  return {in[2], in[4], in[5], in[6]};
 }
 
 /// Copies a buffer to its new place, if that is another one, and writes `rows` to it from row
@@ -108,9 +110,24 @@ void attend(const Sizes& sizes, std::int64_t keys, const float* q, const float* 
                             {}, product);
 }
 
+/// Returns where the new rows begin. Checks that all rows before them are known, which are so many
+/// as `known` says, and writes how many are known with them to `known_after`.
+std::int64_t next_position(const Operand& position, std::int64_t rows, const Operand& known,
+                           const Operand& known_after) {
+  const std::int64_t at = position.i64()[0];
+  const auto before = static_cast<std::int64_t>(known.f32()[0]);
+  if (at > before)
+    throw Error(Errc::invalid_data, "expected a position of at most " + std::to_string(before) +
+                                        ", because that many rows of the sequence are known, got " +
+                                        std::to_string(at));
+  known_after.f32()[0] = static_cast<float>(at + rows);
+  return at;
+}
+
 void forward(const KernelCall& call) {
   const Operand &q = call.inputs[0], &keys = call.outputs[1], &values = call.outputs[2];
-  const std::int64_t position = call.inputs[3].i64()[0];
+  const std::int64_t position =
+      next_position(call.inputs[3], q.shape()[1], call.inputs[6], call.outputs[3]);
   append(call.inputs[4], call.inputs[1], position, keys);
   append(call.inputs[5], call.inputs[2], position, values);
   const Sizes sizes(call.attributes, q.shape(), keys.shape(), values.shape());
@@ -142,16 +159,23 @@ std::vector<IndexRange> index_ranges(const Attributes& attributes, Types in) {
   return {{.input = 3, .end = sizes.length - sizes.rows + 1, .element = "position"}};
 }
 
+/// Makes all rows of the sequence known, and begins with the first one.
+void make_valid(const Attributes&, std::span<const Operand> inputs) {
+  inputs[3].i64()[0] = 0;
+  inputs[6].f32()[0] = static_cast<float>(inputs[4].shape()[0]);
+}
+
+// The draws of known rows are below 1, so that only the first position is one that the op takes.
 std::vector<OpSample> samples() {
   const auto f32 = [](const Shape& shape) { return TensorType{DType::f32, shape}; };
-  const TensorType position{DType::i64, {1}};
+  const TensorType position{DType::i64, {1}}, known = f32({1});
   return {{.inputs = {f32({1, 1, 6}), f32({1, 1, 6}), f32({1, 1, 4}), position, f32({9, 6}),
-                      f32({9, 4})},
+                      f32({9, 4}), known},
            .attributes = {{"heads", 2}},
-           .labels = 9},
+           .labels = 1},
           {.inputs = {f32({1, 3, 4}), f32({1, 3, 4}), f32({1, 3, 4}), position, f32({5, 4}),
-                      f32({5, 4})},
-           .labels = 3}};
+                      f32({5, 4}), known},
+           .labels = 1}};
 }
 
 }  // namespace
@@ -162,8 +186,9 @@ const Op cached_attention{.name = "cached_attention",
                           .forward = forward,
                           .cost = cost,
                           .workspace = workspace,
-                          .updates = {{4, 1}, {5, 2}},
+                          .updates = {{4, 1}, {5, 2}, {6, 3}},
                           .samples = samples,
+                          .make_valid = make_valid,
                           .index_ranges = index_ranges,
                           .keeps_state = true};
 

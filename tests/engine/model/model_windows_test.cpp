@@ -101,16 +101,30 @@ TEST(ModelConvTranspose2d, PutsAKernelForEachPixel) {
                  1000.5f, 2000.5f, 300.5f, 400.5f, 3000.5f, 4000.5f, 0.5f,  0.5f,  0.5f,   0.5f})));
 }
 
+TEST(ModelWindows, GiveTheirNameToTheLastNodeAndBeginABlockAtTheFirst) {
+  Model model;
+  const Value row = model.input("row", {4, 11}), image = model.input("image", {4, 3, 3});
+  const Value y = model.conv1d("c", row, {.out_channels = 6, .kernel = 3});
+  const Value z = model.conv_transpose2d("up", image, {.out_channels = 2, .kernel = 2});
+  EXPECT_EQ(model.tensor_name(y), "c");
+  EXPECT_EQ(model.tensor_name(z), "up");
+  model.begin_block_at("c", "second");
+  for (const graph::Node& node : ModelAccess::graph(model).nodes)
+    EXPECT_EQ(ModelAccess::graph(model).blocks[static_cast<std::size_t>(node.block)].name, "second")
+        << node.name;
+}
+
 TEST(ModelConvTranspose2d, RefusesWhatItCannotDo) {
   Model model;
   const Value x = model.input("x", {4, 3, 3});
-  EXPECT_EQ(refusal(Errc::shape_mismatch,
-                    [&] {
-                      model.conv_transpose2d("c", x,
-                                             {.out_channels = 2, .kernel = 2, .output_padding = 1});
-                    }),
-            "conv_transpose2d \"c\": expected an output padding from 0 to less than the stride, "
-            "which is 1, got 1");
+  EXPECT_EQ(
+      refusal(Errc::shape_mismatch,
+              [&] {
+                model.conv_transpose2d("c", x,
+                                       {.out_channels = 2, .kernel = 2, .output_padding = 1});
+              }),
+      "conv_transpose2d \"c.product\": expected an output padding from 0 to less than the stride, "
+      "which is 1, got 1");
   EXPECT_EQ(refusal(Errc::shape_mismatch,
                     [&] {
                       model.conv_transpose2d("c", x, {.out_channels = 3, .kernel = 2, .groups = 2});

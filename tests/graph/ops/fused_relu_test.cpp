@@ -56,5 +56,16 @@ TEST(FusedRelu, OfAConvolutionIsThatOfTheTwoOps) {
                         uniform({results, channels / groups, 3, 3}, 2), bias_of(results)}});
 }
 
+TEST(FusedRelu, OfADepthwiseConvolutionIsThatOfTheTwoOps) {
+  std::vector<float> pixels(2 * 6 * 7 * 5, 0.5f);
+  pixels[3] = std::numeric_limits<float>::quiet_NaN();
+  for (const std::int64_t stride : {1, 2})
+    for (const Tensor& x : {uniform({2, 6, 7, 5}, 1), Tensor({2, 6, 7, 5}, pixels)})
+      expect_same_as_two_ops(
+          {.op = &graph::conv2d,
+           .attributes = {{"groups", std::int64_t{6}}, {"padding", 1}, {"stride", stride}},
+           .inputs = {x, uniform({6, 1, 3, 3}, 2), bias_of(6)}});
+}
+
 }  // namespace
 }  // namespace penstock::testing

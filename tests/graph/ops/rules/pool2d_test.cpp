@@ -63,6 +63,42 @@ TEST(MaxPool2d, NeverTakesPadding) {
   EXPECT_EQ(dx, (Floats{1, 2, 2, 4}));
 }
 
+/// Returns 0, 1, 2 and so on.
+Tensor counted_up(const Shape& shape) {
+  Floats numbers;
+  for (std::int64_t i = 0; i < shape.elements(); ++i) numbers.push_back(static_cast<float>(i));
+  return {shape, std::span<const float>(numbers)};
+}
+
+void expect_near(const Floats& got, const Floats& expected) {
+  ASSERT_EQ(got.size(), expected.size());
+  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], 1e-5f) << i;
+}
+
+// These numbers are PyTorch's.
+TEST(Pools, CountWindowsThatEndOutsideAsPyTorchDoes) {
+  const Tensor odd = counted_up({1, 1, 5, 7});
+  const Attributes halves{{"kernel", 2}, {"ceil_mode", 1}};
+  EXPECT_EQ(pool(max_pool2d, odd, halves).y,
+            (Floats{8, 10, 12, 13, 22, 24, 26, 27, 29, 31, 33, 34}));
+  expect_near(pool(avg_pool2d, odd, halves).y,
+              {4, 6, 8, 9.5f, 18, 20, 22, 23.5f, 28.5f, 30.5f, 32.5f, 34});
+  const Attributes wide{{"kernel", 3}, {"stride", 2}, {"ceil_mode", 1}};
+  EXPECT_EQ(pool(max_pool2d, counted_up({1, 1, 2, 2}), wide).y, (Floats{3}));
+  expect_near(pool(avg_pool2d, counted_up({1, 1, 2, 2}), wide).y, {1.5f});
+}
+
+TEST(AvgPool2d, DividesByWhatItCountsInCeilMode) {
+  Attributes attributes{{"kernel", 3}, {"stride", 2}, {"padding", 1}, {"ceil_mode", 1}};
+  const Tensor x = counted_up({1, 1, 6, 8});
+  expect_near(pool(avg_pool2d, x, attributes).y,
+              {2,         4,  16 / 3.0f, 20 / 3.0f, 11 / 3.0f, 11,    18, 20, 22, 11.5f,
+               65 / 3.0f, 34, 36,        38,        19.5f,     13.5f, 21, 22, 23, 11.75f});
+  attributes.set("count_include_pad", std::int64_t{0});
+  expect_near(pool(avg_pool2d, x, attributes).y, {4.5f,  6,  8,  10, 11, 16.5f, 18, 20, 22, 23,
+                                                  32.5f, 34, 36, 38, 39, 40.5f, 42, 44, 46, 47});
+}
+
 TEST(AvgPool2d, CountsPaddingAsZeros) {
   const auto [y, dx] = pool(avg_pool2d, {{1, 1, 2, 2}, {4, 8, 12, 16}},
                             {{"kernel", 2}, {"stride", 2}, {"padding", 1}});
