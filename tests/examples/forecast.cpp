@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
   options.training.gradient_accumulation = 2;
   TrainingModel training(model, options, AdamW{.learning_rate = 0.01});
   DataLoader data(tensor_dataset(windows(1024)), options, {.shuffle = true});
-  fit(training, data, {.epochs = 1000, .max_updates = argc > 1 ? std::stoi(argv[1]) : 320});
+  fit(training, data, {.epochs = 1000, .max_updates = argc > 1 ? std::stoi(argv[1]) : 800});
 
   // No training has seen the steps from 2000 on.
   InferenceModel inference(model, {.batch_size = 1});
