@@ -16,8 +16,7 @@ constexpr std::int64_t window = 24, width = 32;
 Model forecaster() {
   Model model("forecaster", 1);
   const Value values = model.input("values", {window, 1}), next = model.input("next", {1});
-  const Recurrent lstm =
-      model.lstm("lstm", values, {.hidden_size = width, .layers = 2, .dropout = 0.05});
+  const Recurrent lstm = model.lstm("lstm", values, {.hidden_size = width, .layers = 2});
   const Value last_layer = model.flatten(model.slice(lstm.hidden, 1, 1, 2));
   const Value forecast = model.linear("head", last_layer, 1);
   model.output("forecast", forecast);
@@ -61,9 +60,12 @@ int main(int argc, char** argv) {
   Model model = forecaster();
   Options options{.batch_size = 16};
   options.training.gradient_accumulation = 2;
-  TrainingModel training(model, options, AdamW{.learning_rate = 0.01});
+  const int updates = argc > 1 ? std::stoi(argv[1]) : 640;
+  Optimizer optimizer = AdamW{.learning_rate = 0.01};
+  optimizer.schedule = LearningRateSchedule::cosine(updates, 0.01);
+  TrainingModel training(model, options, optimizer);
   DataLoader data(tensor_dataset(windows(1024)), options, {.shuffle = true});
-  fit(training, data, {.epochs = 1000, .max_updates = argc > 1 ? std::stoi(argv[1]) : 320});
+  fit(training, data, {.epochs = 1000, .max_updates = updates});
 
   // No training has seen the steps from 2000 on.
   InferenceModel inference(model, {.batch_size = 1});
