@@ -57,7 +57,7 @@ const Tensor& StepResult::anchor(const std::string& name) const {
 class TrainingModel::Impl : public ModelBody {
  public:
   Impl(const Model& model, const Options& options, const Optimizer& optimizer,
-       const Objective& objective)
+       const Objective& objective = {})
       : ModelBody(model, options, &optimizer, objective), model_(model) {}
 
   const Model& model() const { return model_; }
@@ -104,7 +104,8 @@ class TrainingModel::Impl : public ModelBody {
 };
 
 TrainingModel::TrainingModel(const Model& model, const Options& options, const Optimizer& optimizer)
-    : TrainingModel(model, options, optimizer, Objective()) {}
+    : impl_(made_as_one_call<Impl>(model, "the constructor of a TrainingModel", options,
+                                   optimizer)) {}
 
 TrainingModel::TrainingModel(const Model& model, const Options& options, const Optimizer& optimizer,
                              const Objective& objective)

@@ -26,6 +26,22 @@ void write_newest(ParameterStore& store, OutputFile& file) {
   write_weights(file, weights);
 }
 
+/// Loads what `options` say from the file at `path` into `impl`.
+LoadedWeights load(ModelState& impl, const std::string& path, const LoadOptions& options) {
+  WeightsChoice choice;
+  const WeightsFile file =
+      read_weights_file(path, "weights file", [&](const WeightsHeader& header) {
+        choice =
+            choose_weights(header, impl.weights.parameters(), impl.network.graph().name, options);
+      });
+  std::vector<Tensor> values(choice.tensors.size());
+  if (!choice.names.left.empty()) values = impl.weights.newest();
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!choice.tensors[i].empty()) values[i] = file.tensors.at(choice.tensors[i]);
+  impl.weights.replace(std::move(values));
+  return std::move(choice.names);
+}
+
 }  // namespace
 
 Tensor Model::weight(const std::string& name) const {
@@ -73,21 +89,14 @@ void Model::save_weights(OutputFile& file) const {
   impl_->calling("Model::save_weights", [&](Impl& impl) { write_newest(impl.weights, file); });
 }
 
+LoadedWeights Model::load_weights(const std::string& path) {
+  return impl_->calling("Model::load_weights",
+                        [&](Impl& impl) { return load(impl, path, LoadOptions()); });
+}
+
 LoadedWeights Model::load_weights(const std::string& path, const LoadOptions& options) {
-  return impl_->calling("Model::load_weights", [&](Impl& impl) {
-    WeightsChoice choice;
-    const WeightsFile file =
-        read_weights_file(path, "weights file", [&](const WeightsHeader& header) {
-          choice =
-              choose_weights(header, impl.weights.parameters(), impl.network.graph().name, options);
-        });
-    std::vector<Tensor> values(choice.tensors.size());
-    if (!choice.names.left.empty()) values = impl.weights.newest();
-    for (std::size_t i = 0; i < values.size(); ++i)
-      if (!choice.tensors[i].empty()) values[i] = file.tensors.at(choice.tensors[i]);
-    impl.weights.replace(std::move(values));
-    return std::move(choice.names);
-  });
+  return impl_->calling("Model::load_weights",
+                        [&](Impl& impl) { return load(impl, path, options); });
 }
 
 }  // namespace penstock

@@ -214,12 +214,15 @@ class Model : public LossFunctions {
   /// Writes all weights to `file`, which the caller commits. @throws Error io_error, and as
   /// weight().
   void save_weights(OutputFile& file) const;
-  /// Reads weights from a file. Unless `options` say otherwise, the file must have every parameter
-  /// and buffer, with its shape, and nothing else. Returns which ones were loaded.
+  /// Reads all weights from a file, which must have every parameter and buffer, with its shape, and
+  /// nothing else. Returns which ones were loaded.
   /// @throws Error io_error; corrupt_file; unsupported for types other than f32 and i64;
-  /// shape_mismatch naming file and tensor; invalid_argument for options that fit neither the model
+  /// shape_mismatch naming file and tensor. No weight has changed then.
+  LoadedWeights load_weights(const std::string& path);
+  /// Reads weights from a file as `options` say, and returns which ones were loaded.
+  /// @throws Error as the other function; invalid_argument for options that fit neither the model
   /// nor the file; and as weight() if parameters keep their values. No weight has changed then.
-  LoadedWeights load_weights(const std::string& path, const LoadOptions& options = {});
+  LoadedWeights load_weights(const std::string& path, const LoadOptions& options);
 
  private:
   friend struct ModelAccess;  // Training and inference models use ModelAccess.
