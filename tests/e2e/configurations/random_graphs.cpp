@@ -159,16 +159,19 @@ class RandomGraph {
   }
 
   Value norm() {
+    // A norm without parameters has constants, which read no input. A stage may not be made of
+    // constants alone, and so the first layer has none.
+    const bool is_first = names_ == 0;
     if (!is_image(x_))
       return draws_.coin() ? model_.layer_norm(next_name(), x_)
-                           : model_.rms_norm(next_name(), x_, 1, 1e-5, draws_.coin());
+                           : model_.rms_norm(next_name(), x_, 1, 1e-5, draws_.coin() || is_first);
     // If an image is a single pixel, a channel of a micro-batch of one sample is a single value,
     // and so has no variance.
     const bool batch = size(x_, 2) * size(x_, 3) > 1 && draws_.coin();
     if (batch)
       return model_.batch_norm2d(next_name(), x_,
                                  {.momentum = draws_.coin() ? std::optional(0.1) : std::nullopt,
-                                  .affine = draws_.coin(),
+                                  .affine = draws_.coin() || is_first,
                                   .track_running_stats = draws_.below(4) != 0});
     const std::int64_t channels = size(x_, 1);
     return model_.group_norm(next_name(), x_, draws_.coin() ? 1 : channels);

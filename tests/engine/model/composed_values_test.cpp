@@ -1,0 +1,171 @@
+// These tests compare what layers that are made of several ops compute with their formulas.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "penstock/inference_model.hpp"
+#include "penstock/model.hpp"
+#include "tests/support/random_tensor.hpp"
+
+namespace penstock {
+namespace {
+
+using TwoInputs = std::function<Value(Model&, Value x, Value target)>;
+using Numbers = std::vector<double>;
+
+/// A TwoRows has two samples of four numbers, and targets from 0 to 1 for them.
+struct TwoRows {
+  Tensor x = testing::uniform({2, 4}, 1, -3, 3), target = testing::uniform({2, 4}, 2, 0.1, 0.9);
+
+  double at(std::size_t i) const { return x.as<float>()[i]; }
+  double target_at(std::size_t i) const { return target.as<float>()[i]; }
+};
+
+/// Returns what `layers` compute of `rows`.
+Numbers outcome(const TwoRows& rows, const TwoInputs& layers) {
+  Model model;
+  const Value x = model.input("x", {4}), target = model.input("target", {4});
+  model.output("y", layers(model, x, target));
+  model.output("target again", model.relu(target));
+  InferenceModel inference(model, {.batch_size = 2});
+  const StepResult result = inference.run({rows.x, rows.target});
+  const auto values = result.output("y").as<float>();
+  return {values.begin(), values.end()};
+}
+
+void expect_numbers(const Numbers& actual, const Numbers& exact) {
+  ASSERT_EQ(actual.size(), exact.size());
+  for (std::size_t i = 0; i < exact.size(); ++i)
+    EXPECT_NEAR(actual[i], exact[i], 2e-6 * std::max(1.0, std::abs(exact[i]))) << "element " << i;
+}
+
+/// Returns `formula(i)` for each element of the two rows.
+Numbers of_each(const std::function<double(std::size_t)>& formula) {
+  Numbers values;
+  for (std::size_t i = 0; i < 8; ++i) values.push_back(formula(i));
+  return values;
+}
+
+double sigmoid_of(double x) {
+  return 1 / (1 + std::exp(-x));
+}
+
+constexpr float four_weights[] = {0.5f, 2.0f, 1.0f, 3.0f};
+
+Value weights_of(Model& model) {
+  return model.constant("weight", Tensor({4}, four_weights));
+}
+
+TEST(ComposedValues, OfActivations) {
+  const TwoRows rows;
+  expect_numbers(outcome(rows, [](Model& m, Value x, Value) { return m.tanhshrink(x); }),
+                 of_each([&](std::size_t i) { return rows.at(i) - std::tanh(rows.at(i)); }));
+  expect_numbers(outcome(rows, [](Model& m, Value x, Value) { return m.glu(x); }),
+                 {rows.at(0) * sigmoid_of(rows.at(2)), rows.at(1) * sigmoid_of(rows.at(3)),
+                  rows.at(4) * sigmoid_of(rows.at(6)), rows.at(5) * sigmoid_of(rows.at(7))});
+  expect_numbers(outcome(rows, [](Model& m, Value x, Value) { return m.softmin(x); }),
+                 of_each([&](std::size_t i) {
+                   double sum = 0;
+                   for (std::size_t j = i / 4 * 4; j < i / 4 * 4 + 4; ++j)
+                     sum += std::exp(-rows.at(j));
+                   return std::exp(-rows.at(i)) / sum;
+                 }));
+}
+
+TEST(ComposedValues, OfWeightedBinaryCrossEntropies) {
+  const TwoRows rows;
+  const auto none = LossReduction::none;
+  expect_numbers(outcome(rows,
+                         [&](Model& m, Value x, Value t) {
+                           return m.binary_cross_entropy(m.sigmoid(x), t, none, weights_of(m));
+                         }),
+                 of_each([&](std::size_t i) {
+                   const double p = sigmoid_of(rows.at(i)), t = rows.target_at(i);
+                   return -four_weights[i % 4] * (t * std::log(p) + (1 - t) * std::log(1 - p));
+                 }));
+  expect_numbers(outcome(rows,
+                         [&](Model& m, Value x, Value t) {
+                           const Value weight = weights_of(m);
+                           return m.binary_cross_entropy_with_logits(x, t, none, weight, weight);
+                         }),
+                 of_each([&](std::size_t i) {
+                   const double p = sigmoid_of(rows.at(i)), t = rows.target_at(i);
+                   const double w = four_weights[i % 4];
+                   return -w * (w * t * std::log(p) + (1 - t) * std::log(1 - p));
+                 }));
+}
+
+TEST(ComposedValues, OfAGaussianLossWithOneVarianceForEachSample) {
+  const TwoRows rows;
+  expect_numbers(outcome(rows,
+                         [](Model& m, Value x, Value t) {
+                           const Value variance = m.slice(t, 1, 0, 1);
+                           return m.gaussian_nll_loss(x, t, variance,
+                                                      {.reduction = LossReduction::none});
+                         }),
+                 of_each([&](std::size_t i) {
+                   const double v = rows.target_at(i / 4 * 4), d = rows.at(i) - rows.target_at(i);
+                   return (std::log(v) + d * d / v) / 2;
+                 }));
+}
+
+TEST(ComposedValues, OfNormsWithoutParameters) {
+  const TwoRows rows;
+  const auto mean_of = [&](std::size_t row, double power) {
+    double sum = 0;
+    for (std::size_t i = 0; i < 4; ++i) sum += std::pow(rows.at(4 * row + i), power);
+    return sum / 4;
+  };
+  expect_numbers(
+      outcome(rows, [](Model& m, Value x, Value) { return m.rms_norm("n", x, 1, 0.1, false); }),
+      of_each([&](std::size_t i) { return rows.at(i) / std::sqrt(mean_of(i / 4, 2) + 0.1); }));
+  expect_numbers(outcome(rows, [](Model& m, Value x,
+                                  Value) { return m.layer_norm("n", x, 1, 0.1, true, false); }),
+                 of_each([&](std::size_t i) {
+                   const double mean = mean_of(i / 4, 1);
+                   return (rows.at(i) - mean) / std::sqrt(mean_of(i / 4, 2) - mean * mean + 0.1);
+                 }));
+}
+
+// Of two numbers, the deviations from their mean are the same but for the sign.
+TEST(ComposedValues, OfABatchNormThatTracksNothingAreThoseOfTheMicroBatch) {
+  const TwoRows rows;
+  expect_numbers(outcome(rows,
+                         [](Model& m, Value x, Value) {
+                           return m.batch_norm1d(
+                               "n", x, {.eps = 0.1, .affine = false, .track_running_stats = false});
+                         }),
+                 of_each([&](std::size_t i) {
+                   const double half = (rows.at(i) - rows.at((i + 4) % 8)) / 2;
+                   return half / std::sqrt(half * half + 0.1);
+                 }));
+}
+
+TEST(ComposedValues, OfAWeightNormHaveTheLengthsOfG) {
+  const TwoRows rows;
+  Tensor v;
+  const Numbers y = outcome(rows, [&](Model& m, Value x, Value) {
+    const Value weight = m.weight_norm("fc", {3, 4});
+    v = m.weight("fc.weight_v");
+    m.set_weight("fc.weight_g", Tensor({3, 1}, {1.0f, 2.0f, 3.0f}));
+    return m.linear(x, weight);
+  });
+  Numbers exact;
+  for (std::size_t row = 0; row < 2; ++row)
+    for (std::size_t out = 0; out < 3; ++out) {
+      double product = 0, square = 0;
+      for (std::size_t i = 0; i < 4; ++i) {
+        const double element = v.as<float>()[4 * out + i];
+        product += element * rows.at(4 * row + i);
+        square += element * element;
+      }
+      exact.push_back(static_cast<double>(out + 1) * product / std::sqrt(square));
+    }
+  expect_numbers(y, exact);
+}
+
+}  // namespace
+}  // namespace penstock
