@@ -15,7 +15,7 @@ using testing::ops_of;
 using testing::refusal;
 using Names = std::vector<std::string>;
 
-Names parameter_names(const Model& model) {
+Names names_with_shapes(const Model& model) {
   Names names;
   for (const ParameterInfo& parameter : model.parameters())
     names.push_back(parameter.name + " " + to_string(parameter.shape));
@@ -29,8 +29,8 @@ TEST(ModelRecurrent, LayersHaveTheShapesAndTheParametersOfPyTorch) {
   EXPECT_EQ(model.shape(lstm.hidden), (Shape{1, 1, 4}));
   EXPECT_EQ(model.shape(lstm.cell), (Shape{1, 1, 4}));
   EXPECT_EQ(model.tensor_name(lstm.output), "lstm");
-  EXPECT_EQ(parameter_names(model), (Names{"lstm.weight_ih_l0 [16,3]", "lstm.weight_hh_l0 [16,4]",
-                                           "lstm.bias_ih_l0 [16]", "lstm.bias_hh_l0 [16]"}));
+  EXPECT_EQ(names_with_shapes(model), (Names{"lstm.weight_ih_l0 [16,3]", "lstm.weight_hh_l0 [16,4]",
+                                             "lstm.bias_ih_l0 [16]", "lstm.bias_hh_l0 [16]"}));
   EXPECT_EQ(ops_of(model), (std::vector<std::string_view>{"linear", "lstm", "reshape", "reshape"}));
 }
 
@@ -42,7 +42,7 @@ TEST(ModelRecurrent, LayersAndDirectionsAreNumberedAsInPyTorch) {
   EXPECT_EQ(model.shape(gru.output), (Shape{1, 7, 8}));
   EXPECT_EQ(model.shape(gru.hidden), (Shape{1, 4, 4}));
   EXPECT_FALSE(gru.cell);
-  EXPECT_EQ(parameter_names(model),
+  EXPECT_EQ(names_with_shapes(model),
             (Names{"gru.weight_ih_l0 [12,3]", "gru.weight_hh_l0 [12,4]",
                    "gru.weight_ih_l0_reverse [12,3]", "gru.weight_hh_l0_reverse [12,4]",
                    "gru.weight_ih_l1 [12,8]", "gru.weight_hh_l1 [12,4]",
