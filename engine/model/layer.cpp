@@ -47,8 +47,8 @@ void Layer::parameter(const std::string& suffix, const std::vector<std::int64_t>
 void Layer::reshaped_parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,
                                const Initializer& initializer, std::vector<std::int64_t> seen) {
   const graph::ValueId value = variable(suffix, dims, initializer, graph::ValueKind::parameter);
-  inputs_.push_back(network_.node(graph::reshape, {value}, {{"shape", std::move(seen)}},
-                                  name_ + "." + suffix + "_reshaped"));
+  inputs_.push_back(
+      network_.node(graph::reshape, {value}, {{"shape", std::move(seen)}}, name_ + "/" + suffix));
 }
 
 void Layer::leading_parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,

@@ -222,10 +222,15 @@ void NetworkBuilder::begin_block_at(const std::string& layer, const std::string&
 }
 
 graph::NodeId NetworkBuilder::first_node_of(const std::string& layer) const {
-  // A layer that is made of several nodes gives its own name to the last one.
-  const auto at = std::ranges::find_if(graph_.nodes, [&](const graph::Node& node) {
-    return node.name == layer || node.name.starts_with(layer + ".");
-  });
+  const auto first = [&](const auto& belongs) {
+    return std::ranges::find_if(graph_.nodes, belongs, &graph::Node::name);
+  };
+  // A layer that is made of several nodes gives its own name to the last one, and names such as
+  // "lstm/gates_l0" to the others.
+  auto at = first(
+      [&](const std::string& name) { return name == layer || name.starts_with(layer + "/"); });
+  if (at == graph_.nodes.end())
+    at = first([&](const std::string& name) { return name.starts_with(layer + "."); });
   if (at == graph_.nodes.end())
     refuse(Errc::invalid_argument, "begin_block_at " + quoted_text(layer) +
                                        ": there is no layer of that name" +

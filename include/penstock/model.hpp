@@ -113,8 +113,8 @@ class Model : public LossFunctions {
   /// the block is on, which holds for block "start", too. The model is unchanged then.
   void begin_block(const std::string& name, int ipu = -1);
   /// Begins a block called `name` at a layer that exists already, which may be the loss. The layer
-  /// is the first one that is called `layer` or whose name begins with `layer` and a dot ("layer4"
-  /// finds "layer4.0.conv1"). Training and inference models that were made
+  /// is the one called `layer`; failing that, it is the first one whose name begins with `layer`
+  /// and a dot ("layer4" finds "layer4.0.conv1"). Training and inference models that were made
   /// before do not change.
   /// @throws Error invalid_argument if there is no such layer, or if a block begins there already;
   /// invalid_model and invalid_topology as begin_block(). The model is unchanged then.

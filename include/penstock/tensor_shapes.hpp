@@ -114,8 +114,9 @@ class TensorShapes {
  protected:
   TensorShapes() = default;
 
-  using Impl = ModelState;
-  std::shared_ptr<Impl> impl_;  // The constructor of Model sets impl_.
+  using Impl = ModelState;  ///< The methods' sources call a ModelState so.
+  std::shared_ptr<Impl>
+      impl_;  ///< This is what copies of a Model share. Model's constructor sets it.
 };
 
 }  // namespace penstock

@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "penstock/standard.hpp"
+
 namespace penstock {
 
 /// A ModelState is what the copies of a Model share: the network and its weights.

@@ -98,14 +98,14 @@ int main() {
   const Options options{.batch_size = 32};
   TrainingModel training(model, options, Adam{.learning_rate = 0.01});
   InferenceModel validation(model, options);
-  DataLoader data(std::make_shared<Speakers>(1024, 1), options);
+  DataLoader data(std::make_shared<Speakers>(2048, 1), options);
   DataLoader others(std::make_shared<Speakers>(300, 77), 32, {.drop_last = false});
   fit(training, data,
       {.epochs = 20,
        .metrics = {mean_of("loss"), accuracy("scores")},
        .validation_model = &validation,
        .validation_data = &others,
-       .callbacks = {early_stopping({.patience = 2, .restore_best_weights = true})}});
+       .callbacks = {early_stopping({.patience = 4, .restore_best_weights = true})}});
 
   const auto path = std::filesystem::temp_directory_path() / "keywords.safetensors";
   model.save_weights(path.string());

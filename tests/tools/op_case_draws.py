@@ -453,7 +453,9 @@ def pool(draws):
     padding = [draws.below(kernel[i] // 2 + 1) for i in (0, 1)]
     ceil, counted = draws.coin(), draws.coin()
     n, channels, *size = image_shape(draws, 1 + draws.below(5))
-    least = [1, 1] if ceil and name != 'global_avg_pool2d' else kernel
+    least = kernel
+    if ceil and name != 'global_avg_pool2d':  # Then a window may end outside of the image.
+        least = [max(1, kernel[i] - 2 * padding[i] - stride[i] + 1) for i in (0, 1)]
     x = draws.tensor((n, channels, *(max(size[i], least[i]) for i in (0, 1))))
     if name == 'global_avg_pool2d':
         return Case(name, {'x': x}, lambda t: {'out': t['x'].mean((2, 3))})

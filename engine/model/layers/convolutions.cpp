@@ -64,8 +64,7 @@ Value as_sequence(ModelState& model, const Value& image, const std::string& name
 /// Adds `bias` [O] to each pixel of `image` [N,O,H,W], in a node called `name`.
 Value plus_bias(ModelState& model, const Value& image, const Value& bias,
                 const std::string& name = "") {
-  const Value of_planes =
-      reshaped(model, bias, {0, 1, 1}, name.empty() ? "" : name + ".bias_reshaped");
+  const Value of_planes = reshaped(model, bias, {0, 1, 1}, name.empty() ? "" : name + "/bias");
   return model.apply(graph::add, {image, of_planes}, {}, name);
 }
 
@@ -97,8 +96,8 @@ Value Layers::conv1d(const std::string& name, Value x, const Conv1dOptions& opti
     expect_rank(impl, "conv1d " + quoted_text(name), x, 3);
     NetworkBuilder::Draft draft(impl.network);
     impl.network.expect_new_layer(graph::conv2d, name);
-    Layer layer = impl.layer(graph::conv2d, name, as_image(impl, x, name + ".image"));
-    layer.call_node(name + ".product");
+    Layer layer = impl.layer(graph::conv2d, name, as_image(impl, x, name + "/image"));
+    layer.call_node(name + "/product");
     expect_sizes(layer, options, {1, options.kernel});
     const std::int64_t channels = layer.shape()[1] / options.groups;
     const auto start =
@@ -143,7 +142,7 @@ Value Layers::conv_transpose2d(const std::string& name, Value x,
     const auto [rows, columns] = options.kernel;
     const auto start = fan_in_uniform(static_cast<double>(outputs) * area(options.kernel));
     layer.parameter("weight", {layer.shape()[1], outputs, rows, columns}, start);
-    if (options.bias) layer.call_node(name + ".product");
+    if (options.bias) layer.call_node(name + "/product");
     const Value bias = options.bias
                            ? impl.value(layer.free_parameter("bias", {options.out_channels}, start))
                            : Value();

@@ -113,11 +113,11 @@ class RecurrentStack {
     const std::string number = "_l" + std::to_string(layer);
     if (layer > 0 && options_.dropout > 0)
       x = network_.node(graph::dropout, {x}, {{"p", options_.dropout}},
-                        name_ + ".dropout_l" + std::to_string(layer - 1));
-    const std::string output = layer == options_.layers - 1 ? name_ : name_ + ".output" + number;
+                        name_ + "/dropout_l" + std::to_string(layer - 1));
+    const std::string output = layer == options_.layers - 1 ? name_ : name_ + "/output" + number;
     if (!options_.bidirectional) return add_direction(x, number, false, output);
-    const Ids both{add_direction(x, number, false, name_ + ".forward" + number),
-                   add_direction(x, number + "_reverse", true, name_ + ".backward" + number)};
+    const Ids both{add_direction(x, number, false, name_ + "/forward" + number),
+                   add_direction(x, number + "_reverse", true, name_ + "/backward" + number)};
     return network_.node(graph::concat, both, {{"axis", std::int64_t{2}}}, output);
   }
 
@@ -134,7 +134,7 @@ class RecurrentStack {
       attributes.set("bias", std::int64_t{1});
     }
     hidden.insert(hidden.begin(),
-                  network_.node(graph::linear, std::move(input), {}, name_ + ".gates" + suffix));
+                  network_.node(graph::linear, std::move(input), {}, name_ + "/gates" + suffix));
     add_states(hidden, attributes);
     if (reverse) attributes.set("reverse", std::int64_t{1});
     if (options_.nonlinearity == Nonlinearity::relu) attributes.set("nonlinearity", "relu");

@@ -1,6 +1,5 @@
 #include "graph/ops/rules/pool2d.hpp"
 
-#include <algorithm>
 #include <string>
 
 #include "graph/ops/rules/expect.hpp"
@@ -18,8 +17,12 @@ Pair rounded_up_counts(const Window2d& window, const Shape& x) {
   for (std::size_t axis = 0; axis < 2; ++axis) {
     const std::int64_t size = x[static_cast<std::ptrdiff_t>(axis) + 2];
     const std::int64_t padding = window.padding[axis], stride = window.stride[axis];
-    const std::int64_t left = std::max<std::int64_t>(size + 2 * padding - window.kernel[axis], 0);
-    counts[axis] = (left + stride - 1) / stride + 1;
+    const std::int64_t left = size + 2 * padding - window.kernel[axis] + stride - 1;
+    expect(left >= 0, "expected a kernel of at most " +
+                          std::to_string(size + 2 * padding + stride - 1) +
+                          " pixels along an axis of " + std::to_string(size) + " pixels, got " +
+                          std::to_string(window.kernel[axis]));
+    counts[axis] = left / stride + 1;
     if ((counts[axis] - 1) * stride >= size + padding) --counts[axis];
   }
   return counts;

@@ -110,14 +110,18 @@ void attend(const Sizes& sizes, std::int64_t keys, const float* q, const float* 
                             {}, product);
 }
 
-/// Returns where the new rows begin. Checks that all rows before them are known, which are so many
-/// as `known` says, and writes how many are known with them to `known_after`.
-std::int64_t next_position(const Operand& position, std::int64_t rows, const Operand& known,
-                           const Operand& known_after) {
+/// Returns where the `rows` new rows begin. Checks that all rows before them are known, which are
+/// so many as `known` says, and that the buffers' `length` rows have room for them. Writes how many
+/// rows are known with them to `known_after`.
+std::int64_t next_position(const Operand& position, std::int64_t rows, std::int64_t length,
+                           const Operand& known, const Operand& known_after) {
   const std::int64_t at = position.i64()[0];
-  const auto before = static_cast<std::int64_t>(known.f32()[0]);
-  if (at > before)
-    throw Error(Errc::invalid_data, "expected a position of at most " + std::to_string(before) +
+  // A number of rows that is no number counts as none.
+  const float rows_known = known.f32()[0] >= 0 ? known.f32()[0] : 0.0f;
+  const auto before =
+      static_cast<std::int64_t>(std::min(rows_known, static_cast<float>(length - rows)));
+  if (at < 0 || at > before)
+    throw Error(Errc::invalid_data, "expected a position from 0 to " + std::to_string(before) +
                                         ", because that many rows of the sequence are known, got " +
                                         std::to_string(at));
   known_after.f32()[0] = static_cast<float>(at + rows);
@@ -127,7 +131,7 @@ std::int64_t next_position(const Operand& position, std::int64_t rows, const Ope
 void forward(const KernelCall& call) {
   const Operand &q = call.inputs[0], &keys = call.outputs[1], &values = call.outputs[2];
   const std::int64_t position =
-      next_position(call.inputs[3], q.shape()[1], call.inputs[6], call.outputs[3]);
+      next_position(call.inputs[3], q.shape()[1], keys.shape()[0], call.inputs[6], call.outputs[3]);
   append(call.inputs[4], call.inputs[1], position, keys);
   append(call.inputs[5], call.inputs[2], position, values);
   const Sizes sizes(call.attributes, q.shape(), keys.shape(), values.shape());

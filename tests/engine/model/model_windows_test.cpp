@@ -123,7 +123,7 @@ TEST(ModelConvTranspose2d, RefusesWhatItCannotDo) {
                 model.conv_transpose2d("c", x,
                                        {.out_channels = 2, .kernel = 2, .output_padding = 1});
               }),
-      "conv_transpose2d \"c.product\": expected an output padding from 0 to less than the stride, "
+      "conv_transpose2d \"c/product\": expected an output padding from 0 to less than the stride, "
       "which is 1, got 1");
   EXPECT_EQ(refusal(Errc::shape_mismatch,
                     [&] {

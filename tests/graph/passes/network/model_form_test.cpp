@@ -128,7 +128,7 @@ Graph norms() {
   ModelBuilder model;
   auto x = model.input("x", {3, 2, 2});
   for (const std::string number : {"0", "1"})
-    x = model.apply("batch_norm2d",
+    x = model.apply("batch_norm",
                     {x, model.parameter("w" + number, {3}), model.parameter("b" + number, {3}),
                      model.buffer("mean" + number, {3}), model.buffer("var" + number, {3})},
                     {{"momentum", 0.5}}, "norm" + number);
@@ -143,9 +143,9 @@ Graph norms() {
 TEST(TrainingForm, HasItsLossAndInferenceFormsWhereBuffersAreFrozen) {
   const Graph graph = training_form(norms());
   EXPECT_EQ(graph.loss, graph.nodes.back().outputs[0]);
-  EXPECT_EQ(graph.node(0).op->name, "batch_norm2d_inference");
+  EXPECT_EQ(graph.node(0).op->name, "batch_norm_inference");
   EXPECT_EQ(graph.node(0).outputs.size(), 1u);
-  EXPECT_EQ(graph.node(1).op->name, "batch_norm2d");
+  EXPECT_EQ(graph.node(1).op->name, "batch_norm");
   EXPECT_EQ(graph.node(1).outputs.size(), 5u);
 }
 
