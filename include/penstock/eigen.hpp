@@ -2,6 +2,8 @@
 // other header includes this one, so that only hosts that use it need Eigen.
 #pragma once
 
+#include "penstock/standard.hpp"
+
 #include <Eigen/Core>
 #include <cstdint>
 #include <string>

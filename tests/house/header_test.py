@@ -10,7 +10,7 @@ import unittest
 from pathlib import Path
 
 DIRECTORY, *COMPILER = sys.argv[1:]
-# One header is for hosts that have Eigen, which Debian and a wrap both keep in a folder of this name.
+# One header is for hosts that have Eigen, which Debian keeps in this folder.
 EIGEN = ['-isystem', '/usr/include/eigen3']
 HEADERS = sorted(path.relative_to(DIRECTORY) for path in Path(DIRECTORY).rglob('*.hpp'))
 
