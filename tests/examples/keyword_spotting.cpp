@@ -48,7 +48,7 @@ class Speakers : public IterableDataset {
     /// Returns the strength of each band at each step, with noise.
     std::vector<float> spoken(std::int64_t word) {
       std::normal_distribution<float> noise(0, 0.5f);
-      const float begin = noise(random_), speed = 1 + 0.3f * noise(random_);
+      const float begin = 0.5f * noise(random_), speed = 1 + 0.1f * noise(random_);
       std::vector<float> spectrum;
       for (int step = 0; step < steps; ++step)
         for (int band = 0; band < bands; ++band) {

@@ -7,7 +7,7 @@ EVALUATOR is tests/tools/op_evaluator of a build directory. The first form repor
 differs, with the seed that draws this case alone (`--cases 1 --seed S`), and ends with status 1 if
 a case differs. The second form writes a few small cases of each op to FILE, with what PyTorch
 computes and how far rounding may lead away from that. tests/data/op_cases.safetensors is made with
-`--cases 14000`.
+`--cases 16000`.
 
 Rounding may change an element by a few units in its last place, and by as much as the element
 changes if the inputs change in their last bits: the computation is repeated with such inputs.

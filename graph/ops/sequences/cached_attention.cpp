@@ -65,6 +65,7 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   expect_shape(in[4], {in[4].shape[0], q[2]}, "keys");
   expect_shape(in[5], {in[4].shape[0], v[2]}, "values");
   expect_shape(in[6], {1}, "known");
+  for (const std::size_t buffer : {4, 5, 6}) expect_dtype(in[buffer], DType::f32, "buffers");
   return {in[2], in[4], in[5], in[6]};
 }
 
@@ -121,7 +122,7 @@ std::int64_t next_position(const Operand& position, std::int64_t rows, std::int6
   const auto before =
       static_cast<std::int64_t>(std::min(rows_known, static_cast<float>(length - rows)));
   if (at < 0 || at > before)
-    throw Error(Errc::invalid_data, "expected a position from 0 to " + std::to_string(before) +
+    throw Error(Errc::invalid_data, "position at [0]: expected 0 to " + std::to_string(before) +
                                         ", because that many rows of the sequence are known, got " +
                                         std::to_string(at));
   known_after.f32()[0] = static_cast<float>(at + rows);
