@@ -104,7 +104,7 @@ TEST(Decoding, RefusesAPositionBehindTheNextRow) {
   const Tensor before = logits_at(decoder, 1);
   EXPECT_TRUE(same_bits(logits_at(decoder, 1), before));
   const std::string refused = refusal(Errc::stage_failed, [&] { logits_at(decoder, 3); });
-  EXPECT_NE(refused.find("position at [0]: expected 0 to 2"), std::string::npos) << refused;
+  EXPECT_NE(refused.find("position 3 at sample 0: expected 0 to 2"), std::string::npos) << refused;
 }
 
 TEST(Decoding, BeginsAgainAfterItWasDetached) {

@@ -122,9 +122,9 @@ std::int64_t next_position(const Operand& position, std::int64_t rows, std::int6
   const auto before =
       static_cast<std::int64_t>(std::min(rows_known, static_cast<float>(length - rows)));
   if (at < 0 || at > before)
-    throw Error(Errc::invalid_data, "position at [0]: expected 0 to " + std::to_string(before) +
-                                        ", because that many rows of the sequence are known, got " +
-                                        std::to_string(at));
+    throw Error(Errc::invalid_data, "position " + std::to_string(at) +
+                                        " at sample 0: expected 0 to " + std::to_string(before) +
+                                        ", because that many rows of the sequence are known");
   known_after.f32()[0] = static_cast<float>(at + rows);
   return at;
 }
