@@ -373,14 +373,16 @@ def pair(draws, draw):
     return [rows, rows if draws.coin() else draw()]
 
 
-def conv2d(draws):
-    groups = draws.one_of([1, 1, 1, 2, 3])
+def conv2d(draws, plain=False, padded=True):
+    """Draws a convolution, a plain one without stride, dilation and groups, or one without
+    padding."""
+    groups = 1 if plain else draws.one_of([1, 1, 1, 2, 3])
     channels, outputs = groups * (1 + draws.below(9)), groups * (1 + draws.below(9))
-    if draws.below(4) == 0:  # Each channel is convolved by itself.
+    if not plain and draws.below(4) == 0:  # Each channel is convolved by itself.
         groups = channels = outputs = 2 + draws.below(17)
-    stride = pair(draws, lambda: 1 + draws.below(3))
-    padding = pair(draws, lambda: draws.below(4))
-    dilation = pair(draws, lambda: draws.one_of([1, 1, 1, 2]))
+    stride = [1, 1] if plain else pair(draws, lambda: 1 + draws.below(3))
+    padding = pair(draws, lambda: draws.below(4)) if padded else [0, 0]
+    dilation = [1, 1] if plain else pair(draws, lambda: draws.one_of([1, 1, 1, 2]))
     kernel = pair(draws, lambda: 1 + draws.below(5))
     n, _, *size = image_shape(draws, channels)
     size = [max(size[i], 1, dilation[i] * (kernel[i] - 1) + 1 - 2 * padding[i]) for i in (0, 1)]
@@ -415,17 +417,15 @@ def conv_transpose2d(draws):
 
 def conv2d_lanes(draws):
     """Draws conv2d in the batch-lane layout, between the conversions."""
-    case = conv2d(draws)
-    plain = {'stride': [1, 1], 'dilation': [1, 1], 'groups': 1}
-    while any(case.steps[0]['attributes'][name] != value for name, value in plain.items()):
-        case = conv2d(draws)
+    is_pooled = draws.coin()
+    case = conv2d(draws, plain=True, padded=not is_pooled)
     attributes = case.steps[0]['attributes']
     batch = case.inputs['x'].shape[0]
     case.steps = [step('to_lanes', ['x'], ['lanes']),
                   step('conv2d_lanes', ['lanes'] + list(case.inputs)[1:], ['done'], attributes),
                   step('from_lanes', ['done'], ['out'], {'batch': batch})]
     case.op = 'conv2d_lanes'
-    return case if draws.coin() else pooled(draws, case)
+    return pooled(draws, case) if is_pooled else case
 
 
 def pooled(draws, case):
