@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "penstock/error.hpp"
 
@@ -154,8 +156,11 @@ Model gpt_decoder(const GptOptions& options) {
 }
 
 void copy_parameters(const Model& from, Model& to) {
+  // All values are read before the first one is set, so that a missing one changes nothing.
+  std::vector<std::pair<std::string, Tensor>> values;
   for (const ParameterInfo& parameter : to.parameters())
-    if (!parameter.buffer) to.set_weight(parameter.name, from.weight(parameter.name));
+    if (!parameter.buffer) values.emplace_back(parameter.name, from.weight(parameter.name));
+  for (const auto& [name, value] : values) to.set_weight(name, value);
 }
 
 }  // namespace penstock::networks

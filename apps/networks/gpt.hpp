@@ -33,7 +33,8 @@ Model gpt(const GptOptions& options, std::uint64_t seed);
 Model gpt_decoder(const GptOptions& options);
 
 /// Gives each parameter of `to` the value that the parameter of that name has in `from`.
-/// @throws Error invalid_argument if `from` lacks one, and as Model::weight() and set_weight().
+/// @throws Error invalid_argument if `from` lacks one, and as Model::weight(); then nothing has
+/// changed. It also throws as Model::set_weight().
 void copy_parameters(const Model& from, Model& to);
 
 }  // namespace penstock::networks

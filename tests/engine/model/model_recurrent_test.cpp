@@ -5,8 +5,11 @@
 #include <string_view>
 #include <vector>
 
+#include "penstock/inference_model.hpp"
 #include "tests/engine/model/layer_case.hpp"
+#include "tests/support/random_tensor.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock {
 namespace {
@@ -102,6 +105,33 @@ TEST(ModelRecurrent, RefusedLeavesNothingBehind) {
   model.lstm("lstm", x, {.hidden_size = 4, .initial_hidden = state, .initial_cell = state});
   EXPECT_NE(refusal(Errc::invalid_model, [&] { model.gru("lstm", x, {.hidden_size = 4}); }),
             "accepted");
+}
+
+TEST(ModelRecurrent, ASampleWithoutStepsKeepsItsFirstStates) {
+  Model model;
+  const Value x = model.input("x", {3, 2}), lengths = model.input("lengths", {}, DType::i64);
+  const Value h = model.input("h", {2, 4}), c = model.input("c", {2, 4});
+  const Recurrent lstm = model.lstm("lstm", x,
+                                    {.hidden_size = 4,
+                                     .bidirectional = true,
+                                     .lengths = lengths,
+                                     .initial_hidden = h,
+                                     .initial_cell = c});
+  model.output("y", lstm.output);
+  model.output("last h", lstm.hidden);
+  model.output("last c", lstm.cell);
+  InferenceModel inference(model, {.batch_size = 2});
+  const std::vector<std::int64_t> steps{0, 3};
+  const Tensor first_h = testing::uniform({2, 2, 4}, 1), first_c = testing::uniform({2, 2, 4}, 2);
+  const StepResult result = inference.run({{"x", testing::uniform({2, 3, 2}, 3)},
+                                           {"lengths", Tensor({2}, steps)},
+                                           {"h", first_h},
+                                           {"c", first_c}});
+  const auto row = [](const Tensor& tensor, std::int64_t i) { return tensor.rows(i, i + 1); };
+  EXPECT_TRUE(testing::same_bits(row(result.output("y"), 0), Tensor::zeros(DType::f32, {1, 3, 8})));
+  EXPECT_TRUE(testing::same_bits(row(result.output("last h"), 0), row(first_h, 0)));
+  EXPECT_TRUE(testing::same_bits(row(result.output("last c"), 0), row(first_c, 0)));
+  EXPECT_FALSE(testing::same_bits(row(result.output("last h"), 1), row(first_h, 1)));
 }
 
 }  // namespace
