@@ -10,11 +10,7 @@ namespace {
 constexpr Recurrence recurrence{.gates = 3, .has_cell = false, .saved = 2};
 
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
-  std::vector<TensorType> out = infer_recurrent(recurrence, attributes, in);
-  const TensorType y = out[0];
-  out.push_back(in[0]);
-  out.push_back(y);
-  return out;
+  return infer_recurrent(recurrence, attributes, in);
 }
 
 void forward(const KernelCall& call) {
@@ -35,19 +31,8 @@ void backward(GradientContext& context) {
   emit_recurrent_gradient(context, recurrence, gru_gradient, 3);
 }
 
-std::vector<IndexRange> index_ranges(const Attributes& attributes, Types in) {
-  return ranges_of_steps(recurrence, attributes, in);
-}
-
 std::vector<OpSample> samples() {
-  const TensorType gates{DType::f32, {5, 4, 9}}, weight{DType::f32, {9, 3}};
-  const TensorType bias{DType::f32, {9}}, state{DType::f32, {5, 3}}, lengths{DType::i64, {5}};
-  return {{.inputs = {gates, weight}},
-          {.inputs = {gates, weight, bias, state},
-           .attributes = {{"bias", 1}, {"initial", 1}, {"reverse", 1}}},
-          {.inputs = {gates, weight, bias, state, lengths},
-           .attributes = {{"bias", 1}, {"initial", 1}, {"lengths", 1}},
-           .labels = 5}};
+  return recurrent_samples(recurrence);
 }
 
 std::vector<TensorType> infer_gradient(const Attributes&, Types in) {
@@ -85,7 +70,7 @@ const Op gru{.name = "gru",
              .overwrites = {{0, 2}},
              .samples = samples,
              .make_valid = fill_lengths,
-             .index_ranges = index_ranges};
+             .index_ranges = ranges_of_steps<recurrence>};
 
 const Op gru_gradient{.name = "gru_gradient",
                       .attributes = {attribute::reverse, attribute::has_initial,

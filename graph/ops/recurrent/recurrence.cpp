@@ -52,8 +52,10 @@ std::vector<TensorType> infer_recurrent(const Recurrence& recurrence, const Attr
     expect_shape(in[at.lengths], {samples}, "lengths");
   }
   const TensorType y{DType::f32, {samples, steps, width}}, state{DType::f32, {samples, width}};
-  if (recurrence.has_cell) return {y, state, state};
-  return {y, state};
+  std::vector<TensorType> out{y, state};
+  if (recurrence.has_cell) out.push_back(state);
+  if (recurrence.saved > 0) out.insert(out.end(), {in[0], y});
+  return out;
 }
 
 Cost recurrent_cost(const Attributes&, Types in, Types out) {
@@ -72,8 +74,28 @@ void fill_lengths(const Attributes&, std::span<const Operand> inputs) {
     if (input.type->dtype == DType::i64) std::ranges::fill(input.i64(), inputs[0].shape()[1]);
 }
 
-std::vector<IndexRange> ranges_of_steps(const Recurrence& recurrence, const Attributes& attributes,
-                                        Types in) {
+std::vector<OpSample> recurrent_samples(const Recurrence& recurrence) {
+  constexpr std::int64_t samples = 5, steps = 4, width = 3;
+  const std::int64_t sums = recurrence.gates * width;
+  const TensorType gates{DType::f32, {samples, steps, sums}}, weight{DType::f32, {sums, width}};
+  const TensorType bias{DType::f32, {sums}}, state{DType::f32, {samples, width}};
+  const TensorType lengths{DType::i64, {samples}};
+  std::vector<TensorType> initial{gates, weight, bias, state};
+  if (recurrence.has_cell) initial.push_back(state);
+  std::vector<TensorType> all = initial;
+  all.push_back(lengths);
+  return {{.inputs = {gates, weight}},
+          {.inputs = initial, .attributes = {{"bias", 1}, {"initial", 1}, {"reverse", 1}}},
+          {.inputs = all,
+           .attributes = {{"bias", 1}, {"initial", 1}, {"lengths", 1}},
+           .labels = steps + 1},
+          {.inputs = {gates, weight, lengths},
+           .attributes = {{"reverse", 1}, {"lengths", 1}},
+           .labels = steps + 1}};
+}
+
+std::vector<IndexRange> ranges_of_lengths(const Recurrence& recurrence,
+                                          const Attributes& attributes, Types in) {
   const RecurrentInputs at(recurrence, attributes);
   if (at.lengths == 0) return {};
   return {{.input = at.lengths, .end = in[0].shape[1] + 1, .element = "length"}};

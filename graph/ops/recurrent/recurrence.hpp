@@ -24,7 +24,7 @@ inline constexpr FlagAttribute has_dy{"dy"}, has_dh{"dh"}, has_dc{"dc"};
 }  // namespace attribute
 
 /// A Recurrence says what one of the ops is like: how many gates it has, whether it has a cell
-/// state, and how many outputs behind the states it saves for its gradient.
+/// state, and how many outputs behind the states it saves for its gradient, which are two or none.
 struct Recurrence {
   std::int64_t gates;
   bool has_cell;
@@ -54,16 +54,24 @@ struct RecurrentSizes {
       : samples(sequences[0]), steps(sequences[1]), width(weight[1]), sums(weight[0]) {}
 };
 
-/// Checks the inputs of a node, and returns the types of y [N,T,H] and of the last states [N,H].
+/// Checks the inputs of a node, and returns the types of y [N,T,H], of the last states [N,H] and of
+/// what is saved for the gradient: the gates, and a tensor [N,T,H].
 std::vector<TensorType> infer_recurrent(const Recurrence& recurrence, const Attributes& attributes,
                                         Types in);
 /// Serves as Op::cost of the ops and of their gradients.
 Cost recurrent_cost(const Attributes& attributes, Types in, Types out);
 /// Serves as Op::make_valid of the ops and of their gradients: samples get all steps.
 void fill_lengths(const Attributes& attributes, std::span<const Operand> inputs);
-/// Serves as Op::index_ranges.
-std::vector<IndexRange> ranges_of_steps(const Recurrence& recurrence, const Attributes& attributes,
-                                        Types in);
+/// Returns the range of the lengths, if there are any.
+std::vector<IndexRange> ranges_of_lengths(const Recurrence& recurrence,
+                                          const Attributes& attributes, Types in);
+/// Serves as Op::index_ranges of an op of the kind `recurrence`.
+template <const Recurrence& recurrence>
+std::vector<IndexRange> ranges_of_steps(const Attributes& attributes, Types in) {
+  return ranges_of_lengths(recurrence, attributes, in);
+}
+/// Returns samples with and without a bias, initial states and lengths.
+std::vector<OpSample> recurrent_samples(const Recurrence& recurrence);
 /// Emits the node of the gradient, `gradient`, whose outputs are the gradient of the gates; the
 /// hidden states before the steps; and the gradients of the initial states. Output number `sums` is
 /// the gradient of the sums that come from the hidden state.

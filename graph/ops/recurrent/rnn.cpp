@@ -1,6 +1,7 @@
 #include "graph/ops/recurrent/rnn.hpp"
 
 #include <string>
+#include <utility>
 
 #include "graph/ops/recurrent/steps.hpp"
 #include "graph/ops/rules/expect.hpp"
@@ -46,23 +47,14 @@ void backward(GradientContext& context) {
   emit_recurrent_gradient(context, recurrence, rnn_gradient, 0);
 }
 
-std::vector<IndexRange> index_ranges(const Attributes& attributes, Types in) {
-  return ranges_of_steps(recurrence, attributes, in);
-}
-
 std::vector<OpSample> samples() {
-  const TensorType gates{DType::f32, {5, 4, 3}}, weight{DType::f32, {3, 3}};
-  const TensorType bias{DType::f32, {3}}, state{DType::f32, {5, 3}}, lengths{DType::i64, {5}};
-  return {{.inputs = {gates, weight}},
-          {.inputs = {gates, weight, bias, state},
-           .attributes = {{"bias", 1}, {"initial", 1}, {"reverse", 1}}},
-          {.inputs = {gates, weight, bias, state, lengths},
-           .attributes = {{"bias", 1}, {"initial", 1}, {"lengths", 1}},
-           .labels = 5},
-          {.inputs = {gates, weight, bias, state},
-           .attributes = {{"bias", 1}, {"initial", 1}, {"nonlinearity", "relu"}},
-           // The inputs are positive, so that no sum is near 0, where relu has its kink.
-           .low = 0.1}};
+  std::vector<OpSample> samples = recurrent_samples(recurrence);
+  // The inputs are positive, so that no sum is near 0, where relu has its kink.
+  OpSample positive = samples[1];
+  positive.attributes = {{"bias", 1}, {"initial", 1}, {"nonlinearity", "relu"}};
+  positive.low = 0.1;
+  samples.push_back(std::move(positive));
+  return samples;
 }
 
 std::vector<TensorType> infer_gradient(const Attributes&, Types in) {
@@ -96,7 +88,7 @@ const Op rnn{.name = "rnn",
              .overwrites = {{0, 0}},
              .samples = samples,
              .make_valid = fill_lengths,
-             .index_ranges = index_ranges};
+             .index_ranges = ranges_of_steps<recurrence>};
 
 const Op rnn_gradient{
     .name = "rnn_gradient",
