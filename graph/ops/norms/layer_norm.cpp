@@ -1,7 +1,5 @@
 #include "graph/ops/norms/layer_norm.hpp"
 
-#include <algorithm>
-
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/norms/normalise.hpp"
 #include "graph/ops/rules/cost.hpp"
@@ -83,44 +81,19 @@ std::vector<TensorType> infer_weight_gradient(const Attributes&, Types in) {
   return {weight, weight};
 }
 
-/// A WeightSums says where the sums for dweight (`scales`) and dbias (`shifts`) begin in the
-/// workspace, and where the last ones end (`end`), counted in doubles.
-struct WeightSums {
-  std::int64_t scales, shifts, end;
-
-  /// Makes a WeightSums with room for `count` elements of dweight and of dbias.
-  explicit WeightSums(std::int64_t count) : scales(0), shifts(count), end(2 * count) {}
-};
-
-std::int64_t weight_gradient_workspace(const Attributes&, Types, Types out) {
-  return WeightSums(out[0].shape.elements()).end * double_bytes;
+Moments moments_of_row(const KernelCall& call, std::int64_t row) {
+  return stored_moments(call.inputs[2], call.inputs[3], row);
 }
 
 void forward_weight_gradient(const KernelCall& call) {
   const std::int64_t length = call.outputs[0].elements();
   const auto [first, count] = ElementRange(call, length);
+  sum_weight_gradient(call, length, first, count, moments_of_row);
   const WeightSums sums(count);
-  double* const workspace = doubles(call.workspace);
-  double *const scales = workspace + sums.scales, *const shifts = workspace + sums.shifts;
-  std::fill_n(workspace, sums.end, 0.0);
-  for (std::int64_t r = 0; r < call.inputs[2].elements(); ++r) {
-    const std::int64_t at = r * length + first;
-    kernel_table().norms.add_weight_gradient(
-        count, stored_moments(call.inputs[2], call.inputs[3], r), call.inputs[0].f32().data() + at,
-        call.inputs[1].f32().data() + at, scales, shifts);
-  }
-  kernel_table().reductions.round(count, scales, call.outputs[0].f32().data() + first);
-  kernel_table().reductions.round(count, shifts, call.outputs[1].f32().data() + first);
-}
-
-std::int64_t row_units(const Attributes&, Types, Types out) {
-  return out[1].shape.elements();
-}
-
-/// Serves as Op::units of the gradient of x. A unit is a row; input 2, the mean, has an element for
-/// each row.
-std::int64_t gradient_row_units(const Attributes&, Types in, Types) {
-  return in[2].shape.elements();
+  const double* const workspace = doubles(call.workspace);
+  const auto round = kernel_table().reductions.round;
+  round(count, workspace + sums.scales, call.outputs[0].f32().data() + first);
+  round(count, workspace + sums.shifts, call.outputs[1].f32().data() + first);
 }
 
 }  // namespace
@@ -132,7 +105,7 @@ const Op layer_norm{.name = "layer_norm",
                     .forward = forward,
                     .backward = backward,
                     .cost = streaming_cost<7>,
-                    .units = row_units,
+                    .units = forward_row_units,
                     .overwrites = {{0, 0}},
                     .samples = samples};
 

@@ -1,6 +1,5 @@
 #include "graph/ops/norms/rms_norm.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -91,30 +90,17 @@ std::vector<TensorType> infer_weight_gradient(const Attributes&, Types in) {
   return {{DType::f32, Shape(in[1].shape.dims().subspan(in[2].shape.rank()))}};
 }
 
-std::int64_t weight_gradient_workspace(const Attributes&, Types, Types out) {
-  return 2 * out[0].shape.elements() * double_bytes;
+Moments moments_of_row(const KernelCall& call, std::int64_t row) {
+  return stored_rms(call.inputs[2], row);
 }
 
 void forward_weight_gradient(const KernelCall& call) {
   const std::int64_t length = call.outputs[0].elements();
   const auto [first, count] = ElementRange(call, length);
-  // The kernel also sums the gradient of a bias, which is not used.
-  double *const scales = doubles(call.workspace), *const shifts = scales + count;
-  std::fill_n(scales, 2 * count, 0.0);
-  for (std::int64_t r = 0; r < call.inputs[2].elements(); ++r) {
-    const std::int64_t at = r * length + first;
-    kernel_table().norms.add_weight_gradient(count, stored_rms(call.inputs[2], r),
-                                             call.inputs[0].f32().data() + at,
-                                             call.inputs[1].f32().data() + at, scales, shifts);
-  }
-  kernel_table().reductions.round(count, scales, call.outputs[0].f32().data() + first);
-}
-
-std::int64_t forward_row_units(const Attributes&, Types, Types out) {
-  return out[1].shape.elements();
-}
-std::int64_t gradient_row_units(const Attributes&, Types in, Types) {
-  return in[2].shape.elements();
+  // The gradient of a bias is summed, too, and is not used.
+  sum_weight_gradient(call, length, first, count, moments_of_row);
+  kernel_table().reductions.round(count, doubles(call.workspace) + WeightSums(count).scales,
+                                  call.outputs[0].f32().data() + first);
 }
 
 }  // namespace
