@@ -1,4 +1,5 @@
 // These are the losses of Model that may be made of several ops.
+#include "engine/model/layers/inputs.hpp"
 #include "engine/model/layers/reduced.hpp"
 #include "engine/model/model_state.hpp"
 #include "graph/ops/activations/smooth.hpp"
@@ -11,20 +12,16 @@
 namespace penstock {
 namespace {
 
-Shape shape_of(const ModelState& model, const graph::Op& op, const Value& x) {
-  return model.network.graph().type(model.id(op.name, x)).shape;
-}
-
 /// Returns the terms multiplied by `weight`, if there is one, as one loss.
 Value weighted(ModelState& model, const graph::Op& op, const Value& terms, const Value& weight,
                LossReduction reduction) {
   if (!weight) return model.apply(graph::identity_loss, {terms}, reduced(reduction));
   const Value products = model.apply(graph::mul, {terms, weight});
-  if (shape_of(model, op, products) != shape_of(model, op, terms))
+  if (shape_of(model, op.name, products) != shape_of(model, op.name, terms))
     throw Error(Errc::shape_mismatch, std::string(op.name) +
                                           ": expected a weight that broadcasts to " +
-                                          to_string(shape_of(model, op, terms)) + ", got " +
-                                          to_string(shape_of(model, op, weight)));
+                                          to_string(shape_of(model, op.name, terms)) + ", got " +
+                                          to_string(shape_of(model, op.name, weight)));
   return model.apply(graph::identity_loss, {products}, reduced(reduction));
 }
 
@@ -65,17 +62,17 @@ Value LossFunctions::binary_cross_entropy_with_logits(Value x, Value target,
   return impl_->calling(op.name, [&](Impl& impl) {
     if (!weight && !pos_weight) return impl.apply(op, {x, target}, reduced(reduction));
     NetworkBuilder::Draft draft(impl.network);
-    if (shape_of(impl, op, x) != shape_of(impl, op, target))
+    if (shape_of(impl, op.name, x) != shape_of(impl, op.name, target))
       throw Error(Errc::shape_mismatch, std::string(op.name) + ": expected target of shape " +
-                                            to_string(shape_of(impl, op, x)) + ", got " +
-                                            to_string(shape_of(impl, op, target)));
+                                            to_string(shape_of(impl, op.name, x)) + ", got " +
+                                            to_string(shape_of(impl, op.name, target)));
     const Value terms = pos_weight ? terms_of_logits(impl, x, target, pos_weight)
                                    : impl.apply(op, {x, target}, reduced(LossReduction::none));
-    if (shape_of(impl, op, terms) != shape_of(impl, op, x))
+    if (shape_of(impl, op.name, terms) != shape_of(impl, op.name, x))
       throw Error(Errc::shape_mismatch, std::string(op.name) +
                                             ": expected a pos_weight that broadcasts to " +
-                                            to_string(shape_of(impl, op, x)) + ", got " +
-                                            to_string(shape_of(impl, op, pos_weight)));
+                                            to_string(shape_of(impl, op.name, x)) + ", got " +
+                                            to_string(shape_of(impl, op.name, pos_weight)));
     const Value loss = weighted(impl, op, terms, weight, reduction);
     draft.keep();
     return loss;
@@ -86,7 +83,7 @@ Value LossFunctions::gaussian_nll_loss(Value x, Value target, Value variance,
                                        const GaussianNllOptions& options) {
   const graph::Op& op = graph::gaussian_nll_loss;
   return impl_->calling(op.name, [&](Impl& impl) {
-    const Shape whole = shape_of(impl, op, x), given = shape_of(impl, op, variance);
+    const Shape whole = shape_of(impl, op.name, x), given = shape_of(impl, op.name, variance);
     NetworkBuilder::Draft draft(impl.network);
     Value each = variance;
     if (whole.rank() > 1 && given != whole && given == whole.with(-1, 1)) {
