@@ -30,14 +30,19 @@ class TokenWindows : public Dataset {
   }
 
  private:
+  /// Returns where a window begins. The windows of an epoch stand side by side, so that an epoch
+  /// has nearly every token once, and the seed and the epoch say where the first one begins.
+  /// Windows that would reach beyond the end begin again at the beginning of the text.
   std::int64_t first_of(const SampleRequest& request) const {
-    if (start_ == WindowStart::in_order) return request.index * length_;
+    const std::int64_t in_order = request.index * length_;
+    if (start_ == WindowStart::in_order) return in_order;
     const graph::RandomKey key{
         .seed = seed_, .update = request.epoch, .name = graph::hash_name("token_windows")};
-    const auto draws = graph::philox(key, static_cast<std::uint64_t>(request.index));
+    const auto draws = graph::philox(key, 0);
     const std::uint64_t draw = std::uint64_t{draws[0]} << 32 | draws[1];
-    const auto starts = static_cast<std::uint64_t>(tokens_.elements() - length_);
-    return static_cast<std::int64_t>(draw % starts);
+    const std::int64_t starts = tokens_.elements() - length_;
+    const auto first = static_cast<std::int64_t>(draw % static_cast<std::uint64_t>(starts));
+    return (first + in_order) % starts;
   }
 
   Tensor tokens_;

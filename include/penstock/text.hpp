@@ -58,7 +58,9 @@ std::string read_text(const std::string& path);
 /// A WindowStart says where the windows of token_windows() begin.
 enum class WindowStart : std::uint8_t {
   in_order,  ///< Window i begins at token i·length, so that windows stand side by side.
-  random,    ///< A window begins anywhere, as drawn from the seed, the epoch and its number.
+  /// The windows of an epoch stand side by side, and the first one begins anywhere, as drawn from
+  /// the seed and the epoch. A window at the end of the text is followed by one at its beginning.
+  random,
 };
 
 /// Returns a dataset of windows of `length` tokens. The fields of a sample are tokens, i64

@@ -43,7 +43,7 @@ TEST(TokenWindows, StandSideBySideInOrder) {
   EXPECT_EQ(dataset->fields()[1].name, "next");
 }
 
-TEST(TokenWindows, BeginAnywhereByTheSeedTheEpochAndTheirNumber) {
+TEST(TokenWindows, BeginAnywhereByTheSeedAndTheEpoch) {
   const auto dataset = token_windows(counted(13), 4, WindowStart::random, 7);
   std::set<std::int64_t> starts;
   for (std::uint64_t epoch = 0; epoch < 100; ++epoch)
@@ -56,6 +56,15 @@ TEST(TokenWindows, BeginAnywhereByTheSeedTheEpochAndTheirNumber) {
   EXPECT_NE(window(*many, 3, 2), window(*many, 3, 3));
   EXPECT_NE(window(*many, 3, 2),
             window(*token_windows(counted(10'001), 4, WindowStart::random, 8), 3, 2));
+}
+
+TEST(TokenWindows, ThatBeginAnywhereHaveEachTokenOnceInAnEpoch) {
+  const auto dataset = token_windows(counted(10'001), 4, WindowStart::random, 7);
+  std::set<std::int64_t> tokens;
+  for (std::int64_t i = 0; i < dataset->size(); ++i)
+    for (const std::int64_t token : window(*dataset, i, 1)) tokens.insert(token);
+  // Windows before the end of the text and at its beginning may share fewer than 4 tokens.
+  EXPECT_GE(tokens.size(), 10'000 - 4U);
 }
 
 TEST(TokenWindows, RefuseWhatMakesNoWindow) {
