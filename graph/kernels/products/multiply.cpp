@@ -118,6 +118,7 @@ void multiply_block(const Product& p, const Block& block, float* workspace) {
 
 void multiply(const Product& p, Part part, float* workspace) {
   const ProductRange range = range_of(part, p.rows, p.columns);
+  if (prefers_row(p)) return multiply_row(p, range);
   if (prefers_turned(p)) return multiply_turned(p, range, workspace);
   if (prefers_stationary(p)) return multiply_stationary(p, range, workspace);
   if (prefers_dots(p)) return multiply_by_dots(p, range);

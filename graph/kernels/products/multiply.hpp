@@ -1,4 +1,4 @@
-// These kernels compute matrix products. The last three compute products of few rows without
+// These kernels compute matrix products. All but the first compute products of few rows without
 // packing the right factor: they read it where it lies, and each of its columns or rows is one run
 // of memory. Which kernel computes a product depends on its sizes and strides and on the
 // instruction set alone, so that all parts of a product are computed in the same way. The build
@@ -13,6 +13,13 @@ namespace penstock::graph::PENSTOCK_ISA {
 /// Computes a part of a product in the fastest of these ways. ProductKernels says what the
 /// arguments are.
 void multiply(const Product& product, Part part, float* workspace);
+
+/// Returns whether multiply_row() can compute the product and is the faster way: the product has to
+/// have one row and some depth, the left factor has to lie row by row in memory, and the right
+/// factor column by column.
+bool prefers_row(const Product& product);
+/// Computes the elements of a range, each as multiply_by_dots() does, a Vector of them at a time.
+void multiply_row(const Product& product, const ProductRange& range);
 
 /// Returns whether multiply_by_dots() can compute the product and is the faster way: the product
 /// has to have few rows and much depth, the left factor has to lie row by row in memory, and the
