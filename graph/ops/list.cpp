@@ -29,6 +29,7 @@
 #include "graph/ops/indexing/gather.hpp"
 #include "graph/ops/lanes/conv2d_lanes.hpp"
 #include "graph/ops/lanes/conv2d_pool_relu_lanes.hpp"
+#include "graph/ops/lanes/depthwise_lanes.hpp"
 #include "graph/ops/lanes/max_pool2d_lanes.hpp"
 #include "graph/ops/lanes/to_lanes.hpp"
 #include "graph/ops/losses/binary_cross_entropy.hpp"
@@ -124,6 +125,9 @@ constexpr std::array ops{
     &custom,
     &custom_constant,
     &custom_gradient,
+    &depthwise_conv2d_lanes,
+    &depthwise_conv2d_lanes_input_gradient,
+    &depthwise_conv2d_lanes_weight_gradient,
     &div,
     &dropout,
     &dropout_gradient,

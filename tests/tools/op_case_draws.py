@@ -428,6 +428,25 @@ def conv2d_lanes(draws):
     return pooled(draws, case) if is_pooled else case
 
 
+def depthwise_lanes(draws):
+    """Draws a convolution with a kernel for each channel in the batch-lane layout, between the
+    conversions. There is a sample in each lane, and the padding is less than the kernel."""
+    kernel = pair(draws, lambda: 1 + draws.below(4))
+    padding = [draws.below(size) for size in kernel]
+    n, channels = 16 * (1 + draws.below(2)), 1 + draws.below(3)
+    size = [max(1 + draws.below(7), kernel[i] - 2 * padding[i]) for i in (0, 1)]
+    tensors = {'x': draws.smooth((n, channels, *size)),
+               'weight': draws.smooth((channels, 1, *kernel))}
+    if draws.coin():
+        tensors['bias'] = draws.smooth((channels,))
+    case = Case('depthwise_conv2d_lanes', tensors, lambda t: {'out': functional.conv2d(
+        t['x'], t['weight'], t.get('bias'), padding=padding, groups=channels)})
+    case.steps = [step('to_lanes', ['x'], ['lanes']),
+                  step(case.op, ['lanes'] + list(tensors)[1:], ['done'], {'padding': padding}),
+                  step('from_lanes', ['done'], ['out'], {'batch': n})]
+    return case
+
+
 def pooled(draws, case):
     """Returns a case of the op that convolves, takes the largest of each 2x2 pixels and applies
     ReLU at once. The inputs are drawn so that the four pixels hardly ever differ by rounding
@@ -816,7 +835,7 @@ OPS = [activation, activation, activation, parametric_activation, parametric_act
        plain_activation, plain_activation, prelu, softmax, softmax, arithmetic, arithmetic,
        quotient, elementary, elementary, elementary, steps_of_numbers, power, clamp, extremum,
        comparison, where, reduction, reduction, scale, clipped_log, linear, linear, matmul, conv2d,
-       conv2d, conv2d_lanes, conv2d_lanes, pool, pool, layer_norm, rms_norm, group_norm,
+       conv2d, conv2d_lanes, conv2d_lanes, depthwise_lanes, pool, pool, layer_norm, rms_norm, group_norm,
        batch_norm, batch_norm, movement, movement, attention, attention_of_heads,
        attention_of_heads, embedding, recurrent, recurrent, recurrent, conv_transpose2d, selection,
        by_index, one_hot, place_of_extremum, sort, triangle, product, norm_or_logsumexp, cumsum]

@@ -18,6 +18,13 @@ void convolve_input_gradient_block(const LaneConvolution& conv, Part channels, s
 void convolve_weight_gradient(const LaneConvolution& conv, Part part, const float* x,
                               const float* dy, float* dweight, float* workspace);
 
+void convolve_depthwise(const LaneConvolution& conv, Part part, const float* x, const float* weight,
+                        const float* bias, float* y, float* workspace);
+void convolve_depthwise_input_gradient(const LaneConvolution& conv, Part part, const float* dy,
+                                       const float* weight, float* dx);
+void convolve_depthwise_weight_gradient(const LaneConvolution& conv, Part part, const float* x,
+                                        const float* dy, float* dweight, float* workspace);
+
 void convolve_pool(const LaneConvolution& conv, Part part, const float* x, const float* weight,
                    const float* bias, float* y, std::uint8_t* winners, float* workspace);
 void convolve_pool_input_gradient(const LaneConvolution& conv, Part part,

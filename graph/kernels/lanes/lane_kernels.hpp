@@ -67,6 +67,23 @@ struct LaneKernels {
   void (*convolve_weight_gradient)(const LaneConvolution&, Part, const float* x, const float* dy,
                                    float* dweight, float* workspace);
 
+  // The depthwise convolutions have a kernel [1,kh,kw] for each channel, as many outputs as inputs,
+  // and a sample in every lane. The workspaces are those of depthwise_floats() and
+  // depthwise_weight_gradient_floats().
+
+  /// Computes `y` [B,C,OH,OW,16]. `bias` may be null. The units are the channels of each block of
+  /// samples.
+  void (*convolve_depthwise)(const LaneConvolution&, Part, const float* x, const float* weight,
+                             const float* bias, float* y, float* workspace);
+  /// Computes `dx` [B,C,H,W,16]. Each padding is less than the size of the kernel. The units are
+  /// the channels of each block of samples.
+  void (*convolve_depthwise_input_gradient)(const LaneConvolution&, Part, const float* dy,
+                                            const float* weight, float* dx);
+  /// Computes `dweight` [C,1,kh,kw]. Each lane is summed over blocks of samples and pixels, and
+  /// then the lanes are summed. The units are channels.
+  void (*convolve_depthwise_weight_gradient)(const LaneConvolution&, Part, const float* x,
+                                             const float* dy, float* dweight, float* workspace);
+
   /// Computes a convolution, a max pooling of 2x2 pixels and a ReLU: `y` [B,O,OH/2,OW/2,16], where
   /// OH and OW are the sizes before the pooling, which has stride 2 and leaves out a last odd row
   /// or column. `winners` has one byte per element of `y`, which is the number of the winner, from

@@ -22,6 +22,14 @@ std::int64_t padded_floats(const LaneConvolution& conv) noexcept {
          (conv.width + 2 * conv.padding_width);
 }
 
+std::int64_t depthwise_floats(const LaneConvolution& conv) noexcept {
+  return padded_floats(conv) / conv.inputs;
+}
+
+std::int64_t depthwise_weight_gradient_floats(const LaneConvolution& conv) noexcept {
+  return depthwise_floats(conv) + lanes * cells(conv);
+}
+
 LaneWeightGradientWorkspace weight_gradient_workspace(const LaneConvolution& conv) noexcept {
   const std::int64_t sums = 0;
   const std::int64_t padded = sums + lanes * conv.outputs * conv.inputs * cells(conv);

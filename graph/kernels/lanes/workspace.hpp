@@ -18,6 +18,13 @@ inline constexpr int most_routed_outputs = 2;
 /// is no padding.
 std::int64_t padded_floats(const LaneConvolution& conv) noexcept;
 
+/// Returns how many floats one channel of a block of samples takes with its border, or 0 if there
+/// is no padding.
+std::int64_t depthwise_floats(const LaneConvolution& conv) noexcept;
+/// Returns how many floats depthwise_floats() are, together with the gradients of one channel's
+/// weights in each lane, which lie behind them.
+std::int64_t depthwise_weight_gradient_floats(const LaneConvolution& conv) noexcept;
+
 /// This workspace has regions for the gradient of the weights in each lane, and for a block of
 /// samples of the input with its border.
 struct LaneWeightGradientWorkspace {

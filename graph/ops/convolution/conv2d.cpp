@@ -6,6 +6,7 @@
 #include "graph/ops/arithmetic/sums.hpp"
 #include "graph/ops/convolution/products/conv2d_products.hpp"
 #include "graph/ops/lanes/conv2d_lanes.hpp"
+#include "graph/ops/lanes/depthwise_lanes.hpp"
 #include "graph/ops/rules/channels.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
@@ -155,20 +156,49 @@ void forward_weight_gradient(const KernelCall& call) {
                            floats(call.workspace));
 }
 
+/// Returns whether rows are so narrow that most of a vector would be empty if it had the
+/// neighbouring pixels of one sample.
+bool has_narrow_rows(const Shape& x) {
+  constexpr std::int64_t narrow = 2 * lane_count;
+  return x[3] <= narrow;
+}
+
+/// Returns in which layout a convolution works that has a kernel for each channel. In the
+/// batch-lane layout, every vector has the same pixel of 16 samples, however narrow the rows are.
+LaneUse depthwise_lane_use(const Shape& x, const Window2d& window) {
+  const bool whole_blocks = x[0] % lane_count == 0;
+  const bool small_padding =
+      window.padding[0] < window.kernel[0] && window.padding[1] < window.kernel[1];
+  if (!whole_blocks || !small_padding) return LaneUse::never;
+  return has_narrow_rows(x) ? LaneUse::prefers : LaneUse::follows;
+}
+
 // If there are few channels, matrix products are narrow and therefore slow, but vectors of samples
 // are as wide as ever. If there are many channels, matrix products are faster. If there are few
-// samples, most lanes would be padding.
+// samples, most lanes would be padding. A kernel of one pixel is about as fast in either layout, so
+// that it follows what is before it.
 LaneUse lane_use(const Attributes& attributes, Types in) {
-  constexpr std::int64_t few_channels = 32;
+  constexpr std::int64_t few_channels = 32, some_channels = 128;
   const Shape &x = in[0].shape, &weight = in[1].shape;
   const Window2d window = conv_window(attributes, {weight[2], weight[3]});
-  const bool plain_window = window.stride == Pair{1, 1} && window.dilation == Pair{1, 1} &&
-                            attribute::groups.of(attributes) == 1;
-  const bool narrow = x[1] <= few_channels && weight[0] <= few_channels;
+  const std::int64_t groups = attribute::groups.of(attributes);
+  if (window.stride != Pair{1, 1} || window.dilation != Pair{1, 1}) return LaneUse::never;
+  if (groups > 1)
+    return groups == x[1] && groups == weight[0] ? depthwise_lane_use(x, window) : LaneUse::never;
+  const auto have_at_most = [&](std::int64_t channels) {
+    return x[1] <= channels && weight[0] <= channels;
+  };
   // The kernels skip half of a block of lanes if that half has no sample.
   constexpr std::int64_t step = lane_count / 2;
   const std::int64_t computed = (x[0] + step - 1) / step * step;
-  return plain_window && narrow && 3 * x[0] >= 2 * computed ? LaneUse::prefers : LaneUse::never;
+  if (have_at_most(few_channels) && 3 * x[0] >= 2 * computed) return LaneUse::prefers;
+  const bool of_one_pixel = window.kernel == Pair{1, 1} && window.padding == Pair{0, 0};
+  return of_one_pixel && have_at_most(some_channels) && x[0] % lane_count == 0 ? LaneUse::follows
+                                                                               : LaneUse::never;
+}
+
+const Op& lane_form(const Attributes& attributes) {
+  return attribute::groups.of(attributes) > 1 ? depthwise_conv2d_lanes : conv2d_lanes;
 }
 
 }  // namespace
@@ -183,7 +213,7 @@ const Op conv2d{.name = "conv2d",
                 .cost = cost,
                 .workspace = workspace,
                 .units = units,
-                .lane_form = []() -> const Op& { return conv2d_lanes; },
+                .lane_form = lane_form,
                 .lane_use = lane_use,
                 .samples = samples,
                 .relu_flag = &attribute::relu};

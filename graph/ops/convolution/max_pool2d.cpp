@@ -84,7 +84,7 @@ const Op max_pool2d{
     .backward = backward,
     .cost = cost,
     .units = plane_units,
-    .lane_form = []() -> const Op& { return max_pool2d_lanes; },
+    .lane_form = [](const Attributes&) -> const Op& { return max_pool2d_lanes; },
     .lane_use = lane_use,
     .samples = samples};
 

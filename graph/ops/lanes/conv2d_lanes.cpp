@@ -68,11 +68,7 @@ std::vector<OpSample> samples() {
 
 std::vector<TensorType> infer_input_gradient(const Attributes& attributes, Types in) {
   expect_inputs(in, 2, "dy, weight");
-  const Shape &dy = in[0].shape, &weight = in[1].shape;
-  const Pair padding = attribute::padding.of(attributes);
-  return {{DType::f32,
-           {dy[0], weight[1], dy[2] + weight[2] - 1 - 2 * padding[0],
-            dy[3] + weight[3] - 1 - 2 * padding[1], lane_count}}};
+  return {{DType::f32, lane_convolution_input(attributes, in[0].shape, in[1].shape)}};
 }
 
 LaneConvolution sizes_input_gradient(const Attributes& attributes, Types in, Types out) {
@@ -100,10 +96,7 @@ void forward_input_gradient(const KernelCall& call) {
 
 std::vector<TensorType> infer_weight_gradient(const Attributes& attributes, Types in) {
   expect_inputs(in, 2, "x, dy");
-  const Shape &x = in[0].shape, &dy = in[1].shape;
-  const Pair padding = attribute::padding.of(attributes);
-  return {{DType::f32,
-           {dy[1], x[1], x[2] + 2 * padding[0] - dy[2] + 1, x[3] + 2 * padding[1] - dy[3] + 1}}};
+  return {{DType::f32, lane_convolution_weight(attributes, in[0].shape, in[1].shape)}};
 }
 
 LaneConvolution sizes_weight_gradient(const Attributes& attributes, Types in, Types out) {

@@ -37,6 +37,17 @@ TensorType infer_lane_convolution(const Attributes& attributes, Types in) {
   return {DType::f32, {x[0], weight[0], out[0], out[1], lane_count}};
 }
 
+Shape lane_convolution_input(const Attributes& attributes, const Shape& y, const Shape& weight) {
+  const Pair padding = attribute::padding.of(attributes);
+  return {y[0], weight[1], y[2] + weight[2] - 1 - 2 * padding[0],
+          y[3] + weight[3] - 1 - 2 * padding[1], lane_count};
+}
+
+Shape lane_convolution_weight(const Attributes& attributes, const Shape& x, const Shape& y) {
+  const Pair padding = attribute::padding.of(attributes);
+  return {y[1], x[1], x[2] + 2 * padding[0] - y[2] + 1, x[3] + 2 * padding[1] - y[3] + 1};
+}
+
 LaneConvolution lane_convolution(const Attributes& attributes, const Shape& x, const Shape& weight,
                                  const Shape& y) {
   const Pair padding = attribute::padding.of(attributes);

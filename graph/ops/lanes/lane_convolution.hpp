@@ -12,6 +12,12 @@ namespace penstock::graph {
 /// Returns the type of the output.
 TensorType infer_lane_convolution(const Attributes& attributes, Types in);
 
+/// Returns the shape of the input of a convolution whose output has the shape `y`.
+Shape lane_convolution_input(const Attributes& attributes, const Shape& y, const Shape& weight);
+
+/// Returns the shape of the weight of a convolution from `x` to `y`.
+Shape lane_convolution_weight(const Attributes& attributes, const Shape& x, const Shape& y);
+
 /// Returns the sizes of the convolution from `x` to `y`, which are shapes in the batch-lane layout.
 LaneConvolution lane_convolution(const Attributes& attributes, const Shape& x, const Shape& weight,
                                  const Shape& y);

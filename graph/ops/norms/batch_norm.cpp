@@ -6,6 +6,7 @@
 #include "graph/ops/norms/batch_norm_inference.hpp"
 #include "graph/ops/norms/channels.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/lane_shape.hpp"
 #include "graph/ops/rules/units.hpp"
 #include "penstock/error.hpp"
 
@@ -104,6 +105,12 @@ void forward_untracked(const KernelCall& call) {
   normalise_by_batch(call, [](std::size_t, double, double) {});
 }
 
+// In the batch-lane layout, a channel has runs of all samples of a block. Where every lane has a
+// sample, the op computes statistics of them as of any other runs.
+LaneUse lane_use(const Attributes&, Types in) {
+  return in[0].shape[0] % lane_count == 0 ? LaneUse::follows : LaneUse::never;
+}
+
 void backward(GradientContext& context) {
   const ValueId x = context.input(0), weight = context.input(1), dy = context.gradient(0);
   const ValueId mean = context.output(1), inverse_std = context.output(2);
@@ -186,6 +193,7 @@ const Op batch_norm{.name = "batch_norm",
                     .overwrites = {{0, 0}},
                     .updates = {{3, 3}, {4, 4}},
                     .inference = inference,
+                    .lane_use = lane_use,
                     .samples = samples<4>,
                     .has_batch_statistics = true};
 
@@ -200,6 +208,7 @@ const Op cumulative_batch_norm{.name = "cumulative_batch_norm",
                                .overwrites = {{0, 0}},
                                .updates = {{3, 3}, {4, 4}, {5, 5}},
                                .inference = inference,
+                               .lane_use = lane_use,
                                .samples = samples<5>,
                                .has_batch_statistics = true};
 
@@ -212,6 +221,7 @@ const Op untracked_batch_norm{.name = "untracked_batch_norm",
                               .workspace = channel_workspace<1>,
                               .units = axis_units<1>,
                               .overwrites = {{0, 0}},
+                              .lane_use = lane_use,
                               .samples = samples<2>,
                               .has_batch_statistics = true};
 

@@ -2,6 +2,7 @@
 
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/norms/channels.hpp"
+#include "graph/ops/rules/elementwise.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/ops/rules/units.hpp"
 
@@ -83,6 +84,7 @@ const Op batch_norm_inference{.name = "batch_norm_inference",
                               .workspace = channel_workspace<1>,
                               .units = axis_units<1>,
                               .overwrites = {{0, 0}},
+                              .lane_use = follow_lanes,
                               .samples = running_samples};
 
 const Op batch_norm_inference_input_gradient{.name = "batch_norm_inference_input_gradient",

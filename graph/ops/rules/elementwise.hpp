@@ -64,8 +64,8 @@ void forward_unary_gradient(const KernelCall& call) {
 /// nothing if the memory plan has put both operands into the same memory.
 void copy(const Operand& from, const Operand& to);
 
-/// Serves as Op::lane_use of an op that works element by element: the op computes the same in every
-/// layout, and its output has the layout of its input.
+/// Serves as Op::lane_use of an op that computes the same in every layout, as those do that work
+/// element by element. Its output has the layout of its input.
 LaneUse follow_lanes(const Attributes&, Types inputs);
 
 }  // namespace penstock::graph

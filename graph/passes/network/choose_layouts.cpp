@@ -64,11 +64,14 @@ class Rewriting {
     return graph.node(id).outputs;
   }
 
-  /// Notes that `outputs`, which are in the layout `form`, take the place of the outputs of `node`,
-  /// which is a node of the model.
-  void note(const Node& node, const std::vector<ValueId>& outputs, ValueId Forms::*form) {
+  /// Notes that `outputs` take the place of the outputs of `node`, which is a node of the model.
+  /// The outputs of a node that works in the batch-lane layout have that layout, but for those that
+  /// have no samples, such as statistics.
+  void note(const Node& node, const std::vector<ValueId>& outputs) {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      forms_[index(node.outputs[i])].*form = outputs[i];
+      Forms& forms = forms_[index(node.outputs[i])];
+      const bool plain = result_.graph.type(outputs[i]) == model_.type(node.outputs[i]);
+      (plain ? forms.plain : forms.lanes) = outputs[i];
       result_.graph.value(outputs[i]).checkpoint = model_.value(node.outputs[i]).checkpoint;
     }
   }
@@ -76,18 +79,18 @@ class Rewriting {
   void copy(const Node& node) {
     std::vector<ValueId> inputs;
     for (const ValueId input : node.inputs) inputs.push_back(plain(input, node.block));
-    note(node, emit(node, *node.op, std::move(inputs), node.attributes), &Forms::plain);
+    note(node, emit(node, *node.op, std::move(inputs), node.attributes));
   }
 
   void rewrite(const Node& node) {
     std::vector<ValueId> inputs{lanes(node.inputs[0], node.block)};
     for (std::size_t i = 1; i < node.inputs.size(); ++i)
       inputs.push_back(plain(node.inputs[i], node.block));
-    const Op& form = node.op->lane_form ? node.op->lane_form() : *node.op;
+    const Op& form = node.op->lane_form ? node.op->lane_form(node.attributes) : *node.op;
     Attributes attributes = node.attributes;
     attributes.set("batch", model_.type(node.inputs[0]).shape[0]);
     attributes = only_declared(form.attributes, attributes);
-    note(node, emit(node, form, std::move(inputs), std::move(attributes)), &Forms::lanes);
+    note(node, emit(node, form, std::move(inputs), std::move(attributes)));
     ++result_.lane_nodes;
   }
 

@@ -59,6 +59,44 @@ TEST(ChooseLayouts, LeavesWideLayersAndSmallMicroBatchesAlone) {
   EXPECT_NE(nodes_of(choose_layouts(SmallNetwork().graph(11)).graph), plain);
 }
 
+/// Returns a network of depthwise and pointwise convolutions with batch norms, for micro-batches of
+/// `batch` samples.
+Graph separable_network(std::int64_t batch) {
+  ModelBuilder model;
+  ValueId x = model.block("A").input("x", {64, 25, 5});
+  const auto norm = [&](const std::string& name, ValueId image) {
+    std::vector<ValueId> inputs{image};
+    for (const char* part : {".weight", ".bias", ".mean", ".var"})
+      inputs.push_back(model.parameter(name + part, {64}));
+    return model.apply("batch_norm", inputs);
+  };
+  x = model.apply("conv2d", {x, model.parameter("each", {64, 1, 3, 3})},
+                  {{"groups", 64}, {"padding", 1}});
+  x = model.apply("relu", {norm("norm1", x)});
+  x = norm("norm2", model.apply("conv2d", {x, model.parameter("mixed", {64, 64, 1, 1})}));
+  model.output("y", x);
+  return with_batch(model.graph(), batch);
+}
+
+TEST(ChooseLayouts, KeepsSeparableConvolutionsAndTheirNormsInLanes) {
+  EXPECT_EQ(nodes_of(choose_layouts(separable_network(32)).graph),
+            (Names{"A:to_lanes", "A:depthwise_conv2d_lanes", "A:batch_norm", "A:relu",
+                   "A:conv2d_lanes", "A:batch_norm", "A:from_lanes"}));
+  // Statistics would count lanes without samples.
+  EXPECT_EQ(choose_layouts(separable_network(24)).conversions, 0);
+}
+
+TEST(ChooseLayouts, GivesTheHostStatisticsAsTheyAre) {
+  Graph model = separable_network(32);
+  for (const Node& node : model.nodes)
+    if (node.op->has_batch_statistics) {
+      model.outputs.push_back({.name = "mean", .value = node.outputs[1]});
+      break;
+    }
+  const Graph graph = choose_layouts(model).graph;
+  EXPECT_EQ(graph.type(graph.outputs[1].value).shape, (Shape{64}));
+}
+
 TEST(ChooseLayouts, GivesTheHostItsOwnShapes) {
   SmallNetwork network;
   network.model.output("pooled", network.pooled);

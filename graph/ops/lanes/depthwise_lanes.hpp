@@ -1,0 +1,15 @@
+// The depthwise convolution in the batch-lane layout, and its gradients. Each channel has a kernel
+// of its own.
+#pragma once
+
+#include "graph/ir/op.hpp"
+
+namespace penstock::graph {
+
+/// Maps x [B,C,H,W,16], weight [C,1,kh,kw] and, if there is one, bias [C] to y [B,C,OH,OW,16].
+/// There is a sample in every lane.
+extern const Op depthwise_conv2d_lanes;
+extern const Op depthwise_conv2d_lanes_input_gradient;
+extern const Op depthwise_conv2d_lanes_weight_gradient;
+
+}  // namespace penstock::graph
