@@ -32,9 +32,17 @@ std::optional<OutputMode> mode_of_one_size(const OutputOptions& output, bool tra
   return {};
 }
 
+/// Returns whether shapes are the same except for the sizes of axis 0 and of axis `dynamic`, which
+/// may be 0, too.
+bool differ_in_sizes_only(const Shape& a, const Shape& b, int dynamic) {
+  const auto comparable = [&](const Shape& shape) { return shape.with(0, 1).with(dynamic, 1); };
+  return a.rank() == b.rank() && comparable(a) == comparable(b);
+}
+
 }  // namespace
 
-std::int64_t samples_in(std::span<const Tensor> inputs, const graph::Plan& plan) {
+std::int64_t samples_in(std::span<const Tensor> inputs, const graph::Plan& plan,
+                        const DynamicLength& dynamic) {
   const auto refuse = [&](const std::string& text) {
     throw Error(Errc::shape_mismatch, "model " + quoted_text(plan.name) + ": " + text);
   };
@@ -47,8 +55,8 @@ std::int64_t samples_in(std::span<const Tensor> inputs, const graph::Plan& plan)
     const auto& [name, type] = plan.inputs[i];
     if (!inputs[i]) refuse("input " + quoted_text(name) + " is an empty tensor");
     const Shape& shape = inputs[i].shape();
-    const bool fits = inputs[i].dtype() == type.dtype && shape.rank() == type.shape.rank() &&
-                      shape.with(0, 1) == type.shape.with(0, 1);
+    const bool fits =
+        inputs[i].dtype() == type.dtype && differ_in_sizes_only(shape, type.shape, dynamic.axes[i]);
     if (!fits)
       refuse("input " + quoted_text(name) + ": expected " + graph::to_string(type) +
              " with any number of rows, got " +

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/dynamic_length.hpp"
 #include "graph/plan/plan.hpp"
 #include "penstock/call_size.hpp"
 #include "penstock/options.hpp"
@@ -16,8 +17,10 @@ namespace penstock {
 
 /// Returns how many rows of dimension 0 each of `inputs` has.
 /// @throws Error shape_mismatch, which names the input, what was expected and what came, unless
-/// `inputs` have the types that `plan` takes and all have the same number of rows.
-std::int64_t samples_in(std::span<const Tensor> inputs, const graph::Plan& plan);
+/// `inputs` have the types that `plan` takes, but for the sizes of the axes that are `dynamic`, and
+/// all have the same number of rows.
+std::int64_t samples_in(std::span<const Tensor> inputs, const graph::Plan& plan,
+                        const DynamicLength& dynamic);
 
 /// Checks the elements of those of `inputs` that have a range in `plan`.
 /// @throws Error invalid_data, which names the input, the element and its sample, and says what was

@@ -31,6 +31,10 @@ void check_state(const Model& model, const Options& options, bool training) {
     throw Error(Errc::unsupported, layer +
                                        ": it keeps state from call to call, and is for "
                                        "inference only");
+  if (!ModelAccess::graph(model).dynamic_axes.empty())
+    throw Error(Errc::unsupported, layer +
+                                       ": it keeps state from call to call, and so expects inputs "
+                                       "of one size, got a dynamic axis");
   const auto& [batch, iterations, replicas] =
       std::tie(options.batch_size, options.device_iterations, options.topology.replication_factor);
   if (batch != 1 || iterations != 1 || replicas != 1)
@@ -42,25 +46,36 @@ void check_state(const Model& model, const Options& options, bool training) {
                     " and replication_factor " + std::to_string(replicas));
 }
 
+/// Returns which lengths the calls of `model`, which has `options`, may have.
+DynamicLength lengths_of(const RunningModel& model, const Options& options) {
+  DynamicLength dynamic = model.dynamic_length();
+  if (options.static_shapes) dynamic.shortest = dynamic.longest;
+  return dynamic;
+}
+
 }  // namespace
 
 ModelBody::ModelBody(const Model& model, const Options& options, const Optimizer* optimizer,
                      const Objective& objective)
     : calls_(ModelAccess::calls(model)),
-      options_((check_state(model, options, optimizer != nullptr), options)),
-      running_(model, options, optimizer, objective) {}
+      options_((check_state(model, options, optimizer != nullptr),
+                expect_shortest_length(ModelAccess::graph(model)), options)),
+      running_(model, options, optimizer, objective),
+      dynamic_(lengths_of(running_, options_)) {}
 
 StepResult ModelBody::run(std::span<const Tensor> inputs, const std::stop_token& stop) {
   const Stopwatch watch;
-  const std::int64_t samples = samples_in(inputs, running_.plan());
+  const std::int64_t samples = samples_in(inputs, running_.plan(), dynamic_);
   check_samples(samples);
+  const std::int64_t length = length_in(inputs, running_.plan(), dynamic_);
   const std::uint64_t updates_before = running_.updates();
   ModelGauge::Call shown(running_.gauge());
   try {
-    short_plans_.open();
+    other_plans_.open();
     expect_not_stopped(stop);
-    expect_in_range(inputs, running_.plan());
-    const std::vector<Section> sections = sections_of(samples);
+    RunningModel& whole = length == 0 ? running_ : other_plans_.take_whole(length);
+    expect_in_range(inputs, whole.plan());
+    const std::vector<Section> sections = sections_of(samples, whole);
     std::vector<SectionResult> results;
     results.reserve(sections.size());
     for (const Section& section : sections) {
@@ -82,19 +97,22 @@ StepResult ModelBody::run(std::span<const Tensor> inputs, const std::stop_token&
   }
 }
 
-std::vector<ModelBody::Section> ModelBody::sections_of(std::int64_t samples) {
+std::vector<ModelBody::Section> ModelBody::sections_of(std::int64_t samples,
+                                                       RunningModel& whole_calls) {
   const std::int64_t iteration = samples_per_iteration(call_size());
   const std::int64_t iterations = samples / iteration, whole = iterations * iteration;
   std::vector<Section> sections;
   if (whole > 0)
-    sections.push_back({&running_, 0, whole, iterations * running_.gradient_accumulation()});
+    sections.push_back({&whole_calls, 0, whole, iterations * running_.gradient_accumulation()});
   for (const MicroBatches& remainder : micro_batches_of_remainder(samples - whole, call_size())) {
-    RunningModel& plan = short_plans_.take(samples, remainder);
-    if (plan.plan().training) plan.take_optimizer_of_host();
+    RunningModel& plan = other_plans_.take(samples, remainder, whole_calls);
     const std::int64_t begin =
         sections.empty() ? 0 : sections.back().begin + sections.back().samples;
     sections.push_back({&plan, begin, remainder.count * remainder.samples, remainder.count});
   }
+  for (const Section& section : sections)
+    if (section.plan != &running_ && section.plan->plan().training)
+      section.plan->take_optimizer_of_host();
   return sections;
 }
 

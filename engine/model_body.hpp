@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "engine/model/model_calls.hpp"
+#include "engine/other_plans.hpp"
 #include "engine/published.hpp"
 #include "engine/running_model.hpp"
-#include "engine/short_plans.hpp"
 #include "penstock/call_report.hpp"
 #include "penstock/options.hpp"
 #include "penstock/training_model.hpp"
@@ -49,7 +49,7 @@ class ModelBody {
 
   RunningModel& running() { return running_; }
   const RunningModel& running() const { return running_; }
-  ShortPlans& short_plans() { return short_plans_; }
+  OtherPlans& other_plans() { return other_plans_; }
 
  private:
   /// A Section is a section of a call: the samples that one plan runs.
@@ -61,9 +61,10 @@ class ModelBody {
     /// Each replica runs this many micro-batches.
     std::int64_t micro_batches = 0;
   };
-  /// Divides the `samples` samples of a call into sections. If a plan cannot be compiled, or
+  /// Divides the `samples` samples of a call into sections. `whole_calls` is the plan that runs as
+  /// many samples as a full call has. If a plan cannot be compiled, or
   /// sections cannot be joined, the function throws, and nothing has changed.
-  std::vector<Section> sections_of(std::int64_t samples);
+  std::vector<Section> sections_of(std::int64_t samples, RunningModel& whole_calls);
   /// Rethrows the exception that ends a run(). If the host can go on afterwards, the text says how
   /// much of the call was done.
   [[noreturn]] void throw_interrupted(std::int64_t samples, std::uint64_t updates_before) const;
@@ -71,7 +72,8 @@ class ModelBody {
   std::shared_ptr<ModelCalls> calls_;
   Options options_;
   RunningModel running_;
-  ShortPlans short_plans_{running_, options_};
+  DynamicLength dynamic_;  // `dynamic_` says which lengths calls may have.
+  OtherPlans other_plans_{running_, options_};
   Published<CallReport> last_call_;
 };
 

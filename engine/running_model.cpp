@@ -33,9 +33,13 @@ RunningModel::RunningModel(const Model& model, const Options& options, const Opt
                    std::make_shared<const graph::Graph>(ModelAccess::graph_of(model, objective)),
                    options, optimizer, ModelAccess::calls(model).get(), nullptr) {}
 
-RunningModel::RunningModel(RunningModel& host, const Options& options)
-    : RunningModel(host.weights_, host.graph_, options,
-                   host.first_optimizer_ ? &*host.first_optimizer_ : nullptr, nullptr, &host) {}
+RunningModel::RunningModel(RunningModel& host, const Options& options, std::int64_t length)
+    : RunningModel(
+          host.weights_,
+          length == host.length()
+              ? host.graph_
+              : std::make_shared<const graph::Graph>(graph_of_length(*host.graph_, length)),
+          options, host.first_optimizer_ ? &*host.first_optimizer_ : nullptr, nullptr, &host) {}
 
 RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
                            std::shared_ptr<const graph::Graph> graph, const Options& options,

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "actors/pipeline/pipeline_runtime.hpp"
+#include "engine/dynamic_length.hpp"
 #include "engine/ipu_occupants.hpp"
 #include "engine/lent_tensors.hpp"
 #include "engine/log/log.hpp"
@@ -42,10 +43,12 @@ class RunningModel : public WeightSource {
   /// is null, for inference, and starts the actors.
   RunningModel(const Model& model, const Options& options, const Optimizer* optimizer,
                const Objective& objective);
-  /// Makes a model for short calls of the model `host`. It has the network that `host` has, and
-  /// runs on the threads and IPUs of `host`, whether or not `host` is attached. If the IPUs have
-  /// not enough memory for both, the one that is not in use is detached.
-  RunningModel(RunningModel& host, const Options& options);
+  /// Makes a model for other calls than the full ones of the model `host`. It has the network that
+  /// `host` has, with dynamic axes of the length `length`, and runs on the threads and IPUs of
+  /// `host`, whether or not `host` is attached. If the IPUs have not enough memory for both, the
+  /// one that is not in use is detached.
+  /// @throws Error as graph_of_length(), too.
+  RunningModel(RunningModel& host, const Options& options, std::int64_t length);
   /// Lets the calling thread, which is to destroy this model and those that share its threads, use
   /// memory that was kept back for that purpose.
   void prepare_to_end() noexcept;
@@ -61,6 +64,11 @@ class RunningModel : public WeightSource {
 
   const graph::Plan& plan() const { return *plan_; }
   std::int64_t gradient_accumulation() const { return setup_.gradient_accumulation; }
+  std::int64_t replicas() const { return setup_.replicas; }
+  /// Returns the length of the network's dynamic axes; see dynamic_length.hpp.
+  std::int64_t length() const { return length_of(*graph_); }
+  /// Returns which lengths the calls of this model may have.
+  DynamicLength dynamic_length() const { return dynamic_length_of(*graph_, *plan_); }
   const CompileReport& compile_report() const { return report_; }
   /// Returns the log of this model, which the models for its short calls share.
   const Log& log() const { return log_; }

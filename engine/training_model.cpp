@@ -65,7 +65,7 @@ class TrainingModel::Impl : public ModelBody {
   WeightsFile state_file() {
     WeightsFile file;
     file.metadata[rule_key] = rule_name();
-    for (const NamedTensor& state : short_plans().open().optimizer_state())
+    for (const NamedTensor& state : other_plans().open().optimizer_state())
       file.tensors.emplace(state.name, state.tensor);
     return file;
   }
@@ -77,7 +77,7 @@ class TrainingModel::Impl : public ModelBody {
         path, what, [&](const WeightsHeader& header) { expect_state(header, subject); });
     std::vector<NamedTensor> state;
     for (const auto& [name, tensor] : file.tensors) state.push_back({name, tensor});
-    short_plans().open().set_optimizer_state(state, subject);
+    other_plans().open().set_optimizer_state(state, subject);
   }
 
  private:
@@ -142,11 +142,11 @@ TrainingModel& TrainingModel::operator=(TrainingModel&& other) noexcept {
 }
 
 void TrainingModel::detach() {
-  as_one_call(impl_, "TrainingModel::detach", [](auto& impl) { impl.short_plans().detach(); });
+  as_one_call(impl_, "TrainingModel::detach", [](auto& impl) { impl.other_plans().detach(); });
 }
 void TrainingModel::attach() {
   as_one_call(impl_, "TrainingModel::attach",
-              [](auto& impl) { impl.short_plans().open().attach(); });
+              [](auto& impl) { impl.other_plans().open().attach(); });
 }
 bool TrainingModel::attached() const noexcept {
   return impl_->running().any_attached();
@@ -179,7 +179,7 @@ void TrainingModel::check_samples(std::int64_t samples) const {
 }
 void TrainingModel::set_optimizer(const Optimizer& optimizer) {
   as_one_call(impl_, "TrainingModel::set_optimizer",
-              [&](auto& impl) { impl.short_plans().open().set_optimizer(optimizer); });
+              [&](auto& impl) { impl.other_plans().open().set_optimizer(optimizer); });
 }
 Optimizer TrainingModel::optimizer() const {
   return or_out_of_memory("TrainingModel::optimizer", [&] {
@@ -189,11 +189,11 @@ Optimizer TrainingModel::optimizer() const {
 }
 std::vector<NamedTensor> TrainingModel::optimizer_state() const {
   return as_one_call(impl_, "TrainingModel::optimizer_state",
-                     [](auto& impl) { return impl.short_plans().open().optimizer_state(); });
+                     [](auto& impl) { return impl.other_plans().open().optimizer_state(); });
 }
 void TrainingModel::set_optimizer_state(const std::vector<NamedTensor>& state) {
   as_one_call(impl_, "TrainingModel::set_optimizer_state", [&](auto& impl) {
-    impl.short_plans().open().set_optimizer_state(copied(state), "optimizer state");
+    impl.other_plans().open().set_optimizer_state(copied(state), "optimizer state");
   });
 }
 void TrainingModel::save_optimizer_state(const std::string& path) const {
@@ -235,7 +235,7 @@ std::vector<StageReport> TrainingModel::stage_reports() const {
 }
 std::vector<TraceEvent> TrainingModel::take_trace() {
   return as_one_call(impl_, "TrainingModel::take_trace",
-                     [](auto& impl) { return impl.short_plans().take_trace(); });
+                     [](auto& impl) { return impl.other_plans().take_trace(); });
 }
 Profile TrainingModel::profile() const {
   return as_one_call(impl_, "TrainingModel::profile",

@@ -1,5 +1,8 @@
 #include "engine/fit/prediction_inputs.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "engine/model/model_access.hpp"
 
 namespace penstock {
@@ -12,10 +15,26 @@ PredictionInputs::PredictionInputs(const InferenceModel& model, std::size_t coun
   if (!targets_missing_) names_ = all_;
 }
 
-const graph::TensorType* PredictionInputs::target(const std::string& name) const {
+const graph::Targets::Input* PredictionInputs::target(const std::string& name) const {
   for (const graph::Targets::Input& input : targets_.inputs)
-    if (input.name == name) return &input.type;
+    if (input.name == name) return &input;
   return nullptr;
+}
+
+Shape PredictionInputs::shape_of(const graph::Targets::Input& target,
+                                 std::span<const Tensor> callers_inputs,
+                                 std::int64_t samples) const {
+  const Shape shape = target.type.shape.with(0, samples);
+  if (target.dynamic_axis == 0) return shape;
+  for (const graph::Targets::Input& input : targets_.dynamic) {
+    const auto named = std::ranges::find(names_, input.name);
+    if (named == names_.end()) continue;
+    const Tensor& tensor = callers_inputs[static_cast<std::size_t>(named - names_.begin())];
+    // The model refuses a tensor of another rank when it runs.
+    if (tensor && std::cmp_greater(tensor.shape().rank(), input.dynamic_axis))
+      return shape.with(target.dynamic_axis, tensor.shape()[input.dynamic_axis]);
+  }
+  return shape;
 }
 
 // Zeros are legal labels and targets of every loss, and the losses of these zeros are not returned.
@@ -25,8 +44,10 @@ std::span<const Tensor> PredictionInputs::completed(std::span<const Tensor> call
   completed_.clear();
   auto next = callers_inputs.begin();
   for (const std::string& name : all_) {
-    const graph::TensorType* const type = target(name);
-    completed_.push_back(type ? Tensor::zeros(type->dtype, type->shape.with(0, samples)) : *next++);
+    const graph::Targets::Input* const missing = target(name);
+    completed_.push_back(
+        missing ? Tensor::zeros(missing->type.dtype, shape_of(*missing, callers_inputs, samples))
+                : *next++);
   }
   return completed_;
 }

@@ -29,7 +29,10 @@ class PredictionInputs {
   bool returns(std::size_t output) const;
 
  private:
-  const graph::TensorType* target(const std::string& name) const;
+  const graph::Targets::Input* target(const std::string& name) const;
+  /// Returns the shape of a target for `samples` samples beside `callers_inputs`.
+  Shape shape_of(const graph::Targets::Input& target, std::span<const Tensor> callers_inputs,
+                 std::int64_t samples) const;
 
   const graph::Targets& targets_;
   std::vector<std::string> all_;    // `all_` has the names of the model's inputs.

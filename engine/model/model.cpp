@@ -146,6 +146,12 @@ Value Model::input(const std::string& name, const Shape& sample, DType dtype) {
   });
 }
 
+void Model::dynamic_axis(Value input, int axis, std::int64_t shortest) {
+  impl_->calling("Model::dynamic_axis", [&](Impl& impl) {
+    impl.network.dynamic_axis(impl.id("dynamic_axis", input), axis, shortest);
+  });
+}
+
 /// Returns the scope of the block or stage that `open` opens, inside the model's call `call_name`.
 /// `open` is no std::function, because one would ask for memory before or_out_of_memory() begins.
 template <class Open>

@@ -65,6 +65,33 @@ graph::ValueId NetworkBuilder::input(const std::string& name, const Shape& sampl
   return id;
 }
 
+void NetworkBuilder::dynamic_axis(graph::ValueId value, std::int64_t axis, std::int64_t shortest) {
+  const auto expect = [&](bool holds, const std::string& expected) {
+    if (!holds)
+      refuse(Errc::invalid_argument,
+             "dynamic_axis of " + described(value) + ": expected " + expected);
+  };
+  expect(graph_.value(value).kind == graph::ValueKind::input,
+         "an input, got a value that the model computes or keeps");
+  expect(std::ranges::find(graph_.dynamic_axes, value, &graph::DynamicAxis::input) ==
+             graph_.dynamic_axes.end(),
+         "one dynamic axis for each input, got a second one");
+  const Shape& shape = graph_.type(value).shape;
+  const std::int64_t rank = shape.rank(), counted = axis < 0 ? axis + rank : axis;
+  expect(counted >= 1 && counted < rank,
+         "an axis behind the batch of " + to_string(shape) + ", got " + std::to_string(axis));
+  const std::int64_t longest = shape[counted];
+  expect(
+      shortest >= 1 && shortest <= longest,
+      "a shortest size from 1 to " + std::to_string(longest) + ", got " + std::to_string(shortest));
+  for (const graph::DynamicAxis& other : graph_.dynamic_axes) {
+    const std::int64_t size = graph_.type(other.input).shape[other.axis];
+    expect(size == longest, "an axis of the size " + std::to_string(size) + ", as the one of " +
+                                described(other.input) + " has, got " + std::to_string(longest));
+  }
+  graph_.dynamic_axes.push_back({value, static_cast<std::int32_t>(counted), shortest});
+}
+
 graph::ValueId NetworkBuilder::variable(const std::string& name, const Shape& shape,
                                         const Initializer& initializer, graph::ValueKind kind) {
   expect_new(names_.has_variable(graph_, name), "parameter", name);

@@ -33,6 +33,11 @@ class NetworkBuilder {
   /// Adds an input. @throws Error invalid_model, as all functions that take a name, if the name is
   /// empty or used already.
   graph::ValueId input(const std::string& name, const Shape& sample, DType dtype);
+  /// Lets the size of an axis of an input differ from call to call, from `shortest` up to the size
+  /// that the input has now. A negative axis counts from the end.
+  /// @throws Error invalid_argument if `value` is no input, or has such an axis already; if there
+  /// is no such axis, or it is the batch; or for sizes that are out of range.
+  void dynamic_axis(graph::ValueId value, std::int64_t axis, std::int64_t shortest);
   /// Adds a parameter or buffer of type f32.
   graph::ValueId variable(const std::string& name, const Shape& shape,
                           const Initializer& initializer, graph::ValueKind kind);

@@ -76,11 +76,16 @@ void fields(auto& archive, Either<ParameterGradient> auto& parameter_gradient) {
   archive(parameter, gradient, sum, use);
 }
 
+void fields(auto& archive, Either<DynamicAxis> auto& dynamic) {
+  auto& [input, axis, shortest] = dynamic;
+  archive(input, axis, shortest);
+}
+
 void fields(auto& archive, Either<Graph> auto& graph) {
   auto& [name, values, nodes, blocks, inputs, variables, outputs, gradients, twins, loss,
-         parameter_gradients] = graph;
+         parameter_gradients, dynamic_axes] = graph;
   archive(name, values, nodes, blocks, inputs, variables, outputs, gradients, twins, loss,
-          parameter_gradients);
+          parameter_gradients, dynamic_axes);
 }
 
 // The following functions list the fields of the structures in which a compilation is asked for.

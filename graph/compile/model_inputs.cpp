@@ -34,6 +34,13 @@ bool needs_any(const Graph& graph, ValueId value, const std::vector<ValueId>& in
                              [&](ValueId input) { return std::ranges::count(inputs, input) > 0; });
 }
 
+Targets::Input described(const Graph& graph, ValueId input) {
+  const auto found = std::ranges::find(graph.dynamic_axes, input, &DynamicAxis::input);
+  return {.name = graph.value(input).name,
+          .type = graph.type(input),
+          .dynamic_axis = found == graph.dynamic_axes.end() ? 0 : found->axis};
+}
+
 }  // namespace
 
 std::vector<std::string> step_inputs(const Graph& graph) {
@@ -59,8 +66,9 @@ Targets targets_of(const Graph& graph) {
   std::vector<ValueId> only_losses;
   for (const ValueId input : graph.inputs)
     if (std::ranges::count(needed, input) == 0) only_losses.push_back(input);
-  for (const ValueId input : only_losses)
-    targets.inputs.push_back({graph.value(input).name, graph.type(input)});
+  for (const ValueId input : only_losses) targets.inputs.push_back(described(graph, input));
+  for (const DynamicAxis& dynamic : graph.dynamic_axes)
+    targets.dynamic.push_back(described(graph, dynamic.input));
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
     const ValueId value = graph.outputs[i].value;
     targets.has_rows[i] = !made[index(value)] || graph.type(value).shape.rank() > 0;

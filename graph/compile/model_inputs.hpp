@@ -18,9 +18,12 @@ struct Targets {
   struct Input {
     std::string name;
     TensorType type;  ///< This is the input's type for a micro-batch of one sample.
+    /// This is the axis whose size differs from call to call, or 0 if there is none.
+    std::int32_t dynamic_axis = 0;
   };
   /// These are the inputs that no output needs, except outputs that are made of losses.
   std::vector<Input> inputs = {};
+  std::vector<Input> dynamic = {};  ///< These are all inputs that have a dynamic axis.
   /// This says of each output whether it has a row per sample. An output that is made of losses has
   /// no rows if it is a single number.
   std::vector<bool> has_rows = {};

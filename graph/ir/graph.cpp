@@ -48,6 +48,18 @@ std::string output_name(const std::string& node, std::size_t output) {
   return output == 0 ? node : node + ":" + std::to_string(output);
 }
 
+void resize(TensorType& type, int axis, std::int64_t size) {
+  type.shape = type.shape.with(axis, size);
+}
+
+/// Infers the types of all computed values, after those of inputs have changed.
+void infer_again(Graph& graph) {
+  for (const Node& node : graph.nodes) {
+    const auto types = infer(graph, *node.op, node.name, node.inputs, node.attributes);
+    for (std::size_t i = 0; i < types.size(); ++i) graph.value(node.outputs[i]).type = types[i];
+  }
+}
+
 }  // namespace
 
 std::vector<TensorType> types_of(const Graph& graph, std::span<const ValueId> values) {
@@ -114,14 +126,16 @@ void give_unused_names(Graph& graph, NodeId first) {
 
 Graph with_batch(const Graph& graph, std::int64_t batch) {
   Graph result = graph;
-  for (const ValueId input : result.inputs) {
-    TensorType& type = result.value(input).type;
-    type.shape = type.shape.with(0, batch);
-  }
-  for (const Node& node : result.nodes) {
-    const auto types = infer(result, *node.op, node.name, node.inputs, node.attributes);
-    for (std::size_t i = 0; i < types.size(); ++i) result.value(node.outputs[i]).type = types[i];
-  }
+  for (const ValueId input : result.inputs) resize(result.value(input).type, 0, batch);
+  infer_again(result);
+  return result;
+}
+
+Graph with_length(const Graph& graph, std::int64_t length) {
+  Graph result = graph;
+  for (const DynamicAxis& dynamic : result.dynamic_axes)
+    resize(result.value(dynamic.input).type, dynamic.axis, length);
+  infer_again(result);
   return result;
 }
 

@@ -129,6 +129,14 @@ struct ParameterGradient {
   NodeId use = none;   ///< `use` is the node that uses the parameter.
 };
 
+/// A DynamicAxis is an axis of an input whose size may differ from call to call.
+struct DynamicAxis {
+  ValueId input = none;
+  std::int32_t axis = 1;  ///< `axis` counts axis 0, which is the batch and is not dynamic.
+  std::int64_t shortest =
+      1;  ///< The axis has this size or more, up to the size of the input's type.
+};
+
 struct Graph {
   std::string name = {};
   std::vector<Value> values;
@@ -146,6 +154,9 @@ struct Graph {
   /// `parameter_gradients` are what differentiate() has found, in the order of `variables` and, for
   /// each parameter, of its uses.
   std::vector<ParameterGradient> parameter_gradients;
+  /// `dynamic_axes` are axes of `inputs`, at most one of each input. All have the same size in a
+  /// call.
+  std::vector<DynamicAxis> dynamic_axes = {};
 
   const Value& value(ValueId id) const { return values[index(id)]; }
   Value& value(ValueId id) { return values[index(id)]; }
@@ -168,5 +179,8 @@ NodeId append(Graph& graph, const Op& op, std::vector<ValueId> inputs, Attribute
 /// Returns `graph`, which must not have backward nodes, for micro-batches of `batch` samples:
 /// dimension 0 of every input becomes `batch`, and every type is inferred again.
 Graph with_batch(const Graph& graph, std::int64_t batch);
+/// Returns `graph`, which must not have backward nodes, with dynamic axes of the size `length`.
+/// @throws Error as append() if a node does not take inputs of that size.
+Graph with_length(const Graph& graph, std::int64_t length);
 
 }  // namespace penstock::graph

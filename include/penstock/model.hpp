@@ -95,6 +95,22 @@ class Model : public LossFunctions {
   /// Adds an input for class numbers, i64 of shape [N].
   Value labels(const std::string& name = "labels") { return input(name, {}, DType::i64); }
 
+  /// Lets sequences of different lengths be passed to a model: from one call to the next, the size
+  /// of `axis` of `input` may be anything from `shortest` up to the size that the input was
+  /// declared with. All inputs that have such an axis are declared with the same size, and have the
+  /// same size in a call. A negative `axis` counts from the end, and axis 0 is none.
+  ///
+  /// A training or inference model compiles a plan for each size in the first call of that size,
+  /// and keeps the eight plans that it used last; RuntimeOptions::cache_directory keeps plans for
+  /// later runs. A host with many sizes rounds them up to a few, and pads. The results have the
+  /// bits of a model that was declared with that size. Layers must take every size: those whose
+  /// parameters or options have a fixed number of steps do not, such as a linear layer behind a
+  /// flattening, and the constructors of training and inference models throw Error shape_mismatch
+  /// if a layer does not take the size `shortest`.
+  /// @throws Error invalid_argument if `input` is no input of the model, if it has a dynamic axis
+  /// already, if there is no such axis, or if `shortest` is below 1 or above the declared size.
+  void dynamic_axis(Value input, int axis, std::int64_t shortest = 1);
+
   /// Opens a block called `name`: everything that is added until the result is destroyed belongs to
   /// that block. `ipu` is the IPU of the block; -1 names none. A name may be used again later for
   /// more layers of that block. Scopes nest; after an inner scope the outer one goes on.

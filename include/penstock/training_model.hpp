@@ -140,7 +140,7 @@ class TrainingModel {
   /// letters. Every b·G·R samples make one weight update. If replicas share their inputs, these
   /// numbers are divided by the size of an input group. Samples that are left over make one more
   /// update on the IPUs of the first replica, by a plan of its own and in equal micro-batches that
-  /// are as large as possible; the model keeps the four such plans that were used last. A mean is
+  /// are as large as possible; the model keeps the eight such plans that were used last. A mean is
   /// taken over the samples that the update has. With a short last update, mode `final` returns the
   /// outputs of that update; `every_n`, `sum` and input groups need whole updates. After a short
   /// update all replicas go on from the buffers of the first one. If a short last update has more

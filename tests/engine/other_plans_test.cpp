@@ -1,5 +1,5 @@
 // These tests check the options of plans for fewer samples.
-#include "engine/short_plans.hpp"
+#include "engine/other_plans.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ Options options_of(int batch, std::int64_t minimum_bytes) {
   return options;
 }
 
-TEST(ShortPlans, KeepTheSameActivationsInTheHostStoreHoweverFewTheSamples) {
+TEST(OtherPlans, KeepTheSameActivationsInTheHostStoreHoweverFewTheSamples) {
   for (int whole = 1; whole <= 9; ++whole)
     for (int batch = 1; batch <= whole; ++batch)
       for (std::int64_t minimum = 0; minimum <= 80; ++minimum) {
@@ -34,7 +34,7 @@ TEST(ShortPlans, KeepTheSameActivationsInTheHostStoreHoweverFewTheSamples) {
       }
 }
 
-TEST(ShortPlans, KeepNoActivationInTheHostStoreWhereTheMinimumIsTheLargestNumber) {
+TEST(OtherPlans, KeepNoActivationInTheHostStoreWhereTheMinimumIsTheLargestNumber) {
   constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
   const Options fewer = for_fewer_samples(options_of(1 << 30, largest), (1 << 30) - 1);
   const std::int64_t minimum = fewer.training.offload.activations.minimum_bytes;
@@ -64,7 +64,7 @@ Made made_after(int refusals, bool training, Options options = {.batch_size = 3}
 const std::string begin =
     "the plan for micro-batches of 3 samples does not fit into the memory of the IPUs: it ";
 
-TEST(ShortPlans, TellTheLogWhereOnlyLessMemoryMakesThemFit) {
+TEST(OtherPlans, TellTheLogWhereOnlyLessMemoryMakesThemFit) {
   const std::string in_host_store = begin + "keeps more tensors in the host store";
   for (const bool training : {false, true}) {
     EXPECT_EQ(made_after(0, training).lines, std::vector<std::string>{});
@@ -81,7 +81,7 @@ TEST(ShortPlans, TellTheLogWhereOnlyLessMemoryMakesThemFit) {
       std::vector<std::string>{in_host_store + ", has one micro-batch in flight, and is slower"});
 }
 
-TEST(ShortPlans, TellTheLogNothingThatTheRefusedPlanDidToo) {
+TEST(OtherPlans, TellTheLogNothingThatTheRefusedPlanDidToo) {
   const Offload whole_class{.on = true, .minimum_bytes = 0};
   Options options{.batch_size = 3};
   options.training.recompute = true;
@@ -100,12 +100,12 @@ TEST(ShortPlans, TellTheLogNothingThatTheRefusedPlanDidToo) {
                 begin + "recomputes the activations of every stage but the last, and is slower"});
 }
 
-TEST(ShortPlans, OfInferenceRecomputeNothing) {
+TEST(OtherPlans, OfInferenceRecomputeNothing) {
   for (const Options& less : with_less_memory(options_of(3, 0), false))
     EXPECT_FALSE(less.training.recompute);
 }
 
-TEST(ShortPlans, AreNotMadeInAnotherWayForALackOfTheHostsMemory) {
+TEST(OtherPlans, AreNotMadeInAnotherWayForALackOfTheHostsMemory) {
   Options options = options_of(3, 0);
   options.topology.ipu_memory_bytes = 1000;
   int attempts = 0;

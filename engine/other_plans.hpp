@@ -1,6 +1,7 @@
-// ShortPlans has a model's plans for the last samples of a call, if these samples are too few for
-// the plan for full calls. Short plans run on the threads and IPUs of that plan. The few short
-// plans that were used last are kept. A ModelBody owns ShortPlans and uses it inside its calls.
+// OtherPlans has the plans of a model that run what its plan for full calls cannot: the last
+// samples of a call, if they are too few for that plan, and calls whose dynamic axes have another
+// length. These plans run on the threads and IPUs of the plan for full calls. Those that were used
+// last are kept. A ModelBody owns OtherPlans and uses it inside its calls.
 #pragma once
 
 #include <cstdint>
@@ -59,37 +60,54 @@ auto make_fit(const Options& options, bool training, const Log& log, const auto&
 /// that catches the error says what was cancelled.
 void expect_not_stopped(const std::stop_token& stop);
 
-class ShortPlans {
+class OtherPlans {
  public:
-  /// Makes plans for short calls of the model `full`, which has `options`. Both outlive this
-  /// object.
-  ShortPlans(RunningModel& full, const Options& options) : full_(full), options_(options) {}
+  /// Makes plans for other calls than the full ones of the model `full`, which has `options`. Both
+  /// outlive this object.
+  OtherPlans(RunningModel& full, const Options& options) : full_(full), options_(options) {}
 
   /// Returns the model for full calls.
-  /// @throws Error as RunningModel::expect_open() if that model or a short plan has failed.
+  /// @throws Error as RunningModel::expect_open() if that model or one of these plans has failed.
   RunningModel& open() const;
 
-  /// Forgets the short plans, and detaches the model for full calls. @throws Error as open(), and
+  /// Forgets these plans, and detaches the model for full calls. @throws Error as open(), and
   /// as RunningModel::detach() if no plan is attached.
   void detach();
 
-  /// Returns the plan for `remainder`, the last micro-batches of a call of `samples` samples: one
-  /// that is kept or else a new one, which is kept from then on.
+  /// Returns the plan for as many samples as a full call has, with dynamic axes of the length
+  /// `length`: the plan for full calls, one that is kept, or else a new one, which is kept from
+  /// then on. @throws Error as the constructor of RunningModel.
+  RunningModel& take_whole(std::int64_t length);
+  /// Returns the plan for `remainder`, the last micro-batches of a call of `samples` samples.
+  /// `whole` is the plan that take_whole() returns for the call. The plan is one that is kept or
+  /// else a new one, which is kept from then on.
   /// @throws Error as the constructor of RunningModel and RunningModel::expect_same_rows(). The
   /// text begins with the samples of the call that the plan is for.
-  RunningModel& take(std::int64_t samples, const MicroBatches& remainder);
+  RunningModel& take(std::int64_t samples, const MicroBatches& remainder,
+                     const RunningModel& whole);
 
-  /// Returns the events of full calls and of all short plans, even of those that were forgotten,
+  /// Returns the events of full calls and of all these plans, even of those that were forgotten,
   /// since the last call of this function.
   std::vector<TraceEvent> take_trace();
 
  private:
-  RunningModel& find_or_make(const MicroBatches& remainder);
-  bool runs(const RunningModel& plan, const MicroBatches& remainder) const;
+  /// A Kind says what distinguishes the plans.
+  struct Kind {
+    std::int64_t length, batch, replicas;
+    /// `accumulated` is the number of micro-batches of an update. It is 0 in inference, where a
+    /// plan runs any number of micro-batches.
+    std::int64_t accumulated;
+    bool operator==(const Kind&) const = default;
+  };
+  Kind kind_of(const RunningModel& plan) const;
+  Kind kind_of(const MicroBatches& remainder, std::int64_t length) const;
+  RunningModel* find(const Kind& kind);
+  /// Makes a plan for the length `length`, and keeps it.
+  RunningModel& make(const Options& options, std::int64_t length);
   std::string to_text(std::int64_t samples, const MicroBatches& remainder) const;
   void forget_oldest();
 
-  static constexpr std::size_t most = 4;
+  static constexpr std::size_t most = 8;
   RunningModel& full_;
   const Options& options_;
   // `kept_` has the plans that are kept. The plan that was used last comes first.

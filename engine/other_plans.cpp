@@ -1,4 +1,4 @@
-#include "engine/short_plans.hpp"
+#include "engine/other_plans.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -84,56 +84,77 @@ void expect_not_stopped(const std::stop_token& stop) {
   if (stop.stop_requested()) throw Error(Errc::cancelled, "the call was asked to stop");
 }
 
-RunningModel& ShortPlans::open() const {
+RunningModel& OtherPlans::open() const {
   full_.expect_open();
   for (const auto& plan : kept_) plan->expect_open();
   return full_;
 }
 
-void ShortPlans::detach() {
+void OtherPlans::detach() {
   open();
   const bool any = full_.any_attached();
   while (!kept_.empty()) forget_oldest();
   if (full_.attached() || !any) full_.detach();
 }
 
-RunningModel& ShortPlans::take(std::int64_t samples, const MicroBatches& remainder) try {
-  RunningModel& plan = find_or_make(remainder);
-  if (remainder.count * remainder.samples < samples) full_.expect_same_rows(plan);
+RunningModel& OtherPlans::take_whole(std::int64_t length) {
+  if (length == full_.length()) return full_;
+  Kind kind = kind_of(full_);
+  kind.length = length;
+  RunningModel* const found = find(kind);
+  return found ? *found : make(options_, length);
+}
+
+RunningModel& OtherPlans::take(std::int64_t samples, const MicroBatches& remainder,
+                               const RunningModel& whole) try {
+  const std::int64_t length = whole.length();
+  RunningModel* const found = find(kind_of(remainder, length));
+  RunningModel& plan =
+      found ? *found : make(for_remainder(options_, remainder, full_.plan().training), length);
+  if (remainder.count * remainder.samples < samples) whole.expect_same_rows(plan);
   return plan;
 } catch (const Error& error) {
   throw Error(error.code(), to_text(samples, remainder) + ": " + error.what());
 }
 
-RunningModel& ShortPlans::find_or_make(const MicroBatches& remainder) {
+OtherPlans::Kind OtherPlans::kind_of(const RunningModel& plan) const {
+  return {.length = plan.length(),
+          .batch = plan.plan().batch,
+          .replicas = plan.replicas(),
+          .accumulated = plan.plan().training ? plan.gradient_accumulation() : 0};
+}
+
+OtherPlans::Kind OtherPlans::kind_of(const MicroBatches& remainder, std::int64_t length) const {
+  return {.length = length,
+          .batch = remainder.samples,
+          .replicas = 1,
+          .accumulated = full_.plan().training ? remainder.count : 0};
+}
+
+RunningModel* OtherPlans::find(const Kind& kind) {
   const auto found =
-      std::ranges::find_if(kept_, [&](const auto& plan) { return runs(*plan, remainder); });
-  if (found != kept_.end()) {
-    std::rotate(kept_.begin(), found, found + 1);
-    return *kept_.front();
-  }
-  const bool training = full_.plan().training;
-  auto made = make_fit(
-      for_remainder(options_, remainder, training), training, full_.log(),
-      [&](const Options& variant) { return std::make_unique<RunningModel>(full_, variant); });
+      std::ranges::find_if(kept_, [&](const auto& plan) { return kind_of(*plan) == kind; });
+  if (found == kept_.end()) return nullptr;
+  std::rotate(kept_.begin(), found, found + 1);
+  return kept_.front().get();
+}
+
+RunningModel& OtherPlans::make(const Options& options, std::int64_t length) {
+  auto made = make_fit(options, full_.plan().training, full_.log(), [&](const Options& variant) {
+    return std::make_unique<RunningModel>(full_, variant, length);
+  });
   if (kept_.size() == most) forget_oldest();
   kept_.insert(kept_.begin(), std::move(made));
   return *kept_.front();
 }
 
-// In inference, a plan runs any number of micro-batches.
-bool ShortPlans::runs(const RunningModel& plan, const MicroBatches& remainder) const {
-  return plan.plan().batch == remainder.samples &&
-         (!plan.plan().training || plan.gradient_accumulation() == remainder.count);
-}
-
-std::vector<TraceEvent> ShortPlans::take_trace() {
+std::vector<TraceEvent> OtherPlans::take_trace() {
   for (const auto& plan : kept_)
     plan->stage_reports();  // stage_reports() adds the plan's events to the trace.
   return full_.take_trace();
 }
 
-std::string ShortPlans::to_text(std::int64_t samples, const MicroBatches& remainder) const {
+std::string OtherPlans::to_text(std::int64_t samples, const MicroBatches& remainder) const {
   const CallSize& size = full_.compile_report().call;
   const std::string iteration = std::to_string(samples_per_iteration(size));
   return std::string(name_of(size)) + " of " + std::to_string(samples) + " samples, of which " +
@@ -142,7 +163,7 @@ std::string ShortPlans::to_text(std::int64_t samples, const MicroBatches& remain
                         : "micro-batch for every replica (" + iteration + ")");
 }
 
-void ShortPlans::forget_oldest() {
+void OtherPlans::forget_oldest() {
   RunningModel& oldest = *kept_.back();
   if (oldest.plan().training && oldest.holds_optimizer_state()) full_.fetch_optimizer_state();
   // A failure is thrown by detach(), because the destructor could not throw it.
