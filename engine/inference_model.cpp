@@ -9,15 +9,18 @@
 #include "engine/named_inputs.hpp"
 #include "graph/compile/model_inputs.hpp"
 #include "graph/values/out_of_memory.hpp"
+#include "penstock/objective.hpp"
 
 namespace penstock {
 
 class InferenceModel::Impl : public ModelBody {
  public:
-  Impl(const Model& model, const Options& options)
-      : ModelBody(model, options, nullptr),
+  Impl(const Model& model, const Options& options, const std::vector<std::string>& outputs)
+      : Impl(model, options, Objective{.outputs = outputs}) {}
+  Impl(const Model& model, const Options& options, const Objective& objective = {})
+      : ModelBody(model, options, nullptr, objective),
         training_inputs_(graph::step_inputs(ModelAccess::graph(model))),
-        targets_(graph::targets_of(ModelAccess::graph(model))) {}
+        targets_(graph::targets_of(ModelAccess::graph_of(model, objective))) {}
 
   const std::vector<std::string>& training_inputs() const { return training_inputs_; }
   const graph::Targets& targets() const { return targets_; }
@@ -29,6 +32,11 @@ class InferenceModel::Impl : public ModelBody {
 
 InferenceModel::InferenceModel(const Model& model, const Options& options)
     : impl_(made_as_one_call<Impl>(model, "the constructor of an InferenceModel", options)) {}
+
+InferenceModel::InferenceModel(const Model& model, const Options& options,
+                               const std::vector<std::string>& outputs)
+    : impl_(made_as_one_call<Impl>(model, "the constructor of an InferenceModel", options,
+                                   outputs)) {}
 
 std::shared_ptr<ModelCalls> ModelAccess::calls(const InferenceModel& model) {
   return model.impl_->calls();
@@ -60,11 +68,11 @@ InferenceModel& InferenceModel::operator=(InferenceModel&& other) noexcept {
 }
 
 void InferenceModel::detach() {
-  as_one_call(impl_, "InferenceModel::detach", [](auto& impl) { impl.short_plans().detach(); });
+  as_one_call(impl_, "InferenceModel::detach", [](auto& impl) { impl.other_plans().detach(); });
 }
 void InferenceModel::attach() {
   as_one_call(impl_, "InferenceModel::attach",
-              [](auto& impl) { impl.short_plans().open().attach(); });
+              [](auto& impl) { impl.other_plans().open().attach(); });
 }
 bool InferenceModel::attached() const noexcept {
   return impl_->running().any_attached();
@@ -116,7 +124,7 @@ std::vector<StageReport> InferenceModel::stage_reports() const {
 }
 std::vector<TraceEvent> InferenceModel::take_trace() {
   return as_one_call(impl_, "InferenceModel::take_trace",
-                     [](auto& impl) { return impl.short_plans().take_trace(); });
+                     [](auto& impl) { return impl.other_plans().take_trace(); });
 }
 Profile InferenceModel::profile() const {
   return as_one_call(impl_, "InferenceModel::profile",

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <stop_token>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,14 @@ class InferenceModel {
   /// that `model` has at that time, which are copied to the IPUs only when they have changed.
   /// @throws Error as the constructor of TrainingModel.
   InferenceModel(const Model& model, const Options& options);
+  /// Compiles what those outputs need whose names match one of the patterns `outputs`, in which a
+  /// `*` matches any characters and a `?` matches one. Inputs that only other outputs depend on are
+  /// not asked for: a model whose loss is an output for evaluations serves predictions without
+  /// labels by its other outputs.
+  /// @throws Error as the other constructor; invalid_argument for a pattern that matches nothing,
+  /// unless it is "*"; invalid_model if `outputs` is empty.
+  InferenceModel(const Model& model, const Options& options,
+                 const std::vector<std::string>& outputs);
   ~InferenceModel();
   /// Takes over the contents of the other model, which may then only be destroyed or assigned to.
   InferenceModel(InferenceModel&&) noexcept;
@@ -49,9 +58,9 @@ class InferenceModel {
 
   /// Runs on up to samples_per_run() samples. Samples that do not fill a micro-batch on every
   /// replica run on the IPUs of the first replica, by plans of their own: one for whole
-  /// micro-batches and one for a last micro-batch that is shorter. The model keeps the four such
-  /// plans that were used last. With Options::static_shapes, run() takes exactly samples_per_run()
-  /// samples.
+  /// micro-batches and one for a last micro-batch that is shorter. The model keeps the eight
+  /// such plans that were used last. With Options::static_shapes, run() takes exactly
+  /// samples_per_run() samples.
   ///
   /// Once `stop` is requested, the call begins no further micro-batch, waits for those that it has
   /// begun, and throws Error cancelled. A call whose micro-batches have all begun returns as usual.
