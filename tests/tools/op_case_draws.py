@@ -835,7 +835,7 @@ OPS = [activation, activation, activation, parametric_activation, parametric_act
        plain_activation, plain_activation, prelu, softmax, softmax, arithmetic, arithmetic,
        quotient, elementary, elementary, elementary, steps_of_numbers, power, clamp, extremum,
        comparison, where, reduction, reduction, scale, clipped_log, linear, linear, matmul, conv2d,
-       conv2d, conv2d_lanes, conv2d_lanes, depthwise_lanes, pool, pool, layer_norm, rms_norm, group_norm,
-       batch_norm, batch_norm, movement, movement, attention, attention_of_heads,
+       conv2d, conv2d_lanes, conv2d_lanes, depthwise_lanes, pool, pool, layer_norm, rms_norm,
+       group_norm, batch_norm, batch_norm, movement, movement, attention, attention_of_heads,
        attention_of_heads, embedding, recurrent, recurrent, recurrent, conv_transpose2d, selection,
        by_index, one_hot, place_of_extremum, sort, triangle, product, norm_or_logsumexp, cumsum]
