@@ -9,8 +9,9 @@
 namespace penstock {
 
 /// The constructor of a CanonicalFloats sets the floating-point environment of the calling thread,
-/// and the destructor restores the host's environment. Both together take less than 200 ns. Objects
-/// of this class may be nested.
+/// and the destructor restores the host's environment. On x86-64, both together take some
+/// nanoseconds, unless the host has changed the modes of long double. Objects of this class may be
+/// nested.
 class CanonicalFloats {
  public:
   CanonicalFloats() noexcept;
@@ -20,6 +21,12 @@ class CanonicalFloats {
 
  private:
   std::fenv_t before_;
+  // The other two members have a meaning on x86-64 alone. `mxcsr_` has the modes of float and
+  // double that the thread had before.
+  unsigned mxcsr_ = 0;
+  // `keeps_rest_` says that the rest of the environment, which is that of long double, was
+  // canonical already, so that `before_` is empty.
+  bool keeps_rest_ = false;
 };
 
 /// A KeptFloats keeps the floating-point environment of the calling thread: when the object is

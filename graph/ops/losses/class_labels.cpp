@@ -14,6 +14,19 @@ std::size_t expect_class_axis(const Attributes& attributes, const TensorType& sc
   return axis;
 }
 
+namespace {
+
+/// Returns what to do if a network makes scores for each pixel, and labels are for whole images.
+/// Either the labels are meant, or the scores.
+std::string advice_on_labels(const Shape& labels, const Shape& wanted) {
+  if (labels.rank() != 1 || wanted.rank() == 1) return "";
+  const Shape of_sample(std::vector<std::int64_t>(wanted.begin() + 1, wanted.end()));
+  return "; for a label at each place, declare an i64 input of shape " + to_string(of_sample) +
+         ", and for one label a sample, flatten() before the last linear layer makes scores [N,C]";
+}
+
+}  // namespace
+
 void expect_labelled(const Attributes& attributes, Types in, std::string_view name) {
   if (in.size() == 3)
     expect_inputs(in, 3, std::string(name) + ", labels, weight");
@@ -26,15 +39,10 @@ void expect_labelled(const Attributes& attributes, Types in, std::string_view na
   const std::size_t axis = expect_class_axis(attributes, in[0]);
   const Shape wanted = without_axis(in[0].shape, axis);
   const Shape& labels = in[1].shape;
-  // A network that makes scores for each pixel where labels are for whole images lacks a flatten()
-  // before its last linear layer.
   expect(labels == wanted, "expected labels of shape " + to_string(wanted) + " for " +
                                std::string(name) + " " + to_string(in[0].shape) +
                                ", whose classes are along axis " + std::to_string(axis) + ", got " +
-                               to_string(labels) +
-                               (labels.rank() == 1 && wanted.rank() > 1
-                                    ? "; flatten() before the last linear layer makes scores [N,C]"
-                                    : ""));
+                               to_string(labels) + advice_on_labels(labels, wanted));
   expect_class_weights(in, 2, in[0].shape.begin()[axis]);
 }
 

@@ -344,7 +344,8 @@ INSTANTIATE_TEST_SUITE_P(
                 {f32({6, 10, 4}), labels},
                 {},
                 "expected labels of shape [6,4] for x [6,10,4], whose classes are along axis 1, "
-                "got [6]; flatten() before the last linear layer makes scores [N,C]"},
+                "got [6]; for a label at each place, declare an i64 input of shape [8,8], and for "
+                "one label a sample, flatten() before the last linear layer makes scores [N,C]"},
         Refused{"nll_loss",
                 {f32({6, 4, 10}), TensorType{DType::i64, {6, 10}}},
                 {{"class_axis", -1}},
