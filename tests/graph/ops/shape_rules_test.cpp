@@ -465,6 +465,19 @@ INSTANTIATE_TEST_SUITE_P(
                 {labels},
                 {{"after", 1}, {"value", 0.5}},
                 "expected an integer as the value of elements of type i64, got 0.5"},
+        Refused{"interpolate", {labels}, {{"size", 3}}, "expected x of type f32, got i64[6]"},
+        Refused{"interpolate",
+                {scores},
+                {{"axis", 1}},
+                "expected 1 element or more along axis 1, got 10 before and 0 after the "
+                "interpolation"},
+        Refused{"interpolate",
+                {f32({6, 0})},
+                {{"axis", -1}, {"size", 2}},
+                "expected 1 element or more along axis 1, got 0 before and 2 after the "
+                "interpolation"},
+        Refused{
+            "interpolate", {ten}, {{"axis", 1}, {"size", 2}}, "expected axis from -1 to 0, got 1"},
         Refused{"index_select",
                 {scores},
                 {{"axis", 1}, {"indices", List{9, 10}}},
