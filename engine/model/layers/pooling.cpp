@@ -87,15 +87,15 @@ Value adapted(ModelState& model, std::string_view call, const graph::Op& pool,
 
 }  // namespace
 
-Value Layers::max_pool2d(Value x, const MaxPool2dOptions& options) {
+Value SpatialLayers::max_pool2d(Value x, const MaxPool2dOptions& options) {
   return impl_->add(graph::max_pool2d, {x}, [&] { return attributes_of(options); });
 }
 
-Value Layers::avg_pool2d(Value x, const AvgPool2dOptions& options) {
+Value SpatialLayers::avg_pool2d(Value x, const AvgPool2dOptions& options) {
   return impl_->add(graph::avg_pool2d, {x}, [&] { return attributes_of(options); });
 }
 
-Value Layers::max_pool1d(Value x, const MaxPool1dOptions& options) {
+Value SpatialLayers::max_pool1d(Value x, const MaxPool1dOptions& options) {
   return impl_->calling("max_pool1d", [&](Impl& impl) {
     const MaxPool2dOptions row{.kernel = {1, options.kernel},
                                .stride = of_one_row(options.stride),
@@ -105,7 +105,7 @@ Value Layers::max_pool1d(Value x, const MaxPool1dOptions& options) {
   });
 }
 
-Value Layers::avg_pool1d(Value x, const AvgPool1dOptions& options) {
+Value SpatialLayers::avg_pool1d(Value x, const AvgPool1dOptions& options) {
   return impl_->calling("avg_pool1d", [&](Impl& impl) {
     const AvgPool2dOptions row{.kernel = {1, options.kernel},
                                .stride = of_one_row(options.stride),
@@ -116,7 +116,7 @@ Value Layers::avg_pool1d(Value x, const AvgPool1dOptions& options) {
   });
 }
 
-Value Layers::lp_pool2d(Value x, double norm, const LpPool2dOptions& options) {
+Value SpatialLayers::lp_pool2d(Value x, double norm, const LpPool2dOptions& options) {
   return impl_->calling("lp_pool2d", [&](Impl& impl) {
     if (!(norm > 0))
       throw Error(Errc::invalid_argument,
@@ -136,19 +136,19 @@ Value Layers::lp_pool2d(Value x, double norm, const LpPool2dOptions& options) {
   });
 }
 
-Value Layers::adaptive_avg_pool2d(Value x, Size2d size) {
+Value SpatialLayers::adaptive_avg_pool2d(Value x, Size2d size) {
   return impl_->calling("adaptive_avg_pool2d", [&](Impl& impl) {
     return adapted(impl, "adaptive_avg_pool2d", graph::avg_pool2d, graph::mean, x, size);
   });
 }
 
-Value Layers::adaptive_max_pool2d(Value x, Size2d size) {
+Value SpatialLayers::adaptive_max_pool2d(Value x, Size2d size) {
   return impl_->calling("adaptive_max_pool2d", [&](Impl& impl) {
     return adapted(impl, "adaptive_max_pool2d", graph::max_pool2d, graph::amax, x, size);
   });
 }
 
-Value Layers::global_avg_pool2d(Value x) {
+Value SpatialLayers::global_avg_pool2d(Value x) {
   return impl_->add(graph::global_avg_pool2d, {x});
 }
 

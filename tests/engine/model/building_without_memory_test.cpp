@@ -30,6 +30,8 @@ const std::string first_layer = "the first layer, which is there already";
 const std::vector<int> last_axis{-1};
 const BatchNormOptions cumulative{.momentum = std::nullopt, .affine = false};
 const BatchNormOptions untracked{.track_running_stats = false};
+const Conv2dOptions reflecting{
+    .out_channels = 2, .kernel = 3, .padding = 1, .padding_mode = PadMode::reflect};
 const AttentionOptions dropping{.heads = 2, .dropout = 0.1, .name = name};
 
 /// A Built has a model with values of all the shapes that layers take.
@@ -133,6 +135,12 @@ TEST(BuildingWithoutMemory, AddsALayerWithParametersOrNothing) {
        [](Built& b) { b.model.conv1d(name, b.sequence, {.out_channels = 2, .kernel = 3}); }},
       {"conv_transpose2d",
        [](Built& b) { b.model.conv_transpose2d(name, b.image, {.out_channels = 2, .kernel = 3}); }},
+      {"conv2d with reflected padding",
+       [](Built& b) { b.model.conv2d(name, b.image, reflecting); }},
+      {"conv1d with the same size",
+       [](Built& b) {
+         b.model.conv1d(name, b.sequence, {.out_channels = 2, .kernel = 2, .same_padding = true});
+       }},
       {"linear", [](Built& b) { b.model.linear(name, b.row, 3); }},
       {"parameter",
        [](Built& b) {

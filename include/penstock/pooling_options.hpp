@@ -1,0 +1,69 @@
+// These are the options of a Model's poolings. They are values with PyTorch's defaults.
+#pragma once
+
+#include <cstdint>
+
+#include "penstock/sizes.hpp"
+
+namespace penstock {
+
+/// MaxPool2dOptions are the options of Model::max_pool2d(), which are those of torch.nn.MaxPool2d.
+struct MaxPool2dOptions {
+  Size2d kernel = 2;  ///< A window has this many rows and columns.
+  /// Windows are this many rows and columns apart; 0 stands for the size of the kernel.
+  Size2d stride = 0;
+  /// This many rows are added above and below an image, and this many columns on its left and
+  /// right. They are never the maximum.
+  Size2d padding = 0;
+  /// `ceil_mode` says whether a last window that is partly outside of the padded image counts, too.
+  bool ceil_mode = false;
+};
+
+/// AvgPool2dOptions are the options of Model::avg_pool2d(), which are those of torch.nn.AvgPool2d.
+struct AvgPool2dOptions {
+  Size2d kernel = 2;  ///< A window has this many rows and columns.
+  /// Windows are this many rows and columns apart; 0 stands for the size of the kernel.
+  Size2d stride = 0;
+  /// This many rows are added above and below an image, and this many columns on its left and
+  /// right.
+  Size2d padding = 0;
+  /// `ceil_mode` says whether a last window that is partly outside of the padded image counts, too.
+  bool ceil_mode = false;
+  /// `count_include_pad` says whether the padding counts as zeros or not at all.
+  bool count_include_pad = true;
+};
+
+/// LpPool2dOptions are the options of Model::lp_pool2d(), which are those of torch.nn.LPPool2d.
+struct LpPool2dOptions {
+  Size2d kernel = 2;  ///< A window has this many rows and columns.
+  /// Windows are this many rows and columns apart; 0 stands for the size of the kernel.
+  Size2d stride = 0;
+  /// `ceil_mode` says whether a last window that is partly outside of the image counts, too.
+  /// PyTorch then multiplies the mean of such a window by the whole size of the kernel, and so does
+  /// this.
+  bool ceil_mode = false;
+};
+
+/// MaxPool1dOptions are the options of Model::max_pool1d(), which are those of torch.nn.MaxPool1d.
+struct MaxPool1dOptions {
+  std::int64_t kernel = 2;  ///< A window has this many elements.
+  /// Windows are this many elements apart; 0 stands for the size of the kernel.
+  std::int64_t stride = 0;
+  std::int64_t padding = 0;  ///< This many elements are added at each end; none is the maximum.
+  /// `ceil_mode` says whether a last window that is partly outside of the padded x counts, too.
+  bool ceil_mode = false;
+};
+
+/// AvgPool1dOptions are the options of Model::avg_pool1d(), which are those of torch.nn.AvgPool1d.
+struct AvgPool1dOptions {
+  std::int64_t kernel = 2;  ///< A window has this many elements.
+  /// Windows are this many elements apart; 0 stands for the size of the kernel.
+  std::int64_t stride = 0;
+  std::int64_t padding = 0;  ///< This many elements are added at each end.
+  /// `ceil_mode` says whether a last window that is partly outside of the padded x counts, too.
+  bool ceil_mode = false;
+  /// `count_include_pad` says whether the padding counts as zeros or not at all.
+  bool count_include_pad = true;
+};
+
+}  // namespace penstock
