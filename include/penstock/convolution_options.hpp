@@ -42,6 +42,22 @@ struct Conv1dOptions {
   PadMode padding_mode = PadMode::constant;  ///< This says what is added; a constant is 0.
 };
 
+/// Conv3dOptions are the options of Model::conv3d(), which are those of torch.nn.Conv3d.
+struct Conv3dOptions {
+  std::int64_t out_channels = 0;  ///< The result has this many channels, 1 or more.
+  Size3d kernel = 0;              ///< The kernel has this many slices, rows and columns.
+  Size3d stride = 1;              ///< Windows are this many slices, rows and columns apart.
+  Size3d padding = 0;  ///< This many slices, rows and columns are added on each side of a volume.
+  Size3d dilation =
+      1;  ///< The elements of the kernel are this many slices, rows and columns apart.
+  /// The channels are divided into this many groups, and each group is convolved by itself.
+  std::int64_t groups = 1;
+  bool bias = true;  ///< `bias` says whether the layer has a parameter NAME.bias.
+  /// If this is true, as much is added as gives the result the size of x; see Conv2dOptions.
+  bool same_padding = false;
+  PadMode padding_mode = PadMode::constant;  ///< This says what is added; a constant is 0.
+};
+
 /// ConvTranspose2dOptions are the options of Model::conv_transpose2d(), which are those of
 /// torch.nn.ConvTranspose2d.
 struct ConvTranspose2dOptions {
@@ -55,6 +71,21 @@ struct ConvTranspose2dOptions {
   /// than the stride.
   Size2d output_padding = 0;
   Size2d dilation = 1;  ///< The elements of the kernel are this many rows and columns apart.
+  /// The channels are divided into this many groups, and each group is convolved by itself.
+  std::int64_t groups = 1;
+  bool bias = true;  ///< `bias` says whether the layer has a parameter NAME.bias.
+};
+
+/// ConvTranspose1dOptions are the options of Model::conv_transpose1d(), which are those of
+/// torch.nn.ConvTranspose1d.
+struct ConvTranspose1dOptions {
+  std::int64_t out_channels = 0;  ///< The result has this many channels, 1 or more.
+  std::int64_t kernel = 0;        ///< The kernel has this many elements.
+  std::int64_t stride = 1;        ///< Elements of x are this far apart in the result.
+  std::int64_t padding = 0;       ///< This many elements are taken away at each end of the result.
+  /// This many elements are added at the end of the result. They are fewer than the stride.
+  std::int64_t output_padding = 0;
+  std::int64_t dilation = 1;  ///< The elements of the kernel are this far apart.
   /// The channels are divided into this many groups, and each group is convolved by itself.
   std::int64_t groups = 1;
   bool bias = true;  ///< `bias` says whether the layer has a parameter NAME.bias.

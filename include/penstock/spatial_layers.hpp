@@ -1,5 +1,5 @@
-// These are the layers of a Model for sequences and images: those that slide windows over them, and
-// those that change their sizes. docs/layers.md lists them beside PyTorch's.
+// These are the layers of a Model for sequences, images and volumes: those that slide windows over
+// them, and those that change their sizes. docs/layers.md lists them beside PyTorch's.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,9 @@
 
 namespace penstock {
 
-/// SpatialLayers are the methods of Model that add layers for sequences [N,C,L] and images
-/// [N,C,H,W]. A layer with parameters has a name, which is also that of its parameters.
+/// SpatialLayers are the methods of Model that add layers for sequences [N,C,L], images [N,C,H,W]
+/// and volumes [N,C,D,H,W]. A layer with parameters has a name, which is also that of its
+/// parameters.
 class SpatialLayers : public Activations {
  public:
   /// Adds a convolution: x [N,C,H,W] -> [N,out_channels,H',W']. The layer has the parameters
@@ -28,6 +29,12 @@ class SpatialLayers : public Activations {
   /// Adds a convolution over sequences with the weight of another layer, [O,C/groups,k], and its
   /// bias [O], if there is one. `options` say nothing of out_channels, kernel and bias.
   Value conv1d(Value x, Value weight, Value bias = {}, const Conv1dOptions& options = {});
+  /// Adds a convolution over volumes: x [N,C,D,H,W] -> [N,out_channels,D',H',W']. The layer has the
+  /// parameters NAME.weight [O,C/groups,kd,kh,kw] and NAME.bias [O].
+  Value conv3d(const std::string& name, Value x, const Conv3dOptions& options);
+  /// Adds a convolution over volumes with the weight of another layer, [O,C/groups,kd,kh,kw], and
+  /// its bias [O], if there is one. `options` say nothing of out_channels, kernel and bias.
+  Value conv3d(Value x, Value weight, Value bias = {}, const Conv3dOptions& options = {});
   /// Adds a transposed convolution, which enlarges images: x [N,C,H,W] ->
   /// [N,out_channels,H',W']. The layer has the parameters NAME.weight [C,out_channels/groups,kh,kw]
   /// and NAME.bias [out_channels].
@@ -36,6 +43,14 @@ class SpatialLayers : public Activations {
   /// bias [O], if there is one. `options` say nothing of out_channels, kernel and bias.
   Value conv_transpose2d(Value x, Value weight, Value bias = {},
                          const ConvTranspose2dOptions& options = {});
+  /// Adds a transposed convolution, which lengthens sequences: x [N,C,L] -> [N,out_channels,L'].
+  /// The layer has the parameters NAME.weight [C,out_channels/groups,k] and NAME.bias
+  /// [out_channels].
+  Value conv_transpose1d(const std::string& name, Value x, const ConvTranspose1dOptions& options);
+  /// Adds a transposed convolution over sequences with the weight of another layer, [C,O/groups,k],
+  /// and its bias [O], if there is one. `options` say nothing of out_channels, kernel and bias.
+  Value conv_transpose1d(Value x, Value weight, Value bias = {},
+                         const ConvTranspose1dOptions& options = {});
   /// Returns the largest element of each window: x [N,C,H,W] -> [N,C,H',W'].
   Value max_pool2d(Value x, const MaxPool2dOptions& options = {});
   /// Returns the mean of each window: x [N,C,H,W] -> [N,C,H',W'].

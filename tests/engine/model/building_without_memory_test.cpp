@@ -141,6 +141,14 @@ TEST(BuildingWithoutMemory, AddsALayerWithParametersOrNothing) {
        [](Built& b) {
          b.model.conv1d(name, b.sequence, {.out_channels = 2, .kernel = 2, .same_padding = true});
        }},
+      {"conv3d",
+       [](Built& b) {
+         b.model.conv3d(name, b.volume, {.out_channels = 2, .kernel = 2, .same_padding = true});
+       }},
+      {"conv_transpose1d",
+       [](Built& b) {
+         b.model.conv_transpose1d(name, b.sequence, {.out_channels = 2, .kernel = 3});
+       }},
       {"linear", [](Built& b) { b.model.linear(name, b.row, 3); }},
       {"parameter",
        [](Built& b) {
