@@ -15,6 +15,7 @@ struct MaxPool2dOptions {
   /// This many rows are added above and below an image, and this many columns on its left and
   /// right. They are never the maximum.
   Size2d padding = 0;
+  Size2d dilation = 1;  ///< The pixels of a window are this many rows and columns apart.
   /// `ceil_mode` says whether a last window that is partly outside of the padded image counts, too.
   bool ceil_mode = false;
 };
@@ -49,7 +50,8 @@ struct MaxPool1dOptions {
   std::int64_t kernel = 2;  ///< A window has this many elements.
   /// Windows are this many elements apart; 0 stands for the size of the kernel.
   std::int64_t stride = 0;
-  std::int64_t padding = 0;  ///< This many elements are added at each end; none is the maximum.
+  std::int64_t padding = 0;   ///< This many elements are added at each end; none is the maximum.
+  std::int64_t dilation = 1;  ///< The elements of a window are this far apart.
   /// `ceil_mode` says whether a last window that is partly outside of the padded x counts, too.
   bool ceil_mode = false;
 };
@@ -60,6 +62,30 @@ struct AvgPool1dOptions {
   /// Windows are this many elements apart; 0 stands for the size of the kernel.
   std::int64_t stride = 0;
   std::int64_t padding = 0;  ///< This many elements are added at each end.
+  /// `ceil_mode` says whether a last window that is partly outside of the padded x counts, too.
+  bool ceil_mode = false;
+  /// `count_include_pad` says whether the padding counts as zeros or not at all.
+  bool count_include_pad = true;
+};
+
+/// MaxPool3dOptions are the options of Model::max_pool3d(), which are those of torch.nn.MaxPool3d.
+struct MaxPool3dOptions {
+  Size3d kernel = 2;  ///< A window has this many slices, rows and columns.
+  /// Windows are this many slices, rows and columns apart; 0 stands for the size of the kernel.
+  Size3d stride = 0;
+  /// This many slices, rows and columns are added on each side of a volume; none is the maximum.
+  Size3d padding = 0;
+  Size3d dilation = 1;  ///< The elements of a window are this many slices, rows and columns apart.
+  /// `ceil_mode` says whether a last window that is partly outside of the padded x counts, too.
+  bool ceil_mode = false;
+};
+
+/// AvgPool3dOptions are the options of Model::avg_pool3d(), which are those of torch.nn.AvgPool3d.
+struct AvgPool3dOptions {
+  Size3d kernel = 2;  ///< A window has this many slices, rows and columns.
+  /// Windows are this many slices, rows and columns apart; 0 stands for the size of the kernel.
+  Size3d stride = 0;
+  Size3d padding = 0;  ///< This many slices, rows and columns are added on each side of a volume.
   /// `ceil_mode` says whether a last window that is partly outside of the padded x counts, too.
   bool ceil_mode = false;
   /// `count_include_pad` says whether the padding counts as zeros or not at all.

@@ -59,6 +59,10 @@ class SpatialLayers : public Activations {
   Value max_pool1d(Value x, const MaxPool1dOptions& options = {});
   /// Returns the mean of each window: x [N,C,L] -> [N,C,L'].
   Value avg_pool1d(Value x, const AvgPool1dOptions& options = {});
+  /// Returns the largest element of each window: x [N,C,D,H,W] -> [N,C,D',H',W'].
+  Value max_pool3d(Value x, const MaxPool3dOptions& options = {});
+  /// Returns the mean of each window: x [N,C,D,H,W] -> [N,C,D',H',W'].
+  Value avg_pool3d(Value x, const AvgPool3dOptions& options = {});
   /// Returns the p-th root of the sum of x^p over each window, where p is `norm`, which is above 0:
   /// x [N,C,H,W] -> [N,C,H',W']. A sum that is not above 0 gives 0.
   Value lp_pool2d(Value x, double norm, const LpPool2dOptions& options = {});
@@ -67,6 +71,15 @@ class SpatialLayers : public Activations {
   Value adaptive_avg_pool2d(Value x, Size2d size);
   /// Returns the largest element of each window of adaptive_avg_pool2d().
   Value adaptive_max_pool2d(Value x, Size2d size);
+  /// Does to sequences what adaptive_avg_pool2d() does to images: x [N,C,L] -> [N,C,size].
+  Value adaptive_avg_pool1d(Value x, std::int64_t size);
+  /// Returns the largest element of each window of adaptive_avg_pool1d().
+  Value adaptive_max_pool1d(Value x, std::int64_t size);
+  /// Does to volumes what adaptive_avg_pool2d() does to images: x [N,C,D,H,W] ->
+  /// [N,C,size.depth,size.rows,size.columns].
+  Value adaptive_avg_pool3d(Value x, Size3d size);
+  /// Returns the largest element of each window of adaptive_avg_pool3d().
+  Value adaptive_max_pool3d(Value x, Size3d size);
   /// Returns the mean of each channel: [N,C,H,W] -> [N,C,1,1].
   Value global_avg_pool2d(Value x);
   /// Puts `factor`² channels into one image that is `factor` times as high and wide:

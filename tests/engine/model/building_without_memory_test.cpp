@@ -224,6 +224,10 @@ TEST(BuildingWithoutMemory, AddsALayerWithoutParametersOrNothing) {
        [](Built& b) {
          b.model.adaptive_avg_pool2d(b.image, {4, 5});
        }},
+      {"max_pool3d", [](Built& b) { b.model.max_pool3d(b.volume); }},
+      {"avg_pool3d", [](Built& b) { b.model.avg_pool3d(b.volume); }},
+      {"adaptive_avg_pool1d", [](Built& b) { b.model.adaptive_avg_pool1d(b.sequence, 3); }},
+      {"adaptive_max_pool3d", [](Built& b) { b.model.adaptive_max_pool3d(b.volume, 2); }},
       {"pixel_shuffle", [](Built& b) { b.model.pixel_shuffle(b.image, 2); }},
       {"flatten", [](Built& b) { b.model.flatten(b.image); }},
       {"reshape", [&](Built& b) { b.model.reshape(b.row, sample); }},

@@ -122,5 +122,39 @@ TEST(ModelConvTranspose1d, RefusesWhatItCannotDo) {
   EXPECT_TRUE(model.parameters().empty());
 }
 
+TEST(ModelPools3d, RefuseImagesAndWindowsThatDoNotFit) {
+  Model model;
+  const Value x = model.input("x", {2, 3, 4, 5}), image = model.input("image", {4, 5, 5});
+  expect_refusals(
+      Errc::shape_mismatch,
+      {{"max_pool3d: expected x of rank 5, got [1,4,5,5]", [&] { model.max_pool3d(image); }},
+       {"avg_pool3d: expected x of rank 5, got [1,4,5,5]", [&] { model.avg_pool3d(image); }},
+       {"adaptive_max_pool1d: expected x of rank 3, got [1,4,5,5]",
+        [&] { model.adaptive_max_pool1d(image, 2); }},
+       {"adaptive_avg_pool3d: expected x of rank 5, got [1,4,5,5]",
+        [&] { model.adaptive_avg_pool3d(image, 2); }}});
+  EXPECT_NE(refusal(Errc::shape_mismatch,
+                    [&] {
+                      model.max_pool3d(x, {.kernel = {4, 1, 1}});
+                    }),
+            "accepted");
+  expect_refusals(
+      Errc::invalid_argument,
+      {{"adaptive_avg_pool3d: expected at least one window along each axis, got 0",
+        [&] {
+          model.adaptive_avg_pool3d(x, {2, 0, 2});
+        }},
+       {"adaptive_max_pool1d: expected at least one window along each axis, got -1", [&] {
+          model.adaptive_max_pool1d(model.reshape(x, {2, 60}), -1);
+        }}});
+}
+
+TEST(ModelPools3d, AdaptAtOnceWhereAllWindowsAreOfOneSize) {
+  Model model;
+  const Value x = model.input("x", {2, 4, 6, 9});
+  EXPECT_EQ(model.shape(model.adaptive_avg_pool3d(x, {2, 3, 3})), (Shape{1, 2, 2, 3, 3}));
+  EXPECT_EQ(ops_of(model), (Ops{"reshape", "avg_pool2d", "reshape", "avg_pool2d", "reshape"}));
+}
+
 }  // namespace
 }  // namespace penstock
