@@ -1,7 +1,9 @@
-// These are the options of a Model's poolings. They are values with PyTorch's defaults.
+// These are the options of a Model's poolings and interpolations. They are values with PyTorch's
+// defaults.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "penstock/sizes.hpp"
 
@@ -90,6 +92,29 @@ struct AvgPool3dOptions {
   bool ceil_mode = false;
   /// `count_include_pad` says whether the padding counts as zeros or not at all.
   bool count_include_pad = true;
+};
+
+/// An InterpolateMode says how Model::interpolate() computes elements.
+enum class InterpolateMode : std::uint8_t {
+  nearest,        ///< The element of x at the place rounded down, as PyTorch's "nearest" is.
+  nearest_exact,  ///< The element of x whose middle is nearest, as PyTorch's "nearest-exact" is.
+  linear,         ///< PyTorch says "linear", "bilinear" or "trilinear", by the number of axes.
+};
+
+/// InterpolateOptions are the options of Model::interpolate(), which are those of
+/// torch.nn.functional.interpolate. Either `size` or `scale_factor` is given, with a number for
+/// each axis behind the channels, or with one number for all of them.
+struct InterpolateOptions {
+  std::vector<std::int64_t> size = {};  ///< The result has these sizes.
+  /// The result is this many times as large as x, rounded down.
+  std::vector<double> scale_factor = {};
+  InterpolateMode mode = InterpolateMode::nearest;  ///< This says how elements are computed.
+  /// If this is true, the first and last elements of x and of the result coincide. Otherwise
+  /// elements are intervals of one length. Only InterpolateMode::linear has this option.
+  bool align_corners = false;
+  /// If this is true, `scale_factor` decides the sizes only, and places are computed from the
+  /// sizes.
+  bool recompute_scale_factor = false;
 };
 
 }  // namespace penstock

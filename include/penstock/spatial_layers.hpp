@@ -87,6 +87,10 @@ class SpatialLayers : public Activations {
   Value pixel_shuffle(Value x, std::int64_t factor);
   /// Undoes pixel_shuffle(): [N,C,H·f,W·f] -> [N,C·f²,H,W].
   Value pixel_unshuffle(Value x, std::int64_t factor);
+  /// Enlarges or reduces x [N,C,L], [N,C,H,W] or [N,C,D,H,W] along all axes behind the channels, to
+  /// the sizes of the options.
+  /// @throws Error invalid_argument if the options do not fit x or each other.
+  Value interpolate(Value x, const InterpolateOptions& options);
 
  protected:
   SpatialLayers() = default;

@@ -206,6 +206,8 @@ TEST(BuildingWithoutMemory, AddsALayerWithoutParametersOrNothing) {
   const std::vector<std::int64_t> sample{2, 3};
   const std::vector<std::int64_t> axes{0, 2, 1}, axes_of_row{-1}, halves{3, 3};
   const std::vector<Value> none;
+  const InterpolateOptions nearest{.size = {4, 9}},
+      doubling{.scale_factor = {2}, .mode = InterpolateMode::linear};
   expect_all_or_nothing({
       {"relu", [](Built& b) { b.model.relu(b.row); }},
       {"leaky_relu", [](Built& b) { b.model.leaky_relu(b.row); }},
@@ -228,6 +230,8 @@ TEST(BuildingWithoutMemory, AddsALayerWithoutParametersOrNothing) {
       {"avg_pool3d", [](Built& b) { b.model.avg_pool3d(b.volume); }},
       {"adaptive_avg_pool1d", [](Built& b) { b.model.adaptive_avg_pool1d(b.sequence, 3); }},
       {"adaptive_max_pool3d", [](Built& b) { b.model.adaptive_max_pool3d(b.volume, 2); }},
+      {"interpolate", [&](Built& b) { b.model.interpolate(b.image, nearest); }},
+      {"interpolate linearly", [&](Built& b) { b.model.interpolate(b.volume, doubling); }},
       {"pixel_shuffle", [](Built& b) { b.model.pixel_shuffle(b.image, 2); }},
       {"flatten", [](Built& b) { b.model.flatten(b.image); }},
       {"reshape", [&](Built& b) { b.model.reshape(b.row, sample); }},
