@@ -62,7 +62,6 @@ Resizing resizing_of(const InterpolateOptions& options, std::size_t i, std::int6
 /// Returns which elements of an axis become those of the result. PyTorch computes their places in
 /// single precision, and so does this, because another rounding would choose other elements.
 Integers nearest_elements(const Resizing& axis, bool exact) {
-  const CanonicalFloats floats;
   const float step = axis.scale_factor > 0
                          ? static_cast<float>(1 / axis.scale_factor)
                          : static_cast<float>(axis.before) / static_cast<float>(axis.after);
@@ -92,6 +91,7 @@ Value resized(const Composition& layer, const Value& x, std::int64_t number, con
 
 Value SpatialLayers::interpolate(Value x, const InterpolateOptions& options) {
   return composed(*impl_, "interpolate", [&](const Composition& layer) {
+    const CanonicalFloats floats;  // Sizes and elements do not depend on how the host rounds.
     const Shape shape = layer.shape(x);
     layer.expect(shape.rank() >= 3 && shape.rank() <= 5,
                  "expected x of rank 3 to 5, got " + to_string(shape));

@@ -2,6 +2,7 @@
 // tests/e2e/pytorch_spatial_test.cpp compares what it computes with PyTorch.
 #include <gtest/gtest.h>
 
+#include <cfenv>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -94,6 +95,28 @@ TEST(ModelInterpolate, RefusesOptionsThatDoNotFitXOrEachOther) {
         refusal(Errc::invalid_argument, [&] { model.interpolate(x, {.scale_factor = {number}}); }),
         "accepted");
   EXPECT_TRUE(ops_of(model).empty());
+}
+
+/// Returns the attributes of the nodes that enlarge an image by 1.1.
+std::vector<graph::Attributes> enlarged() {
+  Model model;
+  model.interpolate(model.input("x", {4, 30, 10}), {.scale_factor = {1.1}});
+  std::vector<graph::Attributes> attributes;
+  for (const graph::Node& node : ModelAccess::graph(model).nodes)
+    attributes.push_back(node.attributes);
+  return attributes;
+}
+
+TEST(ModelInterpolate, TakesTheSameElementsHoweverTheHostRounds) {
+  const std::vector<graph::Attributes> expected = enlarged();
+  const int before = std::fegetround();
+  for (const int mode : {FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO}) {
+    ASSERT_EQ(std::fesetround(mode), 0);
+    const std::vector<graph::Attributes> found = enlarged();
+    EXPECT_EQ(std::fegetround(), mode);
+    ASSERT_EQ(std::fesetround(before), 0);
+    EXPECT_EQ(found, expected) << mode;
+  }
 }
 
 TEST(ModelInterpolate, RefusesResultsWithoutElementsAndOtherRanks) {
