@@ -96,16 +96,20 @@ struct AvgPool3dOptions {
 
 /// An InterpolateMode says how Model::interpolate() computes elements.
 enum class InterpolateMode : std::uint8_t {
-  nearest,        ///< The element of x at the place rounded down, as PyTorch's "nearest" is.
-  nearest_exact,  ///< The element of x whose middle is nearest, as PyTorch's "nearest-exact" is.
-  linear,         ///< PyTorch says "linear", "bilinear" or "trilinear", by the number of axes.
+  /// An element is that of x at its place, rounded down. PyTorch calls this "nearest".
+  nearest,
+  /// An element is that of x whose middle is nearest. PyTorch calls this "nearest-exact".
+  nearest_exact,
+  /// An element is blended of its neighbours in x along each axis. PyTorch calls this "linear",
+  /// "bilinear" or "trilinear", by the number of axes.
+  linear,
 };
 
 /// InterpolateOptions are the options of Model::interpolate(), which are those of
 /// torch.nn.functional.interpolate. Either `size` or `scale_factor` is given, with a number for
 /// each axis behind the channels, or with one number for all of them.
 struct InterpolateOptions {
-  std::vector<std::int64_t> size = {};  ///< The result has these sizes.
+  std::vector<std::int64_t> size = {};  ///< The result has these sizes along its axes.
   /// The result is this many times as large as x, rounded down.
   std::vector<double> scale_factor = {};
   InterpolateMode mode = InterpolateMode::nearest;  ///< This says how elements are computed.
