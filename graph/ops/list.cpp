@@ -14,6 +14,7 @@
 #include "graph/ops/arithmetic/cumsum.hpp"
 #include "graph/ops/arithmetic/elementary.hpp"
 #include "graph/ops/arithmetic/expand.hpp"
+#include "graph/ops/arithmetic/interpolate.hpp"
 #include "graph/ops/arithmetic/linear.hpp"
 #include "graph/ops/arithmetic/logsumexp.hpp"
 #include "graph/ops/arithmetic/matmul.hpp"
@@ -175,6 +176,8 @@ constexpr std::array ops{
     &identity_loss_gradient,
     &index_select,
     &index_select_gradient,
+    &interpolate,
+    &interpolate_gradient,
     &kl_div_loss,
     &kl_div_loss_gradient,
     &kl_div_loss_target_gradient,

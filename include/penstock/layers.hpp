@@ -1,5 +1,5 @@
-// These are the layers of a Model that have parameters, windows, attention or random masks.
-// docs/layers.md lists them beside PyTorch's.
+// These are the layers of a Model that have parameters, attention or random masks; those with
+// windows are in spatial_layers.hpp. docs/layers.md lists them beside PyTorch's.
 #pragma once
 
 #include <cstdint>
@@ -8,39 +8,18 @@
 #include <string>
 #include <vector>
 
-#include "penstock/activations.hpp"
 #include "penstock/initializer.hpp"
 #include "penstock/layer_options.hpp"
 #include "penstock/shape.hpp"
+#include "penstock/spatial_layers.hpp"
 #include "penstock/tensor.hpp"
 
 namespace penstock {
 
 /// Layers are the methods of Model that add layers. A layer with parameters has a name, which is
 /// also that of its parameters.
-class Layers : public Activations {
+class Layers : public SpatialLayers {
  public:
-  /// Adds a convolution: x [N,C,H,W] -> [N,out_channels,H',W']. The layer has the parameters
-  /// NAME.weight [O,C/groups,kh,kw] and NAME.bias [O].
-  Value conv2d(const std::string& name, Value x, const Conv2dOptions& options);
-  /// Adds a convolution with the weight of another layer, [O,C/groups,kh,kw], and its bias [O], if
-  /// there is one. `options` say nothing of out_channels, kernel and bias, which the weight and the
-  /// bias decide.
-  Value conv2d(Value x, Value weight, Value bias = {}, const Conv2dOptions& options = {});
-  /// Adds a convolution over sequences: x [N,C,L] -> [N,out_channels,L']. The layer has the
-  /// parameters NAME.weight [O,C/groups,k] and NAME.bias [O].
-  Value conv1d(const std::string& name, Value x, const Conv1dOptions& options);
-  /// Adds a convolution over sequences with the weight of another layer, [O,C/groups,k], and its
-  /// bias [O], if there is one. `options` say nothing of out_channels, kernel and bias.
-  Value conv1d(Value x, Value weight, Value bias = {}, const Conv1dOptions& options = {});
-  /// Adds a transposed convolution, which enlarges images: x [N,C,H,W] ->
-  /// [N,out_channels,H',W']. The layer has the parameters NAME.weight [C,out_channels/groups,kh,kw]
-  /// and NAME.bias [out_channels].
-  Value conv_transpose2d(const std::string& name, Value x, const ConvTranspose2dOptions& options);
-  /// Adds a transposed convolution with the weight of another layer, [C,O/groups,kh,kw], and its
-  /// bias [O], if there is one. `options` say nothing of out_channels, kernel and bias.
-  Value conv_transpose2d(Value x, Value weight, Value bias = {},
-                         const ConvTranspose2dOptions& options = {});
   /// Adds a fully connected layer over the last axis of x: [N,...,K] -> [N,...,out_features]. The
   /// layer has the parameters NAME.weight [out,K] and NAME.bias [out]. Images and other inputs of
   /// several axes are usually flattened first, so that all their elements are features.
@@ -123,29 +102,6 @@ class Layers : public Activations {
   Value alpha_dropout(const std::string& name, Value x, double probability);
   /// Does what alpha_dropout() does to whole channels of samples of x [N,C,...].
   Value feature_alpha_dropout(const std::string& name, Value x, double probability);
-  /// Returns the largest element of each window: x [N,C,H,W] -> [N,C,H',W'].
-  Value max_pool2d(Value x, const MaxPool2dOptions& options = {});
-  /// Returns the mean of each window: x [N,C,H,W] -> [N,C,H',W'].
-  Value avg_pool2d(Value x, const AvgPool2dOptions& options = {});
-  /// Returns the largest element of each window: x [N,C,L] -> [N,C,L'].
-  Value max_pool1d(Value x, const MaxPool1dOptions& options = {});
-  /// Returns the mean of each window: x [N,C,L] -> [N,C,L'].
-  Value avg_pool1d(Value x, const AvgPool1dOptions& options = {});
-  /// Returns the p-th root of the sum of x^p over each window, where p is `norm`, which is above 0:
-  /// x [N,C,H,W] -> [N,C,H',W']. A sum that is not above 0 gives 0.
-  Value lp_pool2d(Value x, double norm, const LpPool2dOptions& options = {});
-  /// Divides an image into `size` windows of about the same size, which may overlap by a pixel, and
-  /// returns the mean of each: x [N,C,H,W] -> [N,C,size.rows,size.columns].
-  Value adaptive_avg_pool2d(Value x, Size2d size);
-  /// Returns the largest element of each window of adaptive_avg_pool2d().
-  Value adaptive_max_pool2d(Value x, Size2d size);
-  /// Returns the mean of each channel: [N,C,H,W] -> [N,C,1,1].
-  Value global_avg_pool2d(Value x);
-  /// Puts `factor`² channels into one image that is `factor` times as high and wide:
-  /// [N,C·f²,H,W] -> [N,C,H·f,W·f].
-  Value pixel_shuffle(Value x, std::int64_t factor);
-  /// Undoes pixel_shuffle(): [N,C,H·f,W·f] -> [N,C·f²,H,W].
-  Value pixel_unshuffle(Value x, std::int64_t factor);
   /// Returns softmax(q·kᵀ/√d)·v over the last two axes (scaled_dot_product_attention), for each of
   /// h heads: q [N,...,S,h·d], k [N,...,T,h·d], v [N,...,T,h·e] -> [N,...,S,h·e]. Without a
   /// dropout, the memory for that grows with T, and not with S·T.

@@ -6,23 +6,10 @@
 #include <memory>
 #include <vector>
 
+#include "penstock/pad_options.hpp"
 #include "penstock/value.hpp"
 
 namespace penstock {
-
-/// A PadMode says what TensorShapes::pad() puts around a tensor.
-enum class PadMode : std::uint8_t {
-  constant,   ///< Every element is PadOptions::value.
-  reflect,    ///< The elements next to the border are mirrored, without the border itself.
-  replicate,  ///< The element at the border is repeated.
-  circular,   ///< The elements from the other end of the axis go on.
-};
-
-/// PadOptions are the options of TensorShapes::pad().
-struct PadOptions {
-  PadMode mode = PadMode::constant;  ///< This says what is put around the tensor.
-  double value = 0;                  ///< This is the number that PadMode::constant puts there.
-};
 
 /// A Sorted has elements in an order, and says where they were.
 struct Sorted {

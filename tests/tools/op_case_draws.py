@@ -473,7 +473,10 @@ def pool(draws):
     ceil, counted = draws.coin(), draws.coin()
     n, channels, *size = image_shape(draws, 1 + draws.below(5))
     least = kernel
-    if ceil and name != 'global_avg_pool2d':  # Then a window may end outside of the image.
+    dilation = pair(draws, lambda: draws.one_of([1, 1, 2, 3])) if name == 'max_pool2d' else [1, 1]
+    if dilation != [1, 1]:
+        least = [dilation[i] * (kernel[i] - 1) + 1 for i in (0, 1)]
+    elif ceil and name != 'global_avg_pool2d':  # Then a window may end outside of the image.
         least = [max(1, kernel[i] - 2 * padding[i] - stride[i] + 1) for i in (0, 1)]
     x = draws.tensor((n, channels, *(max(size[i], least[i]) for i in (0, 1))))
     if name == 'global_avg_pool2d':
@@ -484,16 +487,40 @@ def pool(draws):
         return Case(name, {'x': x}, lambda t: {'out': functional.avg_pool2d(
             t['x'], kernel, stride, padding, ceil, counted)}, attributes)
     steps = None
+    if dilation != [1, 1]:
+        attributes['dilation'] = dilation
     if ceil:
         attributes['ceil_mode'] = 1
-    elif draws.coin():
+    elif dilation == [1, 1] and draws.coin():
         name = 'max_pool2d_lanes'
         steps = [step('to_lanes', ['x'], ['lanes']),
                  step('max_pool2d_lanes', ['lanes'], ['done'], attributes),
                  step('from_lanes', ['done'], ['out'], {'batch': n})]
     return Case(name, {'x': x}, lambda t: {'out': functional.max_pool2d(
-        t['x'], kernel, stride, padding, ceil_mode=bool(ceil))}, attributes, steps,
+        t['x'], kernel, stride, padding, dilation, ceil_mode=bool(ceil))}, attributes, steps,
                 sharp=draws.sharp)
+
+
+def interpolation(draws):
+    """Draws a linear interpolation of images along their last two axes, one after the other."""
+    n, channels, *size = image_shape(draws, 1 + draws.below(3))
+    align = draws.coin()
+    factors = [draws.one_of([0.5, 1.0, 1.3, 2.0, 2.7, 3.0]) for _ in size]
+    keywords = {'size': [1 + draws.below(20) for _ in size]}
+    scaled = draws.coin() and all(int(n * factor) > 0 for n, factor in zip(size, factors))
+    if scaled:
+        keywords = {'scale_factor': factors}
+    out = [int(size[i] * factors[i]) if scaled else keywords['size'][i] for i in (0, 1)]
+    attributes = [{'axis': i + 2, 'size': out[i], 'align_corners': int(align)} for i in (0, 1)]
+    if scaled:
+        attributes = [given | {'scale_factor': factor}
+                      for given, factor in zip(attributes, factors)]
+    steps = [step('interpolate', ['x'], ['wide'], attributes[1]),
+             step('interpolate', ['wide'], ['out'], attributes[0])]
+    return Case('interpolate', {'x': draws.tensor((n, channels, *size))},
+                lambda t: {'out': functional.interpolate(
+                    t['x'], mode='bilinear', align_corners=align, **keywords)}, steps=steps,
+                amplification=1)
 
 
 def normalised(draws, shape):
@@ -837,5 +864,6 @@ OPS = [activation, activation, activation, parametric_activation, parametric_act
        comparison, where, reduction, reduction, scale, clipped_log, linear, linear, matmul, conv2d,
        conv2d, conv2d_lanes, conv2d_lanes, depthwise_lanes, pool, pool, layer_norm, rms_norm,
        group_norm, batch_norm, batch_norm, movement, movement, attention, attention_of_heads,
-       attention_of_heads, embedding, recurrent, recurrent, recurrent, conv_transpose2d, selection,
-       by_index, one_hot, place_of_extremum, sort, triangle, product, norm_or_logsumexp, cumsum]
+       attention_of_heads, embedding, recurrent, recurrent, recurrent, conv_transpose2d,
+       interpolation, interpolation, selection, by_index, one_hot, place_of_extremum, sort,
+       triangle, product, norm_or_logsumexp, cumsum]

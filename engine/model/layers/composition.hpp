@@ -33,9 +33,10 @@ class Composition {
     return open;
   }
 
+  /// Adds a node called `name`; an empty `name` stands for one that the model makes up.
   Value apply(const graph::Op& op, const std::vector<Value>& inputs,
-              graph::Attributes attributes = {}) const {
-    return model_.apply(op, inputs, std::move(attributes));
+              graph::Attributes attributes = {}, const std::string& name = "") const {
+    return model_.apply(op, inputs, std::move(attributes), name);
   }
 
   /// Returns output number `number` of the node that computes `first`, its first output.
@@ -48,6 +49,15 @@ class Composition {
   /// Throws Error shape_mismatch with the name of the layer and `text` if `holds` is false.
   void expect(bool holds, const std::string& text) const {
     if (!holds) throw Error(Errc::shape_mismatch, std::string(layer_) + ": " + text);
+  }
+  /// Checks that `number`, which is called `what`, is 1 or more. @throws Error as expect().
+  void expect_positive(const std::string& what, std::int64_t number) const {
+    expect(number >= 1, "expected " + what + " of 1 or more, got " + std::to_string(number));
+  }
+  /// Checks that `x` has `rank` dimensions. @throws Error as expect().
+  void expect_rank(Value x, std::size_t rank, const std::string& name = "x") const {
+    expect(shape(x).rank() == rank, "expected " + name + " of rank " + std::to_string(rank) +
+                                        ", got " + to_string(shape(x)));
   }
   /// Returns axis number `axis` of `rank` axes, counted from the front. A negative axis counts from
   /// the end. @throws Error shape_mismatch if there is no such axis, or if it counts the samples.

@@ -1,14 +1,11 @@
 // These are the poolings of Model. Sequences are pooled as images of one row.
+#include "engine/model/layers/composition.hpp"
 #include "engine/model/layers/inputs.hpp"
-#include "engine/model/model_state.hpp"
 #include "graph/ops/activations/unary.hpp"
 #include "graph/ops/arithmetic/arithmetic.hpp"
 #include "graph/ops/arithmetic/elementary.hpp"
-#include "graph/ops/arithmetic/reductions.hpp"
 #include "graph/ops/convolution/avg_pool2d.hpp"
 #include "graph/ops/convolution/max_pool2d.hpp"
-#include "graph/ops/movement/concat.hpp"
-#include "graph/ops/movement/slices.hpp"
 #include "graph/values/number_range.hpp"
 
 namespace penstock {
@@ -18,6 +15,7 @@ graph::Attributes attributes_of(const MaxPool2dOptions& options) {
   graph::Attributes attributes{{"kernel", pair(options.kernel)},
                                {"padding", pair(options.padding)}};
   if (options.stride != 0) attributes.set("stride", pair(options.stride));
+  if (options.dilation != 1) attributes.set("dilation", pair(options.dilation));
   if (options.ceil_mode) attributes.set("ceil_mode", std::int64_t{1});
   return attributes;
 }
@@ -46,66 +44,50 @@ Value pooled_row(ModelState& model, std::string_view call, const graph::Op& pool
   return result;
 }
 
-/// Divides `axis` of `x` into `windows` windows, and reduces each of them to one element by
-/// `reduce`.
-Value adapted(ModelState& model, const graph::Op& reduce, const Value& x, std::int64_t axis,
-              std::int64_t windows) {
-  const std::int64_t size = shape_of(model, reduce.name, x)[static_cast<std::ptrdiff_t>(axis)];
-  std::vector<Value> parts;
-  for (std::int64_t window = 0; window < windows; ++window) {
-    const std::int64_t begin = window * size / windows;
-    const std::int64_t end = ((window + 1) * size + windows - 1) / windows;
-    const Value part =
-        model.apply(graph::slice, {x}, {{"axis", axis}, {"begin", begin}, {"end", end}});
-    parts.push_back(model.apply(
-        reduce, {part}, {{"axes", std::vector<std::int64_t>{axis}}, {"keep", std::int64_t{1}}}));
-  }
-  return model.apply(graph::concat, parts, {{"axis", axis}});
+Size3d stride_of(Size3d stride, Size3d kernel) {
+  return stride == 0 ? kernel : stride;
 }
 
-/// Pools x [N,C,H,W] to `size`, by `pool` where all windows are of one size, and else by `reduce`
-/// along one axis after the other.
-Value adapted(ModelState& model, std::string_view call, const graph::Op& pool,
-              const graph::Op& reduce, const Value& x, Size2d size) {
-  expect_rank(model, std::string(call), x, 4);
-  const Shape shape = shape_of(model, call, x);
-  if (size.rows < 1 || size.columns < 1)
-    throw Error(Errc::invalid_argument, std::string(call) +
-                                            ": expected at least one row and one "
-                                            "column of windows, got " +
-                                            std::to_string(size.rows) + "x" +
-                                            std::to_string(size.columns));
-  if (shape[2] % size.rows == 0 && shape[3] % size.columns == 0 && shape.elements() > 0)
-    return model.apply(pool, {x},
-                       {{"kernel", pair({shape[2] / size.rows, shape[3] / size.columns})}});
-  NetworkBuilder::Draft draft(model.network);
-  const Value result =
-      adapted(model, reduce, adapted(model, reduce, x, 2, size.rows), 3, size.columns);
-  draft.keep();
-  return result;
+/// Pools x [N,C,D,H,W] by `pool`, which pools images: first each slice, and then along the columns
+/// of an image that has a row for each slice. The windows of a volume are all combinations of those
+/// of its slices with those along its depth.
+Value pooled_volume(const Composition& layer, const graph::Op& pool, const Value& x,
+                    graph::Attributes of_slices, graph::Attributes of_depth) {
+  layer.expect_rank(x, 5);
+  const Shape shape = layer.shape(x);
+  const auto reshaped_to = [&](const Value& value, Integers dims) {
+    return layer.apply(graph::reshape, {value}, {{"shape", std::move(dims)}});
+  };
+  const Value slices = reshaped_to(x, {0, shape[1] * shape[2], shape[3], shape[4]});
+  const Value pooled = layer.apply(pool, {slices}, std::move(of_slices));
+  const std::int64_t height = layer.shape(pooled)[2], width = layer.shape(pooled)[3];
+  const Value lines = reshaped_to(pooled, {0, shape[1], shape[2], height * width});
+  const Value result = layer.apply(pool, {lines}, std::move(of_depth));
+  return reshaped_to(result, {0, 0, 0, height, width});
 }
 
 }  // namespace
 
-Value Layers::max_pool2d(Value x, const MaxPool2dOptions& options) {
+Value SpatialLayers::max_pool2d(Value x, const MaxPool2dOptions& options) {
   return impl_->add(graph::max_pool2d, {x}, [&] { return attributes_of(options); });
 }
 
-Value Layers::avg_pool2d(Value x, const AvgPool2dOptions& options) {
+Value SpatialLayers::avg_pool2d(Value x, const AvgPool2dOptions& options) {
   return impl_->add(graph::avg_pool2d, {x}, [&] { return attributes_of(options); });
 }
 
-Value Layers::max_pool1d(Value x, const MaxPool1dOptions& options) {
+Value SpatialLayers::max_pool1d(Value x, const MaxPool1dOptions& options) {
   return impl_->calling("max_pool1d", [&](Impl& impl) {
     const MaxPool2dOptions row{.kernel = {1, options.kernel},
                                .stride = of_one_row(options.stride),
                                .padding = {0, options.padding},
+                               .dilation = {1, options.dilation},
                                .ceil_mode = options.ceil_mode};
     return pooled_row(impl, "max_pool1d", graph::max_pool2d, x, attributes_of(row));
   });
 }
 
-Value Layers::avg_pool1d(Value x, const AvgPool1dOptions& options) {
+Value SpatialLayers::avg_pool1d(Value x, const AvgPool1dOptions& options) {
   return impl_->calling("avg_pool1d", [&](Impl& impl) {
     const AvgPool2dOptions row{.kernel = {1, options.kernel},
                                .stride = of_one_row(options.stride),
@@ -116,7 +98,43 @@ Value Layers::avg_pool1d(Value x, const AvgPool1dOptions& options) {
   });
 }
 
-Value Layers::lp_pool2d(Value x, double norm, const LpPool2dOptions& options) {
+Value SpatialLayers::max_pool3d(Value x, const MaxPool3dOptions& options) {
+  return composed(*impl_, "max_pool3d", [&](const Composition& layer) {
+    const Size3d kernel = options.kernel, stride = stride_of(options.stride, kernel),
+                 padding = options.padding, dilation = options.dilation;
+    const MaxPool2dOptions slices{.kernel = {kernel.rows, kernel.columns},
+                                  .stride = {stride.rows, stride.columns},
+                                  .padding = {padding.rows, padding.columns},
+                                  .dilation = {dilation.rows, dilation.columns},
+                                  .ceil_mode = options.ceil_mode};
+    const MaxPool2dOptions depth{.kernel = {kernel.depth, 1},
+                                 .stride = {stride.depth, 1},
+                                 .padding = {padding.depth, 0},
+                                 .dilation = {dilation.depth, 1},
+                                 .ceil_mode = options.ceil_mode};
+    return pooled_volume(layer, graph::max_pool2d, x, attributes_of(slices), attributes_of(depth));
+  });
+}
+
+Value SpatialLayers::avg_pool3d(Value x, const AvgPool3dOptions& options) {
+  return composed(*impl_, "avg_pool3d", [&](const Composition& layer) {
+    const Size3d kernel = options.kernel, stride = stride_of(options.stride, kernel),
+                 padding = options.padding;
+    const AvgPool2dOptions slices{.kernel = {kernel.rows, kernel.columns},
+                                  .stride = {stride.rows, stride.columns},
+                                  .padding = {padding.rows, padding.columns},
+                                  .ceil_mode = options.ceil_mode,
+                                  .count_include_pad = options.count_include_pad};
+    const AvgPool2dOptions depth{.kernel = {kernel.depth, 1},
+                                 .stride = {stride.depth, 1},
+                                 .padding = {padding.depth, 0},
+                                 .ceil_mode = options.ceil_mode,
+                                 .count_include_pad = options.count_include_pad};
+    return pooled_volume(layer, graph::avg_pool2d, x, attributes_of(slices), attributes_of(depth));
+  });
+}
+
+Value SpatialLayers::lp_pool2d(Value x, double norm, const LpPool2dOptions& options) {
   return impl_->calling("lp_pool2d", [&](Impl& impl) {
     if (!(norm > 0))
       throw Error(Errc::invalid_argument,
@@ -136,19 +154,7 @@ Value Layers::lp_pool2d(Value x, double norm, const LpPool2dOptions& options) {
   });
 }
 
-Value Layers::adaptive_avg_pool2d(Value x, Size2d size) {
-  return impl_->calling("adaptive_avg_pool2d", [&](Impl& impl) {
-    return adapted(impl, "adaptive_avg_pool2d", graph::avg_pool2d, graph::mean, x, size);
-  });
-}
-
-Value Layers::adaptive_max_pool2d(Value x, Size2d size) {
-  return impl_->calling("adaptive_max_pool2d", [&](Impl& impl) {
-    return adapted(impl, "adaptive_max_pool2d", graph::max_pool2d, graph::amax, x, size);
-  });
-}
-
-Value Layers::global_avg_pool2d(Value x) {
+Value SpatialLayers::global_avg_pool2d(Value x) {
   return impl_->add(graph::global_avg_pool2d, {x});
 }
 

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "engine/model/layers/composition.hpp"
+#include "engine/model/layers/padding.hpp"
 #include "graph/ops/movement/index_select.hpp"
 #include "graph/ops/movement/slices.hpp"
 
@@ -19,42 +20,6 @@ Integers counted(std::int64_t count) {
 Value selected(const Composition& layer, Value x, std::size_t axis, Integers indices) {
   return layer.apply(graph::index_select, {x},
                      {{"axis", static_cast<std::int64_t>(axis)}, {"indices", std::move(indices)}});
-}
-
-/// Returns which elements of an axis of `size` elements a padded axis has, where `before` elements
-/// come before the first one and `after` elements behind the last one.
-Integers padded_indices(PadMode mode, std::int64_t size, std::int64_t before, std::int64_t after) {
-  Integers indices;
-  for (std::int64_t i = -before; i < size + after; ++i) {
-    if (mode == PadMode::replicate)
-      indices.push_back(std::clamp<std::int64_t>(i, 0, size - 1));
-    else if (mode == PadMode::circular)
-      indices.push_back((i + size) % size);
-    else
-      indices.push_back(i < 0 ? -i : i < size ? i : 2 * (size - 1) - i);
-  }
-  return indices;
-}
-
-/// Returns x padded along one axis.
-Value padded(const Composition& layer, Value x, std::size_t axis, std::int64_t before,
-             std::int64_t after, const PadOptions& options) {
-  if (before == 0 && after == 0) return x;
-  const std::int64_t size = layer.shape(x)[static_cast<std::ptrdiff_t>(axis)];
-  if (options.mode == PadMode::constant)
-    return layer.apply(graph::pad, {x},
-                       {{"axis", static_cast<std::int64_t>(axis)},
-                        {"before", before},
-                        {"after", after},
-                        {"value", options.value}});
-  const bool reflects = options.mode == PadMode::reflect;
-  const std::int64_t most = reflects ? size - 1 : size;
-  layer.expect(size > 0 && (options.mode == PadMode::replicate || std::max(before, after) <= most),
-               "expected up to " + std::to_string(std::max<std::int64_t>(most, 0)) +
-                   " elements before and after axis " + std::to_string(axis) + " of x " +
-                   to_string(layer.shape(x)) + ", got " + std::to_string(before) + " and " +
-                   std::to_string(after));
-  return selected(layer, x, axis, padded_indices(options.mode, size, before, after));
 }
 
 }  // namespace
@@ -141,7 +106,7 @@ Value TensorShapes::pad(Value x, const std::vector<std::int64_t>& widths,
     Value result = x;
     for (std::size_t i = 0; i < widths.size() / 2; ++i)
       result =
-          padded(layer, result, dims.rank() - 1 - i, widths[2 * i], widths[2 * i + 1], options);
+          padded(layer, result, dims.rank() - 1 - i, {widths[2 * i], widths[2 * i + 1]}, options);
     return result;
   });
 }

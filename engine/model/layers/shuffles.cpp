@@ -32,7 +32,7 @@ Value rearranged(const Composition& layer, const Value& x, Integers split, Integ
 
 }  // namespace
 
-Value Layers::pixel_shuffle(Value x, std::int64_t factor) {
+Value SpatialLayers::pixel_shuffle(Value x, std::int64_t factor) {
   return composed(*impl_, "pixel_shuffle", [&](const Composition& layer) {
     const Shape shape = checked_image(layer, x, factor, "pixel_shuffle");
     const std::int64_t channels = shape[1] / factor / factor;
@@ -42,7 +42,7 @@ Value Layers::pixel_shuffle(Value x, std::int64_t factor) {
   });
 }
 
-Value Layers::pixel_unshuffle(Value x, std::int64_t factor) {
+Value SpatialLayers::pixel_unshuffle(Value x, std::int64_t factor) {
   return composed(*impl_, "pixel_unshuffle", [&](const Composition& layer) {
     const Shape shape = checked_image(layer, x, factor, "pixel_unshuffle");
     const std::int64_t rows = shape[2] / factor, columns = shape[3] / factor;

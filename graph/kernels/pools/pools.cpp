@@ -32,8 +32,8 @@ struct Range {
 /// its window.
 std::int64_t pixel_of(const Pooling& pool, std::int64_t kh, std::int64_t kw, std::int64_t row,
                       std::int64_t column) {
-  return (row * pool.stride_height - pool.padding_height + kh) * pool.width +
-         column * pool.stride_width - pool.padding_width + kw;
+  return (row * pool.stride_height - pool.padding_height + kh * pool.dilation_height) * pool.width +
+         column * pool.stride_width - pool.padding_width + kw * pool.dilation_width;
 }
 
 /// Calls `work(position, pixels, outputs, count)` for every position of the window and every row of
@@ -44,8 +44,10 @@ template <class Work>
 void for_each_row(const Pooling& pool, Work work) {
   for (std::int64_t kh = 0; kh < pool.kernel_height; ++kh)
     for (std::int64_t kw = 0; kw < pool.kernel_width; ++kw) {
-      const Range rows(kh - pool.padding_height, pool.stride_height, pool.height, pool.out_height);
-      const Range columns(kw - pool.padding_width, pool.stride_width, pool.width, pool.out_width);
+      const Range rows(kh * pool.dilation_height - pool.padding_height, pool.stride_height,
+                       pool.height, pool.out_height);
+      const Range columns(kw * pool.dilation_width - pool.padding_width, pool.stride_width,
+                          pool.width, pool.out_width);
       for (std::int64_t row = rows.begin; row < rows.end; ++row)
         work(kh * pool.kernel_width + kw, pixel_of(pool, kh, kw, row, columns.begin),
              row * pool.out_width + columns.begin, columns.end - columns.begin);
@@ -75,16 +77,23 @@ void for_each_plane(const Pooling& pool, Work work) {
   });
 }
 
+/// Returns the first position of a window along one axis that is not in the padding. The window
+/// begins `outside` pixels before the image, or inside of it if `outside` is not above 0.
+std::int64_t first_inside(std::int64_t outside, std::int64_t dilation) {
+  return outside > 0 ? (outside + dilation - 1) / dilation : 0;
+}
+
 /// Sets every output of a plane to -inf, and its winner to the first window position that is not in
 /// the padding. This winner stays if no pixel is larger than -inf.
 void start_plane(const Pooling& pool, float* y, float* winners) {
   fill(pool.out_height * pool.out_width, -__builtin_inff(), y);
   for (std::int64_t row = 0; row < pool.out_height; ++row) {
     const std::int64_t above = pool.padding_height - row * pool.stride_height;
-    const std::int64_t line = (above > 0 ? above : 0) * pool.kernel_width;
+    const std::int64_t line = first_inside(above, pool.dilation_height) * pool.kernel_width;
     for (std::int64_t column = 0; column < pool.out_width; ++column) {
       const std::int64_t left = pool.padding_width - column * pool.stride_width;
-      winners[row * pool.out_width + column] = static_cast<float>(line + (left > 0 ? left : 0));
+      winners[row * pool.out_width + column] =
+          static_cast<float>(line + first_inside(left, pool.dilation_width));
     }
   }
 }

@@ -24,6 +24,8 @@ struct Pooling {
   std::int64_t kernel_height, kernel_width;
   std::int64_t stride_height, stride_width;
   std::int64_t padding_height, padding_width;
+  /// The pixels of a window are this many rows and columns apart. An average takes 1 for granted.
+  std::int64_t dilation_height = 1, dilation_width = 1;
   /// If this is true, an average counts the padding as zeros; otherwise it leaves the padding out.
   bool counts_padding = true;
 };

@@ -59,10 +59,11 @@ Cost cost_gradient(const Attributes&, Types in, Types out) {
           .bytes = static_cast<double>(in[0].bytes() + in[1].bytes() + out[0].bytes())};
 }
 
-// In the batch-lane layout, a winner is one byte, which can number 256 cells, and all windows end
-// in the padded image.
+// In the batch-lane layout, a winner is one byte, which can number 256 cells, all windows end in
+// the padded image, and their pixels are neighbours.
 LaneUse lane_use(const Attributes& attributes, Types) {
-  const bool fits = pool_window(attributes).cells() <= 256;
+  const Window2d window = pool_window(attributes);
+  const bool fits = window.cells() <= 256 && window.dilation == Pair{1, 1};
   return fits && !attribute::ceil_mode.of(attributes) ? LaneUse::follows : LaneUse::never;
 }
 
@@ -70,28 +71,33 @@ std::vector<OpSample> samples() {
   std::vector<OpSample> samples = pool2d_samples();
   samples.push_back({.inputs = {{DType::f32, {1, 2, 6, 7}}},
                      .attributes = {{"kernel", 3}, {"stride", 2}, {"ceil_mode", 1}}});
+  samples.push_back({.inputs = {{DType::f32, {2, 2, 8, 9}}},
+                     .attributes = {{"kernel", std::vector<std::int64_t>{2, 3}},
+                                    {"stride", 1},
+                                    {"padding", 1},
+                                    {"dilation", std::vector<std::int64_t>{3, 2}}}});
   return samples;
 }
 
 }  // namespace
 
-const Op max_pool2d{
-    .name = "max_pool2d",
-    .onnx = "MaxPool",
-    .attributes = {attribute::kernel, attribute::stride, attribute::padding, attribute::ceil_mode},
-    .infer = infer,
-    .forward = forward,
-    .backward = backward,
-    .cost = cost,
-    .units = plane_units,
-    .lane_form = [](const Attributes&) -> const Op& { return max_pool2d_lanes; },
-    .lane_use = lane_use,
-    .samples = samples};
+const Op max_pool2d{.name = "max_pool2d",
+                    .onnx = "MaxPool",
+                    .attributes = {attribute::kernel, attribute::stride, attribute::padding,
+                                   attribute::dilation, attribute::ceil_mode},
+                    .infer = infer,
+                    .forward = forward,
+                    .backward = backward,
+                    .cost = cost,
+                    .units = plane_units,
+                    .lane_form = [](const Attributes&) -> const Op& { return max_pool2d_lanes; },
+                    .lane_use = lane_use,
+                    .samples = samples};
 
 const Op max_pool2d_gradient{
     .name = "max_pool2d_gradient",
-    .attributes = {attribute::kernel, attribute::stride, attribute::padding, attribute::ceil_mode,
-                   attribute::input_size},
+    .attributes = {attribute::kernel, attribute::stride, attribute::padding, attribute::dilation,
+                   attribute::ceil_mode, attribute::input_size},
     .infer = infer_gradient,
     .forward = forward_gradient,
     .cost = cost_gradient,

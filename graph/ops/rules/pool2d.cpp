@@ -17,15 +17,30 @@ Pair rounded_up_counts(const Window2d& window, const Shape& x) {
   for (std::size_t axis = 0; axis < 2; ++axis) {
     const std::int64_t size = x[static_cast<std::ptrdiff_t>(axis) + 2];
     const std::int64_t padding = window.padding[axis], stride = window.stride[axis];
-    const std::int64_t left = size + 2 * padding - window.kernel[axis] + stride - 1;
+    const std::int64_t left = size + 2 * padding - window.extent(axis) + stride - 1;
     expect(left >= 0, "expected a kernel of at most " +
                           std::to_string(size + 2 * padding + stride - 1) +
                           " pixels along an axis of " + std::to_string(size) + " pixels, got " +
-                          std::to_string(window.kernel[axis]));
+                          std::to_string(window.extent(axis)));
     counts[axis] = left / stride + 1;
     if ((counts[axis] - 1) * stride >= size + padding) --counts[axis];
   }
   return counts;
+}
+
+/// Checks that each of `count` windows sees a pixel of an axis of `size` pixels. A window with a
+/// dilation that begins in the padding may step over all of them.
+void expect_pixels(const Window2d& window, std::size_t axis, std::int64_t size,
+                   std::int64_t count) {
+  const std::int64_t dilation = window.dilation[axis];
+  for (std::int64_t out = 0; out < count && window.position(axis, out, 0) < 0; ++out) {
+    const std::int64_t outside = -window.position(axis, out, 0);
+    const std::int64_t first = (outside + dilation - 1) / dilation;
+    expect(first < window.kernel[axis] && window.position(axis, out, first) < size,
+           "expected windows that see a pixel of x, got dilation " + std::to_string(dilation) +
+               " with padding " + std::to_string(window.padding[axis]) + " along an axis of " +
+               std::to_string(size) + " pixels");
+  }
 }
 
 }  // namespace
@@ -42,6 +57,9 @@ Shape pooled_shape(const Attributes& attributes, const TensorType& x) {
            "expected padding of at most half the kernel, which is " +
                std::to_string(window.kernel[axis]) + ", got " +
                std::to_string(window.padding[axis]));
+  for (std::size_t axis = 0; axis < 2; ++axis)
+    if (window.dilation[axis] > 1)
+      expect_pixels(window, axis, x.shape[static_cast<std::ptrdiff_t>(axis) + 2], counts[axis]);
   return x.shape.with(2, counts[0]).with(3, counts[1]);
 }
 
@@ -66,6 +84,8 @@ Pooling pooling(const Attributes& attributes, const Shape& x, const Shape& y) {
           .stride_width = window.stride[1],
           .padding_height = window.padding[0],
           .padding_width = window.padding[1],
+          .dilation_height = window.dilation[0],
+          .dilation_width = window.dilation[1],
           .counts_padding = attribute::count_include_pad.of(attributes)};
 }
 

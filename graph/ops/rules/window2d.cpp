@@ -50,7 +50,8 @@ Window2d pool_window(const Attributes& attributes) {
   const Pair kernel = attribute::kernel.of(attributes);
   return {.kernel = kernel,
           .stride = attribute::stride.of(attributes, kernel),
-          .padding = attribute::padding.of(attributes)};
+          .padding = attribute::padding.of(attributes),
+          .dilation = attribute::dilation.of(attributes)};
 }
 
 void expect_padded(std::int64_t size) {

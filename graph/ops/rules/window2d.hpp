@@ -63,8 +63,8 @@ inline constexpr FlagAttribute count_include_pad{"count_include_pad", true};
 /// Returns the window of a convolution with a kernel of size `kernel`. The attributes have the
 /// stride, padding and dilation of the window.
 Window2d conv_window(const Attributes& attributes, Pair kernel);
-/// Returns the window of a pooling. The attributes have the kernel, stride (by default the kernel)
-/// and padding of the window.
+/// Returns the window of a pooling. The attributes have the kernel, stride (by default the kernel),
+/// padding and dilation of the window.
 Window2d pool_window(const Attributes& attributes);
 
 /// Checks that no number of `window` is too small or too large.

@@ -179,14 +179,18 @@ class RandomGraph {
 
   Value image_layer() {
     const bool small = std::min(size(x_, 2), size(x_, 3)) < 2;
-    switch (draws_.below(small ? 2 : 5)) {
+    switch (draws_.below(small ? 3 : 6)) {
       case 0:
         return pooled_rows();
       case 1:
         return model_.flatten(x_);
       case 2:
-        return model_.avg_pool2d(x_);
+        return model_.interpolate(
+            x_, {.size = {2 + draws_.below(6), 2 + draws_.below(6)},
+                 .mode = draws_.coin() ? InterpolateMode::linear : InterpolateMode::nearest});
       case 3:
+        return model_.avg_pool2d(x_);
+      case 4:
         return model_.max_pool2d(x_, {.kernel = 2, .stride = 1});
       default:
         return model_.relu(model_.max_pool2d(model_.conv2d(

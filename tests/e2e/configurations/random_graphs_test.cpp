@@ -80,6 +80,8 @@ TEST(RandomGraphs, HaveLayersOfEveryKindAndAreAllDifferent) {
                            "softplus",
                            "mish",
                            "hardswish",
+                           "interpolate",
+                           "index_select",
                            "hardtanh",
                            "prelu",
                            "fill",

@@ -30,6 +30,8 @@ const std::string first_layer = "the first layer, which is there already";
 const std::vector<int> last_axis{-1};
 const BatchNormOptions cumulative{.momentum = std::nullopt, .affine = false};
 const BatchNormOptions untracked{.track_running_stats = false};
+const Conv2dOptions reflecting{
+    .out_channels = 2, .kernel = 3, .padding = 1, .padding_mode = PadMode::reflect};
 const AttentionOptions dropping{.heads = 2, .dropout = 0.1, .name = name};
 
 /// A Built has a model with values of all the shapes that layers take.
@@ -133,6 +135,20 @@ TEST(BuildingWithoutMemory, AddsALayerWithParametersOrNothing) {
        [](Built& b) { b.model.conv1d(name, b.sequence, {.out_channels = 2, .kernel = 3}); }},
       {"conv_transpose2d",
        [](Built& b) { b.model.conv_transpose2d(name, b.image, {.out_channels = 2, .kernel = 3}); }},
+      {"conv2d with reflected padding",
+       [](Built& b) { b.model.conv2d(name, b.image, reflecting); }},
+      {"conv1d with the same size",
+       [](Built& b) {
+         b.model.conv1d(name, b.sequence, {.out_channels = 2, .kernel = 2, .same_padding = true});
+       }},
+      {"conv3d",
+       [](Built& b) {
+         b.model.conv3d(name, b.volume, {.out_channels = 2, .kernel = 2, .same_padding = true});
+       }},
+      {"conv_transpose1d",
+       [](Built& b) {
+         b.model.conv_transpose1d(name, b.sequence, {.out_channels = 2, .kernel = 3});
+       }},
       {"linear", [](Built& b) { b.model.linear(name, b.row, 3); }},
       {"parameter",
        [](Built& b) {
@@ -190,6 +206,8 @@ TEST(BuildingWithoutMemory, AddsALayerWithoutParametersOrNothing) {
   const std::vector<std::int64_t> sample{2, 3};
   const std::vector<std::int64_t> axes{0, 2, 1}, axes_of_row{-1}, halves{3, 3};
   const std::vector<Value> none;
+  const InterpolateOptions nearest{.size = {4, 9}},
+      doubling{.scale_factor = {2}, .mode = InterpolateMode::linear};
   expect_all_or_nothing({
       {"relu", [](Built& b) { b.model.relu(b.row); }},
       {"leaky_relu", [](Built& b) { b.model.leaky_relu(b.row); }},
@@ -208,6 +226,12 @@ TEST(BuildingWithoutMemory, AddsALayerWithoutParametersOrNothing) {
        [](Built& b) {
          b.model.adaptive_avg_pool2d(b.image, {4, 5});
        }},
+      {"max_pool3d", [](Built& b) { b.model.max_pool3d(b.volume); }},
+      {"avg_pool3d", [](Built& b) { b.model.avg_pool3d(b.volume); }},
+      {"adaptive_avg_pool1d", [](Built& b) { b.model.adaptive_avg_pool1d(b.sequence, 3); }},
+      {"adaptive_max_pool3d", [](Built& b) { b.model.adaptive_max_pool3d(b.volume, 2); }},
+      {"interpolate", [&](Built& b) { b.model.interpolate(b.image, nearest); }},
+      {"interpolate linearly", [&](Built& b) { b.model.interpolate(b.volume, doubling); }},
       {"pixel_shuffle", [](Built& b) { b.model.pixel_shuffle(b.image, 2); }},
       {"flatten", [](Built& b) { b.model.flatten(b.image); }},
       {"reshape", [&](Built& b) { b.model.reshape(b.row, sample); }},

@@ -377,6 +377,15 @@ const std::vector<Case> activations{
 
 const std::vector<Case> poolings{
     {"max_pool2d",
+     [](Model& m, const Inputs& in) {
+       return m.max_pool2d(in.image, {.kernel = 2, .stride = 1, .dilation = {3, 1}});
+     },
+     {1, 4, 6, 7},
+     {{"kernel", std::int64_t{2}},
+      {"padding", std::int64_t{0}},
+      {"stride", std::int64_t{1}},
+      {"dilation", Integers{3, 1}}}},
+    {"max_pool2d",
      [](Model& m, const Inputs& in) { return m.max_pool2d(in.image); },
      {1, 4, 4, 4},
      {{"kernel", std::int64_t{2}}, {"padding", std::int64_t{0}}}},

@@ -137,6 +137,7 @@ TEST(EmptyTensors, AreTakenByOpsThatMakeSenseOfThem) {
       {"slice", {{4, 3}}, nothing, {{"axis", 1}, {"begin", 2}, {"end", 2}}},
       {"pad", {nothing}, {4, 2}, {{"axis", 1}, {"before", 2}}},
       {"index_select", {{4, 3}}, nothing, {{"axis", 1}}},
+      {"interpolate", {{0, 3}}, {0, 5}, {{"axis", 1}, {"size", 5}}},
       {"expand", {{1, 0}}, nothing, {{"shape", List{4, -1}}}},
       {"tril", {nothing}, nothing},
       {"triu", {{0, 4}}, {0, 4}},

@@ -157,6 +157,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"logsumexp", along, {x}, {nan}, {nan, nan, nan}},
                       Case{"vector_norm", along, {x}, {nan}, {nan, nan, nan}},
                       Case{"vector_norm", along, {zeros}, {0}, {0, 0, 0}},
+                      Case{"interpolate", {{"size", 3}}, {x}, {nan, 1, -1}, {1, 1, 1}},
+                      Case{"interpolate", {{"size", 3}}, {infinities}, {nan, nan, 0}, {1, 1, 1}},
                       Case{"cumsum", {}, {x}, {nan, nan, nan}, {3, 2, 1}},
                       Case{"sort", {}, {x}, {-1, 1, nan}, {1, 1, 1}},
                       Case{"sort", {{"descending", 1}, {"count", 2}}, {x}, {nan, 1}, {1, 1, 0}}));

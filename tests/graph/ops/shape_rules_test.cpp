@@ -126,6 +126,15 @@ INSTANTIATE_TEST_SUITE_P(
                 {f32({1, 1, 5000, 5000})},
                 {{"kernel", 5000}},
                 "expected a kernel of at most 16777216 cells, got 25000000"},
+        Refused{"max_pool2d",
+                {f32({1, 1, 2, 8})},
+                {{"kernel", 2}, {"padding", 1}, {"dilation", 3}},
+                "expected windows that see a pixel of x, got dilation 3 with padding 1 along an "
+                "axis of 2 pixels"},
+        Refused{"max_pool2d",
+                {image},
+                {{"kernel", 2}, {"dilation", 8}},
+                "expected a kernel no larger than the padded input 8x8, got 9x9"},
         Refused{"global_avg_pool2d", {f32({4, 8})}, {}, "expected x of rank 4, got f32[4,8]"},
         Refused{"global_avg_pool2d",
                 {f32({4, 8, 0, 3})},
@@ -344,7 +353,7 @@ INSTANTIATE_TEST_SUITE_P(
                 {f32({6, 10, 4}), labels},
                 {},
                 "expected labels of shape [6,4] for x [6,10,4], whose classes are along axis 1, "
-                "got [6]; for a label at each place, declare an i64 input of shape [8,8], and for "
+                "got [6]; for a label at each place, declare an i64 input of shape [4], and for "
                 "one label a sample, flatten() before the last linear layer makes scores [N,C]"},
         Refused{"nll_loss",
                 {f32({6, 4, 10}), TensorType{DType::i64, {6, 10}}},
@@ -469,6 +478,19 @@ INSTANTIATE_TEST_SUITE_P(
                 {labels},
                 {{"after", 1}, {"value", 0.5}},
                 "expected an integer as the value of elements of type i64, got 0.5"},
+        Refused{"interpolate", {labels}, {{"size", 3}}, "expected x of type f32, got i64[6]"},
+        Refused{"interpolate",
+                {scores},
+                {{"axis", 1}},
+                "expected 1 element or more along axis 1, got 10 before and 0 after the "
+                "interpolation"},
+        Refused{"interpolate",
+                {f32({6, 0})},
+                {{"axis", -1}, {"size", 2}},
+                "expected 1 element or more along axis 1, got 0 before and 2 after the "
+                "interpolation"},
+        Refused{
+            "interpolate", {ten}, {{"axis", 1}, {"size", 2}}, "expected axis from -1 to 0, got 1"},
         Refused{"index_select",
                 {scores},
                 {{"axis", 1}, {"indices", List{9, 10}}},

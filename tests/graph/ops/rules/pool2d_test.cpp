@@ -63,6 +63,27 @@ TEST(MaxPool2d, NeverTakesPadding) {
   EXPECT_EQ(dx, (Floats{1, 2, 2, 4}));
 }
 
+TEST(MaxPool2d, StepsOverPixelsWithADilation) {
+  const Attributes attributes{
+      {"kernel", 2}, {"stride", 1}, {"padding", 1}, {"dilation", std::vector<std::int64_t>{2, 3}}};
+  const auto [y, dx] =
+      pool(max_pool2d, {{1, 1, 2, 4}, {-1, -8, -3, -5, -7, -2, -6, -4}}, attributes);
+  // The windows begin at row -1, and at the columns -1, 0 and 1.
+  EXPECT_EQ(y, (Floats{-6, -4, -2, -3, -1, -8}));
+  EXPECT_EQ(dx, (Floats{1, 1, 1, 0, 0, 1, 1, 1}));
+}
+
+TEST(MaxPool2d, SendsTheGradientOfMinusInfinityToAPixelBehindAWidePadding) {
+  const auto [y, dx] =
+      pool(max_pool2d, {{1, 1, 1, 4}, {-infinity, -infinity, -infinity, -infinity}},
+           {{"kernel", std::vector<std::int64_t>{1, 4}},
+            {"stride", 1},
+            {"padding", std::vector<std::int64_t>{0, 2}},
+            {"dilation", 2}});
+  EXPECT_EQ(y, (Floats{-infinity, -infinity}));
+  EXPECT_EQ(dx, (Floats{1, 1, 0, 0}));
+}
+
 /// Returns 0, 1, 2 and so on.
 Tensor counted_up(const Shape& shape) {
   Floats numbers;

@@ -1,0 +1,128 @@
+// These are the poolings of Model that are given the size of the result.
+#include <array>
+#include <span>
+
+#include "engine/model/layers/composition.hpp"
+#include "engine/model/layers/inputs.hpp"
+#include "graph/ops/arithmetic/reductions.hpp"
+#include "graph/ops/convolution/avg_pool2d.hpp"
+#include "graph/ops/convolution/max_pool2d.hpp"
+#include "graph/ops/movement/concat.hpp"
+#include "graph/ops/movement/rearrange.hpp"
+#include "graph/ops/movement/slices.hpp"
+
+namespace penstock {
+namespace {
+
+/// An AdaptivePooling has the ops that pool images whose windows are all of one size, and that
+/// reduce one window.
+struct AdaptivePooling {
+  const graph::Op &pool, &reduce;
+};
+
+const AdaptivePooling averages{graph::avg_pool2d, graph::mean};
+const AdaptivePooling maxima{graph::max_pool2d, graph::amax};
+
+/// Checks that `sizes` are 1 or more. @throws Error invalid_argument if one is not.
+void expect_windows(std::string_view call, std::span<const std::int64_t> sizes) {
+  for (const std::int64_t size : sizes)
+    if (size < 1)
+      throw Error(Errc::invalid_argument,
+                  std::string(call) + ": expected at least one window along each axis, got " +
+                      std::to_string(size));
+}
+
+/// Divides `axis` of `x` into `windows` windows, and reduces each of them to one element by
+/// `reduce`.
+Value adapted(const Composition& layer, const graph::Op& reduce, const Value& x, std::int64_t axis,
+              std::int64_t windows) {
+  const std::int64_t size = layer.shape(x)[axis];
+  if (size == windows) return x;
+  std::vector<Value> parts;
+  for (std::int64_t window = 0; window < windows; ++window) {
+    const std::int64_t begin = window * size / windows;
+    const std::int64_t end = ((window + 1) * size + windows - 1) / windows;
+    const Value part =
+        layer.apply(graph::slice, {x}, {{"axis", axis}, {"begin", begin}, {"end", end}});
+    parts.push_back(
+        layer.apply(reduce, {part}, {{"axes", Integers{axis}}, {"keep", std::int64_t{1}}}));
+  }
+  return layer.apply(graph::concat, parts, {{"axis", axis}});
+}
+
+/// Pools x [N,C,H,W] to `size`: at once where all windows are of one size, and else along one axis
+/// after the other.
+Value adapted(const Composition& layer, const AdaptivePooling& by, const Value& x, Size2d size) {
+  const Shape shape = layer.shape(x);
+  if (shape[2] % size.rows == 0 && shape[3] % size.columns == 0 && shape.elements() > 0)
+    return layer.apply(by.pool, {x},
+                       {{"kernel", pair({shape[2] / size.rows, shape[3] / size.columns})}});
+  return adapted(layer, by.reduce, adapted(layer, by.reduce, x, 2, size.rows), 3, size.columns);
+}
+
+Value reshaped_to(const Composition& layer, const Value& x, Integers dims) {
+  return layer.apply(graph::reshape, {x}, {{"shape", std::move(dims)}});
+}
+
+Value adapted_row(ModelState& model, std::string_view call, const AdaptivePooling& by,
+                  const Value& x, std::int64_t size) {
+  return composed(model, call, [&](const Composition& layer) {
+    layer.expect_rank(x, 3);
+    expect_windows(call, std::array{size});
+    const Value image = reshaped_to(layer, x, {0, 0, 1, -1});
+    return reshaped_to(layer, adapted(layer, by, image, {1, size}), {0, 0, -1});
+  });
+}
+
+Value adapted_image(ModelState& model, std::string_view call, const AdaptivePooling& by,
+                    const Value& x, Size2d size) {
+  return composed(model, call, [&](const Composition& layer) {
+    layer.expect_rank(x, 4);
+    expect_windows(call, std::array{size.rows, size.columns});
+    return adapted(layer, by, x, size);
+  });
+}
+
+/// Pools the slices of a volume, and then along its depth.
+Value adapted_volume(ModelState& model, std::string_view call, const AdaptivePooling& by,
+                     const Value& x, Size3d size) {
+  return composed(model, call, [&](const Composition& layer) {
+    layer.expect_rank(x, 5);
+    expect_windows(call, std::array{size.depth, size.rows, size.columns});
+    const Shape shape = layer.shape(x);
+    const Value slices = reshaped_to(layer, x, {0, shape[1] * shape[2], shape[3], shape[4]});
+    const Value pooled = adapted(layer, by, slices, {size.rows, size.columns});
+    const std::int64_t pixels = size.rows * size.columns;
+    const Value lines = reshaped_to(layer, pooled, {0, shape[1], shape[2], pixels});
+    return reshaped_to(layer, adapted(layer, by, lines, {size.depth, pixels}),
+                       {0, 0, 0, size.rows, size.columns});
+  });
+}
+
+}  // namespace
+
+Value SpatialLayers::adaptive_avg_pool1d(Value x, std::int64_t size) {
+  return adapted_row(*impl_, "adaptive_avg_pool1d", averages, x, size);
+}
+
+Value SpatialLayers::adaptive_max_pool1d(Value x, std::int64_t size) {
+  return adapted_row(*impl_, "adaptive_max_pool1d", maxima, x, size);
+}
+
+Value SpatialLayers::adaptive_avg_pool2d(Value x, Size2d size) {
+  return adapted_image(*impl_, "adaptive_avg_pool2d", averages, x, size);
+}
+
+Value SpatialLayers::adaptive_max_pool2d(Value x, Size2d size) {
+  return adapted_image(*impl_, "adaptive_max_pool2d", maxima, x, size);
+}
+
+Value SpatialLayers::adaptive_avg_pool3d(Value x, Size3d size) {
+  return adapted_volume(*impl_, "adaptive_avg_pool3d", averages, x, size);
+}
+
+Value SpatialLayers::adaptive_max_pool3d(Value x, Size3d size) {
+  return adapted_volume(*impl_, "adaptive_max_pool3d", maxima, x, size);
+}
+
+}  // namespace penstock
