@@ -59,6 +59,7 @@
 #include "graph/ops/recurrent/lstm.hpp"
 #include "graph/ops/recurrent/rnn.hpp"
 #include "graph/ops/sequences/attention.hpp"
+#include "graph/ops/sequences/attention_mask_gradient.hpp"
 #include "graph/ops/sequences/cached_attention.hpp"
 #include "graph/ops/sequences/causal_mask.hpp"
 #include "graph/ops/sequences/embedding.hpp"
@@ -77,6 +78,7 @@ constexpr std::array ops{
     &argmin,
     &attention,
     &attention_gradient,
+    &attention_mask_gradient,
     &avg_pool2d,
     &avg_pool2d_gradient,
     &batch_norm,

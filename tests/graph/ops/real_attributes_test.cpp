@@ -54,6 +54,7 @@ INSTANTIATE_TEST_SUITE_P(
     AllOps, RealAttributes,
     ::testing::Values(RealAttribute{"scale", "factor", {}, {0, -3, 1e38, 1e-46}},
                       RealAttribute{"vector_norm", "p", {0, -1}, {0.5, 1, 2, 7}},
+                      RealAttribute{"attention", "scale", {}, {0, -3, 1e38}},
                       RealAttribute{"pad", "value", {}, {0, -3, 1e38}},
                       RealAttribute{"leaky_relu", "negative_slope", {}, {0, -2, 1, 1e38}},
                       RealAttribute{"elu", "alpha", {}, {0, -2, 1, 1e38}},
