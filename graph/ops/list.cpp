@@ -63,6 +63,7 @@
 #include "graph/ops/sequences/cached_attention.hpp"
 #include "graph/ops/sequences/causal_mask.hpp"
 #include "graph/ops/sequences/embedding.hpp"
+#include "graph/ops/sequences/rotary_embedding.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {
@@ -240,6 +241,7 @@ constexpr std::array ops{
     &rms_norm_weight_gradient,
     &rnn,
     &rnn_gradient,
+    &rotary_embedding,
     &round,
     &rsqrt,
     &scale,

@@ -366,6 +366,36 @@ def attention_of_heads(draws):
                 offset=0.1)
 
 
+def rotary_embedding(draws):
+    samples = tuple(1 + draws.below(3) for _ in range(1 + draws.below(2)))
+    heads, positions, pairs = 1 + draws.below(3), draws.size(40), draws.size(20)
+    rest = draws.one_of([0, 0, 1, 6])
+    base = draws.one_of([10000.0, 10000.0, 500000.0, 10.0])
+    interleaved = draws.coin()
+    x = draws.smooth(samples + (positions, heads * (2 * pairs + rest)))
+
+    def function(t):
+        x = t['x'].unflatten(-1, (heads, -1))
+        turned, kept = x.split([2 * pairs, rest], -1)
+        rates = base ** (-torch.arange(0, 2 * pairs, 2, dtype=torch.float64) / (2 * pairs))
+        angles = torch.outer(torch.arange(positions, dtype=torch.float64), rates)[:, None]
+        cos, sin = angles.cos(), angles.sin()
+        if interleaved:
+            a, b = turned[..., 0::2], turned[..., 1::2]
+            turned = torch.stack([a * cos - b * sin, b * cos + a * sin], -1).flatten(-2)
+        else:
+            # This is x·cos + rotate_half(x)·sin, where the halves are (-x2, x1).
+            a, b = turned.chunk(2, -1)
+            turned = (turned * torch.cat([cos, cos], -1)
+                      + torch.cat([-b, a], -1) * torch.cat([sin, sin], -1))
+        return {'out': torch.cat([turned, kept], -1).flatten(-2)}
+
+    attributes = {'heads': heads, 'base': base, 'interleaved': int(interleaved)}
+    if rest:
+        attributes['features'] = 2 * pairs
+    return Case('rotary_embedding', {'x': x}, function, attributes, amplification=1)
+
+
 def linear(draws):
     inputs, outputs = draws.size(70), draws.size(70)
     rows = (draws.size(70),) if draws.coin() else draws.shape(1 + draws.below(3))
@@ -850,6 +880,6 @@ OPS = [activation, activation, activation, parametric_activation, parametric_act
        comparison, where, reduction, reduction, scale, clipped_log, linear, linear, matmul, conv2d,
        conv2d, conv2d_lanes, conv2d_lanes, pool, pool, layer_norm, rms_norm, group_norm,
        batch_norm, batch_norm, movement, movement, attention, attention_of_heads,
-       attention_of_heads, embedding, recurrent, recurrent, recurrent,
+       attention_of_heads, rotary_embedding, embedding, recurrent, recurrent, recurrent,
        conv_transpose2d, selection, by_index, one_hot, place_of_extremum, sort, triangle, product,
        norm_or_logsumexp, cumsum]

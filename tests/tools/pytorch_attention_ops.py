@@ -1,4 +1,5 @@
-"""Computes cases of attention with PyTorch, for tests/graph/ops/reference_test.cpp.
+"""Computes cases of attention and rotary embedding with PyTorch, for
+tests/graph/ops/reference_test.cpp.
 
 Usage: pytorch_attention_ops.py DIRECTORY
 
@@ -59,11 +60,41 @@ def attention_packed_padding():
             {'heads': 3, 'kv_heads': 1, 'causal': 1})
 
 
+def angles(features, base):
+    rates = 1 / base ** (torch.arange(0, features, 2, dtype=torch.float64) / features)
+    return torch.outer(torch.arange(KEYS, dtype=torch.float64), rates)
+
+
+def rotary_embedding():
+    """This is the form of LLaMA: x·cos + rotate_half(x)·sin."""
+    heads, features = 3, 6
+    x = leaf(SAMPLES, KEYS, heads * features)
+    of_all = torch.cat([angles(features, 10000)] * 2, -1)[:, None]
+    split = x.unflatten(-1, (heads, features))
+    a, b = split.chunk(2, -1)
+    turned = split * of_all.cos() + torch.cat([-b, a], -1) * of_all.sin()
+    return turned.flatten(-2), {'x': x}, {}, {'heads': heads}
+
+
+def rotary_embedding_interleaved():
+    """Pairs of neighbours are complex numbers. Two features of each head are not rotated."""
+    heads, features, rest = 2, 4, 2
+    x = leaf(SAMPLES, KEYS, heads * (features + rest))
+    turned, kept = x.unflatten(-1, (heads, -1)).split([features, rest], -1)
+    turns = torch.polar(torch.ones(KEYS, 1, features // 2, dtype=torch.float64),
+                        angles(features, 100)[:, None])
+    numbers = torch.view_as_complex(turned.unflatten(-1, (-1, 2)).contiguous()) * turns
+    out = torch.cat([torch.view_as_real(numbers).flatten(-2), kept], -1).flatten(-2)
+    return out, {'x': x}, {}, {'heads': heads, 'features': features, 'interleaved': 1, 'base': 100}
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     torch.set_num_threads(1)
-    for number, case in enumerate([attention_masks, attention_packed_padding]):
+    cases = [attention_masks, attention_packed_padding, rotary_embedding,
+             rotary_embedding_interleaved]
+    for number, case in enumerate(cases):
         torch.manual_seed(number)
         out, leaves, arrays, attributes = case()
         gradient = torch.randn_like(out)

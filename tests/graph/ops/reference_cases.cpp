@@ -184,6 +184,12 @@ ValueId attention(ReferenceTape& tape) {
   return tape.apply("attention", inputs, attributes)[0];
 }
 
+ValueId rotary_embedding(ReferenceTape& tape) {
+  Attributes attributes = integers_of(tape, {"heads", "features", "interleaved"});
+  if (tape.file().metadata.contains("base")) attributes.set("base", tape.real("base"));
+  return tape.apply("rotary_embedding", {tape.in("x")}, attributes)[0];
+}
+
 /// Builds a recurrent layer, whose op is named before the first "_" of the file's name, from the
 /// inputs that the file has. The linear layer computes what the gates get from the input.
 ValueId recurrent(ReferenceTape& tape) {
@@ -224,6 +230,8 @@ constexpr ReferenceCase cases[] = {
     {"attention_masks", attention},
     {"attention_packed_padding", attention},
     {"causal_attention", causal_attention},
+    {"rotary_embedding", rotary_embedding},
+    {"rotary_embedding_interleaved", rotary_embedding},
     {"embedding", embedding},
     {"batch_norm2d_eval", batch_norm2d_eval},
     {"batch_norm2d_train", batch_norm2d_train},

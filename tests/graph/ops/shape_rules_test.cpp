@@ -196,6 +196,22 @@ INSTANTIATE_TEST_SUITE_P(
                 {f32({2, 5, 6}), {DType::i64, {5, 5}}},
                 {{"attn_mask", 1}},
                 "expected attn_mask of type f32, got i64[5,5]"},
+        Refused{
+            "rotary_embedding", {f32({5, 6})}, {}, "expected x of rank 3 or more, got f32[5,6]"},
+        Refused{"rotary_embedding",
+                {f32({2, 5, 8})},
+                {{"heads", 3}},
+                "expected x with a multiple of 3 features, got f32[2,5,8]"},
+        Refused{"rotary_embedding",
+                {f32({2, 5, 6})},
+                {{"heads", 2}},
+                "expected an even number of rotated features from 2 to the 3 features of a head, "
+                "got 3"},
+        Refused{"rotary_embedding",
+                {f32({2, 5, 8})},
+                {{"features", 10}},
+                "expected an even number of rotated features from 2 to the 8 features of a head, "
+                "got 10"},
         Refused{"sum", {f32({5, 7})}, {{"axes", List{2}}}, "expected axis from -2 to 1, got 2"},
         Refused{"sum",
                 {f32({5, 7})},
