@@ -147,10 +147,12 @@ class Layers : public Activations {
   /// Undoes pixel_shuffle(): [N,C,H·f,W·f] -> [N,C·f²,H,W].
   Value pixel_unshuffle(Value x, std::int64_t factor);
   /// Returns softmax(q·kᵀ/√d)·v over the last two axes (scaled_dot_product_attention), for each of
-  /// h heads: q [N,...,S,h·d], k [N,...,T,h·d], v [N,...,T,h·e] -> [N,...,S,h·e]. Without a
-  /// dropout, the memory for that grows with T, and not with S·T.
+  /// h heads: q [N,...,T,h·d], k [N,...,S,h·d], v [N,...,S,h·e] -> [N,...,T,h·e]. `options` may hide
+  /// keys, and let k and v have fewer heads. Without a dropout, the memory for that grows with S,
+  /// and not with T·S.
   Value attention(Value q, Value k, Value v, const AttentionOptions& options = {});
   /// Returns attention() of q, k and v that are side by side: qkv [N,...,T,3·h·d] -> [N,...,T,h·d].
+  /// With fewer heads of k and v, there are as many features fewer.
   Value attention(Value qkv, const AttentionOptions& options = {});
   /// Adds a causal attention for a sequence that grows from call to call of an InferenceModel, such
   /// as a text that is written token by token: q [1,S,h·d], k [1,S,h·d] and v [1,S,h·e] are the

@@ -1,10 +1,15 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
 #include <string_view>
 #include <vector>
 
+#include "penstock/inference_model.hpp"
 #include "tests/engine/model/layer_case.hpp"
+#include "tests/support/random_tensor.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock {
 namespace {
@@ -40,6 +45,62 @@ TEST(ModelAttention, WithADropoutIsMadeOfItsParts) {
                 model.input("qkv", {2, 5, 24}),
                 {.heads = 2, .causal = true, .dropout = 0.1, .name = "other drop"})),
             (Shape{1, 2, 5, 8}));
+}
+
+/// Returns what an attention with masks and shared heads computes in inference, where there is no
+/// dropout.
+std::vector<float> in_inference(DType padding_type, double dropout, bool packed) {
+  Model model;
+  const Value x = model.input("x", {2, 5, 8}), kv = model.input("kv", {2, 5, 4});
+  const Value padding = model.input("padding", {5}, padding_type);
+  std::vector<float> mask(25, 0.5f);
+  std::fill_n(mask.begin() + 10, 5, -std::numeric_limits<float>::infinity());
+  const AttentionOptions options{.heads = 4,
+                                 .causal = true,
+                                 .dropout = dropout,
+                                 .name = "drop",
+                                 .kv_heads = 2,
+                                 .key_padding_mask = padding,
+                                 .attn_mask = model.constant("mask", Tensor({5, 5}, mask))};
+  model.output("y", packed ? model.attention(model.concat({x, kv, kv}, -1), options)
+                           : model.attention(x, kv, kv, options));
+  InferenceModel inference(model, {.batch_size = 2});
+  const std::vector<std::int64_t> hidden{1, 0, 0, 1, 0, 1, 1, 1, 1, 1};
+  const std::vector<float> floats(hidden.begin(), hidden.end());
+  const StepResult result =
+      inference.run({testing::uniform({2, 2, 5, 8}, 1), testing::uniform({2, 2, 5, 4}, 2),
+                     padding_type == DType::f32 ? Tensor({2, 5}, floats) : Tensor({2, 5}, hidden)});
+  const auto values = result.output("y").as<float>();
+  return {values.begin(), values.end()};
+}
+
+// The first sample has a query without keys, and the second one has no key at all.
+TEST(ModelAttention, WithADropoutComputesTheSameInInference) {
+  for (const bool packed : {false, true})
+    for (const DType type : {DType::f32, DType::i64}) {
+      const std::vector<float> parts = in_inference(type, 0.5, packed);
+      const std::vector<float> whole = in_inference(type, 0, packed);
+      ASSERT_EQ(parts.size(), whole.size());
+      for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_NEAR(parts[i], whole[i], 1e-6);
+      EXPECT_GT(std::ranges::count_if(whole, [](float y) { return y != 0; }), 40);
+      EXPECT_TRUE(std::all_of(whole.begin() + 80, whole.end(), [](float y) { return y == 0; }));
+    }
+}
+
+// docs/layers.md says how a mask is made of lengths.
+TEST(ModelAttention, TakesAMaskThatTheModelMakesOfLengths) {
+  Model model;
+  const Value x = model.input("x", {4, 6}), length = model.input("length", {1});
+  const Value positions = model.constant("positions", Tensor({4}, {0.0f, 1.0f, 2.0f, 3.0f}));
+  const Value padding = model.input("padding", {4}, DType::i64);
+  model.output("of lengths",
+               model.attention(x, x, x, {.key_padding_mask = model.less_equal(length, positions)}));
+  model.output("of padding", model.attention(x, x, x, {.key_padding_mask = padding}));
+  InferenceModel inference(model, {.batch_size = 2});
+  const std::vector<std::int64_t> hidden{0, 0, 0, 1, 0, 1, 1, 1};
+  const StepResult result = inference.run(
+      {testing::uniform({2, 4, 6}, 1), Tensor({2, 1}, {3.0f, 1.0f}), Tensor({2, 4}, hidden)});
+  EXPECT_TRUE(testing::same_bits(result.output("of lengths"), result.output("of padding")));
 }
 
 TEST(ModelAttention, RefusedLeavesNothingBehind) {

@@ -1,0 +1,24 @@
+// Layers that have an attention inside are made of these functions, in a Composition. They add
+// nodes, and parameters whose names begin with the name that they are given.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/model/layers/composition.hpp"
+#include "penstock/layer_options.hpp"
+
+namespace penstock {
+
+/// Returns the attention of `inputs`, which are q, k and v, or qkv. Its last node is called `name`,
+/// or gets a name that is not in use.
+Value attention_of(const Composition& layer, const std::vector<Value>& inputs,
+                   AttentionOptions options, const std::string& name = "");
+
+/// Returns the attention of q, k and v, or of qkv, with a dropout of the shares, which the softmax
+/// makes of the scores. It is made of several ops, because the shares have to be a value of the
+/// network.
+Value attention_with_dropout(const Composition& layer, const std::vector<Value>& inputs,
+                             const AttentionOptions& options, const std::string& name);
+
+}  // namespace penstock
