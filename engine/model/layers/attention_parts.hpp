@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/model/layers/composition.hpp"
-#include "penstock/layer_options.hpp"
+#include "penstock/transformer_layers.hpp"
 
 namespace penstock {
 
@@ -20,5 +20,16 @@ Value attention_of(const Composition& layer, const std::vector<Value>& inputs,
 /// network.
 Value attention_with_dropout(const Composition& layer, const std::vector<Value>& inputs,
                              const AttentionOptions& options, const std::string& name);
+
+/// A MultiHeadInputs has what multi_head_of() attends with. Self-attention has one value three
+/// times.
+struct MultiHeadInputs {
+  Value query, key, value;
+};
+
+/// Returns torch.nn.MultiheadAttention of `inputs`. The last node and the prefix of the parameters
+/// are called `name`.
+Value multi_head_of(const Composition& layer, const std::string& name,
+                    const MultiHeadInputs& inputs, const MultiHeadAttentionOptions& options);
 
 }  // namespace penstock
