@@ -78,6 +78,7 @@ constexpr std::array ops{
     &argmax,
     &argmin,
     &attention,
+    &attention_dropout,
     &attention_gradient,
     &attention_mask_gradient,
     &avg_pool2d,

@@ -147,9 +147,9 @@ class Layers : public Activations {
   /// Undoes pixel_shuffle(): [N,C,H·f,W·f] -> [N,C·f²,H,W].
   Value pixel_unshuffle(Value x, std::int64_t factor);
   /// Returns softmax(q·kᵀ/√d)·v over the last two axes (scaled_dot_product_attention), for each of
-  /// h heads: q [N,...,T,h·d], k [N,...,S,h·d], v [N,...,S,h·e] -> [N,...,T,h·e]. `options` may hide
-  /// keys, and let k and v have fewer heads. Without a dropout, the memory for that grows with S,
-  /// and not with T·S.
+  /// h heads: q [N,...,T,h·d], k [N,...,S,h·d], v [N,...,S,h·e] -> [N,...,T,h·e]. `options` may
+  /// hide keys, and let k and v have fewer heads. The memory for that grows with S, and not with
+  /// T·S.
   Value attention(Value q, Value k, Value v, const AttentionOptions& options = {});
   /// Returns attention() of q, k and v that are side by side: qkv [N,...,T,3·h·d] -> [N,...,T,h·d].
   /// With fewer heads of k and v, there are as many features fewer.

@@ -12,16 +12,6 @@
 namespace penstock {
 namespace {
 
-/// Checks the inputs of an attention that is made of several ops, as the op attention does.
-void check_inputs(const Composition& layer, const std::vector<Value>& inputs,
-                  const graph::Attributes& attributes) try {
-  std::vector<graph::TensorType> types;
-  for (const Value& input : inputs) types.push_back(layer.type(input));
-  graph::attention.infer(attributes, types);
-} catch (const Error& error) {
-  throw Error(error.code(), std::string(layer.subject()) + ": " + error.what());
-}
-
 /// Returns a mask [N,S] as f32. The elements of an i64 mask are 0 or 1.
 Value mask_as_f32(const Composition& layer, const Value& mask) {
   if (!mask || layer.type(mask).dtype == DType::f32) return mask;
@@ -55,8 +45,8 @@ Value attention_of(const Composition& layer, const std::vector<Value>& inputs,
     throw Error(Errc::invalid_argument,
                 "attention: expected AttentionOptions::name to be set, because the masks of the "
                 "dropout depend on it, got an empty name");
-  check_inputs(layer, all, attributes);
-  return attention_with_dropout(layer, inputs, options, name);
+  attributes.set("p", options.dropout);
+  return layer.apply(graph::attention_dropout, all, std::move(attributes), options.name);
 }
 
 Value Layers::attention(Value q, Value k, Value v, const AttentionOptions& options) {

@@ -10,16 +10,11 @@
 
 namespace penstock {
 
-/// Returns the attention of `inputs`, which are q, k and v, or qkv. Its last node is called `name`,
-/// or gets a name that is not in use.
+/// Returns the attention of `inputs`, which are q, k and v, or qkv. Its node is called
+/// `options.name` if there is a dropout, and else `name`. An empty `name` stands for one that is
+/// not in use.
 Value attention_of(const Composition& layer, const std::vector<Value>& inputs,
                    AttentionOptions options, const std::string& name = "");
-
-/// Returns the attention of q, k and v, or of qkv, with a dropout of the shares, which the softmax
-/// makes of the scores. It is made of several ops, because the shares have to be a value of the
-/// network.
-Value attention_with_dropout(const Composition& layer, const std::vector<Value>& inputs,
-                             const AttentionOptions& options, const std::string& name);
 
 /// A MultiHeadInputs has what multi_head_of() attends with. Self-attention has one value three
 /// times.

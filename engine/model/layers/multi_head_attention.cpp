@@ -26,7 +26,7 @@ class MultiHead {
                                      {.heads = options_.heads,
                                       .causal = options_.causal,
                                       .dropout = options_.dropout,
-                                      .name = name_ + "/dropout",
+                                      .name = name_ + "/attention",
                                       .kv_heads = options_.kv_heads,
                                       .key_padding_mask = options_.key_padding_mask,
                                       .attn_mask = options_.attn_mask},

@@ -100,6 +100,17 @@ std::vector<OpSample> samples() {
        .constants = {1}}};
 }
 
+const Op& without_dropout() {
+  return attention;
+}
+
+/// Returns the samples of attention with a dropout.
+std::vector<OpSample> samples_with_dropout() {
+  std::vector<OpSample> all = samples();
+  for (OpSample& sample : all) sample.attributes.set("p", 0.3);
+  return all;
+}
+
 std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {
   expect_attention_dy(attributes, in);
   const Types of = in.first(Sizes(attributes, without_dy(in)).operands);
@@ -153,8 +164,19 @@ const Op attention{.name = "attention",
                    .units = units,
                    .samples = samples};
 
+const Op attention_dropout{.name = "attention_dropout",
+                           .attributes = attention_dropout_attributes(),
+                           .infer = infer_attention,
+                           .forward = forward,
+                           .backward = backward,
+                           .cost = cost,
+                           .workspace = workspace,
+                           .units = units,
+                           .inference = without_dropout,
+                           .samples = samples_with_dropout};
+
 const Op attention_gradient{.name = "attention_gradient",
-                            .attributes = attention_attributes(),
+                            .attributes = attention_dropout_attributes(),
                             .infer = infer_gradient,
                             .forward = forward_gradient,
                             .cost = cost_gradient,

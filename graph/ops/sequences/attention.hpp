@@ -21,6 +21,11 @@ namespace penstock::graph {
 /// The scores q·kᵀ are computed for some queries at a time and never kept, so that the memory that
 /// the op needs grows with S, and not with T·S. The gradient computes them again.
 extern const Op attention;
+/// Does what attention does with a dropout of the softmax's results, of which each is dropped with
+/// the probability p, an attribute (0 by default). The masks are those of the op dropout; the
+/// gradient draws them again, so that they are never kept either. In inference, the op is
+/// attention.
+extern const Op attention_dropout;
 /// Maps the inputs and dy to dq, dk and dv, or to dqkv.
 extern const Op attention_gradient;
 

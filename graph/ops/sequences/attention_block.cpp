@@ -31,7 +31,8 @@ float scale_of(const Attributes& attributes, const AttentionSizes& sizes) {
 }  // namespace
 
 AttentionHead::AttentionHead(const AttentionSizes& sizes, std::span<const Operand> tensors,
-                             std::int64_t sample, std::int64_t head) {
+                             std::int64_t sample, std::int64_t head)
+    : number(sample * sizes.heads + head) {
   const std::int64_t kv_head = head / sizes.group();
   if (sizes.packed()) {
     const auto part = [&](std::int64_t number) {
@@ -52,7 +53,8 @@ AttentionWorkspace::AttentionWorkspace(const AttentionSizes& sizes, bool of_grad
   const std::int64_t widest = std::max(sizes.width, sizes.value_width);
   shares = 0;
   gradients = shares + rows * keys;
-  result = gradients + (of_gradient ? rows * keys : 0);
+  factors = gradients + (of_gradient ? rows * keys : 0);
+  result = factors + (sizes.p > 0 ? rows * keys : 0);
   hidden = result + (of_gradient ? std::max(rows, keys) : rows) * widest;
   product = hidden + (sizes.key_padding_mask != 0 ? keys : 0);
   std::int64_t floats = 0;
@@ -72,8 +74,10 @@ AttentionBlock::AttentionBlock(const KernelCall& call, const AttentionSizes& siz
       head_(head),
       scale_(scale_of(call.attributes, sizes)),
       range_(sizes, first),
+      random_(call.random),
       shares_(floats(call.workspace) + regions.shares),
       gradients_(floats(call.workspace) + regions.gradients),
+      factors_(floats(call.workspace) + regions.factors),
       result_(floats(call.workspace) + regions.result),
       product_(floats(call.workspace) + regions.product) {
   if (sizes.key_padding_mask != 0) hidden_ = floats(call.workspace) + regions.hidden;
@@ -93,29 +97,65 @@ void AttentionBlock::write_hidden(const KernelCall& call, const AttentionSizes& 
 void AttentionBlock::forward(const HeadRows& y) const {
   compute_shares();
   const std::int64_t width = sizes_.value_width;
-  multiply(range_.queries, width, range_.keys, shares(), head_.v.matrix(), result_);
+  multiply(range_.queries, width, range_.keys, {dropped_shares(shares_), range_.keys, 1},
+           head_.v.matrix(), result_);
   put(range_.queries, width, y.from(range_.first));
 }
 
 const float* AttentionBlock::score_gradients(const HeadRows& dy) const {
   compute_shares();
-  multiply(range_.queries, range_.keys, sizes_.value_width, dy.from(range_.first).matrix(),
-           head_.v.transposed(), gradients_);
-  kernel_table().softmax.softmax_gradient({range_.queries, range_.keys, 1}, shares_, gradients_,
-                                          gradients_);
+  compute_score_gradients(dy);
   return gradients_;
 }
 
 void AttentionBlock::backward(const HeadRows& dy, const AttentionHead& gradients,
                               bool writes) const {
-  score_gradients(dy);
+  compute_shares();
   const std::int64_t width = sizes_.width;
-  contribute(shares_, dy.from(range_.first).matrix(), sizes_.value_width, gradients.v, writes);
+  contribute(dropped_shares(gradients_), dy.from(range_.first).matrix(), sizes_.value_width,
+             gradients.v, writes);
+  compute_score_gradients(dy);
   kernel_table().arithmetic.scale(range_.queries * range_.keys, scale_, gradients_, gradients_);
   multiply(range_.queries, width, range_.keys, {gradients_, range_.keys, 1}, head_.k.matrix(),
            result_);
   put(range_.queries, width, gradients.q.from(range_.first));
   contribute(gradients_, head_.q.from(range_.first).matrix(), width, gradients.k, writes);
+}
+
+/// Computes the gradients of the scores from the shares and the factors.
+void AttentionBlock::compute_score_gradients(const HeadRows& dy) const {
+  const KernelTable& kernels = kernel_table();
+  const std::int64_t count = range_.queries * range_.keys;
+  multiply(range_.queries, range_.keys, sizes_.value_width, dy.from(range_.first).matrix(),
+           head_.v.transposed(), gradients_);
+  if (sizes_.p > 0)
+    kernels.arithmetic.multiply(count, {gradients_, false}, {factors_, false}, gradients_);
+  kernels.softmax.softmax_gradient({range_.queries, range_.keys, 1}, shares_, gradients_,
+                                   gradients_);
+}
+
+/// Returns the shares, or writes to `to` what the dropout makes of them and returns that.
+const float* AttentionBlock::dropped_shares(float* to) const {
+  if (sizes_.p == 0) return shares_;
+  kernel_table().arithmetic.multiply(range_.queries * range_.keys, {shares_, false},
+                                     {factors_, false}, to);
+  return to;
+}
+
+/// Draws the factors of the shares, which are those of the op dropout for a tensor of all shares
+/// [N,...,H,T,S].
+void AttentionBlock::draw_factors() const {
+  const auto dropped = static_cast<std::uint64_t>(std::llround(sizes_.p * 0x1p32));
+  const auto scale = sizes_.p < 1 ? static_cast<float>(1 / (1 - sizes_.p)) : 0.0f;
+  for (std::int64_t row = 0; row < range_.queries; ++row) {
+    const std::int64_t first = (head_.number * sizes_.queries + range_.first + row) * sizes_.keys;
+    float* const factors = factors_ + row * range_.keys;
+    for (std::int64_t i = 0; i < range_.keys;) {
+      const auto draws = philox(random_, static_cast<std::uint64_t>(first + i) / 4);
+      for (std::int64_t j = (first + i) % 4; j < 4 && i < range_.keys; ++j, ++i)
+        factors[i] = draws[static_cast<std::size_t>(j)] >= dropped ? scale : 0.0f;
+    }
+  }
 }
 
 void AttentionBlock::multiply(std::int64_t rows, std::int64_t columns, std::int64_t depth,
@@ -131,8 +171,9 @@ void AttentionBlock::multiply(std::int64_t rows, std::int64_t columns, std::int6
 }
 
 /// Computes the shares: a row for each query, which is the softmax of its scores. Keys that the
-/// query does not see have the share 0.
+/// query does not see have the share 0. Draws the factors of the shares, if there is a dropout.
 void AttentionBlock::compute_shares() const {
+  if (sizes_.p > 0) draw_factors();
   multiply(range_.queries, range_.keys, sizes_.width, head_.q.from(range_.first).matrix(),
            head_.k.transposed(), shares_);
   const KernelTable& kernels = kernel_table();

@@ -52,9 +52,11 @@ inline HeadRows rows_of_result(const Operand& tensor, const AttentionSizes& size
   return rows_of_head(tensor, sample, sizes.queries, head * sizes.value_width);
 }
 
-/// An AttentionHead has q, k and v of one head of one sample, or their gradients.
+/// An AttentionHead has q, k and v of one head of one sample, or their gradients. `number` counts
+/// the heads of all samples.
 struct AttentionHead {
   HeadRows q, k, v;
+  std::int64_t number;
 
   /// Makes an AttentionHead of the tensors (q, k, v) or (qkv). `head` is that of the queries.
   AttentionHead(const AttentionSizes& sizes, std::span<const Operand> tensors, std::int64_t sample,
@@ -63,10 +65,10 @@ struct AttentionHead {
 
 /// An AttentionWorkspace says where the regions of the workspace begin, counted in floats: for the
 /// shares, which the softmax makes of the scores, and for their gradients, each of some queries and
-/// all keys; for the result of a product; for the padding mask of a sample; and for the workspace
-/// of a product.
+/// all keys; for the factors by which a dropout multiplies the shares; for the result of a product;
+/// for the padding mask of a sample; and for the workspace of a product.
 struct AttentionWorkspace {
-  std::int64_t shares, gradients, result, hidden, product, end;
+  std::int64_t shares, gradients, factors, result, hidden, product, end;
 
   AttentionWorkspace(const AttentionSizes& sizes, bool of_gradient);
 };
@@ -98,11 +100,13 @@ class AttentionBlock {
   const float* score_gradients(const HeadRows& dy) const;
 
  private:
-  ConstMatrix shares() const { return {shares_, range_.keys, 1}; }
   void multiply(std::int64_t rows, std::int64_t columns, std::int64_t depth,
                 const ConstMatrix& left, const ConstMatrix& right, float* result) const;
   void compute_shares() const;
   void compute_row(std::int64_t row) const;
+  void draw_factors() const;
+  const float* dropped_shares(float* to) const;
+  void compute_score_gradients(const HeadRows& dy) const;
   void put(std::int64_t rows, std::int64_t columns, const HeadRows& to) const;
   void contribute(const float* of, const ConstMatrix& right, std::int64_t columns,
                   const HeadRows& to, bool writes) const;
@@ -111,7 +115,8 @@ class AttentionBlock {
   const AttentionHead& head_;
   float scale_;
   QueryRange range_;
-  float *shares_, *gradients_, *result_, *product_;
+  RandomKey random_;
+  float *shares_, *gradients_, *factors_, *result_, *product_;
   const float *hidden_ = nullptr, *mask_ = nullptr;
 };
 

@@ -60,7 +60,7 @@ Cost cost_mask_gradient(const Attributes& attributes, Types in, Types out) {
 }  // namespace
 
 const Op attention_mask_gradient{.name = "attention_mask_gradient",
-                                 .attributes = attention_attributes(),
+                                 .attributes = attention_dropout_attributes(),
                                  .infer = infer_mask_gradient,
                                  .forward = forward_mask_gradient,
                                  .cost = cost_mask_gradient,

@@ -92,6 +92,7 @@ std::string input_names(const Attributes& attributes, bool packed) {
 AttentionSizes::AttentionSizes(const Attributes& attributes, std::size_t inputs, const auto& shape)
     : operands(inputs - masks_of(attributes)),
       causal(attribute::attention_causal.of(attributes)),
+      p(attribute::attention_p.of(attributes)),
       samples(shape(0)[0]),
       batch(1),
       heads(attribute::attention_heads.of(attributes)),
@@ -119,6 +120,12 @@ std::vector<DeclaredAttribute> attention_attributes() {
           attribute::attention_scale, attribute::has_key_padding_mask, attribute::has_attn_mask};
 }
 
+std::vector<DeclaredAttribute> attention_dropout_attributes() {
+  std::vector<DeclaredAttribute> attributes = attention_attributes();
+  attributes.push_back(attribute::attention_p);
+  return attributes;
+}
+
 std::vector<TensorType> infer_attention(const Attributes& attributes, Types in) {
   const std::size_t masks = masks_of(attributes);
   const bool packed = in.size() == 1 + masks;
@@ -127,6 +134,7 @@ std::vector<TensorType> infer_attention(const Attributes& attributes, Types in) 
   const std::int64_t kv_heads = kv_heads_of(attributes);
   expect_heads(heads, kv_heads);
   check_f32("scale", attribute::attention_scale.of(attributes), any_number);
+  expect_between(attribute::attention_p.of(attributes), 0, 1, "p");
   if (packed) {
     expect_operand(in[0], "qkv");
     expect_features(in[0], heads + 2 * kv_heads, "qkv");
@@ -149,8 +157,9 @@ void expect_attention_dy(const Attributes& attributes, Types in) {
 Cost attention_cost(const AttentionSizes& sizes, double products, Types in, Types out) {
   const auto scores = static_cast<double>(sizes.batch * sizes.heads) *
                       static_cast<double>(sizes.queries) * static_cast<double>(sizes.keys);
-  constexpr double softmax_flops = 15;
-  Cost cost{.flops = scores * (products * 2 * static_cast<double>(sizes.width) + softmax_flops)};
+  // The softmax and the random numbers of a dropout take about so many operations for each score.
+  const double of_score = 15 + (sizes.p > 0 ? 20 : 0);
+  Cost cost{.flops = scores * (products * 2 * static_cast<double>(sizes.width) + of_score)};
   for (const TensorType& type : in) cost.bytes += static_cast<double>(type.bytes());
   for (const TensorType& type : out) cost.bytes += static_cast<double>(type.bytes());
   return cost;

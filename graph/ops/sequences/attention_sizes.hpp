@@ -16,6 +16,8 @@ inline constexpr IntegerAttribute attention_heads{"heads", 1};
 inline constexpr IntegerAttribute attention_kv_heads{"kv_heads"};
 inline constexpr FlagAttribute attention_causal{"causal"};
 inline constexpr RealAttribute attention_scale{"scale"};
+/// This is the probability that a share is dropped.
+inline constexpr RealAttribute attention_p{"p"};
 /// These flags say which masks are inputs.
 inline constexpr FlagAttribute has_key_padding_mask{"key_padding_mask"}, has_attn_mask{"attn_mask"};
 
@@ -28,6 +30,7 @@ struct AttentionSizes {
   std::size_t operands;  ///< This is 3 for q, k and v, and 1 if they are side by side in one input.
   std::size_t key_padding_mask = 0, attn_mask = 0;
   bool causal;
+  double p;  ///< This is the probability that a share is dropped.
   std::int64_t samples, batch, heads, kv_heads, queries, keys, width, value_width;
 
   /// Makes the sizes from the types of the inputs, or from the inputs themselves, without dy.
@@ -43,10 +46,12 @@ struct AttentionSizes {
   AttentionSizes(const Attributes& attributes, std::size_t inputs, const auto& shape);
 };
 
-/// Returns the attributes that the op attention and its gradients declare.
+/// Returns the attributes that the op attention declares.
 std::vector<DeclaredAttribute> attention_attributes();
+/// Returns those that attention_dropout and the gradients declare.
+std::vector<DeclaredAttribute> attention_dropout_attributes();
 
-/// Serves as Op::infer of attention.
+/// Serves as Op::infer of attention and attention_dropout.
 std::vector<TensorType> infer_attention(const Attributes& attributes, Types in);
 
 /// Returns the inputs of an attention, or their types, among those of its gradients, which have dy

@@ -16,7 +16,7 @@ using testing::ops_of;
 using testing::refusal;
 using Names = std::vector<std::string>;
 
-Names names_with_shapes(const Model& model) {
+Names sorted_parameters(const Model& model) {
   Names names;
   for (const ParameterInfo& parameter : model.parameters())
     names.push_back(parameter.name + " " + to_string(parameter.shape));
@@ -24,13 +24,13 @@ Names names_with_shapes(const Model& model) {
   return names;
 }
 
-Names node_names(const Model& model) {
+Names names_of_nodes(const Model& model) {
   Names names;
   for (const graph::Node& node : ModelAccess::graph(model).nodes) names.push_back(node.name);
   return names;
 }
 
-float largest_weight(const Model& model, const std::string& name) {
+float largest_magnitude(const Model& model, const std::string& name) {
   const Tensor weight = model.weight(name);
   const auto elements = weight.as<float>();
   return std::abs(*std::ranges::max_element(elements, {}, [](float x) { return std::abs(x); }));
@@ -40,11 +40,11 @@ TEST(ModelTransformers, SelfAttentionIsOneProductForQueriesKeysAndValues) {
   Model model;
   const Value y = model.multi_head_attention("mix", model.input("x", {5, 8}), {.heads = 2});
   EXPECT_EQ(model.shape(y), (Shape{1, 5, 8}));
-  EXPECT_EQ(names_with_shapes(model),
+  EXPECT_EQ(sorted_parameters(model),
             (Names{"mix.in_proj_bias [24]", "mix.in_proj_weight [24,8]", "mix.out_proj.bias [8]",
                    "mix.out_proj.weight [8,8]"}));
   EXPECT_EQ(ops_of(model), (std::vector<std::string_view>{"linear", "attention", "linear"}));
-  EXPECT_EQ(node_names(model), (Names{"mix/in_proj", "mix/attention", "mix"}));
+  EXPECT_EQ(names_of_nodes(model), (Names{"mix/in_proj", "mix/attention", "mix"}));
 }
 
 TEST(ModelTransformers, AnAttentionToOtherFeaturesHasAWeightForEach) {
@@ -53,7 +53,7 @@ TEST(ModelTransformers, AnAttentionToOtherFeaturesHasAWeightForEach) {
   const Value values = model.input("values", {7, 6});
   const Value y = model.multi_head_attention("mix", x, keys, values, {.heads = 4, .bias = false});
   EXPECT_EQ(model.shape(y), (Shape{1, 5, 8}));
-  EXPECT_EQ(names_with_shapes(model),
+  EXPECT_EQ(sorted_parameters(model),
             (Names{"mix.k_proj_weight [8,3]", "mix.out_proj.weight [8,8]",
                    "mix.q_proj_weight [8,8]", "mix.v_proj_weight [8,6]"}));
 }
@@ -64,7 +64,7 @@ TEST(ModelTransformers, FewerHeadsOfKeysAndValuesHaveFewerWeights) {
   model.multi_head_attention("own", x, {.heads = 4, .kv_heads = 1, .bias = false});
   model.multi_head_attention("other", x, memory, memory,
                              {.heads = 4, .kv_heads = 2, .bias = false});
-  EXPECT_EQ(names_with_shapes(model),
+  EXPECT_EQ(sorted_parameters(model),
             (Names{"other.in_proj_weight [16,8]", "other.out_proj.weight [8,8]",
                    "own.in_proj_weight [12,8]", "own.out_proj.weight [8,8]"}));
 }
@@ -73,10 +73,10 @@ TEST(ModelTransformers, FewerHeadsOfKeysAndValuesHaveFewerWeights) {
 TEST(ModelTransformers, AttentionsStartAsPyTorchsDo) {
   Model model;
   model.multi_head_attention("mix", model.input("x", {5, 100}), {.heads = 2});
-  EXPECT_NEAR(largest_weight(model, "mix.in_proj_weight"), std::sqrt(6.0 / 400), 1e-3);
-  EXPECT_NEAR(largest_weight(model, "mix.out_proj.weight"), 0.1, 1e-3);
-  EXPECT_EQ(largest_weight(model, "mix.in_proj_bias"), 0.0f);
-  EXPECT_EQ(largest_weight(model, "mix.out_proj.bias"), 0.0f);
+  EXPECT_NEAR(largest_magnitude(model, "mix.in_proj_weight"), std::sqrt(6.0 / 400), 1e-3);
+  EXPECT_NEAR(largest_magnitude(model, "mix.out_proj.weight"), 0.1, 1e-3);
+  EXPECT_EQ(largest_magnitude(model, "mix.in_proj_bias"), 0.0f);
+  EXPECT_EQ(largest_magnitude(model, "mix.out_proj.bias"), 0.0f);
 }
 
 TEST(ModelTransformers, RotaryEmbeddingIsOneOp) {
@@ -97,29 +97,30 @@ TEST(ModelTransformers, AnEncoderLayerHasThePartsOfPyTorch) {
   const Value y = model.transformer_encoder_layer(
       "layer", model.input("x", {5, 8}), {.heads = 2, .dim_feedforward = 12, .dropout = 0});
   EXPECT_EQ(model.shape(y), (Shape{1, 5, 8}));
-  EXPECT_EQ(names_with_shapes(model),
+  EXPECT_EQ(sorted_parameters(model),
             (Names{"layer.linear1.bias [12]", "layer.linear1.weight [12,8]",
                    "layer.linear2.bias [8]", "layer.linear2.weight [8,12]", "layer.norm1.bias [8]",
                    "layer.norm1.weight [8]", "layer.norm2.bias [8]", "layer.norm2.weight [8]",
                    "layer.self_attn.in_proj_bias [24]", "layer.self_attn.in_proj_weight [24,8]",
                    "layer.self_attn.out_proj.bias [8]", "layer.self_attn.out_proj.weight [8,8]"}));
-  EXPECT_EQ(node_names(model),
+  EXPECT_EQ(names_of_nodes(model),
             (Names{"layer.self_attn/in_proj", "layer.self_attn/attention", "layer.self_attn",
                    "layer/sum1", "layer.norm1", "layer.linear1", "layer/activation",
                    "layer.linear2", "layer/sum2", "layer"}));
 }
 
-TEST(ModelTransformers, ALayerMayNormalizeFirstAndDropsInThreePlaces) {
+TEST(ModelTransformers, ALayerMayNormalizeFirstAndDropsInFourPlaces) {
   Model model;
   model.transformer_encoder_layer("layer", model.input("x", {5, 8}),
                                   {.dim_feedforward = 12,
                                    .activation = TransformerActivation::gelu,
                                    .norm_first = true,
                                    .bias = false});
-  const Names names = node_names(model);
+  const Names names = names_of_nodes(model);
   EXPECT_EQ(names.front(), "layer.norm1");
   EXPECT_EQ(names.back(), "layer");
-  EXPECT_EQ(std::ranges::count(ops_of(model), "dropout"), 4);
+  EXPECT_EQ(std::ranges::count(ops_of(model), "attention_dropout"), 1);
+  EXPECT_EQ(std::ranges::count(ops_of(model), "dropout"), 3);
   EXPECT_EQ(std::ranges::count(ops_of(model), "gelu"), 1);
   for (const ParameterInfo& parameter : model.parameters())
     EXPECT_TRUE(parameter.name.ends_with("weight")) << parameter.name;
@@ -131,7 +132,7 @@ TEST(ModelTransformers, ADecoderLayerAttendsToAMemory) {
   EXPECT_EQ(model.shape(model.transformer_decoder_layer("layer", x, memory,
                                                         {.heads = 2, .dim_feedforward = 12})),
             (Shape{1, 5, 8}));
-  const Names names = names_with_shapes(model);
+  const Names names = sorted_parameters(model);
   for (const char* name : {"layer.multihead_attn.k_proj_weight [8,6]", "layer.norm3.weight [8]"})
     EXPECT_EQ(std::ranges::count(names, name), 1) << name;
 }
@@ -155,7 +156,8 @@ TEST(ModelTransformers, RefusedLeaveNothingBehind) {
   EXPECT_EQ(mixed(x, {.key_padding_mask = mask}),
             "attention \"m/attention\": expected key_padding_mask of shape [1,5], got [1,7]");
   EXPECT_EQ(mixed(x, {.dropout = 0.5, .key_padding_mask = mask}),
-            "multi_head_attention \"m\": expected key_padding_mask of shape [1,5], got [1,7]");
+            "attention_dropout \"m/attention\": expected key_padding_mask of shape [1,5], got "
+            "[1,7]");
   EXPECT_EQ(refusal(Errc::invalid_argument,
                     [&] { model.transformer_encoder_layer("e", x, {.memory_mask = mask}); }),
             "transformer_encoder_layer \"e\": expected no mask of a memory, because only a decoder "

@@ -55,6 +55,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(RealAttribute{"scale", "factor", {}, {0, -3, 1e38, 1e-46}},
                       RealAttribute{"vector_norm", "p", {0, -1}, {0.5, 1, 2, 7}},
                       RealAttribute{"attention", "scale", {}, {0, -3, 1e38}},
+                      RealAttribute{"attention_dropout", "p", {-0.1, 1.1}, {0, 0.5, 1}},
                       RealAttribute{"rotary_embedding", "base", {0, -1}, {0.5, 10000, 1e38}},
                       RealAttribute{"pad", "value", {}, {0, -3, 1e38}},
                       RealAttribute{"leaky_relu", "negative_slope", {}, {0, -2, 1, 1e38}},

@@ -7,6 +7,12 @@
 #include <limits>
 #include <vector>
 
+#include "graph/ops/activations/dropout.hpp"
+#include "graph/ops/activations/softmax.hpp"
+#include "graph/ops/arithmetic/arithmetic.hpp"
+#include "graph/ops/arithmetic/matmul.hpp"
+#include "graph/ops/movement/rearrange.hpp"
+#include "tests/support/op_call.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/same_bits.hpp"
 #include "tests/support/tape.hpp"
@@ -107,6 +113,44 @@ TEST(Attention, DoesNotDependOnHiddenKeys) {
                      hidden_from({50, rows}), no_mask());
   expect_same(run, Attended(keys(), hidden_from({50, rows}), no_mask()));
   EXPECT_FALSE(testing::same_bits(run.y, Attended(keys(), hidden_from({51, rows}), no_mask()).y));
+}
+
+/// Returns x [N,T,H·D] as [N,H,T,D].
+Tensor split(const Tensor& x, std::int64_t heads) {
+  const std::vector<std::int64_t> shape{x.shape()[0], x.shape()[1], heads, x.shape()[2] / heads};
+  const Tensor parts =
+      testing::run({.op = &reshape, .attributes = {{"shape", shape}}, .inputs = {x}})[0];
+  const std::vector<std::int64_t> axes{0, 2, 1, 3};
+  return testing::run({.op = &transpose, .attributes = {{"axes", axes}}, .inputs = {parts}})[0];
+}
+
+// The last queries are in another block of the work than the first ones, and a row of shares begins
+// anywhere in the sequence of random numbers.
+TEST(AttentionDropout, DropsWhatTheOpDropoutDropsOfTheShares) {
+  constexpr std::int64_t heads = 2, count = 67;
+  const Tensor q = uniform({samples, count, features}, 1),
+               k = uniform({samples, count, features}, 2);
+  const Tensor v = uniform({samples, count, features}, 3);
+  for (const double p : {0.3, 1.0}) {
+    const RandomKey random{.seed = 1, .update = 2, .micro_batch = 3, .name = 4};
+    const Tensor y = testing::run({.op = &attention_dropout,
+                                   .attributes = {{"heads", heads}, {"scale", 0.5}, {"p", p}},
+                                   .inputs = {q, k, v},
+                                   .random = random})[0];
+    Tensor shares = testing::run({.op = &matmul,
+                                  .attributes = {{"transpose_b", std::int64_t{1}}},
+                                  .inputs = {split(q, heads), split(k, heads)}})[0];
+    shares = testing::run({.op = &scale, .attributes = {{"factor", 0.5}}, .inputs = {shares}})[0];
+    shares = testing::run(
+        {.op = &softmax, .attributes = {{"axis", std::int64_t{-1}}}, .inputs = {shares}})[0];
+    shares = testing::run(
+        {.op = &dropout, .attributes = {{"p", p}}, .inputs = {shares}, .random = random})[0];
+    const Tensor expected = testing::run({.op = &matmul, .inputs = {shares, split(v, heads)}})[0];
+    const Tensor actual = split(y, heads);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(actual.elements()); ++i)
+      ASSERT_NEAR(actual.as<float>()[i], expected.as<float>()[i], 1e-6) << "element " << i;
+    if (p == 1) expect_zeros(y);
+  }
 }
 
 }  // namespace
