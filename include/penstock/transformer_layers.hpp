@@ -34,6 +34,9 @@ struct RotaryEmbeddingOptions {
   /// A pair is made of two neighbouring features if this is true, and else of a feature of the
   /// first half and the one at the same place of the second half, as in LLaMA and GPT-NeoX.
   bool interleaved = false;
+  /// If `position`, i64 [N], is set, the first row of sample i has the position of element i, and
+  /// else 0. Model::cached_attention() takes the same positions.
+  Value position = {};
 };
 
 /// A TransformerActivation is the function between the two linear layers of a transformer layer.
@@ -82,8 +85,8 @@ class TransformerLayers : public RecurrentLayers {
                              const MultiHeadAttentionOptions& options);
   /// Rotates pairs of features of x [N,...,T,h·d] by angles that grow with the position (Su et al.,
   /// 2021): (a, b) becomes (a·cos - b·sin, b·cos + a·sin). Pair i of p pairs of a head has the
-  /// angle t·base^(-i/p) at position t, which counts from 0. Queries and keys are rotated in front
-  /// of attention().
+  /// angle t·base^(-i/p) at position t, which counts from 0 unless `options` say otherwise. Queries
+  /// and keys are rotated in front of attention().
   Value rotary_embedding(Value x, const RotaryEmbeddingOptions& options = {});
   /// Adds an attention and two linear layers, each with a sum and a norm:
   /// x [N,T,E] -> [N,T,E] (torch.nn.TransformerEncoderLayer). Its parameters are those of

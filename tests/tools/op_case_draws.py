@@ -372,13 +372,19 @@ def rotary_embedding(draws):
     rest = draws.one_of([0, 0, 1, 6])
     base = draws.one_of([10000.0, 10000.0, 500000.0, 10.0])
     interleaved = draws.coin()
-    x = draws.smooth(samples + (positions, heads * (2 * pairs + rest)))
+    tensors = {'x': draws.smooth(samples + (positions, heads * (2 * pairs + rest)))}
+    first = torch.zeros(samples[0], dtype=torch.float64)
+    if draws.coin():
+        tensors['position'] = draws.labels(samples[:1], 3000)
+        first = torch.tensor(tensors['position'], dtype=torch.float64)
 
     def function(t):
         x = t['x'].unflatten(-1, (heads, -1))
         turned, kept = x.split([2 * pairs, rest], -1)
         rates = base ** (-torch.arange(0, 2 * pairs, 2, dtype=torch.float64) / (2 * pairs))
-        angles = torch.outer(torch.arange(positions, dtype=torch.float64), rates)[:, None]
+        places = first[:, None] + torch.arange(positions, dtype=torch.float64)
+        angles = (places[..., None] * rates).reshape(
+            (samples[0],) + (1,) * (len(samples) - 1) + (positions, 1, pairs))
         cos, sin = angles.cos(), angles.sin()
         if interleaved:
             a, b = turned[..., 0::2], turned[..., 1::2]
@@ -393,7 +399,9 @@ def rotary_embedding(draws):
     attributes = {'heads': heads, 'base': base, 'interleaved': int(interleaved)}
     if rest:
         attributes['features'] = 2 * pairs
-    return Case('rotary_embedding', {'x': x}, function, attributes, amplification=1)
+    if 'position' in tensors:
+        attributes['position'] = 1
+    return Case('rotary_embedding', tensors, function, attributes, amplification=1)
 
 
 def linear(draws):

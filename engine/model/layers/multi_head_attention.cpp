@@ -141,11 +141,17 @@ Value TransformerLayers::multi_head_attention(const std::string& name, Value x,
 }
 
 Value TransformerLayers::rotary_embedding(Value x, const RotaryEmbeddingOptions& options) {
-  return impl_->add(graph::rotary_embedding, {x}, [&] {
-    return graph::Attributes{{"heads", std::int64_t{options.heads}},
-                             {"features", options.features},
-                             {"base", options.base},
-                             {"interleaved", std::int64_t{options.interleaved ? 1 : 0}}};
+  return impl_->calling(graph::rotary_embedding.name, [&](Impl& impl) {
+    graph::Attributes attributes{{"heads", std::int64_t{options.heads}},
+                                 {"features", options.features},
+                                 {"base", options.base},
+                                 {"interleaved", std::int64_t{options.interleaved ? 1 : 0}}};
+    std::vector<Value> inputs{x};
+    if (options.position) {
+      inputs.push_back(options.position);
+      attributes.set("position", std::int64_t{1});
+    }
+    return impl.apply(graph::rotary_embedding, inputs, std::move(attributes));
   });
 }
 

@@ -1,6 +1,7 @@
 #include "graph/ops/sequences/rotary_embedding.hpp"
 
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -17,6 +18,7 @@ constexpr IntegerAttribute rotary_features{"features"};
 constexpr RealAttribute rotary_base{"base", 10000};
 constexpr FlagAttribute interleaved{"interleaved"};
 constexpr FlagAttribute inverse{"inverse"};
+constexpr FlagAttribute has_position{"position"};
 
 }  // namespace attribute
 namespace {
@@ -35,7 +37,8 @@ struct RotarySizes {
 };
 
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
-  expect_inputs(in, 1, "x");
+  const bool has_position = attribute::has_position.of(attributes);
+  expect_inputs(in, has_position ? 2 : 1, has_position ? "x, position" : "x");
   expect_dtype(in[0], DType::f32, "x");
   expect_rank_from(in[0], 3, "x");
   expect_elements(in[0], "x");
@@ -49,11 +52,15 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   expect(rotated >= 2 && rotated % 2 == 0 && rotated <= all / heads,
          "expected an even number of rotated features from 2 to the " +
              std::to_string(all / heads) + " features of a head, got " + std::to_string(rotated));
+  if (has_position) {
+    expect_dtype(in[1], DType::i64, "position");
+    expect_shape(in[1], {in[0].shape[0]}, "position");
+  }
   return {in[0]};
 }
 
-/// A Turns has the cosines and sines of the angles at one position, in the workspace behind the
-/// angles at position 1.
+/// A Turns has the cosines and sines of the angles at one position at a time, in the workspace
+/// behind the angles at position 1.
 class Turns {
  public:
   Turns(const KernelCall& call, const RotarySizes& sizes)
@@ -67,9 +74,11 @@ class Turns {
       first_angles_[i] = std::pow(base, -static_cast<double>(i) / static_cast<double>(pairs_));
   }
 
-  void move_to(std::int64_t position) const {
+  void move_to(double position) {
+    if (position == position_) return;
+    position_ = position;
     for (std::int64_t i = 0; i < pairs_; ++i) {
-      const double angle = static_cast<double>(position) * first_angles_[i];
+      const double angle = position * first_angles_[i];
       cosines_[i] = static_cast<float>(std::cos(angle));
       sines_[i] = sign_ * static_cast<float>(std::sin(angle));
     }
@@ -90,18 +99,28 @@ class Turns {
   double* first_angles_;
   float *cosines_, *sines_;
   float sign_;
+  std::optional<double> position_;
 };
+
+/// Returns the position of row 0 of a sequence. A double holds any sum with the number of a row.
+double first_position(const KernelCall& call, const RotarySizes& sizes, std::int64_t sequence) {
+  if (!attribute::has_position.of(call.attributes)) return 0;
+  const Operand& positions = call.inputs[1];
+  const std::int64_t sample = sequence / (sizes.sequences / positions.elements());
+  return static_cast<double>(positions.i64()[static_cast<std::size_t>(sample)]);
+}
 
 void forward(const KernelCall& call) {
   const RotarySizes sizes(call.attributes, call.inputs[0].shape());
-  const Turns turns(call, sizes);
+  Turns turns(call, sizes);
   const bool interleaved = attribute::interleaved.of(call.attributes);
   const std::int64_t step = interleaved ? 2 : 1, apart = interleaved ? 1 : sizes.pairs;
-  const Part positions = within(call.part, sizes.positions);
-  for (std::int64_t position = positions.begin; position < positions.end; ++position) {
-    turns.move_to(position);
+  const Part rows = within(call.part, sizes.positions);
+  for (std::int64_t position = rows.begin; position < rows.end; ++position) {
     for (std::int64_t i = 0; i < sizes.sequences * sizes.heads; ++i) {
-      const std::int64_t row = i / sizes.heads * sizes.positions + position;
+      const std::int64_t sequence = i / sizes.heads;
+      turns.move_to(first_position(call, sizes, sequence) + static_cast<double>(position));
+      const std::int64_t row = sequence * sizes.positions + position;
       const std::int64_t begin = (row * sizes.heads + i % sizes.heads) * sizes.width;
       const float* const x = call.inputs[0].f32().data() + begin;
       float* const y = call.outputs[0].f32().data() + begin;
@@ -123,7 +142,9 @@ std::int64_t units(const Attributes&, Types in, Types) {
 void backward(GradientContext& context) {
   Attributes attributes = context.attributes();
   attributes.set("inverse", std::int64_t{attribute::inverse.of(attributes) ? 0 : 1});
-  context.set(0, context.emit(rotary_embedding, {context.gradient(0)}, std::move(attributes)));
+  std::vector<ValueId> inputs{context.gradient(0)};
+  if (attribute::has_position.of(attributes)) inputs.push_back(context.input(1));
+  context.set(0, context.emit(rotary_embedding, std::move(inputs), std::move(attributes)));
 }
 
 std::vector<OpSample> samples() {
@@ -131,7 +152,10 @@ std::vector<OpSample> samples() {
   return {{.inputs = {x}},
           {.inputs = {x}, .attributes = {{"heads", 2}, {"interleaved", 1}, {"base", 100.0}}},
           {.inputs = {{DType::f32, {2, 3, 40, 14}}}, .attributes = {{"heads", 2}, {"features", 4}}},
-          {.inputs = {x}, .attributes = {{"heads", 3}, {"inverse", 1}}}};
+          {.inputs = {x}, .attributes = {{"heads", 3}, {"inverse", 1}}},
+          {.inputs = {{DType::f32, {3, 2, 4, 6}}, {DType::i64, {3}}},
+           .attributes = {{"position", 1}},
+           .labels = 50}};
 }
 
 }  // namespace
@@ -139,7 +163,7 @@ std::vector<OpSample> samples() {
 const Op rotary_embedding{
     .name = "rotary_embedding",
     .attributes = {attribute::rotary_heads, attribute::rotary_features, attribute::rotary_base,
-                   attribute::interleaved, attribute::inverse},
+                   attribute::interleaved, attribute::inverse, attribute::has_position},
     .infer = infer,
     .forward = forward,
     .backward = backward,

@@ -10,7 +10,8 @@ namespace penstock::graph {
 /// number of features of a head that are rotated (D if it is 0, as it is by default), those behind
 /// them stay as they are; base (10000 by default); interleaved; and inverse (both 0 by default),
 /// which rotates back. Pair i of R/2 pairs has the angle t·base^(-2i/R). It is made of features i
-/// and i + R/2 or, if interleaved is 1, of features 2i and 2i + 1.
+/// and i + R/2 or, if interleaved is 1, of features 2i and 2i + 1. Positions count from 0 or, if
+/// the flag position says so, from an element of input 1, which is i64 [N].
 extern const Op rotary_embedding;
 
 }  // namespace penstock::graph

@@ -199,6 +199,10 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{
             "rotary_embedding", {f32({5, 6})}, {}, "expected x of rank 3 or more, got f32[5,6]"},
         Refused{"rotary_embedding",
+                {f32({2, 5, 8}), {DType::i64, {2, 5}}},
+                {{"position", 1}},
+                "expected position of shape [2], got [2,5]"},
+        Refused{"rotary_embedding",
                 {f32({2, 5, 8})},
                 {{"heads", 3}},
                 "expected x with a multiple of 3 features, got f32[2,5,8]"},
