@@ -170,6 +170,9 @@ struct CachedAttentionOptions {
   /// itself.
   int heads = 1;
   std::int64_t length = 0;  ///< The sequence grows up to this many rows, 1 or more.
+  /// The features of k and v are those of this many heads, a divisor of `heads`; 0 stands for
+  /// `heads`. Each head of k and v serves as many neighbouring heads of q.
+  int kv_heads = 0;
 };
 
 }  // namespace penstock

@@ -155,12 +155,12 @@ class Layers : public Activations {
   /// With fewer heads of k and v, there are as many features fewer.
   Value attention(Value qkv, const AttentionOptions& options = {});
   /// Adds a causal attention for a sequence that grows from call to call of an InferenceModel, such
-  /// as a text that is written token by token: q [1,S,h·d], k [1,S,h·d] and v [1,S,h·e] are the
-  /// newest S rows, and `position`, an i64 input of shape [1], says where in the sequence they
-  /// begin. They see themselves and all earlier rows, whose keys and values stay on the layer's
-  /// IPU, in the buffers NAME.keys, NAME.values and NAME.known, from one call to the next. A call
-  /// with position 0 begins a new sequence, and a later position than that of the next row fails
-  /// the call.
+  /// as a text that is written token by token: q [1,S,h·d], k [1,S,g·d] and v [1,S,g·e], where g
+  /// is h or CachedAttentionOptions::kv_heads, are the newest S rows, and `position`, an i64 input
+  /// of shape [1], says where in the sequence they begin. They see themselves and all earlier rows,
+  /// whose keys and values stay on the layer's IPU, in the buffers NAME.keys, NAME.values and
+  /// NAME.known, from one call to the next. A call with position 0 begins a new sequence, and a
+  /// later position than that of the next row fails the call.
   ///
   /// The model's own buffers stay zeros, and so do those in files of its weights. What the IPUs
   /// keep is lost when these buffers are copied to them again: after a change of the model's

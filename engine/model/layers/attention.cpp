@@ -71,10 +71,11 @@ Value Layers::cached_attention(const std::string& name, Value q, Value k, Value 
                    Initializer::constant(0));
     };
     layer.expect_rank(3);
-    buffer("keys", q);
+    buffer("keys", k);
     buffer("values", v);
     layer.buffer("known", {1}, Initializer::constant(0));
-    return impl.finish(layer, {{"heads", std::int64_t{options.heads}}});
+    return impl.finish(layer, {{"heads", std::int64_t{options.heads}},
+                               {"kv_heads", std::int64_t{options.kv_heads}}});
   });
 }
 
