@@ -61,9 +61,11 @@
 #include "graph/ops/recurrent/lstm.hpp"
 #include "graph/ops/recurrent/rnn.hpp"
 #include "graph/ops/sequences/attention.hpp"
+#include "graph/ops/sequences/attention_mask_gradient.hpp"
 #include "graph/ops/sequences/cached_attention.hpp"
 #include "graph/ops/sequences/causal_mask.hpp"
 #include "graph/ops/sequences/embedding.hpp"
+#include "graph/ops/sequences/rotary_embedding.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {
@@ -78,7 +80,9 @@ constexpr std::array ops{
     &argmax,
     &argmin,
     &attention,
+    &attention_dropout,
     &attention_gradient,
+    &attention_mask_gradient,
     &avg_pool2d,
     &avg_pool2d_gradient,
     &batch_norm,
@@ -245,6 +249,7 @@ constexpr std::array ops{
     &rms_norm_weight_gradient,
     &rnn,
     &rnn_gradient,
+    &rotary_embedding,
     &round,
     &rsqrt,
     &scale,

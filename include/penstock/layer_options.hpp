@@ -7,6 +7,7 @@
 #include <string>
 
 #include "penstock/standard.hpp"
+#include "penstock/value.hpp"
 
 namespace penstock {
 
@@ -33,6 +34,16 @@ struct AttentionOptions {
   /// The dropout's masks depend on this name, which must be set if there is a dropout, and which no
   /// other layer has.
   std::string name = "";
+  /// The features of k and v are those of this many heads, a divisor of `heads`; 0 stands for
+  /// `heads`. Each head of k and v serves as many neighbouring heads of q.
+  int kv_heads = 0;
+  /// If `key_padding_mask`, f32 or i64 [N,S], is set, sample i does not see the keys at which its
+  /// row is 1; elsewhere the row is 0. A query that sees no key at all gets zeros.
+  Value key_padding_mask = {};
+  /// If `attn_mask`, f32 [T,S] with a row for each query, is set, it is added to the scores of
+  /// every sample and head: -infinity hides a key from a query. A parameter of the model is trained
+  /// here.
+  Value attn_mask = {};
 };
 
 /// CachedAttentionOptions are the options of Model::cached_attention().
@@ -41,6 +52,9 @@ struct CachedAttentionOptions {
   /// itself.
   int heads = 1;
   std::int64_t length = 0;  ///< The sequence grows up to this many rows, 1 or more.
+  /// The features of k and v are those of this many heads, a divisor of `heads`; 0 stands for
+  /// `heads`. Each head of k and v serves as many neighbouring heads of q.
+  int kv_heads = 0;
 };
 
 }  // namespace penstock

@@ -103,18 +103,20 @@ class Layers : public SpatialLayers {
   /// Does what alpha_dropout() does to whole channels of samples of x [N,C,...].
   Value feature_alpha_dropout(const std::string& name, Value x, double probability);
   /// Returns softmax(q·kᵀ/√d)·v over the last two axes (scaled_dot_product_attention), for each of
-  /// h heads: q [N,...,S,h·d], k [N,...,T,h·d], v [N,...,T,h·e] -> [N,...,S,h·e]. Without a
-  /// dropout, the memory for that grows with T, and not with S·T.
+  /// h heads: q [N,...,T,h·d], k [N,...,S,h·d], v [N,...,S,h·e] -> [N,...,T,h·e]. `options` may
+  /// hide keys, and let k and v have fewer heads. The memory for that grows with S, and not with
+  /// T·S.
   Value attention(Value q, Value k, Value v, const AttentionOptions& options = {});
   /// Returns attention() of q, k and v that are side by side: qkv [N,...,T,3·h·d] -> [N,...,T,h·d].
+  /// With fewer heads of k and v, there are as many features fewer.
   Value attention(Value qkv, const AttentionOptions& options = {});
   /// Adds a causal attention for a sequence that grows from call to call of an InferenceModel, such
-  /// as a text that is written token by token: q [1,S,h·d], k [1,S,h·d] and v [1,S,h·e] are the
-  /// newest S rows, and `position`, an i64 input of shape [1], says where in the sequence they
-  /// begin. They see themselves and all earlier rows, whose keys and values stay on the layer's
-  /// IPU, in the buffers NAME.keys, NAME.values and NAME.known, from one call to the next. A call
-  /// with position 0 begins a new sequence, and a later position than that of the next row fails
-  /// the call.
+  /// as a text that is written token by token: q [1,S,h·d], k [1,S,g·d] and v [1,S,g·e], where g
+  /// is h or CachedAttentionOptions::kv_heads, are the newest S rows, and `position`, an i64 input
+  /// of shape [1], says where in the sequence they begin. They see themselves and all earlier rows,
+  /// whose keys and values stay on the layer's IPU, in the buffers NAME.keys, NAME.values and
+  /// NAME.known, from one call to the next. A call with position 0 begins a new sequence, and a
+  /// later position than that of the next row fails the call.
   ///
   /// The model's own buffers stay zeros, and so do those in files of its weights. What the IPUs
   /// keep is lost when these buffers are copied to them again: after a change of the model's

@@ -4,14 +4,14 @@
 #include <cstdint>
 
 #include "penstock/loss.hpp"
-#include "penstock/recurrent_layers.hpp"
+#include "penstock/transformer_layers.hpp"
 
 namespace penstock {
 
 /// LossFunctions are the methods of Model that losses are computed by. Inputs called x, a or b have
 /// gradients; a target has one if the comment says so. A reduced loss has shape [], and a loss
 /// without reduction has the shape of its terms.
-class LossFunctions : public RecurrentLayers {
+class LossFunctions : public TransformerLayers {
  public:
   /// Returns the negative log-likelihood of `labels` [N] (or [N,...] for logits [N,C,...]) under a
   /// softmax over the axis of the classes, which is axis 1 unless `options` say otherwise. Its

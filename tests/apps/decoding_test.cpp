@@ -19,6 +19,7 @@ namespace {
 
 using testing::refusal;
 using testing::same_bits;
+using testing::uniform;
 
 constexpr GptOptions sizes{.layers = 2, .heads = 2, .width = 16, .context = 9, .vocabulary = 7};
 
@@ -131,6 +132,38 @@ TEST(Decoding, IsNotTrained) {
   const std::string text =
       refusal(Errc::unsupported, [&] { TrainingModel(model, {.batch_size = 1}); });
   EXPECT_NE(text.find("is for inference only"), std::string::npos) << text;
+}
+
+/// Returns what four heads of queries that share two of keys and values make of rotated rows. With
+/// a `position`, the rows begin there, and those before them are in the cache.
+Value attended(Model& model, Value x, Value position) {
+  const auto rotated = [&](Value rows, int heads) {
+    return model.rotary_embedding(rows, {.heads = heads, .position = position});
+  };
+  const Value q = rotated(x, 4), k = rotated(model.slice(x, 2, 0, 8), 2);
+  const Value v = model.slice(x, 2, 8, 16);
+  if (!position) return model.attention(q, k, v, {.heads = 4, .causal = true, .kv_heads = 2});
+  return model.cached_attention("cache", q, k, v, position,
+                                {.heads = 4, .length = 6, .kv_heads = 2});
+}
+
+TEST(Decoding, OfRotatedRowsWithSharedHeadsIsAsAttendingToAllRows) {
+  Model whole, grown;
+  whole.output("y", attended(whole, whole.input("x", {6, 16}), {}));
+  const Value row = grown.input("x", {1, 16}), position = grown.input("at", {}, DType::i64);
+  grown.output("y", attended(grown, row, position));
+  InferenceModel at_once(whole, {.batch_size = 1}), decoder(grown, {.batch_size = 1});
+  const Tensor x = uniform({1, 6, 16}, 1);
+  const StepResult expected = at_once.run({x});
+  for (std::size_t at = 0; at < 6; ++at) {
+    const auto elements = x.as<float>().subspan(16 * at, 16);
+    const std::vector<std::int64_t> positions{static_cast<std::int64_t>(at)};
+    const StepResult result = decoder.run({Tensor({1, 1, 16}, elements), Tensor({1}, positions)});
+    for (std::size_t i = 0; i < 16; ++i)
+      EXPECT_NEAR(result.output("y").as<float>()[i], expected.output("y").as<float>()[16 * at + i],
+                  1e-6)
+          << "row " << at;
+  }
 }
 
 TEST(Decoding, RefusesRowsThatDoNotFit) {

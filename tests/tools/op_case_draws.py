@@ -305,33 +305,103 @@ def scale(draws):
 
 
 def attention_of_heads(draws):
+    """Draws an attention, in which several heads of queries may share one of keys and values, and
+    which may have masks. PyTorch would make NaN where the masks leave no key to a query."""
     samples = tuple(1 + draws.below(3) for _ in range(1 + draws.below(2)))
-    heads, width, value_width = 1 + draws.below(3), draws.size(20), draws.size(20)
+    kv_heads, group = 1 + draws.below(3), draws.one_of([1, 1, 2, 3])
+    heads, width, value_width = kv_heads * group, draws.size(20), draws.size(20)
     queries = draws.size(20) if draws.below(4) else 60 + draws.below(80)
     causal = draws.coin()
     keys = queries if causal else draws.size(20)
     scale = draws.one_of([0.0, 0.0, 0.5])
     packed = causal and draws.coin()
+    attributes = {'heads': heads, 'causal': int(causal), 'scale': scale}
+    if group > 1:
+        attributes['kv_heads'] = kv_heads
     if packed:
-        tensors = {'qkv': draws.tensor(samples + (queries, 3 * heads * width), 'normal')}
+        tensors = {'qkv': draws.tensor(samples + (queries, (heads + 2 * kv_heads) * width),
+                                       'normal')}
     else:
         tensors = {'q': draws.tensor(samples + (queries, heads * width), 'normal'),
-                   'k': draws.tensor(samples + (keys, heads * width), 'normal'),
-                   'v': draws.tensor(samples + (keys, heads * value_width), 'normal')}
+                   'k': draws.tensor(samples + (keys, kv_heads * width), 'normal'),
+                   'v': draws.tensor(samples + (keys, kv_heads * value_width), 'normal')}
+    if draws.coin():
+        hidden = draws.labels((samples[0], keys), draws.one_of([2, 2, 3]))
+        tensors['padding'] = hidden.astype(numpy.float32)
+        attributes['key_padding_mask'] = 1
+    if draws.coin():
+        mask = draws.tensor((queries, keys), 'normal')
+        mask[draws.random.random(mask.shape) < draws.one_of([0, 0.3])] = -math.inf
+        tensors['mask'] = mask
+        attributes['attn_mask'] = 1
 
-    def split(x):
-        return x.unflatten(-1, (heads, -1)).transpose(-2, -3)
+    def split(x, count):
+        x = x.unflatten(-1, (count, -1)).transpose(-2, -3)
+        return x.repeat_interleave(heads // count, -3)
 
     def function(t):
-        q, k, v = t['qkv'].chunk(3, -1) if packed else (t['q'], t['k'], t['v'])
-        scores = split(q) @ split(k).transpose(-1, -2) * (scale or 1 / math.sqrt(width))
+        if packed:
+            parts = [heads * width, kv_heads * width, kv_heads * width]
+            q, k, v = t['qkv'].split(parts, -1)
+        else:
+            q, k, v = t['q'], t['k'], t['v']
+        scores = split(q, heads) @ split(k, kv_heads).transpose(-1, -2)
+        scores = scores * (scale or 1 / math.sqrt(width))
+        hidden = torch.zeros(queries, keys, dtype=torch.bool)
         if causal:
-            later = torch.ones(queries, keys, dtype=torch.bool).triu(1)
-            scores = scores.masked_fill(later, -math.inf)
-        return {'out': (scores.softmax(-1) @ split(v)).transpose(-2, -3).flatten(-2)}
+            hidden = torch.ones(queries, keys, dtype=torch.bool).triu(1)
+        if 'mask' in t:
+            hidden = hidden | (t['mask'] == -math.inf)
+            scores = scores + t['mask']
+        if 'padding' in t:
+            padding = t['padding'].detach() != 0
+            hidden = hidden | padding.reshape((samples[0],) + (1,) * (len(samples) + 1) + (keys,))
+        none = hidden.all(-1, keepdim=True)
+        shares = scores.masked_fill(hidden, -math.inf).masked_fill(none, 0).softmax(-1)
+        shares = shares.masked_fill(none, 0)
+        return {'out': (shares @ split(v, kv_heads)).transpose(-2, -3).flatten(-2)}
 
-    return Case('attention', tensors, function,
-                {'heads': heads, 'causal': int(causal), 'scale': scale}, amplification=1)
+    gradients = [name for name in tensors if name != 'padding']
+    return Case('attention', tensors, function, attributes, gradients=gradients, amplification=1,
+                offset=0.1)
+
+
+def rotary_embedding(draws):
+    samples = tuple(1 + draws.below(3) for _ in range(1 + draws.below(2)))
+    heads, positions, pairs = 1 + draws.below(3), draws.size(40), draws.size(20)
+    rest = draws.one_of([0, 0, 1, 6])
+    base = draws.one_of([10000.0, 10000.0, 500000.0, 10.0])
+    interleaved = draws.coin()
+    tensors = {'x': draws.smooth(samples + (positions, heads * (2 * pairs + rest)))}
+    first = torch.zeros(samples[0], dtype=torch.float64)
+    if draws.coin():
+        tensors['position'] = draws.labels(samples[:1], 3000)
+        first = torch.tensor(tensors['position'], dtype=torch.float64)
+
+    def function(t):
+        x = t['x'].unflatten(-1, (heads, -1))
+        turned, kept = x.split([2 * pairs, rest], -1)
+        rates = base ** (-torch.arange(0, 2 * pairs, 2, dtype=torch.float64) / (2 * pairs))
+        places = first[:, None] + torch.arange(positions, dtype=torch.float64)
+        angles = (places[..., None] * rates).reshape(
+            (samples[0],) + (1,) * (len(samples) - 1) + (positions, 1, pairs))
+        cos, sin = angles.cos(), angles.sin()
+        if interleaved:
+            a, b = turned[..., 0::2], turned[..., 1::2]
+            turned = torch.stack([a * cos - b * sin, b * cos + a * sin], -1).flatten(-2)
+        else:
+            # This is x·cos + rotate_half(x)·sin, where the halves are (-x2, x1).
+            a, b = turned.chunk(2, -1)
+            turned = (turned * torch.cat([cos, cos], -1)
+                      + torch.cat([-b, a], -1) * torch.cat([sin, sin], -1))
+        return {'out': torch.cat([turned, kept], -1).flatten(-2)}
+
+    attributes = {'heads': heads, 'base': base, 'interleaved': int(interleaved)}
+    if rest:
+        attributes['features'] = 2 * pairs
+    if 'position' in tensors:
+        attributes['position'] = 1
+    return Case('rotary_embedding', tensors, function, attributes, amplification=1)
 
 
 def linear(draws):
@@ -864,6 +934,6 @@ OPS = [activation, activation, activation, parametric_activation, parametric_act
        comparison, where, reduction, reduction, scale, clipped_log, linear, linear, matmul, conv2d,
        conv2d, conv2d_lanes, conv2d_lanes, depthwise_lanes, pool, pool, layer_norm, rms_norm,
        group_norm, batch_norm, batch_norm, movement, movement, attention, attention_of_heads,
-       attention_of_heads, embedding, recurrent, recurrent, recurrent, conv_transpose2d,
-       interpolation, interpolation, selection, by_index, one_hot, place_of_extremum, sort,
-       triangle, product, norm_or_logsumexp, cumsum]
+       attention_of_heads, rotary_embedding, embedding, recurrent, recurrent, recurrent,
+       conv_transpose2d, interpolation, interpolation, selection, by_index, one_hot,
+       place_of_extremum, sort, triangle, product, norm_or_logsumexp, cumsum]

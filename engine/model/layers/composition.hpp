@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/model/model_state.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -20,9 +21,10 @@ class Composition {
   Composition(ModelState& model, std::string_view layer)
       : model_(model), layer_(layer), draft_(model.network) {}
 
-  graph::TensorType type(Value x) const {
-    return model_.network.graph().type(model_.id(layer_, x));
-  }
+  /// Returns what messages call the layer.
+  std::string_view subject() const noexcept { return layer_; }
+  graph::ValueId id(const Value& x) const { return model_.id(layer_, x); }
+  graph::TensorType type(Value x) const { return model_.network.graph().type(id(x)); }
   Shape shape(Value x) const { return type(x).shape; }
   /// Returns the dimensions of x as attributes of ops have them: a 0 stands for the number of
   /// samples.
@@ -33,10 +35,16 @@ class Composition {
     return open;
   }
 
-  /// Adds a node called `name`; an empty `name` stands for one that the model makes up.
+  /// Adds a node, which gets a name that is not in use if `name` is empty.
   Value apply(const graph::Op& op, const std::vector<Value>& inputs,
               graph::Attributes attributes = {}, const std::string& name = "") const {
     return model_.apply(op, inputs, std::move(attributes), name);
+  }
+  /// Adds a parameter, whose whole name is `name`.
+  Value parameter(const std::string& name, const Shape& shape,
+                  const Initializer& initializer) const {
+    return model_.value(
+        model_.network.variable(name, shape, initializer, graph::ValueKind::parameter));
   }
 
   /// Returns output number `number` of the node that computes `first`, its first output.
@@ -76,8 +84,12 @@ class Composition {
     return sample_axis(axis, shape(x).rank());
   }
 
-  /// Keeps what was added. Without this call, everything is taken back in the end.
-  void keep() noexcept { draft_.keep(); }
+  /// Keeps what was added, and gives new parameters their initial values. Without this call,
+  /// everything is taken back in the end.
+  void keep() {
+    model_.add_weights(model_.new_weights());
+    draft_.keep();
+  }
 
  private:
   ModelState& model_;
@@ -90,6 +102,18 @@ class Composition {
 auto composed(ModelState& model, std::string_view layer, const auto& action) {
   return model.calling(layer, [&](ModelState& kept) {
     Composition composition(kept, layer);
+    auto result = action(composition);
+    composition.keep();
+    return result;
+  });
+}
+
+/// Does what the other composed() does for a layer called `name`, which messages then name, too.
+auto composed(ModelState& model, std::string_view layer, const std::string& name,
+              const auto& action) {
+  return model.calling(layer, [&](ModelState& kept) {
+    const std::string subject = std::string(layer) + " " + quoted_text(name);
+    Composition composition(kept, subject);
     auto result = action(composition);
     composition.keep();
     return result;

@@ -17,20 +17,28 @@ namespace penstock::graph {
 namespace attribute {
 
 constexpr IntegerAttribute heads{"heads", 1};
+/// There are this many heads of keys and values; 0 stands for as many as there are of queries.
+constexpr IntegerAttribute kv_heads{"kv_heads"};
 
 }  // namespace attribute
 namespace {
 
+std::int64_t kv_heads_of(const Attributes& attributes) {
+  const std::int64_t kv_heads = attribute::kv_heads.of(attributes);
+  return kv_heads != 0 ? kv_heads : attribute::heads.of(attributes);
+}
+
 /// Sizes are the numbers of heads, new rows and rows of the buffers, and the features of one head.
 struct Sizes {
-  std::int64_t heads, rows, length, width, value_width;
+  std::int64_t heads, kv_heads, rows, length, width, value_width;
 
   Sizes(const Attributes& attributes, const Shape& q, const Shape& keys, const Shape& values)
       : heads(attribute::heads.of(attributes)),
+        kv_heads(kv_heads_of(attributes)),
         rows(q[1]),
         length(keys[0]),
-        width(keys[1] / heads),
-        value_width(values[1] / heads) {}
+        width(keys[1] / kv_heads),
+        value_width(values[1] / kv_heads) {}
   Sizes(const Attributes& attributes, Types in)
       : Sizes(attributes, in[0].shape, in[4].shape, in[5].shape) {}
 };
@@ -52,21 +60,25 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
          "expected one sequence in a micro-batch, because the buffers keep the rows of "
          "one, got " +
              std::to_string(q[0]));
-  expect_shape(in[1], q, "k");
-  expect_shape(in[2], q.with(2, v[2]), "v");
-  expect(q[2] % heads == 0 && v[2] % heads == 0, "expected features that divide into " +
+  const std::int64_t kv_heads = kv_heads_of(attributes);
+  expect(kv_heads >= 1 && heads % kv_heads == 0, "expected kv_heads that divide " +
                                                      std::to_string(heads) + " heads, got " +
-                                                     to_string(q) + " and " + to_string(v));
+                                                     std::to_string(kv_heads));
+  expect(q[2] % heads == 0 && v[2] % kv_heads == 0, "expected features that divide into " +
+                                                        std::to_string(heads) + " heads, got " +
+                                                        to_string(q) + " and " + to_string(v));
+  expect_shape(in[1], q.with(2, q[2] / heads * kv_heads), "k");
+  expect_shape(in[2], q.with(2, v[2]), "v");
   expect_dtype(in[3], DType::i64, "position");
   expect_shape(in[3], {1}, "position");
   expect_rank(in[4], 2, "keys");
   expect(in[4].shape[0] >= q[1], "expected a cache of at least " + std::to_string(q[1]) +
                                      " rows, got " + std::to_string(in[4].shape[0]));
-  expect_shape(in[4], {in[4].shape[0], q[2]}, "keys");
+  expect_shape(in[4], {in[4].shape[0], in[1].shape[2]}, "keys");
   expect_shape(in[5], {in[4].shape[0], v[2]}, "values");
   expect_shape(in[6], {1}, "known");
   for (const std::size_t buffer : {4, 5, 6}) expect_dtype(in[buffer], DType::f32, "buffers");
-  return {in[2], in[4], in[5], in[6]};
+  return {{DType::f32, q.with(2, v[2] / kv_heads * heads)}, in[4], in[5], in[6]};
 }
 
 /// Copies a buffer to its new place, if that is another one, and writes `rows` to it from row
@@ -96,7 +108,7 @@ void attend(const Sizes& sizes, std::int64_t keys, const float* q, const float* 
                              .columns = keys,
                              .depth = sizes.width,
                              .left = {q, sizes.width, 1},
-                             .right = {key, 1, sizes.heads * sizes.width},
+                             .right = {key, 1, sizes.kv_heads * sizes.width},
                              .result = shares},
                             {}, product);
   const auto scale = static_cast<float>(1 / std::sqrt(static_cast<double>(sizes.width)));
@@ -106,7 +118,7 @@ void attend(const Sizes& sizes, std::int64_t keys, const float* q, const float* 
                              .columns = sizes.value_width,
                              .depth = keys,
                              .left = {shares, keys, 1},
-                             .right = {value, sizes.heads * sizes.value_width, 1},
+                             .right = {value, sizes.kv_heads * sizes.value_width, 1},
                              .result = y},
                             {}, product);
 }
@@ -138,11 +150,12 @@ void forward(const KernelCall& call) {
   const Sizes sizes(call.attributes, q.shape(), keys.shape(), values.shape());
   for (std::int64_t row = 0; row < sizes.rows; ++row)
     for (std::int64_t head = 0; head < sizes.heads; ++head) {
-      const std::int64_t feature = head * sizes.width, of_value = head * sizes.value_width;
-      attend(sizes, position + row + 1, q.f32().data() + row * sizes.heads * sizes.width + feature,
-             keys.f32().data() + feature, values.f32().data() + of_value,
-             call.outputs[0].f32().data() + row * sizes.heads * sizes.value_width + of_value,
-             floats(call.workspace));
+      const std::int64_t number = row * sizes.heads + head;
+      const std::int64_t kv_head = head / (sizes.heads / sizes.kv_heads);
+      attend(sizes, position + row + 1, q.f32().data() + number * sizes.width,
+             keys.f32().data() + kv_head * sizes.width,
+             values.f32().data() + kv_head * sizes.value_width,
+             call.outputs[0].f32().data() + number * sizes.value_width, floats(call.workspace));
     }
 }
 
@@ -180,13 +193,17 @@ std::vector<OpSample> samples() {
            .labels = 1},
           {.inputs = {f32({1, 3, 4}), f32({1, 3, 4}), f32({1, 3, 4}), position, f32({5, 4}),
                       f32({5, 4}), known},
+           .labels = 1},
+          {.inputs = {f32({1, 2, 8}), f32({1, 2, 4}), f32({1, 2, 6}), position, f32({5, 4}),
+                      f32({5, 6}), known},
+           .attributes = {{"heads", 4}, {"kv_heads", 2}},
            .labels = 1}};
 }
 
 }  // namespace
 
 const Op cached_attention{.name = "cached_attention",
-                          .attributes = {attribute::heads},
+                          .attributes = {attribute::heads, attribute::kv_heads},
                           .infer = infer,
                           .forward = forward,
                           .cost = cost,

@@ -197,6 +197,24 @@ TEST(BuildingWithoutMemory, AddsALayerWithParametersOrNothing) {
        }},
       {"gru", [](Built& b) { b.model.gru(name, b.sequence, {.hidden_size = 2, .layers = 2}); }},
       {"rnn", [](Built& b) { b.model.rnn(name, b.sequence, {.hidden_size = 2}); }},
+      {"multi_head_attention",
+       [](Built& b) {
+         b.model.multi_head_attention(
+             name, b.sequence,
+             {.heads = 2, .kv_heads = 1, .dropout = 0.1, .key_padding_mask = b.ids});
+       }},
+      {"multi_head_attention of others",
+       [](Built& b) { b.model.multi_head_attention(name, b.sequence, b.single, b.single, {}); }},
+      {"rotary_embedding", [](Built& b) { b.model.rotary_embedding(b.sequence); }},
+      {"transformer_encoder_layer",
+       [](Built& b) {
+         b.model.transformer_encoder_layer(name, b.sequence, {.dim_feedforward = 3});
+       }},
+      {"transformer_decoder_layer",
+       [](Built& b) {
+         b.model.transformer_decoder_layer(name, b.sequence, b.sequence,
+                                           {.dim_feedforward = 3, .dropout = 0});
+       }},
       {"attention with dropout",
        [](Built& b) { b.model.attention(b.sequence, b.sequence, b.sequence, dropping); }},
   });

@@ -161,6 +161,16 @@ const std::vector<Case> layers_with_parameters{
 };
 
 const std::vector<Case> layers_with_slopes_and_masks{
+    {"linear",
+     [](Model& m, const Inputs& in) {
+       return m.multi_head_attention("a", in.matrix, {.heads = 2});
+     },
+     {1, 3, 6},
+     {},
+     {{"a.in_proj_weight", {18, 6}},
+      {"a.in_proj_bias", {18}},
+      {"a.out_proj.weight", {6, 6}},
+      {"a.out_proj.bias", {6}}}},
     {"prelu",
      [](Model& m, const Inputs& in) { return m.prelu("p", in.features); },
      {1, 6},

@@ -1,6 +1,9 @@
 #include "tests/graph/ops/reference_cases.hpp"
 
 #include <cmath>
+#include <initializer_list>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "graph/ops/list.hpp"
@@ -161,6 +164,32 @@ ValueId causal_attention(ReferenceTape& tape) {
   return tape.apply("matmul", {weights[0], v})[0];
 }
 
+/// Returns those of the attributes `names` that the file has, which are whole numbers.
+Attributes integers_of(const ReferenceTape& tape, std::initializer_list<const char*> names) {
+  Attributes attributes;
+  for (const char* name : names)
+    if (tape.file().metadata.contains(name)) attributes.set(name, tape.integer(name));
+  return attributes;
+}
+
+/// Builds an attention with the masks that the file has.
+ValueId attention(ReferenceTape& tape) {
+  Attributes attributes = integers_of(tape, {"heads", "kv_heads", "causal"});
+  std::vector<ValueId> inputs;
+  for (const char* name : {"qkv", "q", "k", "v", "key_padding_mask", "attn_mask"}) {
+    if (!tape.file().tensors.contains(std::string("in.") + name)) continue;
+    inputs.push_back(tape.in(name));
+    if (std::string_view(name).ends_with("mask")) attributes.set(name, std::int64_t{1});
+  }
+  return tape.apply("attention", inputs, attributes)[0];
+}
+
+ValueId rotary_embedding(ReferenceTape& tape) {
+  Attributes attributes = integers_of(tape, {"heads", "features", "interleaved"});
+  if (tape.file().metadata.contains("base")) attributes.set("base", tape.real("base"));
+  return tape.apply("rotary_embedding", {tape.in("x")}, attributes)[0];
+}
+
 /// Builds a recurrent layer, whose op is named before the first "_" of the file's name, from the
 /// inputs that the file has. The linear layer computes what the gates get from the input.
 ValueId recurrent(ReferenceTape& tape) {
@@ -198,7 +227,11 @@ constexpr ReferenceCase cases[] = {
     {"rnn_lengths_reverse", recurrent},
     {"rnn_plain", recurrent},
     {"rnn_relu", recurrent},
+    {"attention_masks", attention},
+    {"attention_packed_padding", attention},
     {"causal_attention", causal_attention},
+    {"rotary_embedding", rotary_embedding},
+    {"rotary_embedding_interleaved", rotary_embedding},
     {"embedding", embedding},
     {"batch_norm2d_eval", batch_norm2d_eval},
     {"batch_norm2d_train", batch_norm2d_train},
