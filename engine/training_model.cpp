@@ -91,7 +91,7 @@ class TrainingModel::Impl : public ModelBody {
                            : "that of " + printable(shortened(rule->second, 100))));
     std::vector<NamedType> types;
     for (const WeightsEntry& entry : header.entries)
-      types.push_back({entry.name, {entry.dtype, entry.shape}});
+      types.push_back({entry.name, {entry.dtype(), entry.shape}});
     running().expect_optimizer_state(types, subject);
   }
 

@@ -14,6 +14,7 @@
 
 #include "penstock/call_report.hpp"
 #include "penstock/model.hpp"
+#include "penstock/named_tensor.hpp"
 #include "penstock/objective.hpp"
 #include "penstock/optimizer.hpp"
 #include "penstock/options.hpp"
@@ -23,13 +24,6 @@
 #include "penstock/trace.hpp"
 
 namespace penstock {
-
-/// A NamedTensor is a tensor with a name: an output, an anchor, a part of the optimizer's state or
-/// a prediction.
-struct NamedTensor {
-  std::string name;  ///< `name` is the name of the tensor.
-  Tensor tensor;     ///< `tensor` is the tensor itself.
-};
 
 /// MicroBatches say how many micro-batches there are, and how many samples each of them has.
 struct MicroBatches {
