@@ -8,6 +8,7 @@
 #include "penstock/call_report.hpp"
 #include "penstock/call_size.hpp"
 #include "penstock/chrome_trace.hpp"
+#include "penstock/classification_metrics.hpp"
 #include "penstock/custom_op.hpp"
 #include "penstock/data_loader.hpp"
 #include "penstock/data_loader_json.hpp"

@@ -161,7 +161,7 @@ TEST(ValuesWithoutMemory, MetricsAndCallbacksThrowNoRawException) {
   const EarlyStopping rule{.monitor = long_name};
   const EarlyStopping impatient{.patience = -1};
   const FitCallback callback = early_stopping(rule);
-  const Metric correct = accuracy(long_name), mean = mean_of(long_name);
+  const Metric correct = accuracy(long_name), mean = mean_of(long_name), f1 = f1_score(long_name);
   const std::vector<std::string> names{"loss"};
   const std::vector<NamedValue> values{{long_name, 1}};
   const StepResult empty;
@@ -181,6 +181,12 @@ TEST(ValuesWithoutMemory, MetricsAndCallbacksThrowNoRawException) {
        {"mean_of", [] { mean_of(long_name); }},
        {"mean_of's score", [&] { mean.score(empty, batch); }},
        {"count_correct", [&] { count_correct(three, three); }},
+       {"f1_score", [] { f1_score(long_name); }},
+       {"f1_score's check", [&] { f1.check(empty); }},
+       {"f1_score's start", [&] { f1.start(); }},
+       {"f1_score's state", [&] { f1.start()->add(some, batch); }},
+       {"roc_auc", [] { roc_auc(long_name); }},
+       {"perplexity", [] { perplexity(long_name); }},
        {"StepResult::output", [&] { static_cast<void>(empty.output(long_name)); }},
        {"StepResult::anchor", [&] { static_cast<void>(empty.anchor(long_name)); }}});
 }
