@@ -58,9 +58,10 @@ class TrainingModel::Impl : public ModelBody {
  public:
   Impl(const Model& model, const Options& options, const Optimizer& optimizer,
        const Objective& objective = {})
-      : ModelBody(model, options, &optimizer, objective), model_(model) {}
+      : ModelBody(model, options, &optimizer, objective), model_(model), objective_(objective) {}
 
   const Model& model() const { return model_; }
+  const Objective& objective() const { return objective_; }
 
   WeightsFile state_file() {
     WeightsFile file;
@@ -101,6 +102,7 @@ class TrainingModel::Impl : public ModelBody {
   }
 
   Model model_;
+  Objective objective_;
 };
 
 TrainingModel::TrainingModel(const Model& model, const Options& options, const Optimizer& optimizer)
@@ -122,6 +124,10 @@ TrainingModel ModelAccess::handle(const TrainingModel& model) {
 
 const Model& ModelAccess::trained(const TrainingModel& model) {
   return model.impl_->model();
+}
+
+const Objective& ModelAccess::objective(const TrainingModel& model) {
+  return model.impl_->objective();
 }
 
 TrainingModel::TrainingModel(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}

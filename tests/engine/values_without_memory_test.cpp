@@ -160,8 +160,12 @@ TEST(ValuesWithoutMemory, ReportsAndTracesThrowNoRawException) {
 TEST(ValuesWithoutMemory, MetricsAndCallbacksThrowNoRawException) {
   const EarlyStopping rule{.monitor = long_name};
   const EarlyStopping impatient{.patience = -1};
+  const BestWeights best{.monitor = long_name};
   const FitCallback callback = early_stopping(rule);
   const Metric correct = accuracy(long_name), mean = mean_of(long_name), f1 = f1_score(long_name);
+  Model model;
+  model.linear("fc", model.input("x", {2}), 1);
+  const ModelAverage average(model);
   const std::vector<std::string> names{"loss"};
   const std::vector<NamedValue> values{{long_name, 1}};
   const StepResult empty;
@@ -187,6 +191,10 @@ TEST(ValuesWithoutMemory, MetricsAndCallbacksThrowNoRawException) {
        {"f1_score's state", [&] { f1.start()->add(some, batch); }},
        {"roc_auc", [] { roc_auc(long_name); }},
        {"perplexity", [] { perplexity(long_name); }},
+       {"best_weights", [&] { best_weights(best); }},
+       {"stop_when_not_finite", [] { stop_when_not_finite(); }},
+       {"ModelAverage", [&] { ModelAverage(model).callback(); }},
+       {"ModelAverage::update", [&] { average.update(); }},
        {"StepResult::output", [&] { static_cast<void>(empty.output(long_name)); }},
        {"StepResult::anchor", [&] { static_cast<void>(empty.anchor(long_name)); }}});
 }
