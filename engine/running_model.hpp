@@ -60,6 +60,8 @@ class RunningModel : public WeightSource {
   void log_compilation() const;
 
   const graph::Plan& plan() const { return *plan_; }
+  /// Returns the rules of the plan's variables, which are empty in inference.
+  const actors::UpdateRules& rules() const { return rules_; }
   std::int64_t gradient_accumulation() const { return setup_.gradient_accumulation; }
   const CompileReport& compile_report() const { return report_; }
   /// Returns the log of this model, which the models for its short calls share.

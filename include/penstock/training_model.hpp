@@ -186,9 +186,9 @@ class TrainingModel {
   /// Returns whether the model has its threads. The function may be called beside other calls.
   bool attached() const noexcept;
 
-  /// Replaces the constants of the optimizer by those of `optimizer`, which has the same rules,
-  /// from the next step on. The state is kept, no weight is copied, and a detached model stays
-  /// detached.
+  /// Replaces the constants of the optimizer by those of `optimizer`, which has the same rule for
+  /// each parameter, from the next step on. The state is kept, no weight is copied, and a detached
+  /// model stays detached.
   /// @throws Error invalid_argument if this would change the rule of a parameter, the state that a
   /// rule needs (momentum, centered, ...), or an attribute that is constant in the optimizer that
   /// the constructor was given; see Optimizer::mark_as_variable(). Nothing has changed then.
