@@ -55,8 +55,8 @@ struct Metric {
   /// has to deal with what is missing.
   std::function<void(const StepResult& outline)> check = {};
   /// `start` is for a number that is no mean. It returns a state that has counted nothing yet.
-  /// fit() makes one state for each step and one for each epoch, and merges the former into the
-  /// latter; evaluate() makes one for each run and one for the evaluation.
+  /// fit() makes a state for each step and one for each epoch, into which it merges those of the
+  /// steps; evaluate() makes one state, to which it adds all runs.
   std::function<std::unique_ptr<MetricState>()> start = {};
 };
 

@@ -102,6 +102,50 @@ TEST(FiniteCheck, NamesTheOptimizerIfTheGradientIsFinite) {
             "\"fc.weight\" is -inf");
 }
 
+TEST(FiniteCheck, NamesTheSameLayerOnEveryTopology) {
+  std::vector<std::string> texts;
+  for (const char* stages : {"A,B", "A|B"})
+    for (const bool recompute : {false, true}) {
+      Model model("finite");
+      Value y = model.input("x", {1});
+      {
+        const auto block = model.block("A");
+        y = model.exp(model.linear("fc", y, 1, false));
+      }
+      const auto block = model.block("B");
+      model.loss(model.identity_loss(model.log(model.linear("head", y, 1, false))));
+      for (const char* name : {"fc.weight", "head.weight"})
+        model.set_weight(name, Tensor({1, 1}, {1}));
+      Options options = options_of(2);
+      options.topology.stages = parse_stages(stages);
+      options.training.recompute = recompute;
+      texts.push_back(ended(model, options, Sgd{.learning_rate = 0},
+                            {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 89, 3, 14, 15}));
+    }
+  EXPECT_NE(texts[0].find("in update 1 of the step, the first output that is not finite is that of "
+                          "exp \"exp_1\" in micro-batch 0, which has inf as element 0"),
+            std::string::npos)
+      << texts[0];
+  for (const std::string& text : texts) EXPECT_EQ(text, texts[0]);
+}
+
+// The model's own loss needs an input that the objective of the training does not.
+TEST(FiniteCheck, LooksAtTheLossThatIsTrained) {
+  Model model("two losses");
+  const Value y = model.linear("fc", model.input("x", {1}), 1, false);
+  const Value trained = model.identity_loss(model.log(y));
+  model.loss(model.identity_loss(model.add(model.input("z", {1}), y)));
+  model.set_weight("fc.weight", Tensor({1, 1}, {1}));
+  const Options options = options_of(1);
+  TrainingModel training(model, options, Sgd{}, {.loss = trained, .outputs = {}});
+  DataLoader data = data_of({1, -2, 3, 4}, options);
+  const std::string text = refusal(
+      Errc::invalid_data, [&] { fit(training, data, {.callbacks = {stop_when_not_finite()}}); });
+  EXPECT_NE(text.find("is that of log \"log_1\" in micro-batch 0, which has nan as element 1"),
+            std::string::npos)
+      << text;
+}
+
 TEST(FiniteCheck, LooksForNoLayerIfNotAsked) {
   EXPECT_EQ(ended(network(logarithm), options_of(1), Sgd{.learning_rate = 0}, {1, 2, 3, -4},
                   {.find_layer = false}),
