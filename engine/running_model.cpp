@@ -253,7 +253,7 @@ void RunningModel::take_optimizer_of_host() {
 void RunningModel::set_rules(const Optimizer& optimizer, std::uint64_t number) {
   std::optional<Optimizer> newest = optimizer;
   actors::UpdateRules rules = update_rules(optimizer, *plan_, parameter_names(), gradient_parts_);
-  expect_rule_kept(*first_optimizer_, optimizer);
+  expect_rules_kept(*first_optimizer_, optimizer, parameter_names());
   expect_same_state(*plan_, rules_, rules);
   expect_constants_kept(*first_optimizer_, optimizer, parameter_names());
   if (runtime_) ask([&](auto& actors) { actors.set_rules(rules); });

@@ -63,6 +63,8 @@ class RunningModel : public WeightSource {
   void log_compilation() const;
 
   const graph::Plan& plan() const { return *plan_; }
+  /// Returns the rules of the plan's variables, which are empty in inference.
+  const actors::UpdateRules& rules() const { return rules_; }
   std::int64_t gradient_accumulation() const { return setup_.gradient_accumulation; }
   std::int64_t replicas() const { return setup_.replicas; }
   /// Returns the length of the network's dynamic axes; see dynamic_length.hpp.

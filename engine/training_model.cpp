@@ -11,6 +11,7 @@
 #include "engine/named_inputs.hpp"
 #include "engine/names/known_names.hpp"
 #include "engine/optimizer_state.hpp"
+#include "engine/rule_metadata.hpp"
 #include "graph/values/hosts_thread.hpp"
 #include "graph/values/out_of_memory.hpp"
 #include "graph/values/text.hpp"
@@ -58,13 +59,14 @@ class TrainingModel::Impl : public ModelBody {
  public:
   Impl(const Model& model, const Options& options, const Optimizer& optimizer,
        const Objective& objective = {})
-      : ModelBody(model, options, &optimizer, objective), model_(model) {}
+      : ModelBody(model, options, &optimizer, objective), model_(model), objective_(objective) {}
 
   const Model& model() const { return model_; }
+  const Objective& objective() const { return objective_; }
 
   WeightsFile state_file() {
-    WeightsFile file;
-    file.metadata[rule_key] = rule_name();
+    const graph::OptimizerRule& main = *rule_of(running().optimizer().settings).rule;
+    WeightsFile file{.metadata = rule_metadata(running().plan(), running().rules(), main.name)};
     for (const NamedTensor& state : other_plans().open().optimizer_state())
       file.tensors.emplace(state.name, state.tensor);
     return file;
@@ -82,25 +84,15 @@ class TrainingModel::Impl : public ModelBody {
 
  private:
   void expect_state(const WeightsHeader& header, const std::string& subject) {
-    const auto rule = header.metadata.find(rule_key);
-    if (rule == header.metadata.end() || rule->second != rule_name())
-      throw Error(Errc::invalid_data,
-                  subject + ": expected the state of " + rule_name() + ", got " +
-                      (rule == header.metadata.end()
-                           ? "a file of no optimizer"
-                           : "that of " + printable(shortened(rule->second, 100))));
+    expect_rules(header.metadata, running().plan(), running().rules(), subject);
     std::vector<NamedType> types;
     for (const WeightsEntry& entry : header.entries)
-      types.push_back({entry.name, {entry.dtype, entry.shape}});
+      types.push_back({entry.name, {entry.dtype(), entry.shape}});
     running().expect_optimizer_state(types, subject);
   }
 
-  static constexpr const char* rule_key = "optimizer";
-  std::string rule_name() const {
-    return std::string(rule_of(running().optimizer().settings).rule->name);
-  }
-
   Model model_;
+  Objective objective_;
 };
 
 TrainingModel::TrainingModel(const Model& model, const Options& options, const Optimizer& optimizer)
@@ -122,6 +114,10 @@ TrainingModel ModelAccess::handle(const TrainingModel& model) {
 
 const Model& ModelAccess::trained(const TrainingModel& model) {
   return model.impl_->model();
+}
+
+const Objective& ModelAccess::objective(const TrainingModel& model) {
+  return model.impl_->objective();
 }
 
 TrainingModel::TrainingModel(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -5,11 +5,13 @@
 #include <bit>
 #include <cstring>
 #include <functional>
+#include <set>
 #include <string_view>
 #include <utility>
 
 #include "engine/files/input_file.hpp"
 #include "graph/values/memory.hpp"
+#include "graph/values/number_range.hpp"
 #include "graph/values/out_of_memory.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"
@@ -75,41 +77,84 @@ std::string read_header_text(const ByteReader& read, std::uint64_t file_bytes) {
   return text;
 }
 
-Tensor read_tensor(const ByteReader& read, const WeightsEntry& entry) {
-  const std::size_t bytes = entry.end - entry.begin;
-  const auto block = allocate_block(bytes);
-  read_bytes(read, {block.get(), bytes});
-  return Tensor::wrap(entry.dtype, entry.shape, block);
+/// Fills `numbers` with the next elements of a file, which are of type `type`. They are read in
+/// pieces, so that not all of them are in memory a second time.
+void read_converted(const ByteReader& read, const std::string& name, ElementType type,
+                    std::span<float> numbers) {
+  constexpr std::size_t at_once = std::size_t{1} << 16;
+  std::vector<std::byte> elements(std::min(numbers.size(), at_once) * size_of(type));
+  while (!numbers.empty()) {
+    const std::size_t count = std::min(numbers.size(), at_once);
+    const std::span<std::byte> piece = std::span(elements).first(count * size_of(type));
+    read_bytes(read, piece);
+    if (const auto refused = convert(type, piece, numbers.first(count)))
+      refuse(Errc::unsupported, "tensor " + quoted_name(name) +
+                                    ": expected numbers that f32 can hold, got " +
+                                    number_text(*refused));
+    numbers = numbers.subspan(count);
+  }
 }
 
-/// Returns the header of a file in which the tensors lie without gaps. Its entries are in the order
-/// in which the tensors are written.
-WeightsHeader layout(const WeightsFile& weights) {
-  WeightsHeader header{.metadata = weights.metadata};
-  for (const auto& [name, tensor] : weights.tensors) {
-    if (name == "__metadata__")
-      refuse(Errc::invalid_argument, "no tensor can be named \"__metadata__\"");
-    header.entries.push_back({.name = name, .dtype = tensor.dtype(), .shape = tensor.shape()});
-  }
-  std::ranges::stable_sort(header.entries, std::greater(),
-                           [](const WeightsEntry& entry) { return size_of(entry.dtype); });
+Tensor read_tensor(const ByteReader& read, const WeightsEntry& entry) {
+  const auto elements = static_cast<std::size_t>(entry.shape.elements());
+  const auto block = allocate_block(elements * size_of(entry.dtype()));
+  if (entry.type == element_type_of(entry.dtype()))
+    read_bytes(read, {block.get(), elements * size_of(entry.type)});
+  else
+    read_converted(read, entry.name, entry.type, {reinterpret_cast<float*>(block.get()), elements});
+  return Tensor::wrap(entry.dtype(), entry.shape, block);
+}
+
+/// Returns the entry of a tensor that is to be written. @throws Error invalid_argument if the
+/// tensor cannot be written.
+WeightsEntry entry_of(const NamedTensor& named) {
+  const auto& [name, tensor] = named;
+  if (name == metadata_key)
+    refuse(Errc::invalid_argument, "no tensor can be named " + quoted_name(metadata_key));
+  if (!tensor)
+    refuse(Errc::invalid_argument,
+           "tensor " + quoted_name(name) + ": expected elements, got an empty tensor");
+  return {.name = name, .type = element_type_of(tensor.dtype()), .shape = tensor.shape()};
+}
+
+/// Returns the header of a file in which `tensors` lie one behind the other without gaps.
+WeightsHeader layout(const std::vector<NamedTensor>& tensors,
+                     const std::map<std::string, std::string>& metadata) {
+  WeightsHeader header{.metadata = metadata};
+  std::set<std::string_view> names;
   std::uint64_t end = 0;
-  for (WeightsEntry& entry : header.entries) {
+  for (const NamedTensor& named : tensors) {
+    WeightsEntry entry = entry_of(named);
+    if (!names.insert(named.name).second)
+      refuse(Errc::invalid_argument, "tensor " + quoted_name(named.name) + " is there twice");
     entry.begin = end;
-    entry.end = end += static_cast<std::uint64_t>(entry.shape.elements()) * size_of(entry.dtype);
+    entry.end = end += named.tensor.bytes();
+    header.entries.push_back(std::move(entry));
   }
   return header;
 }
 
+/// Returns the size of an element of the tensor, or 0 for an empty tensor.
+std::size_t element_bytes(const NamedTensor& named) {
+  return named.tensor ? size_of(named.tensor.dtype()) : 0;
+}
+
+WeightsFile by_name(TensorFile file) {
+  WeightsFile weights{.metadata = std::move(file.metadata)};
+  for (NamedTensor& named : file.tensors)
+    weights.tensors.emplace(std::move(named.name), std::move(named.tensor));
+  return weights;
+}
+
 }  // namespace
 
-WeightsFile read_weights_file(const std::filesystem::path& path, const std::string& what,
-                              const HeaderCheck& check) {
+TensorFile read_tensor_file(const std::filesystem::path& path, const std::string& what,
+                            const HeaderCheck& check) {
   return or_out_of_memory(what, [&] {
     const std::string name = what + " \"" + printable(path.native()) + '"';
     InputFile file(path, name);
     try {
-      return read_weights([&](std::span<std::byte> bytes) { return file.read(bytes); },
+      return read_tensors([&](std::span<std::byte> bytes) { return file.read(bytes); },
                           file.bytes(), check);
     } catch (const Error& error) {
       const std::string text = error.what();
@@ -118,31 +163,46 @@ WeightsFile read_weights_file(const std::filesystem::path& path, const std::stri
   });
 }
 
-WeightsFile read_weights(const ByteReader& read, std::uint64_t bytes, const HeaderCheck& check) {
+WeightsFile read_weights_file(const std::filesystem::path& path, const std::string& what,
+                              const HeaderCheck& check) {
+  return or_out_of_memory(what, [&] { return by_name(read_tensor_file(path, what, check)); });
+}
+
+TensorFile read_tensors(const ByteReader& read, std::uint64_t bytes, const HeaderCheck& check) {
   WeightsHeader header;
   {
     const std::string text = read_header_text(read, bytes);
     header = parse_weights_header(text, bytes - sizeof bytes - text.size());
   }
   if (check) check(header);
-  WeightsFile weights{.metadata = std::move(header.metadata)};
+  TensorFile file{.metadata = std::move(header.metadata)};
   for (const WeightsEntry& entry : header.entries)
-    weights.tensors.emplace(entry.name, read_tensor(read, entry));
-  return weights;
+    file.tensors.push_back({entry.name, read_tensor(read, entry)});
+  return file;
 }
 
-void write_weights(OutputFile& file, const WeightsFile& weights) {
-  or_out_of_memory("writing weights", [&] {
-    const WeightsHeader header = layout(weights);
-    std::string text = to_json(header);
+WeightsFile read_weights(const ByteReader& read, std::uint64_t bytes, const HeaderCheck& check) {
+  return by_name(read_tensors(read, bytes, check));
+}
+
+void write_tensors(OutputFile& file, std::vector<NamedTensor> tensors,
+                   const std::map<std::string, std::string>& metadata) {
+  or_out_of_memory("writing tensors", [&] {
+    std::ranges::stable_sort(tensors, std::greater(), element_bytes);
+    std::string text = to_json(layout(tensors, metadata));
     text.append((alignment - text.size() % alignment) % alignment, ' ');
     const std::uint64_t size = text.size();
     file.write(std::as_bytes(std::span(&size, 1)));
     file.write(text);
-    for (const WeightsEntry& entry : header.entries) {
-      const Tensor& tensor = weights.tensors.at(entry.name);
-      file.write({tensor.raw(), tensor.bytes()});
-    }
+    for (const auto& [name, tensor] : tensors) file.write({tensor.raw(), tensor.bytes()});
+  });
+}
+
+void write_weights(OutputFile& file, const WeightsFile& weights) {
+  or_out_of_memory("writing weights", [&] {
+    std::vector<NamedTensor> tensors;
+    for (const auto& [name, tensor] : weights.tensors) tensors.push_back({name, tensor});
+    write_tensors(file, std::move(tensors), weights.metadata);
   });
 }
 

@@ -9,14 +9,17 @@
 #include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "engine/files/weights_header.hpp"
+#include "penstock/safetensors.hpp"
 #include "penstock/tensor.hpp"
 
 namespace penstock {
 
 class OutputFile;
 
+/// A WeightsFile is a TensorFile whose tensors are found by name.
 struct WeightsFile {
   std::map<std::string, Tensor> tensors = {};
   std::map<std::string, std::string> metadata = {};
@@ -27,10 +30,12 @@ struct WeightsFile {
 using HeaderCheck = std::function<void(const WeightsHeader&)>;
 
 /// Reads the file's header, calls `check` with it, and only then allocates the tensors and reads
-/// them.
-/// @throws Error io_error if the file cannot be read, corrupt_file if it breaks the format,
-/// unsupported for other types than F32 and I64, out_of_memory, and what `check` throws. The text
-/// begins with `what` and the file's path, and names the tensor.
+/// them, in the order of their elements.
+/// @throws Error as load_safetensors(), and what `check` throws. The text begins with `what` and
+/// the file's path, and names the tensor.
+TensorFile read_tensor_file(const std::filesystem::path& path, const std::string& what,
+                            const HeaderCheck& check = {});
+/// Reads a file as read_tensor_file() does, and returns the tensors by name.
 WeightsFile read_weights_file(const std::filesystem::path& path,
                               const std::string& what = "weights file",
                               const HeaderCheck& check = {});
@@ -40,15 +45,20 @@ WeightsFile read_weights_file(const std::filesystem::path& path,
 /// more.
 using ByteReader = std::function<std::size_t(std::span<std::byte>)>;
 
-/// Reads weights from `bytes` bytes that `read` gives. The function allocates no more than a small
+/// Reads tensors from `bytes` bytes that `read` gives. The function allocates no more than a small
 /// multiple of `bytes`, whatever the header claims.
+TensorFile read_tensors(const ByteReader& read, std::uint64_t bytes, const HeaderCheck& check = {});
+/// Reads as read_tensors() does, and returns the tensors by name.
 WeightsFile read_weights(const ByteReader& read, std::uint64_t bytes,
                          const HeaderCheck& check = {});
 
+/// Writes the tensors. Those with larger elements come first; apart from that, their order is kept.
+/// @throws Error as save_safetensors().
+void write_tensors(OutputFile& file, std::vector<NamedTensor> tensors,
+                   const std::map<std::string, std::string>& metadata);
 /// Writes the weights. Tensors with larger elements come first, and tensors with elements of one
 /// size are ordered by name, so that equal weights give equal bytes.
-/// @throws Error invalid_argument if a name or the metadata cannot be written; io_error;
-/// out_of_memory.
+/// @throws Error as write_tensors().
 void write_weights(OutputFile& file, const WeightsFile& weights);
 
 /// Writes the weights to a file at `path`. @throws Error as OutputFile and write_weights(); a file

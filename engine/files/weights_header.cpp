@@ -15,9 +15,6 @@
 namespace penstock {
 namespace {
 
-constexpr std::string_view metadata_key = "__metadata__";
-constexpr std::string_view f32_name = "F32", i64_name = "I64";
-
 [[noreturn]] void corrupt(const std::string& what) {
   throw Error(Errc::corrupt_file, what);
 }
@@ -35,11 +32,10 @@ struct RawEntry {
   bool has_more = false;  ///< `has_more` says whether the entry has an unknown field.
 };
 
-DType dtype_of(const RawEntry& entry) {
-  if (*entry.dtype == f32_name) return DType::f32;
-  if (*entry.dtype == i64_name) return DType::i64;
+ElementType type_of(const RawEntry& entry) {
+  if (const std::optional<ElementType> type = element_type(*entry.dtype)) return *type;
   throw Error(Errc::unsupported, "tensor " + quoted_name(entry.name) +
-                                     ": expected dtype F32 or I64, got " +
+                                     ": expected dtype F32, I64, F16, BF16 or F64, got " +
                                      quoted_name(*entry.dtype));
 }
 
@@ -60,19 +56,20 @@ WeightsEntry checked(const RawEntry& entry, std::uint64_t data_bytes) {
   const std::string& name = entry.name;
   require(entry.dtype && entry.shape && entry.offsets && !entry.has_more, name,
           "expected dtype, shape and data_offsets");
-  const DType dtype = dtype_of(entry);
+  const ElementType type = type_of(entry);
+  const std::uint64_t element_bytes = size_of(type);
   const Shape shape = shape_of(entry);
   const auto& offsets = *entry.offsets;
   require(offsets.size() == 2 && offsets[0] <= offsets[1], name,
           "its data_offsets are no begin and end");
   const std::uint64_t begin = offsets[0], end = offsets[1];
   require(end <= data_bytes, name, "its data_offsets end behind the end of the file");
-  require(begin % size_of(dtype) == 0, name, "its data_offsets are misaligned");
+  require(begin % element_bytes == 0, name, "its data_offsets are misaligned");
   const std::uint64_t bytes = end - begin;
-  require(bytes % size_of(dtype) == 0 &&
-              bytes / size_of(dtype) == static_cast<std::uint64_t>(shape.elements()),
+  require(bytes % element_bytes == 0 &&
+              bytes / element_bytes == static_cast<std::uint64_t>(shape.elements()),
           name, "its shape does not fit its data_offsets");
-  return {name, dtype, shape, begin, end};
+  return {name, type, shape, begin, end};
 }
 
 /// A HeaderBuilder checks and converts each tensor's entry as soon as the entry has been read, so
@@ -208,9 +205,8 @@ std::string numbers_text(const auto& numbers) {
 }
 
 std::string entry_text(const WeightsEntry& entry) {
-  return json_string(entry.name) + R"(:{"dtype":")" +
-         std::string(entry.dtype == DType::f32 ? f32_name : i64_name) + R"(","shape":)" +
-         numbers_text(entry.shape) + R"(,"data_offsets":)" +
+  return json_string(entry.name) + R"(:{"dtype":")" + std::string(name_of(entry.type)) +
+         R"(","shape":)" + numbers_text(entry.shape) + R"(,"data_offsets":)" +
          numbers_text(std::array{entry.begin, entry.end}) + '}';
 }
 

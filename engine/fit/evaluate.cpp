@@ -41,7 +41,9 @@ Evaluation evaluate_once(InferenceModel& model, DataLoader& data, InferenceField
   }
   if (evaluation.samples == 0) refuse_empty("evaluate");
   note.tell(data);
-  evaluation.values = scores.means();
+  std::optional<std::vector<NamedValue>> values = scores.values(stop);
+  if (!values) refuse_stopped();
+  evaluation.values = *std::move(values);
   evaluation.left_out = data.dropped_samples();
   return evaluation;
 }

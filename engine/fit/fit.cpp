@@ -60,6 +60,9 @@ class Fitting {
       if (callback.set_model) callback.set_model(trained);
     });
     each_callback([&](const FitCallback& callback) {
+      if (callback.set_training_model) callback.set_training_model(model_);
+    });
+    each_callback([&](const FitCallback& callback) {
       if (callback.on_fit_begin) callback.on_fit_begin(names);
     });
     for (int epoch = 1; epoch <= options_.epochs && !finished(); ++epoch) run_epoch(epoch);
@@ -164,8 +167,7 @@ class Fitting {
     epoch.updates = updates();
     ++epoch.steps;
     Scores of_step(options_.metrics, true);
-    if (!of_step.add(result, used, stop_)) return false;
-    scores += of_step;
+    if (!of_step.add(result, used, stop_) || !scores.merge(of_step, stop_)) return false;
     tell_step(epoch, result, of_step, static_cast<double>(used.front().shape()[0]) / seconds);
     return true;
   }
@@ -205,10 +207,12 @@ class Fitting {
   void tell_step(const EpochRecord& epoch, const StepResult& result, const Scores& scores,
                  double samples_per_second) {
     if (options_.callbacks.empty()) return;
+    std::optional<std::vector<NamedValue>> values = scores.values(stop_);
+    if (!values) return;
     const StepRecord record{.epoch = epoch.epoch,
                             .step = epoch.steps,
                             .updates = epoch.updates,
-                            .values = scores.means(),
+                            .values = *std::move(values),
                             .samples_per_second = samples_per_second};
     each_callback([&](const FitCallback& callback) {
       if (callback.on_step_end) stopped_ |= callback.on_step_end(record, result) == Next::stop;
@@ -216,7 +220,12 @@ class Fitting {
   }
 
   void end_epoch(EpochRecord record, const Scores& scores) {
-    record.values = scores.means();
+    std::optional<std::vector<NamedValue>> values = scores.values(stop_);
+    if (!values) {
+      history_.cancelled = true;
+      return;
+    }
+    record.values = *std::move(values);
     if (validation_model_) {
       const Stopwatch watch;
       const std::optional<Evaluation> validation = unless_cancelled([&] {

@@ -1,10 +1,11 @@
 #include "penstock/metric.hpp"
 
-#include <algorithm>
-#include <vector>
+#include <cmath>
+#include <string_view>
 
+#include "engine/fit/metric_states.hpp"
+#include "engine/fit/scored_labels.hpp"
 #include "engine/fit/scores.hpp"
-#include "engine/rows.hpp"
 #include "graph/values/canonical_floats.hpp"
 #include "graph/values/hosts_thread.hpp"
 #include "graph/values/out_of_memory.hpp"
@@ -13,87 +14,37 @@
 namespace penstock {
 namespace {
 
-std::string text_of(const Tensor& tensor) {
-  return tensor ? std::string(to_string(tensor.dtype())) + to_string(tensor.shape())
-                : "an empty tensor";
-}
-
-[[noreturn]] void refuse_scores(const Tensor& scores, const Tensor& labels) {
-  throw Error(Errc::shape_mismatch,
-              "accuracy: expected scores f32 [N,classes] and labels i64 [M] with N <= M, got " +
-                  text_of(scores) + " and " + text_of(labels));
-}
-
-void check_scores(const Tensor& scores, const Tensor& labels) {
-  if (!scores || !labels) refuse_scores(scores, labels);
-  const bool types = scores.dtype() == DType::f32 && labels.dtype() == DType::i64;
-  const bool ranks = scores.shape().rank() == 2 && labels.shape().rank() == 1;
-  if (!types || !ranks || scores.shape()[0] > labels.shape()[0] || scores.shape()[1] == 0)
-    refuse_scores(scores, labels);
-}
-
-/// Returns the last round of each `rows.period` rounds of `labels`, or all of `labels` if they have
-/// fewer rounds.
-Tensor every_nth(const OutputRows& rows, const Tensor& labels) {
-  if (rows.round < 1 || rows.period < 1)
-    throw Error(Errc::invalid_argument,
-                "accuracy: expected rounds of 1 row or more and a period of 1 or more, got " +
-                    std::to_string(rows.round) + " and " + std::to_string(rows.period));
-  // The loop counts rounds and not rows, because the product of a round and a period that the host
-  // has chosen may overflow.
-  const std::int64_t round = rows.round, rounds = labels.shape()[0] / round;
-  std::vector<Tensor> parts;
-  for (std::int64_t left = rounds, end = 0; left >= rows.period; left -= rows.period) {
-    end += round * rows.period;
-    parts.push_back(labels.rows(end - round, end));
-  }
-  return parts.empty() ? labels : join_rows(parts);
-}
-
-void expect_single_samples(const OutputRows& rows) {
-  if (rows.mode == OutputMode::sum)
-    throw Error(Errc::invalid_argument,
-                "accuracy: expected the scores of single samples, as output mode all, final or "
-                "every_n returns them, got sum");
-  if (rows.copies > 1)
-    throw Error(Errc::invalid_argument,
-                "accuracy: expected the scores of each sample once, got those of input groups of " +
-                    std::to_string(rows.copies) + " replicas");
-}
-
-/// Returns labels whose last rows belong to the rows of the outputs.
-Tensor labels_of(const OutputRows& rows, const Tensor& labels) {
-  expect_single_samples(rows);
-  if (rows.mode != OutputMode::every_n || !labels || labels.shape().rank() != 1) return labels;
-  return every_nth(rows, labels);
-}
+constexpr std::string_view accuracy_name = "accuracy";
 
 std::int64_t counted_correct(const Tensor& scores, const Tensor& labels) {
-  check_scores(scores, labels);
-  const auto classes = static_cast<std::size_t>(scores.shape()[1]);
-  const auto rows = static_cast<std::size_t>(scores.shape()[0]);
-  const auto score = scores.as<float>();
-  const auto label = labels.as<std::int64_t>().last(rows);
+  const ScoredSamples samples = scored_samples(accuracy_name, scores, labels, ScoreShapes::rows);
   std::int64_t correct = 0;
-  for (std::size_t row = 0; row < rows; ++row) {
-    const auto of_row = score.subspan(row * classes, classes);
-    correct += std::max_element(of_row.begin(), of_row.end()) - of_row.begin() == label[row];
-  }
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    correct += highest(samples.row(i)) == samples.labels[i];
   return correct;
 }
 
-/// Returns a metric with functions that the host may call directly, too.
-Metric metric_of(std::string_view name, const auto& score, const auto& check) {
+/// Returns a metric that is a mean, with functions that the host may call directly, too.
+Metric mean_metric(std::string_view name, const auto& score, const auto& check) {
   return {.name = std::string(name),
           .score =
               [score](const StepResult& result, const Batch& batch) {
-                return on_hosts_thread("a metric", [&] { return score(result, batch); });
+                return on_hosts_thread(metric_subject, [&] { return score(result, batch); });
               },
-          .check =
-              [check](const StepResult& outline) {
-                on_hosts_thread("a metric", [&] { check(outline); });
-              }};
+          .check = check_on_hosts_thread(check)};
 }
+
+/// A PerplexityCounter counts the mean of an output.
+struct PerplexityCounter {
+  std::string output;
+  Score loss = {};
+
+  void add(const StepResult& result, const Batch&) {
+    loss += score_of(result.output(output), result.rows);
+  }
+  void merge(const PerplexityCounter& other) { loss += other.loss; }
+  double value() const { return std::exp(loss.mean()); }
+};
 
 }  // namespace
 
@@ -117,13 +68,13 @@ Metric accuracy(const std::string& output) {
   return or_out_of_memory("accuracy", [&] {
     const auto score = [output](const StepResult& result, const Batch& batch) {
       const Tensor& scores = result.output(output);
-      const Tensor labels = batch.empty() ? Tensor() : batch.back();
-      const std::int64_t correct = counted_correct(scores, labels_of(result.rows, labels));
+      const Tensor labels = labels_of(accuracy_name, result.rows, batch);
+      const std::int64_t correct = counted_correct(scores, labels);
       return Score{static_cast<double>(correct), scores.shape()[0]};
     };
-    return metric_of("accuracy", score, [output](const StepResult& outline) {
+    return mean_metric(accuracy_name, score, [output](const StepResult& outline) {
       outline.output(output);
-      expect_single_samples(outline.rows);
+      expect_single_samples(accuracy_name, outline.rows);
     });
   });
 }
@@ -133,7 +84,14 @@ Metric mean_of(const std::string& output) {
     const auto score = [output](const StepResult& result, const Batch&) {
       return score_of(result.output(output), result.rows);
     };
-    return metric_of(output, score,
+    return mean_metric(output, score,
+                       [output](const StepResult& outline) { outline.output(output); });
+  });
+}
+
+Metric perplexity(const std::string& output) {
+  return or_out_of_memory("perplexity", [&] {
+    return metric_of("perplexity", PerplexityCounter{output},
                      [output](const StepResult& outline) { outline.output(output); });
   });
 }

@@ -1,6 +1,6 @@
 #include "engine/fit/scores.hpp"
 
-#include <algorithm>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -14,6 +14,39 @@ namespace {
 
 double sum(std::span<const float> values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+/// A MeanState is the state of a metric that has a score.
+class MeanState final : public MetricState {
+ public:
+  /// Makes a state of `metric`, which outlives the state.
+  explicit MeanState(const Metric& metric) : metric_(metric) {}
+
+  void add(const StepResult& result, const Batch& batch) override {
+    score_ += metric_.score(result, batch);
+  }
+  void merge(const MetricState& other) override {
+    score_ += static_cast<const MeanState&>(other).score_;
+  }
+  double value() const override { return score_.mean(); }
+
+ private:
+  const Metric& metric_;
+  Score score_;
+};
+
+std::unique_ptr<MetricState> started(const Metric& metric) {
+  if (!metric.start) return std::make_unique<MeanState>(metric);
+  std::unique_ptr<MetricState> state = call_host(metric.start);
+  if (!state)
+    throw Error(Errc::invalid_argument, "metric " + quoted_text(metric.name) +
+                                            ": expected a state from its function start, got none");
+  return state;
+}
+
+std::string functions_text(const Metric& metric) {
+  if (metric.name.empty()) return "";
+  return metric.score ? " with both" : " without a function";
 }
 
 }  // namespace
@@ -32,10 +65,11 @@ Score score_of(const Tensor& tensor, const OutputRows& rows) {
 void check(std::span<const Metric> metrics) {
   std::set<std::string> names;
   for (const Metric& metric : metrics) {
-    if (metric.name.empty() || !metric.score)
-      throw Error(Errc::invalid_argument, "metrics: expected a name and a function each, got " +
-                                              quoted_text(metric.name) +
-                                              (metric.score ? "" : " without a function"));
+    const bool has_one = static_cast<bool>(metric.score) != static_cast<bool>(metric.start);
+    if (metric.name.empty() || !has_one)
+      throw Error(Errc::invalid_argument,
+                  "metrics: expected a name and a function score or start each, got " +
+                      quoted_text(metric.name) + (has_one ? "" : functions_text(metric)));
     if (!names.insert(metric.name).second)
       throw Error(Errc::invalid_argument, "metrics: expected names that differ, got " +
                                               quoted_text(metric.name) + " once more");
@@ -57,12 +91,17 @@ void check(std::span<const Metric> metrics, const StepResult& outline, const std
 }
 
 Scores::Scores(std::span<const Metric> metrics, bool of_training)
-    : metrics_(metrics), of_training_(of_training), scores_(metrics.size()) {
+    : metrics_(metrics), of_training_(of_training), states_(metrics.size()) {
   check(metrics);
 }
 
 bool Scores::counts(const Metric& metric) const {
   return !of_training_ || metric.name != "loss";
+}
+
+MetricState& Scores::state(std::size_t position) {
+  if (!states_[position]) states_[position] = started(metrics_[position]);
+  return *states_[position];
 }
 
 bool Scores::add(const StepResult& result, const Batch& batch, const std::stop_token& stop) {
@@ -73,23 +112,34 @@ bool Scores::add(const StepResult& result, const Batch& batch, const std::stop_t
   for (std::size_t i = 0; i < metrics_.size(); ++i) {
     if (!counts(metrics_[i])) continue;
     if (stop.stop_requested()) return false;
-    scores_[i] += call_host([&] { return metrics_[i].score(result, batch); });
+    MetricState& counted = state(i);
+    call_host([&] { counted.add(result, batch); });
   }
   return true;
 }
 
-Scores& Scores::operator+=(const Scores& other) noexcept {
+bool Scores::merge(const Scores& other, const std::stop_token& stop) {
   loss_ += other.loss_;
-  for (std::size_t i = 0; i < scores_.size(); ++i) scores_[i] += other.scores_[i];
-  return *this;
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (!other.states_[i]) continue;
+    if (metrics_[i].start && stop.stop_requested()) return false;
+    MetricState& counted = state(i);
+    call_host([&] { counted.merge(*other.states_[i]); });
+  }
+  return true;
 }
 
-std::vector<NamedValue> Scores::means(const std::string& prefix) const {
-  std::vector<NamedValue> means;
-  if (of_training_) means.push_back({prefix + "loss", loss_.mean()});
-  for (std::size_t i = 0; i < metrics_.size(); ++i)
-    if (counts(metrics_[i])) means.push_back({prefix + metrics_[i].name, scores_[i].mean()});
-  return means;
+std::optional<std::vector<NamedValue>> Scores::values(const std::stop_token& stop) const {
+  std::vector<NamedValue> values;
+  if (of_training_) values.push_back({"loss", loss_.mean()});
+  for (std::size_t i = 0; i < metrics_.size(); ++i) {
+    if (!counts(metrics_[i])) continue;
+    if (metrics_[i].start && stop.stop_requested()) return std::nullopt;
+    double value = std::numeric_limits<double>::quiet_NaN();
+    if (states_[i]) value = call_host([&] { return states_[i]->value(); });
+    values.push_back({metrics_[i].name, value});
+  }
+  return values;
 }
 
 }  // namespace penstock

@@ -1,6 +1,8 @@
-// Scores are the running sums of a training's loss and of metrics. One thread uses them.
+// Scores have what a training's loss and metrics are computed from. One thread uses them.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -10,8 +12,8 @@
 
 namespace penstock {
 
-/// Checks that every metric has a function, and a name that no other metric has. @throws Error
-/// invalid_argument if a metric has not.
+/// Checks that every metric has either a score or a state, and a name that no other metric has.
+/// @throws Error invalid_argument if a metric has not.
 void check(std::span<const Metric> metrics);
 /// Calls the metrics' own checks until a stop is requested through `stop`. A check throws if its
 /// metric cannot be computed from what calls return. @throws Error as the checks, whose text then
@@ -27,27 +29,32 @@ Score score_of(const Tensor& values, const OutputRows& rows);
 
 class Scores {
  public:
-  /// Makes empty sums for `metrics`, which outlive this object. If the results are `of_training`,
-  /// they have a mean loss over all samples, which is counted as "loss", and a metric of that name
-  /// is left out. @throws Error as check().
+  /// Makes scores of nothing for `metrics`, which outlive this object. If the results are
+  /// `of_training`, they have a mean loss over all samples, which is counted as "loss", and a
+  /// metric of that name is left out. @throws Error as check().
   explicit Scores(std::span<const Metric> metrics, bool of_training = false);
 
-  /// Adds the scores of one call's result. Once a stop is requested through `stop`, no further
-  /// metric is computed. Returns whether all metrics were computed.
+  // Once a stop is requested through `stop`, these functions call no further function of the
+  // host's, and say that they have not done all.
+
+  /// Counts one call's result. Returns whether all metrics have counted it.
   bool add(const StepResult& result, const Batch& batch, const std::stop_token& stop = {});
-  /// Adds the sums of `other`, which has the same metrics.
-  Scores& operator+=(const Scores& other) noexcept;
-  /// Returns the means so far, with "loss" first if it is counted. A mean is nan if no result was
-  /// added. `prefix` stands before each name.
-  std::vector<NamedValue> means(const std::string& prefix = "") const;
+  /// Counts what `other`, which has the same metrics, has counted. Returns whether all metrics
+  /// have.
+  bool merge(const Scores& other, const std::stop_token& stop = {});
+  /// Returns the values so far, with "loss" first if it is counted, or nothing if a metric was not
+  /// asked. A value is nan if no result was counted.
+  std::optional<std::vector<NamedValue>> values(const std::stop_token& stop = {}) const;
 
  private:
   bool counts(const Metric& metric) const;
+  MetricState& state(std::size_t position);
 
   std::span<const Metric> metrics_;
   bool of_training_;
   Score loss_;
-  std::vector<Score> scores_;  // `scores_` has one score for each metric.
+  // `states_` has a state for each metric, which is null until the metric has counted something.
+  std::vector<std::unique_ptr<MetricState>> states_;
 };
 
 }  // namespace penstock

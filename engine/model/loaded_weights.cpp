@@ -106,8 +106,8 @@ class WeightsChooser {
       return;
     }
     const WeightsEntry& found = *entry.mapped();
-    if (found.dtype != DType::f32 || found.shape != info.shape)
-      refuse(found, expected + ", got " + type_text(found.dtype, found.shape));
+    if (found.dtype() != DType::f32 || found.shape != info.shape)
+      refuse(found, expected + ", got " + type_text(found.dtype(), found.shape));
     choice_.tensors.back() = found.name;
     choice_.names.loaded.push_back(info.name);
   }

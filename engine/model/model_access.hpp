@@ -44,6 +44,8 @@ struct ModelAccess {
   static InferenceModel handle(const InferenceModel& model);
   /// Returns a handle of the model whose weights `model` trains.
   static const Model& trained(const TrainingModel& model);
+  /// Returns what `model` was told to train.
+  static const Objective& objective(const TrainingModel& model);
   /// Returns which of the inputs and outputs of `model` are targets and losses.
   static const graph::Targets& targets(const InferenceModel& model);
   /// Sets the parameters and buffers that `weights` names, all of them or none, in the call `name`.

@@ -22,12 +22,7 @@ void validate(const OptimizerSettings& settings) {
   graph::validate(*rule.rule, rule.hyper);
 }
 
-void validate_group(const std::string& field, const ParameterGroup& group,
-                    const OptimizerSettings& settings) {
-  if (group.settings.index() != settings.index())
-    refuse(field + ".settings: expected the rule " + std::string(rule_of(settings).rule->name) +
-           " as in the rest of the optimizer, got " +
-           std::string(rule_of(group.settings).rule->name));
+void validate_group(const std::string& field, const ParameterGroup& group) {
   if (group.parameters.empty()) refuse(field + ": expected at least one parameter, got none");
   try {
     validate(group.settings);
@@ -82,7 +77,7 @@ void Optimizer::validate() const {
     std::set<std::string> named;
     for (std::size_t i = 0; i < groups.size(); ++i) {
       const std::string field = "optimizer.groups[" + std::to_string(i) + "]";
-      validate_group(field, groups[i], settings);
+      validate_group(field, groups[i]);
       for (const std::string& name : groups[i].parameters)
         if (!named.insert(name).second)
           refuse(field + ": the parameter " + quoted_text(name) + " is in a group already");

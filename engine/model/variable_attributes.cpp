@@ -21,9 +21,25 @@ struct OptimizerAttribute {
 constexpr OptimizerAttribute optimizer_attributes[] = {{"max_grad_norm", &Optimizer::max_grad_norm},
                                                        {"loss_scaling", &Optimizer::loss_scaling}};
 
+/// Returns the settings of the parameters in no group, and those of each group.
+std::vector<const OptimizerSettings*> all_settings(const Optimizer& optimizer) {
+  std::vector<const OptimizerSettings*> all{&optimizer.settings};
+  for (const ParameterGroup& group : optimizer.groups) all.push_back(&group.settings);
+  return all;
+}
+
+/// Returns the rules of the optimizer, each once.
+std::vector<const graph::OptimizerRule*> rules_of(const Optimizer& optimizer) {
+  std::vector<const graph::OptimizerRule*> rules;
+  for (const OptimizerSettings* settings : all_settings(optimizer))
+    if (const auto* rule = rule_of(*settings).rule; std::ranges::count(rules, rule) == 0)
+      rules.push_back(rule);
+  return rules;
+}
+
 /// Returns the field of the rule's number called `name`, or null if the rule has no such number.
-const graph::HyperNumber* find_number(const Optimizer& optimizer, std::string_view name) {
-  for (const auto& [constant, field] : rule_of(optimizer.settings).rule->constants)
+const graph::HyperNumber* find_number(const graph::OptimizerRule& rule, std::string_view name) {
+  for (const auto& [constant, field] : rule.constants)
     if (name == constant->name) return std::get_if<graph::HyperNumber>(&constant->value);
   return nullptr;
 }
@@ -52,6 +68,26 @@ const char* on_off(bool a_switch) {
   return a_switch ? "on" : "off";
 }
 
+/// Returns the names of all attributes of the rules, and of the optimizer itself, each once.
+std::vector<std::string_view> attributes_of(const std::vector<const graph::OptimizerRule*>& rules) {
+  std::vector<std::string_view> names;
+  for (const graph::OptimizerRule* rule : rules)
+    for (const auto& [constant, field] : rule->constants)
+      if (std::holds_alternative<graph::HyperNumber>(constant->value) &&
+          std::ranges::count(names, constant->name) == 0)
+        names.emplace_back(constant->name);
+  for (const OptimizerAttribute& attribute : optimizer_attributes) names.push_back(attribute.name);
+  return names;
+}
+
+void expect_rule_kept(const std::string& of, const graph::ParameterRule& before,
+                      const graph::ParameterRule& after) {
+  if (before.rule == after.rule) return;
+  throw Error(Errc::invalid_argument, "optimizer: the rule" + of + " is " +
+                                          std::string(before.rule->name) + ", and cannot become " +
+                                          std::string(after.rule->name) + ": " + only_anew);
+}
+
 void expect_kept(const Optimizer& first, const graph::ParameterRule& before,
                  const graph::ParameterRule& after, const std::string& parameter) {
   const std::string of = " of parameter " + quoted_text(parameter);
@@ -72,41 +108,36 @@ void expect_kept(const Optimizer& first, const graph::ParameterRule& before,
 }  // namespace
 
 void expect_attribute(const Optimizer& optimizer, std::string_view attribute) {
-  if (find_number(optimizer, attribute) || find_optimizer_attribute(attribute)) return;
-  const graph::OptimizerRule& rule = *rule_of(optimizer.settings).rule;
-  std::vector<std::string_view> names;
-  for (const auto& [constant, field] : rule.constants)
-    if (std::holds_alternative<graph::HyperNumber>(constant->value))
-      names.emplace_back(constant->name);
-  for (const OptimizerAttribute& attribute_of_optimizer : optimizer_attributes)
-    names.push_back(attribute_of_optimizer.name);
-  throw Error(Errc::invalid_argument, "optimizer.marked." + printable(shortened(attribute, 100)) +
-                                          ": " + std::string(rule.name) +
-                                          " has no such attribute that may vary; it has " +
-                                          joined(names));
+  const std::vector<const graph::OptimizerRule*> rules = rules_of(optimizer);
+  const auto has_it = [&](const auto* rule) { return find_number(*rule, attribute) != nullptr; };
+  if (std::ranges::any_of(rules, has_it) || find_optimizer_attribute(attribute)) return;
+  const bool several = rules.size() > 1;
+  throw Error(Errc::invalid_argument,
+              "optimizer.marked." + printable(shortened(attribute, 100)) + ": " +
+                  joined(rules, [](const auto* rule) { return std::string(rule->name); }) +
+                  (several ? " have" : " has") + " no such attribute that may vary; " +
+                  (several ? "they have " : "it has ") + joined(attributes_of(rules)));
 }
 
 bool was_given(const Optimizer& optimizer, std::string_view attribute) {
   if (attribute == "learning_rate") return true;
   if (const OptimizerAttribute* attribute_of_optimizer = find_optimizer_attribute(attribute))
     return optimizer.*attribute_of_optimizer->value != Optimizer().*attribute_of_optimizer->value;
-  const graph::HyperNumber value = *find_number(optimizer, attribute);
-  const OptimizerSettings& defaults = graph::default_settings()[optimizer.settings.index()];
-  const double untouched = rule_of(defaults).hyper.*value;
-  const auto is_changed = [&](const OptimizerSettings& settings) {
-    return rule_of(settings).hyper.*value != untouched;
-  };
-  return is_changed(optimizer.settings) ||
-         std::ranges::any_of(optimizer.groups, is_changed, &ParameterGroup::settings);
+  return std::ranges::any_of(all_settings(optimizer), [&](const OptimizerSettings* settings) {
+    const auto [rule, hyper] = rule_of(*settings);
+    const graph::HyperNumber* const value = find_number(*rule, attribute);
+    const OptimizerSettings& defaults = graph::default_settings()[settings->index()];
+    return value && hyper.**value != rule_of(defaults).hyper.**value;
+  });
 }
 
-void expect_rule_kept(const Optimizer& first, const Optimizer& next) {
-  const std::string_view was = rule_of(first.settings).rule->name,
-                         now = rule_of(next.settings).rule->name;
-  if (was != now)
-    throw Error(Errc::invalid_argument, "optimizer: the rule is " + std::string(was) +
-                                            ", and cannot become " + std::string(now) + ": " +
-                                            only_anew);
+void expect_rules_kept(const Optimizer& first, const Optimizer& next,
+                       std::span<const std::string> parameters) {
+  expect_rule_kept("", rule_of(first.settings), rule_of(next.settings));
+  const auto before = parameter_rules(first, parameters);
+  const auto after = parameter_rules(next, parameters);
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    expect_rule_kept(" of parameter " + quoted_text(parameters[i]), before[i], after[i]);
 }
 
 void expect_constants_kept(const Optimizer& first, const Optimizer& next,

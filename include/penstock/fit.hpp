@@ -43,9 +43,9 @@ struct EpochRecord {
   int epoch = 1;              ///< `epoch` is the number of the epoch, counted from 1.
   std::int64_t steps = 0;     ///< The epoch called step() this many times.
   std::uint64_t updates = 0;  ///< This call of fit() has done this many updates so far.
-  /// `values` has the means over the epoch: "loss", the metrics, and the values of the evaluation,
-  /// with "val_" before their names. A mean is nan if the output mode returned nothing to compute
-  /// it from.
+  /// `values` has the values over the whole epoch: "loss", which is a mean, the metrics, and the
+  /// values of the evaluation, with "val_" before their names. A value is nan if the output mode
+  /// returned nothing to compute it from.
   std::vector<NamedValue> values = {};
   double seconds = 0;  ///< The epoch took this many seconds, without its evaluation.
   /// `waited_seconds` is the part of `seconds` that was spent in waiting for data, as
@@ -82,6 +82,10 @@ struct FitCallback {
   /// `set_model` is called before all other functions, with a handle of the model that is trained.
   /// The function may copy the handle, and may read and set the weights through it.
   std::function<void(const Model& model)> set_model = {};
+  /// `set_training_model` is called after all functions `set_model` and before all others, with the
+  /// training model that fit() calls. The function may keep the reference, which is valid until
+  /// fit() ends, and may call what functions of the host's may call.
+  std::function<void(TrainingModel& training)> set_training_model = {};
   /// `on_fit_begin` is called before the first epoch with the names that EpochRecord::values will
   /// have.
   std::function<void(const std::vector<std::string>& names)> on_fit_begin = {};
@@ -134,8 +138,8 @@ struct FitOptions {
 /// the training before it. What a metric's check throws passes through, for the model and for the
 /// validation model.
 /// @throws Error afterwards as TrainingModel::step(), DataLoader::next() and evaluate() do, and
-/// invalid_data for an epoch without a batch. What a metric's score throws passes through; the
-/// first score is computed after the first step. The model keeps the weights that it had been
+/// invalid_data for an epoch without a batch. What a metric's score or state throws passes through;
+/// the first step is scored when it has returned. The model keeps the weights that it had been
 /// trained to, and TrainingModel::updates() counts the updates.
 ///
 /// Once `stop` is requested, fit() ends after the updates that have begun, calls no function of the
@@ -170,8 +174,8 @@ struct Evaluation {
 /// those training inputs, as in fit(), and the model takes its own inputs from among them. Else the
 /// first fields are the model's inputs in their order. Batches may have any size, such as that of a
 /// training step: the model runs on InferenceModel::samples_per_run() samples at a time, and each
-/// metric is computed after each run. `on_batch` is called after each batch. DataLoader::note() is
-/// logged as by fit().
+/// metric counts the samples after each run. `on_batch` is called after each batch.
+/// DataLoader::note() is logged as by fit().
 /// @throws Error as InferenceModel::run() and DataLoader::next(); invalid_data for an epoch without
 /// a batch; cancelled once `stop` is requested, unless all samples have been run.
 /// @throws Error invalid_argument before the first run if a batch's fields do not fit, if the last

@@ -1,9 +1,11 @@
-// A Metric is a number that a training or an evaluation computes from a model's outputs, a mean
-// over samples. Hosts pass metrics to fit() and evaluate(), and may write their own.
+// A Metric is a number that a training or an evaluation computes from a model's outputs: a mean
+// over samples, or a number that is computed from what was counted over all samples. Hosts pass
+// metrics to fit() and evaluate(), and may write their own.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "penstock/data_loader.hpp"
@@ -25,17 +27,37 @@ struct Score {
   double mean() const noexcept;
 };
 
-/// A Metric is a number that a training or an evaluation computes from a model's outputs.
+/// A MetricState accumulates what a metric is computed from that is no mean over samples, such as a
+/// confusion matrix. It is used by one thread at a time.
+class MetricState {
+ public:
+  virtual ~MetricState() = default;
+  /// Counts the samples of one call of the model: `result` is what the call has returned, and
+  /// `batch` is the batch that the model was given.
+  virtual void add(const StepResult& result, const Batch& batch) = 0;
+  /// Counts the samples that `other` has counted, as if they had been added here behind all others.
+  /// `other` comes from the same Metric::start.
+  virtual void merge(const MetricState& other) = 0;
+  /// Returns the value of the metric for all samples that were counted, or nan if it has none.
+  virtual double value() const = 0;
+};
+
+/// A Metric is a number that a training or an evaluation computes from a model's outputs. Either
+/// `score` or `start` is set.
 struct Metric {
   std::string name;  ///< `name` is the name of the metric in the records of fit() and evaluate().
-  /// `score` is called after each call of the model, with what the call has returned and the batch
-  /// that the model was given. It returns the score of these samples, and may not be empty.
-  std::function<Score(const StepResult& result, const Batch& batch)> score;
+  /// `score` is for a mean. It is called after each call of the model, with what the call has
+  /// returned and the batch that the model was given, and returns the score of these samples.
+  std::function<Score(const StepResult& result, const Batch& batch)> score = {};
   /// `check` is called before the first call of the model, with TrainingModel::outline() or
-  /// InferenceModel::outline(). It throws if calls of such a model do not return what `score`
-  /// needs. If `check` is empty, nothing is checked beforehand, and `score` has to deal with what
-  /// is missing.
+  /// InferenceModel::outline(). It throws if calls of such a model do not return what the metric
+  /// needs. If `check` is empty, nothing is checked beforehand, and `score` or MetricState::add()
+  /// has to deal with what is missing.
   std::function<void(const StepResult& outline)> check = {};
+  /// `start` is for a number that is no mean. It returns a state that has counted nothing yet.
+  /// fit() makes a state for each step and one for each epoch, into which it merges those of the
+  /// steps; evaluate() makes one state, to which it adds all runs.
+  std::function<std::unique_ptr<MetricState>()> start = {};
 };
 
 /// Returns how many rows of `scores`, f32 [N,classes], have their highest score at the row's label
@@ -61,5 +83,10 @@ Metric accuracy(const std::string& output);
 /// OutputMode::sum adds up is divided by the number of micro-batches. The metric's check throws
 /// Error invalid_argument if there is no such output.
 Metric mean_of(const std::string& output);
+
+/// Returns a metric called "perplexity", which is exp(m), where m is what mean_of() of the same
+/// output gives over all samples. The output is the mean of a cross-entropy, as a language model
+/// has it. The metric's check throws Error invalid_argument if there is no such output.
+Metric perplexity(const std::string& output);
 
 }  // namespace penstock

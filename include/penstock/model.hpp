@@ -232,9 +232,10 @@ class Model : public LossFunctions {
   /// weight().
   void save_weights(OutputFile& file) const;
   /// Reads all weights from a file, which must have every parameter and buffer, with its shape, and
-  /// nothing else. Returns which ones were loaded.
-  /// @throws Error io_error; corrupt_file; unsupported for types other than f32 and i64;
-  /// shape_mismatch naming file and tensor. No weight has changed then.
+  /// nothing else. Returns which ones were loaded. Elements of other floating-point types are
+  /// converted to f32 as load_safetensors() says.
+  /// @throws Error io_error, corrupt_file and unsupported as load_safetensors(); shape_mismatch
+  /// naming file and tensor. No weight has changed then.
   LoadedWeights load_weights(const std::string& path);
   /// Reads weights from a file as `options` say, and returns which ones were loaded.
   /// @throws Error as the other function; invalid_argument for options that fit neither the model

@@ -13,21 +13,22 @@
 
 namespace penstock {
 
-/// A ParameterGroup is a group of parameters whose constants differ from those of all others.
+/// A ParameterGroup is a group of parameters whose rule or constants differ from those of all
+/// others.
 struct ParameterGroup {
   /// `parameters` has the names of the parameters of the group. A parameter belongs to one group at
   /// most.
   std::vector<std::string> parameters;
-  /// The parameters have these settings instead of Optimizer::settings.
+  /// The parameters have these settings, of the same rule or of another one, instead of
+  /// Optimizer::settings.
   OptimizerSettings settings;
 };
 
 /// An Optimizer says which rule updates a model's weights, and with which constants.
 struct Optimizer {
-  /// `settings` has the rule of all parameters, and the constants of those that are in no group.
+  /// `settings` has the rule and the constants of the parameters that are in no group.
   OptimizerSettings settings = Sgd{};
-  /// `groups` has the groups of parameters that have constants of their own. The settings of each
-  /// group are of the same rule as `settings`.
+  /// `groups` has the groups of parameters that have constants, or also a rule, of their own.
   std::vector<ParameterGroup> groups = {};
   /// `max_grad_norm` is the limit of the global L2 norm of the final gradient, over all stages and
   /// groups, after replicas and micro-batches were reduced and before a rule sees the gradient; 0
@@ -63,8 +64,8 @@ struct Optimizer {
   /// optimizer with which the training model was made decides what is variable. In that optimizer
   /// the learning rate is variable without a mark, and so is each attribute that has another value
   /// than its default, in `settings` or in a group. All other attributes are constant unless they
-  /// are marked. Attributes are the numeric fields of the rule's settings, max_grad_norm and
-  /// loss_scaling; switches cannot be changed.
+  /// are marked. Attributes are the numeric fields of the settings of all rules that the optimizer
+  /// has, max_grad_norm and loss_scaling; switches cannot be changed.
   /// @throws Error invalid_argument if there is no attribute of that name; the text lists the
   /// names.
   Optimizer& mark_as_variable(const std::string& attribute);

@@ -14,6 +14,7 @@
 
 #include "penstock/call_report.hpp"
 #include "penstock/model.hpp"
+#include "penstock/named_tensor.hpp"
 #include "penstock/objective.hpp"
 #include "penstock/optimizer.hpp"
 #include "penstock/options.hpp"
@@ -23,13 +24,6 @@
 #include "penstock/trace.hpp"
 
 namespace penstock {
-
-/// A NamedTensor is a tensor with a name: an output, an anchor, a part of the optimizer's state or
-/// a prediction.
-struct NamedTensor {
-  std::string name;  ///< `name` is the name of the tensor.
-  Tensor tensor;     ///< `tensor` is the tensor itself.
-};
 
 /// MicroBatches say how many micro-batches there are, and how many samples each of them has.
 struct MicroBatches {
@@ -192,9 +186,9 @@ class TrainingModel {
   /// Returns whether the model has its threads. The function may be called beside other calls.
   bool attached() const noexcept;
 
-  /// Replaces the constants of the optimizer by those of `optimizer`, which has the same rules,
-  /// from the next step on. The state is kept, no weight is copied, and a detached model stays
-  /// detached.
+  /// Replaces the constants of the optimizer by those of `optimizer`, which has the same rule for
+  /// each parameter, from the next step on. The state is kept, no weight is copied, and a detached
+  /// model stays detached.
   /// @throws Error invalid_argument if this would change the rule of a parameter, the state that a
   /// rule needs (momentum, centered, ...), or an attribute that is constant in the optimizer that
   /// the constructor was given; see Optimizer::mark_as_variable(). Nothing has changed then.

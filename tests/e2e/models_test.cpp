@@ -361,6 +361,51 @@ TEST(ParameterGroups, FollowTheirOwnConstants) {
   EXPECT_FALSE(same_bits(model.weight("fc2.weight"), free));
 }
 
+/// Returns an optimizer whose groups follow other rules than the rest.
+Optimizer mixed_rules() {
+  Optimizer optimizer = Sgd{.learning_rate = 0.05, .momentum = 0.9};
+  optimizer.groups = {{{"fc1.weight", "fc3.weight"}, AdamW{.learning_rate = 0.01}},
+                      {{"fc2.weight"}, Lamb{.learning_rate = 0.01}},
+                      {{"fc3.bias"}, RmsProp{.learning_rate = 0.01, .centered = true}}};
+  optimizer.max_grad_norm = 0.5;
+  return optimizer;
+}
+
+TEST(ParameterGroups, FollowRulesOfTheirOwnToTheSameBitsOnEveryTopology) {
+  const auto trained = [](const char* stages, int replicas, bool moved) {
+    Options options = options_for(4, 2);
+    options.topology.stages = parse_stages(stages);
+    options.topology.replication_factor = replicas;
+    options.training.offload.optimizer_state = {.on = moved, .minimum_bytes = 0};
+    options.training.sharding.optimizer_state = {.on = moved, .minimum_elements = 2};
+    return train(small_model(), options, mixed_rules(), samples(64), 4);
+  };
+  for (const int replicas : {1, 2})
+    for (const char* stages : {"B1,B2,B3,B4", "B1|B2,B3|B4"})
+      for (const bool moved : {false, true})
+        EXPECT_EQ(first_difference(trained("B1,B2,B3,B4", replicas, false),
+                                   trained(stages, replicas, moved)),
+                  "")
+            << stages << replicas << moved;
+}
+
+TEST(ParameterGroups, ChangeTheConstantsOfTheirRulesAndNoRule) {
+  TrainingModel training(small_model(), options_for(4, 1), mixed_rules());
+  training.step(samples(8));
+  Optimizer next = mixed_rules();
+  next.set_learning_rate(0.5);
+  training.set_optimizer(next);
+  std::get<RmsProp>(next.groups[2].settings).centered = false;
+  EXPECT_NE(refusal(Errc::invalid_argument, [&] { training.set_optimizer(next); }), "accepted");
+  next = mixed_rules();
+  next.groups[0].settings = Adam{.learning_rate = 0.01};
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { training.set_optimizer(next); }),
+            "optimizer: the rule of parameter \"fc1.weight\" is adamw, and cannot become adam: "
+            "make a new TrainingModel for that");
+  training.step(samples(8));
+  EXPECT_EQ(training.updates(), 2u);
+}
+
 // F17 and 2.6 of docs/reference.md: a dropout's masks depend on the seed, and not on where its
 // layer runs.
 TEST(Dropout, DrawsTheSameMasksOnEveryTopology) {

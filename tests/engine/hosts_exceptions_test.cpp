@@ -102,6 +102,28 @@ Metric metric_that(const std::function<void()>& scores, const std::function<void
           .check = [=](const StepResult&) { checks(); }};
 }
 
+/// Throws is a state of a metric, each of whose functions calls a function of the host's.
+class Throws : public MetricState {
+ public:
+  Throws(const std::function<void()>& adds, const std::function<void()>& merges,
+         const std::function<void()>& values)
+      : adds_(adds), merges_(merges), values_(values) {}
+  void add(const StepResult&, const Batch&) override { adds_(); }
+  void merge(const MetricState&) override { merges_(); }
+  double value() const override {
+    values_();
+    return 0;
+  }
+
+ private:
+  std::function<void()> adds_, merges_, values_;
+};
+
+Metric state_that(const std::function<void()>& adds, const std::function<void()>& merges,
+                  const std::function<void()>& values) {
+  return {.name = "own", .start = [=] { return std::make_unique<Throws>(adds, merges, values); }};
+}
+
 void load_sampled(const std::function<void()>& thrower) {
   const auto samples = std::make_shared<testing::NumberedSamples>(4);
   DataLoader(samples, 2, {.sampler = [&](std::uint64_t) -> std::vector<std::int64_t> {
@@ -133,6 +155,18 @@ std::vector<std::pair<std::string, Call>> calls() {
       {"log of a step", step_with_log},
       {"a metric's score", [](Thrower t) { fit_with({.metrics = {metric_that(t, nothing)}}); }},
       {"a metric's check", [](Thrower t) { fit_with({.metrics = {metric_that(nothing, t)}}); }},
+      {"a state's add",
+       [](Thrower t) { fit_with({.metrics = {state_that(t, nothing, nothing)}}); }},
+      {"a state's merge",
+       [](Thrower t) { fit_with({.metrics = {state_that(nothing, t, nothing)}}); }},
+      {"a state's value", [](Thrower t) { evaluate_with({state_that(nothing, nothing, t)}, {}); }},
+      {"a metric's start",
+       [](Thrower t) {
+         fit_with({.metrics = {{.name = "own", .start = [&]() -> std::unique_ptr<MetricState> {
+                                  t();
+                                  return nullptr;
+                                }}}});
+       }},
       {"on_fit_begin",
        [](Thrower t) { fit_with({.callbacks = {{.on_fit_begin = [&](const auto&) { t(); }}}}); }},
       {"on_step_begin",

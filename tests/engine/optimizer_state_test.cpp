@@ -70,9 +70,22 @@ std::vector<float> numbers(const std::vector<NamedTensor>& state) {
   return all;
 }
 
-const Optimizer rules[] = {AdamW{.learning_rate = 0.05}, Lamb{.learning_rate = 0.05},
+/// Returns an optimizer whose groups follow other rules, with more, less and no state.
+Optimizer mixed() {
+  Optimizer optimizer = Sgd{.learning_rate = 0.1, .momentum = 0.9};
+  optimizer.groups = {{{"fc1.weight"}, AdamW{.learning_rate = 0.05}},
+                      {{"fc2.weight"}, Lamb{.learning_rate = 0.05}},
+                      {{"fc1.bias"}, Sgd{.learning_rate = 0.1}}};
+  optimizer.max_grad_norm = 0.1;
+  return optimizer;
+}
+
+const Optimizer rules[] = {AdamW{.learning_rate = 0.05},
+                           Lamb{.learning_rate = 0.05},
                            Sgd{.learning_rate = 0.1, .momentum = 0.9, .dampening = 0.5},
-                           RmsProp{.momentum = 0.5, .centered = true}, Sgd{}};
+                           RmsProp{.momentum = 0.5, .centered = true},
+                           Sgd{},
+                           mixed()};
 
 /// A Move moves weights and state to another model, after three of six updates.
 using Move =
@@ -128,18 +141,20 @@ TEST(OptimizerState, GoesOnBitForBitThroughFiles) {
     to.load_weights(weights_path);
     fresh.load_optimizer_state(state_path);
   };
-  EXPECT_EQ(continued(rules[0], options_for(), options_for(), by_files),
-            uninterrupted(rules[0], 1));
+  for (const Optimizer& optimizer : {rules[0], mixed()})
+    EXPECT_EQ(continued(optimizer, options_for(), options_for(), by_files),
+              uninterrupted(optimizer, 1));
 }
 
 TEST(OptimizerState, BelongsToNoTopology) {
-  for (const int replicas : {1, 2})
-    for (const bool offload : {false, true})
-      for (const char* stages : {"A|B", "A,B"})
-        EXPECT_EQ(continued(rules[0], options_for(replicas, !offload),
-                            options_for(replicas, offload, stages), by_tensors),
-                  uninterrupted(rules[0], replicas))
-            << replicas << offload << stages;
+  for (const Optimizer& optimizer : {rules[0], mixed()})
+    for (const int replicas : {1, 2})
+      for (const bool offload : {false, true})
+        for (const char* stages : {"A|B", "A,B"})
+          EXPECT_EQ(continued(optimizer, options_for(replicas, !offload),
+                              options_for(replicas, offload, stages), by_tensors),
+                    uninterrupted(optimizer, replicas))
+              << replicas << offload << stages;
 }
 
 // 4.4 of docs/reference.md: replicas can load a state that sharded replicas have saved, however
@@ -201,6 +216,36 @@ TEST(OptimizerState, IsNamedAsPyTorchNamesIt) {
                               "fc2.weight.exp_avg_sq", "fc2.bias.exp_avg", "fc2.bias.exp_avg_sq"}));
   EXPECT_EQ(state[0].tensor.as<std::int64_t>()[0], 2);
   EXPECT_EQ(state[1].tensor.shape(), (Shape{6, 5}));
+}
+
+TEST(OptimizerState, OfGroupsIsWhatTheirRulesKeep) {
+  TrainingModel training(network(), options_for(), mixed());
+  EXPECT_EQ(names(training.optimizer_state()),
+            (std::vector<std::string>{"step", "fc1.weight.exp_avg", "fc1.weight.exp_avg_sq",
+                                      "fc2.weight.exp_avg", "fc2.weight.exp_avg_sq",
+                                      "fc2.bias.momentum_buffer"}));
+}
+
+// A parameter of a group moves as it would if all parameters followed the rule of that group.
+TEST(OptimizerState, OfGroupsMovesParametersAsTheirOwnRuleDoes) {
+  const auto trained = [](const Optimizer& optimizer) {
+    const Model model = network();
+    TrainingModel training(model, options_for(), optimizer);
+    training.step(samples(0, 1, 1));
+    return model;
+  };
+  Optimizer unlimited = mixed();
+  unlimited.max_grad_norm = 0;
+  const Model together = trained(unlimited);
+  const std::pair<std::string, Optimizer> alone[] = {
+      {"fc1.weight", AdamW{.learning_rate = 0.05}},
+      {"fc2.weight", Lamb{.learning_rate = 0.05}},
+      {"fc1.bias", Sgd{.learning_rate = 0.1}},
+      {"fc2.bias", Sgd{.learning_rate = 0.1, .momentum = 0.9}}};
+  for (const auto& [parameter, optimizer] : alone)
+    EXPECT_TRUE(
+        testing::same_bits(together.weight(parameter), trained(optimizer).weight(parameter)))
+        << parameter;
 }
 
 TEST(OptimizerState, ThatDoesNotFitIsRefusedAndChangesNothing) {
@@ -321,6 +366,33 @@ TEST(OptimizerState, OfAnotherRuleIsRefused) {
   EXPECT_EQ(refusal(Errc::invalid_data, [&] { adam.load_optimizer_state(path); }),
             "optimizer state file \"" + path +
                 "\": expected the state of adam, got a file of no optimizer");
+}
+
+// States of adam and adamw have the same names and shapes.
+TEST(OptimizerState, OfAnotherRuleOfAGroupIsRefused) {
+  const TemporaryDirectory directory;
+  const std::string path = (directory / "o").string();
+  const auto with_group = [](const OptimizerSettings& rest, const OptimizerSettings& group) {
+    Optimizer optimizer(rest);
+    optimizer.groups = {{{"fc2.weight"}, group}};
+    return optimizer;
+  };
+  TrainingModel saved(network(), options_for(), with_group(AdamW{}, Adam{}));
+  saved.save_optimizer_state(path);
+  const auto verdict = [&](const Optimizer& optimizer) {
+    TrainingModel training(network(), options_for(), optimizer);
+    const std::string text =
+        refusal(Errc::invalid_data, [&] { training.load_optimizer_state(path); });
+    return text.substr(text.find(": ") == text.npos ? 0 : text.find(": ") + 2);
+  };
+  EXPECT_EQ(verdict(with_group(AdamW{}, Adam{})), "accepted");
+  EXPECT_EQ(verdict(AdamW{}),
+            "expected the state of adamw for parameter \"fc2.weight\", got that of adam");
+  EXPECT_EQ(verdict(with_group(Adam{}, Adam{})),
+            "expected the state of adam for parameter \"fc1.weight\", got that of adamw");
+  Optimizer all_in_groups = with_group(Adam{}, Adam{});
+  all_in_groups.groups.push_back({{"fc1.weight", "fc1.bias", "fc2.bias"}, AdamW{}});
+  EXPECT_EQ(verdict(all_in_groups), "accepted");
 }
 
 /// Returns how `to` refuses a state that `from` has had, in memory and from a file.

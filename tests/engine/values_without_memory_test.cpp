@@ -160,8 +160,12 @@ TEST(ValuesWithoutMemory, ReportsAndTracesThrowNoRawException) {
 TEST(ValuesWithoutMemory, MetricsAndCallbacksThrowNoRawException) {
   const EarlyStopping rule{.monitor = long_name};
   const EarlyStopping impatient{.patience = -1};
+  const BestWeights best{.monitor = long_name};
   const FitCallback callback = early_stopping(rule);
-  const Metric correct = accuracy(long_name), mean = mean_of(long_name);
+  const Metric correct = accuracy(long_name), mean = mean_of(long_name), f1 = f1_score(long_name);
+  Model model;
+  model.linear("fc", model.input("x", {2}), 1);
+  const ModelAverage average(model);
   const std::vector<std::string> names{"loss"};
   const std::vector<NamedValue> values{{long_name, 1}};
   const StepResult empty;
@@ -181,6 +185,16 @@ TEST(ValuesWithoutMemory, MetricsAndCallbacksThrowNoRawException) {
        {"mean_of", [] { mean_of(long_name); }},
        {"mean_of's score", [&] { mean.score(empty, batch); }},
        {"count_correct", [&] { count_correct(three, three); }},
+       {"f1_score", [] { f1_score(long_name); }},
+       {"f1_score's check", [&] { f1.check(empty); }},
+       {"f1_score's start", [&] { f1.start(); }},
+       {"f1_score's state", [&] { f1.start()->add(some, batch); }},
+       {"roc_auc", [] { roc_auc(long_name); }},
+       {"perplexity", [] { perplexity(long_name); }},
+       {"best_weights", [&] { best_weights(best); }},
+       {"stop_when_not_finite", [] { stop_when_not_finite(); }},
+       {"ModelAverage", [&] { ModelAverage(model).callback(); }},
+       {"ModelAverage::update", [&] { average.update(); }},
        {"StepResult::output", [&] { static_cast<void>(empty.output(long_name)); }},
        {"StepResult::anchor", [&] { static_cast<void>(empty.anchor(long_name)); }}});
 }

@@ -55,6 +55,16 @@ CASES = {
     'adamw_of_two_groups': case(
         rule('adamw', 0.02, weight_decay=1.0),
         groups=[{'parameters': BIASES, 'settings': rule('adamw', 0.01, weight_decay=0.0)}]),
+    # Each group is an optimizer of its own in PyTorch, and the norm is that of all gradients.
+    'adam_beside_sgd': case(
+        rule('adam', 0.02), replicas=2,
+        groups=[{'parameters': BIASES, 'settings': rule('sgd', 0.1, momentum=0.9)}]),
+    'clipped_sgd_beside_adamw_and_rmsprop': case(
+        rule('sgd', 0.1, momentum=0.9), max_grad_norm=0.2,
+        groups=[{'parameters': ['fc1.weight'],
+                 'settings': rule('adamw', 0.01, weight_decay=1.0, eps=1e-3)},
+                {'parameters': ['conv.weight'],
+                 'settings': rule('rmsprop', 0.002, alpha=0.9, eps=1e-3)}]),
     'rmsprop': case(rule('rmsprop', 0.01, alpha=0.9)),
     'rmsprop_with_decay': case(rule('rmsprop', 0.01, alpha=0.9, eps=1e-3, weight_decay=0.3)),
     'centered_rmsprop': case(rule('rmsprop', 0.01, alpha=0.9, eps=1e-3, centered=True)),
@@ -93,21 +103,23 @@ def constants(settings):
     return {'lr': settings['learning_rate'], **result}
 
 
-def optimizer_of(network, optimizer):
+def optimizers_of(network, optimizer):
+    """Returns an optimizer for each rule, with a parameter group for each group of that rule."""
     settings, groups = optimizer['settings'], optimizer.get('groups', [])
-    special = {name: constants(group['settings'])
-               for group in groups for name in group['parameters']}
-    own = [{'params': [parameter], **special[name]}
-           for name, parameter in network.named_parameters() if name in special]
-    rest = [parameter for name, parameter in network.named_parameters() if name not in special]
-    return CLASS_OF_RULE[settings['rule']](own + [{'params': rest}], **constants(settings))
+    special = {name: group['settings'] for group in groups for name in group['parameters']}
+    of_rule = {}
+    for name, parameter in network.named_parameters():
+        own = special.get(name, settings)
+        of_rule.setdefault(own['rule'], []).append({'params': [parameter], **constants(own)})
+    return [CLASS_OF_RULE[rule_name](of_parameters, lr=1.0)
+            for rule_name, of_parameters in of_rule.items()]
 
 
 def train(network, images, labels, options):
     """Returns the losses of all micro-batches in data order, and the state of replica 0."""
     replicas = [copy.deepcopy(network) for _ in range(options['replicas'])]
     first = replicas[0]
-    optimizer = optimizer_of(first, options['optimizer'])
+    optimizers = optimizers_of(first, options['optimizer'])
     count = options['accumulation'] * options['replicas']
     divisor = count if options['reduction'] == 'mean' else 1
     losses, begin = [], 0
@@ -129,7 +141,8 @@ def train(network, images, labels, options):
         if limit:
             norm = torch.nn.utils.clip_grad_norm_(first.parameters(), limit)
             assert norm > limit, f"an update is not clipped: {norm}"
-        optimizer.step()
+        for optimizer in optimizers:
+            optimizer.step()
         with torch.no_grad():
             for replica in replicas[1:]:
                 for target, source in zip(replica.parameters(), first.parameters()):

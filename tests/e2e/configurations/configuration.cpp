@@ -36,10 +36,12 @@ const std::vector<NamedOptimizer>& optimizers() {
 }
 
 /// Gives `parameter`, in one of three draws, another learning rate than the other parameters have,
-/// and another weight decay if the rule has one.
+/// and another weight decay if the rule has one. In half of these draws, the rule is another one.
 void draw_group(Draws& draws, const std::string& parameter, Optimizer& optimizer) {
   if (draws.below(3) != 0) return;
   ParameterGroup group{.parameters = {parameter}, .settings = optimizer.settings};
+  if (draws.coin())
+    group.settings = draws.one_of<OptimizerSettings>({Sgd{.momentum = 0.9}, AdamW{}, Lamb{}});
   std::visit(
       [](auto& rule) {
         rule.learning_rate *= 0.5;

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <iterator>
+#include <map>
 
 #include "engine/files/weights_file.hpp"
 #include "engine/plan_cache/compile_cached.hpp"
@@ -21,6 +22,7 @@
 #include "penstock/optimizer_json.hpp"
 #include "penstock/options_json.hpp"
 #include "penstock/output_file.hpp"
+#include "penstock/safetensors.hpp"
 #include "tests/support/allocation_counter.hpp"
 #include "tests/support/idx_bytes.hpp"
 #include "tests/support/random_network.hpp"
@@ -162,6 +164,23 @@ TEST(OutOfMemory, IsToldByWhateverReadsAndWritesWeights) {
   EXPECT_EQ(read_weights_file(path).tensors.size(), 2U);
   EXPECT_GT(refusals_of([&] { read_weights_file(path); }), 20);
   EXPECT_EQ(directory.entries(), std::set<std::string>{"weights"});
+}
+
+TEST(OutOfMemory, IsToldByWhateverReadsAndWritesTensorFiles) {
+  const TemporaryDirectory directory;
+  const std::string path = (directory / "tensors").string(), half = (directory / "half").string();
+  const std::vector<NamedTensor> tensors{
+      {"a tensor with a long name", Tensor::zeros(DType::f32, {300})},
+      {"b", Tensor::zeros(DType::i64, {3})}};
+  const std::map<std::string, std::string> metadata{{"key", "value"}};
+  const std::string header = R"({"w":{"dtype":"F16","shape":[300],"data_offsets":[0,600]}})";
+  const std::uint64_t size = header.size();
+  write_file(half, std::string(reinterpret_cast<const char*>(&size), sizeof size) + header +
+                       std::string(600, 'x'));
+  EXPECT_GT(refusals_of([&] { save_safetensors(path, tensors, metadata); }), 20);
+  EXPECT_GT(refusals_of([&] { load_safetensors(path); }), 20);
+  EXPECT_GT(refusals_of([&] { load_safetensors(half); }), 10);
+  EXPECT_EQ(directory.entries(), (std::set<std::string>{"half", "tensors"}));
 }
 
 TEST(OutOfMemory, IsToldByWhateverWritesATrace) {

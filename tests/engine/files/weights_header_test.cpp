@@ -18,7 +18,8 @@ WeightsHeader many_tensors(int count, std::int64_t elements) {
   for (int i = 0; i < count; ++i) {
     const std::uint64_t begin = end;
     end += static_cast<std::uint64_t>(elements) * 4;
-    header.entries.push_back({"t" + std::to_string(i), DType::f32, Shape{elements}, begin, end});
+    header.entries.push_back(
+        {"t" + std::to_string(i), ElementType::f32, Shape{elements}, begin, end});
   }
   return header;
 }

@@ -31,7 +31,8 @@ TEST(Fit, RefusesWhatMakesNoSenseBeforeItBegins) {
       {{.max_updates = -1}, "fit: max_updates: expected 1 or more, got -1"},
       {{.metrics = {y, y}}, "metrics: expected names that differ, got \"y\" once more"},
       {{.metrics = {{"bare", {}}}},
-       "metrics: expected a name and a function each, got \"bare\" without a function"},
+       "metrics: expected a name and a function score or start each, got \"bare\" without a "
+       "function"},
       {{.validation_data = &data},
        "fit: validation_model and validation_data: expected both or neither, got only "
        "validation_data"},

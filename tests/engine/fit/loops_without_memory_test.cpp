@@ -27,7 +27,7 @@ struct Looped {
   TrainingModel training{scaling.model, testing::options()};
   InferenceModel inference{scaling.model, testing::options()};
   DataLoader data = testing::numbers(2 * per_step), validation = testing::numbers(3, 3);
-  const std::vector<Metric> metrics{mean_of("y")};
+  const std::vector<Metric> metrics{mean_of("y"), perplexity("y")};
   const std::vector<Tensor> inputs{Tensor({3, 1}, {1, 2, 3})};
 };
 

@@ -135,6 +135,17 @@ TEST(Optimizer, GroupsDifferFromTheRestForTheParametersTheyName) {
   EXPECT_EQ(learning_rates(optimizer), (std::vector{0.1, 0.1, 0.5}));
 }
 
+TEST(Optimizer, GroupsMayFollowAnotherRule) {
+  Optimizer optimizer = grouped({"fc2.weight"}, Adam{.beta1 = 0.5});
+  optimizer.groups.push_back({{"fc1.bias"}, Lamb{}});
+  std::vector<std::string_view> names;
+  for (const graph::ParameterRule& rule : parameter_rules(optimizer, parameters))
+    names.push_back(rule.rule->name);
+  EXPECT_EQ(names, (std::vector<std::string_view>{"sgd", "lamb", "adam"}));
+  EXPECT_EQ(parameter_rules(optimizer, parameters)[2].hyper.beta1, 0.5);
+  EXPECT_EQ(learning_rates(optimizer), (std::vector{0.1, 1e-3, 1e-3}));
+}
+
 TEST(Optimizer, TheLearningRateIsSetInEveryGroup) {
   Optimizer optimizer = grouped({"fc2.weight"}, Sgd{.learning_rate = 0.5});
   optimizer.set_learning_rate(0.25);
@@ -168,9 +179,8 @@ TEST(Optimizer, WhatIsWrongIsNamed) {
       {too_small, "optimizer.max_grad_norm: expected more than 0, got 1e-50, which is 0 in f32"},
       {unscaled, "optimizer.loss_scaling: expected more than 0, got 0"},
       {twice, "optimizer.groups[1]: the parameter \"fc1.bias\" is in a group already"},
-      {grouped({"fc1.bias"}, Adam{}),
-       "optimizer.groups[0].settings: expected the rule sgd as in the rest of the optimizer, got "
-       "adam"},
+      {grouped({"fc1.bias"}, Adam{.beta1 = 1}),
+       "optimizer.groups[0].adam.beta1: expected 0 or more and below 1, got 1"},
       {grouped({}, Sgd{}), "optimizer.groups[0]: expected at least one parameter, got none"},
       {grouped({"fc1.bias"}, Sgd{.learning_rate = -1}),
        "optimizer.groups[0].sgd.learning_rate: expected 0 or more, got -1"},
@@ -212,6 +222,37 @@ TEST(Optimizer, AttributesOfOtherRulesCannotBeMarked) {
   EXPECT_NE(refusal(Errc::invalid_argument, [&] { optimizer.mark_as_variable("nesterov"); }),
             "accepted")
       << "a switch";
+}
+
+TEST(Optimizer, AttributesOfAllItsRulesCanBeMarked) {
+  Optimizer optimizer = grouped({"fc1.bias"}, Adam{});
+  EXPECT_FALSE(optimizer.is_variable("beta1"));
+  EXPECT_FALSE(optimizer.is_variable("momentum"));
+  EXPECT_TRUE(optimizer.mark_as_variable("beta1").is_variable("beta1"));
+  // The default of one rule may be another number than that of another rule.
+  EXPECT_FALSE(grouped({"fc1.bias"}, AdamW{}).is_variable("weight_decay"));
+  EXPECT_TRUE(grouped({"fc1.bias"}, AdamW{.weight_decay = 0}).is_variable("weight_decay"));
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { optimizer.mark_as_variable("alpha"); }),
+            "optimizer.marked.alpha: sgd, adam have no such attribute that may vary; they have "
+            "learning_rate, momentum, dampening, weight_decay, beta1, beta2, eps, max_grad_norm, "
+            "loss_scaling");
+}
+
+TEST(Optimizer, TheRuleOfAParameterIsKept) {
+  const Optimizer first = grouped({"fc1.bias"}, Adam{});
+  const auto verdict = [&](const Optimizer& next) {
+    return refusal(Errc::invalid_argument, [&] { expect_rules_kept(first, next, parameters); });
+  };
+  EXPECT_EQ(verdict(grouped({"fc1.bias"}, Adam{.beta1 = 0.5})), "accepted");
+  EXPECT_EQ(verdict(grouped({"fc1.bias"}, AdamW{})),
+            "optimizer: the rule of parameter \"fc1.bias\" is adam, and cannot become adamw: make "
+            "a new TrainingModel for that");
+  EXPECT_EQ(verdict(Sgd{}),
+            "optimizer: the rule of parameter \"fc1.bias\" is adam, and cannot become sgd: make a "
+            "new TrainingModel for that");
+  EXPECT_EQ(verdict(Adam{}),
+            "optimizer: the rule is sgd, and cannot become adam: make a new TrainingModel for "
+            "that");
 }
 
 struct Change {

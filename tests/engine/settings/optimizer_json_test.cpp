@@ -124,11 +124,21 @@ Optimizer changed_optimizer() {
   return optimizer;
 }
 
+/// Returns an optimizer whose groups follow other rules than the rest.
+Optimizer mixed_optimizer() {
+  Optimizer optimizer = sgd;
+  optimizer.groups = {{.parameters = {"a"}, .settings = adam},
+                      {.parameters = {"b", "c"}, .settings = lamb},
+                      {.parameters = {"d"}, .settings = Sgd{}}};
+  optimizer.mark_as_variable("beta1");
+  return optimizer;
+}
+
 TEST(OptimizerJson, D1_EveryFieldComesBackAsItWas) {
   using Schedule = LearningRateSchedule;
   for (const Optimizer& optimizer :
        {Optimizer(sgd), Optimizer(dampened), Optimizer(adam), Optimizer(adamw), Optimizer(rmsprop),
-        Optimizer(lamb), Optimizer(Lamb{}), changed_optimizer(), Optimizer()})
+        Optimizer(lamb), Optimizer(Lamb{}), changed_optimizer(), mixed_optimizer(), Optimizer()})
     expect_equal(optimizer_from_json(to_json(optimizer), changed_optimizer()), optimizer);
   for (const Schedule& schedule :
        {Schedule::constant(0.5), Schedule::step(7, 0.3), Schedule::exponential(0.99),
@@ -226,10 +236,9 @@ TEST(OptimizerJson, D1_RefusesByLineAndName) {
        "line 2: optimizer.settings.learning_rate: expected a number, got \"fast\""},
       {"{\"settings\": {\"rule\": \"lamb\",\n\"max_weight_norm\": false}}",
        "line 2: optimizer.settings.max_weight_norm: expected a number, got false"},
-      {"{\"groups\": [\n{\"parameters\": [\"a\"], \"settings\": {\"rule\": \"adam\"}}]}",
-       "line 2: optimizer.groups[0].settings: expected the rule sgd as in the rest of the "
-       "optimizer, got "
-       "adam"},
+      {"{\"groups\": [\n{\"parameters\": [\"a\"], \"settings\": {\"rule\": \"adam\",\n\"beta1\": "
+       "1}}]}",
+       "line 3: optimizer.groups[0].adam.beta1: expected 0 or more and below 1, got 1"},
       {"{\"groups\": [\n{\"parameters\": [\"a\"],\n\"settings\": {\"momentum\": -1}}]}",
        "line 3: optimizer.groups[0].sgd.momentum: expected 0 or more, got -1"},
       {"{\"groups\": [{\"parameters\": [\"a\"], \"settings\": {}},\n{\"parameters\": "

@@ -67,10 +67,21 @@ std::string weights_bytes() {
   return file_content(directory / "weights");
 }
 
+/// Returns a file with tensors of the types that are converted when they are read.
+std::string converted_weights_bytes() {
+  const std::string header = R"({"d":{"dtype":"F64","shape":[2],"data_offsets":[0,16]},)"
+                             R"("h":{"dtype":"F16","shape":[3],"data_offsets":[16,22]},)"
+                             R"("b":{"dtype":"BF16","shape":[],"data_offsets":[22,24]}})";
+  const std::uint64_t size = header.size();
+  return std::string(reinterpret_cast<const char*>(&size), sizeof size) + header +
+         std::string(24, '\x3f');
+}
+
 FuzzedReader weights() {
   return {"weights",
-          {weights_bytes()},
-          with_json_words({"F32", "I64", "shape", "dtype", "data_offsets", "__metadata__"}),
+          {weights_bytes(), converted_weights_bytes()},
+          with_json_words({"F32", "I64", "F16", "BF16", "F64", "shape", "dtype", "data_offsets",
+                           "__metadata__"}),
           [](const std::string& bytes) {
             std::size_t taken = 0;
             read_weights(
@@ -91,7 +102,8 @@ FuzzedReader weights_header() {
   const std::uint64_t data = bytes.size() - sizeof size - size;
   return {"weights_header",
           {bytes.substr(sizeof size, size)},
-          with_json_words({"F32", "I64", "shape", "dtype", "data_offsets", "__metadata__"}),
+          with_json_words({"F32", "I64", "F16", "BF16", "F64", "shape", "dtype", "data_offsets",
+                           "__metadata__"}),
           [data](const std::string& text) { parse_weights_header(text, data); }};
 }
 

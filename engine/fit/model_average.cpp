@@ -1,0 +1,72 @@
+#include "penstock/model_average.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/fit/best_epoch.hpp"
+#include "engine/model/model_access.hpp"
+#include "graph/values/hosts_thread.hpp"
+#include "graph/values/number_range.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+constexpr const char* average_subject = "model average";
+
+void check(const ModelAverageOptions& options) {
+  const auto refuse = [](const std::string& what) {
+    throw Error(Errc::invalid_argument, std::string(average_subject) + ": " + what);
+  };
+  if (!(options.decay >= 0 && options.decay < 1))
+    refuse("decay: expected 0 or more and below 1, got " + number_text(options.decay));
+  if (options.every_steps < 1)
+    refuse("every_steps: expected 1 or more, got " + std::to_string(options.every_steps));
+}
+
+Model checked_clone(const Model& model, const ModelAverageOptions& options) {
+  return on_hosts_thread(average_subject, [&] {
+    check(options);
+    return model.clone();
+  });
+}
+
+/// Returns average + inflow·(newest - average).
+Tensor followed(const Tensor& average, const Tensor& newest, float inflow) {
+  const auto from = average.as<float>(), to = newest.as<float>();
+  std::vector<float> values(from.begin(), from.end());
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] += inflow * (to[i] - values[i]);
+  return {average.shape(), std::span<const float>(values)};
+}
+
+}  // namespace
+
+ModelAverage::ModelAverage(const Model& model, const ModelAverageOptions& options)
+    : model_(model), average_(checked_clone(model, options)), options_(options) {}
+
+void ModelAverage::update() const {
+  on_hosts_thread(average_subject, [&] {
+    const auto inflow = static_cast<float>(1 - options_.decay);
+    std::vector<NamedTensor> updated;
+    for (const ParameterInfo& info : average_.parameters()) {
+      Tensor newest = model_.weight(info.name);
+      if (!info.buffer) newest = followed(average_.weight(info.name), newest, inflow);
+      updated.push_back({info.name, std::move(newest)});
+    }
+    ModelAccess::set_weights(average_, "ModelAverage::update", updated);
+  });
+}
+
+FitCallback ModelAverage::callback() const {
+  return on_hosts_thread(average_subject, [&] {
+    FitCallback callback;
+    callback.on_step_end = [average = *this](const StepRecord& record, const StepResult&) {
+      if (record.step % average.options_.every_steps == 0) average.update();
+      return Next::go_on;
+    };
+    return callback;
+  });
+}
+
+}  // namespace penstock

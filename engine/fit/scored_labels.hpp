@@ -1,0 +1,53 @@
+// These pure functions find the scores and the labels of single samples in what a call of a model
+// has returned.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "penstock/data_loader.hpp"
+#include "penstock/training_model.hpp"
+
+namespace penstock {
+
+/// ScoredSamples are samples with `columns` scores and a label each.
+struct ScoredSamples {
+  std::span<const float> scores;
+  std::size_t columns = 1;
+  std::span<const std::int64_t> labels;
+
+  std::size_t size() const { return labels.size(); }
+  /// Returns the scores of sample number `sample`.
+  std::span<const float> row(std::size_t sample) const {
+    return scores.subspan(sample * columns, columns);
+  }
+};
+
+/// ScoreShapes say which shapes the scores of N samples may have.
+enum class ScoreShapes : std::uint8_t {
+  rows,             ///< The shape is [N,classes].
+  rows_or_numbers,  ///< The shape is [N,classes] or [N].
+};
+
+/// Returns the samples with these scores and labels. If there are fewer scores than labels, the
+/// scores belong to the last labels.
+/// @throws Error shape_mismatch, whose text begins with `subject`, for tensors of other types or
+/// shapes.
+ScoredSamples scored_samples(std::string_view subject, const Tensor& scores, const Tensor& labels,
+                             ScoreShapes shapes);
+
+/// Returns the number of the highest score, which is the first one if several are equal.
+std::int64_t highest(std::span<const float> scores);
+
+/// Checks that a call returns the scores of each sample once. @throws Error invalid_argument, whose
+/// text begins with `subject`, if it does not.
+void expect_single_samples(std::string_view subject, const OutputRows& rows);
+
+/// Returns the last field of `batch`, or the part of it whose last rows belong to the rows of the
+/// outputs. The result is an empty tensor if the batch has no field.
+/// @throws Error as expect_single_samples(); invalid_argument for rows that no call has.
+Tensor labels_of(std::string_view subject, const OutputRows& rows, const Batch& batch);
+
+}  // namespace penstock
