@@ -19,9 +19,9 @@ namespace penstock {
 /// `inputs` have the types that `plan` takes and all have the same number of rows.
 std::int64_t samples_in(std::span<const Tensor> inputs, const graph::Plan& plan);
 
-/// Checks the elements of those of `inputs` that have a range in `plan`.
-/// @throws Error invalid_data, which names the input, the element and its sample, and says what was
-/// expected, for an element outside of the range.
+/// Checks the elements of those of `inputs` that have a range in `plan`, and that those of type
+/// bool are made of the bytes 0 and 1. @throws Error invalid_data, which names the input, the
+/// element and its sample, and says what was expected, for any other element.
 void expect_in_range(std::span<const Tensor> inputs, const graph::Plan& plan);
 
 /// Checks that a model with `options`, whose full call has the size `size`, takes a call of

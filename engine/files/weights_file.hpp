@@ -29,7 +29,7 @@ using HeaderCheck = std::function<void(const WeightsHeader&)>;
 /// Reads the file's header, calls `check` with it, and only then allocates the tensors and reads
 /// them.
 /// @throws Error io_error if the file cannot be read, corrupt_file if it breaks the format,
-/// unsupported for other types than F32 and I64, out_of_memory, and what `check` throws. The text
+/// unsupported for types that no DType is, out_of_memory, and what `check` throws. The text
 /// begins with `what` and the file's path, and names the tensor.
 WeightsFile read_weights_file(const std::filesystem::path& path,
                               const std::string& what = "weights file",

@@ -16,7 +16,15 @@ namespace penstock {
 namespace {
 
 constexpr std::string_view metadata_key = "__metadata__";
-constexpr std::string_view f32_name = "F32", i64_name = "I64";
+
+struct NamedType {
+  std::string_view name;
+  DType dtype;
+};
+/// These are the types that files may have, by the names that the format gives them.
+constexpr std::array named_types{NamedType{"F32", DType::f32}, NamedType{"I64", DType::i64},
+                                 NamedType{"U8", DType::u8}, NamedType{"I32", DType::i32},
+                                 NamedType{"BOOL", DType::boolean}};
 
 [[noreturn]] void corrupt(const std::string& what) {
   throw Error(Errc::corrupt_file, what);
@@ -36,10 +44,10 @@ struct RawEntry {
 };
 
 DType dtype_of(const RawEntry& entry) {
-  if (*entry.dtype == f32_name) return DType::f32;
-  if (*entry.dtype == i64_name) return DType::i64;
+  for (const auto& [name, dtype] : named_types)
+    if (*entry.dtype == name) return dtype;
   throw Error(Errc::unsupported, "tensor " + quoted_name(entry.name) +
-                                     ": expected dtype F32 or I64, got " +
+                                     ": expected dtype F32, I64, U8, I32 or BOOL, got " +
                                      quoted_name(*entry.dtype));
 }
 
@@ -208,8 +216,8 @@ std::string numbers_text(const auto& numbers) {
 }
 
 std::string entry_text(const WeightsEntry& entry) {
-  return json_string(entry.name) + R"(:{"dtype":")" +
-         std::string(entry.dtype == DType::f32 ? f32_name : i64_name) + R"(","shape":)" +
+  const auto type = std::ranges::find(named_types, entry.dtype, &NamedType::dtype);
+  return json_string(entry.name) + R"(:{"dtype":")" + std::string(type->name) + R"(","shape":)" +
          numbers_text(entry.shape) + R"(,"data_offsets":)" +
          numbers_text(std::array{entry.begin, entry.end}) + '}';
 }

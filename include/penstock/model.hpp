@@ -92,8 +92,10 @@ class Model : public LossFunctions {
   /// Adds an input, which the host passes to each call. One sample has shape `sample`, and a
   /// micro-batch `[N, sample...]`.
   Value input(const std::string& name, const Shape& sample, DType dtype = DType::f32);
-  /// Adds an input for class numbers, i64 of shape [N].
-  Value labels(const std::string& name = "labels") { return input(name, {}, DType::i64); }
+  /// Adds an input for class numbers of shape [N], which are i64, i32 or u8.
+  Value labels(const std::string& name = "labels", DType dtype = DType::i64) {
+    return input(name, {}, dtype);
+  }
 
   /// Opens a block called `name`: everything that is added until the result is destroyed belongs to
   /// that block. `ipu` is the IPU of the block; -1 names none. A name may be used again later for
@@ -216,7 +218,7 @@ class Model : public LossFunctions {
   void save_weights(OutputFile& file) const;
   /// Reads all weights from a file, which must have every parameter and buffer, with its shape, and
   /// nothing else. Returns which ones were loaded.
-  /// @throws Error io_error; corrupt_file; unsupported for types other than f32 and i64;
+  /// @throws Error io_error; corrupt_file; unsupported for types that no DType is;
   /// shape_mismatch naming file and tensor. No weight has changed then.
   LoadedWeights load_weights(const std::string& path);
   /// Reads weights from a file as `options` say, and returns which ones were loaded.
