@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -196,6 +197,23 @@ Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<M
 /// @throws Error as evaluate(); shape_mismatch if an output has no row per sample; invalid_argument
 /// if replicas share their inputs.
 std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data,
+                                 std::stop_token stop = {});
+/// Calls `on_outputs` for one batch of an epoch of `data` after the other, with what the first
+/// predict() returns for the samples of the batch, until the function returns Next::stop. Returns
+/// the number of samples for which it was called. Samples that come without an end, such as those
+/// of a socket, are predicted with the memory of one batch; their batches come in the loader's
+/// order.
+/// @throws Error as the first predict(), and what `on_outputs` throws. The outputs that were handed
+/// out before stay the host's.
+std::int64_t predict_batches(
+    InferenceModel& model, DataLoader& data,
+    const std::function<Next(const std::vector<NamedTensor>& outputs)>& on_outputs,
+    std::stop_token stop = {});
+/// Returns the outputs for all samples of `dataset`, in the order of its only worker's stream. The
+/// last run takes the samples that are left. @throws Error as the first predict(), and as the
+/// constructor of a DataLoader.
+std::vector<NamedTensor> predict(InferenceModel& model,
+                                 std::shared_ptr<const IterableDataset> dataset,
                                  std::stop_token stop = {});
 /// Returns the outputs for any number of samples in the caller's own arrays. `inputs` has one
 /// tensor for each of InferenceModel::inputs(), in that order. The inputs that only losses need may
