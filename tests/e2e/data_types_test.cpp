@@ -9,6 +9,7 @@
 
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/same_bits.hpp"
+#include "tests/support/temporary_directory.hpp"
 #include "tests/support/training_run.hpp"
 
 namespace penstock::testing {
@@ -73,7 +74,7 @@ struct Topology {
   const char* stages;
   std::vector<int> ipus;
   int replicas = 1, iterations = 1;
-  bool recompute = false;
+  bool recompute = false, offload = false;
   PipelineSchedule schedule = PipelineSchedule::grouped;
 };
 
@@ -87,6 +88,8 @@ const Topology topologies[] = {
      .iterations = 3,
      .recompute = true,
      .schedule = PipelineSchedule::interleaved},
+    {.stages = "B1,B2|B3,B4", .ipus = {0, 1}, .offload = true},
+    {.stages = "B1|B2|B3|B4", .ipus = {0, 1, 1, 0}, .iterations = 3, .offload = true},
     {.stages = "B1,B2,B3,B4", .ipus = {0}, .replicas = 2},
     {.stages = "B1|B2,B3|B4", .ipus = {0, 1, 2}, .replicas = 2, .recompute = true},
 };
@@ -95,6 +98,7 @@ Options options_of(const Topology& topology) {
   Options options{.batch_size = batch, .device_iterations = topology.iterations, .seed = 3};
   options.training.gradient_accumulation = accumulation;
   options.training.recompute = topology.recompute;
+  options.training.offload.activations.on = topology.offload;
   options.topology.stages = parse_stages(topology.stages);
   options.topology.ipus = topology.ipus;
   options.topology.replication_factor = topology.replicas;
@@ -111,11 +115,49 @@ TrainingRun trained(bool wide, const Topology& topology) {
 
 TEST(DataTypes, GiveTheBitsOfF32AndI64OnEveryTopology) {
   const TrainingRun alone = trained(true, topologies[0]);
-  const TrainingRun pair = trained(true, topologies[5]);
+  const TrainingRun pair = trained(true, {.stages = "B1,B2,B3,B4", .ipus = {0}, .replicas = 2});
   ASSERT_NE(first_difference(alone, pair), "");
   for (const Topology& topology : topologies)
     EXPECT_EQ(first_difference(trained(false, topology), topology.replicas == 1 ? alone : pair), "")
         << topology.stages << " with " << topology.replicas << " replicas";
+}
+
+TEST(DataTypes, AreThoseOfAPlanFromTheCacheToo) {
+  const TemporaryDirectory directory;
+  const Topology& four_stages = topologies[2];
+  Options options = options_of(four_stages);
+  options.runtime.cache_directory = directory.path().string();
+  const std::vector<Tensor> samples = narrow_samples(batch * accumulation * updates);
+  const TrainingRun expected = trained(false, four_stages);
+  for (const bool from_cache : {false, true}) {
+    EXPECT_EQ(TrainingModel(network(false), options).compile_report().from_cache, from_cache);
+    EXPECT_EQ(first_difference(
+                  train(network(false), options, AdamW{.learning_rate = 0.01}, samples, updates),
+                  expected),
+              "");
+  }
+}
+
+/// Returns the weight of a network of digits, u8 or f32, that was trained on shuffled samples.
+Tensor trained_on_digits(bool wide) {
+  const auto dataset = synthetic_digits(96, 4, as_bytes);
+  std::vector<Tensor> samples = all_samples(*dataset);
+  if (wide) samples[0] = converted<float, std::uint8_t>(samples[0], pixel);
+  Model model("digits", 1);
+  Value x = model.input("image", {1, 28, 28}, wide ? DType::f32 : DType::u8);
+  if (!wide) x = model.to_float(x, scale, shift);
+  x = model.linear("fc", model.flatten(x), 10);
+  model.loss(model.cross_entropy(x, model.labels("label")));
+  const Options options{.batch_size = 8, .device_iterations = 2};
+  TrainingModel training(model, options, Sgd{.learning_rate = 0.01});
+  DataLoader data(wide ? tensor_dataset(samples) : dataset, options,
+                  {.shuffle = true, .workers = 3, .seed = 5});
+  fit(training, data, {.epochs = 3});
+  return model.weight("fc.weight");
+}
+
+TEST(DataTypes, GiveTheBitsOfF32WhenALoaderShufflesThem) {
+  EXPECT_TRUE(same_bits(trained_on_digits(false), trained_on_digits(true)));
 }
 
 TEST(DataTypes, GiveTheBitsOfF32AndI64InInferenceAndItsLastRuns) {

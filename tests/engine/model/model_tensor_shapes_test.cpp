@@ -148,9 +148,9 @@ const std::vector<Case> by_values{
      {{"scale", 0.5}, {"shift", -1.0}}},
     {"to_float",
      [](Model& m, const Inputs&) {
-       const Tensor scale({3}, {1, 2, 3}), shift({3}, {0, 1, 0});
-       return m.to_float(m.input("bytes", {3, 2, 2}, DType::u8), m.constant("scale", scale),
-                         m.constant("shift", shift));
+       const Value scale = m.constant("scale", Tensor({3}, {1, 2, 3}));
+       const Value shift = m.constant("shift", Tensor({3}, {0, 1, 0}));
+       return m.to_float(m.input("bytes", {3, 2, 2}, DType::u8), scale, shift);
      },
      {1, 3, 2, 2},
      {},
