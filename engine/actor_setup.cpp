@@ -1,9 +1,12 @@
 #include "engine/actor_setup.hpp"
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/plan/replica_ipus.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 #include "penstock/ipu_order.hpp"
 
@@ -36,25 +39,48 @@ std::vector<actors::OutputSelection> anchor_selections(const OutputOptions& outp
   return selections;
 }
 
+/// Checks that the tensors that are summed up over micro-batches are of types whose sums have room
+/// for them. @throws Error invalid_argument if one is not.
+void expect_sums(const actors::PipelineSetup& setup) {
+  const graph::Plan& plan = *setup.plan;
+  for (std::size_t i = 0; i < plan.outputs.size(); ++i) {
+    const auto anchor = std::ranges::find(plan.anchors, static_cast<std::int32_t>(i));
+    const bool own = anchor == plan.anchors.end();
+    const actors::OutputSelection& selection =
+        own ? setup.outputs
+            : setup.anchors[static_cast<std::size_t>(anchor - plan.anchors.begin())];
+    const graph::TensorType& type = plan.outputs[i].type;
+    if (selection.mode != OutputMode::sum || type.dtype == DType::f32 || type.dtype == DType::i64)
+      continue;
+    throw Error(Errc::invalid_argument,
+                "options.output.mode: expected outputs of type f32 or i64 to sum up, but " +
+                    quoted_text(plan.outputs[i].name) + " is " + graph::to_string(type) +
+                    "; to_float() or to_i64() in the model makes one that can be summed up");
+  }
+}
+
 }  // namespace
 
 actors::PipelineSetup actor_setup(const Options& options, std::shared_ptr<const graph::Plan> plan) {
   expect_ipu_numbers(*plan, options.topology.replication_factor);
   const bool training = plan->training;
-  return {.plan = std::move(plan),
-          .replicas = options.topology.replication_factor,
-          .input_group = options.topology.input_group_size,
-          .gradient_accumulation = training ? options.training.gradient_accumulation : 1,
-          .reduction = options.training.reduction,
-          .reduction_strategy = options.training.reduction_strategy,
-          .offload = offload_of(options),
-          .sharding = options.training.sharding,
-          .seed = options.seed,
-          .outputs = output_selection(options.output, training),
-          .anchors = anchor_selections(options.output, training),
-          .trace = options.runtime.trace,
-          .trace_events = options.runtime.trace_events,
-          .stall_seconds = options.runtime.stall_seconds};
+  actors::PipelineSetup setup{
+      .plan = std::move(plan),
+      .replicas = options.topology.replication_factor,
+      .input_group = options.topology.input_group_size,
+      .gradient_accumulation = training ? options.training.gradient_accumulation : 1,
+      .reduction = options.training.reduction,
+      .reduction_strategy = options.training.reduction_strategy,
+      .offload = offload_of(options),
+      .sharding = options.training.sharding,
+      .seed = options.seed,
+      .outputs = output_selection(options.output, training),
+      .anchors = anchor_selections(options.output, training),
+      .trace = options.runtime.trace,
+      .trace_events = options.runtime.trace_events,
+      .stall_seconds = options.runtime.stall_seconds};
+  expect_sums(setup);
+  return setup;
 }
 
 }  // namespace penstock

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "graph/values/element_type.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
@@ -39,6 +40,41 @@ bool differ_in_sizes_only(const Shape& a, const Shape& b, int dynamic) {
   return a.rank() == b.rank() && comparable(a) == comparable(b);
 }
 
+struct Found {
+  std::int64_t position, element;
+};
+
+/// Returns the first element of `input`, whose elements are of the type T, for which `fits` is
+/// false, or nothing if there is none.
+template <class T>
+std::optional<Found> first_other(const Tensor& input, const auto& fits) {
+  const T* const begin = reinterpret_cast<const T*>(input.raw());
+  const T* const end = begin + input.elements();
+  const T* const bad = std::find_if_not(begin, end, fits);
+  if (bad == end) return {};
+  return Found{bad - begin, static_cast<std::int64_t>(*bad)};
+}
+
+std::string expected_elements(const graph::InputRange& range) {
+  std::string text = "0 to " + std::to_string(range.end - 1);
+  if (range.other && (*range.other < 0 || *range.other >= range.end))
+    text += ", or " + std::to_string(*range.other) + ", which is left out";
+  return text;
+}
+
+/// Refuses the element `bad` of `input`, which is input number `number`. The text calls it by the
+/// word `element`, and says what was expected.
+[[noreturn]] void refuse_element(const Tensor& input, std::size_t number, const graph::Plan& plan,
+                                 const Found& bad, const std::string& element,
+                                 const std::string& expected) {
+  const std::int64_t per_sample = input.elements() / input.shape()[0];
+  throw Error(Errc::invalid_data, "model " + quoted_text(plan.name) + ": input " +
+                                      quoted_text(plan.inputs[number].name) + ": " + element + " " +
+                                      std::to_string(bad.element) + " at sample " +
+                                      std::to_string(bad.position / per_sample) + " of the " +
+                                      (plan.training ? "step" : "run") + ": expected " + expected);
+}
+
 }  // namespace
 
 std::int64_t samples_in(std::span<const Tensor> inputs, const graph::Plan& plan,
@@ -72,21 +108,19 @@ std::int64_t samples_in(std::span<const Tensor> inputs, const graph::Plan& plan,
 void expect_in_range(std::span<const Tensor> inputs, const graph::Plan& plan) {
   for (const graph::InputRange& range : plan.input_ranges) {
     const auto number = static_cast<std::size_t>(range.input);
-    const auto elements = inputs[number].as<std::int64_t>();
-    const auto bad = std::ranges::find_if(elements, [&](std::int64_t element) {
-      return (element < 0 || element >= range.end) && element != range.other;
+    with_element_type(inputs[number].dtype(), [&]<class T>() {
+      const auto bad = first_other<T>(inputs[number], [&](T element) {
+        const auto wide = static_cast<std::int64_t>(element);
+        return (wide >= 0 && wide < range.end) || wide == range.other;
+      });
+      if (bad)
+        refuse_element(inputs[number], number, plan, *bad, range.element, expected_elements(range));
     });
-    if (bad == elements.end()) continue;
-    const std::int64_t position = bad - elements.begin();
-    const std::int64_t per_sample = std::ssize(elements) / inputs[number].shape()[0];
-    std::string expected = "0 to " + std::to_string(range.end - 1);
-    if (range.other && (*range.other < 0 || *range.other >= range.end))
-      expected += ", or " + std::to_string(*range.other) + ", which is left out";
-    throw Error(Errc::invalid_data,
-                "model " + quoted_text(plan.name) + ": input " +
-                    quoted_text(plan.inputs[number].name) + ": " + range.element + " " +
-                    std::to_string(*bad) + " at sample " + std::to_string(position / per_sample) +
-                    " of the " + (plan.training ? "step" : "run") + ": expected " + expected);
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].dtype() != DType::boolean) continue;
+    if (const auto bad = first_other<std::uint8_t>(inputs[i], [](auto byte) { return byte <= 1; }))
+      refuse_element(inputs[i], i, plan, *bad, "byte", "0 or 1, of which a bool is made");
   }
 }
 

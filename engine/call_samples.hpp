@@ -22,9 +22,9 @@ namespace penstock {
 std::int64_t samples_in(std::span<const Tensor> inputs, const graph::Plan& plan,
                         const DynamicLength& dynamic);
 
-/// Checks the elements of those of `inputs` that have a range in `plan`.
-/// @throws Error invalid_data, which names the input, the element and its sample, and says what was
-/// expected, for an element outside of the range.
+/// Checks the elements of those of `inputs` that have a range in `plan`, and that those of type
+/// bool are made of the bytes 0 and 1. @throws Error invalid_data, which names the input, the
+/// element and its sample, and says what was expected, for any other element.
 void expect_in_range(std::span<const Tensor> inputs, const graph::Plan& plan);
 
 /// Checks that a model with `options`, whose full call has the size `size`, takes a call of

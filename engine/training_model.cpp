@@ -1,5 +1,6 @@
 #include "penstock/training_model.hpp"
 
+#include <cstring>
 #include <utility>
 
 #include "engine/end_model.hpp"
@@ -13,6 +14,7 @@
 #include "engine/optimizer_state.hpp"
 #include "engine/rule_metadata.hpp"
 #include "graph/values/hosts_thread.hpp"
+#include "graph/values/memory.hpp"
 #include "graph/values/out_of_memory.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"
@@ -36,8 +38,11 @@ std::vector<NamedTensor> copied(const std::vector<NamedTensor>& state) {
   std::vector<NamedTensor> copies;
   for (const auto& [name, tensor] : state) {
     Tensor copy;
-    if (tensor && tensor.dtype() == DType::f32) copy = {tensor.shape(), tensor.as<float>()};
-    if (tensor && tensor.dtype() == DType::i64) copy = {tensor.shape(), tensor.as<std::int64_t>()};
+    if (tensor) {
+      const auto block = allocate_block(tensor.bytes());
+      if (tensor.bytes() > 0) std::memcpy(block.get(), tensor.raw(), tensor.bytes());
+      copy = Tensor::wrap(tensor.dtype(), tensor.shape(), block);
+    }
     copies.push_back({name, std::move(copy)});
   }
   return copies;

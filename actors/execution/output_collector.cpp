@@ -106,7 +106,7 @@ void OutputCollector::add(std::size_t output, std::int64_t replica, std::int64_t
     std::memcpy(place, tensor.raw(), tensor.bytes());
   else if (tensor.dtype() == DType::f32)
     add_elements<float>(place, tensor);
-  else
+  else  // A plan sums up no other type than these two.
     add_elements<std::int64_t>(place, tensor);
 }
 

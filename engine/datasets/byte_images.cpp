@@ -2,7 +2,6 @@
 
 #include <cstring>
 
-#include "engine/datasets/normalizer.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -11,9 +10,9 @@ namespace {
 class ByteImages : public Dataset {
  public:
   ByteImages(const Shape& image, std::vector<std::uint8_t> pixels, std::vector<std::uint8_t> labels,
-             const Normalization& normalization)
-      : normalizer_(normalization),
-        fields_(image_fields(image)),
+             const PixelFormat& format)
+      : writer_(format),
+        fields_(writer_.fields(image)),
         pixels_per_image_(static_cast<std::size_t>(image.elements())),
         pixels_(std::move(pixels)),
         labels_(std::move(labels)) {}
@@ -23,14 +22,13 @@ class ByteImages : public Dataset {
 
   void read(const SampleRequest& request, std::span<std::byte* const> destinations) const override {
     const auto i = static_cast<std::size_t>(request.index);
-    normalizer_.apply({pixels_.data() + i * pixels_per_image_, pixels_per_image_},
-                      reinterpret_cast<float*>(destinations[0]));
+    writer_.write({pixels_.data() + i * pixels_per_image_, pixels_per_image_}, destinations[0]);
     const std::int64_t label = labels_[i];
     std::memcpy(destinations[1], &label, sizeof label);
   }
 
  private:
-  Normalizer normalizer_;
+  PixelWriter writer_;
   std::vector<Field> fields_;
   std::size_t pixels_per_image_;
   std::vector<std::uint8_t> pixels_;
@@ -41,8 +39,8 @@ class ByteImages : public Dataset {
 
 std::shared_ptr<const Dataset> byte_images(const Shape& image, std::vector<std::uint8_t> pixels,
                                            std::vector<std::uint8_t> labels,
-                                           const Normalization& normalization) {
-  return std::make_shared<ByteImages>(image, std::move(pixels), std::move(labels), normalization);
+                                           const PixelFormat& format) {
+  return std::make_shared<ByteImages>(image, std::move(pixels), std::move(labels), format);
 }
 
 void check_labels(const std::string& path, std::span<const std::uint8_t> labels, int classes) {

@@ -1,5 +1,5 @@
-// byte_images() makes a dataset that keeps images with labels as bytes and normalizes them when
-// they are read. read_idx() and read_cifar10() use it.
+// byte_images() makes a dataset that keeps images with labels as bytes, and hands them out
+// normalized or as bytes. read_idx() and read_cifar10() use it.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,17 @@
 #include <string>
 #include <vector>
 
+#include "engine/datasets/normalizer.hpp"
 #include "penstock/dataset.hpp"
 
 namespace penstock {
 
-/// Returns a dataset with the fields image, f32 [channels,rows,columns], and label, i64 [].
+/// Returns a dataset with the fields of PixelWriter::fields().
 /// `pixels` has the pixels of one image after the other, of as many images as there are labels.
-/// @throws Error invalid_argument if check_normalization() refuses `normalization`.
+/// @throws Error invalid_argument if check_normalization() refuses the normalization of `format`.
 std::shared_ptr<const Dataset> byte_images(const Shape& image, std::vector<std::uint8_t> pixels,
                                            std::vector<std::uint8_t> labels,
-                                           const Normalization& normalization);
+                                           const PixelFormat& format);
 
 /// Checks that every label of the file at `path` is below `classes`.
 /// @throws Error invalid_data, which names the file and the first sample whose label is `classes`

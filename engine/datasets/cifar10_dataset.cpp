@@ -51,20 +51,33 @@ int last_training_file(const std::string& directory) {
   return number;
 }
 
-}  // namespace
-
-std::shared_ptr<const Dataset> read_cifar10(const std::vector<std::string>& files) {
+std::shared_ptr<const Dataset> read_cifar10_files(const std::vector<std::string>& files,
+                                                  const PixelFormat& format) {
   return on_hosts_thread("read_cifar10", [&] {
     if (files.empty())
       throw Error(Errc::invalid_argument, "read_cifar10: expected at least one file, got none");
     Records records;
     for (const std::string& file : files) append_records(file, records);
-    return byte_images({3, 32, 32}, std::move(records.pixels), std::move(records.labels), {});
+    return byte_images({3, 32, 32}, std::move(records.pixels), std::move(records.labels), format);
   });
+}
+
+}  // namespace
+
+std::shared_ptr<const Dataset> read_cifar10(const std::vector<std::string>& files) {
+  return read_cifar10_files(files, Normalization());
+}
+
+std::shared_ptr<const Dataset> read_cifar10(const std::vector<std::string>& files, AsBytes) {
+  return read_cifar10_files(files, std::nullopt);
 }
 
 std::shared_ptr<const Dataset> read_cifar10(const std::string& directory, Split split) {
   return read_cifar10(cifar10_files(directory, split));
+}
+
+std::shared_ptr<const Dataset> read_cifar10(const std::string& directory, Split split, AsBytes) {
+  return read_cifar10(cifar10_files(directory, split), as_bytes);
 }
 
 std::vector<std::string> cifar10_files(const std::string& directory, Split split) {

@@ -24,15 +24,26 @@ void check_headers(const IdxFile& images, const IdxFile& labels,
                                         to_string(*expected_image) + ", got " + to_string(image));
 }
 
-std::shared_ptr<const Dataset> read_files(const std::string& images, const std::string& labels,
-                                          const Normalization& normalization, int classes,
-                                          const std::optional<Shape>& expected_image) {
+std::shared_ptr<const Dataset> read_idx_files(const std::string& images, const std::string& labels,
+                                              const PixelFormat& format, int classes,
+                                              const std::optional<Shape>& expected_image) {
   IdxFile image_file(images, 3), label_file(labels, 1);
   check_headers(image_file, label_file, expected_image);
   std::vector<std::uint8_t> label_bytes = label_file.read_elements();
   check_labels(label_file.path(), label_bytes, classes);
   return byte_images({1, image_file.dims()[1], image_file.dims()[2]}, image_file.read_elements(),
-                     std::move(label_bytes), normalization);
+                     std::move(label_bytes), format);
+}
+
+std::shared_ptr<const Dataset> read_checked(const std::string& images, const std::string& labels,
+                                            const PixelFormat& format, int classes,
+                                            const std::optional<Shape>& expected_image) {
+  return on_hosts_thread("read_idx", [&] {
+    if (classes < 1)
+      throw Error(Errc::invalid_argument,
+                  "read_idx: expected at least 1 class, got " + std::to_string(classes));
+    return read_idx_files(images, labels, format, classes, expected_image);
+  });
 }
 
 }  // namespace
@@ -40,12 +51,13 @@ std::shared_ptr<const Dataset> read_files(const std::string& images, const std::
 std::shared_ptr<const Dataset> read_idx(const std::string& images, const std::string& labels,
                                         const Normalization& normalization, int classes,
                                         const std::optional<Shape>& expected_image) {
-  return on_hosts_thread("read_idx", [&] {
-    if (classes < 1)
-      throw Error(Errc::invalid_argument,
-                  "read_idx: expected at least 1 class, got " + std::to_string(classes));
-    return read_files(images, labels, normalization, classes, expected_image);
-  });
+  return read_checked(images, labels, normalization, classes, expected_image);
+}
+
+std::shared_ptr<const Dataset> read_idx(const std::string& images, const std::string& labels,
+                                        AsBytes, int classes,
+                                        const std::optional<Shape>& expected_image) {
+  return read_checked(images, labels, std::nullopt, classes, expected_image);
 }
 
 std::shared_ptr<const Dataset> read_idx(const std::string& directory, Split split,
@@ -53,6 +65,12 @@ std::shared_ptr<const Dataset> read_idx(const std::string& directory, Split spli
                                         const std::optional<Shape>& expected_image) {
   const std::vector<std::string> files = idx_files(directory, split);
   return read_idx(files[0], files[1], normalization, classes, expected_image);
+}
+
+std::shared_ptr<const Dataset> read_idx(const std::string& directory, Split split, AsBytes,
+                                        int classes, const std::optional<Shape>& expected_image) {
+  const std::vector<std::string> files = idx_files(directory, split);
+  return read_idx(files[0], files[1], as_bytes, classes, expected_image);
 }
 
 std::vector<std::string> idx_files(const std::string& directory, Split split) {

@@ -27,8 +27,20 @@ void Normalizer::apply(std::span<const std::uint8_t> bytes, float* destination) 
   std::transform(bytes.begin(), bytes.end(), destination, *this);
 }
 
-std::vector<Field> image_fields(const Shape& image) {
-  return {{"image", DType::f32, image}, {"label", DType::i64, {}}};
+PixelWriter::PixelWriter(const PixelFormat& format) {
+  if (format) normalizer_.emplace(*format);
+}
+
+std::vector<Field> PixelWriter::fields(const Shape& image) const {
+  return {{"image", normalizer_ ? DType::f32 : DType::u8, image}, {"label", DType::i64, {}}};
+}
+
+void PixelWriter::write(std::span<const std::uint8_t> pixels,
+                        std::byte* destination) const noexcept {
+  if (normalizer_)
+    normalizer_->apply(pixels, reinterpret_cast<float*>(destination));
+  else
+    std::ranges::copy(std::as_bytes(pixels), destination);
 }
 
 }  // namespace penstock

@@ -1,11 +1,14 @@
 // A Normalizer converts a byte of an image to the number that a network is given. It has a table
-// with the numbers of all 256 bytes.
+// with the numbers of all 256 bytes. A PixelWriter hands out images normalized or as bytes.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "penstock/dataset.hpp"
 
@@ -29,8 +32,24 @@ class Normalizer {
   std::array<float, 256> table_;
 };
 
-/// Returns the fields of an image with a label, which are image, f32 [channels,rows,columns], and
-/// label, i64 [].
-std::vector<Field> image_fields(const Shape& image);
+/// A PixelFormat says how images of bytes are handed out: normalized or, without a Normalization,
+/// as they are.
+using PixelFormat = std::optional<Normalization>;
+
+/// A PixelWriter writes the pixels of images, which are bytes, in one format.
+class PixelWriter {
+ public:
+  /// @throws Error as check_normalization().
+  explicit PixelWriter(const PixelFormat& format);
+
+  /// Returns the fields of an image with a label, which are image, f32 or u8
+  /// [channels,rows,columns], and label, i64 [].
+  std::vector<Field> fields(const Shape& image) const;
+  /// Writes `pixels` to `destination`, which has room for one element of the field per pixel.
+  void write(std::span<const std::uint8_t> pixels, std::byte* destination) const noexcept;
+
+ private:
+  std::optional<Normalizer> normalizer_;
+};
 
 }  // namespace penstock

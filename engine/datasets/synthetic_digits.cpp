@@ -107,8 +107,8 @@ Pixels draw_pixels(int digit, SampleDraws& draws) {
 
 class SyntheticDigits : public Dataset {
  public:
-  SyntheticDigits(std::int64_t count, std::uint64_t seed, const Normalization& normalization)
-      : count_(count), seed_(seed), normalizer_(normalization) {}
+  SyntheticDigits(std::int64_t count, std::uint64_t seed, const PixelFormat& format)
+      : count_(count), seed_(seed), writer_(format) {}
 
   std::int64_t size() const override { return count_; }
   const std::vector<Field>& fields() const override { return fields_; }
@@ -116,28 +116,36 @@ class SyntheticDigits : public Dataset {
   void read(const SampleRequest& request, std::span<std::byte* const> destinations) const override {
     SampleDraws draws(seed_, request.index);
     const std::int64_t label = draws.bits() % digits;
-    normalizer_.apply(draw_pixels(static_cast<int>(label), draws),
-                      reinterpret_cast<float*>(destinations[0]));
+    writer_.write(draw_pixels(static_cast<int>(label), draws), destinations[0]);
     std::memcpy(destinations[1], &label, sizeof label);
   }
 
  private:
   std::int64_t count_;
   std::uint64_t seed_;
-  Normalizer normalizer_;
-  std::vector<Field> fields_ = image_fields({1, side, side});
+  PixelWriter writer_;
+  std::vector<Field> fields_ = writer_.fields({1, side, side});
 };
+
+std::shared_ptr<const Dataset> digits_of(std::int64_t count, std::uint64_t seed,
+                                         const PixelFormat& format) {
+  return or_out_of_memory("synthetic_digits", [&]() -> std::shared_ptr<const Dataset> {
+    if (count < 0)
+      throw Error(Errc::invalid_argument,
+                  "synthetic_digits: expected a count of 0 or more, got " + std::to_string(count));
+    return std::make_shared<SyntheticDigits>(count, seed, format);
+  });
+}
 
 }  // namespace
 
 std::shared_ptr<const Dataset> synthetic_digits(std::int64_t count, std::uint64_t seed,
                                                 const Normalization& normalization) {
-  return or_out_of_memory("synthetic_digits", [&]() -> std::shared_ptr<const Dataset> {
-    if (count < 0)
-      throw Error(Errc::invalid_argument,
-                  "synthetic_digits: expected a count of 0 or more, got " + std::to_string(count));
-    return std::make_shared<SyntheticDigits>(count, seed, normalization);
-  });
+  return digits_of(count, seed, normalization);
+}
+
+std::shared_ptr<const Dataset> synthetic_digits(std::int64_t count, std::uint64_t seed, AsBytes) {
+  return digits_of(count, seed, std::nullopt);
 }
 
 }  // namespace penstock

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <cstring>
 
 #include "graph/values/out_of_memory.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/dataset.hpp"
 #include "penstock/error.hpp"
 
@@ -9,10 +11,12 @@ namespace {
 
 class TensorDataset : public Dataset {
  public:
-  explicit TensorDataset(std::vector<Tensor> tensors) : tensors_(std::move(tensors)) {
-    for (const Tensor& tensor : tensors_)
-      fields_.push_back({"tensor " + std::to_string(fields_.size()), tensor.dtype(),
-                         Shape(tensor.shape().dims().subspan(1))});
+  TensorDataset(std::vector<Tensor> tensors, std::vector<std::string> names)
+      : tensors_(std::move(tensors)) {
+    names.resize(tensors_.size());
+    for (std::size_t i = 0; i < tensors_.size(); ++i)
+      fields_.push_back(
+          {std::move(names[i]), tensors_[i].dtype(), Shape(tensors_[i].shape().dims().subspan(1))});
   }
 
   std::int64_t size() const override { return tensors_.front().shape()[0]; }
@@ -47,6 +51,28 @@ void check_rows(const std::vector<Tensor>& tensors, std::size_t number) {
     refuse(std::to_string(rows) + " samples, as tensor 0 has", to_string(tensor.shape()));
 }
 
+void check_names(const std::vector<std::string>& names, std::size_t tensors) {
+  const auto refuse = [](const std::string& text) {
+    throw Error(Errc::invalid_argument, "tensor_dataset: expected " + text);
+  };
+  if (names.size() != tensors)
+    refuse("a name for each of " + count_text(static_cast<std::int64_t>(tensors), "tensor") +
+           ", got " + std::to_string(names.size()));
+  for (const std::string& name : names) {
+    if (name.empty()) refuse("names of one letter or more, got \"\"");
+    if (std::ranges::count(names, name) > 1)
+      refuse("different names, got " + quoted_text(name) + " twice");
+  }
+}
+
+std::shared_ptr<const Dataset> checked_dataset(std::vector<Tensor> tensors,
+                                               std::vector<std::string> names) {
+  if (tensors.empty())
+    throw Error(Errc::invalid_data, "tensor_dataset: expected at least one tensor, got none");
+  for (std::size_t i = 0; i < tensors.size(); ++i) check_rows(tensors, i);
+  return std::make_shared<TensorDataset>(std::move(tensors), std::move(names));
+}
+
 class FirstSamples : public Dataset {
  public:
   FirstSamples(std::shared_ptr<const Dataset> dataset, std::int64_t count)
@@ -66,11 +92,15 @@ class FirstSamples : public Dataset {
 }  // namespace
 
 std::shared_ptr<const Dataset> tensor_dataset(std::vector<Tensor> tensors) {
-  return or_out_of_memory("tensor_dataset", [&]() -> std::shared_ptr<const Dataset> {
-    if (tensors.empty())
-      throw Error(Errc::invalid_data, "tensor_dataset: expected at least one tensor, got none");
-    for (std::size_t i = 0; i < tensors.size(); ++i) check_rows(tensors, i);
-    return std::make_shared<TensorDataset>(std::move(tensors));
+  return or_out_of_memory("tensor_dataset",
+                          [&] { return checked_dataset(std::move(tensors), {}); });
+}
+
+std::shared_ptr<const Dataset> tensor_dataset(std::vector<Tensor> tensors,
+                                              std::vector<std::string> names) {
+  return or_out_of_memory("tensor_dataset", [&] {
+    check_names(names, tensors.size());
+    return checked_dataset(std::move(tensors), std::move(names));
   });
 }
 

@@ -7,6 +7,7 @@
 
 #include "engine/datasets/normalizer.hpp"
 #include "graph/ir/random.hpp"
+#include "graph/values/element_type.hpp"
 #include "graph/values/hosts_thread.hpp"
 #include "graph/values/number_range.hpp"
 #include "graph/values/out_of_memory.hpp"
@@ -20,39 +21,46 @@ struct ImageSize {
   std::int64_t channels = 0;
   std::int64_t rows = 0;
   std::int64_t columns = 0;
+  DType dtype = DType::f32;
 };
 
-ImageSize image_size(const std::string& subject, const std::shared_ptr<const Dataset>& dataset) {
+/// Returns the size of the images of `dataset`, and checks that they are f32 or, if `bytes` says
+/// so, u8.
+ImageSize image_size(const std::string& subject, const std::shared_ptr<const Dataset>& dataset,
+                     bool bytes = false) {
   if (!dataset) throw Error(Errc::invalid_argument, subject + ": expected a dataset, got none");
   const auto fields = call_host([&]() -> std::vector<Field> { return dataset->fields(); });
   if (fields.empty())
     throw Error(Errc::shape_mismatch,
                 subject + ": expected an image as first field, got no fields");
   const Field& field = fields.front();
-  if (field.dtype != DType::f32 || field.shape.rank() != 3)
+  const bool fits = field.dtype == DType::f32 || (bytes && field.dtype == DType::u8);
+  if (!fits || field.shape.rank() != 3)
     throw Error(Errc::shape_mismatch,
-                subject + ": expected f32 [channels,rows,columns] as first field, got " +
-                    quoted_text(field.name) + " " + std::string(to_string(field.dtype)) + " " +
-                    to_string(field.shape));
-  return {field.shape[0], field.shape[1], field.shape[2]};
+                subject + ": expected f32 " + (bytes ? "or u8 " : "") +
+                    "[channels,rows,columns] as first field, got " +
+                    (field.name.empty() ? "" : quoted_text(field.name) + " ") +
+                    std::string(to_string(field.dtype)) + " " + to_string(field.shape));
+  return {field.shape[0], field.shape[1], field.shape[2], field.dtype};
 }
 
 /// A Transformed is a dataset that reads a sample of another dataset and then changes the sample's
-/// image.
+/// image, which may be of u8 if `bytes` says so.
 class Transformed : public Dataset {
  public:
-  Transformed(const std::string& subject, std::shared_ptr<const Dataset> dataset)
-      : size_(image_size(subject, dataset)), dataset_(std::move(dataset)) {}
+  Transformed(const std::string& subject, std::shared_ptr<const Dataset> dataset,
+              bool bytes = false)
+      : size_(image_size(subject, dataset, bytes)), dataset_(std::move(dataset)) {}
 
   std::int64_t size() const override { return dataset_->size(); }
   const std::vector<Field>& fields() const override { return dataset_->fields(); }
   void read(const SampleRequest& request, std::span<std::byte* const> destinations) const override {
     call_host([&] { dataset_->read(request, destinations); });
-    change(request, reinterpret_cast<float*>(destinations[0]));
+    change(request, destinations[0]);
   }
 
  protected:
-  virtual void change(const SampleRequest& request, float* image) const = 0;
+  virtual void change(const SampleRequest& request, std::byte* image) const = 0;
   const ImageSize& image() const noexcept { return size_; }
 
  private:
@@ -93,7 +101,8 @@ class Normalized : public Transformed {
                                               std::to_string(normalization.std.size()));
   }
 
-  void change(const SampleRequest&, float* image_data) const override {
+  void change(const SampleRequest&, std::byte* bytes) const override {
+    auto* image_data = reinterpret_cast<float*>(bytes);
     const std::int64_t pixels = image().rows * image().columns;
     for (const Channel& channel : channels_) {
       std::transform(image_data, image_data + pixels, image_data,
@@ -108,16 +117,19 @@ class Normalized : public Transformed {
 class Flipped : public Transformed {
  public:
   Flipped(std::shared_ptr<const Dataset> dataset, const RandomFlip& flip)
-      : Transformed("random_horizontal_flip", std::move(dataset)), flip_(flip) {
+      : Transformed("random_horizontal_flip", std::move(dataset), true), flip_(flip) {
     check_number("random_horizontal_flip.probability", flip.probability, {0, 1});
   }
 
  private:
-  void change(const SampleRequest& request, float* image_data) const override {
+  void change(const SampleRequest& request, std::byte* bytes) const override {
     const std::uint32_t bits = draw("random_horizontal_flip", flip_.seed, request)[0];
     if (!(graph::to_unit(bits) < static_cast<float>(flip_.probability))) return;
-    for (std::int64_t row = 0; row < image().channels * image().rows; ++row)
-      std::reverse(image_data + row * image().columns, image_data + (row + 1) * image().columns);
+    with_element_type(image().dtype, [&]<class T>() {
+      T* const image_data = reinterpret_cast<T*>(bytes);
+      for (std::int64_t row = 0; row < image().channels * image().rows; ++row)
+        std::reverse(image_data + row * image().columns, image_data + (row + 1) * image().columns);
+    });
   }
 
   RandomFlip flip_;
@@ -128,7 +140,7 @@ class Flipped : public Transformed {
 class Cropped : public Dataset {
  public:
   Cropped(std::shared_ptr<const Dataset> dataset, const RandomCrop& crop)
-      : size_(image_size("random_crop", dataset)),
+      : size_(image_size("random_crop", dataset, true)),
         crop_(crop),
         dataset_(std::move(dataset)),
         fields_(call_host([&]() -> std::vector<Field> { return dataset_->fields(); })) {
@@ -141,12 +153,14 @@ class Cropped : public Dataset {
   std::int64_t size() const override { return dataset_->size(); }
   const std::vector<Field>& fields() const override { return fields_; }
   void read(const SampleRequest& request, std::span<std::byte* const> destinations) const override {
-    std::vector<float> whole(static_cast<std::size_t>(size_.channels * size_.rows * size_.columns));
-    std::vector<std::byte*> inner(destinations.begin(), destinations.end());
-    inner[0] = reinterpret_cast<std::byte*>(whole.data());
-    call_host([&] { dataset_->read(request, inner); });
-    copy_window(whole, draw("random_crop", crop_.seed, request),
-                reinterpret_cast<float*>(destinations[0]));
+    with_element_type(size_.dtype, [&]<class T>() {
+      std::vector<T> whole(static_cast<std::size_t>(size_.channels * size_.rows * size_.columns));
+      std::vector<std::byte*> inner(destinations.begin(), destinations.end());
+      inner[0] = reinterpret_cast<std::byte*>(whole.data());
+      call_host([&] { dataset_->read(request, inner); });
+      copy_window(whole, draw("random_crop", crop_.seed, request),
+                  reinterpret_cast<T*>(destinations[0]));
+    });
   }
 
  private:
@@ -163,8 +177,9 @@ class Cropped : public Dataset {
     return static_cast<std::int64_t>(bits % places) - crop_.padding;
   }
 
-  void copy_window(const std::vector<float>& whole, const std::array<std::uint32_t, 4>& draws,
-                   float* destination) const {
+  template <class T>
+  void copy_window(const std::vector<T>& whole, const std::array<std::uint32_t, 4>& draws,
+                   T* destination) const {
     const std::int64_t top =
         offset(std::uint64_t{draws[0]} << 32 | draws[1], size_.rows, crop_.rows);
     const std::int64_t left =
@@ -178,10 +193,11 @@ class Cropped : public Dataset {
   }
 
   /// Copies a row of the image, or a row of the padding if `source` is null.
-  void copy_row(const float* source, std::int64_t left, float* destination) const {
+  template <class T>
+  void copy_row(const T* source, std::int64_t left, T* destination) const {
     const std::int64_t begin = std::clamp<std::int64_t>(-left, 0, crop_.columns);
     const std::int64_t end = std::clamp<std::int64_t>(size_.columns - left, begin, crop_.columns);
-    std::fill_n(destination, crop_.columns, 0.0f);
+    std::fill_n(destination, crop_.columns, T{});
     if (source && begin < end)
       std::copy(source + left + begin, source + left + end, destination + begin);
   }

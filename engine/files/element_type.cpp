@@ -16,11 +16,10 @@ struct TypeRow {
 };
 
 /// `type_rows` has a row for each ElementType, in their order.
-constexpr TypeRow type_rows[] = {{"F32", 4, DType::f32},
-                                 {"I64", 8, DType::i64},
-                                 {"F16", 2, DType::f32},
-                                 {"BF16", 2, DType::f32},
-                                 {"F64", 8, DType::f32}};
+constexpr TypeRow type_rows[] = {{"F32", 4, DType::f32},      {"I64", 8, DType::i64},
+                                 {"U8", 1, DType::u8},        {"I32", 4, DType::i32},
+                                 {"BOOL", 1, DType::boolean}, {"F16", 2, DType::f32},
+                                 {"BF16", 2, DType::f32},     {"F64", 8, DType::f32}};
 
 const TypeRow& row_of(ElementType type) {
   return type_rows[static_cast<std::size_t>(type)];
@@ -67,7 +66,9 @@ std::string_view name_of(ElementType type) {
 }
 
 ElementType element_type_of(DType dtype) {
-  return dtype == DType::f32 ? ElementType::f32 : ElementType::i64;
+  // The types of tensors come first, each as it is.
+  const auto row = std::ranges::find(type_rows, dtype, &TypeRow::dtype);
+  return static_cast<ElementType>(row - std::begin(type_rows));
 }
 
 std::size_t size_of(ElementType type) {

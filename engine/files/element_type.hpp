@@ -12,7 +12,7 @@
 
 namespace penstock {
 
-enum class ElementType : std::uint8_t { f32, i64, f16, bf16, f64 };
+enum class ElementType : std::uint8_t { f32, i64, u8, i32, boolean, f16, bf16, f64 };
 
 /// Returns the type that a file calls `name`, such as "BF16", or nothing if there is none.
 std::optional<ElementType> element_type(std::string_view name);

@@ -34,9 +34,10 @@ struct RawEntry {
 
 ElementType type_of(const RawEntry& entry) {
   if (const std::optional<ElementType> type = element_type(*entry.dtype)) return *type;
-  throw Error(Errc::unsupported, "tensor " + quoted_name(entry.name) +
-                                     ": expected dtype F32, I64, F16, BF16 or F64, got " +
-                                     quoted_name(*entry.dtype));
+  throw Error(Errc::unsupported,
+              "tensor " + quoted_name(entry.name) +
+                  ": expected dtype F32, I64, U8, I32, BOOL, F16, BF16 or F64, got " +
+                  quoted_name(*entry.dtype));
 }
 
 Shape shape_of(const RawEntry& entry) {

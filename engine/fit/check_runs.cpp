@@ -25,7 +25,7 @@ void check_last_run(const InferenceModel& model, std::int64_t samples, const std
 
 void check_runs(const InferenceModel& model, const DataLoader& data, const InferenceFields& fields,
                 const std::string& subject) {
-  fields.check(data.fields().size(), subject);
+  fields.check(subject);
   // It is unknown how large the batches of a batch sampler, or of a stream without a size, will be.
   if (data.has_batch_sampler() || data.batches() == 0) return;
   if (data.batches() != 1) check_last_run(model, data.samples_per_batch(), subject);

@@ -24,7 +24,8 @@ struct MatrixCounter {
   ConfusionMatrix matrix = {};
 
   void add(const StepResult& result, const Batch& batch) {
-    matrix.add(result.output(output), labels_of(metric, result.rows, batch), options.threshold);
+    matrix.add(result.output(output), labels_of(metric, result.rows, last_field(batch)),
+               options.threshold);
   }
   void merge(const MatrixCounter& other) { matrix += other.matrix; }
   double value() const { return (matrix.*number)(options); }

@@ -7,6 +7,7 @@
 #include "engine/fit/announced_steps.hpp"
 #include "engine/fit/check_fit.hpp"
 #include "engine/fit/evaluate.hpp"
+#include "engine/fit/field_match.hpp"
 #include "engine/fit/fields.hpp"
 #include "engine/fit/hosts_error.hpp"
 #include "engine/fit/scores.hpp"
@@ -41,6 +42,7 @@ class Fitting {
   Fitting(FitModels& models, DataLoader& data, const FitOptions& options, std::stop_token stop)
       : model_(models.training),
         data_(data),
+        fields_("fit: data", model_.inputs(), data.fields()),
         validation_model_(models.validation),
         first_update_(model_.updates()),
         options_(options),
@@ -197,7 +199,7 @@ class Fitting {
   std::optional<StepResult> trained(const Batch& batch) {
     if (!first_step_) first_step_.emplace();
     std::optional<StepResult> result =
-        unless_cancelled([&] { return model_.step(first_fields(batch, model_.inputs()), stop_); });
+        unless_cancelled([&] { return model_.step(fields_.of(batch), stop_); });
     if (!result) return result;
     seconds_ = first_step_->seconds() - evaluating_seconds_;
     samples_ += batch.front().shape()[0];
@@ -247,6 +249,7 @@ class Fitting {
 
   TrainingModel& model_;
   DataLoader& data_;
+  const FieldMatch fields_;
   std::optional<InferenceModel>& validation_model_;
   const std::uint64_t first_update_;
   const FitOptions& options_;

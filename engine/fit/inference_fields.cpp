@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/fit/field_match.hpp"
 #include "engine/fit/fields.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"
@@ -31,8 +32,9 @@ InferenceFields::InferenceFields(const InferenceModel& model,
                                  const std::vector<Field>& batch_fields,
                                  const std::vector<std::string>& inputs,
                                  const std::vector<std::string>& of_step)
-    : inputs_(inputs) {
-  if (place_among(names_of(batch_fields)) || place_among(of_step)) return;
+    : inputs_(inputs), fields_(batch_fields) {
+  by_name_ = place_among(names_of(batch_fields));
+  if (by_name_ || place_among(of_step)) return;
   if (!place_among(model.training_inputs())) place_among(inputs_);
 }
 
@@ -49,7 +51,9 @@ bool InferenceFields::place_among(const std::vector<std::string>& names) {
   return true;
 }
 
-void InferenceFields::check(std::size_t fields, const std::string& subject) const {
+void InferenceFields::check(const std::string& subject) const {
+  const std::size_t fields = fields_.size();
+  if (!by_name_) expect_in_place(subject, fields < whole_.size() ? inputs_ : whole_, fields_);
   if (in_front_ || fields <= inputs_.size() || fields >= whole_.size()) return;
   throw Error(Errc::invalid_argument, subject +
                                           ": expected batches of the fields that training "

@@ -25,9 +25,10 @@ class InferenceFields {
   InferenceFields(const InferenceModel& model, const std::vector<Field>& batch_fields,
                   const std::vector<std::string>& inputs, const std::vector<std::string>& of_step);
 
-  /// Checks that batches with `fields` fields can be taken. @throws Error invalid_argument, whose
-  /// text begins with `subject`, if they are neither batches of inference nor of training.
-  void check(std::size_t fields, const std::string& subject) const;
+  /// Checks that batches of the loader can be taken. @throws Error invalid_argument, whose text
+  /// begins with `subject`, if they are neither batches of inference nor of training, and as
+  /// expect_in_place().
+  void check(const std::string& subject) const;
   /// Returns the fields of a batch that are the inputs, and are valid until the next call. check()
   /// must have accepted the batch's number of fields. If the batch has too few fields, all of them
   /// are returned, and the model's call reports what is missing.
@@ -37,6 +38,8 @@ class InferenceFields {
   bool place_among(const std::vector<std::string>& names);
 
   std::vector<std::string> inputs_;
+  std::vector<Field> fields_;
+  bool by_name_ = false;                // `by_name_` says whether all inputs are names of fields.
   std::vector<std::string> whole_;      // `whole_` has the names of all fields of a batch.
   std::vector<std::size_t> positions_;  // `positions_` has the positions of the inputs in `whole_`.
   bool in_front_ = false;

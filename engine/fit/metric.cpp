@@ -9,6 +9,7 @@
 #include "graph/values/canonical_floats.hpp"
 #include "graph/values/hosts_thread.hpp"
 #include "graph/values/out_of_memory.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -46,6 +47,21 @@ struct PerplexityCounter {
   double value() const { return std::exp(loss.mean()); }
 };
 
+/// Returns the accuracy of the output called `output`, for the labels that `labels_in(batch)`
+/// returns.
+Metric accuracy_by(const std::string& output, const auto& labels_in) {
+  const auto score = [output, labels_in](const StepResult& result, const Batch& batch) {
+    const Tensor& scores = result.output(output);
+    const Tensor labels = labels_of(accuracy_name, result.rows, labels_in(batch));
+    const std::int64_t correct = counted_correct(scores, labels);
+    return Score{static_cast<double>(correct), scores.shape()[0]};
+  };
+  return mean_metric(accuracy_name, score, [output](const StepResult& outline) {
+    outline.output(output);
+    expect_single_samples(accuracy_name, outline.rows);
+  });
+}
+
 }  // namespace
 
 Score& Score::operator+=(const Score& other) noexcept {
@@ -65,16 +81,16 @@ std::int64_t count_correct(const Tensor& scores, const Tensor& labels) {
 }
 
 Metric accuracy(const std::string& output) {
+  return or_out_of_memory("accuracy", [&] { return accuracy_by(output, last_field); });
+}
+
+Metric accuracy(const std::string& output, std::size_t labels) {
   return or_out_of_memory("accuracy", [&] {
-    const auto score = [output](const StepResult& result, const Batch& batch) {
-      const Tensor& scores = result.output(output);
-      const Tensor labels = labels_of(accuracy_name, result.rows, batch);
-      const std::int64_t correct = counted_correct(scores, labels);
-      return Score{static_cast<double>(correct), scores.shape()[0]};
-    };
-    return mean_metric(accuracy_name, score, [output](const StepResult& outline) {
-      outline.output(output);
-      expect_single_samples(accuracy_name, outline.rows);
+    return accuracy_by(output, [labels](const Batch& batch) {
+      if (labels < batch.size()) return batch[labels];
+      throw Error(Errc::invalid_argument, "accuracy: expected labels in field " +
+                                              std::to_string(labels) + ", got a batch of " +
+                                              count_text(std::ssize(batch), "field"));
     });
   });
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "engine/fit/check_runs.hpp"
 #include "engine/fit/fields.hpp"
@@ -21,6 +22,13 @@ class Predictions {
  public:
   Predictions(InferenceModel& model, PredictionInputs& inputs) : model_(model), inputs_(inputs) {}
 
+  /// Runs the model on the rows of a batch from which `fields` chooses the inputs, in as many calls
+  /// as it takes.
+  void run_batch(const Batch& batch, InferenceFields& fields, const std::stop_token& stop) {
+    in_runs(batch, batch.front().shape()[0], model_.samples_per_run(),
+            [&](const Batch& part) { run(fields.of(part), part.front().shape()[0], stop); });
+  }
+
   /// Runs the model on the caller's `callers_inputs` for `samples` samples, and keeps the
   /// prediction.
   void run(std::span<const Tensor> callers_inputs, std::int64_t samples,
@@ -31,12 +39,18 @@ class Predictions {
       if (inputs_.returns(i)) add(kept++, std::move(result.outputs[i]), samples);
   }
 
-  bool empty() const { return parts_.empty(); }
-
   std::vector<NamedTensor> joined() const {
     std::vector<NamedTensor> outputs;
     for (std::size_t i = 0; i < parts_.size(); ++i)
       outputs.push_back({names_[i], join_rows(parts_[i])});
+    return outputs;
+  }
+
+  /// Returns what joined() returns, and is empty then.
+  std::vector<NamedTensor> take() {
+    std::vector<NamedTensor> outputs = joined();
+    parts_.clear();
+    names_.clear();
     return outputs;
   }
 
@@ -88,19 +102,39 @@ std::int64_t samples_in(const std::vector<Tensor>& inputs) {
 }
 
 /// Calls `run` with the model, the PredictionInputs of a caller who has `count` inputs, and empty
-/// Predictions. Returns what `run` has added to the predictions. All this counts as one call of the
-/// model.
-std::vector<NamedTensor> predicting(InferenceModel& model, std::size_t count, const auto& run) {
-  return or_out_of_memory("predict", [&] {
+/// Predictions. Returns what `run` returns. All this counts as one call of the model, `name`.
+auto predicting(InferenceModel& model, const char* name, std::size_t count, const auto& run) {
+  return or_out_of_memory(name, [&] {
     const auto calls = ModelAccess::calls(model);
-    const ModelCall call(*calls, "predict");
+    const ModelCall call(*calls, name);
     InferenceModel kept = ModelAccess::handle(model);  // The host's functions may destroy `model`.
     expect_own_inputs(kept);
     PredictionInputs inputs(kept, count);
     Predictions predictions(kept, inputs);
-    run(kept, inputs, predictions);
-    return predictions.joined();
+    return run(kept, inputs, predictions);
   });
+}
+
+/// Calls `use(samples)` after each batch of an epoch of `data`, whose samples' predictions have
+/// then been added to `predictions`, until `use` returns false.
+void predict_epoch(InferenceModel& model, DataLoader& data, const PredictionInputs& inputs,
+                   Predictions& predictions, const char* name, const std::stop_token& stop,
+                   const auto& use) {
+  InferenceFields fields(model, data.fields(), inputs.names(), {});
+  check_runs(model, data, fields, std::string(name) + ": data");
+  LoaderNote note(model);
+  note.tell(data);
+  data.start_epoch();
+  bool goes_on = true, any = false;
+  while (goes_on) {
+    const std::optional<Batch> batch = data.next(stop);
+    if (!batch) break;
+    any = true;
+    predictions.run_batch(*batch, fields, stop);
+    goes_on = use(batch->front().shape()[0]);
+  }
+  if (!any) refuse_empty(name);
+  note.tell(data);
 }
 
 }  // namespace
@@ -108,19 +142,35 @@ std::vector<NamedTensor> predicting(InferenceModel& model, std::size_t count, co
 std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data, std::stop_token stop) {
   const auto run = [&](InferenceModel& kept, const PredictionInputs& inputs,
                        Predictions& predictions) {
-    InferenceFields fields(kept, data.fields(), inputs.names(), {});
-    check_runs(kept, data, fields, "predict: data");
-    LoaderNote note(kept);
-    note.tell(data);
-    data.start_epoch();
-    while (const std::optional<Batch> batch = data.next(stop))
-      in_runs(*batch, batch->front().shape()[0], kept.samples_per_run(), [&](const Batch& part) {
-        predictions.run(fields.of(part), part.front().shape()[0], stop);
-      });
-    if (predictions.empty()) refuse_empty("predict");
-    note.tell(data);
+    predict_epoch(kept, data, inputs, predictions, "predict", stop,
+                  [](std::int64_t) { return true; });
+    return predictions.joined();
   };
-  return predicting(model, data.fields().size(), run);
+  return predicting(model, "predict", data.fields().size(), run);
+}
+
+std::vector<NamedTensor> predict(InferenceModel& model,
+                                 std::shared_ptr<const IterableDataset> dataset,
+                                 std::stop_token stop) {
+  DataLoader data(std::move(dataset), model.samples_per_run(), {.drop_last = false, .workers = 1});
+  return predict(model, data, std::move(stop));
+}
+
+std::int64_t predict_batches(
+    InferenceModel& model, DataLoader& data,
+    const std::function<Next(const std::vector<NamedTensor>& outputs)>& on_outputs,
+    std::stop_token stop) {
+  const auto run = [&](InferenceModel& kept, const PredictionInputs& inputs,
+                       Predictions& predictions) {
+    std::int64_t samples = 0;
+    predict_epoch(kept, data, inputs, predictions, "predict_batches", stop, [&](std::int64_t more) {
+      samples += more;
+      const std::vector<NamedTensor> outputs = predictions.take();
+      return call_host([&] { return on_outputs(outputs); }) == Next::go_on;
+    });
+    return samples;
+  };
+  return predicting(model, "predict_batches", data.fields().size(), run);
 }
 
 std::vector<NamedTensor> predict(InferenceModel& model, const std::vector<Tensor>& inputs,
@@ -130,8 +180,9 @@ std::vector<NamedTensor> predict(InferenceModel& model, const std::vector<Tensor
     in_runs(inputs, samples, kept.samples_per_run(), [&](const std::vector<Tensor>& part) {
       predictions.run(part, samples_in(part), stop);
     });
+    return predictions.joined();
   };
-  return predicting(model, inputs.size(), run);
+  return predicting(model, "predict", inputs.size(), run);
 }
 
 }  // namespace penstock

@@ -38,7 +38,7 @@ class AucCounter {
   explicit AucCounter(const std::string& output) : output_(output) {}
 
   void add(const StepResult& result, const Batch& batch) {
-    const Tensor labels = labels_of(auc_name, result.rows, batch);
+    const Tensor labels = labels_of(auc_name, result.rows, last_field(batch));
     const ScoredSamples samples =
         scored_samples(auc_name, result.output(output_), labels, ScoreShapes::rows_or_numbers);
     expect_two_classes(samples);

@@ -23,7 +23,22 @@ bool are_scores(const Tensor& scores, ScoreShapes shapes) {
 }
 
 bool are_labels(const Tensor& labels) {
-  return labels && labels.dtype() == DType::i64 && labels.shape().rank() == 1;
+  if (!labels || labels.shape().rank() != 1) return false;
+  const DType dtype = labels.dtype();
+  return dtype == DType::i64 || dtype == DType::i32 || dtype == DType::u8;
+}
+
+/// Returns the last `count` elements of `labels`, which are of the type T.
+template <class T>
+std::vector<std::int64_t> last_elements(const Tensor& labels, std::size_t count) {
+  const auto elements = labels.as<T>().last(count);
+  return {elements.begin(), elements.end()};
+}
+
+std::vector<std::int64_t> last_labels(const Tensor& labels, std::size_t count) {
+  if (labels.dtype() == DType::u8) return last_elements<std::uint8_t>(labels, count);
+  if (labels.dtype() == DType::i32) return last_elements<std::int32_t>(labels, count);
+  return last_elements<std::int64_t>(labels, count);
 }
 
 /// Returns the last round of each `rows.period` rounds of `labels`, or all of `labels` if they have
@@ -53,12 +68,12 @@ ScoredSamples scored_samples(std::string_view subject, const Tensor& scores, con
     throw Error(Errc::shape_mismatch,
                 std::string(subject) + ": expected scores f32 [N,classes]" +
                     (shapes == ScoreShapes::rows_or_numbers ? " or [N]" : "") +
-                    " and labels i64 [M] with N <= M, got " + text_of(scores) + " and " +
-                    text_of(labels));
+                    " and labels i64 [M], or i32 or u8, with N <= M, got " + text_of(scores) +
+                    " and " + text_of(labels));
   const Shape& shape = scores.shape();
   return {.scores = scores.as<float>(),
           .columns = shape.rank() == 2 ? static_cast<std::size_t>(shape[1]) : 1,
-          .labels = labels.as<std::int64_t>().last(static_cast<std::size_t>(shape[0]))};
+          .labels = last_labels(labels, static_cast<std::size_t>(shape[0]))};
 }
 
 std::int64_t highest(std::span<const float> scores) {
@@ -78,9 +93,12 @@ void expect_single_samples(std::string_view subject, const OutputRows& rows) {
                     std::to_string(rows.copies) + " replicas");
 }
 
-Tensor labels_of(std::string_view subject, const OutputRows& rows, const Batch& batch) {
+Tensor last_field(const Batch& batch) {
+  return batch.empty() ? Tensor() : batch.back();
+}
+
+Tensor labels_of(std::string_view subject, const OutputRows& rows, const Tensor& labels) {
   expect_single_samples(subject, rows);
-  const Tensor labels = batch.empty() ? Tensor() : batch.back();
   if (rows.mode != OutputMode::every_n || !labels || labels.shape().rank() != 1) return labels;
   return every_nth(subject, rows, labels);
 }

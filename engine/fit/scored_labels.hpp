@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "penstock/data_loader.hpp"
 #include "penstock/training_model.hpp"
@@ -16,7 +17,7 @@ namespace penstock {
 struct ScoredSamples {
   std::span<const float> scores;
   std::size_t columns = 1;
-  std::span<const std::int64_t> labels;
+  std::vector<std::int64_t> labels;
 
   std::size_t size() const { return labels.size(); }
   /// Returns the scores of sample number `sample`.
@@ -31,8 +32,8 @@ enum class ScoreShapes : std::uint8_t {
   rows_or_numbers,  ///< The shape is [N,classes] or [N].
 };
 
-/// Returns the samples with these scores and labels. If there are fewer scores than labels, the
-/// scores belong to the last labels.
+/// Returns the samples with these scores and labels, which are i64, i32 or u8. If there are fewer
+/// scores than labels, the scores belong to the last labels.
 /// @throws Error shape_mismatch, whose text begins with `subject`, for tensors of other types or
 /// shapes.
 ScoredSamples scored_samples(std::string_view subject, const Tensor& scores, const Tensor& labels,
@@ -45,9 +46,11 @@ std::int64_t highest(std::span<const float> scores);
 /// text begins with `subject`, if it does not.
 void expect_single_samples(std::string_view subject, const OutputRows& rows);
 
-/// Returns the last field of `batch`, or the part of it whose last rows belong to the rows of the
-/// outputs. The result is an empty tensor if the batch has no field.
+/// Returns the last field of `batch`, or an empty tensor if there is none.
+Tensor last_field(const Batch& batch);
+
+/// Returns `labels`, or the part of them whose last rows belong to the rows of the outputs.
 /// @throws Error as expect_single_samples(); invalid_argument for rows that no call has.
-Tensor labels_of(std::string_view subject, const OutputRows& rows, const Batch& batch);
+Tensor labels_of(std::string_view subject, const OutputRows& rows, const Tensor& labels);
 
 }  // namespace penstock

@@ -22,8 +22,9 @@ void check_batch_of(const Field& field, std::int64_t rows) try {
   dims.insert(dims.end(), field.shape.begin(), field.shape.end());
   static_cast<void>(Shape(dims));
 } catch (const Error& error) {
+  const std::string name = field.name.empty() ? "" : quoted_text(field.name) + " ";
   throw Error(Errc::invalid_argument, "data loader: " + std::to_string(rows) + " samples of " +
-                                          quoted_text(field.name) + " " + to_string(field.shape) +
+                                          name + to_string(field.shape) +
                                           " make no batch: " + error.what());
 }
 

@@ -5,6 +5,7 @@
 
 #include "engine/names/known_names.hpp"
 #include "graph/ir/append.hpp"
+#include "graph/ops/casts/casts.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 #include "penstock/ipu_order.hpp"
@@ -20,6 +21,11 @@ Shape one_sample(const Shape& sample) {
   std::vector<std::int64_t> dims{1};
   dims.insert(dims.end(), sample.begin(), sample.end());
   return Shape(dims);
+}
+
+/// Returns whether elements of type `dtype` are taken for indices once they are i64.
+bool widens(DType dtype) {
+  return dtype == DType::u8 || dtype == DType::i32;
 }
 
 std::string stage_name(int number) {
@@ -110,6 +116,9 @@ graph::ValueId NetworkBuilder::node(const graph::Op& op, std::vector<graph::Valu
   const std::string unused = name.empty() ? names_.numbered(graph_, op) : name;
   expect_new(names_.has_node(graph_, unused), op.name, unused);
   Draft draft(*this);
+  for (const std::size_t i : op.index_inputs)
+    if (i < inputs.size() && widens(graph_.type(inputs[i]).dtype))
+      inputs[i] = node(graph::to_i64, {inputs[i]});
   const auto id =
       graph::append_unnamed(graph_, op, std::move(inputs), std::move(attributes), unused);
   const auto position = static_cast<std::size_t>(id);

@@ -42,7 +42,8 @@ class NetworkBuilder {
   graph::ValueId variable(const std::string& name, const Shape& shape,
                           const Initializer& initializer, graph::ValueKind kind);
   /// Adds a node of the innermost open block, and returns its first output. If `name` is empty, the
-  /// node gets a name that is not in use.
+  /// node gets a name that is not in use. Inputs of u8 and i32 at Op::index_inputs are widened to
+  /// i64 by nodes of their own.
   graph::ValueId node(const graph::Op& op, std::vector<graph::ValueId> inputs,
                       graph::Attributes attributes = {}, const std::string& name = "");
   void output(const std::string& name, graph::ValueId value);

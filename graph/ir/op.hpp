@@ -89,13 +89,13 @@ struct OpSample {
   Attributes attributes = {};
   double low = -1;  ///< Elements of f32 inputs are drawn from [low, high).
   double high = 1;
-  std::int64_t labels = 0;  ///< Elements of i64 inputs are drawn from [0, labels).
+  std::int64_t labels = 0;  ///< Elements of inputs of other types are drawn from [0, labels).
   /// `constants` are the positions of the f32 inputs that get no gradient by definition.
   std::vector<std::size_t> constants = {};
 };
 
-/// An IndexRange says which elements a node takes in its i64 input number `input`: 0 to `end` - 1,
-/// and `other` if there is one.
+/// An IndexRange says which elements a node takes in its input number `input`, which is i64 or of
+/// another type of integers: 0 to `end` - 1, and `other` if there is one.
 struct IndexRange {
   std::size_t input;
   std::int64_t end;
@@ -166,6 +166,9 @@ struct Op {
   /// are checked before a call begins, because a kernel that refuses an element ends the model.
   /// Null says that nothing is checked before a call.
   std::vector<IndexRange> (*index_ranges)(const Attributes&, Types inputs) = nullptr;
+  /// `index_inputs` are the positions where the op has, or may have, an input of indices, labels or
+  /// lengths, which is i64. A layer may be given u8 or i32 there: a node of to_i64 then widens it.
+  std::vector<std::size_t> index_inputs = {};
   /// `keeps_elements` says whether every element of every input is an element of output 0. What a
   /// node asks of the elements of that output, it then asks of the inputs.
   bool keeps_elements = false;

@@ -22,6 +22,7 @@
 #include "graph/ops/arithmetic/reductions.hpp"
 #include "graph/ops/arithmetic/sums.hpp"
 #include "graph/ops/arithmetic/vector_norm.hpp"
+#include "graph/ops/casts/casts.hpp"
 #include "graph/ops/convolution/avg_pool2d.hpp"
 #include "graph/ops/convolution/conv2d.hpp"
 #include "graph/ops/convolution/conv_transpose2d.hpp"
@@ -283,6 +284,8 @@ constexpr std::array ops{
     &tanh_gradient,
     &threshold,
     &threshold_gradient,
+    &to_float,
+    &to_i64,
     &to_lanes,
     &transpose,
     &tril,

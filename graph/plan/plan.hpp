@@ -216,8 +216,9 @@ struct TensorInfo {
   TensorType type = {};  ///< `type` is the type for one micro-batch.
 };
 
-/// An InputRange says which elements the plan takes in its i64 input number `input`: 0 to `end` -
-/// 1, and `other` if there is one. Messages call an element `element`, such as "label".
+/// An InputRange says which elements the plan takes in its input number `input`, which has
+/// integers: 0 to `end` - 1, and `other` if there is one. Messages call an element `element`, such
+/// as "label".
 struct InputRange {
   std::int32_t input = 0;
   std::int64_t end = 0;

@@ -24,7 +24,19 @@ void check(std::span<const std::int64_t> dims) {
 }  // namespace
 
 std::string_view to_string(DType dtype) noexcept {
-  return dtype == DType::f32 ? "f32" : "i64";
+  switch (dtype) {
+    case DType::f32:
+      return "f32";
+    case DType::u8:
+      return "u8";
+    case DType::i32:
+      return "i32";
+    case DType::boolean:
+      return "bool";
+    case DType::i64:
+      break;
+  }
+  return "i64";
 }
 
 Shape::Shape(std::initializer_list<std::int64_t> dims)

@@ -35,6 +35,15 @@ Tensor::Tensor(const Shape& shape, std::span<const float> values)
 Tensor::Tensor(const Shape& shape, std::span<const std::int64_t> values)
     : Tensor(of_values(DType::i64, shape, values)) {}
 
+Tensor::Tensor(const Shape& shape, std::span<const std::uint8_t> values)
+    : Tensor(of_values(DType::u8, shape, values)) {}
+
+Tensor::Tensor(const Shape& shape, std::span<const std::int32_t> values)
+    : Tensor(of_values(DType::i32, shape, values)) {}
+
+Tensor::Tensor(const Shape& shape, std::span<const bool> values)
+    : Tensor(of_values(DType::boolean, shape, values)) {}
+
 Tensor::Tensor(const Shape& shape, std::initializer_list<float> values)
     : Tensor(shape, std::span<const float>(values.begin(), values.size())) {}
 

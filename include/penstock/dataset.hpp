@@ -19,7 +19,9 @@ namespace penstock {
 /// A Field describes one tensor of a sample, such as {"image", f32, [1,28,28]} or {"label", i64,
 /// []}.
 struct Field {
-  std::string name;          ///< `name` is the name of the field.
+  /// `name` is the name of the field. If it is that of an input of a model, fit(), evaluate() and
+  /// predict() give the field to that input; a field without a name is known by its place alone.
+  std::string name;
   DType dtype = DType::f32;  ///< `dtype` is the type of the field's elements.
   /// `shape` is the shape of one sample's tensor. A batch's tensor has one dimension more, in
   /// front.
@@ -64,6 +66,16 @@ struct Normalization {
   double std = 1;   ///< The difference is divided by `std`.
 };
 
+/// AsBytes is the type of as_bytes.
+struct AsBytes {
+  /// Makes as_bytes. No `{}` makes one, so that `{}` still means a Normalization.
+  explicit constexpr AsBytes(int) {}
+};
+/// as_bytes, in place of a Normalization, says that images are handed out as the bytes that they
+/// are, u8 from 0 to 255. A batch of them takes a quarter of the memory, and
+/// TensorFunctions::to_float() makes numbers of them in the model.
+inline constexpr AsBytes as_bytes{0};
+
 /// A Split says which of a dataset's two sets of samples is meant.
 enum class Split : std::uint8_t { train, test };
 
@@ -84,6 +96,16 @@ std::shared_ptr<const Dataset> read_idx(const std::string& images, const std::st
 std::shared_ptr<const Dataset> read_idx(const std::string& directory, Split split,
                                         const Normalization& normalization, int classes = 10,
                                         const std::optional<Shape>& expected_image = {});
+/// Reads two files as the first read_idx() does, except that the image is u8 [1,rows,columns]; see
+/// as_bytes. @throws Error as the first read_idx().
+std::shared_ptr<const Dataset> read_idx(const std::string& images, const std::string& labels,
+                                        AsBytes, int classes = 10,
+                                        const std::optional<Shape>& expected_image = {});
+/// Reads the two files that idx_files() returns for `directory`, with images as bytes.
+/// @throws Error as read_idx() of two files, and as idx_files().
+std::shared_ptr<const Dataset> read_idx(const std::string& directory, Split split, AsBytes,
+                                        int classes = 10,
+                                        const std::optional<Shape>& expected_image = {});
 /// Returns the paths of the two files that read_idx() reads from `directory`: first the images,
 /// then the labels. @throws Error io_error if one of them is missing.
 std::vector<std::string> idx_files(const std::string& directory, Split split);
@@ -100,6 +122,12 @@ std::shared_ptr<const Dataset> read_cifar10(const std::vector<std::string>& file
 /// Reads the files that cifar10_files() returns for `directory`.
 /// @throws Error as read_cifar10() of a list of files, and as cifar10_files().
 std::shared_ptr<const Dataset> read_cifar10(const std::string& directory, Split split);
+/// Reads files as the first read_cifar10() does, except that the image is u8 [3,32,32]; see
+/// as_bytes. @throws Error as the first read_cifar10().
+std::shared_ptr<const Dataset> read_cifar10(const std::vector<std::string>& files, AsBytes);
+/// Reads the files that cifar10_files() returns for `directory`, with images as bytes.
+/// @throws Error as read_cifar10() of a list of files, and as cifar10_files().
+std::shared_ptr<const Dataset> read_cifar10(const std::string& directory, Split split, AsBytes);
 /// Returns the paths of the files that read_cifar10() reads from `directory`, with or without .gz:
 /// test_batch.bin for the test split, and data_batch_1.bin up to data_batch_5.bin, as many as
 /// exist, for the training split. @throws Error io_error if the first file is missing, or one
@@ -113,10 +141,19 @@ std::vector<std::string> cifar10_files(const std::string& directory, Split split
 std::shared_ptr<const Dataset> synthetic_digits(std::int64_t count, std::uint64_t seed,
                                                 const Normalization& normalization);
 
-/// Returns a dataset with one field per tensor, whose sample i is row i of each tensor. @throws
-/// Error shape_mismatch if the tensors do not have the same dimension 0; invalid_data if there are
-/// no tensors.
+/// Returns the images of the other synthetic_digits() as bytes, u8 [1,28,28]; see as_bytes. @throws
+/// Error as the other function.
+std::shared_ptr<const Dataset> synthetic_digits(std::int64_t count, std::uint64_t seed, AsBytes);
+
+/// Returns a dataset with one field per tensor, whose sample i is row i of each tensor. The fields
+/// have no names. @throws Error shape_mismatch if the tensors do not have the same dimension 0;
+/// invalid_data if there are no tensors.
 std::shared_ptr<const Dataset> tensor_dataset(std::vector<Tensor> tensors);
+/// Returns a dataset as the other tensor_dataset() does. Field i is called `names`[i]. @throws
+/// Error as the other function; invalid_argument if there is not one name for each tensor, or if a
+/// name is empty or there twice.
+std::shared_ptr<const Dataset> tensor_dataset(std::vector<Tensor> tensors,
+                                              std::vector<std::string> names);
 
 /// Returns the first `count` samples of `dataset`. @throws Error invalid_data if `dataset` has
 /// fewer.

@@ -26,7 +26,7 @@ using MatrixMap = Eigen::Map<const RowMatrix<T>>;
 
 /// Returns the elements of `tensor` as a matrix: a row for each index of dimension 0, which counts
 /// samples, and in it the elements of that sample. A tensor without dimensions is a matrix of one
-/// element. T is float or std::int64_t.
+/// element. T is the C++ type of the elements.
 /// @throws Error shape_mismatch if the elements are not of type T; invalid_argument for an empty
 /// handle.
 template <class T = float>
@@ -49,8 +49,8 @@ MatrixMap<T> as_matrix(const Tensor& tensor, std::int64_t rows, std::int64_t col
   return {tensor.as<T>().data(), rows, columns};
 }
 
-/// Returns a tensor of shape [rows,columns] with the elements of `expression`, which are of type
-/// float or std::int64_t.
+/// Returns a tensor of shape [rows,columns] with the elements of `expression`, which are of the C++
+/// type of a DType other than `boolean`.
 template <class Derived>
 Tensor to_tensor(const Eigen::DenseBase<Derived>& expression) {
   using T = typename Derived::Scalar;

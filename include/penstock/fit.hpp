@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -127,11 +128,17 @@ struct FitOptions {
 };
 
 /// Trains on batches of `data`. Each batch is for one step, and so has Options::samples_per_step()
-/// samples; only an epoch's last batch, or a batch sampler's batches, may have fewer. The first
-/// fields of a batch are the model's inputs, in their order; further fields are for the metrics.
+/// samples; only an epoch's last batch, or a batch sampler's batches, may have fewer. If the fields
+/// of the data have the names of all inputs of the model (Field::name), the model takes them by
+/// name. Else the first fields are the model's inputs, in their order. Further fields are for the
+/// metrics, which are given batches as the loader makes them.
 /// The loss of a training is the mean over all samples (StepResult::mean_loss), whatever the output
 /// mode returns, and a metric named "loss" counts in the evaluation only. What DataLoader::note()
 /// says is logged once, as a warning if samples are left out.
+/// @throws Error invalid_argument, before the training begins, for fields whose names contradict
+/// their places: if some inputs, but not all, are names of fields, and one of these fields is not
+/// in the input's place; or if two fields that are not named as inputs have one type and are in the
+/// places of inputs, so that nobody would notice if they were exchanged. Fields without names fit.
 /// @throws Error invalid_argument, before the training begins, for options or batch sizes that do
 /// not fit the model, and for a shorter step or run that is certain to come and that a model
 /// refuses (static_shapes, an output mode). A step counts as certain only if no callback can stop
@@ -178,9 +185,9 @@ struct Evaluation {
 /// DataLoader::note() is logged as by fit().
 /// @throws Error as InferenceModel::run() and DataLoader::next(); invalid_data for an epoch without
 /// a batch; cancelled once `stop` is requested, unless all samples have been run.
-/// @throws Error invalid_argument before the first run if a batch's fields do not fit, if the last
-/// samples are known to make no run, or if a metric's output does not exist. What a metric's check
-/// throws passes through.
+/// @throws Error invalid_argument before the first run if a batch's fields do not fit, or
+/// contradict their places as fit() says, if the last samples are known to make no run, or if a
+/// metric's output does not exist. What a metric's check throws passes through.
 Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<Metric>& metrics,
                     const std::function<void()>& on_batch = {}, std::stop_token stop = {});
 
@@ -195,11 +202,33 @@ Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<M
 /// if replicas share their inputs.
 std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data,
                                  std::stop_token stop = {});
+/// Calls `on_outputs` for one batch of an epoch of `data` after the other, with what the first
+/// predict() returns for the samples of the batch, until the function returns Next::stop. Returns
+/// the number of samples for which it was called. Samples that come without an end, such as those
+/// of a socket, are predicted with the memory of one batch; their batches come in the loader's
+/// order.
+/// @throws Error as the first predict(), and what `on_outputs` throws. The outputs that were handed
+/// out before stay the host's.
+std::int64_t predict_batches(
+    InferenceModel& model, DataLoader& data,
+    const std::function<Next(const std::vector<NamedTensor>& outputs)>& on_outputs,
+    std::stop_token stop = {});
+/// Returns the outputs for all samples of `dataset`, in the order of its only worker's stream. The
+/// last run takes the samples that are left. @throws Error as the first predict(), and as the
+/// constructor of a DataLoader.
+std::vector<NamedTensor> predict(InferenceModel& model,
+                                 std::shared_ptr<const IterableDataset> dataset,
+                                 std::stop_token stop = {});
 /// Returns the outputs for any number of samples in the caller's own arrays. `inputs` has one
 /// tensor for each of InferenceModel::inputs(), in that order. The inputs that only losses need may
 /// be left out, all of them together.
 std::vector<NamedTensor> predict(InferenceModel& model, const std::vector<Tensor>& inputs,
                                  std::stop_token stop = {});
+
+/// Returns the tensors of `batch`, which is a batch of `data`, with the names of its fields, for
+/// TrainingModel::step() and InferenceModel::run(), which take inputs by name in any order. @throws
+/// Error invalid_argument if the batch has not one tensor for each field.
+std::vector<NamedTensor> named_fields(const DataLoader& data, const Batch& batch);
 
 /// An EarlyStopping says when to end a training that no longer gets better.
 struct EarlyStopping {

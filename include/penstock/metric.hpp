@@ -3,6 +3,7 @@
 // metrics to fit() and evaluate(), and may write their own.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -61,8 +62,9 @@ struct Metric {
 };
 
 /// Returns how many rows of `scores`, f32 [N,classes], have their highest score at the row's label
-/// in `labels`, i64 [M]. If several scores are equal, the first one counts as the highest. If there
-/// are fewer scores than labels, as with OutputMode::final, the scores belong to the last N labels.
+/// in `labels`, [M] of type i64, i32 or u8. If several scores are equal, the first one counts as
+/// the highest. If there are fewer scores than labels, as with OutputMode::final, the scores belong
+/// to the last N labels.
 /// @throws Error shape_mismatch for tensors of other types or shapes.
 std::int64_t count_correct(const Tensor& scores, const Tensor& labels);
 
@@ -73,6 +75,10 @@ std::int64_t count_correct(const Tensor& scores, const Tensor& labels);
 /// scores of single samples, and for input groups of replicas, which return each score several
 /// times.
 Metric accuracy(const std::string& output);
+/// Returns the metric that the other accuracy() returns, for batches whose labels are field number
+/// `labels`, counted from 0. The metric's score throws Error invalid_argument if a batch has no
+/// such field.
+Metric accuracy(const std::string& output, std::size_t labels);
 
 /// Returns a metric that has the name of an output and is the mean of the output's elements, f32 of
 /// any shape. With Model::output("loss", loss), for example, it gives the loss of inference, which

@@ -92,9 +92,11 @@ class Model : public LossFunctions {
   /// Adds an input, which the host passes to each call. One sample has shape `sample`, and a
   /// micro-batch `[N, sample...]`.
   Value input(const std::string& name, const Shape& sample, DType dtype = DType::f32);
-  /// Adds an input for class numbers, i64 of shape [N], one for each sample. For a class at each
-  /// pixel, declare an input(name, {height, width}, DType::i64).
-  Value labels(const std::string& name = "labels") { return input(name, {}, DType::i64); }
+  /// Adds an input for class numbers of shape [N], one for each sample, which are i64, i32 or u8.
+  /// For a class at each pixel, declare an input(name, {height, width}, DType::i64).
+  Value labels(const std::string& name = "labels", DType dtype = DType::i64) {
+    return input(name, {}, dtype);
+  }
 
   /// Lets sequences of different lengths be passed to a model: from one call to the next, the size
   /// of `axis` of `input` may be anything from `shortest` up to the size that the input was

@@ -13,14 +13,32 @@
 
 namespace penstock {
 
-/// A DType is the type of a tensor's elements: float or std::int64_t.
-enum class DType : std::uint8_t { f32, i64 };
+/// A DType is the type of a tensor's elements. Layers compute with f32, and take indices as i64.
+/// The other types are for data on their way into a model, where they need less memory:
+/// TensorFunctions::to_float() makes f32 of them.
+enum class DType : std::uint8_t {
+  f32,      ///< An element is a float.
+  i64,      ///< An element is a std::int64_t.
+  u8,       ///< An element is a std::uint8_t, such as a pixel.
+  i32,      ///< An element is a std::int32_t, such as the number of a token.
+  boolean,  ///< An element is a bool, such as those of a mask: one byte, which is 0 or 1.
+};
 
 /// Returns the number of bytes of one element.
 constexpr std::size_t size_of(DType dtype) noexcept {
-  return dtype == DType::f32 ? 4 : 8;
+  switch (dtype) {
+    case DType::u8:
+    case DType::boolean:
+      return 1;
+    case DType::f32:
+    case DType::i32:
+      return 4;
+    case DType::i64:
+      break;
+  }
+  return 8;
 }
-/// Returns "f32" or "i64".
+/// Returns "f32", "i64", "u8", "i32" or "bool".
 std::string_view to_string(DType dtype) noexcept;
 
 /// dtype_of has a member `value`, which is the DType of the C++ type `T`.
@@ -37,6 +55,24 @@ template <>
 struct dtype_of<std::int64_t> {
   /// `value` is the type of the elements of a tensor of std::int64_t.
   static constexpr DType value = DType::i64;
+};
+/// This specialization says that the DType of std::uint8_t is `u8`.
+template <>
+struct dtype_of<std::uint8_t> {
+  /// `value` is the type of the elements of a tensor of std::uint8_t.
+  static constexpr DType value = DType::u8;
+};
+/// This specialization says that the DType of std::int32_t is `i32`.
+template <>
+struct dtype_of<std::int32_t> {
+  /// `value` is the type of the elements of a tensor of std::int32_t.
+  static constexpr DType value = DType::i32;
+};
+/// This specialization says that the DType of bool is `boolean`.
+template <>
+struct dtype_of<bool> {
+  /// `value` is the type of the elements of a tensor of bool.
+  static constexpr DType value = DType::boolean;
 };
 
 /// A Shape has up to eight dimensions, 0 or more, the slowest first. `[]` is the shape of a scalar,

@@ -12,8 +12,8 @@
 
 namespace penstock {
 
-/// A Tensor is a dense, row-major array of `f32` or `i64` elements. Copying copies the handle and
-/// never the elements, which do not change once the tensor is shared.
+/// A Tensor is a dense, row-major array of elements of a DType. Copying copies the handle and never
+/// the elements, which do not change once the tensor is shared.
 class Tensor {
  public:
   /// Makes an empty handle, for which `!tensor` holds. It has neither elements nor a shape, and
@@ -27,6 +27,16 @@ class Tensor {
   /// Makes a tensor of i64 elements, such as class numbers, and copies `values` into new memory.
   /// @throws Error shape_mismatch if their number is not `shape.elements()`.
   Tensor(const Shape& shape, std::span<const std::int64_t> values);
+  /// Makes a tensor of u8 elements, such as pixels, and copies `values` into new memory.
+  /// @throws Error shape_mismatch if their number is not `shape.elements()`.
+  Tensor(const Shape& shape, std::span<const std::uint8_t> values);
+  /// Makes a tensor of i32 elements, and copies `values` into new memory.
+  /// @throws Error shape_mismatch if their number is not `shape.elements()`.
+  Tensor(const Shape& shape, std::span<const std::int32_t> values);
+  /// Makes a tensor of bool elements, such as a mask, and copies `values` into new memory. A
+  /// std::vector<bool> has no array of bool; a std::array<bool, N> has one.
+  /// @throws Error shape_mismatch if their number is not `shape.elements()`.
+  Tensor(const Shape& shape, std::span<const bool> values);
   /// Makes a tensor of f32 elements, even if `values` are whole numbers, and copies them into new
   /// memory. Class numbers are i64: they come from a std::vector<std::int64_t>.
   /// @throws Error shape_mismatch if their number is not `shape.elements()`.
@@ -37,6 +47,7 @@ class Tensor {
   /// Returns a tensor whose elements are in the memory that `elements` points to and keeps alive.
   /// The memory may have any alignment that its elements allow. For a `vector` that is held by a
   /// std::shared_ptr, `elements` is `{vector, reinterpret_cast<const std::byte*>(vector->data())}`.
+  /// Each byte of a tensor of bool is 0 or 1; a model refuses another one before a call begins.
   /// @throws Error invalid_argument if `elements` is null and the tensor has elements.
   static Tensor wrap(DType dtype, const Shape& shape, std::shared_ptr<const std::byte> elements);
 
@@ -58,7 +69,8 @@ class Tensor {
   const std::shared_ptr<const std::byte>& storage() const { return body().elements; }
 
   /// Returns the elements.
-  /// @throws Error shape_mismatch if they are not of type T (float, std::int64_t).
+  /// @throws Error shape_mismatch if they are not of type T (float, std::int64_t, std::uint8_t,
+  /// std::int32_t, bool).
   template <class T>
   std::span<const T> as() const {
     require(dtype_of<T>::value);

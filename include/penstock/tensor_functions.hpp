@@ -103,6 +103,18 @@ class TensorFunctions : public TensorShapes {
   /// Returns x as a constant for training: no gradient goes back to what x is computed from.
   Value stop_gradient(Value x);
 
+  /// Returns x·`scale` + `shift` as f32 for x of type u8, i32, i64 or bool, where true counts as 1.
+  /// The product is rounded before the sum. Images thus stay bytes until they are in their first
+  /// stage. An integer has no gradient.
+  Value to_float(Value x, double scale = 1, double shift = 0);
+  /// Returns x·scale + shift as the other to_float() does, with a scale and a shift for each
+  /// channel of x [N,C,...]. Both are f32 [C], such as those of Layers::constant(), and not
+  /// trained.
+  Value to_float(Value x, Value scale, Value shift);
+  /// Returns x as i64 for x of type u8, i32 or bool. Layers that take ids, labels, lengths or
+  /// indices do so by themselves for u8 and i32.
+  Value to_i64(Value x);
+
  protected:
   TensorFunctions() = default;
 };

@@ -17,9 +17,9 @@ struct Sorted {
   Value indices;  ///< These are the indices of the elements along the axis, as i64.
 };
 
-/// TensorShapes are the methods of Model that move elements, of type f32 or i64, and those that
-/// find elements. Axis 0 counts the samples of a micro-batch, and a negative axis counts from the
-/// end. Only transpose(), concat() and slice() may work along axis 0; the other methods refuse it,
+/// TensorShapes are the methods of Model that move elements, of any type, and those that find
+/// elements. Axis 0 counts the samples of a micro-batch, and a negative axis counts from the end.
+/// Only transpose(), concat() and slice() may work along axis 0; the other methods refuse it,
 /// because what they return for a sample may not depend on the samples beside it.
 class TensorShapes {
  public:

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "graph/ir/random.hpp"
+#include "graph/values/element_type.hpp"
+#include "graph/values/memory.hpp"
 
 namespace penstock::testing {
 namespace {
@@ -39,10 +41,14 @@ Tensor spread(const Shape& shape, std::uint64_t seed, double low, double high) {
   return {shape, std::span<const float>(values)};
 }
 
-Tensor labels(const Shape& shape, std::uint64_t seed, std::int64_t limit) {
-  std::vector<std::int64_t> values(static_cast<std::size_t>(shape.elements()));
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = draw(seed, i) % limit;
-  return {shape, std::span<const std::int64_t>(values)};
+Tensor labels(const Shape& shape, std::uint64_t seed, std::int64_t limit, DType dtype) {
+  const auto count = static_cast<std::size_t>(shape.elements());
+  const auto block = allocate_block(count * size_of(dtype));
+  with_element_type(dtype, [&]<class T>() {
+    T* const values = reinterpret_cast<T*>(block.get());
+    for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<T>(draw(seed, i) % limit);
+  });
+  return Tensor::wrap(dtype, shape, block);
 }
 
 Tensor signs_of(const Tensor& tensor) {
@@ -54,8 +60,9 @@ Tensor signs_of(const Tensor& tensor) {
 std::vector<Tensor> draw_inputs(const graph::OpSample& sample, std::uint64_t seed) {
   std::vector<Tensor> inputs;
   for (const graph::TensorType& type : sample.inputs)
-    inputs.push_back(type.dtype == DType::f32 ? spread(type.shape, ++seed, sample.low, sample.high)
-                                              : labels(type.shape, ++seed, sample.labels));
+    inputs.push_back(type.dtype == DType::f32
+                         ? spread(type.shape, ++seed, sample.low, sample.high)
+                         : labels(type.shape, ++seed, sample.labels, type.dtype));
   if (sample.low < 0)
     for (const std::size_t constant : sample.constants)
       inputs[constant] = signs_of(inputs[constant]);

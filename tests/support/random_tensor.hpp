@@ -16,13 +16,13 @@ Tensor uniform(const Shape& shape, std::uint64_t seed, double low = -1, double h
 /// of that distance from 0, so that a small step crosses no kink of relu or max.
 Tensor spread(const Shape& shape, std::uint64_t seed, double low = -1, double high = 1);
 
-/// Draws i64 elements that are uniform in [0, limit).
-Tensor labels(const Shape& shape, std::uint64_t seed, std::int64_t limit);
+/// Draws elements of `dtype`, a type of integers, that are uniform in [0, limit).
+Tensor labels(const Shape& shape, std::uint64_t seed, std::int64_t limit, DType dtype = DType::i64);
 
 /// Returns -1 for each element of `tensor` below 0, and 1 for every other element.
 Tensor signs_of(const Tensor& tensor);
 
-/// Draws the inputs of `sample`: f32 inputs by spread(), and i64 inputs by labels(). If
+/// Draws the inputs of `sample`: f32 inputs by spread(), and the others by labels(). If
 /// `sample.low` is negative, each element of a constant is replaced by its sign, -1 or 1, because
 /// the targets of losses with a margin are such signs.
 std::vector<Tensor> draw_inputs(const graph::OpSample& sample, std::uint64_t seed);

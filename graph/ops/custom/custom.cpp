@@ -29,7 +29,10 @@ const CustomOp& op_of(const Attributes& attributes) {
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   const CustomOp& op = op_of(attributes);
   std::vector<Shape> shapes;
-  for (const TensorType& type : in) shapes.push_back(type.shape);
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    if (in[i].dtype != DType::i64) expect_dtype(in[i], DType::f32, "input " + std::to_string(i));
+    shapes.push_back(in[i].shape);
+  }
   try {
     return {{DType::f32, op.shape(shapes)}};
   } catch (const std::bad_alloc&) {

@@ -165,7 +165,8 @@ const Op gather{.name = "gather",
                 .cost = streaming_cost<1>,
                 .samples = gather_samples,
                 .make_valid = fill_index,
-                .index_ranges = ranges_of_index};
+                .index_ranges = ranges_of_index,
+                .index_inputs = {1}};
 
 const Op scatter_add{.name = "scatter_add",
                      .onnx = "ScatterElements",
@@ -177,7 +178,8 @@ const Op scatter_add{.name = "scatter_add",
                      .overwrites = {{0, 0}},
                      .samples = scatter_add_samples,
                      .make_valid = fill_index,
-                     .index_ranges = ranges_of_index};
+                     .index_ranges = ranges_of_index,
+                     .index_inputs = {1}};
 
 const Op one_hot{.name = "one_hot",
                  .onnx = "OneHot",
@@ -187,6 +189,7 @@ const Op one_hot{.name = "one_hot",
                  .cost = streaming_cost<0>,
                  .samples = one_hot_samples,
                  .make_valid = fill_ids_of_classes,
-                 .index_ranges = ranges_of_classes};
+                 .index_ranges = ranges_of_classes,
+                 .index_inputs = {0}};
 
 }  // namespace penstock::graph

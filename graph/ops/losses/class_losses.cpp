@@ -244,6 +244,7 @@ const Op nll_loss{
     .samples = nll_samples,
     .make_valid = fill_labels_of_scores,
     .index_ranges = ranges_of_labels,
+    .index_inputs = {1},
     .is_loss = true};
 
 const Op nll_loss_gradient{.name = "nll_loss_gradient",
@@ -266,6 +267,7 @@ const Op cross_entropy{.name = "cross_entropy",
                        .samples = cross_entropy_samples,
                        .make_valid = fill_labels_of_scores,
                        .index_ranges = ranges_of_labels,
+                       .index_inputs = {1},
                        .is_loss = true};
 
 const Op cross_entropy_gradient{.name = "cross_entropy_gradient",

@@ -272,6 +272,7 @@ const Op multi_margin_loss{
     .samples = multi_samples,
     .make_valid = fill_labels_of_rows,
     .index_ranges = ranges_of_multi,
+    .index_inputs = {1},
     .is_loss = true};
 
 const Op multi_margin_loss_gradient{
@@ -292,6 +293,7 @@ const Op multilabel_margin_loss{.name = "multilabel_margin_loss",
                                 .samples = multilabel_samples,
                                 .make_valid = fill_half_of_labels,
                                 .index_ranges = ranges_of_multilabel,
+                                .index_inputs = {1},
                                 .is_loss = true};
 
 const Op multilabel_margin_loss_gradient{.name = "multilabel_margin_loss_gradient",

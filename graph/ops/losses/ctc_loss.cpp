@@ -214,6 +214,7 @@ const Op ctc_loss{.name = "ctc_loss",
                   .samples = samples,
                   .make_valid = fill_sequences,
                   .index_ranges = ranges_of_lengths,
+                  .index_inputs = {1, 2, 3},
                   .is_loss = true};
 
 const Op ctc_loss_gradient{

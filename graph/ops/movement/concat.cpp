@@ -7,6 +7,7 @@
 #include "graph/ops/rules/along_axis.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/values/element_type.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -40,10 +41,7 @@ void copy_parts(const KernelCall& call) {
 }
 
 void forward_concat(const KernelCall& call) {
-  if (call.outputs[0].type->dtype == DType::f32)
-    copy_parts<float>(call);
-  else
-    copy_parts<std::int64_t>(call);
+  with_element_type(call.outputs[0].type->dtype, [&]<class T>() { copy_parts<T>(call); });
 }
 
 void backward_concat(GradientContext& context) {

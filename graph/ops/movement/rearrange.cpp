@@ -135,7 +135,8 @@ std::vector<TensorType> infer_transpose(const Attributes& attributes, Types in) 
 void copy_apart(std::int64_t n, std::int64_t step, const float* from, float* to) {
   kernel_table().arithmetic.gather(n, step, from, to);
 }
-void copy_apart(std::int64_t n, std::int64_t step, const std::int64_t* from, std::int64_t* to) {
+template <class T>
+void copy_apart(std::int64_t n, std::int64_t step, const T* from, T* to) {
   for (std::int64_t i = 0; i < n; ++i) to[i] = from[i * step];
 }
 

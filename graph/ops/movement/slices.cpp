@@ -76,10 +76,28 @@ std::vector<OpSample> slice_samples() {
           {.inputs = {x}, .attributes = range(-1, 0, 4)}};
 }
 
+struct Bounds {
+  double low, high;
+};
+
+/// Returns the integers that elements of type `dtype`, which is not f32, may be made of. Beyond
+/// 2^53, a double is no exact integer.
+Bounds bounds_of(DType dtype) {
+  if (dtype == DType::u8) return {0, 255};
+  if (dtype == DType::boolean) return {0, 1};
+  if (dtype == DType::i32) return {-0x1p31, 0x1p31 - 1};
+  return {-0x1p53, 0x1p53};
+}
+
 void expect_value_of(DType dtype, double value) {
   check_f32("value", value, any_number);
-  expect(dtype == DType::f32 || (value == std::floor(value) && std::abs(value) <= 0x1p53),
-         "expected an integer as the value of elements of type i64, got " + number_text(value));
+  if (dtype == DType::f32) return;
+  const auto [low, high] = bounds_of(dtype);
+  const std::string range =
+      dtype == DType::i64 ? "" : " from " + number_text(low) + " to " + number_text(high);
+  expect(value == std::floor(value) && value >= low && value <= high,
+         "expected an integer" + range + " as the value of elements of type " +
+             std::string(to_string(dtype)) + ", got " + number_text(value));
 }
 
 std::vector<TensorType> infer_pad(const Attributes& attributes, Types in) {

@@ -70,7 +70,8 @@ const Op gru{.name = "gru",
              .overwrites = {{0, 2}},
              .samples = samples,
              .make_valid = fill_lengths,
-             .index_ranges = ranges_of_steps<recurrence>};
+             .index_ranges = ranges_of_steps<recurrence>,
+             .index_inputs = {2, 3, 4, 5}};
 
 const Op gru_gradient{.name = "gru_gradient",
                       .attributes = {attribute::reverse, attribute::has_initial,

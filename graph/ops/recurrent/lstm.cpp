@@ -73,7 +73,8 @@ const Op lstm{.name = "lstm",
               .overwrites = {{0, 3}},
               .samples = samples,
               .make_valid = fill_lengths,
-              .index_ranges = ranges_of_steps<recurrence>};
+              .index_ranges = ranges_of_steps<recurrence>,
+              .index_inputs = {2, 3, 4, 5}};
 
 const Op lstm_gradient{
     .name = "lstm_gradient",

@@ -88,7 +88,8 @@ const Op rnn{.name = "rnn",
              .overwrites = {{0, 0}},
              .samples = samples,
              .make_valid = fill_lengths,
-             .index_ranges = ranges_of_steps<recurrence>};
+             .index_ranges = ranges_of_steps<recurrence>,
+             .index_inputs = {2, 3, 4, 5}};
 
 const Op rnn_gradient{
     .name = "rnn_gradient",

@@ -6,6 +6,15 @@
 #include "penstock/error.hpp"
 
 namespace penstock::graph {
+namespace {
+
+/// Returns how a refusal of the type `dtype` goes on if an op makes `wanted` of it.
+std::string remedy(DType dtype, DType wanted) {
+  if (dtype == DType::f32 || dtype == DType::i64) return "";
+  return wanted == DType::f32 ? "; to_float() makes f32 of it" : "; to_i64() makes i64 of it";
+}
+
+}  // namespace
 
 void expect(bool holds, const std::string& text) {
   if (!holds) throw Error(Errc::shape_mismatch, text);
@@ -20,7 +29,7 @@ void expect_inputs(Types inputs, std::size_t count, std::string_view names) {
 void expect_dtype(const TensorType& type, DType dtype, std::string_view name) {
   if (type.dtype == dtype) return;
   expect(false, "expected " + std::string(name) + " of type " + std::string(to_string(dtype)) +
-                    ", got " + to_string(type));
+                    ", got " + to_string(type) + remedy(type.dtype, dtype));
 }
 
 void expect_rank(const TensorType& type, std::size_t rank, std::string_view name) {

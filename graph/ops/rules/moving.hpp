@@ -7,6 +7,7 @@
 #include "graph/ir/op.hpp"
 #include "graph/ops/rules/axes.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/values/element_type.hpp"
 
 namespace penstock::graph {
 
@@ -14,10 +15,9 @@ namespace penstock::graph {
 /// type.
 void move_elements(const KernelCall& call, const auto& move) {
   const Operand &x = call.inputs[0], &y = call.outputs[0];
-  if (y.type->dtype == DType::f32)
-    move(static_cast<const float*>(x.f32().data()), y.f32().data());
-  else
-    move(static_cast<const std::int64_t*>(x.i64().data()), y.i64().data());
+  with_element_type(y.type->dtype, [&]<class T>() {
+    move(static_cast<const T*>(x.data), static_cast<T*>(y.data));
+  });
 }
 
 /// Returns the type of the elements of x, the only input.

@@ -212,6 +212,7 @@ const Op cached_attention{.name = "cached_attention",
                           .samples = samples,
                           .make_valid = make_valid,
                           .index_ranges = index_ranges,
+                          .index_inputs = {3},
                           .keeps_state = true};
 
 }  // namespace penstock::graph

@@ -96,7 +96,8 @@ const Op embedding{.name = "embedding",
                    .cost = streaming_cost<0>,
                    .samples = samples,
                    .make_valid = fill_ids,
-                   .index_ranges = ranges_of_ids};
+                   .index_ranges = ranges_of_ids,
+                   .index_inputs = {1}};
 
 const Op embedding_gradient{.name = "embedding_gradient",
                             .attributes = {attribute::rows, attribute::padding_index},

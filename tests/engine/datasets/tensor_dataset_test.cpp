@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "penstock/dataset.hpp"
@@ -44,6 +47,32 @@ TEST(TensorDataset, RefusesTensorsThatDisagree) {
   EXPECT_EQ(refusal(Errc::shape_mismatch, [] { tensor_dataset({Tensor()}); }),
             "tensor_dataset: tensor 0: expected one whose dimension 0 counts the samples, got an "
             "empty one");
+}
+
+TEST(TensorDataset, CallsItsFieldsAsItIsTold) {
+  const std::vector<Tensor> tensors{Tensor({3, 2}, {1, 2, 3, 4, 5, 6}), labels({7, 8, 9})};
+  EXPECT_EQ(tensor_dataset(tensors)->fields()[1].name, "");
+  const auto named = tensor_dataset(tensors, {"x", "label"});
+  EXPECT_EQ(named->fields()[0].name, "x");
+  EXPECT_EQ(named->fields()[1].name, "label");
+  EXPECT_EQ(read_image(*named, 1), (LabelledImage{{3, 4}, 8}));
+  const auto refused = [&](const std::vector<std::string>& names) {
+    return refusal(Errc::invalid_argument, [&] { tensor_dataset(tensors, names); });
+  };
+  EXPECT_EQ(refused({"x"}), "tensor_dataset: expected a name for each of 2 tensors, got 1");
+  EXPECT_EQ(refused({"x", ""}), "tensor_dataset: expected names of one letter or more, got \"\"");
+  EXPECT_EQ(refused({"x", "x"}), "tensor_dataset: expected different names, got \"x\" twice");
+}
+
+TEST(TensorDataset, KeepsElementsOfEveryType) {
+  const std::vector<std::uint8_t> bytes{1, 2, 3, 4, 5, 6};
+  const auto dataset = tensor_dataset({Tensor({3, 2}, bytes)});
+  EXPECT_EQ(dataset->fields()[0].dtype, DType::u8);
+  std::uint8_t row[2] = {};
+  std::byte* const destination = reinterpret_cast<std::byte*>(row);
+  dataset->read({.index = 2}, {&destination, 1});
+  EXPECT_EQ(row[0], 5);
+  EXPECT_EQ(row[1], 6);
 }
 
 TEST(FirstSamples, AreThoseOfTheOtherDataset) {

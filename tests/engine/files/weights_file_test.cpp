@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <random>
 #include <span>
@@ -85,6 +86,17 @@ TEST(WeightsFile, ReadsBackWhatItWrote) {
   write_weights_file(directory / "w", example());
   EXPECT_TRUE(same(read_weights_file(directory / "w"), example()));
   EXPECT_EQ(directory.entries(), std::set<std::string>{"w"});
+}
+
+TEST(WeightsFile, ReadsBackElementsOfEveryType) {
+  WeightsFile weights = example();
+  weights.tensors.emplace("bytes", Tensor({3}, std::vector<std::uint8_t>{0, 7, 255}));
+  weights.tensors.emplace("mask", Tensor({5}, std::array{true, false, true, true, false}));
+  weights.tensors.emplace("numbers", Tensor({2}, std::vector<std::int32_t>{-1, 1 << 30}));
+  const std::string bytes = written(weights);
+  EXPECT_TRUE(same(read(bytes), weights));
+  for (const char* const type : {"\"U8\"", "\"BOOL\"", "\"I32\""})
+    EXPECT_NE(bytes.find(type), std::string::npos) << type;
 }
 
 TEST(WeightsFile, ReadsBackNothing) {
@@ -193,7 +205,7 @@ const Broken broken[] = {
      "tensor \"" + std::string(100, 'x') + "...\": expected dtype, shape and data_offsets"},
     {one("7", "[1]", "[0,4]"), 4, R"(tensor "w": its dtype is not a text)"},
     {one(R"("I16")", "[2]", "[0,4]"), 4,
-     R"(tensor "w": expected dtype F32, I64, F16, BF16 or F64, got "I16")", Errc::unsupported},
+     R"(tensor "w": expected dtype F32, I64, U8, I32, BOOL, F16, BF16 or F64, got "I16")", Errc::unsupported},
     {one(f32, "1", "[0,4]"), 4, R"(tensor "w": its shape or offsets are not a list)"},
     {one(f32, "[-1]", "[0,4]"), 4, R"(tensor "w": a number in its shape or offsets is not a size)"},
     {one(f32, "[1.0]", "[0,4]"), 4,

@@ -109,15 +109,24 @@ TEST(Fields, G5_GoByNameIfAllInputsAreNamed) {
   InferenceModel inference(model, {.batch_size = 4});
   DataLoader data = loader({column(100), column(0)}),
              by_name = named({"x", "t"}, {column(0), column(100)}),
-             behind = named({"a", "b", "x"}, {column(20), column(100), column(0)}),
-             by_place = named({"a", "b"}, {column(100), column(0)});
-  for (DataLoader* of : {&data, &by_name, &behind, &by_place}) {
+             behind = named({"a", "b", "x"}, {column(20), column(100), column(0)});
+  for (DataLoader* of : {&data, &by_name, &behind}) {
     EXPECT_EQ(value_of(evaluate(inference, *of, {mean_of("y")}).values, "y"), 3);
     EXPECT_EQ(predict(inference, *of)[0].tensor.as<float>()[1], 2);
     const FitOptions options{
         .metrics = {mean_of("y")}, .validation_model = &inference, .validation_data = of};
     EXPECT_EQ(value_of(fit(training, data, options).epochs[0].values, "val_y"), 3);
   }
+}
+
+TEST(Fields, G5_OfOneNameAreRefused) {
+  Model model("twice");
+  const Value y = model.linear("fc", model.input("x", {1}), 1);
+  model.loss(model.mse_loss(y, model.input("target", {1})));
+  TrainingModel training(model, {.batch_size = 4});
+  DataLoader data = named({"x", "target", "x"}, {column(0), column(0), column(0)});
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { fit(training, data); }),
+            "fit: data: expected one field \"x\", got several");
 }
 
 TEST(Fields, G5_MayBeginWithLabels) {

@@ -107,7 +107,8 @@ TEST(Accuracy, TakesTensorsOfEveryKind) {
           }
   EXPECT_GT(counted, 5);
   EXPECT_EQ(testing::refusal(Errc::shape_mismatch, [] { count_correct({}, {}); }),
-            "accuracy: expected scores f32 [N,classes] and labels i64 [M] with N <= M, got an "
+            "accuracy: expected scores f32 [N,classes] and labels i64 [M], or i32 or u8, with N "
+            "<= M, got an "
             "empty tensor and an empty tensor");
   EXPECT_EQ(count_correct(Tensor::zeros(DType::f32, {0, 2}), Tensor::zeros(DType::i64, {0})), 0);
 }

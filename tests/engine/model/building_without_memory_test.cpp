@@ -41,6 +41,7 @@ struct Built {
   Value classes = model.input("classes", {6}, DType::i64);
   Value image = model.input("image", {4, 6, 6}), row = model.input("row", {6});
   Value target = model.input("target", {6}), labels = model.labels();
+  Value small_ids = model.input("small ids", {3}, DType::i32);
   Value ids = model.input("ids", {3}, DType::i64), part = model.input("part", {3}),
         single = model.input("single", {1, 3});
   Value sequence = model.input("sequence", {3, 4}), sign = model.input("sign", {});
@@ -279,6 +280,10 @@ TEST(BuildingWithoutMemory, AddsALayerWithoutParametersOrNothing) {
       {"gather", [](Built& b) { b.model.gather(b.row, 1, b.ids); }},
       {"scatter_add", [](Built& b) { b.model.scatter_add(b.row, 1, b.ids, b.part); }},
       {"one_hot", [](Built& b) { b.model.one_hot(b.ids, 4); }},
+      {"one_hot of i32", [](Built& b) { b.model.one_hot(b.small_ids, 4); }},
+      {"to_float", [](Built& b) { b.model.to_float(b.small_ids, 2, 1); }},
+      {"to_float by channel", [](Built& b) { b.model.to_float(b.classes, b.bias, b.bias); }},
+      {"to_i64", [](Built& b) { b.model.to_i64(b.small_ids); }},
       {"argmax", [](Built& b) { b.model.argmax(b.row, 1); }},
       {"argmin", [](Built& b) { b.model.argmin(b.row, 1); }},
       {"sort", [](Built& b) { b.model.sort(b.row); }},

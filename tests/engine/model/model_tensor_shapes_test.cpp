@@ -142,6 +142,23 @@ const std::vector<Case> by_values{
      [](Model& m, const Inputs& in) { return m.one_hot(in.labels, 7); },
      {1, 7},
      {{"classes", std::int64_t{7}}}},
+    {"to_float",
+     [](Model& m, const Inputs& in) { return m.to_float(in.labels, 0.5, -1); },
+     {1},
+     {{"scale", 0.5}, {"shift", -1.0}}},
+    {"to_float",
+     [](Model& m, const Inputs&) {
+       const Value scale = m.constant("scale", Tensor({3}, {1, 2, 3}));
+       const Value shift = m.constant("shift", Tensor({3}, {0, 1, 0}));
+       return m.to_float(m.input("bytes", {3, 2, 2}, DType::u8), scale, shift);
+     },
+     {1, 3, 2, 2},
+     {},
+     {{.name = "scale", .shape = {3}, .trainable = false, .buffer = true},
+      {.name = "shift", .shape = {3}, .trainable = false, .buffer = true}}},
+    {"to_i64",
+     [](Model& m, const Inputs&) { return m.to_i64(m.input("small", {2}, DType::i32)); },
+     {1, 2}},
     {"argmax",
      [](Model& m, const Inputs& in) { return m.argmax(in.matrix, -1); },
      {1, 3},
