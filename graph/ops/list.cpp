@@ -87,6 +87,7 @@ constexpr std::array ops{
     &avg_pool2d,
     &avg_pool2d_gradient,
     &batch_norm,
+    &batch_norm_gradients,
     &batch_norm_inference,
     &batch_norm_inference_input_gradient,
     &batch_norm_inference_weight_gradient,

@@ -117,12 +117,17 @@ void backward(GradientContext& context) {
   // The forward makes this check, too. It is also made here, when a model is compiled, so that a
   // model that cannot be trained is refused then.
   expect_variance(context.type(x));
-  if (context.needs(0))
+  const bool of_input = context.needs(0), of_weight = context.needs(1) || context.needs(2);
+  if (of_input && !of_weight)
     context.set(0, context.emit(batch_norm_input_gradient, {dy, x, mean, inverse_std, weight}));
-  if (!context.needs(1) && !context.needs(2)) return;
-  const auto gradients = context.emit_all(batch_norm_weight_gradient, {dy, x, mean, inverse_std});
-  context.set(1, gradients[0]);
-  context.set(2, gradients[1]);
+  if (!of_weight) return;
+  const auto gradients =
+      of_input ? context.emit_all(batch_norm_gradients, {dy, x, mean, inverse_std, weight})
+               : context.emit_all(batch_norm_weight_gradient, {dy, x, mean, inverse_std});
+  if (of_input) context.set(0, gradients[0]);
+  const std::size_t first = of_input ? 1 : 0;
+  context.set(1, gradients[first]);
+  context.set(2, gradients[first + 1]);
 }
 
 /// Returns samples of a norm with `others` inputs beside x.
@@ -156,7 +161,14 @@ std::vector<TensorType> infer_input_gradient(const Attributes&, Types in) {
   return {in[0]};
 }
 
-void forward_input_gradient(const KernelCall& call) {
+std::vector<TensorType> infer_gradients(const Attributes& attributes, Types in) {
+  return {infer_input_gradient(attributes, in)[0], in[2], in[2]};
+}
+
+/// Computes the gradient of the input, and calls `keep(channel, sums)` with the sums of the
+/// gradients of each channel.
+template <class Keep>
+void send_back(const KernelCall& call, Keep keep) {
   const Channels dy(call.inputs[0]), x(call.inputs[1]), dx(call.outputs[0]);
   float* const memory = floats(call.workspace);
   for_each_channel(call, x, [&](std::int64_t c) {
@@ -164,13 +176,25 @@ void forward_input_gradient(const KernelCall& call) {
     const float weight = call.inputs[4].f32()[static_cast<std::size_t>(c)];
     const Channel own_dy = channel_of(dy, c, memory), own_x = channel_of(x, c, memory + x.count());
     const Channel to = dx.is_short() ? own_dy : Channel{dx, c};
-    const auto means = scaled(channel_gradient_sums(own_dy, own_x, moments),
-                              weight / static_cast<double>(x.count()));
+    const GradientSums sums = channel_gradient_sums(own_dy, own_x, moments);
+    const auto means = scaled(sums, weight / static_cast<double>(x.count()));
     own_x.for_each_run([&](std::int64_t n, const float* run) {
       kernel_table().norms.input_gradient(own_x.length(), moments, weight, means, own_dy.run(n),
                                           run, to.run(n));
     });
     if (dx.is_short()) dx.replace(c, to.run(0));
+    keep(static_cast<std::size_t>(c), sums);
+  });
+}
+
+void forward_input_gradient(const KernelCall& call) {
+  send_back(call, [](std::size_t, const GradientSums&) {});
+}
+
+void forward_gradients(const KernelCall& call) {
+  send_back(call, [&](std::size_t channel, const GradientSums& sums) {
+    call.outputs[1].f32()[channel] = static_cast<float>(sums.dy_x);
+    call.outputs[2].f32()[channel] = static_cast<float>(sums.dy);
   });
 }
 
@@ -232,6 +256,14 @@ const Op batch_norm_input_gradient{.name = "batch_norm_input_gradient",
                                    .workspace = channel_workspace<2>,
                                    .units = axis_units<1>,
                                    .overwrites = {{0, 0}, {1, 0}}};
+
+const Op batch_norm_gradients{.name = "batch_norm_gradients",
+                              .infer = infer_gradients,
+                              .forward = forward_gradients,
+                              .cost = streaming_cost<10>,
+                              .workspace = channel_workspace<2>,
+                              .units = axis_units<1>,
+                              .overwrites = {{0, 0}, {1, 0}}};
 
 const Op batch_norm_weight_gradient{.name = "batch_norm_weight_gradient",
                                     .infer = infer_weight_gradient,

@@ -24,5 +24,7 @@ extern const Op untracked_batch_norm;
 extern const Op batch_norm_input_gradient;
 /// Maps (dy, x, mean, inverse_std) to dweight [C], dbias [C].
 extern const Op batch_norm_weight_gradient;
+/// Maps (dy, x, mean, inverse_std, weight) to dx, dweight and dbias, whose sums are computed once.
+extern const Op batch_norm_gradients;
 
 }  // namespace penstock::graph
