@@ -64,8 +64,8 @@ std::string refusal_of(const Op& op, Attributes attributes) {
 TEST(Graph, RefusesAMisspeltAttribute) {
   EXPECT_EQ(
       refusal_of(max_pool2d, {{"kernel", 2}, {"strid", 2}}),
-      "max_pool2d \"node\": expected one of the attributes kernel, stride, padding, ceil_mode, got "
-      "\"strid\"");
+      "max_pool2d \"node\": expected one of the attributes kernel, stride, padding, dilation, "
+      "ceil_mode, got \"strid\"");
   EXPECT_EQ(refusal_of(relu, {{"slope", 0.1}}),
             "relu \"node\": expected no attributes, got \"slope\"");
 }
