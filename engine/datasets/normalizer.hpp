@@ -39,7 +39,7 @@ using PixelFormat = std::optional<Normalization>;
 /// A PixelWriter writes the pixels of images, which are bytes, in one format.
 class PixelWriter {
  public:
-  /// @throws Error as check_normalization().
+  /// Makes a writer of the format `format`. @throws Error as check_normalization().
   explicit PixelWriter(const PixelFormat& format);
 
   /// Returns the fields of an image with a label, which are image, f32 or u8

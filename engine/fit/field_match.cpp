@@ -16,6 +16,10 @@ namespace {
   throw Error(Errc::invalid_argument, subject + ": " + text);
 }
 
+std::string list_of(const std::vector<std::string>& inputs) {
+  return joined(inputs, [](const std::string& name) { return printable(name); });
+}
+
 std::string field_text(const Field& field) {
   return std::string(to_string(field.dtype)) + to_string(field.shape);
 }
@@ -39,7 +43,7 @@ void expect_names_in_place(const std::string& subject, const std::vector<std::st
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const std::ptrdiff_t place = place_of(inputs[i], fields);
     if (place == std::ssize(fields) || place == static_cast<std::ptrdiff_t>(i)) continue;
-    refuse_fields(subject, "expected a field for each of the inputs " + joined(inputs) +
+    refuse_fields(subject, "expected a field for each of the inputs " + list_of(inputs) +
                                ", by name or in that order, but field " + std::to_string(place) +
                                " is " + quoted_text(inputs[i]) + ", and " +
                                missing_text(inputs, fields));
@@ -56,8 +60,8 @@ void expect_told_apart(const std::string& subject, const std::vector<std::string
     for (const std::size_t j : strange) {
       const Field &one = fields[i], &other = fields[j];
       if (i >= j || one.dtype != other.dtype || !(one.shape == other.shape)) continue;
-      refuse_fields(subject, "expected fields that have the names of the inputs " + joined(inputs) +
-                                 ", since " + quoted_text(one.name) + " and " +
+      refuse_fields(subject, "expected fields that have the names of the inputs " +
+                                 list_of(inputs) + ", since " + quoted_text(one.name) + " and " +
                                  quoted_text(other.name) + " are both " + field_text(one) +
                                  " and could be exchanged; " + missing_text(inputs, fields));
     }

@@ -12,8 +12,8 @@
 
 namespace penstock {
 
-/// An OpInput is a tensor that an op reads: dense, row by row. Axis 0 of what depends on the data
-/// counts the samples of a micro-batch.
+/// An OpInput is a tensor of f32 or i64 that an op reads: dense, row by row. Axis 0 of what depends
+/// on the data counts the samples of a micro-batch.
 struct OpInput {
   Shape shape;                                  ///< `shape` is the shape of the tensor.
   std::span<const float> values = {};           ///< `values` are the elements of a tensor of f32.

@@ -79,9 +79,9 @@ class Layers : public SpatialLayers {
   Value prelu(const std::string& name, Value x, std::int64_t slopes = 1, double initial = 0.25);
   /// Returns prelu() with the slopes of another layer.
   Value prelu(Value x, Value weight);
-  /// Looks up rows of a table: ids, i64 of any shape -> [..., size]. The layer has the parameter
-  /// NAME.weight [count,size]. The row `padding_index`, if there is one, starts as 0 and gets no
-  /// gradient; a negative number counts from the end.
+  /// Looks up rows of a table: ids, i64, i32 or u8 of any shape -> [..., size]. The layer has the
+  /// parameter NAME.weight [count,size]. The row `padding_index`, if there is one, starts as 0 and
+  /// gets no gradient; a negative number counts from the end.
   Value embedding(const std::string& name, Value ids, std::int64_t count, std::int64_t size,
                   std::optional<std::int64_t> padding_index = {});
   /// Looks up rows of a table that is the parameter `weight` [count,size] of another layer. The row

@@ -26,9 +26,9 @@ struct RecurrentOptions {
   bool bias = true;  ///< `bias` says whether the layers have the biases.
   /// Only rnn() takes another nonlinearity than Nonlinearity::tanh.
   Nonlinearity nonlinearity = Nonlinearity::tanh;
-  /// If `lengths`, i64 [N], is set, sample i has only its first lengths[i] steps, which are 0 to T.
-  /// The output is 0 at the other steps. As with PyTorch's packed sequences, the last state is that
-  /// of the sample's own last step, and the backward direction begins there.
+  /// If `lengths`, i64, i32 or u8 [N], is set, sample i has only its first lengths[i] steps, which
+  /// are 0 to T. The output is 0 at the other steps. As with PyTorch's packed sequences, the last
+  /// state is that of the sample's own last step, and the backward direction begins there.
   Value lengths = {};
   /// `initial_hidden` has the first hidden states [N,S,H]. Without it, they are 0.
   Value initial_hidden = {};

@@ -82,8 +82,8 @@ class TensorShapes {
   /// Returns x with the elements of `source`, which has the shape of `index`, added to those
   /// elements of x that gather() would return (torch.scatter_add).
   Value scatter_add(Value x, int axis, Value index, Value source);
-  /// Returns f32 [...,classes] for `ids`, i64 [...]: 1 at the place that the id gives, and 0
-  /// elsewhere. A call fails if an id is not from 0 to `classes` - 1.
+  /// Returns f32 [...,classes] for `ids`, i64, i32 or u8 [...]: 1 at the place that the id gives,
+  /// and 0 elsewhere. A call fails if an id is not from 0 to `classes` - 1.
   Value one_hot(Value ids, std::int64_t classes);
 
   /// Returns the index, i64, of the largest element along `axis`, and of equal ones the first. The
