@@ -149,10 +149,10 @@ const std::vector<Refused> table{
     {Errc::invalid_argument, [](Options&, Optimizer& o) { o = Sgd{.learning_rate = -1}; },
      "sgd.learning_rate: expected 0 or more, got -1", false},
     {Errc::invalid_argument,
-     [](Options&, Optimizer& o) { o.groups = {{.parameters = {"fc3.weight"}, .settings = Sgd{}}}; },
-     "optimizer.groups[0].settings: expected the rule adamw as in the rest of the optimizer, got "
-     "sgd",
-     false},
+     [](Options&, Optimizer& o) {
+       o.groups = {{.parameters = {"fc3.weight"}, .settings = Sgd{.momentum = -1}}};
+     },
+     "optimizer.groups[0].sgd.momentum: expected 0 or more, got -1", false},
 };
 
 std::vector<Tensor> values_of(const Model& model) {
