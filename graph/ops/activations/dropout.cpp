@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/ir/random_run.hpp"
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/movement/rearrange.hpp"
 #include "graph/ops/rules/cost.hpp"
@@ -79,16 +80,16 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   return {in[0], mask_type(attributes, in[0].shape)};
 }
 
-/// Returns the word of the mask that has the bits `first` to `first + count - 1`. Each bit has a
-/// random number below 2^32, and is 0 if its number is below p·2^32.
-std::uint64_t draw_word(const RandomKey& key, std::size_t first, std::size_t count, double p) {
+/// Returns the word of the mask that has the bits `first` to `first + count - 1`, where `first` is
+/// a multiple of word_bits. Each bit has a random number below 2^32, and is 0 if its number is
+/// below p·2^32.
+std::uint64_t draw_word(const RandomRun& random, std::size_t first, std::size_t count, double p) {
+  static_assert(RandomRun::size == word_bits);
   const auto dropped = static_cast<std::uint64_t>(std::llround(p * 0x1p32));
+  const RandomRun::Draws draws = random.draw(first / 4);
   std::uint64_t word = 0;
-  for (std::size_t i = 0; i < count; i += 4) {
-    const auto draws = philox(key, (first + i) / 4);
-    for (std::size_t j = 0; j < std::min<std::size_t>(4, count - i); ++j)
-      word |= static_cast<std::uint64_t>(draws[j] >= dropped) << (i + j);
-  }
+  for (std::size_t i = 0; i < count; ++i)
+    word |= static_cast<std::uint64_t>(draws[i] >= dropped) << i;
   return word;
 }
 
@@ -142,12 +143,13 @@ void apply(const KernelCall& call, const std::int64_t* mask, const Ends& to) {
 
 void forward(const KernelCall& call) {
   const double p = probability(call.attributes);
+  const RandomRun random(call.random);
   const auto mask = call.outputs[1].i64();
   const Part bits = bits_of(call);
   const auto end = static_cast<std::size_t>(bits.end);
   for (auto first = static_cast<std::size_t>(bits.begin); first < end; first += word_bits)
-    mask[first / word_bits] = static_cast<std::int64_t>(
-        draw_word(call.random, first, std::min(word_bits, end - first), p));
+    mask[first / word_bits] =
+        static_cast<std::int64_t>(draw_word(random, first, std::min(word_bits, end - first), p));
   apply(call, mask.data(), ends(call.attributes));
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "graph/ir/random_run.hpp"
 #include "graph/kernels/products/workspace.hpp"
 #include "graph/ops/rules/cost.hpp"
 
@@ -147,13 +148,15 @@ const float* AttentionBlock::dropped_shares(float* to) const {
 void AttentionBlock::draw_factors() const {
   const auto dropped = static_cast<std::uint64_t>(std::llround(sizes_.p * 0x1p32));
   const auto scale = sizes_.p < 1 ? static_cast<float>(1 / (1 - sizes_.p)) : 0.0f;
+  const RandomRun random(random_);
   for (std::int64_t row = 0; row < range_.queries; ++row) {
     const std::int64_t first = (head_.number * sizes_.queries + range_.first + row) * sizes_.keys;
     float* const factors = factors_ + row * range_.keys;
     for (std::int64_t i = 0; i < range_.keys;) {
-      const auto draws = philox(random_, static_cast<std::uint64_t>(first + i) / 4);
-      for (std::int64_t j = (first + i) % 4; j < 4 && i < range_.keys; ++j, ++i)
-        factors[i] = draws[static_cast<std::size_t>(j)] >= dropped ? scale : 0.0f;
+      const RandomRun::Draws draws = random.draw(static_cast<std::uint64_t>(first + i) / 4);
+      for (auto j = static_cast<std::size_t>((first + i) % 4); j < draws.size() && i < range_.keys;
+           ++j)
+        factors[i++] = scale * static_cast<float>(draws[j] >= dropped);  // A branch would be slow.
     }
   }
 }
