@@ -40,6 +40,13 @@ bool differ_in_sizes_only(const Shape& a, const Shape& b, int dynamic) {
   return a.rank() == b.rank() && comparable(a) == comparable(b);
 }
 
+/// Returns which sizes the dynamic axis of input number `i` may have, as an addition to its type.
+std::string sizes_of(const DynamicLength& dynamic, std::size_t i) {
+  if (dynamic.axes[i] == 0) return "";
+  return " and " + std::to_string(dynamic.shortest) + " to " + std::to_string(dynamic.longest) +
+         " on axis " + std::to_string(dynamic.axes[i]);
+}
+
 struct Found {
   std::int64_t position, element;
 };
@@ -95,7 +102,7 @@ std::int64_t samples_in(std::span<const Tensor> inputs, const graph::Plan& plan,
         inputs[i].dtype() == type.dtype && differ_in_sizes_only(shape, type.shape, dynamic.axes[i]);
     if (!fits)
       refuse("input " + quoted_text(name) + ": expected " + graph::to_string(type) +
-             " with any number of rows, got " +
+             " with any number of rows" + sizes_of(dynamic, i) + ", got " +
              graph::to_string(graph::TensorType{inputs[i].dtype(), shape}));
     if (rows >= 0 && shape[0] != rows)
       refuse("input " + quoted_text(name) + ": expected " + std::to_string(rows) +

@@ -46,6 +46,11 @@ void check_state(const Model& model, const Options& options, bool training) {
                     " and replication_factor " + std::to_string(replicas));
 }
 
+/// Checks that the layers of a model take the shortest length that its dynamic axes may have.
+void check_lengths(const Model& model, const Options& options) {
+  if (!options.static_shapes) expect_shortest_length(ModelAccess::graph(model));
+}
+
 /// Returns which lengths the calls of `model`, which has `options`, may have.
 DynamicLength lengths_of(const RunningModel& model, const Options& options) {
   DynamicLength dynamic = model.dynamic_length();
@@ -58,8 +63,8 @@ DynamicLength lengths_of(const RunningModel& model, const Options& options) {
 ModelBody::ModelBody(const Model& model, const Options& options, const Optimizer* optimizer,
                      const Objective& objective)
     : calls_(ModelAccess::calls(model)),
-      options_((check_state(model, options, optimizer != nullptr),
-                expect_shortest_length(ModelAccess::graph(model)), options)),
+      options_((check_state(model, options, optimizer != nullptr), check_lengths(model, options),
+                options)),
       running_(model, options, optimizer, objective),
       dynamic_(lengths_of(running_, options_)) {}
 
@@ -73,9 +78,8 @@ StepResult ModelBody::run(std::span<const Tensor> inputs, const std::stop_token&
   try {
     other_plans_.open();
     expect_not_stopped(stop);
-    RunningModel& whole = length == 0 ? running_ : other_plans_.take_whole(length);
-    expect_in_range(inputs, whole.plan());
-    const std::vector<Section> sections = sections_of(samples, whole);
+    const std::vector<Section> sections = sections_of(samples, length);
+    expect_in_range(inputs, sections.front().plan->plan());
     std::vector<SectionResult> results;
     results.reserve(sections.size());
     for (const Section& section : sections) {
@@ -97,17 +101,18 @@ StepResult ModelBody::run(std::span<const Tensor> inputs, const std::stop_token&
   }
 }
 
-std::vector<ModelBody::Section> ModelBody::sections_of(std::int64_t samples,
-                                                       RunningModel& whole_calls) {
+std::vector<ModelBody::Section> ModelBody::sections_of(std::int64_t samples, std::int64_t length) {
   const std::int64_t iteration = samples_per_iteration(call_size());
   const std::int64_t iterations = samples / iteration, whole = iterations * iteration;
   std::vector<Section> sections;
   if (whole > 0)
-    sections.push_back({&whole_calls, 0, whole, iterations * running_.gradient_accumulation()});
+    sections.push_back({&other_plans_.take_whole(length), 0, whole,
+                        iterations * running_.gradient_accumulation()});
   for (const MicroBatches& remainder : micro_batches_of_remainder(samples - whole, call_size())) {
-    RunningModel& plan = other_plans_.take(samples, remainder, whole_calls);
-    const std::int64_t begin =
-        sections.empty() ? 0 : sections.back().begin + sections.back().samples;
+    const Section* const before = sections.empty() ? nullptr : &sections.back();
+    RunningModel& plan =
+        other_plans_.take(samples, remainder, length, before ? before->plan : nullptr);
+    const std::int64_t begin = before ? before->begin + before->samples : 0;
     sections.push_back({&plan, begin, remainder.count * remainder.samples, remainder.count});
   }
   for (const Section& section : sections)

@@ -61,10 +61,10 @@ class ModelBody {
     /// Each replica runs this many micro-batches.
     std::int64_t micro_batches = 0;
   };
-  /// Divides the `samples` samples of a call into sections. `whole_calls` is the plan that runs as
-  /// many samples as a full call has. If a plan cannot be compiled, or
-  /// sections cannot be joined, the function throws, and nothing has changed.
-  std::vector<Section> sections_of(std::int64_t samples, RunningModel& whole_calls);
+  /// Divides the `samples` samples of a call, whose dynamic axes have the length `length`, into
+  /// sections. If a plan cannot be compiled, or sections cannot be joined, the function throws, and
+  /// nothing has changed.
+  std::vector<Section> sections_of(std::int64_t samples, std::int64_t length);
   /// Rethrows the exception that ends a run(). If the host can go on afterwards, the text says how
   /// much of the call was done.
   [[noreturn]] void throw_interrupted(std::int64_t samples, std::uint64_t updates_before) const;

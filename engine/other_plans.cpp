@@ -97,24 +97,31 @@ void OtherPlans::detach() {
   if (full_.attached() || !any) full_.detach();
 }
 
-RunningModel& OtherPlans::take_whole(std::int64_t length) {
+RunningModel& OtherPlans::take_whole(std::int64_t length) try {
   if (length == full_.length()) return full_;
   Kind kind = kind_of(full_);
   kind.length = length;
   RunningModel* const found = find(kind);
   return found ? *found : make(options_, length);
+} catch (const Error& error) {
+  throw Error(error.code(), text_of_length(length) + error.what());
 }
 
 RunningModel& OtherPlans::take(std::int64_t samples, const MicroBatches& remainder,
-                               const RunningModel& whole) try {
-  const std::int64_t length = whole.length();
+                               std::int64_t length, const RunningModel* before) try {
   RunningModel* const found = find(kind_of(remainder, length));
   RunningModel& plan =
       found ? *found : make(for_remainder(options_, remainder, full_.plan().training), length);
-  if (remainder.count * remainder.samples < samples) whole.expect_same_rows(plan);
+  if (before) before->expect_same_rows(plan);
   return plan;
 } catch (const Error& error) {
-  throw Error(error.code(), to_text(samples, remainder) + ": " + error.what());
+  throw Error(error.code(),
+              text_of_length(length) + to_text(samples, remainder) + ": " + error.what());
+}
+
+std::string OtherPlans::text_of_length(std::int64_t length) const {
+  if (length == full_.length()) return "";
+  return "a call of length " + std::to_string(length) + ": ";
 }
 
 OtherPlans::Kind OtherPlans::kind_of(const RunningModel& plan) const {

@@ -78,13 +78,14 @@ class OtherPlans {
   /// `length`: the plan for full calls, one that is kept, or else a new one, which is kept from
   /// then on. @throws Error as the constructor of RunningModel.
   RunningModel& take_whole(std::int64_t length);
-  /// Returns the plan for `remainder`, the last micro-batches of a call of `samples` samples.
-  /// `whole` is the plan that take_whole() returns for the call. The plan is one that is kept or
-  /// else a new one, which is kept from then on.
+  /// Returns the plan for `remainder`, the last micro-batches of a call of `samples` samples with
+  /// dynamic axes of the length `length`. `before` is the plan of the micro-batches before them, or
+  /// null if there are none. The plan is one that is kept or else a new one, which is kept from
+  /// then on.
   /// @throws Error as the constructor of RunningModel and RunningModel::expect_same_rows(). The
-  /// text begins with the samples of the call that the plan is for.
-  RunningModel& take(std::int64_t samples, const MicroBatches& remainder,
-                     const RunningModel& whole);
+  /// text begins with the samples and the length of the call that the plan is for.
+  RunningModel& take(std::int64_t samples, const MicroBatches& remainder, std::int64_t length,
+                     const RunningModel* before);
 
   /// Returns the events of full calls and of all these plans, even of those that were forgotten,
   /// since the last call of this function.
@@ -105,6 +106,8 @@ class OtherPlans {
   /// Makes a plan for the length `length`, and keeps it.
   RunningModel& make(const Options& options, std::int64_t length);
   std::string to_text(std::int64_t samples, const MicroBatches& remainder) const;
+  /// Returns a text that says which length a call has, or an empty one for the declared length.
+  std::string text_of_length(std::int64_t length) const;
   void forget_oldest();
 
   static constexpr std::size_t most = 8;

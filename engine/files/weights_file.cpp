@@ -95,6 +95,16 @@ void read_converted(const ByteReader& read, const std::string& name, ElementType
   }
 }
 
+/// Checks that each byte of a tensor of truth values is 0 or 1.
+void check_truth_values(const std::string& name, std::span<const std::byte> bytes) {
+  const auto bad =
+      std::ranges::find_if(bytes, [](std::byte byte) { return std::to_integer<int>(byte) > 1; });
+  if (bad != bytes.end())
+    refuse(Errc::corrupt_file, "tensor " + quoted_name(name) + ": expected bytes of 0 and 1, got " +
+                                   std::to_string(std::to_integer<int>(*bad)) + " as element " +
+                                   std::to_string(bad - bytes.begin()));
+}
+
 Tensor read_tensor(const ByteReader& read, const WeightsEntry& entry) {
   const auto elements = static_cast<std::size_t>(entry.shape.elements());
   const auto block = allocate_block(elements * size_of(entry.dtype()));
@@ -102,6 +112,7 @@ Tensor read_tensor(const ByteReader& read, const WeightsEntry& entry) {
     read_bytes(read, {block.get(), elements * size_of(entry.type)});
   else
     read_converted(read, entry.name, entry.type, {reinterpret_cast<float*>(block.get()), elements});
+  if (entry.type == ElementType::boolean) check_truth_values(entry.name, {block.get(), elements});
   return Tensor::wrap(entry.dtype(), entry.shape, block);
 }
 

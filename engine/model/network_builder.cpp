@@ -113,12 +113,14 @@ graph::ValueId NetworkBuilder::variable(const std::string& name, const Shape& sh
 graph::ValueId NetworkBuilder::node(const graph::Op& op, std::vector<graph::ValueId> inputs,
                                     graph::Attributes attributes, const std::string& name) {
   expect_stages_not_set(std::string(op.name));
-  const std::string unused = name.empty() ? names_.numbered(graph_, op) : name;
-  expect_new(names_.has_node(graph_, unused), op.name, unused);
   Draft draft(*this);
+  // The nodes that widen inputs get their names first, so that this node's name is checked against
+  // them, too.
   for (const std::size_t i : op.index_inputs)
     if (i < inputs.size() && widens(graph_.type(inputs[i]).dtype))
       inputs[i] = node(graph::to_i64, {inputs[i]});
+  const std::string unused = name.empty() ? names_.numbered(graph_, op) : name;
+  expect_new(names_.has_node(graph_, unused), op.name, unused);
   const auto id =
       graph::append_unnamed(graph_, op, std::move(inputs), std::move(attributes), unused);
   const auto position = static_cast<std::size_t>(id);

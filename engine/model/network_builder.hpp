@@ -54,6 +54,11 @@ class NetworkBuilder {
   /// Freezes or unfreezes the variables at the positions `variables` in Graph::variables.
   void freeze(const std::vector<std::size_t>& variables, bool frozen) noexcept;
 
+  /// Says that the node that computes `value` takes no other size than that of its input now.
+  void fix_size(graph::ValueId value) {
+    graph_.node(graph_.value(value).producer).fixed_size = true;
+  }
+
   /// Marks the value as a checkpoint, which a stage keeps even if it recomputes.
   void checkpoint(graph::ValueId value) { graph_.value(value).checkpoint = true; }
 

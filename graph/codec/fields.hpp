@@ -36,9 +36,10 @@ void fields(auto& archive, Either<Value> auto& value) {
 }
 
 void fields(auto& archive, Either<Node> auto& node) {
-  auto& [name, op, attributes, inputs, outputs, block, backward, forward_of, recomputed, apart] =
-      node;
-  archive(name, op, attributes, inputs, outputs, block, backward, forward_of, recomputed, apart);
+  auto& [name, op, attributes, inputs, outputs, block, backward, forward_of, recomputed, apart,
+         fixed_size] = node;
+  archive(name, op, attributes, inputs, outputs, block, backward, forward_of, recomputed, apart,
+          fixed_size);
 }
 
 void fields(auto& archive, Either<Initializer> auto& initializer) {

@@ -136,6 +136,12 @@ Graph with_length(const Graph& graph, std::int64_t length) {
   for (const DynamicAxis& dynamic : result.dynamic_axes)
     resize(result.value(dynamic.input).type, dynamic.axis, length);
   infer_again(result);
+  for (const Node& node : result.nodes)
+    if (node.fixed_size && result.type(node.inputs[0]) != graph.type(node.inputs[0]))
+      throw Error(Errc::shape_mismatch, to_string(node) + ": expected " +
+                                            to_string(graph.type(node.inputs[0])) +
+                                            ", the size for which the layer was added, got " +
+                                            to_string(result.type(node.inputs[0])));
   return result;
 }
 

@@ -74,6 +74,9 @@ struct Node {
   /// `apart` says that the node repeats a part of a fused node, so that the host can have a value
   /// from within the fused node.
   bool apart = false;
+  /// `fixed_size` says that the attributes were computed from the size of input 0, so that the node
+  /// takes no other size, except for the batch.
+  bool fixed_size = false;
 };
 
 /// Returns the text by which messages name a node, such as `conv2d "conv2"`.
@@ -132,7 +135,7 @@ struct ParameterGradient {
 /// A DynamicAxis is an axis of an input whose size may differ from call to call.
 struct DynamicAxis {
   ValueId input = none;
-  std::int32_t axis = 1;  ///< `axis` counts axis 0, which is the batch and is not dynamic.
+  std::int32_t axis = 1;  ///< `axis` is the number of the axis, where axis 0 is the batch.
   std::int64_t shortest =
       1;  ///< The axis has this size or more, up to the size of the input's type.
 };
@@ -180,7 +183,8 @@ NodeId append(Graph& graph, const Op& op, std::vector<ValueId> inputs, Attribute
 /// dimension 0 of every input becomes `batch`, and every type is inferred again.
 Graph with_batch(const Graph& graph, std::int64_t batch);
 /// Returns `graph`, which must not have backward nodes, with dynamic axes of the size `length`.
-/// @throws Error as append() if a node does not take inputs of that size.
+/// @throws Error as append() if a node does not take inputs of that size; shape_mismatch if a node
+/// of a fixed size would get another one.
 Graph with_length(const Graph& graph, std::int64_t length);
 
 }  // namespace penstock::graph

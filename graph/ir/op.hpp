@@ -106,7 +106,11 @@ struct IndexRange {
 /// A LaneUse says whether a node works in the batch-lane layout (graph/ops/rules/lane_shape.hpp).
 enum class LaneUse : std::uint8_t {
   never,
-  follows,  ///< The node works in that layout if its first input has that layout already.
+  /// The node works in that layout if its first input is there in that layout, even if only another
+  /// node has had it converted. The node computes the same bits in either layout.
+  follows,
+  /// The node works in that layout if its first input is computed in that layout.
+  follows_producer,
   /// The node always works in that layout, which is worth the conversions around the node.
   prefers,
 };

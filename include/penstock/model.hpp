@@ -105,10 +105,12 @@ class Model : public LossFunctions {
   ///
   /// A training or inference model compiles a plan for each size in the first call of that size,
   /// and keeps the eight plans that it used last; RuntimeOptions::cache_directory keeps plans for
-  /// later runs. A host with many sizes rounds them up to a few, and pads. The results have the
-  /// bits of a model that was declared with that size. Layers must take every size: those whose
-  /// parameters or options have a fixed number of steps do not, such as a linear layer behind a
-  /// flattening, and the constructors of training and inference models throw Error shape_mismatch
+  /// later runs. Where the size changes from one call of a training model to the next, weights and
+  /// the optimizer's state go from plan to plan by way of the host, and all replicas go on with the
+  /// buffers of replica 0. A host with many sizes rounds them up to a few, and pads. The results
+  /// have the bits of a model that was declared with that size. Layers must take every size: those
+  /// whose parameters or options have a fixed number of steps do not, such as a linear layer behind
+  /// a flattening, and the constructors of training and inference models throw Error shape_mismatch
   /// if a layer does not take the size `shortest`.
   /// @throws Error invalid_argument if `input` is no input of the model, if it has a dynamic axis
   /// already, if there is no such axis, or if `shortest` is below 1 or above the declared size.

@@ -3,17 +3,37 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "tests/support/random_tensor.hpp"
 #include "tests/support/same_bits.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/support/training_run.hpp"
 
 namespace penstock::testing {
 namespace {
+
+/// Returns a tensor whose elements are `elements`, as the type T.
+template <class T>
+Tensor tensor_of(const Shape& shape, const std::vector<std::int64_t>& elements, DType dtype) {
+  const auto block = std::make_shared<std::vector<T>>();
+  for (const std::int64_t element : elements) block->push_back(static_cast<T>(element));
+  return Tensor::wrap(
+      dtype, shape, std::shared_ptr<std::byte>(block, reinterpret_cast<std::byte*>(block->data())));
+}
+
+/// Returns a tensor of numbers from 0 to `limit` - 1 that depend on `seed`.
+Tensor labels(const Shape& shape, std::int64_t seed, std::int64_t limit, DType dtype) {
+  std::vector<std::int64_t> elements;
+  for (std::int64_t i = 0; i < shape.elements(); ++i)
+    elements.push_back((i * i * 31 + i * 17 + seed * 7 + i / 3) % limit);
+  if (dtype == DType::i32) return tensor_of<std::int32_t>(shape, elements, dtype);
+  if (dtype == DType::i64) return tensor_of<std::int64_t>(shape, elements, dtype);
+  return tensor_of<std::uint8_t>(shape, elements, dtype);
+}
 
 constexpr std::int64_t updates = 3, batch = 4, accumulation = 3, length = 7;
 constexpr double scale = 1 / (255 * 0.3081), shift = -0.1307 / 0.3081;

@@ -12,6 +12,7 @@
 #include "penstock/inference_model.hpp"
 #include "penstock/training_model.hpp"
 #include "tests/engine/same_weights.hpp"
+#include "tests/support/random_tensor.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/same_bits.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -118,6 +119,68 @@ TEST(DynamicAxes, TrainAsModelsOfEachLengthThatHandOverTheirState) {
     EXPECT_EQ(training.updates(), 5U);
     expect_same_weights(model, trained);
   }
+}
+
+// The plan that has trained last holds the optimizer's state, also when it is no longer kept.
+TEST(DynamicAxes, TrainOnWithMoreLengthsThanPlansAreKept) {
+  constexpr std::int64_t many = 12;
+  const auto build = [](std::int64_t length, bool dynamic) {
+    Model model("means", 4);
+    const Value x = model.input("x", {length, 3});
+    if (dynamic) model.dynamic_axis(x, 1);
+    model.loss(model.identity_loss(model.square(model.linear("fc", x, 2))));
+    return model;
+  };
+  const Options options{.batch_size = 2};
+  const Optimizer optimizer = AdamW{.learning_rate = 0.1};
+  const Model model = build(many, true);
+  TrainingModel training(model, options, optimizer);
+  Model trained = build(many, false);
+  std::vector<NamedTensor> state;
+  for (std::int64_t call = 0; call < 2 * many; ++call) {
+    const std::int64_t length = call % many + 1;
+    const Tensor x = uniform({2, length, 3}, 7);
+    Model fixed = build(length, false);
+    copy_weights(trained, fixed);
+    TrainingModel alone(fixed, options, optimizer);
+    if (!state.empty()) alone.set_optimizer_state(state);
+    alone.step({x});
+    training.step({x});
+    state = alone.optimizer_state();
+    copy_weights(fixed, trained);
+  }
+  expect_same_weights(model, trained);
+}
+
+TEST(DynamicAxes, LeaveEachReplicaTheBuffersThatItHasMade) {
+  const auto build = [](std::int64_t length, bool dynamic) {
+    Model model("normed", 4);
+    const Value x = model.input("x", {3, length});
+    if (dynamic) model.dynamic_axis(x, 2);
+    model.loss(model.identity_loss(model.square(model.batch_norm1d("norm", x))));
+    return model;
+  };
+  Options options{.batch_size = 2};
+  options.topology.replication_factor = 2;
+  const Model model = build(longest, true), fixed = build(4, false);
+  TrainingModel training(model, options, SGD{}), alone(fixed, options, SGD{});
+  const Tensor x = uniform({4, 3, 4}, 7);
+  training.step({x});
+  alone.step({x});
+  for (const int replica : {0, 1})
+    EXPECT_TRUE(same_bits(training.buffer("norm.running_mean", replica),
+                          alone.buffer("norm.running_mean", replica)))
+        << replica;
+}
+
+TEST(DynamicAxes, RefuseLayersThatWereAddedForOneSize) {
+  Model model;
+  const Value x = model.input("x", {2, 16});
+  model.dynamic_axis(x, 2, 8);
+  model.output("y", model.interpolate(x, {.scale_factor = {2}, .mode = InterpolateMode::linear}));
+  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { InferenceModel(model, {.batch_size = 1}); }),
+            "model \"model\": with dynamic axes of the length 8: interpolate \"interpolate_1\": "
+            "expected f32[1,2,16], the size for which the layer was added, got f32[1,2,8]");
 }
 
 TEST(DynamicAxes, AreTakenByCallsOfFewerSamplesToo) {

@@ -42,8 +42,8 @@ Value adapted(const Composition& layer, const graph::Op& reduce, const Value& x,
   for (std::int64_t window = 0; window < windows; ++window) {
     const std::int64_t begin = window * size / windows;
     const std::int64_t end = ((window + 1) * size + windows - 1) / windows;
-    const Value part =
-        layer.apply(graph::slice, {x}, {{"axis", axis}, {"begin", begin}, {"end", end}});
+    const Value part = layer.fixed(
+        layer.apply(graph::slice, {x}, {{"axis", axis}, {"begin", begin}, {"end", end}}));
     parts.push_back(
         layer.apply(reduce, {part}, {{"axes", Integers{axis}}, {"keep", std::int64_t{1}}}));
   }
@@ -55,8 +55,8 @@ Value adapted(const Composition& layer, const graph::Op& reduce, const Value& x,
 Value adapted(const Composition& layer, const AdaptivePooling& by, const Value& x, Size2d size) {
   const Shape shape = layer.shape(x);
   if (shape[2] % size.rows == 0 && shape[3] % size.columns == 0 && shape.elements() > 0)
-    return layer.apply(by.pool, {x},
-                       {{"kernel", pair({shape[2] / size.rows, shape[3] / size.columns})}});
+    return layer.fixed(layer.apply(
+        by.pool, {x}, {{"kernel", pair({shape[2] / size.rows, shape[3] / size.columns})}}));
   return adapted(layer, by.reduce, adapted(layer, by.reduce, x, 2, size.rows), 3, size.columns);
 }
 

@@ -3,23 +3,17 @@
 
 #include "engine/model/layers/attention_parts.hpp"
 #include "engine/model/layers/inputs.hpp"
-#include "graph/ops/indexing/gather.hpp"
-#include "graph/ops/movement/rearrange.hpp"
-#include "graph/ops/movement/slices.hpp"
+#include "graph/ops/casts/casts.hpp"
 #include "graph/ops/sequences/attention.hpp"
 #include "graph/ops/sequences/cached_attention.hpp"
 
 namespace penstock {
 namespace {
 
-/// Returns a mask [N,S] as f32. The elements of an i64 mask are 0 or 1.
+/// Returns a mask [N,S] as f32.
 Value mask_as_f32(const Composition& layer, const Value& mask) {
   if (!mask || layer.type(mask).dtype == DType::f32) return mask;
-  const Value both = layer.apply(graph::one_hot, {mask}, {{"classes", std::int64_t{2}}});
-  const Value ones = layer.apply(
-      graph::slice, {both},
-      {{"axis", std::int64_t{-1}}, {"begin", std::int64_t{1}}, {"end", std::int64_t{2}}});
-  return layer.apply(graph::reshape, {ones}, {{"shape", layer.open_dims(mask)}});
+  return layer.apply(graph::to_float, {mask});
 }
 
 graph::Attributes attributes_of(const AttentionOptions& options) {

@@ -47,6 +47,13 @@ class Composition {
         model_.network.variable(name, shape, initializer, graph::ValueKind::parameter));
   }
 
+  /// Says that the node that computes `made` takes no other size than that of its input now,
+  /// because its attributes were computed from that size. Returns `made`.
+  Value fixed(Value made) const {
+    model_.network.fix_size(id(made));
+    return made;
+  }
+
   /// Returns output number `number` of the node that computes `first`, its first output.
   Value other_output(Value first, std::size_t number) const {
     const graph::Graph& graph = model_.network.graph();

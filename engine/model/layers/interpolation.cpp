@@ -24,7 +24,9 @@ void expect_options(bool holds, const std::string& text) {
 /// Checks that there is a number for each of `axes` axes, or one for all of them.
 void expect_counts(const InterpolateOptions& options, std::size_t axes) {
   const std::size_t sizes = options.size.size(), factors = options.scale_factor.size();
-  expect_options((sizes == 0) != (factors == 0), "expected either size or scale_factor");
+  expect_options((sizes == 0) != (factors == 0),
+                 std::string("expected either size or scale_factor, got ") +
+                     (sizes == 0 ? "neither" : "both"));
   expect_options(sizes + factors == 1 || sizes + factors == axes,
                  "expected 1 number or " + std::to_string(axes) + " in " +
                      (sizes > 0 ? "size" : "scale_factor") + ", one for each axis behind the " +
@@ -52,10 +54,10 @@ Resizing resizing_of(const InterpolateOptions& options, std::size_t i, std::int6
   if (options.scale_factor.empty()) return {before, number_of(options.size, i), 0};
   const double factor = number_of(options.scale_factor, i);
   const double after = std::floor(static_cast<double>(before) * factor);
-  constexpr double most = 0x1p48;  // No tensor has more elements.
+  constexpr double most = 0x1p30;  // The nearest modes list the elements that they take.
   expect_options(after <= most, "expected a scale_factor that gives an axis of " +
                                     std::to_string(before) +
-                                    " elements at most 2^48 of them, got " + number_text(factor));
+                                    " elements at most 2^30 of them, got " + number_text(factor));
   return {before, static_cast<std::int64_t>(after), options.recompute_scale_factor ? 0 : factor};
 }
 
@@ -77,14 +79,14 @@ Integers nearest_elements(const Resizing& axis, bool exact) {
 Value resized(const Composition& layer, const Value& x, std::int64_t number, const Resizing& axis,
               const InterpolateOptions& options) {
   if (options.mode == InterpolateMode::linear)
-    return layer.apply(graph::interpolate, {x},
-                       {{"axis", number},
-                        {"size", axis.after},
-                        {"scale_factor", axis.scale_factor},
-                        {"align_corners", std::int64_t{options.align_corners}}});
+    return layer.fixed(layer.apply(graph::interpolate, {x},
+                                   {{"axis", number},
+                                    {"size", axis.after},
+                                    {"scale_factor", axis.scale_factor},
+                                    {"align_corners", std::int64_t{options.align_corners}}}));
   const bool exact = options.mode == InterpolateMode::nearest_exact;
-  return layer.apply(graph::index_select, {x},
-                     {{"axis", number}, {"indices", nearest_elements(axis, exact)}});
+  return layer.fixed(layer.apply(graph::index_select, {x},
+                                 {{"axis", number}, {"indices", nearest_elements(axis, exact)}}));
 }
 
 }  // namespace

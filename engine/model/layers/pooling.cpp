@@ -58,7 +58,7 @@ Value pooled_volume(const Composition& layer, const graph::Op& pool, const Value
   const auto reshaped_to = [&](const Value& value, Integers dims) {
     return layer.apply(graph::reshape, {value}, {{"shape", std::move(dims)}});
   };
-  const Value slices = reshaped_to(x, {0, shape[1] * shape[2], shape[3], shape[4]});
+  const Value slices = layer.fixed(reshaped_to(x, {0, shape[1] * shape[2], shape[3], shape[4]}));
   const Value pooled = layer.apply(pool, {slices}, std::move(of_slices));
   const std::int64_t height = layer.shape(pooled)[2], width = layer.shape(pooled)[3];
   const Value lines = reshaped_to(pooled, {0, shape[1], shape[2], height * width});

@@ -54,10 +54,10 @@ class VolumeConvolution {
     const Value filled = with_whole_strides(volume);
     height_of_slice_ = layer_.shape(filled)[3];
     const Value windows = selected(filled, 2, slices(), "slices");
-    return layer_.apply(
+    return layer_.fixed(layer_.apply(
         graph::reshape, {windows},
         {{"shape", Integers{0, padded[1] * axes_[0].kernel, depth_ * height_of_slice_, -1}}},
-        inner_name(name_, "image"));
+        inner_name(name_, "image")));
   }
 
   graph::Attributes attributes(std::int64_t groups) const {

@@ -14,12 +14,13 @@ constexpr int most_columns = many_registers ? 8 : 6;
 constexpr int most_taps = 4;
 
 /// A Taps says which weights of a kernel are summed, and how far apart the rows are from which they
-/// read. If `reversed` is true, the last weight is that of the first pixel.
+/// read.
 struct Taps {
   Part rows, columns;
   std::int64_t kernel_width, row_floats;
   const float* weight;
-  std::int64_t last = 0;  ///< `last` is the number of the last weight if they are reversed.
+  /// If `last` is above 0, the weights are taken backwards: the first tap has number `last`.
+  std::int64_t last = 0;
 
   float at(std::int64_t row, std::int64_t column) const {
     const std::int64_t tap = row * kernel_width + column;

@@ -18,7 +18,9 @@ void multiply(const Product& product, Part part, float* workspace);
 /// have one row and some depth, the left factor has to lie row by row in memory, and the right
 /// factor column by column.
 bool prefers_row(const Product& product);
-/// Computes the elements of a range, each as multiply_by_dots() does, a Vector of them at a time.
+/// Computes the elements of a range, a Vector of them at a time. Each is the dot product of two
+/// runs of memory: the elements of a Vector each sum every `vector_size`th product and are then
+/// summed themselves, and the products of steps that fill no Vector are added last, in order.
 void multiply_row(const Product& product, const ProductRange& range);
 
 /// Returns whether multiply_by_dots() can compute the product and is the faster way: the product

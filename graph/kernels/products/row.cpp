@@ -5,7 +5,8 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// So many columns are read at a time, because there are registers for the addresses of so many.
+/// This many columns are read at a time: the CPU has registers for their addresses, and not for
+/// more.
 constexpr int columns_at_once = vector_size < 8 ? vector_size : 8;
 
 /// Adds to each of `columns_at_once` sums the products of the row with one column, except for the

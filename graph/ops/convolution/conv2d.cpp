@@ -170,7 +170,7 @@ LaneUse depthwise_lane_use(const Shape& x, const Window2d& window) {
   const bool small_padding =
       window.padding[0] < window.kernel[0] && window.padding[1] < window.kernel[1];
   if (!whole_blocks || !small_padding) return LaneUse::never;
-  return has_narrow_rows(x) ? LaneUse::prefers : LaneUse::follows;
+  return has_narrow_rows(x) ? LaneUse::prefers : LaneUse::follows_producer;
 }
 
 // If there are few channels, matrix products are narrow and therefore slow, but vectors of samples
@@ -193,8 +193,9 @@ LaneUse lane_use(const Attributes& attributes, Types in) {
   const std::int64_t computed = (x[0] + step - 1) / step * step;
   if (have_at_most(few_channels) && 3 * x[0] >= 2 * computed) return LaneUse::prefers;
   const bool of_one_pixel = window.kernel == Pair{1, 1} && window.padding == Pair{0, 0};
-  return of_one_pixel && have_at_most(some_channels) && x[0] % lane_count == 0 ? LaneUse::follows
-                                                                               : LaneUse::never;
+  return of_one_pixel && have_at_most(some_channels) && x[0] % lane_count == 0
+             ? LaneUse::follows_producer
+             : LaneUse::never;
 }
 
 const Op& lane_form(const Attributes& attributes) {

@@ -24,7 +24,9 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   expect_optional_bias(in, {x[1]});
   const Pair padding = attribute::padding.of(attributes);
   expect(padding[0] < weight[2] && padding[1] < weight[3],
-         "expected a padding that is less than the kernel");
+         "expected a padding that is less than the kernel " + std::to_string(weight[2]) + "x" +
+             std::to_string(weight[3]) + ", got " + std::to_string(padding[0]) + "x" +
+             std::to_string(padding[1]));
   const std::int64_t samples = lane_batch(attributes, x);
   expect(samples == x[0] * lane_count,
          "expected a sample in every lane, got " + std::to_string(samples) + " samples");

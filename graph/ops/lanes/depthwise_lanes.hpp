@@ -9,7 +9,9 @@ namespace penstock::graph {
 /// Maps x [B,C,H,W,16], weight [C,1,kh,kw] and, if there is one, bias [C] to y [B,C,OH,OW,16].
 /// There is a sample in every lane.
 extern const Op depthwise_conv2d_lanes;
+/// Maps (dy [B,C,OH,OW,16], weight [C,1,kh,kw]) to dx [B,C,H,W,16].
 extern const Op depthwise_conv2d_lanes_input_gradient;
+/// Maps (x, dy) to dweight [C,1,kh,kw].
 extern const Op depthwise_conv2d_lanes_weight_gradient;
 
 }  // namespace penstock::graph

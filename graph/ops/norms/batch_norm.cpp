@@ -108,7 +108,7 @@ void forward_untracked(const KernelCall& call) {
 // In the batch-lane layout, a channel has runs of all samples of a block. Where every lane has a
 // sample, the op computes statistics of them as of any other runs.
 LaneUse lane_use(const Attributes&, Types in) {
-  return in[0].shape[0] % lane_count == 0 ? LaneUse::follows : LaneUse::never;
+  return in[0].shape[0] % lane_count == 0 ? LaneUse::follows_producer : LaneUse::never;
 }
 
 void backward(GradientContext& context) {
@@ -135,7 +135,7 @@ template <int others>
 std::vector<OpSample> samples() {
   const TensorType c{DType::f32, {4}};
   std::vector<OpSample> all;
-  for (const Shape& x : {Shape{3, 4, 2, 5}, Shape{7, 4}, Shape{2, 4, 9}}) {
+  for (const Shape& x : {Shape{3, 4, 2, 5}, Shape{7, 4}, Shape{2, 4, 9}, Shape{2, 4, 4, 5}}) {
     std::vector<TensorType> inputs(1 + others, c);
     inputs[0] = {DType::f32, x};
     all.push_back({.inputs = inputs});

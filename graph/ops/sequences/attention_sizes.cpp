@@ -10,11 +10,6 @@ namespace {
 
 constexpr std::size_t apart = 3;  ///< This is the number of the inputs q, k and v.
 
-std::int64_t kv_heads_of(const Attributes& attributes) {
-  const std::int64_t kv_heads = attribute::attention_kv_heads.of(attributes);
-  return kv_heads != 0 ? kv_heads : attribute::attention_heads.of(attributes);
-}
-
 std::size_t masks_of(const Attributes& attributes) {
   return (attribute::has_key_padding_mask.of(attributes) ? 1U : 0U) +
          (attribute::has_attn_mask.of(attributes) ? 1U : 0U);
@@ -30,13 +25,6 @@ void expect_features(const TensorType& type, std::int64_t count, const std::stri
   expect(type.shape[-1] > 0 && type.shape[-1] % count == 0,
          "expected " + name + " with a multiple of " + std::to_string(count) + " features, got " +
              to_string(type));
-}
-
-void expect_heads(std::int64_t heads, std::int64_t kv_heads) {
-  expect(heads >= 1, "expected 1 head or more, got " + std::to_string(heads));
-  expect(kv_heads >= 1 && heads % kv_heads == 0, "expected kv_heads that divide " +
-                                                     std::to_string(heads) + " heads, got " +
-                                                     std::to_string(kv_heads));
 }
 
 void expect_key_features(std::int64_t heads, std::int64_t kv_heads, const TensorType& q,
@@ -88,6 +76,18 @@ std::string input_names(const Attributes& attributes, bool packed) {
 }
 
 }  // namespace
+
+std::int64_t kv_heads_of(const Attributes& attributes) {
+  const std::int64_t kv_heads = attribute::attention_kv_heads.of(attributes);
+  return kv_heads != 0 ? kv_heads : attribute::attention_heads.of(attributes);
+}
+
+void expect_heads(std::int64_t heads, std::int64_t kv_heads) {
+  expect(heads >= 1, "expected 1 head or more, got " + std::to_string(heads));
+  expect(kv_heads >= 1 && heads % kv_heads == 0, "expected kv_heads that divide " +
+                                                     std::to_string(heads) + " heads, got " +
+                                                     std::to_string(kv_heads));
+}
 
 AttentionSizes::AttentionSizes(const Attributes& attributes, std::size_t inputs, const auto& shape)
     : operands(inputs - masks_of(attributes)),

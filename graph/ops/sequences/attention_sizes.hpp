@@ -46,6 +46,11 @@ struct AttentionSizes {
   AttentionSizes(const Attributes& attributes, std::size_t inputs, const auto& shape);
 };
 
+/// Returns how many heads of keys and values an attention with these attributes has.
+std::int64_t kv_heads_of(const Attributes& attributes);
+/// Checks that so many heads of queries can share so many heads of keys and values.
+void expect_heads(std::int64_t heads, std::int64_t kv_heads);
+
 /// Returns the attributes that the op attention declares.
 std::vector<DeclaredAttribute> attention_attributes();
 /// Returns those that attention_dropout and the gradients declare.

@@ -10,30 +10,19 @@
 #include "graph/kernels/products/workspace.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/sequences/attention_sizes.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {
 
-namespace attribute {
-
-constexpr IntegerAttribute heads{"heads", 1};
-/// There are this many heads of keys and values; 0 stands for as many as there are of queries.
-constexpr IntegerAttribute kv_heads{"kv_heads"};
-
-}  // namespace attribute
 namespace {
-
-std::int64_t kv_heads_of(const Attributes& attributes) {
-  const std::int64_t kv_heads = attribute::kv_heads.of(attributes);
-  return kv_heads != 0 ? kv_heads : attribute::heads.of(attributes);
-}
 
 /// Sizes are the numbers of heads, new rows and rows of the buffers, and the features of one head.
 struct Sizes {
   std::int64_t heads, kv_heads, rows, length, width, value_width;
 
   Sizes(const Attributes& attributes, const Shape& q, const Shape& keys, const Shape& values)
-      : heads(attribute::heads.of(attributes)),
+      : heads(attribute::attention_heads.of(attributes)),
         kv_heads(kv_heads_of(attributes)),
         rows(q[1]),
         length(keys[0]),
@@ -53,17 +42,14 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   expect_inputs(in, 7, "q, k, v, position, keys, values, known");
   constexpr std::array<std::string_view, 3> names{"q", "k", "v"};
   for (std::size_t i = 0; i < names.size(); ++i) expect_rows(in[i], names[i]);
-  const std::int64_t heads = attribute::heads.of(attributes);
-  expect(heads >= 1, "expected 1 head or more, got " + std::to_string(heads));
+  const std::int64_t heads = attribute::attention_heads.of(attributes);
+  const std::int64_t kv_heads = kv_heads_of(attributes);
+  expect_heads(heads, kv_heads);
   const Shape &q = in[0].shape, &v = in[2].shape;
   expect(q[0] == 1,
          "expected one sequence in a micro-batch, because the buffers keep the rows of "
          "one, got " +
              std::to_string(q[0]));
-  const std::int64_t kv_heads = kv_heads_of(attributes);
-  expect(kv_heads >= 1 && heads % kv_heads == 0, "expected kv_heads that divide " +
-                                                     std::to_string(heads) + " heads, got " +
-                                                     std::to_string(kv_heads));
   expect(q[2] % heads == 0 && v[2] % kv_heads == 0, "expected features that divide into " +
                                                         std::to_string(heads) + " heads, got " +
                                                         to_string(q) + " and " + to_string(v));
@@ -203,7 +189,7 @@ std::vector<OpSample> samples() {
 }  // namespace
 
 const Op cached_attention{.name = "cached_attention",
-                          .attributes = {attribute::heads, attribute::kv_heads},
+                          .attributes = {attribute::attention_heads, attribute::attention_kv_heads},
                           .infer = infer,
                           .forward = forward,
                           .cost = cost,

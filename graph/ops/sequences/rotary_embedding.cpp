@@ -102,7 +102,7 @@ class Turns {
   std::optional<double> position_;
 };
 
-/// Returns the position of row 0 of a sequence. A double holds any sum with the number of a row.
+/// Returns the position of row 0 of a sequence. Positions above 2^53 are rounded.
 double first_position(const KernelCall& call, const RotarySizes& sizes, std::int64_t sequence) {
   if (!attribute::has_position.of(call.attributes)) return 0;
   const Operand& positions = call.inputs[1];
@@ -171,6 +171,7 @@ const Op rotary_embedding{
     .workspace = workspace,
     .units = units,
     .overwrites = {{0, 0}},
-    .samples = samples};
+    .samples = samples,
+    .index_inputs = {1}};
 
 }  // namespace penstock::graph

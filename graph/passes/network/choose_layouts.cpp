@@ -49,10 +49,18 @@ class Rewriting {
         return true;
       case LaneUse::follows:
         return forms_[index(node.inputs[0])].lanes != none;
+      case LaneUse::follows_producer:
+        return is_made(forms_[index(node.inputs[0])].lanes);
       case LaneUse::never:
         break;
     }
     return false;
+  }
+
+  /// Returns whether a node computes `form`, which is not `none` and no conversion either.
+  bool is_made(ValueId form) const {
+    const NodeId producer = form == none ? none : result_.graph.value(form).producer;
+    return producer != none && !result_.graph.node(producer).op->enters_lanes;
   }
 
   const std::vector<ValueId>& emit(const Node& node, const Op& op, std::vector<ValueId> inputs,
@@ -133,10 +141,6 @@ class Rewriting {
   /// the form that is named.
   void find_made(GradientAnchor& gradient) const {
     const Forms& forms = forms_[index(gradient.value)];
-    const auto is_made = [&](ValueId form) {
-      const NodeId producer = form == none ? none : result_.graph.value(form).producer;
-      return producer != none && !result_.graph.node(producer).op->enters_lanes;
-    };
     if (is_made(forms.lanes)) gradient.lane_batch = model_.type(gradient.value).shape[0];
     gradient.value = gradient.lane_batch > 0 ? forms.lanes : forms.plain;
   }

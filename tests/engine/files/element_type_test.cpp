@@ -73,8 +73,11 @@ TEST(ElementType, OfANumberThatF32CannotHoldIsTold) {
 
 TEST(ElementType, ComesBackFromItsName) {
   for (const ElementType type :
-       {ElementType::f32, ElementType::i64, ElementType::f16, ElementType::bf16, ElementType::f64})
+       {ElementType::f32, ElementType::i64, ElementType::u8, ElementType::i32, ElementType::boolean,
+        ElementType::f16, ElementType::bf16, ElementType::f64})
     EXPECT_EQ(element_type(name_of(type)), type);
+  for (const DType dtype : {DType::f32, DType::i64, DType::u8, DType::i32, DType::boolean})
+    EXPECT_EQ(read_as(element_type_of(dtype)), dtype);
   EXPECT_EQ(element_type("f32"), std::nullopt);
   EXPECT_EQ(element_type(""), std::nullopt);
 }

@@ -137,14 +137,34 @@ TEST(Safetensors, ThatF32CannotHoldAreRefused) {
 TEST(Safetensors, OfAnotherTypeAreRefusedByFileTensorAndType) {
   const TemporaryDirectory directory;
   const std::string path = (directory / "t").string();
-  for (const std::string type : {"I32", "BOOL", "F8_E4M3", "U8"}) {
+  for (const std::string type : {"I16", "F8_E4M3", "U64"}) {
     write_safetensors(path, R"({"w":{"dtype":")" + type + R"(","shape":[1],"data_offsets":[0,8]}})",
                       "12345678");
     EXPECT_EQ(refusal(Errc::unsupported, [&] { load_safetensors(path); }),
               "safetensors file \"" + path +
-                  "\": tensor \"w\": expected dtype F32, I64, F16, BF16 or F64, got \"" + type +
-                  '"');
+                  "\": tensor \"w\": expected dtype F32, I64, U8, I32, BOOL, F16, BF16 or F64, "
+                  "got \"" +
+                  type + '"');
   }
+}
+
+TEST(Safetensors, OfIntegersAndTruthValuesAreReadAsTheyAre) {
+  const TemporaryDirectory directory;
+  const std::string path = (directory / "t").string();
+  const std::string header = R"({"i":{"dtype":"I32","shape":[1],"data_offsets":[0,4]},)"
+                             R"("u":{"dtype":"U8","shape":[2],"data_offsets":[4,6]},)"
+                             R"("b":{"dtype":"BOOL","shape":[2],"data_offsets":[6,8]}})";
+  write_safetensors(path, header, std::string("\x05\0\0\0\xff\x07\1\0", 8));
+  const TensorFile file = load_safetensors(path);
+  EXPECT_EQ(file.tensor("i").as<std::int32_t>()[0], 5);
+  EXPECT_EQ(file.tensor("u").as<std::uint8_t>()[0], 255);
+  EXPECT_EQ(file.tensor("b").dtype(), DType::boolean);
+  EXPECT_TRUE(file.tensor("b").as<bool>()[0]);
+
+  write_safetensors(path, header, std::string("\x05\0\0\0\xff\x07\1\7", 8));
+  EXPECT_EQ(refusal(Errc::corrupt_file, [&] { load_safetensors(path); }),
+            "safetensors file \"" + path +
+                "\": tensor \"b\": expected bytes of 0 and 1, got 7 as element 1");
 }
 
 TEST(Safetensors, OfFewerBytesThanTheTypeNeedsAreRefused) {

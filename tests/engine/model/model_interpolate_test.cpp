@@ -84,7 +84,7 @@ TEST(ModelInterpolate, RefusesOptionsThatDoNotFitXOrEachOther) {
        {.size = {2}, .recompute_scale_factor = true}},
       {"interpolate: scale_factor: expected more than 0, got 0", {.scale_factor = {0}}},
       {"interpolate: scale_factor: expected more than 0, got -2", {.scale_factor = {2, -2}}},
-      {"interpolate: expected a scale_factor that gives an axis of 8 elements at most 2^48 of "
+      {"interpolate: expected a scale_factor that gives an axis of 8 elements at most 2^30 of "
        "them, "
        "got 1e+20",
        {.scale_factor = {1e20}}}};

@@ -323,7 +323,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"depthwise_conv2d_lanes",
                 {lanes, f32({4, 1, 3, 3})},
                 {{"padding", 3}},
-                "expected a padding that is less than the kernel"},
+                "expected a padding that is less than the kernel 3x3, got 3x3"},
         Refused{"depthwise_conv2d_lanes",
                 {lanes, f32({4, 1, 3, 3})},
                 {{"batch", 20}},

@@ -86,6 +86,18 @@ TEST(ChooseLayouts, KeepsSeparableConvolutionsAndTheirNormsInLanes) {
   EXPECT_EQ(choose_layouts(separable_network(24)).conversions, 0);
 }
 
+// If a norm went by a conversion, an anchor on a layer beside it would change its bits.
+TEST(ChooseLayouts, HasNoNormFollowAConversionForAnotherLayer) {
+  ModelBuilder model;
+  const ValueId x = model.block("A").input("x", {4, 5, 5});
+  const auto vector = [&](const char* name) { return model.parameter(name, {4}); };
+  model.output("beside", model.apply("conv2d", {x, model.parameter("w", {4, 4, 3, 3})}));
+  model.output("y", model.apply("batch_norm", {x, vector("weight"), vector("bias"), vector("mean"),
+                                               vector("variance")}));
+  const Names names = nodes_of(choose_layouts(with_batch(model.graph(), 16)).graph);
+  EXPECT_EQ(names, (Names{"A:to_lanes", "A:conv2d_lanes", "A:batch_norm", "A:from_lanes"}));
+}
+
 TEST(ChooseLayouts, GivesTheHostStatisticsAsTheyAre) {
   Graph model = separable_network(32);
   for (const Node& node : model.nodes)
