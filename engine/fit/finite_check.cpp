@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/fit/best_epoch.hpp"
+#include "engine/fit/field_match.hpp"
 #include "engine/fit/first_not_finite.hpp"
 #include "engine/model/model_access.hpp"
 #include "graph/values/hosts_thread.hpp"
@@ -24,10 +25,17 @@ class FiniteWatch {
 
   void set_training_model(TrainingModel& training) { training_ = &training; }
 
+  void set_data(const DataLoader& data) {
+    expect_training();
+    fields_.emplace(finite_subject, training_->inputs(), data.fields());
+  }
+
   void before_step(const Batch& batch) {
     if (!check_.find_layer) return;
     expect_training();
-    start_ = {batch, weights_of(ModelAccess::trained(*training_)), training_->optimizer_state()};
+    expect_called(fields_.has_value(), "set_data");
+    start_ = {fields_->of(batch), weights_of(ModelAccess::trained(*training_)),
+              training_->optimizer_state()};
   }
 
   void after_step(const StepRecord& step, const StepResult& result) {
@@ -45,17 +53,18 @@ class FiniteWatch {
 
   void end() {
     start_ = {};
+    fields_.reset();
     training_ = nullptr;
   }
 
  private:
-  void expect_training() const {
-    if (!training_)
-      throw Error(Errc::invalid_argument,
-                  std::string(finite_subject) +
-                      ": expected set_training_model to be called before the first step, as fit() "
-                      "does");
+  static void expect_called(bool was_called, const std::string& function) {
+    if (!was_called)
+      throw Error(Errc::invalid_argument, std::string(finite_subject) + ": expected " + function +
+                                              " to be called before the first step, as fit() does");
   }
+
+  void expect_training() const { expect_called(training_ != nullptr, "set_training_model"); }
 
   void expect_finite_weights() {
     expect_training();
@@ -80,6 +89,7 @@ class FiniteWatch {
 
   FiniteCheck check_;
   TrainingModel* training_ = nullptr;  // `training_` is null outside of fit().
+  std::optional<FieldMatch> fields_;   // `fields_` is empty outside of fit().
   StepStart start_;                    // `start_` is empty unless a layer is to be found.
   int epoch_ = 0;
   std::int64_t step_ = 0;
@@ -93,6 +103,9 @@ FitCallback stop_when_not_finite(const FiniteCheck& check) {
     FitCallback callback;
     callback.set_training_model = [watch](TrainingModel& training) {
       watch->set_training_model(training);
+    };
+    callback.set_data = [watch](const DataLoader& data) {
+      on_hosts_thread(finite_subject, [&] { watch->set_data(data); });
     };
     callback.on_step_begin = [watch](const Batch& batch) {
       on_hosts_thread(finite_subject, [&] { watch->before_step(batch); });

@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "penstock/data_loader.hpp"
 #include "penstock/training_model.hpp"
 
 namespace penstock {
 
 /// A StepStart is what a step of a training begins with.
 struct StepStart {
-  Batch batch = {};  ///< `batch` has the step's samples, and maybe further fields.
+  /// `inputs` has a tensor for each of TrainingModel::inputs(), in that order.
+  std::vector<Tensor> inputs = {};
   /// `weights` has all parameters and buffers of the model.
   std::vector<NamedTensor> weights = {};
   std::vector<NamedTensor> optimizer_state = {};

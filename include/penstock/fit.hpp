@@ -83,10 +83,14 @@ struct FitCallback {
   /// `set_model` is called before all other functions, with a handle of the model that is trained.
   /// The function may copy the handle, and may read and set the weights through it.
   std::function<void(const Model& model)> set_model = {};
-  /// `set_training_model` is called after all functions `set_model` and before all others, with the
+  /// `set_training_model` is called after all functions `set_model` and before the others, with the
   /// training model that fit() calls. The function may keep the reference, which is valid until
   /// fit() ends, and may call what functions of the host's may call.
   std::function<void(TrainingModel& training)> set_training_model = {};
+  /// `set_data` is called after all functions `set_training_model` and before all others, with the
+  /// data whose batches the steps take. The function may keep the reference, which is valid until
+  /// fit() ends. named_fields() names the tensors of a batch for TrainingModel::step().
+  std::function<void(const DataLoader& data)> set_data = {};
   /// `on_fit_begin` is called before the first epoch with the names that EpochRecord::values will
   /// have.
   std::function<void(const std::vector<std::string>& names)> on_fit_begin = {};

@@ -5,6 +5,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "penstock/error.hpp"
@@ -144,6 +145,37 @@ TEST(FiniteCheck, LooksAtTheLossThatIsTrained) {
   EXPECT_NE(text.find("is that of log \"log_1\" in micro-batch 0, which has nan as element 1"),
             std::string::npos)
       << text;
+}
+
+/// Returns a model of log(w·(large - small)) with w = 0.25, whose inputs are of one type.
+Model differences() {
+  Model model("differences");
+  const Value large = model.input("large", {1}), small = model.input("small", {1});
+  const Value y = model.log(model.linear("fc", model.sub(large, small), 1, false));
+  model.loss(model.identity_loss(y, LossReduction::mean));
+  model.set_weight("fc.weight", Tensor({1, 1}, {0.25f}));
+  return model;
+}
+
+// The logarithm of every difference but the last one is finite. If the inputs were exchanged, no
+// logarithm would be.
+TEST(FiniteCheck, ComputesWithTheFieldsThatTheStepTook) {
+  const Tensor large({4, 1}, {5, 6, 7, 3}), small({4, 1}, {1, 2, 3, 3}), more({4, 1}, {0, 0, 0, 0});
+  const Options options = options_of(1);
+  const std::pair<std::vector<Tensor>, std::vector<std::string>> orders[] = {
+      {{large, small, more}, {"large", "small", "more"}},
+      {{small, large, more}, {"small", "large", "more"}},
+      {{more, small, large}, {"more", "small", "large"}}};
+  for (const auto& [tensors, names] : orders) {
+    TrainingModel training(differences(), options, Sgd{.learning_rate = 0});
+    DataLoader data(tensor_dataset(tensors, names), options,
+                    {.mode = LoaderMode::sync, .workers = 0});
+    EXPECT_EQ(refusal(Errc::invalid_data,
+                      [&] { fit(training, data, {.callbacks = {stop_when_not_finite()}}); }),
+              "finite check: epoch 1, step 1: the loss is -inf; in update 0 of the step, the first "
+              "output that is not finite is that of log \"log_1\" in micro-batch 1, which has -inf "
+              "as element 1");
+  }
 }
 
 TEST(FiniteCheck, LooksForNoLayerIfNotAsked) {
