@@ -23,7 +23,10 @@ class FiniteWatch {
  public:
   explicit FiniteWatch(const FiniteCheck& check) : check_(check) {}
 
-  void set_training_model(TrainingModel& training) { training_ = &training; }
+  void set_training_model(const TrainingModel& training) {
+    end();  // A training that was cancelled or has failed has not ended this object's work.
+    training_.emplace(ModelAccess::handle(training));
+  }
 
   void set_data(const DataLoader& data) {
     expect_training();
@@ -45,6 +48,7 @@ class FiniteWatch {
       fail(std::string("the loss is ") +
            (std::isnan(result.mean_loss) ? "nan" : number_text(result.mean_loss)));
     if (check_.find_layer) expect_finite_weights();
+    start_ = {};
   }
 
   void after_epoch() {
@@ -54,7 +58,7 @@ class FiniteWatch {
   void end() {
     start_ = {};
     fields_.reset();
-    training_ = nullptr;
+    training_.reset();
   }
 
  private:
@@ -64,23 +68,25 @@ class FiniteWatch {
                                               " to be called before the first step, as fit() does");
   }
 
-  void expect_training() const { expect_called(training_ != nullptr, "set_training_model"); }
+  void expect_training() const { expect_called(training_.has_value(), "set_training_model"); }
 
   void expect_finite_weights() {
     expect_training();
     if (const auto weight = not_finite(weights_of(ModelAccess::trained(*training_)))) fail(*weight);
   }
 
-  /// Ends the training, for the reason `what`.
+  /// Ends the training, for the reason `what`. Nothing of the training is kept.
   [[noreturn]] void fail(const std::string& what) {
     const std::string text = std::string(finite_subject) + ": epoch " + std::to_string(epoch_) +
                              ", step " + std::to_string(step_) + ": " + what + "; ";
     const StepStart start = std::exchange(start_, {});
+    const std::optional<TrainingModel> training = std::exchange(training_, std::nullopt);
+    end();
     if (!check_.find_layer)
       throw Error(Errc::invalid_data, text + "FiniteCheck::find_layer = true finds the layer");
     std::string found;
     try {
-      found = first_not_finite(*training_, start);
+      found = first_not_finite(*training, start);
     } catch (const Error& error) {
       found = std::string("the step cannot be computed once more: ") + error.what();
     }
@@ -88,9 +94,11 @@ class FiniteWatch {
   }
 
   FiniteCheck check_;
-  TrainingModel* training_ = nullptr;  // `training_` is null outside of fit().
-  std::optional<FieldMatch> fields_;   // `fields_` is empty outside of fit().
-  StepStart start_;                    // `start_` is empty unless a layer is to be found.
+  // `training_` is a handle of its own, because a training that was cancelled or has failed calls
+  // no end(). It is empty outside of fit() otherwise, as `fields_` is.
+  std::optional<TrainingModel> training_;
+  std::optional<FieldMatch> fields_;
+  StepStart start_;  // `start_` is empty except during a step whose layers are to be found.
   int epoch_ = 0;
   std::int64_t step_ = 0;
 };

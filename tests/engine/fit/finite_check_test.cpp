@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
 #include <functional>
 #include <limits>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "penstock/fit_callbacks.hpp"
 #include "tests/engine/fit/scaling.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/thread_count.hpp"
 
 namespace penstock {
 namespace {
@@ -247,6 +250,36 @@ TEST(FiniteCheck, ServesOneTrainingAfterTheOther) {
   EXPECT_EQ(refusal(Errc::invalid_argument, [&] { callback.on_step_begin({}); }),
             "finite check: expected set_training_model to be called before the first step, as "
             "fit() does");
+}
+
+// The first training is ended by the check, and the second one by another callback. The host then
+// destroys both, and the check's callback must not use what is no longer there.
+TEST(FiniteCheck, OutlivesTrainingsThatFail) {
+  const FitCallback callback = stop_when_not_finite();
+  const FitCallback failing{.on_step_end = [](const StepRecord&, const StepResult&) -> Next {
+    throw std::runtime_error("the host's");
+  }};
+  const std::size_t threads = testing::thread_count();
+  {
+    const Options options = options_of(1);
+    TrainingModel training(network(logarithm), options, Sgd{.learning_rate = 0});
+    DataLoader data = data_of({1, 2, 3, -4}, options);
+    EXPECT_THROW(fit(training, data, {.callbacks = {callback}}), Error);
+  }
+  EXPECT_TRUE(testing::threads_fall_to(threads));
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { callback.on_step_begin({}); }),
+            "finite check: expected set_training_model to be called before the first step, as "
+            "fit() does");
+  {
+    Scaling scaling;
+    TrainingModel training(scaling.model, testing::options(), Sgd{.learning_rate = 0});
+    DataLoader data = numbers(16);
+    EXPECT_THROW(fit(training, data, {.callbacks = {callback, failing}}), std::runtime_error);
+  }
+  EXPECT_EQ(callback.on_epoch_end({}), Next::go_on);
+  callback.on_step_begin({Tensor({1, 1}, {1})});
+  callback.on_fit_end({});
+  EXPECT_TRUE(testing::threads_fall_to(threads));
 }
 
 }  // namespace
