@@ -142,7 +142,8 @@ struct FitOptions {
 /// @throws Error invalid_argument, before the training begins, for fields whose names contradict
 /// their places: if some inputs, but not all, are names of fields, and one of these fields is not
 /// in the input's place; or if two fields that are not named as inputs have one type and are in the
-/// places of inputs, so that nobody would notice if they were exchanged. Fields without names fit.
+/// places of inputs, so that nobody would notice if they were exchanged; or if two fields have the
+/// name of one input. Fields without names fit.
 /// @throws Error invalid_argument, before the training begins, for options or batch sizes that do
 /// not fit the model, and for a shorter step or run that is certain to come and that a model
 /// refuses (static_shapes, an output mode). A step counts as certain only if no callback can stop
