@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/fit/check_runs.hpp"
+#include "engine/fit/field_match.hpp"
 #include "engine/fit/fields.hpp"
 #include "engine/fit/inference_fields.hpp"
 #include "engine/fit/loader_note.hpp"
@@ -101,15 +104,16 @@ std::int64_t samples_in(const std::vector<Tensor>& inputs) {
   return std::max<std::int64_t>(samples, 0);
 }
 
-/// Calls `run` with the model, the PredictionInputs of a caller who has `count` inputs, and empty
-/// Predictions. Returns what `run` returns. All this counts as one call of the model, `name`.
-auto predicting(InferenceModel& model, const char* name, std::size_t count, const auto& run) {
+/// Calls `run` with the model, the PredictionInputs of a caller who has a tensor for each of
+/// `fields()`, and empty Predictions. Returns what `run` returns. All this counts as one call of
+/// the model, `name`.
+auto predicting(InferenceModel& model, const char* name, const auto& fields, const auto& run) {
   return or_out_of_memory(name, [&] {
     const auto calls = ModelAccess::calls(model);
     const ModelCall call(*calls, name);
     InferenceModel kept = ModelAccess::handle(model);  // The host's functions may destroy `model`.
     expect_own_inputs(kept);
-    PredictionInputs inputs(kept, count);
+    PredictionInputs inputs(kept, fields());
     Predictions predictions(kept, inputs);
     return run(kept, inputs, predictions);
   });
@@ -146,7 +150,8 @@ std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data, std::s
                   [](std::int64_t) { return true; });
     return predictions.joined();
   };
-  return predicting(model, "predict", data.fields().size(), run);
+  return predicting(
+      model, "predict", [&] { return field_names(data.fields()); }, run);
 }
 
 std::vector<NamedTensor> predict(InferenceModel& model,
@@ -170,7 +175,8 @@ std::int64_t predict_batches(
     });
     return samples;
   };
-  return predicting(model, "predict_batches", data.fields().size(), run);
+  return predicting(
+      model, "predict_batches", [&] { return field_names(data.fields()); }, run);
 }
 
 std::vector<NamedTensor> predict(InferenceModel& model, const std::vector<Tensor>& inputs,
@@ -182,7 +188,8 @@ std::vector<NamedTensor> predict(InferenceModel& model, const std::vector<Tensor
     });
     return predictions.joined();
   };
-  return predicting(model, "predict", inputs.size(), run);
+  return predicting(
+      model, "predict", [&] { return std::vector<std::string>(inputs.size()); }, run);
 }
 
 }  // namespace penstock

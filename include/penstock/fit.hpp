@@ -201,7 +201,9 @@ Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<M
 /// (OutputMode::all, which is what inference does by default). An output that is computed from a
 /// loss, such as a validation loss, is left out unless it has a row per sample and all of its
 /// inputs are there. Inputs that only such outputs need (labels, targets) may be missing, and these
-/// outputs are then left out. DataLoader::note() is logged as by fit(); the samples that it counts
+/// outputs are then left out. They are missing if the names of the fields include all other inputs
+/// and none of them, whatever further fields there are; failing that, if the data have fewer fields
+/// than the model has inputs. DataLoader::note() is logged as by fit(); the samples that it counts
 /// have no row.
 /// @throws Error as evaluate(); shape_mismatch if an output has no row per sample; invalid_argument
 /// if replicas share their inputs.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "penstock/error.hpp"
@@ -107,6 +108,27 @@ TEST(Predict, LeavesOutALossThatHasNoRows) {
     expect_the_three(predict(inference, data));
     EXPECT_EQ(value_of(evaluate(inference, data, {mean_of("loss")}).values, "loss"), 13.0 / 3);
   }
+}
+
+// The field "id" has the type of the target, and is none.
+TEST(Predict, TakesNoOtherFieldForATargetThatIsMissing) {
+  Scored scored(LossReduction::none);
+  InferenceModel inference(scored.model, {.batch_size = 2});
+  const Tensor ids({3, 1}, {7, 8, 9});
+  const std::pair<std::vector<Tensor>, std::vector<std::string>> missing[] = {
+      {{three, ids}, {"x", "id"}},
+      {{ids, three}, {"id", "x"}},
+      {{ids, ids, three}, {"id", "more", "x"}},
+      {{three}, {"x"}}};
+  for (const auto& [tensors, names] : missing) {
+    DataLoader data(tensor_dataset(tensors, names), 3, {.mode = LoaderMode::sync});
+    expect_the_three(predict(inference, data));
+  }
+  DataLoader data(tensor_dataset({ids, three, targets}, {"id", "x", "target"}), 3,
+                  {.mode = LoaderMode::sync});
+  const std::vector<NamedTensor> outputs = predict(inference, data);
+  ASSERT_EQ(names_of(outputs), (std::vector<std::string>{"loss", "y"}));
+  EXPECT_TRUE(std::ranges::equal(outputs[0].tensor.as<float>(), std::vector<float>{0, 4, 9}));
 }
 
 TEST(Predict, ReturnsALossForEverySampleWhereTheTargetsAreThere) {
