@@ -157,8 +157,9 @@ std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data, std::s
 std::vector<NamedTensor> predict(InferenceModel& model,
                                  std::shared_ptr<const IterableDataset> dataset,
                                  std::stop_token stop) {
-  DataLoader data(std::move(dataset), model.samples_per_run(), {.drop_last = false, .workers = 1});
-  return predict(model, data, std::move(stop));
+  InferenceModel kept = ModelAccess::handle(model);  // The dataset's functions may destroy `model`.
+  DataLoader data(std::move(dataset), kept.samples_per_run(), {.drop_last = false, .workers = 1});
+  return predict(kept, data, std::move(stop));
 }
 
 std::int64_t predict_batches(
@@ -167,6 +168,10 @@ std::int64_t predict_batches(
     std::stop_token stop) {
   const auto run = [&](InferenceModel& kept, const PredictionInputs& inputs,
                        Predictions& predictions) {
+    if (!on_outputs)
+      throw Error(Errc::invalid_argument,
+                  "predict_batches: expected a function that takes the outputs of a batch and "
+                  "returns Next::go_on or Next::stop, got an empty on_outputs");
     std::int64_t samples = 0;
     predict_epoch(kept, data, inputs, predictions, "predict_batches", stop, [&](std::int64_t more) {
       samples += more;

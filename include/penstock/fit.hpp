@@ -215,7 +215,8 @@ std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data,
 /// of a socket, are predicted with the memory of one batch; their batches come in the loader's
 /// order.
 /// @throws Error as the first predict(), and what `on_outputs` throws. The outputs that were handed
-/// out before stay the host's.
+/// out before stay the host's. @throws Error invalid_argument before the first run if `on_outputs`
+/// is empty.
 std::int64_t predict_batches(
     InferenceModel& model, DataLoader& data,
     const std::function<Next(const std::vector<NamedTensor>& outputs)>& on_outputs,
