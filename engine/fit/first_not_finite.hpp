@@ -21,7 +21,7 @@ struct StepStart {
 };
 
 /// Returns a text such as "element 3 of "fc.weight" is nan", for the first element of the tensors
-/// that is not finite, or nothing if all are. Tensors of i64 are finite.
+/// that is not finite, or nothing if all are. Only tensors of f32 are looked at.
 std::optional<std::string> not_finite(const std::vector<NamedTensor>& tensors);
 
 /// Returns a sentence on the first number of the step that is not finite: the output of a layer, of

@@ -85,7 +85,8 @@ struct FitCallback {
   std::function<void(const Model& model)> set_model = {};
   /// `set_training_model` is called after all functions `set_model` and before the others, with the
   /// training model that fit() calls. The function may keep the reference, which is valid until
-  /// fit() ends, and may call what functions of the host's may call.
+  /// fit() ends. This function, and the others of the callback, may make calls of the model through
+  /// it, on the thread of fit().
   std::function<void(TrainingModel& training)> set_training_model = {};
   /// `set_data` is called after all functions `set_training_model` and before all others, with the
   /// data whose batches the steps take. The function may keep the reference, which is valid until
