@@ -19,8 +19,10 @@ PredictionInputs::PredictionInputs(const InferenceModel& model,
 }
 
 bool PredictionInputs::leave_out_targets(const std::vector<std::string>& fields) const {
-  const auto is_target = [&](const std::string& name) { return target(name) != nullptr; };
-  return positions_among(fields, names_) && std::ranges::none_of(fields, is_target);
+  const auto is_named_target = [&](const std::string& name) {
+    return target(name) && std::ranges::count(fields, name) > 0;
+  };
+  return positions_among(fields, names_) && std::ranges::none_of(all_, is_named_target);
 }
 
 const graph::Targets::Input* PredictionInputs::target(const std::string& name) const {

@@ -131,6 +131,23 @@ TEST(Predict, TakesNoOtherFieldForATargetThatIsMissing) {
   EXPECT_TRUE(std::ranges::equal(outputs[0].tensor.as<float>(), std::vector<float>{0, 4, 9}));
 }
 
+// The model asks for "target", because it returns a distance from it; its loss alone needs
+// "weight".
+TEST(Predict, TakesNoTargetOfTrainingForATargetThatIsMissing) {
+  Model model("weighted");
+  const Value target = model.input("target", {1}), x = model.input("x", {1});
+  const Value y = model.linear("fc", x, 1, false);
+  const Value distance = model.mse_loss(y, target, LossReduction::none);
+  model.loss(model.identity_loss(model.mul(distance, model.input("weight", {1}))));
+  model.output("loss", distance);
+  model.output("y", y);
+  model.set_weight("fc.weight", Tensor({1, 1}, {1}));
+  InferenceModel inference(model, {.batch_size = 2});
+  ASSERT_EQ(inference.inputs(), (std::vector<std::string>{"target", "x"}));
+  DataLoader data(tensor_dataset({targets, three}, {"weight", "x"}), 3, {.mode = LoaderMode::sync});
+  expect_the_three(predict(inference, data));
+}
+
 TEST(Predict, ReturnsALossForEverySampleWhereTheTargetsAreThere) {
   Scored scored(LossReduction::none);
   InferenceModel inference(scored.model, {.batch_size = 2});
