@@ -39,23 +39,29 @@ std::vector<actors::OutputSelection> anchor_selections(const OutputOptions& outp
   return selections;
 }
 
-/// Checks that the tensors that are summed up over micro-batches are of types whose sums have room
-/// for them. @throws Error invalid_argument if one is not.
-void expect_sums(const actors::PipelineSetup& setup) {
+/// Checks that `tensor`, which is summed up over micro-batches because the option `option` says so,
+/// is of a type whose sums have room for them. @throws Error invalid_argument if it is not.
+void expect_sum(const std::string& option, const graph::TensorInfo& tensor) {
+  const graph::TensorType& type = tensor.type;
+  if (type.dtype == DType::f32 || type.dtype == DType::i64) return;
+  throw Error(Errc::invalid_argument,
+              option + ": expected outputs of type f32 or i64 to sum up, but " +
+                  quoted_text(tensor.name) + " is " + graph::to_string(type) +
+                  "; to_float() or to_i64() in the model makes one that can be summed up");
+}
+
+/// Checks the outputs and anchors that are summed up. @throws Error as expect_sum().
+void expect_sums(const actors::PipelineSetup& setup, const std::vector<Anchor>& anchors) {
   const graph::Plan& plan = *setup.plan;
   for (std::size_t i = 0; i < plan.outputs.size(); ++i) {
-    const auto anchor = std::ranges::find(plan.anchors, static_cast<std::int32_t>(i));
-    const bool own = anchor == plan.anchors.end();
-    const actors::OutputSelection& selection =
-        own ? setup.outputs
-            : setup.anchors[static_cast<std::size_t>(anchor - plan.anchors.begin())];
-    const graph::TensorType& type = plan.outputs[i].type;
-    if (selection.mode != OutputMode::sum || type.dtype == DType::f32 || type.dtype == DType::i64)
-      continue;
-    throw Error(Errc::invalid_argument,
-                "options.output.mode: expected outputs of type f32 or i64 to sum up, but " +
-                    quoted_text(plan.outputs[i].name) + " is " + graph::to_string(type) +
-                    "; to_float() or to_i64() in the model makes one that can be summed up");
+    const auto found = std::ranges::find(plan.anchors, static_cast<std::int32_t>(i));
+    const auto k = static_cast<std::size_t>(found - plan.anchors.begin());
+    const bool is_anchor = found != plan.anchors.end();
+    if ((is_anchor ? setup.anchors[k] : setup.outputs).mode != OutputMode::sum) continue;
+    const bool decides = is_anchor && anchors[k].mode != OutputMode::automatic;
+    expect_sum(
+        decides ? "options.output.anchors[" + std::to_string(k) + "].mode" : "options.output.mode",
+        plan.outputs[i]);
   }
 }
 
@@ -79,7 +85,7 @@ actors::PipelineSetup actor_setup(const Options& options, std::shared_ptr<const 
       .trace = options.runtime.trace,
       .trace_events = options.runtime.trace_events,
       .stall_seconds = options.runtime.stall_seconds};
-  expect_sums(setup);
+  expect_sums(setup, options.output.anchors);
   return setup;
 }
 

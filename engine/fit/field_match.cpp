@@ -69,15 +69,28 @@ void expect_told_apart(const std::string& subject, const std::vector<std::string
 
 }  // namespace
 
-std::vector<std::size_t> fields_by_name(const std::vector<std::string>& inputs,
-                                        const std::vector<Field>& fields) {
+std::vector<std::string> field_names(const std::vector<Field>& fields) {
+  std::vector<std::string> names;
+  for (const Field& field : fields) names.push_back(field.name);
+  return names;
+}
+
+std::optional<std::vector<std::size_t>> positions_among(const std::vector<std::string>& names,
+                                                        const std::vector<std::string>& inputs) {
   std::vector<std::size_t> positions;
   for (const std::string& input : inputs) {
-    const std::ptrdiff_t place = place_of(input, fields);
-    if (place == std::ssize(fields)) return {};
-    positions.push_back(static_cast<std::size_t>(place));
+    const auto found = std::ranges::find(names, input);
+    if (found == names.end()) return std::nullopt;
+    positions.push_back(static_cast<std::size_t>(found - names.begin()));
   }
   return positions;
+}
+
+void expect_no_twins(const std::string& subject, const std::vector<std::string>& inputs,
+                     const std::vector<Field>& fields) {
+  for (const std::string& input : inputs)
+    if (std::ranges::count(fields, input, &Field::name) > 1)
+      refuse_fields(subject, "expected one field " + quoted_text(input) + ", got several");
 }
 
 void expect_in_place(const std::string& subject, const std::vector<std::string>& inputs,
@@ -88,19 +101,17 @@ void expect_in_place(const std::string& subject, const std::vector<std::string>&
 
 FieldMatch::FieldMatch(const std::string& subject, const std::vector<std::string>& inputs,
                        const std::vector<Field>& fields)
-    : inputs_(inputs.size()), positions_(fields_by_name(inputs, fields)) {
-  for (const std::string& input : inputs)
-    if (std::ranges::count(fields, input, &Field::name) > 1)
-      refuse_fields(subject, "expected one field " + quoted_text(input) + ", got several");
-  if (positions_.empty()) expect_in_place(subject, inputs, fields);
+    : inputs_(inputs.size()), positions_(positions_among(field_names(fields), inputs)) {
+  expect_no_twins(subject, inputs, fields);
+  if (!positions_) expect_in_place(subject, inputs, fields);
 }
 
 std::vector<Tensor> FieldMatch::of(const Batch& batch) const {
-  if (positions_.empty())
+  if (!positions_)
     return {batch.begin(),
             batch.begin() + static_cast<std::ptrdiff_t>(std::min(batch.size(), inputs_))};
   std::vector<Tensor> chosen;
-  for (const std::size_t position : positions_) chosen.push_back(batch[position]);
+  for (const std::size_t position : *positions_) chosen.push_back(batch[position]);
   return chosen;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,10 +11,18 @@
 
 namespace penstock {
 
-/// Returns, for each of `inputs`, the position of the field of that name, or nothing if not every
-/// input is the name of a field.
-std::vector<std::size_t> fields_by_name(const std::vector<std::string>& inputs,
-                                        const std::vector<Field>& fields);
+/// Returns the names of `fields`. A field without a name has an empty one.
+std::vector<std::string> field_names(const std::vector<Field>& fields);
+
+/// Returns, for each of `inputs`, its first position in `names`, or nothing if not every input is
+/// there.
+std::optional<std::vector<std::size_t>> positions_among(const std::vector<std::string>& names,
+                                                        const std::vector<std::string>& inputs);
+
+/// Checks that no input could be either of two fields. @throws Error invalid_argument, whose text
+/// begins with `subject`, if two of `fields` have the name of one of `inputs`.
+void expect_no_twins(const std::string& subject, const std::vector<std::string>& inputs,
+                     const std::vector<Field>& fields);
 
 /// Checks that the first of `fields` may be taken as the inputs `inputs`, which are not all names
 /// of fields. @throws Error invalid_argument, whose text begins with `subject`, if a field that has
@@ -26,8 +35,7 @@ void expect_in_place(const std::string& subject, const std::vector<std::string>&
 /// A FieldMatch says which fields of a batch are the inputs of a step.
 class FieldMatch {
  public:
-  /// @throws Error as expect_in_place(), and invalid_argument if two fields have the name of one
-  /// input.
+  /// @throws Error as expect_no_twins() and expect_in_place().
   FieldMatch(const std::string& subject, const std::vector<std::string>& inputs,
              const std::vector<Field>& fields);
 
@@ -37,7 +45,7 @@ class FieldMatch {
 
  private:
   std::size_t inputs_;
-  std::vector<std::size_t> positions_;  // `positions_` is empty if places count.
+  std::optional<std::vector<std::size_t>> positions_;  // `positions_` is empty if places count.
 };
 
 }  // namespace penstock

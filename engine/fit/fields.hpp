@@ -1,6 +1,6 @@
-// Every loop over a loader's batches needs these functions. Training takes the first fields of a
-// batch, as many as it has inputs; inference takes a batch that is made for a step of training in
-// several runs.
+// Loops over a loader's batches need these functions. A FieldMatch and InferenceFields say which
+// fields of a batch are inputs, by name or by place. Inference takes a batch that is made for a
+// step of training in several runs.
 #pragma once
 
 #include <algorithm>

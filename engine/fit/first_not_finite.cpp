@@ -123,14 +123,14 @@ std::optional<std::string> first_in(const StepResult& result, const Probes& prob
 
 /// Returns a text on the first number that is not finite in the updates of `probe`, which begins at
 /// the begin of the step.
-std::string first_of_step(TrainingModel& probe, const Model& model, const Batch& batch,
-                          const Probes& probes) {
+std::string first_of_step(TrainingModel& probe, const Model& model,
+                          const std::vector<Tensor>& inputs, const Probes& probes) {
   std::optional<std::string> found;
   std::int64_t update = 0;
-  in_runs(batch, batch.front().shape()[0], probe.options().samples_per_step(),
-          [&](const Batch& part) {
+  in_runs(inputs, inputs.front().shape()[0], probe.options().samples_per_step(),
+          [&](const std::vector<Tensor>& part) {
             if (found) return;
-            found = first_in(probe.step(first_fields(part, probe.inputs())), probes);
+            found = first_in(probe.step(part), probes);
             if (!found)
               if (const auto weight = not_finite(weights_of(model)))
                 found = "all outputs and gradients are finite, but after the update " + *weight;
@@ -168,7 +168,7 @@ std::string first_not_finite(const TrainingModel& training, const StepStart& sta
     TrainingModel probe(model, probing(training.options(), probes), training.optimizer(),
                         objective);
     probe.set_optimizer_state(start.optimizer_state);
-    found = first_of_step(probe, model, start.batch, probes);
+    found = first_of_step(probe, model, start.inputs, probes);
   } catch (...) {
     set(after);
     throw;

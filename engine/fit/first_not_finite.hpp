@@ -7,21 +7,21 @@
 #include <string>
 #include <vector>
 
-#include "penstock/data_loader.hpp"
 #include "penstock/training_model.hpp"
 
 namespace penstock {
 
 /// A StepStart is what a step of a training begins with.
 struct StepStart {
-  Batch batch = {};  ///< `batch` has the step's samples, and maybe further fields.
+  /// `inputs` has a tensor for each of TrainingModel::inputs(), in that order.
+  std::vector<Tensor> inputs = {};
   /// `weights` has all parameters and buffers of the model.
   std::vector<NamedTensor> weights = {};
   std::vector<NamedTensor> optimizer_state = {};
 };
 
 /// Returns a text such as "element 3 of "fc.weight" is nan", for the first element of the tensors
-/// that is not finite, or nothing if all are. Tensors of i64 are finite.
+/// that is not finite, or nothing if all are. Only tensors of f32 are looked at.
 std::optional<std::string> not_finite(const std::vector<NamedTensor>& tensors);
 
 /// Returns a sentence on the first number of the step that is not finite: the output of a layer, of

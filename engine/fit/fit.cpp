@@ -65,6 +65,9 @@ class Fitting {
       if (callback.set_training_model) callback.set_training_model(model_);
     });
     each_callback([&](const FitCallback& callback) {
+      if (callback.set_data) callback.set_data(data_);
+    });
+    each_callback([&](const FitCallback& callback) {
       if (callback.on_fit_begin) callback.on_fit_begin(names);
     });
     for (int epoch = 1; epoch <= options_.epochs && !finished(); ++epoch) run_epoch(epoch);

@@ -1,6 +1,5 @@
 #include "engine/fit/inference_fields.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "engine/fit/field_match.hpp"
@@ -15,12 +14,6 @@ std::string counted(const std::vector<std::string>& names) {
   return std::to_string(names.size()) + " (" + joined(names) + ")";
 }
 
-std::vector<std::string> names_of(const std::vector<Field>& fields) {
-  std::vector<std::string> names;
-  for (const Field& field : fields) names.push_back(field.name);
-  return names;
-}
-
 }  // namespace
 
 InferenceFields::InferenceFields(const InferenceModel& model,
@@ -33,27 +26,26 @@ InferenceFields::InferenceFields(const InferenceModel& model,
                                  const std::vector<std::string>& inputs,
                                  const std::vector<std::string>& of_step)
     : inputs_(inputs), fields_(batch_fields) {
-  by_name_ = place_among(names_of(batch_fields));
+  by_name_ = place_among(field_names(batch_fields));
   if (by_name_ || place_among(of_step)) return;
   if (!place_among(model.training_inputs())) place_among(inputs_);
 }
 
 bool InferenceFields::place_among(const std::vector<std::string>& names) {
-  positions_.clear();
+  const auto positions = positions_among(names, inputs_);
+  if (!positions) return false;
+  positions_ = *positions;
   in_front_ = true;
-  for (const std::string& input : inputs_) {
-    const auto found = std::ranges::find(names, input);
-    if (found == names.end()) return false;
-    in_front_ &= static_cast<std::size_t>(found - names.begin()) == positions_.size();
-    positions_.push_back(static_cast<std::size_t>(found - names.begin()));
-  }
+  for (std::size_t i = 0; i < positions_.size(); ++i) in_front_ &= positions_[i] == i;
   whole_ = names;
   return true;
 }
 
 void InferenceFields::check(const std::string& subject) const {
   const std::size_t fields = fields_.size();
-  if (!by_name_) expect_in_place(subject, fields < whole_.size() ? inputs_ : whole_, fields_);
+  const std::vector<std::string>& expected = by_name_ || fields < whole_.size() ? inputs_ : whole_;
+  expect_no_twins(subject, expected, fields_);
+  if (!by_name_) expect_in_place(subject, expected, fields_);
   if (in_front_ || fields <= inputs_.size() || fields >= whole_.size()) return;
   throw Error(Errc::invalid_argument, subject +
                                           ": expected batches of the fields that training "

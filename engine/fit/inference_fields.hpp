@@ -27,7 +27,7 @@ class InferenceFields {
 
   /// Checks that batches of the loader can be taken. @throws Error invalid_argument, whose text
   /// begins with `subject`, if they are neither batches of inference nor of training, and as
-  /// expect_in_place().
+  /// expect_no_twins() and expect_in_place().
   void check(const std::string& subject) const;
   /// Returns the fields of a batch that are the inputs, and are valid until the next call. check()
   /// must have accepted the batch's number of fields. If the batch has too few fields, all of them

@@ -1,5 +1,7 @@
 #include "penstock/model_average.hpp"
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,8 +63,12 @@ void ModelAverage::update() const {
 FitCallback ModelAverage::callback() const {
   return on_hosts_thread(average_subject, [&] {
     FitCallback callback;
-    callback.on_step_end = [average = *this](const StepRecord& record, const StepResult&) {
-      if (record.step % average.options_.every_steps == 0) average.update();
+    // Copies of the callback share the number of steps that are left until the next update.
+    const auto left = std::make_shared<std::int64_t>(options_.every_steps);
+    callback.on_step_end = [average = *this, left](const StepRecord&, const StepResult&) {
+      if (--*left > 0) return Next::go_on;
+      *left = average.options_.every_steps;
+      average.update();
       return Next::go_on;
     };
     return callback;

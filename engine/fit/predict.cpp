@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/fit/check_runs.hpp"
+#include "engine/fit/field_match.hpp"
 #include "engine/fit/fields.hpp"
 #include "engine/fit/inference_fields.hpp"
 #include "engine/fit/loader_note.hpp"
@@ -101,15 +104,16 @@ std::int64_t samples_in(const std::vector<Tensor>& inputs) {
   return std::max<std::int64_t>(samples, 0);
 }
 
-/// Calls `run` with the model, the PredictionInputs of a caller who has `count` inputs, and empty
-/// Predictions. Returns what `run` returns. All this counts as one call of the model, `name`.
-auto predicting(InferenceModel& model, const char* name, std::size_t count, const auto& run) {
+/// Calls `run` with the model, the PredictionInputs of a caller who has a tensor for each of
+/// `fields()`, and empty Predictions. Returns what `run` returns. All this counts as one call of
+/// the model, `name`.
+auto predicting(InferenceModel& model, const char* name, const auto& fields, const auto& run) {
   return or_out_of_memory(name, [&] {
     const auto calls = ModelAccess::calls(model);
     const ModelCall call(*calls, name);
     InferenceModel kept = ModelAccess::handle(model);  // The host's functions may destroy `model`.
     expect_own_inputs(kept);
-    PredictionInputs inputs(kept, count);
+    PredictionInputs inputs(kept, fields());
     Predictions predictions(kept, inputs);
     return run(kept, inputs, predictions);
   });
@@ -146,14 +150,16 @@ std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data, std::s
                   [](std::int64_t) { return true; });
     return predictions.joined();
   };
-  return predicting(model, "predict", data.fields().size(), run);
+  return predicting(
+      model, "predict", [&] { return field_names(data.fields()); }, run);
 }
 
 std::vector<NamedTensor> predict(InferenceModel& model,
                                  std::shared_ptr<const IterableDataset> dataset,
                                  std::stop_token stop) {
-  DataLoader data(std::move(dataset), model.samples_per_run(), {.drop_last = false, .workers = 1});
-  return predict(model, data, std::move(stop));
+  InferenceModel kept = ModelAccess::handle(model);  // The dataset's functions may destroy `model`.
+  DataLoader data(std::move(dataset), kept.samples_per_run(), {.drop_last = false, .workers = 1});
+  return predict(kept, data, std::move(stop));
 }
 
 std::int64_t predict_batches(
@@ -162,6 +168,10 @@ std::int64_t predict_batches(
     std::stop_token stop) {
   const auto run = [&](InferenceModel& kept, const PredictionInputs& inputs,
                        Predictions& predictions) {
+    if (!on_outputs)
+      throw Error(Errc::invalid_argument,
+                  "predict_batches: expected a function that takes the outputs of a batch and "
+                  "returns Next::go_on or Next::stop, got an empty on_outputs");
     std::int64_t samples = 0;
     predict_epoch(kept, data, inputs, predictions, "predict_batches", stop, [&](std::int64_t more) {
       samples += more;
@@ -170,7 +180,8 @@ std::int64_t predict_batches(
     });
     return samples;
   };
-  return predicting(model, "predict_batches", data.fields().size(), run);
+  return predicting(
+      model, "predict_batches", [&] { return field_names(data.fields()); }, run);
 }
 
 std::vector<NamedTensor> predict(InferenceModel& model, const std::vector<Tensor>& inputs,
@@ -182,7 +193,8 @@ std::vector<NamedTensor> predict(InferenceModel& model, const std::vector<Tensor
     });
     return predictions.joined();
   };
-  return predicting(model, "predict", inputs.size(), run);
+  return predicting(
+      model, "predict", [&] { return std::vector<std::string>(inputs.size()); }, run);
 }
 
 }  // namespace penstock

@@ -3,16 +3,26 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/fit/field_match.hpp"
 #include "engine/model/model_access.hpp"
 
 namespace penstock {
 
-PredictionInputs::PredictionInputs(const InferenceModel& model, std::size_t count)
+PredictionInputs::PredictionInputs(const InferenceModel& model,
+                                   const std::vector<std::string>& fields)
     : targets_(ModelAccess::targets(model)), all_(model.inputs()) {
   for (const std::string& name : all_)
     if (!target(name)) names_.push_back(name);
-  targets_missing_ = count < all_.size() && names_.size() < all_.size();
+  targets_missing_ =
+      names_.size() < all_.size() && (fields.size() < all_.size() || leave_out_targets(fields));
   if (!targets_missing_) names_ = all_;
+}
+
+bool PredictionInputs::leave_out_targets(const std::vector<std::string>& fields) const {
+  const auto is_named_target = [&](const std::string& name) {
+    return target(name) && std::ranges::count(fields, name) > 0;
+  };
+  return positions_among(fields, names_) && std::ranges::none_of(all_, is_named_target);
 }
 
 const graph::Targets::Input* PredictionInputs::target(const std::string& name) const {

@@ -15,9 +15,11 @@ namespace penstock {
 
 class PredictionInputs {
  public:
-  /// Asks a caller for the inputs of `model`. The caller has `count` inputs; if the model has more,
-  /// and has targets, the missing inputs are the targets.
-  PredictionInputs(const InferenceModel& model, std::size_t count);
+  /// Asks a caller for the inputs of `model`. The caller has a tensor for each of `fields`, which
+  /// has the tensors' names, or empty texts where they have none. The targets of `model` are
+  /// missing if the names include all other inputs and no target, or if there are fewer fields than
+  /// inputs.
+  PredictionInputs(const InferenceModel& model, const std::vector<std::string>& fields);
 
   /// Returns the names of the inputs that the caller gives, in the order of the model's.
   const std::vector<std::string>& names() const { return names_; }
@@ -29,6 +31,8 @@ class PredictionInputs {
   bool returns(std::size_t output) const;
 
  private:
+  /// Returns whether `fields` include all inputs that are no targets, and no target.
+  bool leave_out_targets(const std::vector<std::string>& fields) const;
   const graph::Targets::Input* target(const std::string& name) const;
   /// Returns the shape of a target for `samples` samples beside `callers_inputs`.
   Shape shape_of(const graph::Targets::Input& target, std::span<const Tensor> callers_inputs,

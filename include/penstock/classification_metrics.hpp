@@ -38,7 +38,7 @@ class ConfusionMatrix {
   /// Counts the samples with these scores and labels. Scores are f32 [N,classes], and the class
   /// with the highest score is predicted, which is the first one if several scores are equal; or
   /// they are f32 [N] or [N,1], and `threshold` decides as ClassificationOptions::threshold. Labels
-  /// are i64 [M] with N <= M, and the scores belong to the last N labels.
+  /// are [M] of type i64, i32 or u8 with N <= M, and the scores belong to the last N labels.
   /// @throws Error shape_mismatch for tensors of other types or shapes, and for another number of
   /// classes than before; invalid_data for a label that is not the number of a class. Nothing is
   /// counted then.
@@ -86,9 +86,9 @@ Metric f1_score(const std::string& output, const ClassificationOptions& options 
 /// probability that a sample of class 1 has a higher score than a sample of class 0, where equal
 /// scores count as one half. The number is exact. The scores are the output called `output`, f32
 /// [N], [N,1] or [N,2]; of two scores, the second minus the first counts, which orders the samples
-/// as their softmax does. The labels, which are the last field of the batch, are 0 or 1. The value
-/// is nan if a score is nan, or if one of the classes has no sample. The metric keeps 8 bytes for
-/// each sample of an epoch. Its check is that of accuracy().
+/// as their softmax does. The labels, which are the last field of the batch, are 0 or 1, of type
+/// i64, i32 or u8. The value is nan if a score is nan, or if one of the classes has no sample. The
+/// metric keeps 8 bytes for each sample of an epoch. Its check is that of accuracy().
 Metric roc_auc(const std::string& output);
 
 }  // namespace penstock

@@ -83,10 +83,15 @@ struct FitCallback {
   /// `set_model` is called before all other functions, with a handle of the model that is trained.
   /// The function may copy the handle, and may read and set the weights through it.
   std::function<void(const Model& model)> set_model = {};
-  /// `set_training_model` is called after all functions `set_model` and before all others, with the
+  /// `set_training_model` is called after all functions `set_model` and before the others, with the
   /// training model that fit() calls. The function may keep the reference, which is valid until
-  /// fit() ends, and may call what functions of the host's may call.
+  /// fit() ends. This function, and the others of the callback, may make calls of the model through
+  /// it, on the thread of fit().
   std::function<void(TrainingModel& training)> set_training_model = {};
+  /// `set_data` is called after all functions `set_training_model` and before all others, with the
+  /// data whose batches the steps take. The function may keep the reference, which is valid until
+  /// fit() ends. named_fields() names the tensors of a batch for TrainingModel::step().
+  std::function<void(const DataLoader& data)> set_data = {};
   /// `on_fit_begin` is called before the first epoch with the names that EpochRecord::values will
   /// have.
   std::function<void(const std::vector<std::string>& names)> on_fit_begin = {};
@@ -138,7 +143,8 @@ struct FitOptions {
 /// @throws Error invalid_argument, before the training begins, for fields whose names contradict
 /// their places: if some inputs, but not all, are names of fields, and one of these fields is not
 /// in the input's place; or if two fields that are not named as inputs have one type and are in the
-/// places of inputs, so that nobody would notice if they were exchanged. Fields without names fit.
+/// places of inputs, so that nobody would notice if they were exchanged; or if two fields have the
+/// name of one input. Fields without names fit.
 /// @throws Error invalid_argument, before the training begins, for options or batch sizes that do
 /// not fit the model, and for a shorter step or run that is certain to come and that a model
 /// refuses (static_shapes, an output mode). A step counts as certain only if no callback can stop
@@ -196,7 +202,9 @@ Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<M
 /// (OutputMode::all, which is what inference does by default). An output that is computed from a
 /// loss, such as a validation loss, is left out unless it has a row per sample and all of its
 /// inputs are there. Inputs that only such outputs need (labels, targets) may be missing, and these
-/// outputs are then left out. DataLoader::note() is logged as by fit(); the samples that it counts
+/// outputs are then left out. They are missing if the names of the fields include all other inputs
+/// and none of them, whatever further fields there are; failing that, if the data have fewer fields
+/// than the model has inputs. DataLoader::note() is logged as by fit(); the samples that it counts
 /// have no row.
 /// @throws Error as evaluate(); shape_mismatch if an output has no row per sample; invalid_argument
 /// if replicas share their inputs.
@@ -208,7 +216,8 @@ std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data,
 /// of a socket, are predicted with the memory of one batch; their batches come in the loader's
 /// order.
 /// @throws Error as the first predict(), and what `on_outputs` throws. The outputs that were handed
-/// out before stay the host's.
+/// out before stay the host's. @throws Error invalid_argument before the first run if `on_outputs`
+/// is empty.
 std::int64_t predict_batches(
     InferenceModel& model, DataLoader& data,
     const std::function<Next(const std::vector<NamedTensor>& outputs)>& on_outputs,

@@ -15,8 +15,9 @@ struct ModelAverageOptions {
   /// `decay` is the share of the average that stays at each update of the average. It is 0 or more
   /// and below 1.
   double decay = 0.999;
-  /// The callback updates the average after every step of an epoch whose number, counted from 1, is
-  /// a multiple of `every_steps`, which is 1 or more. A larger number saves copies of the weights.
+  /// The callback updates the average after the last of each `every_steps` steps, which it counts
+  /// across epochs and calls of fit(). The number is 1 or more. A larger number saves copies of the
+  /// weights.
   std::int64_t every_steps = 1;
 };
 
@@ -39,7 +40,8 @@ class ModelAverage {
   /// @throws Error as Model::weight() of the trained model. The average is unchanged then.
   void update() const;
 
-  /// Returns a callback that calls update() during fit(). The callback keeps the average.
+  /// Returns a callback that calls update() during fit(). The callback keeps the average. Each
+  /// callback counts the steps for itself and its copies.
   FitCallback callback() const;
 
  private:

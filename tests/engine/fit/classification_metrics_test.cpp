@@ -100,7 +100,8 @@ TEST(RocAuc, RefusesOtherLabelsAndMoreClasses) {
                     [] {
                       area(numbers({1, 2}), {0});
                     }),
-            "roc_auc: expected scores f32 [N,classes] or [N] and labels i64 [M], or i32 or u8, with N <= M, got "
+            "roc_auc: expected scores f32 [N,classes] or [N] and labels i64 [M], or i32 or u8, "
+            "with N <= M, got "
             "f32[2] and i64[1]");
 }
 

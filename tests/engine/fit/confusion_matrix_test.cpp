@@ -127,10 +127,12 @@ TEST(ConfusionMatrix, RefusesWhatItCannotCountAndCountsNothing) {
   EXPECT_EQ(refused(Errc::shape_mismatch, scores_of({0}, 3), classes({0})),
             "confusion matrix: expected 4 classes as before, got 3");
   EXPECT_EQ(refused(Errc::shape_mismatch, scores_of({0, 0}, 4), classes({0})),
-            "confusion matrix: expected scores f32 [N,classes] or [N] and labels i64 [M], or i32 or u8, with N <= "
+            "confusion matrix: expected scores f32 [N,classes] or [N] and labels i64 [M], or i32 "
+            "or u8, with N <= "
             "M, got f32[2,4] and i64[1]");
   EXPECT_EQ(refused(Errc::shape_mismatch, {}, classes({0})),
-            "confusion matrix: expected scores f32 [N,classes] or [N] and labels i64 [M], or i32 or u8, with N <= "
+            "confusion matrix: expected scores f32 [N,classes] or [N] and labels i64 [M], or i32 "
+            "or u8, with N <= "
             "M, got an empty tensor and i64[1]");
   EXPECT_EQ(matrix.accuracy(), example().accuracy());
   EXPECT_EQ(refusal(Errc::invalid_argument, [&] { matrix.count(0, 4); }),

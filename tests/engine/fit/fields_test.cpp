@@ -129,6 +129,38 @@ TEST(Fields, G5_OfOneNameAreRefused) {
             "fit: data: expected one field \"x\", got several");
 }
 
+TEST(Fields, G5_OfOneNameAreRefusedInEvaluationAndPredictionToo) {
+  const Model model = sums();
+  TrainingModel training(model, {.batch_size = 4});
+  InferenceModel inference(model, {.batch_size = 4});
+  DataLoader data = loader({column(0), column(10), column(20), column(100)});
+  DataLoader twins = named({"a", "b", "b"}, {column(0), column(100), column(200)}),
+             placed =
+                 named({"", "", "more", "more"}, {column(0), column(10), column(20), column(100)});
+  const FitOptions options{
+      .metrics = {mean_of("y")}, .validation_model = &inference, .validation_data = &twins};
+  const std::string text = ": expected one field \"b\", got several";
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { evaluate(inference, twins, {}); }),
+            "evaluate: data" + text);
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { predict(inference, twins); }),
+            "predict: data" + text);
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { fit(training, data, options); }),
+            "fit: validation_data" + text);
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { evaluate(inference, placed, {}); }),
+            "evaluate: data: expected one field \"more\", got several");
+  EXPECT_EQ(training.updates(), 0U);
+}
+
+// Nobody asks for the fields named "target" by their name, so that two of them are no
+// contradiction.
+TEST(Fields, G5_OfOneNameAreAcceptedIfTheyAreNoInputs) {
+  InferenceModel inference(sums(), {.batch_size = 4});
+  DataLoader data =
+      named({"b", "a", "target", "target"}, {column(100), column(0), column(10), column(20)});
+  EXPECT_EQ(value_of(evaluate(inference, data, {mean_of("y")}).values, "y"), 103);
+  EXPECT_EQ(predict(inference, data)[0].tensor.as<float>()[1], 102);
+}
+
 TEST(Fields, G5_MayBeginWithLabels) {
   Model model("labels first");
   const Value labels = model.labels();

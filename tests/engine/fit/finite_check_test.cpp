@@ -1,16 +1,20 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
 #include <functional>
 #include <limits>
 #include <span>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "penstock/error.hpp"
 #include "penstock/fit_callbacks.hpp"
 #include "tests/engine/fit/scaling.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/thread_count.hpp"
 
 namespace penstock {
 namespace {
@@ -146,6 +150,37 @@ TEST(FiniteCheck, LooksAtTheLossThatIsTrained) {
       << text;
 }
 
+/// Returns a model of log(w·(large - small)) with w = 0.25, whose inputs are of one type.
+Model differences() {
+  Model model("differences");
+  const Value large = model.input("large", {1}), small = model.input("small", {1});
+  const Value y = model.log(model.linear("fc", model.sub(large, small), 1, false));
+  model.loss(model.identity_loss(y, LossReduction::mean));
+  model.set_weight("fc.weight", Tensor({1, 1}, {0.25f}));
+  return model;
+}
+
+// The logarithm of every difference but the last one is finite. If the inputs were exchanged, no
+// logarithm would be.
+TEST(FiniteCheck, ComputesWithTheFieldsThatTheStepTook) {
+  const Tensor large({4, 1}, {5, 6, 7, 3}), small({4, 1}, {1, 2, 3, 3}), more({4, 1}, {0, 0, 0, 0});
+  const Options options = options_of(1);
+  const std::pair<std::vector<Tensor>, std::vector<std::string>> orders[] = {
+      {{large, small, more}, {"large", "small", "more"}},
+      {{small, large, more}, {"small", "large", "more"}},
+      {{more, small, large}, {"more", "small", "large"}}};
+  for (const auto& [tensors, names] : orders) {
+    TrainingModel training(differences(), options, Sgd{.learning_rate = 0});
+    DataLoader data(tensor_dataset(tensors, names), options,
+                    {.mode = LoaderMode::sync, .workers = 0});
+    EXPECT_EQ(refusal(Errc::invalid_data,
+                      [&] { fit(training, data, {.callbacks = {stop_when_not_finite()}}); }),
+              "finite check: epoch 1, step 1: the loss is -inf; in update 0 of the step, the first "
+              "output that is not finite is that of log \"log_1\" in micro-batch 1, which has -inf "
+              "as element 1");
+  }
+}
+
 TEST(FiniteCheck, LooksForNoLayerIfNotAsked) {
   EXPECT_EQ(ended(network(logarithm), options_of(1), Sgd{.learning_rate = 0}, {1, 2, 3, -4},
                   {.find_layer = false}),
@@ -215,6 +250,36 @@ TEST(FiniteCheck, ServesOneTrainingAfterTheOther) {
   EXPECT_EQ(refusal(Errc::invalid_argument, [&] { callback.on_step_begin({}); }),
             "finite check: expected set_training_model to be called before the first step, as "
             "fit() does");
+}
+
+// The first training is ended by the check, and the second one by another callback. The host then
+// destroys both, and the check's callback must not use what is no longer there.
+TEST(FiniteCheck, OutlivesTrainingsThatFail) {
+  const FitCallback callback = stop_when_not_finite();
+  const FitCallback failing{.on_step_end = [](const StepRecord&, const StepResult&) -> Next {
+    throw std::runtime_error("the host's");
+  }};
+  const std::size_t threads = testing::thread_count();
+  {
+    const Options options = options_of(1);
+    TrainingModel training(network(logarithm), options, Sgd{.learning_rate = 0});
+    DataLoader data = data_of({1, 2, 3, -4}, options);
+    EXPECT_THROW(fit(training, data, {.callbacks = {callback}}), Error);
+  }
+  EXPECT_TRUE(testing::threads_fall_to(threads));
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { callback.on_step_begin({}); }),
+            "finite check: expected set_training_model to be called before the first step, as "
+            "fit() does");
+  {
+    Scaling scaling;
+    TrainingModel training(scaling.model, testing::options(), Sgd{.learning_rate = 0});
+    DataLoader data = numbers(16);
+    EXPECT_THROW(fit(training, data, {.callbacks = {callback, failing}}), std::runtime_error);
+  }
+  EXPECT_EQ(callback.on_epoch_end({}), Next::go_on);
+  callback.on_step_begin({Tensor({1, 1}, {1})});
+  callback.on_fit_end({});
+  EXPECT_TRUE(testing::threads_fall_to(threads));
 }
 
 }  // namespace

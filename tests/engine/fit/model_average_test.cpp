@@ -64,7 +64,25 @@ TEST(ModelAverage, IsUpdatedAfterTheStepsThatAreAskedFor) {
   Watched watched;
   const ModelAverage average(watched.scaling.model, {.decay = 0.5, .every_steps = 2});
   watched.fit(2, {average.callback()});
-  EXPECT_EQ(weight_of(average.model()), followed(1, {watched.weights[1], watched.weights[4]}, 0.5));
+  ASSERT_EQ(watched.weights.size(), 6U);
+  EXPECT_EQ(weight_of(average.model()),
+            followed(1, {watched.weights[1], watched.weights[3], watched.weights[5]}, 0.5));
+}
+
+// An epoch has 3 steps, fewer than the average asks for.
+TEST(ModelAverage, CountsStepsAcrossEpochsAndTrainings) {
+  Watched watched;
+  const ModelAverage average(watched.scaling.model, {.decay = 0.5, .every_steps = 4});
+  const FitCallback callback = average.callback();
+  watched.fit(1, {callback});
+  EXPECT_EQ(weight_of(average.model()), 1);
+  watched.fit(2, {callback});
+  ASSERT_EQ(watched.weights.size(), 9U);
+  EXPECT_EQ(weight_of(average.model()), followed(1, {watched.weights[3], watched.weights[7]}, 0.5));
+  watched.fit(2, {average.callback()});  // The first step of this training is number 1 again.
+  ASSERT_EQ(watched.weights.size(), 15U);
+  EXPECT_EQ(weight_of(average.model()),
+            followed(1, {watched.weights[3], watched.weights[7], watched.weights[12]}, 0.5));
 }
 
 TEST(ModelAverage, ChangesNoBitOfTheTraining) {

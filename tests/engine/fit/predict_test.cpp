@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "penstock/error.hpp"
@@ -107,6 +108,44 @@ TEST(Predict, LeavesOutALossThatHasNoRows) {
     expect_the_three(predict(inference, data));
     EXPECT_EQ(value_of(evaluate(inference, data, {mean_of("loss")}).values, "loss"), 13.0 / 3);
   }
+}
+
+// The field "id" has the type of the target, and is none.
+TEST(Predict, TakesNoOtherFieldForATargetThatIsMissing) {
+  Scored scored(LossReduction::none);
+  InferenceModel inference(scored.model, {.batch_size = 2});
+  const Tensor ids({3, 1}, {7, 8, 9});
+  const std::pair<std::vector<Tensor>, std::vector<std::string>> missing[] = {
+      {{three, ids}, {"x", "id"}},
+      {{ids, three}, {"id", "x"}},
+      {{ids, ids, three}, {"id", "more", "x"}},
+      {{three}, {"x"}}};
+  for (const auto& [tensors, names] : missing) {
+    DataLoader data(tensor_dataset(tensors, names), 3, {.mode = LoaderMode::sync});
+    expect_the_three(predict(inference, data));
+  }
+  DataLoader data(tensor_dataset({ids, three, targets}, {"id", "x", "target"}), 3,
+                  {.mode = LoaderMode::sync});
+  const std::vector<NamedTensor> outputs = predict(inference, data);
+  ASSERT_EQ(names_of(outputs), (std::vector<std::string>{"loss", "y"}));
+  EXPECT_TRUE(std::ranges::equal(outputs[0].tensor.as<float>(), std::vector<float>{0, 4, 9}));
+}
+
+// The model asks for "target", because it returns a distance from it; its loss alone needs
+// "weight".
+TEST(Predict, TakesNoTargetOfTrainingForATargetThatIsMissing) {
+  Model model("weighted");
+  const Value target = model.input("target", {1}), x = model.input("x", {1});
+  const Value y = model.linear("fc", x, 1, false);
+  const Value distance = model.mse_loss(y, target, LossReduction::none);
+  model.loss(model.identity_loss(model.mul(distance, model.input("weight", {1}))));
+  model.output("loss", distance);
+  model.output("y", y);
+  model.set_weight("fc.weight", Tensor({1, 1}, {1}));
+  InferenceModel inference(model, {.batch_size = 2});
+  ASSERT_EQ(inference.inputs(), (std::vector<std::string>{"target", "x"}));
+  DataLoader data(tensor_dataset({targets, three}, {"weight", "x"}), 3, {.mode = LoaderMode::sync});
+  expect_the_three(predict(inference, data));
 }
 
 TEST(Predict, ReturnsALossForEverySampleWhereTheTargetsAreThere) {

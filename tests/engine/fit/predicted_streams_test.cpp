@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <numeric>
@@ -12,6 +13,7 @@
 #include <stdexcept>
 #include <stop_token>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "penstock/fit.hpp"
@@ -180,6 +182,44 @@ TEST(PredictedStreams, GoOnIfTheHostDestroysTheModel) {
     EXPECT_EQ(all, doubled(11));
   }
   EXPECT_TRUE(threads_fall_to(threads));
+}
+
+/// A Destroying is a dataset of numbers that calls `end` when its size is asked for.
+class Destroying : public NumberedStreams {
+ public:
+  Destroying(std::int64_t count, std::function<void()> end)
+      : NumberedStreams(count), end_(std::move(end)) {}
+  std::optional<std::int64_t> size() const override {
+    end_();
+    return NumberedStreams::size();
+  }
+
+ private:
+  std::function<void()> end_;
+};
+
+TEST(PredictedStreams, GoOnIfTheDatasetDestroysTheModel) {
+  const std::size_t threads = thread_count();
+  {
+    std::optional<InferenceModel> model(doubling_server());
+    const auto dataset = std::make_shared<Destroying>(11, [&] { model.reset(); });
+    EXPECT_EQ(numbers_in(predict(*model, dataset)), doubled(11));
+    EXPECT_FALSE(model);
+  }
+  EXPECT_TRUE(threads_fall_to(threads));
+}
+
+TEST(PredictedStreams, NeedAFunctionThatTakesThem) {
+  InferenceModel model = doubling_server();
+  const auto dataset = stream_of(11);
+  int read = 0;
+  dataset->before_read = [&](std::int64_t) { ++read; };
+  DataLoader data(dataset, 4, {.drop_last = false, .mode = LoaderMode::sync, .workers = 0});
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { predict_batches(model, data, {}); }),
+            "predict_batches: expected a function that takes the outputs of a batch and returns "
+            "Next::go_on or Next::stop, got an empty on_outputs");
+  EXPECT_EQ(read, 0);
+  EXPECT_EQ(numbers_in(predict(model, data)), doubled(11));
 }
 
 TEST(PredictedStreams, PassOnWhatGoesWrong) {
