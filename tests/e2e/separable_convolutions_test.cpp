@@ -87,7 +87,7 @@ std::vector<double> losses(std::int64_t copies) {
     }
   const Model model = network(5);
   TrainingModel training(model, {.batch_size = static_cast<int>(8 * copies)},
-                         SGD{.learning_rate = 0.1});
+                         Sgd{.learning_rate = 0.1});
   std::vector<double> result;
   for (int update = 0; update < 4; ++update)
     result.push_back(

@@ -163,7 +163,7 @@ TEST(DynamicAxes, LeaveEachReplicaTheBuffersThatItHasMade) {
   Options options{.batch_size = 2};
   options.topology.replication_factor = 2;
   const Model model = build(longest, true), fixed = build(4, false);
-  TrainingModel training(model, options, SGD{}), alone(fixed, options, SGD{});
+  TrainingModel training(model, options, Sgd{}), alone(fixed, options, Sgd{});
   const Tensor x = uniform({4, 3, 4}, 7);
   training.step({x});
   alone.step({x});
