@@ -91,8 +91,6 @@ constexpr std::array ops{
     &batch_norm_inference,
     &batch_norm_inference_input_gradient,
     &batch_norm_inference_weight_gradient,
-    &batch_norm_input_gradient,
-    &batch_norm_weight_gradient,
     &binary_cross_entropy,
     &binary_cross_entropy_gradient,
     &binary_cross_entropy_target_gradient,

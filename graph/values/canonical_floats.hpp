@@ -25,7 +25,7 @@ class CanonicalFloats {
   // double that the thread had before.
   unsigned mxcsr_ = 0;
   // `keeps_rest_` says that the rest of the environment, which is that of long double, was
-  // canonical already, so that `before_` is empty.
+  // canonical already, without flags, so that `before_` is empty.
   bool keeps_rest_ = false;
 };
 

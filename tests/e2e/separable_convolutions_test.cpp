@@ -60,7 +60,8 @@ TEST(SeparableConvolutions, HaveTheSameBitsInEveryTopology) {
   two.topology.stages = parse_stages("one|two,head");
   two.training.recompute = true;
   threads.topology.threads_per_ipu = 2;
-  anchored.output.anchors = {{.name = "one.each"}, {.name = "one.each.norm"}};
+  anchored.output.anchors = {{.name = "each", .tensor = "one.each"},
+                             {.name = "norm", .tensor = "one.each.norm"}};
   for (const Options& options : {two, threads, anchored}) {
     const Model model = trained(options, 5);
     for (const ParameterInfo& info : expected.parameters())

@@ -19,10 +19,6 @@ constexpr RealAttribute momentum{"momentum", 0.1};
 }  // namespace attribute
 namespace {
 
-Moments stored(const KernelCall& call, std::size_t channel) {
-  return stored_moments(call.inputs[2], call.inputs[3], static_cast<std::int64_t>(channel));
-}
-
 const Op& inference() {
   return batch_norm_inference;
 }
@@ -117,17 +113,9 @@ void backward(GradientContext& context) {
   // The forward makes this check, too. It is also made here, when a model is compiled, so that a
   // model that cannot be trained is refused then.
   expect_variance(context.type(x));
-  const bool of_input = context.needs(0), of_weight = context.needs(1) || context.needs(2);
-  if (of_input && !of_weight)
-    context.set(0, context.emit(batch_norm_input_gradient, {dy, x, mean, inverse_std, weight}));
-  if (!of_weight) return;
-  const auto gradients =
-      of_input ? context.emit_all(batch_norm_gradients, {dy, x, mean, inverse_std, weight})
-               : context.emit_all(batch_norm_weight_gradient, {dy, x, mean, inverse_std});
-  if (of_input) context.set(0, gradients[0]);
-  const std::size_t first = of_input ? 1 : 0;
-  context.set(1, gradients[first]);
-  context.set(2, gradients[first + 1]);
+  const auto gradients = context.emit_all(batch_norm_gradients, {dy, x, mean, inverse_std, weight});
+  for (std::size_t input = 0; input < gradients.size(); ++input)
+    if (context.needs(input)) context.set(input, gradients[input]);
 }
 
 /// Returns samples of a norm with `others` inputs beside x.
@@ -155,20 +143,13 @@ std::vector<TensorType> infer_untracked(const Attributes& attributes, Types in) 
   return {in[0], in[1], in[1]};
 }
 
-std::vector<TensorType> infer_input_gradient(const Attributes&, Types in) {
+std::vector<TensorType> infer_gradients(const Attributes&, Types in) {
   expect_inputs(in, 5, "dy, x, mean, inverse_std, weight");
   expect_shape(in[1], in[0].shape, "x");
-  return {in[0]};
+  return {in[0], in[2], in[2]};
 }
 
-std::vector<TensorType> infer_gradients(const Attributes& attributes, Types in) {
-  return {infer_input_gradient(attributes, in)[0], in[2], in[2]};
-}
-
-/// Computes the gradient of the input, and calls `keep(channel, sums)` with the sums of the
-/// gradients of each channel.
-template <class Keep>
-void send_back(const KernelCall& call, Keep keep) {
+void forward_gradients(const KernelCall& call) {
   const Channels dy(call.inputs[0]), x(call.inputs[1]), dx(call.outputs[0]);
   float* const memory = floats(call.workspace);
   for_each_channel(call, x, [&](std::int64_t c) {
@@ -183,24 +164,10 @@ void send_back(const KernelCall& call, Keep keep) {
                                           run, to.run(n));
     });
     if (dx.is_short()) dx.replace(c, to.run(0));
-    keep(static_cast<std::size_t>(c), sums);
-  });
-}
-
-void forward_input_gradient(const KernelCall& call) {
-  send_back(call, [](std::size_t, const GradientSums&) {});
-}
-
-void forward_gradients(const KernelCall& call) {
-  send_back(call, [&](std::size_t channel, const GradientSums& sums) {
+    const auto channel = static_cast<std::size_t>(c);
     call.outputs[1].f32()[channel] = static_cast<float>(sums.dy_x);
     call.outputs[2].f32()[channel] = static_cast<float>(sums.dy);
   });
-}
-
-std::vector<TensorType> infer_weight_gradient(const Attributes&, Types in) {
-  expect_inputs(in, 4, "dy, x, mean, inverse_std");
-  return {in[2], in[2]};
 }
 
 }  // namespace
@@ -249,14 +216,6 @@ const Op untracked_batch_norm{.name = "untracked_batch_norm",
                               .samples = samples<2>,
                               .has_batch_statistics = true};
 
-const Op batch_norm_input_gradient{.name = "batch_norm_input_gradient",
-                                   .infer = infer_input_gradient,
-                                   .forward = forward_input_gradient,
-                                   .cost = streaming_cost<10>,
-                                   .workspace = channel_workspace<2>,
-                                   .units = axis_units<1>,
-                                   .overwrites = {{0, 0}, {1, 0}}};
-
 const Op batch_norm_gradients{.name = "batch_norm_gradients",
                               .infer = infer_gradients,
                               .forward = forward_gradients,
@@ -264,12 +223,5 @@ const Op batch_norm_gradients{.name = "batch_norm_gradients",
                               .workspace = channel_workspace<2>,
                               .units = axis_units<1>,
                               .overwrites = {{0, 0}, {1, 0}}};
-
-const Op batch_norm_weight_gradient{.name = "batch_norm_weight_gradient",
-                                    .infer = infer_weight_gradient,
-                                    .forward = forward_weight_gradient<stored>,
-                                    .cost = streaming_cost<4>,
-                                    .workspace = channel_workspace<2>,
-                                    .units = axis_units<0>};
 
 }  // namespace penstock::graph

@@ -20,11 +20,7 @@ extern const Op cumulative_batch_norm;
 /// Does what batch_norm does, but keeps no statistics and needs none in inference: the inputs are x
 /// [N,C,...], weight [C] and bias [C], and the outputs are y, mean and 1/sqrt(variance + eps).
 extern const Op untracked_batch_norm;
-/// Maps (dy, x, mean, inverse_std, weight) to dx.
-extern const Op batch_norm_input_gradient;
-/// Maps (dy, x, mean, inverse_std) to dweight [C], dbias [C].
-extern const Op batch_norm_weight_gradient;
-/// Maps (dy, x, mean, inverse_std, weight) to dx, dweight and dbias, whose sums are computed once.
+/// Maps (dy, x, mean, inverse_std, weight) to dx, dweight [C] and dbias [C], which share their sums.
 extern const Op batch_norm_gradients;
 
 }  // namespace penstock::graph

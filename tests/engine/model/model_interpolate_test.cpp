@@ -70,8 +70,9 @@ TEST(ModelInterpolate, RefusesOptionsThatDoNotFitXOrEachOther) {
   Model model;
   const Value x = model.input("x", {4, 3, 8});
   const std::vector<std::pair<const char*, InterpolateOptions>> cases{
-      {"interpolate: expected either size or scale_factor", {}},
-      {"interpolate: expected either size or scale_factor", {.size = {2}, .scale_factor = {2}}},
+      {"interpolate: expected either size or scale_factor, got neither", {}},
+      {"interpolate: expected either size or scale_factor, got both",
+       {.size = {2}, .scale_factor = {2}}},
       {"interpolate: expected 1 number or 2 in size, one for each axis behind the channels, got 3",
        {.size = {2, 2, 2}}},
       {"interpolate: expected 1 number or 2 in scale_factor, one for each axis behind the "
