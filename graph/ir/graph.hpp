@@ -136,8 +136,8 @@ struct ParameterGradient {
 struct DynamicAxis {
   ValueId input = none;
   std::int32_t axis = 1;  ///< `axis` is the number of the axis, where axis 0 is the batch.
-  std::int64_t shortest =
-      1;  ///< The axis has this size or more, up to the size of the input's type.
+  /// The axis has this size or more, up to the size of the input's type.
+  std::int64_t shortest = 1;
 };
 
 struct Graph {
