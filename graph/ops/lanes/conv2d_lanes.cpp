@@ -17,20 +17,16 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   return {infer_lane_convolution(attributes, in)};
 }
 
-LaneConvolution sizes(const Attributes& attributes, Types in, Types out) {
-  return lane_convolution(attributes, in[0].shape, in[1].shape, out[0].shape);
-}
-
 std::int64_t workspace(const Attributes& attributes, Types in, Types out) {
-  return float_bytes * padded_floats(sizes(attributes, in, out));
+  return float_bytes * padded_floats(forward_sizes(attributes, in, out));
 }
 
 std::int64_t units(const Attributes& attributes, Types in, Types out) {
-  return units_in_blocks(sizes(attributes, in, out), out[0].shape[2]);
+  return units_in_blocks(forward_sizes(attributes, in, out), out[0].shape[2]);
 }
 
 Cost cost(const Attributes& attributes, Types in, Types out) {
-  return lane_convolution_cost(sizes(attributes, in, out), in, out);
+  return lane_convolution_cost(forward_sizes(attributes, in, out), in, out);
 }
 
 void forward(const KernelCall& call) {
@@ -71,20 +67,16 @@ std::vector<TensorType> infer_input_gradient(const Attributes& attributes, Types
   return {{DType::f32, lane_convolution_input(attributes, in[0].shape, in[1].shape)}};
 }
 
-LaneConvolution sizes_input_gradient(const Attributes& attributes, Types in, Types out) {
-  return lane_convolution(attributes, out[0].shape, in[1].shape, in[0].shape);
-}
-
 std::int64_t workspace_input_gradient(const Attributes& attributes, Types in, Types out) {
-  return float_bytes * padded_floats(sizes_input_gradient(attributes, in, out));
+  return float_bytes * padded_floats(input_gradient_sizes(attributes, in, out));
 }
 
 std::int64_t units_input_gradient(const Attributes& attributes, Types in, Types out) {
-  return units_in_blocks(sizes_input_gradient(attributes, in, out), out[0].shape[1]);
+  return units_in_blocks(input_gradient_sizes(attributes, in, out), out[0].shape[1]);
 }
 
 Cost cost_input_gradient(const Attributes& attributes, Types in, Types out) {
-  return lane_convolution_cost(sizes_input_gradient(attributes, in, out), in, out);
+  return lane_convolution_cost(input_gradient_sizes(attributes, in, out), in, out);
 }
 
 void forward_input_gradient(const KernelCall& call) {
@@ -99,16 +91,12 @@ std::vector<TensorType> infer_weight_gradient(const Attributes& attributes, Type
   return {{DType::f32, lane_convolution_weight(attributes, in[0].shape, in[1].shape)}};
 }
 
-LaneConvolution sizes_weight_gradient(const Attributes& attributes, Types in, Types out) {
-  return lane_convolution(attributes, in[0].shape, out[0].shape, in[1].shape);
-}
-
 std::int64_t workspace_weight_gradient(const Attributes& attributes, Types in, Types out) {
-  return float_bytes * weight_gradient_workspace(sizes_weight_gradient(attributes, in, out)).end;
+  return float_bytes * weight_gradient_workspace(weight_gradient_sizes(attributes, in, out)).end;
 }
 
 Cost cost_weight_gradient(const Attributes& attributes, Types in, Types out) {
-  return lane_convolution_cost(sizes_weight_gradient(attributes, in, out), in, out);
+  return lane_convolution_cost(weight_gradient_sizes(attributes, in, out), in, out);
 }
 
 void forward_weight_gradient(const KernelCall& call) {

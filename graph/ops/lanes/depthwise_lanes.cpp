@@ -34,12 +34,8 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   return {{DType::f32, {x[0], x[1], out[0], out[1], lane_count}}};
 }
 
-LaneConvolution sizes(const Attributes& attributes, Types in, Types out) {
-  return lane_convolution(attributes, in[0].shape, in[1].shape, out[0].shape);
-}
-
 std::int64_t workspace(const Attributes& attributes, Types in, Types out) {
-  return float_bytes * depthwise_floats(sizes(attributes, in, out));
+  return float_bytes * depthwise_floats(forward_sizes(attributes, in, out));
 }
 
 /// Returns the cost of a convolution of the sizes `conv`, or of one of its gradients.
@@ -49,7 +45,7 @@ Cost depthwise_cost(LaneConvolution conv, Types in, Types out) {
 }
 
 Cost cost(const Attributes& attributes, Types in, Types out) {
-  return depthwise_cost(sizes(attributes, in, out), in, out);
+  return depthwise_cost(forward_sizes(attributes, in, out), in, out);
 }
 
 /// The units are the channels of each block of samples.
@@ -98,12 +94,8 @@ std::vector<TensorType> infer_input_gradient(const Attributes& attributes, Types
            lane_convolution_input(attributes, in[0].shape, in[1].shape).with(1, in[0].shape[1])}};
 }
 
-LaneConvolution sizes_input_gradient(const Attributes& attributes, Types in, Types out) {
-  return lane_convolution(attributes, out[0].shape, in[1].shape, in[0].shape);
-}
-
 Cost cost_input_gradient(const Attributes& attributes, Types in, Types out) {
-  return depthwise_cost(sizes_input_gradient(attributes, in, out), in, out);
+  return depthwise_cost(input_gradient_sizes(attributes, in, out), in, out);
 }
 
 void forward_input_gradient(const KernelCall& call) {
@@ -118,16 +110,12 @@ std::vector<TensorType> infer_weight_gradient(const Attributes& attributes, Type
   return {{DType::f32, lane_convolution_weight(attributes, in[0].shape, in[1].shape).with(1, 1)}};
 }
 
-LaneConvolution sizes_weight_gradient(const Attributes& attributes, Types in, Types out) {
-  return lane_convolution(attributes, in[0].shape, out[0].shape, in[1].shape);
-}
-
 std::int64_t workspace_weight_gradient(const Attributes& attributes, Types in, Types out) {
-  return float_bytes * depthwise_weight_gradient_floats(sizes_weight_gradient(attributes, in, out));
+  return float_bytes * depthwise_weight_gradient_floats(weight_gradient_sizes(attributes, in, out));
 }
 
 Cost cost_weight_gradient(const Attributes& attributes, Types in, Types out) {
-  return depthwise_cost(sizes_weight_gradient(attributes, in, out), in, out);
+  return depthwise_cost(weight_gradient_sizes(attributes, in, out), in, out);
 }
 
 void forward_weight_gradient(const KernelCall& call) {

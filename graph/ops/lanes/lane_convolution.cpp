@@ -65,6 +65,18 @@ LaneConvolution lane_convolution(const Attributes& attributes, const Shape& x, c
           .relu = attribute::relu.of(attributes)};
 }
 
+LaneConvolution forward_sizes(const Attributes& attributes, Types in, Types out) {
+  return lane_convolution(attributes, in[0].shape, in[1].shape, out[0].shape);
+}
+
+LaneConvolution input_gradient_sizes(const Attributes& attributes, Types in, Types out) {
+  return lane_convolution(attributes, out[0].shape, in[1].shape, in[0].shape);
+}
+
+LaneConvolution weight_gradient_sizes(const Attributes& attributes, Types in, Types out) {
+  return lane_convolution(attributes, in[0].shape, out[0].shape, in[1].shape);
+}
+
 std::int64_t units_in_blocks(const LaneConvolution& conv, std::int64_t of_each_block) {
   return (conv.samples + lane_count - 1) / lane_count * of_each_block;
 }

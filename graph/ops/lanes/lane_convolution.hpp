@@ -22,6 +22,13 @@ Shape lane_convolution_weight(const Attributes& attributes, const Shape& x, cons
 LaneConvolution lane_convolution(const Attributes& attributes, const Shape& x, const Shape& weight,
                                  const Shape& y);
 
+// These functions return the same sizes from the types of the inputs and outputs of an op: of a
+// convolution (x, weight) -> y, of the gradient of its input (dy, weight) -> dx, and of the
+// gradient of its weight (x, dy) -> dweight.
+LaneConvolution forward_sizes(const Attributes& attributes, Types in, Types out);
+LaneConvolution input_gradient_sizes(const Attributes& attributes, Types in, Types out);
+LaneConvolution weight_gradient_sizes(const Attributes& attributes, Types in, Types out);
+
 /// Returns the number of units of a kernel that divides each block of 16 samples into
 /// `of_each_block` units, which are rows or channels.
 std::int64_t units_in_blocks(const LaneConvolution& conv, std::int64_t of_each_block);
