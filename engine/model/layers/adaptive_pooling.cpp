@@ -60,17 +60,13 @@ Value adapted(const Composition& layer, const AdaptivePooling& by, const Value& 
   return adapted(layer, by.reduce, adapted(layer, by.reduce, x, 2, size.rows), 3, size.columns);
 }
 
-Value reshaped_to(const Composition& layer, const Value& x, Integers dims) {
-  return layer.apply(graph::reshape, {x}, {{"shape", std::move(dims)}});
-}
-
 Value adapted_row(ModelState& model, std::string_view call, const AdaptivePooling& by,
                   const Value& x, std::int64_t size) {
   return composed(model, call, [&](const Composition& layer) {
     layer.expect_rank(x, 3);
     expect_windows(call, std::array{size});
-    const Value image = reshaped_to(layer, x, {0, 0, 1, -1});
-    return reshaped_to(layer, adapted(layer, by, image, {1, size}), {0, 0, -1});
+    const Value image = layer.reshaped(x, {0, 0, 1, -1});
+    return layer.reshaped(adapted(layer, by, image, {1, size}), {0, 0, -1});
   });
 }
 
@@ -90,12 +86,12 @@ Value adapted_volume(ModelState& model, std::string_view call, const AdaptivePoo
     layer.expect_rank(x, 5);
     expect_windows(call, std::array{size.depth, size.rows, size.columns});
     const Shape shape = layer.shape(x);
-    const Value slices = reshaped_to(layer, x, {0, shape[1] * shape[2], shape[3], shape[4]});
+    const Value slices = layer.reshaped(x, {0, shape[1] * shape[2], shape[3], shape[4]});
     const Value pooled = adapted(layer, by, slices, {size.rows, size.columns});
     const std::int64_t pixels = size.rows * size.columns;
-    const Value lines = reshaped_to(layer, pooled, {0, shape[1], shape[2], pixels});
-    return reshaped_to(layer, adapted(layer, by, lines, {size.depth, pixels}),
-                       {0, 0, 0, size.rows, size.columns});
+    const Value lines = layer.reshaped(pooled, {0, shape[1], shape[2], pixels});
+    return layer.reshaped(adapted(layer, by, lines, {size.depth, pixels}),
+                          {0, 0, 0, size.rows, size.columns});
   });
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/model/model_state.hpp"
+#include "graph/ops/movement/rearrange.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
@@ -39,6 +40,11 @@ class Composition {
   Value apply(const graph::Op& op, const std::vector<Value>& inputs,
               graph::Attributes attributes = {}, const std::string& name = "") const {
     return model_.apply(op, inputs, std::move(attributes), name);
+  }
+  /// Adds a node that gives `x` the shape `dims`, in which 0 keeps the dimension of x and -1 stands
+  /// for whatever is left. The node is named as by apply().
+  Value reshaped(const Value& x, Integers dims, const std::string& name = "") const {
+    return apply(graph::reshape, {x}, {{"shape", std::move(dims)}}, name);
   }
   /// Adds a parameter, whose whole name is `name`.
   Value parameter(const std::string& name, const Shape& shape,

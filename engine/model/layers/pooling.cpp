@@ -55,15 +55,12 @@ Value pooled_volume(const Composition& layer, const graph::Op& pool, const Value
                     graph::Attributes of_slices, graph::Attributes of_depth) {
   layer.expect_rank(x, 5);
   const Shape shape = layer.shape(x);
-  const auto reshaped_to = [&](const Value& value, Integers dims) {
-    return layer.apply(graph::reshape, {value}, {{"shape", std::move(dims)}});
-  };
-  const Value slices = layer.fixed(reshaped_to(x, {0, shape[1] * shape[2], shape[3], shape[4]}));
+  const Value slices = layer.fixed(layer.reshaped(x, {0, shape[1] * shape[2], shape[3], shape[4]}));
   const Value pooled = layer.apply(pool, {slices}, std::move(of_slices));
   const std::int64_t height = layer.shape(pooled)[2], width = layer.shape(pooled)[3];
-  const Value lines = reshaped_to(pooled, {0, shape[1], shape[2], height * width});
+  const Value lines = layer.reshaped(pooled, {0, shape[1], shape[2], height * width});
   const Value result = layer.apply(pool, {lines}, std::move(of_depth));
-  return reshaped_to(result, {0, 0, 0, height, width});
+  return layer.reshaped(result, {0, 0, 0, height, width});
 }
 
 }  // namespace

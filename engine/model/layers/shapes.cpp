@@ -15,10 +15,6 @@ std::int64_t length(const Composition& layer, Value x, std::size_t axis) {
   return layer.shape(x)[static_cast<std::ptrdiff_t>(axis)];
 }
 
-Value reshaped(const Composition& layer, Value x, Integers dims) {
-  return layer.apply(graph::reshape, {x}, {{"shape", std::move(dims)}});
-}
-
 /// Returns x without axis number `axis`, which must have one element.
 Value squeezed(const Composition& layer, Value x, std::size_t axis) {
   layer.expect(length(layer, x, axis) == 1, "expected 1 element along axis " +
@@ -26,7 +22,7 @@ Value squeezed(const Composition& layer, Value x, std::size_t axis) {
                                                 to_string(layer.shape(x)));
   Integers dims = layer.open_dims(x);
   dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
-  return reshaped(layer, x, std::move(dims));
+  return layer.reshaped(x, std::move(dims));
 }
 
 /// Returns x with a new axis of one element, whose number in the result is `axis`.
@@ -34,7 +30,7 @@ Value unsqueezed(const Composition& layer, Value x, int axis) {
   const std::size_t number = layer.sample_axis(axis, layer.shape(x).rank() + 1);
   Integers dims = layer.open_dims(x);
   dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(number), 1);
-  return reshaped(layer, x, std::move(dims));
+  return layer.reshaped(x, std::move(dims));
 }
 
 std::vector<Value> parts_of(const Composition& layer, Value x, std::size_t axis,

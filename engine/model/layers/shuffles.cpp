@@ -25,9 +25,9 @@ void expect_factor(const Composition& layer, std::int64_t factor, bool divides,
 /// Gives x the shape `split`, then its axes the order `axes`, and then the shape `joined`.
 Value rearranged(const Composition& layer, const Value& x, Integers split, Integers axes,
                  Integers joined) {
-  const Value parts = layer.apply(graph::reshape, {x}, {{"shape", std::move(split)}});
+  const Value parts = layer.reshaped(x, std::move(split));
   const Value turned = layer.apply(graph::transpose, {parts}, {{"axes", std::move(axes)}});
-  return layer.apply(graph::reshape, {turned}, {{"shape", std::move(joined)}});
+  return layer.reshaped(turned, std::move(joined));
 }
 
 }  // namespace

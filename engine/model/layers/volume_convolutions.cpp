@@ -54,10 +54,9 @@ class VolumeConvolution {
     const Value filled = with_whole_strides(volume);
     height_of_slice_ = layer_.shape(filled)[3];
     const Value windows = selected(filled, 2, slices(), "slices");
-    return layer_.fixed(layer_.apply(
-        graph::reshape, {windows},
-        {{"shape", Integers{0, padded[1] * axes_[0].kernel, depth_ * height_of_slice_, -1}}},
-        inner_name(name_, "image")));
+    return layer_.fixed(
+        layer_.reshaped(windows, {0, padded[1] * axes_[0].kernel, depth_ * height_of_slice_, -1},
+                        inner_name(name_, "image")));
   }
 
   graph::Attributes attributes(std::int64_t groups) const {
@@ -72,8 +71,7 @@ class VolumeConvolution {
   /// Returns the result [N,O,OD,OH,OW] from the convolved image.
   Value volume(Value convolved) const {
     const Value chosen = selected(convolved, 2, rows(), "rows");
-    return layer_.apply(graph::reshape, {chosen}, {{"shape", Integers{0, 0, depth_, height_, -1}}},
-                        name_);
+    return layer_.reshaped(chosen, {0, 0, depth_, height_, -1}, name_);
   }
 
  private:
@@ -165,8 +163,7 @@ Value SpatialLayers::conv3d(Value x, Value weight, Value bias, const Conv3dOptio
     VolumeConvolution convolution(layer, axes_of(options, {kernel[2], kernel[3], kernel[4]}),
                                   unnamed);
     const Value image = convolution.image(x, options);
-    const Value seen =
-        layer.apply(graph::reshape, {weight}, {{"shape", convolution.weight_shape(kernel[1])}});
+    const Value seen = layer.reshaped(weight, convolution.weight_shape(kernel[1]));
     return convolution.volume(layer.apply(graph::conv2d, with_bias(image, seen, bias),
                                           convolution.attributes(options.groups)));
   });
