@@ -1,9 +1,12 @@
 #include "engine/fit/best_epoch.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <memory>
 #include <utility>
 
 #include "engine/model/model_access.hpp"
+#include "graph/values/hosts_thread.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
@@ -19,16 +22,30 @@ std::string hint_of(const std::string& monitor) {
          quoted_text(monitor.substr(prefix.size()));
 }
 
-}  // namespace
+/// A BestEpoch is the state of one callback. One thread uses it.
+class BestEpoch {
+ public:
+  explicit BestEpoch(BestEpochRule rule);
 
-std::vector<NamedTensor> weights_of(const Model& model) {
-  std::vector<NamedTensor> weights;
-  for (const ParameterInfo& info : model.parameters())
-    weights.push_back({info.name, model.weight(info.name)});
-  return weights;
-}
+  const std::string& subject() const noexcept { return rule_.subject; }
+  void set_model(const Model& model);
+  void begin(const std::vector<std::string>& names);
+  Next after(const EpochRecord& epoch);
+  void end();
 
-BestEpoch::BestEpoch(Rule rule) : rule_(std::move(rule)) {
+ private:
+  bool gains(const EpochRecord& epoch);
+  void keep_weights();
+
+  BestEpochRule rule_;
+  double best_ = -std::numeric_limits<double>::infinity();
+  bool last_gained_ = true;           // This is true before the first epoch, too.
+  int waited_ = 0;                    // `waited_` is the number of epochs since the last gain.
+  std::optional<Model> model_;        // `model_` is empty unless weights are kept.
+  std::vector<NamedTensor> weights_;  // `weights_` has the weights after the last gain.
+};
+
+BestEpoch::BestEpoch(BestEpochRule rule) : rule_(std::move(rule)) {
   if (rule_.monitor.empty())
     throw Error(Errc::invalid_argument, rule_.subject + ": monitor: expected a name, got none");
 }
@@ -45,7 +62,13 @@ void BestEpoch::begin(const std::vector<std::string>& names) {
                                             quoted_text(rule_.monitor) + hint_of(rule_.monitor));
   best_ = -std::numeric_limits<double>::infinity();
   last_gained_ = true;
+  waited_ = 0;
   weights_.clear();
+}
+
+Next BestEpoch::after(const EpochRecord& epoch) {
+  waited_ = gains(epoch) ? 0 : waited_ + 1;
+  return rule_.patience && waited_ > *rule_.patience ? Next::stop : Next::go_on;
 }
 
 bool BestEpoch::gains(const EpochRecord& epoch) {
@@ -70,6 +93,35 @@ void BestEpoch::keep_weights() {
                 rule_.subject + ": " + rule_.keeps_weights +
                     ": expected set_model to be called before the first epoch, as fit() does");
   weights_ = weights_of(*model_);
+}
+
+}  // namespace
+
+std::vector<NamedTensor> weights_of(const Model& model) {
+  std::vector<NamedTensor> weights;
+  for (const ParameterInfo& info : model.parameters())
+    weights.push_back({info.name, model.weight(info.name)});
+  return weights;
+}
+
+FitCallback best_epoch_callback(const BestEpochRule& rule) {
+  return on_hosts_thread(rule.subject, [&] {
+    const auto epoch = std::make_shared<BestEpoch>(rule);
+    FitCallback callback;
+    callback.set_model = [epoch](const Model& model) {
+      on_hosts_thread(epoch->subject(), [&] { epoch->set_model(model); });
+    };
+    callback.on_fit_begin = [epoch](const std::vector<std::string>& names) {
+      on_hosts_thread(epoch->subject(), [&] { epoch->begin(names); });
+    };
+    callback.on_epoch_end = [epoch](const EpochRecord& record) {
+      return on_hosts_thread(epoch->subject(), [&] { return epoch->after(record); });
+    };
+    callback.on_fit_end = [epoch](const History&) {
+      on_hosts_thread(epoch->subject(), [&] { epoch->end(); });
+    };
+    return callback;
+  });
 }
 
 }  // namespace penstock

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "engine/fit/best_epoch.hpp"
 #include "engine/model/model_access.hpp"
 #include "graph/values/hosts_thread.hpp"
 #include "graph/values/number_range.hpp"
