@@ -1,7 +1,7 @@
 // ModelBody is what a TrainingModel and an InferenceModel run: a compiled model with its plans for
-// short calls. It divides a call's samples among its plans, runs these one after the other, joins
-// what they return, and reports on the last call. It is used inside a ModelCall, except for the
-// functions that any thread may call, which say so.
+// other calls than the full ones. It divides a call's samples among its plans, runs these one after
+// the other, joins what they return, and reports on the last call. It is used inside a ModelCall,
+// except for the functions that any thread may call, which say so.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A ModelTrace keeps what a model, and the models for its short calls, have recorded: the newest
+// A ModelTrace keeps what a model, and the models for its other calls, have recorded: the newest
 // events, and sums over the model's full calls. It does not ask the actors; its functions are given
 // what the actors have noted. The thread that calls the model uses it.
 #pragma once
@@ -33,7 +33,7 @@ class ModelTrace {
  public:
   /// Makes a trace of no model. A trace of a model must be assigned to it before it is used.
   ModelTrace() = default;
-  /// Makes the trace of a model that runs as `setup` says. If the model runs the short calls of
+  /// Makes the trace of a model that runs as `setup` says. If the model runs the other calls of
   /// another model, `host` is the trace of that model; otherwise it is null.
   ModelTrace(const actors::PipelineSetup& setup, ModelTrace* host);
 
@@ -41,7 +41,8 @@ class ModelTrace {
   /// added even if the function throws. @throws std::bad_alloc
   StageNotes take(std::span<const actors::StageStatus> statuses);
   /// Adds a call that took `samples` samples to the profile, if there is one. If events of the call
-  /// were lost, only their number is added. A short call is only counted. @throws std::bad_alloc
+  /// were lost, only their number is added. A call of another plan is only
+  /// counted. @throws std::bad_alloc
   void add_call(const CallSpan& call, std::int64_t samples, const StageNotes& notes);
   /// Adds what the programs of each stage and the actors without an IPU have measured.
   void add_actors(std::span<const graph::StageProgramTimes> programs,
@@ -57,8 +58,8 @@ class ModelTrace {
   std::int64_t numbered(std::int64_t number) const noexcept {
     return earlier_micro_batches_ + number;
   }
-  /// Returns the sums over the model's full calls, or null if this model runs short calls, or if
-  /// nothing is recorded.
+  /// Returns the sums over the model's full calls, or null if this model runs the other calls
+  /// of another model, or if nothing is recorded.
   const ProfileRecorder* profile() const noexcept { return profile_ ? &*profile_ : nullptr; }
   /// Returns the newest events, in order of time.
   std::vector<TraceEvent> events() const;
@@ -77,7 +78,7 @@ class ModelTrace {
   };
 
   ModelTrace* host_ = nullptr;
-  // `newest_` is shared by the traces of a model and of the models for its short calls.
+  // `newest_` is shared by the traces of a model and of the models for its other calls.
   std::shared_ptr<Newest> newest_;
   std::optional<ProfileRecorder> profile_;
   // This many micro-batches were given to actors that have ended.

@@ -59,7 +59,7 @@ class RunningModel : public WeightSource {
   RunningModel& operator=(const RunningModel&) = delete;
 
   /// Tells the log how the model was compiled. The constructor calls this function itself if the
-  /// model is for short calls of another one.
+  /// model runs other calls of another one.
   void log_compilation() const;
 
   const graph::Plan& plan() const { return *plan_; }
@@ -72,7 +72,7 @@ class RunningModel : public WeightSource {
   /// Returns which lengths the calls of this model may have.
   DynamicLength dynamic_length() const { return dynamic_length_of(*graph_, *plan_); }
   const CompileReport& compile_report() const { return report_; }
-  /// Returns the log of this model, which the models for its short calls share.
+  /// Returns the log of this model, which the models for its other calls share.
   const Log& log() const { return log_; }
   /// Returns the names of the inputs that the plan needs, in the model's order.
   const std::vector<std::string>& inputs() const { return inputs_; }
@@ -121,14 +121,14 @@ class RunningModel : public WeightSource {
   /// @throws Error invalid_argument, before anything has changed, if a parameter's rule, the state
   /// that the rule keeps or a constant attribute would change.
   void set_optimizer(const Optimizer& optimizer) { set_rules(optimizer, rules_number_ + 1); }
-  /// Takes the optimizer's constants from the model whose short steps this model runs.
+  /// Takes the optimizer's constants from the model whose other calls this model runs.
   /// @throws Error as set_optimizer()
   void take_optimizer_of_host();
   /// Returns the optimizer whose constants apply now. The model must be one for training. Any
   /// thread may call the function.
   Optimizer optimizer() const { return *optimizer_.get(); }
   /// Returns whether this model holds the newest state of the optimizer. A model and the models for
-  /// its short steps share one state, which the model that has trained last holds.
+  /// its other calls share one state, which the model that has trained last holds.
   bool holds_optimizer_state() noexcept { return state_holder() == this; }
   /// Copies the newest state of the optimizer to this model, unless this model holds it already.
   /// run() calls this function first.
@@ -145,21 +145,21 @@ class RunningModel : public WeightSource {
   /// Returns the reports of the stages, which count since the model was attached, or none while it
   /// is detached.
   std::vector<StageReport> stage_reports();
-  /// Returns, in order of time, the events that this model and those for its short calls have
+  /// Returns, in order of time, the events that this model and those for its other calls have
   /// recorded since the last call of this function.
   std::vector<TraceEvent> take_trace();
   /// Returns the profile of this model's full calls since it was built.
   /// @throws Error invalid_argument if nothing is recorded.
   Profile profile();
-  /// Returns how many events were dropped of this model and of those for its short calls, since it
+  /// Returns how many events were dropped of this model and of those for its other calls, since it
   /// was built. Any thread may call the function.
   std::uint64_t dropped_events() const noexcept { return trace_.dropped(); }
-  /// Returns how many updates the weights have had, including those of the models for short steps.
+  /// Returns how many updates the weights have had, including those of the models for other calls.
   /// Any thread may call the function.
   std::uint64_t updates() const noexcept { return *setup_.updates; }
-  /// Returns what the monitor shows of this model and those for its short calls.
+  /// Returns what the monitor shows of this model and those for its other calls.
   ModelGauge& gauge() noexcept { return *gauge_; }
-  /// Returns how often this model, and those for its short calls, have copied weights to the IPUs.
+  /// Returns how often this model, and those for its other calls, have copied weights to the IPUs.
   /// Any thread may call the function.
   std::uint64_t weight_uploads() const noexcept { return *uploads_; }
 
@@ -241,15 +241,15 @@ class RunningModel : public WeightSource {
   actors::SystemOptions system_options_;
   // `may_be_shown_` says whether the host allows the monitor to show the model.
   bool may_be_shown_;
-  RunningModel* host_of_;  // `host_of_` is the model whose short calls this model runs, or null.
-  // `system_` has the threads of a model, which the models for its short calls use, too.
+  RunningModel* host_of_;  // `host_of_` is the model whose other calls this model runs, or null.
+  // `system_` has the threads of a model, which the models for its other calls use, too.
   std::weak_ptr<actors::ActorSystem> system_;
-  // `occupants_` are the plans on the IPUs that a model and the models for its short calls share.
+  // `occupants_` are the plans on the IPUs that a model and the models for its other calls share.
   std::shared_ptr<IpuOccupants> occupants_;
-  // `uploads_` counts how often a model and the models for its short calls have copied weights to
+  // `uploads_` counts how often a model and the models for its other calls have copied weights to
   // the IPUs.
   std::shared_ptr<std::atomic<std::uint64_t>> uploads_;
-  // `lent_` has the inputs of a model and of the models for its short calls.
+  // `lent_` has the inputs of a model and of the models for its other calls.
   std::shared_ptr<LentTensors> lent_;
   IpuBytes ipu_bytes_;  // `ipu_bytes_` are the bytes that this model takes of each IPU.
   // Each IPU has this many bytes of memory; 0 says that there is no limit.
@@ -257,7 +257,7 @@ class RunningModel : public WeightSource {
   // `runtime_` is null while the model is detached.
   std::unique_ptr<actors::PipelineRuntime> runtime_;
   std::unique_ptr<IpuStay> stay_;  // `stay_` is null while the model is detached.
-  // `state_holder_` is the model that holds the optimizer's newest state. A model for short calls
+  // `state_holder_` is the model that holds the optimizer's newest state. A model for other calls
   // uses the member of `host_of_` instead of its own.
   RunningModel* state_holder_ = this;
   // `kept_state_` has the optimizer's state while this model is detached and holds the state.
@@ -272,7 +272,7 @@ class RunningModel : public WeightSource {
   // are no weights on the IPUs.
   std::uint64_t held_version_ = 0;
   ModelTrace trace_;
-  // `gauge_` is shared by a model and the models for its short calls.
+  // `gauge_` is shared by a model and the models for its other calls.
   std::shared_ptr<ModelGauge> gauge_;
   // `not_shown_because_` says why the monitor does not show the model. It is empty if the monitor
   // shows the model, or is not to show it.

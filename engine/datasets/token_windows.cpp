@@ -32,7 +32,7 @@ class TokenWindows : public Dataset {
  private:
   /// Returns where a window begins. The windows of an epoch stand side by side, so that an epoch
   /// has nearly every token once, and the seed and the epoch say where the first one begins.
-  /// Windows that would reach beyond the end begin again at the beginning of the text.
+  /// A window that would reach beyond the end of the text begins near its beginning instead.
   std::int64_t first_of(const SampleRequest& request) const {
     const std::int64_t in_order = request.index * length_;
     if (start_ == WindowStart::in_order) return in_order;

@@ -28,7 +28,7 @@ class ProfileRecorder {
   /// Adds a call that took `samples` samples. `events` are all events of the call, in order of
   /// time. If memory runs out, nothing is added. @throws std::bad_alloc
   void add_call(const CallSpan& call, std::int64_t samples, std::span<const TraceEvent> events);
-  /// Counts a call, or a part of one, that a short plan has run and that began at `begin_ns`.
+  /// Counts a call, or a part of one, that another plan has run and that began at `begin_ns`.
   void count_short_call(std::int64_t begin_ns) noexcept;
   /// Counts events that were lost. The call that they belong to is therefore not added.
   void count_lost(std::uint64_t events) noexcept { lost_ += events; }
