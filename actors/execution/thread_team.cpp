@@ -76,7 +76,7 @@ void ThreadTeam::help() {
     // The thread prepares anew for each call, because the host may have loaded libraries since the
     // call before.
     static_cast<void>(prepare_to_throw());
-    take_parts();
+    take_parts(Side::last);
   }
 }
 
@@ -85,24 +85,25 @@ void ThreadTeam::run(std::int32_t parts, const std::function<void(std::int32_t)>
   error_ = nullptr;
   finished_.store(0, std::memory_order_relaxed);
   const std::uint32_t call = calls_.load(std::memory_order_relaxed) + 1;
-  offer_.store({call, static_cast<std::uint16_t>(parts), 0}, std::memory_order_release);
+  offer_.store({call, 0, static_cast<std::uint16_t>(parts)}, std::memory_order_release);
   calls_.store(call, std::memory_order_release);
   calls_.notify_all();
-  take_parts();
+  take_parts(Side::first);
   for (std::uint32_t done;
        (done = finished_.load(std::memory_order_acquire)) < static_cast<std::uint32_t>(parts);)
     await_change(finished_, done);
   if (error_) std::rethrow_exception(error_);
 }
 
-void ThreadTeam::take_parts() {
+void ThreadTeam::take_parts(Side side) {
   Offer seen = offer_.load(std::memory_order_acquire);
-  while (seen.taken < seen.parts) {
-    const Offer less{seen.call, seen.parts, static_cast<std::uint16_t>(seen.taken + 1)};
-    if (!offer_.compare_exchange_weak(seen, less, std::memory_order_acq_rel,
+  while (seen.first < seen.end) {
+    Offer left = seen;
+    const std::uint16_t part = side == Side::first ? left.first++ : --left.end;
+    if (!offer_.compare_exchange_weak(seen, left, std::memory_order_acq_rel,
                                       std::memory_order_acquire))
       continue;
-    run_part(seen.taken);
+    run_part(part);
     seen = offer_.load(std::memory_order_acquire);
   }
 }

@@ -29,24 +29,27 @@ class ThreadTeam : public graph::PartRunner {
   std::int32_t threads() const { return static_cast<std::int32_t>(helpers_.size()) + 1; }
 
   /// Calls `work` once with each number from 0 to `parts` - 1; at most 65,535 parts are allowed.
-  /// The first thread that is free takes the next part: the caller waits for helpers that have
-  /// begun a part, but never for a helper that has not woken up yet. If a part throws, the other
-  /// parts still run. If several parts throw, run() throws the exception of the part with the
-  /// lowest number. Two threads must not call run() at the same time, and a part must not call it.
+  /// The caller takes the parts from the first one on and helpers take them from the last one on,
+  /// so that a thread mostly has the same part in each step, and finds its weights in its core's
+  /// cache. The caller waits for helpers that have begun a part, but never for a helper that has
+  /// not woken up yet. If a part throws, the other parts still run. If several parts throw, run()
+  /// throws the exception of the part with the lowest number. Two threads must not call run() at
+  /// the same time, and a part must not call it.
   void run(std::int32_t parts, const std::function<void(std::int32_t)>& work) override;
 
  private:
-  /// An Offer says which part is to be taken next. The number of the call is in the same machine
-  /// word, so that no thread takes a part of a call that has ended.
+  /// An Offer has the parts that nobody has taken yet, from `first` to `end` - 1. The number of the
+  /// call is in the same machine word, so that no thread takes a part of a call that has ended.
   struct Offer {
     std::uint32_t call;
-    std::uint16_t parts, taken;
+    std::uint16_t first, end;
   };
+  enum class Side { first, last };
 
   void help();
   void end();
-  /// Takes and runs parts until none is left.
-  void take_parts();
+  /// Takes and runs parts from one side until none is left.
+  void take_parts(Side side);
   void run_part(std::int32_t part);
   void keep_first_error(std::int32_t part);
 

@@ -56,6 +56,20 @@ TEST(ThreadTeam, WakesAThreadForEachPart) {
   EXPECT_TRUE(different.contains(std::this_thread::get_id())) << "the caller takes part";
 }
 
+TEST(ThreadTeam, GivesTheCallerAndAHelperTheSamePartsInEachCall) {
+  ThreadTeam team("team", 2);
+  for (int call = 0; call < 100; ++call) {
+    std::atomic<int> here{0};
+    std::vector<std::thread::id> ids(2);
+    // Neither part goes on before both have begun, so that each thread runs one of them.
+    team.run(2, [&](std::int32_t part) {
+      ids[static_cast<std::size_t>(part)] = std::this_thread::get_id();
+      for (++here; here < 2;) std::this_thread::yield();
+    });
+    ASSERT_EQ(ids[0], std::this_thread::get_id());
+  }
+}
+
 TEST(ThreadTeam, DoesNotWaitForHelpersThatTakeNothing) {
   ThreadTeam team("team", 2);
   int calls = 0;
