@@ -5,6 +5,7 @@
 
 #include "actors/execution/flush_denormals.hpp"
 #include "actors/system/errors.hpp"
+#include "actors/system/workers.hpp"
 #include "graph/values/stopwatch.hpp"
 
 namespace penstock::actors {
@@ -35,6 +36,7 @@ void DeviceState::start(DeviceHandle::pointer actor, DeviceSetup new_setup) {
 
 template <class Run, class What>
 bool DeviceState::run_or_report(const IpuWork& work, Run run, What what) {
+  let_others_work(self->context());
   setup.pulse->begin(work);
   try {
     const FlushDenormals flush;
@@ -62,6 +64,7 @@ void DeviceState::bring(const StageHandle& stage, std::int32_t replica, Arena& a
   WeightRoom& room = room_of(arena);
   if (arena.stage().host_parameter_bytes == 0 || room.holds(arena)) return;
   const std::int64_t begin = steady_ns();
+  let_others_work(self->context());
   setup.pulse->begin(
       {IpuTask::load, replica, static_cast<std::int32_t>(arena.number()), work.micro_batch});
   room.bring(arena, &setup.pulse->heartbeat());

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "actors/pipeline/explained_wait.hpp"
+#include "actors/system/workers.hpp"
 #include "graph/values/memory.hpp"
 #include "graph/values/stopwatch.hpp"
 
@@ -100,6 +101,7 @@ Tensor FeedState::copied(const Tensor& rows, std::size_t input, std::size_t repl
   if (!block) block = allocate_block(bytes * ring * credits.size());
   std::byte* place =
       block.get() + bytes * (replica * ring + static_cast<std::size_t>(micro_batch) % ring);
+  let_others_work(self->context());
   std::memcpy(place, rows.raw(), rows.bytes());
   return Tensor::wrap(rows.dtype(), rows.shape(), {block, place});
 }

@@ -1,5 +1,7 @@
 #include "actors/pipeline/step_actor.hpp"
 
+#include "actors/system/workers.hpp"
+
 namespace penstock::actors {
 
 void StepState::start(StepHandle::pointer actor, std::shared_ptr<const PipelineSetup> pipeline,
@@ -42,6 +44,7 @@ void StepState::on_stage_outputs(const StageOutputs& outputs) {
           .stage = outputs.stage,
           .micro_batch = outputs.micro_batch},
          [&] {
+           let_others_work(self->context());
            for (std::size_t i = 0; i < plans.size(); ++i)
              collector->add(static_cast<std::size_t>(plans[i].output), outputs.replica,
                             outputs.micro_batch - first_micro_batch, outputs.tensors[i]);

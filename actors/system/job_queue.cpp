@@ -32,14 +32,27 @@ caf::resumable* JobQueue::take_first() noexcept {
   return job;
 }
 
+void JobQueue::wake_for(std::size_t least, std::unique_lock<std::mutex>& lock) noexcept {
+  const bool is_wanted = waiting_ > 0 && size_ >= least;
+  lock.unlock();
+  if (is_wanted) changed_.notify_one();
+}
+
 void JobQueue::push(caf::resumable* job) noexcept {
-  bool somebody_waits;
-  {
-    const std::lock_guard lock(mutex_);
-    append(job);
-    somebody_waits = waiting_ > 0;
-  }
-  if (somebody_waits) changed_.notify_one();
+  std::unique_lock lock(mutex_);
+  append(job);
+  wake_for(1, lock);
+}
+
+void JobQueue::push_from_worker(caf::resumable* job) noexcept {
+  std::unique_lock lock(mutex_);
+  append(job);
+  wake_for(2, lock);
+}
+
+void JobQueue::wake_another() noexcept {
+  std::unique_lock lock(mutex_);
+  wake_for(1, lock);
 }
 
 caf::resumable* JobQueue::pop() noexcept {

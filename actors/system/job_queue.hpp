@@ -19,7 +19,14 @@ class JobQueue {
   /// Gives up the room of an actor that is not in the queue and will not be added to it again.
   void remove_seat() noexcept;
 
+  /// Adds `job`, and wakes a thread that waits, if there is one.
   void push(caf::resumable* job) noexcept;
+  /// Adds `job` on a thread that will take a job itself as soon as it has done its present one.
+  /// Wakes another thread only if there are further jobs, because waking takes longer than most
+  /// jobs. A thread that is not done soon calls wake_another() before it goes on.
+  void push_from_worker(caf::resumable* job) noexcept;
+  /// Wakes a thread that waits, if there is one and there is a job for it.
+  void wake_another() noexcept;
   /// Waits until there is a job, and takes the first one. Returns null once the queue is closed and
   /// empty.
   caf::resumable* pop() noexcept;
@@ -32,6 +39,9 @@ class JobQueue {
 
  private:
   void append(caf::resumable* job) noexcept;
+  /// Wakes a thread that waits, if there is one and there are `least` jobs or more. `lock` is
+  /// unlocked.
+  void wake_for(std::size_t least, std::unique_lock<std::mutex>& lock) noexcept;
   caf::resumable* take_first() noexcept;
 
   std::mutex mutex_;

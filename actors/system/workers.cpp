@@ -43,6 +43,11 @@ void Workers::end() noexcept {
   threads_.clear();  // The destructor of each thread waits until the thread has ended.
 }
 
+void let_others_work(caf::execution_unit* unit) noexcept {
+  // In a deterministic system, the unit is another one.
+  if (auto* const workers = dynamic_cast<Workers*>(unit)) workers->jobs().wake_another();
+}
+
 void Workers::work() noexcept {
   if (!try_to_enter_caf()) {
     refused_ = true;

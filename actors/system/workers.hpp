@@ -36,6 +36,9 @@ class Workers final : public caf::execution_unit {
   std::size_t max_throughput() const noexcept { return max_throughput_; }
   /// Adds `job`, an actor that has mail, to the queue. Any thread may call this function.
   void exec_later(caf::resumable* job) noexcept override { jobs_.push(job); }
+  /// Returns what adds actors to the queue in place of exec_later() if one of these threads does
+  /// so. That thread mostly runs the added actor itself.
+  caf::execution_unit& own_threads() noexcept { return own_threads_; }
 
   /// Tells the threads to end once no actor has mail. Does not wait for the threads. Any thread may
   /// call this function.
@@ -47,17 +50,32 @@ class Workers final : public caf::execution_unit {
   void end() noexcept;
 
  private:
+  class OwnThreads final : public caf::execution_unit {
+   public:
+    OwnThreads(caf::actor_system& system, JobQueue& jobs) : execution_unit(&system), jobs_(jobs) {}
+    void exec_later(caf::resumable* job) noexcept override { jobs_.push_from_worker(job); }
+
+   private:
+    JobQueue& jobs_;
+  };
+
   void work() noexcept;
   void wait_until_entered() noexcept;
   /// Ends the threads that have been started. @throws Error
   [[noreturn]] void refuse(int count, const std::string& reason);
 
   JobQueue jobs_;
+  OwnThreads own_threads_{system(), jobs_};
   std::size_t max_throughput_;
   std::atomic<int> running_{0};
   std::atomic<int> entering_{0};      // This many threads cannot run actors yet.
   std::atomic<bool> refused_{false};  // This is true if a thread had no memory for using CAF.
   std::vector<EngineThread> threads_;
 };
+
+/// Lets another thread run the actors that have mail, before a handler that `unit` runs does
+/// something that takes longer than waking a thread, some ten microseconds. Otherwise actors to
+/// which the handler, or an earlier one, sent mail might wait until the handler is done.
+void let_others_work(caf::execution_unit* unit) noexcept;
 
 }  // namespace penstock::actors

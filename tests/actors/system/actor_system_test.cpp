@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "actors/system/errors.hpp"
+#include "actors/system/workers.hpp"
 #include "tests/support/allocation_counter.hpp"
 #include "tests/support/deterministic_run.hpp"
 #include "tests/support/latch.hpp"
@@ -80,6 +81,36 @@ TEST(ActorSystem, RunsEachActorOnItsOwnThreadsWhoeverSendsToIt) {
       EXPECT_EQ(thread_of(asker, system.spawn(sender, go_between, asked)), thread);
   }
   EXPECT_EQ(threads.size(), 2u);
+}
+
+/// Returns the behavior of an actor that opens `latch` when it gets an int.
+caf::behavior opener(caf::event_based_actor*, testing::Latch latch) {
+  return {[=](int) { latch.open(); }};
+}
+
+/// Returns the behavior of an actor that sends an int to `receiver`, and then waits for `latch`.
+/// Its answer says whether the latch was opened.
+caf::behavior long_worker(caf::event_based_actor* self, const caf::actor& receiver,
+                          testing::Latch latch) {
+  return {[=](int) {
+    self->send(receiver, 1);
+    let_others_work(self->context());
+    return latch.wait();
+  }};
+}
+
+TEST(ActorSystem, LetsAnotherThreadRunAnActorThatGotMailFromALongHandler) {
+  ActorSystem system({.threads = 2});
+  const HostThreadGuard guard;
+  caf::scoped_actor asker{system.caf()};
+  for (int round = 0; round < 100; ++round) {
+    testing::Latch latch;
+    const auto receiver = system.spawn(RunsOn::workers, opener, latch);
+    const auto worker = system.spawn(RunsOn::workers, long_worker, receiver, latch);
+    asker->request(worker, caf::infinite, 1)
+        .receive([](bool opened) { EXPECT_TRUE(opened); },
+                 [](const caf::error& error) { ADD_FAILURE() << to_error(error).what(); });
+  }
 }
 
 /// A Memory keeps what the system tells it about the beginnings and ends of actors.

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <caf/resumable.hpp>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -43,6 +44,46 @@ TEST(JobQueue, ExchangesAJobForTheFirstOne) {
   queue.push(&jobs[1]);
   EXPECT_EQ(queue.exchange(&jobs[0]), &jobs[1]);
   EXPECT_EQ(queue.pop(), &jobs[0]);
+}
+
+/// A Taker is a thread that takes one job of a queue.
+class Taker {
+ public:
+  explicit Taker(JobQueue& queue) : thread_([this, &queue] { job_ = queue.pop(); }) {}
+  /// Waits until the thread has its job, and returns the job.
+  caf::resumable* taken() {
+    thread_.join();
+    return job_;
+  }
+
+ private:
+  caf::resumable* job_ = nullptr;
+  std::thread thread_;
+};
+
+TEST(JobQueue, WakesAnotherThreadForTheSecondJobOfAWorker) {
+  for (int round = 0; round < 100; ++round) {
+    JobQueue queue;
+    std::array<Job, 2> jobs;
+    for (std::size_t i = 0; i < jobs.size(); ++i) queue.add_seat();
+    Taker other(queue);
+    queue.push_from_worker(&jobs[0]);
+    queue.push_from_worker(&jobs[1]);
+    const std::set<caf::resumable*> taken{other.taken(), queue.pop()};
+    EXPECT_EQ(taken, (std::set<caf::resumable*>{&jobs[0], &jobs[1]}));
+  }
+}
+
+TEST(JobQueue, WakesAnotherThreadForTheOnlyJobOfAWorkerIfAsked) {
+  for (int round = 0; round < 100; ++round) {
+    JobQueue queue;
+    Job job;
+    queue.add_seat();
+    Taker other(queue);
+    queue.push_from_worker(&job);
+    queue.wake_another();
+    EXPECT_EQ(other.taken(), &job);
+  }
 }
 
 TEST(JobQueue, GivesWhatItHasAndThenNothingOnceItIsClosed) {
