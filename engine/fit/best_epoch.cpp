@@ -105,23 +105,21 @@ std::vector<NamedTensor> weights_of(const Model& model) {
 }
 
 FitCallback best_epoch_callback(const BestEpochRule& rule) {
-  return on_hosts_thread(rule.subject, [&] {
-    const auto epoch = std::make_shared<BestEpoch>(rule);
-    FitCallback callback;
-    callback.set_model = [epoch](const Model& model) {
-      on_hosts_thread(epoch->subject(), [&] { epoch->set_model(model); });
-    };
-    callback.on_fit_begin = [epoch](const std::vector<std::string>& names) {
-      on_hosts_thread(epoch->subject(), [&] { epoch->begin(names); });
-    };
-    callback.on_epoch_end = [epoch](const EpochRecord& record) {
-      return on_hosts_thread(epoch->subject(), [&] { return epoch->after(record); });
-    };
-    callback.on_fit_end = [epoch](const History&) {
-      on_hosts_thread(epoch->subject(), [&] { epoch->end(); });
-    };
-    return callback;
-  });
+  const auto epoch = std::make_shared<BestEpoch>(rule);
+  FitCallback callback;
+  callback.set_model = [epoch](const Model& model) {
+    on_hosts_thread(epoch->subject(), [&] { epoch->set_model(model); });
+  };
+  callback.on_fit_begin = [epoch](const std::vector<std::string>& names) {
+    on_hosts_thread(epoch->subject(), [&] { epoch->begin(names); });
+  };
+  callback.on_epoch_end = [epoch](const EpochRecord& record) {
+    return on_hosts_thread(epoch->subject(), [&] { return epoch->after(record); });
+  };
+  callback.on_fit_end = [epoch](const History&) {
+    on_hosts_thread(epoch->subject(), [&] { epoch->end(); });
+  };
+  return callback;
 }
 
 }  // namespace penstock

@@ -31,7 +31,7 @@ struct BestEpochRule {
 /// Returns a callback that follows `rule`. If weights are kept, and the last epoch was not the best
 /// one, the model gets the weights of the best epoch in the end. The callback's on_fit_begin throws
 /// Error invalid_argument if no value has the name `monitor`.
-/// @throws Error invalid_argument if `rule.monitor` is empty; out_of_memory.
+/// @throws Error invalid_argument if `rule.monitor` is empty; std::bad_alloc.
 FitCallback best_epoch_callback(const BestEpochRule& rule);
 
 }  // namespace penstock
