@@ -34,10 +34,14 @@ void DeviceState::start(DeviceHandle::pointer actor, DeviceSetup new_setup) {
   setup = std::move(new_setup);
 }
 
-template <class Run, class What>
-bool DeviceState::run_or_report(const IpuWork& work, Run run, What what) {
+void DeviceState::begin_work(const IpuWork& work) {
   let_others_work(self->context());
   setup.pulse->begin(work);
+}
+
+template <class Run, class What>
+bool DeviceState::run_or_report(const IpuWork& work, Run run, What what) {
+  begin_work(work);
   try {
     const FlushDenormals flush;
     run();
@@ -64,9 +68,7 @@ void DeviceState::bring(const StageHandle& stage, std::int32_t replica, Arena& a
   WeightRoom& room = room_of(arena);
   if (arena.stage().host_parameter_bytes == 0 || room.holds(arena)) return;
   const std::int64_t begin = steady_ns();
-  let_others_work(self->context());
-  setup.pulse->begin(
-      {IpuTask::load, replica, static_cast<std::int32_t>(arena.number()), work.micro_batch});
+  begin_work({IpuTask::load, replica, static_cast<std::int32_t>(arena.number()), work.micro_batch});
   room.bring(arena, &setup.pulse->heartbeat());
   setup.pulse->end();
   self->send(stage, WeightsBrought{work, begin, steady_ns()});

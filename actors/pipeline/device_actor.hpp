@@ -36,6 +36,9 @@ struct DeviceState {
   bool run_or_report(const IpuWork& work, Run run, What what);
 
   WeightRoom& room_of(const Arena& arena);
+  /// Notes that the IPU is at `work` from now on, and lets other threads run other actors
+  /// meanwhile.
+  void begin_work(const IpuWork& work);
   /// In phased execution, brings the weights of `arena`'s stage for `work` if they are not there,
   /// and then tells the actor `stage` that they have come.
   void bring(const StageHandle& stage, std::int32_t replica, Arena& arena, const Work& work);

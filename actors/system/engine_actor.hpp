@@ -99,6 +99,7 @@ class EngineActor final : public Impl, public Mortal {
   }
 
  private:
+  /// Returns what adds this actor to a queue if a handler that `sender` runs has sent it mail.
   caf::execution_unit* unit_for(caf::execution_unit* sender) noexcept {
     if (!terms_.workers) return sender;
     return sender == terms_.workers ? &terms_.workers->own_threads() : terms_.workers;

@@ -44,7 +44,7 @@ void Workers::end() noexcept {
 }
 
 void let_others_work(caf::execution_unit* unit) noexcept {
-  // In a deterministic system, the unit is another one.
+  // The unit of a deterministic system has no threads that could be woken.
   if (auto* const workers = dynamic_cast<Workers*>(unit)) workers->jobs().wake_another();
 }
 

@@ -50,6 +50,7 @@ class Workers final : public caf::execution_unit {
   void end() noexcept;
 
  private:
+  /// OwnThreads adds actors to the queue for a handler that one of these threads runs.
   class OwnThreads final : public caf::execution_unit {
    public:
     OwnThreads(caf::actor_system& system, JobQueue& jobs) : execution_unit(&system), jobs_(jobs) {}
