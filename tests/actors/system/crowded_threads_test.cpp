@@ -111,11 +111,17 @@ class ThrowingJob : public caf::resumable {
   std::atomic<Outcome> outcome_ = testing::went_wrong;
 };
 
+/// CAF starts no threads for a system of this configuration. Its own threads would end the process
+/// if they needed memory once there is none.
+struct Threadless : caf::actor_system_config {
+  Threadless() { set("scheduler.policy", caf::atom("testing")); }
+};
+
 TEST(CrowdedThreads, ThrowInTheirNextJob) {
   EXPECT_EQ(exit_code_of_fork([] {
               // The system, the workers and the job are never destroyed, because there is no memory
               // for that.
-              auto* const system = new caf::actor_system(*new caf::actor_system_config());
+              auto* const system = new caf::actor_system(*new Threadless());
               auto* const workers = new Workers(*system, 10);
               auto* const job = new ThrowingJob();
               workers->jobs().add_seat();
