@@ -29,12 +29,12 @@ class ThreadTeam : public graph::PartRunner {
   std::int32_t threads() const { return static_cast<std::int32_t>(helpers_.size()) + 1; }
 
   /// Calls `work` once with each number from 0 to `parts` - 1; at most 65,535 parts are allowed.
-  /// The caller takes the parts from the first one on and helpers take them from the last one on,
-  /// so that a thread mostly has the same part in each step, and finds its weights in its core's
-  /// cache. The caller waits for helpers that have begun a part, but never for a helper that has
-  /// not woken up yet. If a part throws, the other parts still run. If several parts throw, run()
-  /// throws the exception of the part with the lowest number. Two threads must not call run() at
-  /// the same time, and a part must not call it.
+  /// The caller takes the parts from the first one on and helpers take them from the last one on.
+  /// So in a team of two, each thread mostly has the same part in each step, and finds the weights
+  /// that the part needs in its core's cache. The caller waits for helpers that have begun a part,
+  /// but never for a helper that has not woken up yet. If a part throws, the other parts still run.
+  /// If several parts throw, run() throws the exception of the part with the lowest number. Two
+  /// threads must not call run() at the same time, and a part must not call it.
   void run(std::int32_t parts, const std::function<void(std::int32_t)>& work) override;
 
  private:

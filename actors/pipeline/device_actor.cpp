@@ -34,14 +34,15 @@ void DeviceState::start(DeviceHandle::pointer actor, DeviceSetup new_setup) {
   setup = std::move(new_setup);
 }
 
-void DeviceState::begin_work(const IpuWork& work) {
+std::int64_t DeviceState::begin_work(const IpuWork& work) {
   let_others_work(self->context());
   setup.pulse->begin(work);
+  return steady_ns();
 }
 
 template <class Run, class What>
-bool DeviceState::run_or_report(const IpuWork& work, Run run, What what) {
-  begin_work(work);
+std::optional<std::int64_t> DeviceState::run_or_report(const IpuWork& work, Run run, What what) {
+  const std::int64_t begin = begin_work(work);
   try {
     const FlushDenormals flush;
     run();
@@ -52,10 +53,10 @@ bool DeviceState::run_or_report(const IpuWork& work, Run run, What what) {
     self->send(setup.supervisor,
                Failed{{no_memory ? Errc::out_of_memory : Errc::stage_failed,
                        what() + ": " + text_of(exception), work.task == IpuTask::update}});
-    return false;
+    return {};
   }
   setup.pulse->end();
-  return true;
+  return begin;
 }
 
 WeightRoom& DeviceState::room_of(const Arena& arena) {
@@ -67,8 +68,8 @@ void DeviceState::bring(const StageHandle& stage, std::int32_t replica, Arena& a
                         const Work& work) {
   WeightRoom& room = room_of(arena);
   if (arena.stage().host_parameter_bytes == 0 || room.holds(arena)) return;
-  const std::int64_t begin = steady_ns();
-  begin_work({IpuTask::load, replica, static_cast<std::int32_t>(arena.number()), work.micro_batch});
+  const std::int64_t begin = begin_work(
+      {IpuTask::load, replica, static_cast<std::int32_t>(arena.number()), work.micro_batch});
   room.bring(arena, &setup.pulse->heartbeat());
   setup.pulse->end();
   self->send(stage, WeightsBrought{work, begin, steady_ns()});
@@ -91,7 +92,6 @@ void DeviceState::on_bring_weights(BringWeights& request) {
 void DeviceState::on_run_program(RunProgram& request) {
   const bool phased = !setup.pipeline->plan->phases.none();
   if (phased) bring(request.stage, request.replica, *request.arena, request.work);
-  const std::int64_t begin = steady_ns();
   graph::Heartbeat* const heartbeat = &setup.pulse->heartbeat();
   const auto run = [&] {
     ProgramRun program = described(*setup.pipeline, request);
@@ -109,21 +109,23 @@ void DeviceState::on_run_program(RunProgram& request) {
   const bool forward = request.work.direction == Direction::forward;
   const IpuWork work{forward ? IpuTask::forward : IpuTask::backward, request.replica,
                      static_cast<std::int32_t>(request.arena->number()), request.work.micro_batch};
-  if (!run_or_report(work, run, what)) return;
+  const std::optional<std::int64_t> begin = run_or_report(work, run, what);
+  if (!begin) return;
   if (phased) end_turn(*request.arena, request.work);
-  self->send(request.stage, ProgramDone{request.work, begin, steady_ns()});
+  self->send(request.stage, ProgramDone{request.work, *begin, steady_ns()});
 }
 
 void DeviceState::on_run_update(RunUpdate& request) {
-  const std::int64_t begin = steady_ns();
   const auto run = [&] {
     request.update->run(request.order,
                         {setup.scratch.get(), static_cast<std::size_t>(setup.scratch_bytes)},
                         setup.team.get(), &setup.pulse->heartbeat());
   };
   const auto what = [&] { return request.subject + ", weight update"; };
-  if (!run_or_report({IpuTask::update, request.replica, request.stage}, run, what)) return;
-  request.answer->message() = {request.order.round, begin, steady_ns()};
+  const std::optional<std::int64_t> begin =
+      run_or_report({IpuTask::update, request.replica, request.stage}, run, what);
+  if (!begin) return;
+  request.answer->message() = {request.order.round, *begin, steady_ns()};
   request.answer->send(request.optimizer, self->context());
 }
 

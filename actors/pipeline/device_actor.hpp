@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
 #include "actors/execution/thread_team.hpp"
 #include "actors/execution/weight_room.hpp"
@@ -29,16 +30,16 @@ struct DeviceState {
   void on_run_program(RunProgram& request);
   void on_bring_weights(BringWeights& request);
   void on_run_update(RunUpdate& request);
-  /// Calls `run`. Meanwhile, the IPU's pulse shows `work`. Returns whether `run` has thrown
-  /// nothing. An exception becomes the pipeline's failure, whose text begins with what `what()`
-  /// returns.
+  /// Calls `run`. Meanwhile, the IPU's pulse shows `work`. Returns when `run` was called, in
+  /// nanoseconds of steady_ns(), or nothing if it has thrown an exception. The exception becomes
+  /// the pipeline's failure, whose text begins with what `what()` returns.
   template <class Run, class What>
-  bool run_or_report(const IpuWork& work, Run run, What what);
+  std::optional<std::int64_t> run_or_report(const IpuWork& work, Run run, What what);
 
   WeightRoom& room_of(const Arena& arena);
-  /// Notes that the IPU is at `work` from now on, and lets other threads run other actors
-  /// meanwhile.
-  void begin_work(const IpuWork& work);
+  /// Lets other threads run other actors, and notes that the IPU is at `work` from then on. Returns
+  /// when that was, in nanoseconds of steady_ns().
+  std::int64_t begin_work(const IpuWork& work);
   /// In phased execution, brings the weights of `arena`'s stage for `work` if they are not there,
   /// and then tells the actor `stage` that they have come.
   void bring(const StageHandle& stage, std::int32_t replica, Arena& arena, const Work& work);

@@ -38,12 +38,7 @@ void FeedState::on_credit(const Credit& credit) {
 void FeedState::feed(std::size_t replica) {
   for (; credits[replica] > 0 && next[replica] < end && may_send(next[replica]);
        --credits[replica]) {
-    traced(setup->host_trace.get(),
-           {.actor = HostActor::feed,
-            .replica = static_cast<std::int32_t>(replica),
-            .micro_batch = next[replica]},
-           [&] { send_micro_batch(replica, next[replica]); });
-    ++next[replica];
+    send_micro_batch(replica, next[replica]++);
     since_ns = steady_ns();
     pulse->beat();
   }
@@ -69,14 +64,31 @@ std::int64_t FeedState::window() const {
 
 void FeedState::send_micro_batch(std::size_t replica, std::int64_t micro_batch) {
   const auto& edges = setup->plan->edges;
-  std::vector<Tensor> inputs(setup->plan->inputs.size());
+  const std::vector<Tensor> inputs = inputs_of(replica, micro_batch);
   for (std::size_t id = 0; id < edges.size(); ++id) {
     if (edges[id].kind != graph::EdgeKind::input) continue;
-    const auto input = static_cast<std::size_t>(edges[id].input);
-    if (!inputs[input]) inputs[input] = micro_batch_of(input, replica, micro_batch);
     self->send(links.stages[replica][static_cast<std::size_t>(edges[id].to)],
-               EdgeTensor{static_cast<std::int32_t>(id), micro_batch, inputs[input]});
+               EdgeTensor{static_cast<std::int32_t>(id), micro_batch,
+                          inputs[static_cast<std::size_t>(edges[id].input)]});
   }
+}
+
+// The event is recorded before anything is sent, so that it is in the trace by the time that the
+// host has the results of the micro-batch.
+std::vector<Tensor> FeedState::inputs_of(std::size_t replica, std::int64_t micro_batch) {
+  std::vector<Tensor> inputs(setup->plan->inputs.size());
+  traced(setup->host_trace.get(),
+         {.actor = HostActor::feed,
+          .replica = static_cast<std::int32_t>(replica),
+          .micro_batch = micro_batch},
+         [&] {
+           for (const graph::Edge& edge : setup->plan->edges) {
+             if (edge.kind != graph::EdgeKind::input) continue;
+             const auto input = static_cast<std::size_t>(edge.input);
+             if (!inputs[input]) inputs[input] = micro_batch_of(input, replica, micro_batch);
+           }
+         });
+  return inputs;
 }
 
 Tensor FeedState::micro_batch_of(std::size_t input, std::size_t replica, std::int64_t micro_batch) {
@@ -98,10 +110,11 @@ Tensor FeedState::copied(const Tensor& rows, std::size_t input, std::size_t repl
   const auto bytes = static_cast<std::size_t>(aligned(static_cast<std::int64_t>(rows.bytes())));
   const auto ring = static_cast<std::size_t>(setup->live_micro_batches());
   auto& block = copies[input];
-  if (!block) block = allocate_block(bytes * ring * credits.size());
+  const std::size_t room = bytes * ring * credits.size();
+  let_others_work_for(self->context(), block ? rows.bytes() : room);
+  if (!block) block = allocate_block(room);
   std::byte* place =
       block.get() + bytes * (replica * ring + static_cast<std::size_t>(micro_batch) % ring);
-  let_others_work(self->context());
   std::memcpy(place, rows.raw(), rows.bytes());
   return Tensor::wrap(rows.dtype(), rows.shape(), {block, place});
 }

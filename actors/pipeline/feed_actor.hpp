@@ -26,6 +26,8 @@ struct FeedState {
   /// training, or those of a turn in inference.
   std::int64_t window() const;
   void send_micro_batch(std::size_t replica, std::int64_t micro_batch);
+  /// Returns what micro_batch_of() returns for each input of the plan that a stage takes.
+  std::vector<Tensor> inputs_of(std::size_t replica, std::int64_t micro_batch);
   /// Returns the rows of one micro-batch: a view of the host's tensor if the rows are 64-byte
   /// aligned, as kernels need them, and a copy otherwise.
   Tensor micro_batch_of(std::size_t input, std::size_t replica, std::int64_t micro_batch);

@@ -38,13 +38,15 @@ void StepState::on_call_cut(const CallCut& message) {
 
 void StepState::on_stage_outputs(const StageOutputs& outputs) {
   const auto& plans = setup->plan->stages[static_cast<std::size_t>(outputs.stage)].outputs;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < plans.size(); ++i) bytes += outputs.tensors[i].bytes();
+  let_others_work_for(self->context(), bytes);
   traced(setup->host_trace.get(),
          {.actor = HostActor::step,
           .replica = outputs.replica,
           .stage = outputs.stage,
           .micro_batch = outputs.micro_batch},
          [&] {
-           let_others_work(self->context());
            for (std::size_t i = 0; i < plans.size(); ++i)
              collector->add(static_cast<std::size_t>(plans[i].output), outputs.replica,
                             outputs.micro_batch - first_micro_batch, outputs.tensors[i]);

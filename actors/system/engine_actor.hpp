@@ -56,7 +56,7 @@ class EngineActor final : public Impl, public Mortal {
   /// Adds `message` to the mailbox. This actor's own workers run it, not `sender`, the workers that
   /// run the sending actor. In a deterministic system, which has no workers, `sender` runs it.
   void enqueue(caf::mailbox_element_ptr message, caf::execution_unit* sender) override {
-    Impl::enqueue(std::move(message), unit_for(sender));
+    Impl::enqueue(std::move(message), adding_unit(sender));
   }
 
   caf::resumable::resume_result resume(caf::execution_unit* unit,
@@ -99,10 +99,11 @@ class EngineActor final : public Impl, public Mortal {
   }
 
  private:
-  /// Returns what adds this actor to a queue if a handler that `sender` runs has sent it mail.
-  caf::execution_unit* unit_for(caf::execution_unit* sender) noexcept {
+  /// Returns the unit that adds this actor to a queue if a handler that `sender` runs has sent it
+  /// mail.
+  caf::execution_unit* adding_unit(caf::execution_unit* sender) noexcept {
     if (!terms_.workers) return sender;
-    return sender == terms_.workers ? &terms_.workers->own_threads() : terms_.workers;
+    return sender == terms_.workers ? &terms_.workers->inner_unit() : terms_.workers;
   }
 
   void send_exit() noexcept override { this->enqueue(std::move(terms_.exit), nullptr); }

@@ -32,7 +32,7 @@ caf::resumable* JobQueue::take_first() noexcept {
   return job;
 }
 
-void JobQueue::wake_for(std::size_t least, std::unique_lock<std::mutex>& lock) noexcept {
+void JobQueue::unlock_and_wake(std::unique_lock<std::mutex>& lock, std::size_t least) noexcept {
   const bool is_wanted = waiting_ > 0 && size_ >= least;
   lock.unlock();
   if (is_wanted) changed_.notify_one();
@@ -41,18 +41,18 @@ void JobQueue::wake_for(std::size_t least, std::unique_lock<std::mutex>& lock) n
 void JobQueue::push(caf::resumable* job) noexcept {
   std::unique_lock lock(mutex_);
   append(job);
-  wake_for(1, lock);
+  unlock_and_wake(lock, 1);
 }
 
 void JobQueue::push_from_worker(caf::resumable* job) noexcept {
   std::unique_lock lock(mutex_);
   append(job);
-  wake_for(2, lock);
+  unlock_and_wake(lock, 2);
 }
 
 void JobQueue::wake_another() noexcept {
   std::unique_lock lock(mutex_);
-  wake_for(1, lock);
+  unlock_and_wake(lock, 1);
 }
 
 caf::resumable* JobQueue::pop() noexcept {
@@ -68,6 +68,11 @@ caf::resumable* JobQueue::exchange(caf::resumable* job) noexcept {
   if (size_ == 0) return job;
   append(job);
   return take_first();
+}
+
+std::size_t JobQueue::waiting() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return waiting_;
 }
 
 void JobQueue::close() noexcept {

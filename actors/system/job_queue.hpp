@@ -21,9 +21,11 @@ class JobQueue {
 
   /// Adds `job`, and wakes a thread that waits, if there is one.
   void push(caf::resumable* job) noexcept;
-  /// Adds `job` on a thread that will take a job itself as soon as it has done its present one.
-  /// Wakes another thread only if there are further jobs, because waking takes longer than most
-  /// jobs. A thread that is not done soon calls wake_another() before it goes on.
+  /// Adds `job`. Only a thread that has got its present job from this queue, and calls pop() or
+  /// exchange() as soon as that job is done, may call this function. If `job` is the only one in
+  /// the queue, the thread is left to take it itself, because waking another thread takes longer
+  /// than most jobs; otherwise a thread that waits is woken. A thread that is not done soon calls
+  /// wake_another() before it goes on.
   void push_from_worker(caf::resumable* job) noexcept;
   /// Wakes a thread that waits, if there is one and there is a job for it.
   void wake_another() noexcept;
@@ -34,17 +36,20 @@ class JobQueue {
   /// was empty.
   caf::resumable* exchange(caf::resumable* job) noexcept;
 
+  /// Returns how many threads wait for a job.
+  std::size_t waiting() const noexcept;
+
   /// Lets no thread wait any longer. Jobs may still be added afterwards, and pop() returns them.
   void close() noexcept;
 
  private:
   void append(caf::resumable* job) noexcept;
-  /// Wakes a thread that waits, if there is one and there are `least` jobs or more. `lock` is
-  /// unlocked.
-  void wake_for(std::size_t least, std::unique_lock<std::mutex>& lock) noexcept;
+  /// Unlocks `lock`, and wakes a thread that waits, if there is one and there are `least` jobs or
+  /// more.
+  void unlock_and_wake(std::unique_lock<std::mutex>& lock, std::size_t least) noexcept;
   caf::resumable* take_first() noexcept;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<caf::resumable*> ring_;
   // The ring has `size_` jobs, the first of them at position `first_`.

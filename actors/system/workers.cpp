@@ -7,6 +7,12 @@
 #include "penstock/error.hpp"
 
 namespace penstock::actors {
+namespace {
+
+/// A core copies this many bytes in about the time in which it wakes a thread.
+constexpr std::size_t bytes_of_waking = 100'000;
+
+}  // namespace
 
 void Workers::start(const std::string& name, int count) {
   threads_.reserve(static_cast<std::size_t>(count));
@@ -46,6 +52,10 @@ void Workers::end() noexcept {
 void let_others_work(caf::execution_unit* unit) noexcept {
   // The unit of a deterministic system has no threads that could be woken.
   if (auto* const workers = dynamic_cast<Workers*>(unit)) workers->jobs().wake_another();
+}
+
+void let_others_work_for(caf::execution_unit* unit, std::size_t bytes) noexcept {
+  if (bytes > bytes_of_waking) let_others_work(unit);
 }
 
 void Workers::work() noexcept {

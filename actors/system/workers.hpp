@@ -1,7 +1,8 @@
 // Workers are threads that handle the mail of the actors in one queue. An actor system has one
 // Workers object whose threads many actors share, and one Workers object with a single thread for
-// each actor that has a thread of its own. To CAF, all threads of a Workers object are one
-// execution unit.
+// each actor that has a thread of its own. To CAF, a Workers object is the execution unit of all
+// its threads. It has another one, its inner unit, through which handlers on these threads add
+// actors to the queue.
 #pragma once
 
 #include <atomic>
@@ -36,9 +37,9 @@ class Workers final : public caf::execution_unit {
   std::size_t max_throughput() const noexcept { return max_throughput_; }
   /// Adds `job`, an actor that has mail, to the queue. Any thread may call this function.
   void exec_later(caf::resumable* job) noexcept override { jobs_.push(job); }
-  /// Returns what adds actors to the queue in place of exec_later() if one of these threads does
-  /// so. That thread mostly runs the added actor itself.
-  caf::execution_unit& own_threads() noexcept { return own_threads_; }
+  /// Returns the unit by which a handler that one of these threads runs adds actors to the queue,
+  /// see JobQueue::push_from_worker().
+  caf::execution_unit& inner_unit() noexcept { return inner_unit_; }
 
   /// Tells the threads to end once no actor has mail. Does not wait for the threads. Any thread may
   /// call this function.
@@ -50,10 +51,9 @@ class Workers final : public caf::execution_unit {
   void end() noexcept;
 
  private:
-  /// OwnThreads adds actors to the queue for a handler that one of these threads runs.
-  class OwnThreads final : public caf::execution_unit {
+  class InnerUnit final : public caf::execution_unit {
    public:
-    OwnThreads(caf::actor_system& system, JobQueue& jobs) : execution_unit(&system), jobs_(jobs) {}
+    InnerUnit(caf::actor_system& system, JobQueue& jobs) : execution_unit(&system), jobs_(jobs) {}
     void exec_later(caf::resumable* job) noexcept override { jobs_.push_from_worker(job); }
 
    private:
@@ -66,7 +66,7 @@ class Workers final : public caf::execution_unit {
   [[noreturn]] void refuse(int count, const std::string& reason);
 
   JobQueue jobs_;
-  OwnThreads own_threads_{system(), jobs_};
+  InnerUnit inner_unit_{system(), jobs_};
   std::size_t max_throughput_;
   std::atomic<int> running_{0};
   std::atomic<int> entering_{0};      // This many threads cannot run actors yet.
@@ -78,5 +78,8 @@ class Workers final : public caf::execution_unit {
 /// something that takes longer than waking a thread, some ten microseconds. Otherwise actors to
 /// which the handler, or an earlier one, sent mail might wait until the handler is done.
 void let_others_work(caf::execution_unit* unit) noexcept;
+/// Does the same before a handler that `unit` runs copies or clears `bytes` of memory, if that
+/// takes longer than waking a thread.
+void let_others_work_for(caf::execution_unit* unit, std::size_t bytes) noexcept;
 
 }  // namespace penstock::actors

@@ -185,17 +185,18 @@ TEST(ModelProfile, H2_NamesWhatAStageMayWaitFor) {
     Options options = options_for(2, 6, 2);
     options.topology.schedule = schedule;
     options.runtime.trace = true;
-    std::set<WaitReason> first_of_windows;
-    for (const TraceEvent& event : trained(options).events) {
-      EXPECT_EQ(legal.at({event.stage, event.activity}).count(event.waited_for), 1U)
-          << "stage " << event.stage << ' ' << to_string(event.activity) << ": "
-          << to_string(event.waited_for);
-      if (event.stage == 0 && event.activity == Activity::forward && event.micro_batch % 6 == 0 &&
-          event.micro_batch % 12 != 0)
-        first_of_windows.insert(event.waited_for);
-    }
-    EXPECT_EQ(first_of_windows, std::set{gate})
-        << "the second window of a call begins with an update";
+    // The second window of a call begins with an update. Its first micro-batch waits for that,
+    // unless the feed's thread was so late that the micro-batch came after the update.
+    bool waited_for_update = false;
+    for (int training = 0; training < 100 && !waited_for_update; ++training)
+      for (const TraceEvent& event : trained(options).events) {
+        EXPECT_EQ(legal.at({event.stage, event.activity}).count(event.waited_for), 1U)
+            << "stage " << event.stage << ' ' << to_string(event.activity) << ": "
+            << to_string(event.waited_for);
+        if (event.stage == 0 && event.activity == Activity::forward && event.micro_batch % 12 == 6)
+          waited_for_update |= event.waited_for == gate;
+      }
+    EXPECT_TRUE(waited_for_update);
   }
 }
 
