@@ -1,5 +1,6 @@
-// These functions make layers of PyTorch that are no methods of Model, of those that are. The
-// program compares what they compute with their formulas.
+// Some layers of PyTorch are no methods of Model. The functions of this program compute them by
+// methods that are there, and the program compares the results with the formulas of these layers.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -7,6 +8,7 @@
 #include <limits>
 #include <numeric>
 #include <penstock/penstock.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,10 +16,20 @@ using namespace penstock;
 
 namespace {
 
+/// Returns the larger one of `low` and each element of x.
+Value at_least(Model& model, Value x, double low) {
+  return model.clamp(x, low, std::numeric_limits<float>::max());
+}
+
 /// This is torch.nn.CosineSimilarity(): a [N,...] and b of the same shape, along `axis`.
 Value cosine_similarity(Model& model, Value a, Value b, int axis = 1, double eps = 1e-8) {
   const Value lengths = model.norm(a, {axis}) * model.norm(b, {axis});
-  return model.sum(a * b, {axis}) / model.clamp(lengths, eps, std::numeric_limits<float>::max());
+  return model.sum(a * b, {axis}) / at_least(model, lengths, eps);
+}
+
+/// This is torch.nn.functional.normalize(): x [N,...] of the same shape, along `axis`.
+Value normalize(Model& model, Value x, double p = 2, int axis = 1, double eps = 1e-12) {
+  return x / at_least(model, model.norm(x, {axis}, p, true), eps);
 }
 
 /// This is torch.nn.PairwiseDistance(): a [N,C] and b [N,C] -> [N].
@@ -32,14 +44,19 @@ Value bilinear(Model& model, const std::string& name, Value a, Value b, std::int
   return model.linear(name, model.flatten(products), features);
 }
 
-/// This is torch.nn.ChannelShuffle(): x [N,shape] of the same shape.
+/// This is torch.nn.TripletMarginWithDistanceLoss() for distances [N] that are computed already.
+Value triplet_margin_with_distance_loss(Model& model, Value near, Value far, double margin = 1) {
+  return model.identity_loss(model.relu(near - far + margin));
+}
+
+/// This is torch.nn.ChannelShuffle(): x [N,C,H,W] of the same shape; `shape` is {C,H,W}.
 Value channel_shuffle(Model& model, Value x, const Shape& shape, std::int64_t groups) {
   const Value split = model.reshape(x, {groups, shape[0] / groups, shape[1], shape[2]});
   const Value turned = model.transpose(split, {0, 2, 1, 3, 4});
   return model.reshape(turned, {shape[0], shape[1], shape[2]});
 }
 
-/// This is torch.nn.LocalResponseNorm(size) of an odd size: x [N,C,H,W] of the same shape.
+/// This is torch.nn.LocalResponseNorm(size) for an odd size: x [N,C,H,W] of the same shape.
 Value local_response_norm(Model& model, Value x, std::int64_t size, double alpha = 1e-4,
                           double beta = 0.75, double k = 1) {
   const Value volume = model.unsqueeze(model.square(x), 1);
@@ -48,14 +65,31 @@ Value local_response_norm(Model& model, Value x, std::int64_t size, double alpha
   return x * model.pow(model.squeeze(means, 1) * alpha + k, -beta);
 }
 
-/// This is torch.nn.Unfold(kernel): x [N,channels,H,W] -> [N,channels·kernel²,windows].
-Value unfold(Model& model, Value x, std::int64_t channels, std::int64_t kernel) {
+/// Adds the constant NAME.weight [P,C,K,K] for C channels and kernels of K by K. Its row p is 1 at
+/// place p of the P = C·K² places of a window, and 0 elsewhere.
+Value window_places(Model& model, const std::string& name, std::int64_t channels,
+                    std::int64_t kernel) {
   const std::int64_t places = channels * kernel * kernel;
-  std::vector<float> weight(static_cast<std::size_t>(places * places));
-  for (std::int64_t i = 0; i < places; ++i) weight[static_cast<std::size_t>(i * places + i)] = 1;
-  const Value unit =
-      model.constant("unfold.weight", Tensor({places, channels, kernel, kernel}, weight));
-  return model.reshape(model.conv2d(x, unit), {places, -1});
+  std::vector<float> ones(static_cast<std::size_t>(places * places));
+  for (std::int64_t i = 0; i < places; ++i) ones[static_cast<std::size_t>(i * places + i)] = 1;
+  return model.constant(name + ".weight", Tensor({places, channels, kernel, kernel}, ones));
+}
+
+/// This is torch.nn.Unfold(kernel): x [N,channels,H,W] -> [N,channels·kernel²,windows]. Stride,
+/// padding and dilation are those of `options`.
+Value unfold(Model& model, const std::string& name, Value x, std::int64_t channels,
+             std::int64_t kernel, const Conv2dOptions& options = {}) {
+  const Value weight = window_places(model, name, channels, kernel);
+  return model.reshape(model.conv2d(x, weight, {}, options), {channels * kernel * kernel, -1});
+}
+
+/// This is torch.nn.Fold(size, kernel) for `rows` rows of windows: x [N,channels·kernel²,windows]
+/// -> [N,channels,H,W]. Stride, padding and dilation are those of `options`.
+Value fold(Model& model, const std::string& name, Value x, std::int64_t channels,
+           std::int64_t kernel, std::int64_t rows, const ConvTranspose2dOptions& options = {}) {
+  const Value weight = window_places(model, name, channels, kernel);
+  const Value windows = model.reshape(x, {channels * kernel * kernel, rows, -1});
+  return model.conv_transpose2d(windows, weight, {}, options);
 }
 
 /// This is torch.nn.LPPool1d(norm, kernel): x [N,C,L] -> [N,C,L'].
@@ -71,36 +105,75 @@ Value embedding_bag(Model& model, const std::string& name, Value ids, std::int64
   return model.mean(model.embedding(name, ids, rows, width), {1});
 }
 
-constexpr std::int64_t channels = 6, side = 4, pixels = side * side;
+constexpr std::int64_t samples = 2, channels = 6, side = 4, pixels = side * side;
 
 Model network() {
   Model model("composed layers", 3);
   const Value a = model.input("a", {channels}), b = model.input("b", {channels});
   const Value image = model.input("image", {channels, side, side});
   const Value ids = model.input("ids", {2}, DType::i64);
-  model.output("similarity", cosine_similarity(model, a, b));
-  model.output("distance", pairwise_distance(model, a, b, 3));
+  const Value distance = pairwise_distance(model, a, b, 3);
+  const Value windows = unfold(model, "unfold", image, channels, 2, {.stride = 2, .padding = 1});
+  model.output("similarity", cosine_similarity(model, a, b, 1, 2.5));
+  model.output("normalized", normalize(model, a, 3));
+  model.output("distance", distance);
+  model.output("triplet", triplet_margin_with_distance_loss(model, distance, distance * 2, 3));
   model.output("bilinear", bilinear(model, "bilinear", a, b, 2));
   model.output("shuffled", channel_shuffle(model, image, {channels, side, side}, 3));
   model.output("response", local_response_norm(model, image, 3, 0.5));
-  model.output("windows", unfold(model, image, channels, 2));
+  model.output("windows", windows);
+  model.output("folded", fold(model, "fold", windows, channels, 2, 3, {.stride = 2, .padding = 1}));
   model.output("pooled", lp_pool1d(model, model.reshape(image, {channels, pixels}), 3, 4));
   model.output("bag", embedding_bag(model, "bag", ids, 5, 3));
   return model;
 }
 
-/// A Check compares the outputs of one sample with formulas.
+/// Each sample of a Batch has the elements of one input.
+template <class T>
+using Batch = std::vector<std::vector<T>>;
+
+template <class T>
+Tensor tensor_of(const Batch<T>& batch, std::vector<std::int64_t> shape) {
+  std::vector<T> all;
+  for (const std::vector<T>& sample : batch) all.insert(all.end(), sample.begin(), sample.end());
+  shape.insert(shape.begin(), static_cast<std::int64_t>(batch.size()));
+  return Tensor(Shape(shape), std::span<const T>(all));
+}
+
+Batch<float> waves(std::int64_t count, double step) {
+  Batch<float> batch(samples);
+  for (std::vector<float>& sample : batch) {
+    for (std::int64_t i = 0; i < count; ++i)
+      sample.push_back(static_cast<float>(std::sin(step * static_cast<double>(i + 1))));
+    step *= 1.7;
+  }
+  return batch;
+}
+
+const Batch<float> all_a = waves(channels, 0.7), all_b = waves(channels, 1.9),
+                   all_images = waves(channels * pixels, 0.3);
+const Batch<std::int64_t> all_ids{{4, 1}, {0, 0}};
+
+/// A Check compares outputs with formulas.
 class Check {
  public:
   explicit Check(StepResult result) : result_(std::move(result)) {}
 
-  /// Compares element i of output `name` with `expected(i)`, for each i.
-  void compare(const std::string& name, const std::function<double(std::int64_t)>& expected) {
-    std::int64_t i = 0;
-    for (const float value : result_.output(name).as<float>()) {
-      const double wanted = expected(i++);
+  /// Compares element i of sample n of the output `name`, which has `count` elements for each
+  /// sample, with `expected(n, i)`.
+  void compare(const std::string& name, std::int64_t count,
+               const std::function<double(std::size_t, std::int64_t)>& expected) {
+    const auto values = result_.output(name).as<float>();
+    if (values.size() != static_cast<std::size_t>(samples * count)) {
+      std::cout << name << " has " << values.size() << " elements\n";
+      all_equal_ = false;
+      return;
+    }
+    for (std::int64_t i = 0; i < samples * count; ++i) {
+      const double value = values[static_cast<std::size_t>(i)];
+      const double wanted = expected(static_cast<std::size_t>(i / count), i % count);
       if (std::abs(value - wanted) <= 1e-5 * (1 + std::abs(wanted))) continue;
-      std::cout << name << '[' << i - 1 << "] is " << value << ", expected " << wanted << '\n';
+      std::cout << name << '[' << i << "] is " << value << ", expected " << wanted << '\n';
       all_equal_ = false;
     }
   }
@@ -111,41 +184,41 @@ class Check {
   bool all_equal_ = true;
 };
 
-std::vector<float> waves(std::int64_t count, double step) {
-  std::vector<float> values;
-  for (std::int64_t i = 0; i < count; ++i)
-    values.push_back(static_cast<float>(std::sin(step * static_cast<double>(i + 1))));
-  return values;
+double pixel_of(std::size_t sample, std::int64_t channel, std::int64_t row, std::int64_t column) {
+  const bool inside =
+      channel >= 0 && channel < channels && row >= 0 && row < side && column >= 0 && column < side;
+  if (!inside) return 0;
+  return all_images[sample][static_cast<std::size_t>((channel * side + row) * side + column)];
 }
 
-}  // namespace
+double image_at(std::size_t sample, std::int64_t channel, std::int64_t pixel) {
+  return pixel_of(sample, channel, pixel / side, pixel % side);
+}
 
-int main() {
-  const Model model = network();
-  const std::vector<float> a = waves(channels, 0.7), b = waves(channels, 1.9),
-                           image = waves(channels * pixels, 0.3);
-  const std::vector<std::int64_t> ids{4, 1};
-  InferenceModel inference(model, {.batch_size = 1});
-  Check check(inference.run({{"a", Tensor({1, channels}, a)},
-                             {"b", Tensor({1, channels}, b)},
-                             {"image", Tensor({1, channels, side, side}, image)},
-                             {"ids", Tensor({1, 2}, ids)}}));
-  const auto at = [&](std::int64_t channel, std::int64_t pixel) {
-    const bool inside = channel >= 0 && channel < channels;
-    return inside ? double{image[static_cast<std::size_t>(channel * pixels + pixel)]} : 0;
-  };
-  check.compare("similarity", [&](std::int64_t) {
-    const auto dot = [](const auto& x, const auto& y) {
-      return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
-    };
-    return dot(a, b) / std::sqrt(dot(a, a) * dot(b, b));
+double dot(const std::vector<float>& x, const std::vector<float>& y) {
+  return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
+}
+
+double distance_of(std::size_t sample) {
+  const std::vector<float>&a = all_a[sample], &b = all_b[sample];
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += std::pow(std::abs(a[i] - b[i] + 1e-6), 3);
+  return std::cbrt(sum);
+}
+
+void check_vectors(Check& check, const Model& model) {
+  check.compare("similarity", 1, [&](std::size_t n, std::int64_t) {
+    const std::vector<float>&a = all_a[n], &b = all_b[n];
+    return dot(a, b) / std::max(std::sqrt(dot(a, a) * dot(b, b)), 2.5);
   });
-  check.compare("distance", [&](std::int64_t) {
+  check.compare("normalized", channels, [&](std::size_t n, std::int64_t i) {
     double sum = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) sum += std::pow(std::abs(a[i] - b[i] + 1e-6), 3);
-    return std::cbrt(sum);
+    for (const float value : all_a[n]) sum += std::pow(std::abs(value), 3);
+    return all_a[n][static_cast<std::size_t>(i)] / std::cbrt(sum);
   });
-  check.compare("bilinear", [&](std::int64_t feature) {
+  check.compare("distance", 1, [&](std::size_t n, std::int64_t) { return distance_of(n); });
+  check.compare("bilinear", 2, [&](std::size_t n, std::int64_t feature) {
+    const std::vector<float>&a = all_a[n], &b = all_b[n];
     const Tensor weight = model.weight("bilinear.weight"), bias = model.weight("bilinear.bias");
     const auto w = weight.as<float>();
     double sum = bias.as<float>()[static_cast<std::size_t>(feature)];
@@ -154,34 +227,59 @@ int main() {
         sum += a[i] * w[(static_cast<std::size_t>(feature) * a.size() + i) * b.size() + j] * b[j];
     return sum;
   });
-  check.compare("shuffled", [&](std::int64_t i) {
-    const std::int64_t channel = i / pixels;  // Three groups of two channels each are mixed.
-    return at(channel % 3 * 2 + channel / 3, i % pixels);
+  check.compare("bag", 3, [&](std::size_t n, std::int64_t i) {
+    const Tensor rows = model.weight("bag.weight");
+    double sum = 0;
+    for (const std::int64_t id : all_ids[n])
+      sum += rows.as<float>()[static_cast<std::size_t>(id * 3 + i)];
+    return sum / 2;
   });
-  check.compare("response", [&](std::int64_t i) {
+}
+
+void check_images(Check& check) {
+  check.compare("shuffled", channels * pixels, [](std::size_t n, std::int64_t i) {
+    const std::int64_t channel = i / pixels;  // Three groups of two channels each are mixed.
+    return image_at(n, channel % 3 * 2 + channel / 3, i % pixels);
+  });
+  check.compare("response", channels * pixels, [](std::size_t n, std::int64_t i) {
     const std::int64_t channel = i / pixels, pixel = i % pixels;
     double squares = 0;
     for (std::int64_t c = channel - 1; c <= channel + 1; ++c)
-      squares += at(c, pixel) * at(c, pixel);
-    return at(channel, pixel) / std::pow(1 + 0.5 * squares / 3, 0.75);
+      squares += std::pow(image_at(n, c, pixel), 2);
+    return image_at(n, channel, pixel) / std::pow(1 + 0.5 * squares / 3, 0.75);
   });
-  check.compare("windows", [&](std::int64_t i) {
-    const std::int64_t place = i / 9, window = i % 9;  // Along a side of 4, 3 windows of 2 fit.
-    const std::int64_t row = window / 3 + place / 2 % 2, column = window % 3 + place % 2;
-    return at(place / 4, row * side + column);
+  check.compare("windows", channels * 4 * 9, [](std::size_t n, std::int64_t i) {
+    const std::int64_t place = i / 9, window = i % 9;  // With the padding, 3 by 3 windows fit.
+    const std::int64_t row = window / 3 * 2 - 1 + place / 2 % 2,
+                       column = window % 3 * 2 - 1 + place % 2;
+    return pixel_of(n, place / 4, row, column);
   });
-  check.compare("pooled", [&](std::int64_t i) {
+  check.compare("folded", channels * pixels, [](std::size_t n, std::int64_t i) {
+    return image_at(n, i / pixels, i % pixels);  // Windows of 2 at a stride of 2 do not overlap.
+  });
+  check.compare("pooled", channels * 4, [](std::size_t n, std::int64_t i) {
     double sum = 0;
-    for (std::int64_t k = 0; k < 4; ++k) sum += std::pow(at(i / 4, i % 4 * 4 + k), 3);
+    for (std::int64_t k = 0; k < 4; ++k) sum += std::pow(image_at(n, i / 4, i % 4 * 4 + k), 3);
     return sum > 0 ? std::cbrt(sum) : 0;
   });
-  check.compare("bag", [&](std::int64_t i) {
-    const Tensor rows = model.weight("bag.weight");
-    const auto row = [&](std::int64_t id) {
-      return double{rows.as<float>()[static_cast<std::size_t>(id * 3 + i)]};
-    };
-    return (row(4) + row(1)) / 2;
-  });
-  if (check.all_equal()) std::cout << "all layers compute what their formulas say\n";
-  return check.all_equal() ? 0 : 1;
+}
+
+}  // namespace
+
+int main() {
+  const Model model = network();
+  InferenceModel inference(model, {.batch_size = samples});
+  const StepResult result = inference.run({{"a", tensor_of(all_a, {channels})},
+                                           {"b", tensor_of(all_b, {channels})},
+                                           {"image", tensor_of(all_images, {channels, side, side})},
+                                           {"ids", tensor_of(all_ids, {2})}});
+  Check check(result);
+  check_vectors(check, model);
+  check_images(check);
+  double triplet = 0;
+  for (std::size_t n = 0; n < samples; ++n) triplet += std::max(3 - distance_of(n), 0.0) / samples;
+  const bool triplet_fits = std::abs(result.output("triplet").item() - triplet) < 1e-5;
+  if (!triplet_fits) std::cout << "triplet, expected " << triplet << '\n';
+  if (!check.all_equal() || !triplet_fits) return 1;
+  std::cout << "all layers compute what their formulas say\n";
 }

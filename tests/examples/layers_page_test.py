@@ -1,6 +1,7 @@
-"""Usage: layers_page_test.py PAGE. The page has every module of torch.nn that computes something,
-in a cell of the first column of a table: those of PyTorch 1.13 without the lazy ones, which are
-named together."""
+"""Usage: layers_page_test.py PAGE PROGRAM HEADERS The page has every module of torch.nn that
+computes something, in a cell of the first column of a table: those of PyTorch 1.13 without the lazy
+ones, which are named together. What takes their place stands in the second column, and is declared
+in the folder HEADERS, or in the PROGRAM that the page quotes."""
 import pathlib
 import re
 import sys
@@ -28,9 +29,35 @@ TripletMarginWithDistanceLoss Unflatten Unfold Upsample UpsamplingBilinear2d Ups
 ZeroPad2d
 '''.split()
 
-page = pathlib.Path(sys.argv[1]).read_text()
-cells = re.findall(r'^\| ([^|]*) \|', page, re.MULTILINE)
-named = {name for cell in cells for name in re.findall(r'`(?:nn\.)?(\w+)', cell)}
+SUBSTITUTES = ('Penstock', 'Function of the program')  # A second column of code has such a title.
+
+
+def rows_of(page):
+    """Yields the first two cells of each row of the tables of `page`, and the second title."""
+    title = None
+    for line in page.splitlines():
+        cells = [cell.strip() for cell in line.split('|')[1:-1]]
+        if not cells:
+            title = None
+        elif title is None:
+            title = cells[1]
+        elif set(cells[0]) != {'-'}:
+            yield cells[0], cells[1], title
+
+
+page_path, program, headers = sys.argv[1:]
+rows = list(rows_of(pathlib.Path(page_path).read_text()))
+named = {name for cell, _, _ in rows for name in re.findall(r'`(?:nn\.)?(\w+)', cell)}
 missing = [module for module in MODULES if module not in named]
 if missing:
-    sys.exit(f'{sys.argv[1]} does not name {", ".join(missing)}')
+    sys.exit(f'{page_path} does not name {", ".join(missing)}')
+sources = [pathlib.Path(program), *pathlib.Path(headers).glob('*.hpp')]
+code = '\n'.join(source.read_text() for source in sources)
+declared = set(re.findall(r'\w+', re.sub('//.*', '', code)))
+codes = [span for first, second, title in rows if title in SUBSTITUTES
+         for span in re.findall('`([^`]*)`', first if 'the same names' in second else second)]
+names = {name for span in codes for name in re.findall(r'[A-Za-z]\w*', span)}
+unknown = sorted(names - declared)
+if len(codes) < 100 or unknown:
+    sys.exit(f'{page_path} has {len(codes)} names in the second columns, expected 100 or more; '
+             f'not declared: {", ".join(unknown)}')
