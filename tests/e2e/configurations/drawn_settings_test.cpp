@@ -166,7 +166,7 @@ TEST(DrawnConfigurations, HaveEverySetting) {
       for (const std::string& word : settings(experiment, draw_configuration(draws, experiment)))
         ++counts[word];
   }
-  EXPECT_EQ(counts.size(), 5u + 7u + 4u + 3u + 5u + 6u + 4u + 3u + 12u + 28u + 7u + 7u + 6u + 2u)
+  EXPECT_EQ(counts.size(), 6u + 7u + 4u + 3u + 5u + 6u + 4u + 3u + 12u + 28u + 7u + 7u + 6u + 2u)
       << ::testing::PrintToString(counts);
   for (const auto& [word, count] : counts) EXPECT_GE(count, 5) << word;
 }

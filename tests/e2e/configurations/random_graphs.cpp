@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/e2e/configurations/configuration.hpp"
+#include "tests/e2e/configurations/random_layers.hpp"
 
 namespace penstock::testing {
 namespace {
@@ -88,7 +89,7 @@ class RandomGraph {
   }
 
   Value layer() {
-    switch (draws_.below(8)) {
+    switch (draws_.below(10)) {
       case 0:
       case 1:
         return linear_or_convolution(next_name());
@@ -100,9 +101,23 @@ class RandomGraph {
         return joined();
       case 5:
         return dropout();
+      case 6:
+        return is_image(x_) ? draw_image_layer(model_, draws_, next_name(), x_)
+                            : draw_row_function(model_, draws_, x_);
+      case 7:
+        return is_image(x_) ? sequence_of_pixels() : activation(x_);
       default:
         return activation(x_);
     }
+  }
+
+  /// Returns images whose pixels a layer of sequences has computed, one row after the other.
+  Value sequence_of_pixels() {
+    const std::int64_t rows = size(x_, 2), columns = size(x_, 3);
+    const Value pixels = model_.reshape(x_, {size(x_, 1), rows * columns});
+    const Value y =
+        draw_sequence_layer(model_, draws_, next_name(), model_.transpose(pixels, {0, 2, 1}));
+    return model_.reshape(model_.transpose(y, {0, 2, 1}), {size(y, 2), rows, columns});
   }
 
   Value dropout() {
@@ -228,13 +243,15 @@ class RandomGraph {
   /// Joins `x_` and an earlier value. The factors of a product are between -1 and 1.
   Value joined() {
     const Value other = earlier_alike();
-    switch (draws_.below(4)) {
+    switch (draws_.below(5)) {
       case 0:
         return model_.add(x_, other);
       case 1:
         return model_.sub(model_.scale(x_, 0.5), other);
       case 2:
         return model_.mul(model_.tanh(x_), model_.sigmoid(other));
+      case 3:
+        return draw_function_of_two(model_, draws_, x_, other);
       default:
         return model_.concat({other, activation(x_)});
     }

@@ -162,11 +162,54 @@ std::vector<Tensor> sentences(std::int64_t count) {
   return {integers({count, length}, vocabulary), integers({count}, vocabulary)};
 }
 
+/// Builds recurrent layers and attention over sequences of bytes that differ in length, convolved
+/// along their steps.
+Model signals(const Marks& marks) {
+  Model model("signals", 6);
+  Checkpoints offer(model, marks.checkpoints);
+  const Value bytes = model.input("bytes", {length, 3}, DType::u8);
+  const Value lengths = model.input("lengths", {}, DType::i64);
+  const Value labels = model.labels();
+  Value x, state;
+  {
+    const auto block = model.block("A", marks.ipus[0]);
+    const RecurrentOptions options{.hidden_size = 3, .bidirectional = true, .lengths = lengths};
+    const Recurrent gru = model.gru("gru", model.to_float(bytes, 1.0 / 64, -1), options);
+    x = offer(gru.output);
+    state = model.flatten(gru.hidden);
+  }
+  {
+    const auto block = model.block("B", marks.ipus[1]);
+    const Value y = offer(model.layer_norm("norm", x));
+    x = model.add(x, model.multi_head_attention("attention", y, {.heads = 2, .dropout = 0.1}));
+  }
+  {
+    const auto block = model.block("C", marks.ipus[2]);
+    x = model.conv1d("conv", model.transpose(x, {0, 2, 1}),
+                     {.out_channels = 4, .kernel = 3, .padding = 1});
+    x = offer(model.max_pool1d(model.silu(offer(x)), {.kernel = 2}));
+  }
+  const auto block = model.block("D", marks.ipus[3]);
+  x = model.linear("logits", model.concat({model.flatten(x), state}), classes);
+  model.output("out", x);
+  model.loss(model.cross_entropy(x, labels));
+  return model;
+}
+
+std::vector<Tensor> recordings(std::int64_t count) {
+  std::vector<std::uint8_t> bytes;
+  for (std::int64_t i = 0; i < count * length * 3; ++i)
+    bytes.push_back(static_cast<std::uint8_t>(i * i % 251));
+  return {Tensor({count, length, 3}, std::span<const std::uint8_t>(bytes)),
+          integers({count}, length + 1), integers({count}, classes)};
+}
+
 const SmallNetwork networks[] = {
     {"convolutions", convolutions, images, "c2", "c1.weight", 5},
     {"residual", residual, images, "conv2", "norm1.weight", 5},
     {"tied", tied, rows, "fc2", "fc1.weight", 3},
     {"sequences", sequences, sentences, "norm1", "tokens.weight", 2},
+    {"signals", signals, recordings, "norm", "gru.weight_ih_l0", 3},
 };
 
 /// Builds layers whose work the threads of an IPU share. "fc1.weight" and "fc2.weight" are larger
