@@ -9,9 +9,9 @@ namespace {
 /// gets a part within a microsecond, and a thread that sleeps gets it after ten microseconds or
 /// more; a core does this much work in two to five microseconds.
 constexpr double least_work = 2.5e5;
-/// A piece has at most about this much work, in the unit of Cost::work(). A core takes
-/// about 100 milliseconds for so much work, so that the time to begin the kernel again for the next
-/// piece does not matter.
+/// A piece has at most about this much work, in the unit of Cost::work(). A core takes about 100
+/// milliseconds for so much work, so that the time to begin the kernel again for the next piece
+/// does not matter.
 constexpr double long_work = 1e10;
 
 }  // namespace

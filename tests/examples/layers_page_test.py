@@ -1,4 +1,4 @@
-"""Usage: layers_page_test.py PAGE PROGRAM HEADERS The page has every module of torch.nn that
+"""Usage: layers_page_test.py PAGE PROGRAM HEADERS. The page has every module of torch.nn that
 computes something, in a cell of the first column of a table: those of PyTorch 1.13 without the lazy
 ones, which are named together. What takes their place stands in the second column, and is declared
 in the folder HEADERS, or in the PROGRAM that the page quotes."""

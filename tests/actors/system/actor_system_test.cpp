@@ -143,7 +143,7 @@ TEST(ActorSystem, RunsTheOnlyActorThatGotMailOnTheThreadThatSentIt) {
     const auto sending = system.spawn(RunsOn::workers, sole_worker, asked, std::size_t{2}, &sender);
     same += thread_of(asker, sending) == sender;
   }
-  // On a busy machine, a worker that was woken for nothing may still be awake now and then.
+  // A worker that was woken for nothing may now and then still be awake on a busy machine.
   EXPECT_GT(same, 10);
 }
 
