@@ -25,7 +25,7 @@ class WaitPicture {
   /// Adds an actor's answer. The text of `wait` is empty if the actor has no wait to report.
   void add(const Wait& wait) noexcept;
 
-  /// Returns whether every actor that was asked has answered.
+  /// Returns whether actors were asked by begin(), and all of them have answered.
   bool complete() const noexcept;
 
   struct Content {

@@ -59,8 +59,11 @@ float least_logit(std::vector<float> logits, std::size_t count) {
   return *nth;
 }
 
-/// Draws a token by the softmax of the logits divided by the temperature. `draw` is from 0 to 1. A
-/// temperature of 0 takes the largest logit.
+/// Returns a token that is drawn with the chances that the softmax of the logits, divided by the
+/// temperature, gives to the `options.top_k` tokens of the largest logits, or to all tokens if
+/// `options.top_k` is not set. `draw` is the random number, from 0 to less than 1. If the
+/// temperature is 0, returns the token of the largest logit.
+/// @throws penstock::Error invalid_data if a logit is not finite.
 std::int64_t drawn_token(const std::vector<float>& logits, const ContinuationOptions& options,
                          double draw) {
   if (!std::ranges::all_of(logits, [](float logit) { return std::isfinite(logit); }))

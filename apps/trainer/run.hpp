@@ -19,18 +19,18 @@ namespace trainer {
 
 class Run {
  public:
-  /// Reads and checks every input, compiles both models, and opens every output.
+  /// Reads and checks every input, compiles the network for training and for inference, and opens
+  /// every output.
   /// @throws penstock::Error if the run is refused.
   explicit Run(const TrainerOptions& options);
 
   /// Trains, tests, puts the files in place and prints the accuracy, or the loss and the text of a
-  /// language model. `on_first_step` is called
-  /// right before the first step. SIGINT or SIGTERM ends the training after the update that is
-  /// under way, and no file is replaced then; in the test, it ends the test, and the files of the
-  /// training are put in place. Returns the number of that signal, or 0 if none came. @throws
-  /// penstock::Error, for example if weights that are to be saved are not finite. No file has been
-  /// replaced after an error, unless Outputs::commit() failed to rename a file or the accuracy
-  /// could not be printed.
+  /// language model. `on_first_step` is called right before the first step. SIGINT or SIGTERM ends
+  /// the training after the update that is under way, and no file is replaced then; in the test, it
+  /// ends the test, and the files of the training are put in place. Returns the number of that
+  /// signal, or 0 if none came. @throws penstock::Error, for example if weights that are to be
+  /// saved are not finite. No file has been replaced after an error, unless Outputs::commit()
+  /// failed to rename a file or the accuracy could not be printed.
   int execute(const std::function<void()>& on_first_step);
 
  private:

@@ -47,8 +47,9 @@ penstock::InferenceModel make_inference(const PipelineOptions& options,
 std::int64_t run_updates(const TrainingOptions& training, const penstock::DataLoader& loader,
                          const penstock::Options& engine);
 
-/// Returns the optimizer with its learning rate schedule, which ends after `updates` updates. The
-/// weights of a language model decay only if they are matrices.
+/// Returns the optimizer that `options` describe, with its learning rate schedule. A cosine
+/// schedule without a length of its own ends after `updates` updates. The weights of a language
+/// model decay only if they are matrices.
 penstock::Optimizer scheduled_optimizer(const TrainerOptions& options, const Task& task,
                                         std::int64_t updates);
 

@@ -10,7 +10,8 @@ namespace penstock::benchmarks {
 /// multiply-add counts as two operations. The best of many short runs counts for each thread.
 double fma_peak(graph::Isa isa, int threads = 1);
 
-/// Returns the GFLOP/s of this thread, as the median of short runs that take some milliseconds.
+/// Returns the GFLOP/s of this thread with the instructions of `isa`: the median of many short
+/// runs, which together take some milliseconds.
 double fma_peak_now(graph::Isa isa);
 
 }  // namespace penstock::benchmarks

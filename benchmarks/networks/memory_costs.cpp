@@ -13,8 +13,8 @@
 namespace penstock::benchmarks {
 namespace {
 
-// Each of these functions sets the options with which a means is compared. None of the functions
-// changes the number of samples of an update.
+// Each of these functions turns the trainer's usual options into those of the run without a means
+// of saving memory. None of them changes the number of samples of an update.
 void on_four_ipus(Options&) {}
 void in_two_replicas(Options& options) {
   options.topology.replication_factor = 2;
@@ -51,8 +51,8 @@ const Means all_means[] = {
 
 using Bytes = std::int64_t;
 
-/// Returns the peak of bytes on all IPUs together. Memory that the stages of an IPU share is
-/// counted once.
+/// Returns the sum of the IPUs' peaks of memory, in bytes. Memory that the stages of an IPU share
+/// is counted once.
 Bytes bytes_on_ipus(const std::vector<StageReport>& stages) {
   Bytes total = 0;
   std::map<int, Bytes> shared;
@@ -114,7 +114,8 @@ void run_by_turns(Pair& pair, int round) {
   if (round % 2 != 0) pair.without.run();
 }
 
-/// Measures the engine with and without `means` in turns, for `rounds` rounds.
+/// Returns what it costs to save memory by `means`. In each of `rounds` rounds, a step is timed
+/// both with `means` and without.
 MemoryCost cost_of(const Means& means, int rounds) {
   Options without = options_for(mnist_training().settings.front());
   means.without(without);

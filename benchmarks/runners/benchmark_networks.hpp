@@ -19,7 +19,8 @@ Model build_network(const std::string& name);
 /// An InputSize says what one sample of an input is.
 struct InputSize {
   std::vector<std::int64_t> shape;
-  /// The elements are numbers below this one, or, if it is 0, floats.
+  /// If `classes` is 0, the elements are floats; otherwise they are whole numbers from 0 to
+  /// `classes` - 1.
   std::int64_t classes = 0;
 };
 /// Returns the sizes of the inputs of the network called `name`, in their order.

@@ -13,7 +13,8 @@
 
 namespace penstock::graph {
 
-/// Returns the remedy of recomputing every stage. `request` recomputes no stage, or only some.
+/// Returns the remedy of recomputing every stage. `request` is the present setting, which
+/// recomputes no stage or only some.
 Remedy recomputation(const RecomputeRequest& request);
 /// Returns the remedy of dividing the optimizer's state among the replicas.
 Remedy division_of_state();

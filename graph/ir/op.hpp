@@ -127,8 +127,9 @@ struct Op {
   /// @throws Error shape_mismatch with a text such as "expected 10 input channels, got 12"; the
   /// caller puts the names of the op and of the node before that text.
   std::vector<TensorType> (*infer)(const Attributes&, Types inputs) = nullptr;
-  /// Computes the outputs. The function never allocates tensor memory, and the bits of the result
-  /// depend on nothing but inputs, types, attributes, random key and the numbers of the call.
+  /// Computes the outputs. The function never allocates tensor memory. The bits of the result
+  /// depend on nothing but the inputs, their types, the attributes, the instruction set, and
+  /// `random`, `loss_scale` and `summed` of the call.
   void (*forward)(const KernelCall&) = nullptr;
   /// Emits the nodes that compute the gradients of the inputs. Null says that the op is not
   /// differentiable.

@@ -7,8 +7,8 @@ namespace penstock {
 namespace {
 
 /// Returns the IPU at position `place` of IpuOrder::snake, for `count` IPUs. The snake goes through
-/// pairs of IPUs, and pairs with odd numbers have their IPUs in reverse. If `count` is odd, the
-/// last IPU has no partner and keeps its place.
+/// pairs of IPUs, counted from 0, and takes the IPUs of every odd pair in reverse: 0 1 3 2 4 5 7 6.
+/// If `count` is odd, the last IPU has no partner and keeps its place.
 int at_snake(int place, int count) {
   const bool backwards = place / 2 % 2 == 1, paired = (place | 1) < count;
   return backwards && paired ? place ^ 1 : place;

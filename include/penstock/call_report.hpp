@@ -16,8 +16,8 @@ struct TensorTimes {
   std::vector<double> seconds = {};
 };
 
-/// A Latency says how long the micro-batches of a call took, in seconds. All fields are 0 if the
-/// call had no micro-batch.
+/// A Latency says how long the micro-batches of a call took, or waited, in seconds. All fields are
+/// 0 if nothing was measured, as in a call without a micro-batch.
 struct Latency {
   double least = 0;  ///< `least` is the time that the quickest micro-batch took.
   double mean = 0;   ///< `mean` is the time that a micro-batch took on average.

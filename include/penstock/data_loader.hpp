@@ -143,7 +143,9 @@ class DataLoader {
   /// it is empty or has no field.
   DataLoader(std::shared_ptr<const IterableDataset> dataset, std::int64_t samples_per_batch,
              const DataLoaderOptions& options = {});
-  /// Makes batches of an iterable dataset for one step of a training with the options `model`.
+  /// Makes batches of an iterable dataset. Each batch has the samples of one step of a
+  /// TrainingModel with the options `model`. @throws Error as the constructor does that takes
+  /// `samples_per_batch`.
   DataLoader(std::shared_ptr<const IterableDataset> dataset, const Options& model,
              const DataLoaderOptions& options = {});
   /// Closes the loader as close() does, unless close() was called already.

@@ -52,9 +52,10 @@ struct EpochRecord {
   /// `waited_seconds` is the part of `seconds` that was spent in waiting for data, as
   /// DataLoader::waited_seconds() counts it.
   double waited_seconds = 0;
-  /// The evaluation counted this many samples, as Evaluation::samples.
+  /// The evaluation counted this many samples; Evaluation::samples says the same.
   std::int64_t validation_samples = 0;
-  /// The evaluation left out this many samples, as Evaluation::left_out.
+  /// The evaluation left out this many samples, which fill no batch; Evaluation::left_out says the
+  /// same.
   std::int64_t validation_left_out = 0;
 };
 
@@ -259,9 +260,10 @@ struct EarlyStopping {
   bool restore_best_weights = false;
 };
 /// Returns a callback that ends a training as `rule` says. The callback serves one training at a
-/// time, and its copies share its state. It counts from the beginning in every training. Its
-/// on_fit_begin throws Error invalid_argument if no value will have the name `rule.monitor`.
-/// @throws Error invalid_argument for a negative number or an empty name.
+/// time, and copies of the callback share its state. In every training, the callback begins anew to
+/// count the epochs without a gain. Its on_fit_begin throws Error invalid_argument if no value will
+/// have the name `rule.monitor`. @throws Error invalid_argument for a negative number, for a
+/// `rule.min_delta` that is not finite, or for an empty name.
 FitCallback early_stopping(const EarlyStopping& rule);
 
 }  // namespace penstock

@@ -10,7 +10,8 @@
 
 namespace penstock {
 
-/// A Nonlinearity is the function of the hidden state of Model::rnn().
+/// A Nonlinearity is the function whose results are the hidden states of Model::rnn(): the
+/// hyperbolic tangent, or the larger of 0 and its argument.
 enum class Nonlinearity : std::uint8_t { tanh, relu };
 
 /// RecurrentOptions are the options of Model::lstm(), gru() and rnn(). H is `hidden_size`, and S is
@@ -32,8 +33,8 @@ struct RecurrentOptions {
   Value lengths = {};
   /// `initial_hidden` has the first hidden states [N,S,H]. Without it, they are 0.
   Value initial_hidden = {};
-  /// `initial_cell` has the first cell states [N,S,H] of lstm(). It is set if and only if
-  /// `initial_hidden` is.
+  /// `initial_cell` has the first cell states [N,S,H] of lstm(), for which either both
+  /// `initial_hidden` and `initial_cell` are set, or neither. gru() and rnn() refuse it.
   Value initial_cell = {};
 };
 

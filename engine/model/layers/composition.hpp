@@ -97,8 +97,8 @@ class Composition {
     return sample_axis(axis, shape(x).rank());
   }
 
-  /// Keeps what was added, and gives new parameters their initial values. Without this call,
-  /// everything is taken back in the end.
+  /// Keeps what was added, and gives new parameters their initial values. If keep() is not called,
+  /// the destructor takes back everything that was added.
   void keep() {
     model_.add_weights(model_.new_weights());
     draft_.keep();

@@ -66,9 +66,10 @@ struct Span {
         end(first_pixel + kernel > size ? size - first_pixel : kernel) {}
 };
 
-/// Calls `work(position, pixel)` for those positions of the window of output (out_row,out_column)
-/// that lie in the image, row by row. `pixel` is the offset in the plane of the pixel at this
-/// position.
+/// Calls `work(position, pixel)` for each position that lies in the image, row by row, in the
+/// window of the output pixel at row `out_row` and column `out_column`. `position` is the number of
+/// the position in the window, counted row by row, and `pixel` is the offset in the plane of the
+/// pixel at that position.
 template <class Work>
 [[gnu::always_inline]] inline void for_each_position(const Pooling& pool, std::int64_t out_row,
                                                      std::int64_t out_column, Work work) {

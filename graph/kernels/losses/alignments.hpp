@@ -20,10 +20,10 @@ struct LabelledSequence {
   std::int64_t states() const { return 2 * count + 1; }
 };
 
-/// The workspace is divided into rows of `pitch` floats. A row has a number for every state, and in
-/// front of these `before` numbers that stand for impossible states. The first `fixed` rows do not
-/// belong to a step of the sequence; the rows of the steps follow. `end` is the number of floats of
-/// all rows.
+/// An AlignmentWorkspace says how the workspace of AlignmentKernels is divided into rows of `pitch`
+/// floats. A row begins with `before` numbers that stand for impossible states; after them, it has
+/// a number for every state. The first `fixed` rows belong to no step of the sequence; after them
+/// come a row for the start and a row for each step. `end` is the number of floats of all rows.
 struct AlignmentWorkspace {
   static constexpr std::int64_t before = 2, fixed = 6;
   std::int64_t pitch, end;

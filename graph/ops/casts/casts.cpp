@@ -51,8 +51,9 @@ struct Affine {
   }
 };
 
-/// Calls `visit(channel, begin, end)` for each run of elements of one channel among the elements of
-/// x, [N,C,...], that `range` has.
+/// Divides the elements of `range`, which is a range in a tensor of the shape `x` [N,C,...], into
+/// runs that lie in one channel. Calls `visit(channel, begin, end)` for each run, which has the
+/// elements from `begin` to `end` - 1.
 void for_each_channel_run(const ElementRange& range, const Shape& x, const auto& visit) {
   const std::int64_t channels = x[1], row = x.elements() / std::max<std::int64_t>(x[0], 1);
   const std::int64_t run = std::max<std::int64_t>(row / std::max<std::int64_t>(channels, 1), 1);

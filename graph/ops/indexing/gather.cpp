@@ -39,8 +39,8 @@ std::vector<TensorType> infer_gather(const Attributes& attributes, Types in) {
   return {{in[0].dtype, in[1].shape}};
 }
 
-/// Calls `visit(i, j)` for each element i of the input `index`, in their order, where j is the
-/// element of x, of the shape `x`, to which the index leads.
+/// Calls `visit(i, j)` for each position `i` in the input `index`, in ascending order. `j` is the
+/// position, in a tensor of the shape `x`, of the element to which the index at `i` leads.
 void for_each_index(const KernelCall& call, const Shape& x, const auto& visit) {
   const Operand& index = call.inputs[1];
   const auto axis = attribute::axis.of(call.attributes);

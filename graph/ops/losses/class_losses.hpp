@@ -21,8 +21,8 @@ extern const Op nll_loss_gradient;
 /// (torch.nn.CrossEntropyLoss). The inputs are x [N,C,...], labels i64 [N,...] and, if there is
 /// one, weight [C]. The outputs are the loss, [] or [N,...] without reduction, and the
 /// log-probabilities [N,C,...]. The attributes are those of nll_loss, and label_smoothing e (0 by
-/// default): the target distribution is 1-e for the label plus e/C for every class. A weight
-/// multiplies each of the two by that of its class.
+/// default): the target distribution is 1-e for the label plus e/C for every class. If there is a
+/// weight, the target of each class is multiplied by the weight of that class.
 extern const Op cross_entropy;
 /// Maps (log_probabilities, labels, dloss, weight if there is one) to dx =
 /// dloss·(exp(log_probabilities)·sum(t) - t), where t is the target distribution.

@@ -26,9 +26,10 @@ extern const Op hinge_embedding_loss_gradient;
 /// and target have the same shape; the output is [], or of that shape without reduction. The
 /// attribute is reduction.
 extern const Op soft_margin_loss;
-/// Maps (x, target, dloss) to dx = -dloss·target/(1 + exp(target·x)).
+/// Maps (x, target, dloss) to dx = -dloss·target/(1 + exp(target·x)), divided by the number of
+/// elements if the reduction is "mean".
 extern const Op soft_margin_loss_gradient;
-/// Maps (x, target, dloss) to dtarget = -dloss·x/(1 + exp(target·x)).
+/// Maps (x, target, dloss) to dtarget = -dloss·x/(1 + exp(target·x)), divided in the same way.
 extern const Op soft_margin_loss_target_gradient;
 
 }  // namespace penstock::graph

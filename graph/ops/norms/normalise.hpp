@@ -8,7 +8,7 @@
 namespace penstock::graph {
 
 /// Checks that `weight` is f32 and has the shape of the last axes of `x`, and returns the shape of
-/// the axes before these. @throws Error shape_mismatch if it has another shape.
+/// the axes before these. @throws Error shape_mismatch if `weight` has another type or shape.
 Shape expect_last_axes(const TensorType& x, const TensorType& weight);
 
 /// Returns moments that a forward has stored: those with the number `i` in `mean` and

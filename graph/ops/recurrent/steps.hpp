@@ -52,8 +52,8 @@ inline void put_row(const float* from, const Operand& tensor, std::int64_t row) 
   std::copy_n(from, tensor.shape()[-1], row_of(tensor, row));
 }
 
-/// A Step is what a sample computes at a time: row `row` of the tensors [N,T,...]. `from_hidden`
-/// has what the gates get from the hidden state.
+/// A Step is one time step of the sample with the number `sample`. It computes row `row` of the
+/// tensors [N,T,...]. `from_hidden` has what the hidden state adds to the gates.
 struct Step {
   std::int64_t sample, row;
   const float* from_hidden;

@@ -35,7 +35,8 @@ std::vector<StageRequest> stage_per_block(const Graph& model) {
 }
 
 /// Returns the stages for which blocks were made, in the order of their numbers, or an empty list
-/// if no block was made for a stage.
+/// if no block was made for a stage. @throws Error invalid_topology if some layers are in no stage,
+/// or if a number is missing among those of the stages.
 std::vector<StageRequest> numbered_stages(const Graph& model) {
   std::map<std::int32_t, std::string> names;
   for (const Block& block : model.blocks)

@@ -36,7 +36,8 @@ struct Hyper {
 using HyperNumber = double Hyper::*;
 using HyperSwitch = bool Hyper::*;
 
-/// A Constant describes a constant for the rules that have it.
+/// A Constant describes a number or a switch in the formulas of the optimizers, such as momentum.
+/// It is the same description for all rules that have this number or switch.
 struct Constant {
   const char* name;  ///< `name` is the name in settings, JSON and messages.
   /// `torch_name` is the name of PyTorch's argument, or empty if PyTorch has no such argument.

@@ -18,8 +18,8 @@ struct Schedule {
   /// `name` is the name in options and messages, such as "grouped".
   std::string_view name;
   /// Returns how many micro-batches stage `stage` (0 is the first) of `stages` may hold, each from
-  /// the start of its forward to the end of its backward. The number is at least 1, and nothing
-  /// else bounds a stage's stash.
+  /// the start of its forward to the end of its backward. The number is at least 1. Unless the
+  /// execution has phases, nothing else bounds a stage's stash.
   int (*in_flight)(int stage, int stages);
   /// `prefers` says which work goes first if a stage could do either.
   Direction prefers;

@@ -61,7 +61,7 @@ TEST(LoaderCore, SharesEachBatchAmongTheWorkersInOrder) {
   }
 }
 
-// E2: the loader reads as many batches ahead as its settings say.
+// E2 of docs/reference.md: the loader reads as many batches ahead as its settings say.
 TEST(LoaderCore, IsNeverFurtherAheadThanItsSettingsSay) {
   LoaderCore core(ten_numbers(), {.batch_rows = 1, .batches = 10, .buffered = 3});
   core.start_epoch(0);

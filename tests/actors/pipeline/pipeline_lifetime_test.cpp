@@ -76,7 +76,7 @@ TEST(PipelineLifetime, AThousandEnginesLeaveNothingBehind) {
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }
 
-// B6: several engines live at once, and share no state of the process.
+// B6 of docs/reference.md: several engines live at once, and share no state of the process.
 TEST(PipelineLifetime, SeveralEnginesOfOneProcessComputeTheSame) {
   std::vector<std::unique_ptr<SmallEngine>> engines;
   for (int i = 0; i < 4; ++i) engines.push_back(std::make_unique<SmallEngine>(threaded));

@@ -98,8 +98,8 @@ class Meeting {
   Latch complete_;
 };
 
-// C1: the fourth micro-batch is in the first stage while the first micro-batch is in the last
-// stage. Each of the four runs ends only once the other three have begun.
+// C1 of docs/reference.md: the fourth micro-batch is in the first stage while the first micro-batch
+// is in the last stage. Each of the four runs ends only once the other three have begun.
 TEST(PipelineOverlap, KeepsFourIpusOfOnePipelineBusyAtTheSameTime) {
   for (const std::string schedule : {"grouped", "interleaved"})
     for (const bool devices_on_threads : {false, true}) {

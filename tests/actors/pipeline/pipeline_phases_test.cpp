@@ -269,7 +269,7 @@ TEST(PipelinePhases, BringAndDropWeightsByTheirNumbers) {
   }
 }
 
-/// Returns how often weights came between two programs of one turn.
+/// Returns how often weights were brought to an IPU between two programs of the same turn.
 std::int64_t loads_within_turns(const Traced& traced) {
   std::int64_t within = 0;
   std::optional<std::tuple<std::int32_t, Activity, std::int64_t>> before;

@@ -27,8 +27,8 @@ std::int64_t trained_bytes(const graph::StagePlan& stage) {
   return bytes;
 }
 
-// H2: a stage's peak is the sum of the bytes in the plan and of the bytes that the optimizer keeps
-// on the IPU.
+// H2 of docs/reference.md: a stage's peak is the sum of the bytes in the plan and of the bytes that
+// the optimizer keeps on the IPU.
 TEST(StageReports, CountEveryByteOnTheIpu) {
   for (const bool offload : {false, true}) {
     SmallEngine engine({.replicas = 2, .offload = offload});

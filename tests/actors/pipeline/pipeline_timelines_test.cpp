@@ -168,8 +168,8 @@ const std::pair<const char*, Orders> preferences[] = {
       "F1 B1 F2 B2 F3 B3 F4 B4 F5 B5 F6 B6 F7 B7 F8 B8"}},
 };
 
-// C2: where both a forward and a backward could run, the schedule's preference goes first, whatever
-// the order of the messages that arrive at the same time.
+// C2 of docs/reference.md: where both a forward and a backward could run, the schedule's preference
+// goes first, whatever the order of the messages that arrive at the same time.
 TEST(EngineTimelines, FollowThePreferenceOfTheScheduleWhereBothDirectionsAreReady) {
   for (const auto& [schedule, expected] : preferences)
     for (std::uint64_t seed = 0; seed < 20; ++seed) {

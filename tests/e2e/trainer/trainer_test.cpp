@@ -180,7 +180,7 @@ TEST(Trainer, MetricsCountTheRunsThatWereRecomputed) {
 }
 
 // D13 of docs/reference.md: a profile has a trace of training and one of inference, with an event
-// for every program that ran.
+// for every program that ran in a full call.
 TEST(Trainer, ProfileHasAnEventPerProgramRun) {
   const TemporaryDirectory directory;
   const auto profile = directory / "new" / "profile";

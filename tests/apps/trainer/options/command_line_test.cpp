@@ -83,7 +83,7 @@ struct Setting {
 
 class CommandLineSetting : public testing::TestWithParam<Setting> {};
 
-// D7: the strategy reaches its field, as every other setting does.
+// D7 of docs/reference.md: the strategy reaches its field, as every other setting does.
 TEST_P(CommandLineSetting, ReachesItsField) {
   EXPECT_FALSE(GetParam().holds(TrainerOptions{})) << "the default would pass too";
   EXPECT_TRUE(GetParam().holds(read(GetParam().arguments).value()));
@@ -539,7 +539,8 @@ struct Refusal {
   const char* text;  ///< The refusal's message begins with this text.
 };
 
-// C4: a misspelled option such as --epoch is refused, and so is a value that an option cannot have.
+// C4 of docs/reference.md: a misspelled option such as --epoch is refused, and so is a value that
+// an option cannot have.
 TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
   const std::vector<Refusal> refusals{
       {{"--foo"}, "unrecognised option '--foo'; --help lists what there is"},

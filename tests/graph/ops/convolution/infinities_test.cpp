@@ -121,8 +121,8 @@ void expect_same(const Tensor& actual, const std::vector<double>& expected, cons
   EXPECT_EQ(wrong, 0) << what;
 }
 
-/// Calls `check(weight, dy, what)` with an infinity or a NaN as one of the weights or one of the
-/// gradients, at some places of each.
+/// Calls `check(weight, dy, what)` for each copy of `weight` or of `dy` in which one element, at
+/// one of four places, is an infinity or a NaN. `what` names the value and its place.
 void for_each_infinity(const Tensor& weight, const Tensor& dy, const auto& check) {
   for (const float value : {infinity, -infinity, not_a_number})
     for (const int part : {0, 1, 2, 3}) {
