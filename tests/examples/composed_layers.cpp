@@ -21,43 +21,42 @@ Value at_least(Model& model, Value x, double low) {
   return model.clamp(x, low, std::numeric_limits<float>::max());
 }
 
-/// This is torch.nn.CosineSimilarity(): a [N,...] and b of the same shape, along `axis`.
-Value cosine_similarity(Model& model, Value a, Value b, int axis = 1, double eps = 1e-8) {
-  const Value lengths = model.norm(a, {axis}) * model.norm(b, {axis});
-  return model.sum(a * b, {axis}) / at_least(model, lengths, eps);
-}
-
-/// This is torch.nn.functional.normalize(): x [N,...] of the same shape, along `axis`.
+/// Computes torch.nn.functional.normalize(): x [N,...] of the same shape, along `axis`.
 Value normalize(Model& model, Value x, double p = 2, int axis = 1, double eps = 1e-12) {
   return x / at_least(model, model.norm(x, {axis}, p, true), eps);
 }
 
-/// This is torch.nn.PairwiseDistance(): a [N,C] and b [N,C] -> [N].
+/// Computes torch.nn.CosineSimilarity(): a [N,...] and b of the same shape, along `axis`.
+Value cosine_similarity(Model& model, Value a, Value b, int axis = 1, double eps = 1e-8) {
+  return model.sum(normalize(model, a, 2, axis, eps) * normalize(model, b, 2, axis, eps), {axis});
+}
+
+/// Computes torch.nn.PairwiseDistance(): a [N,C] and b [N,C] -> [N].
 Value pairwise_distance(Model& model, Value a, Value b, double p = 2, double eps = 1e-6) {
   return model.norm(a - b + eps, {1}, p);
 }
 
-/// This is torch.nn.Bilinear(): a [N,I] and b [N,J] -> [N,features]. The weight [features,I·J] has
+/// Computes torch.nn.Bilinear(): a [N,I] and b [N,J] -> [N,features]. The weight [features,I·J] has
 /// the elements of PyTorch's [features,I,J] in the same order.
 Value bilinear(Model& model, const std::string& name, Value a, Value b, std::int64_t features) {
   const Value products = model.matmul(model.unsqueeze(a, 2), model.unsqueeze(b, 1));
   return model.linear(name, model.flatten(products), features);
 }
 
-/// This is torch.nn.TripletMarginWithDistanceLoss() for distances [N] that are computed already.
+/// Computes torch.nn.TripletMarginWithDistanceLoss() for distances [N] that are computed already.
 Value triplet_margin_with_distance_loss(Model& model, Value near, Value far, double margin = 1,
                                         LossReduction reduction = LossReduction::mean) {
   return model.identity_loss(model.relu(near - far + margin), reduction);
 }
 
-/// This is torch.nn.ChannelShuffle(): x [N,C,H,W] of the same shape; `shape` is {C,H,W}.
+/// Computes torch.nn.ChannelShuffle(): x [N,C,H,W] of the same shape; `shape` is {C,H,W}.
 Value channel_shuffle(Model& model, Value x, const Shape& shape, std::int64_t groups) {
   const Value split = model.reshape(x, {groups, shape[0] / groups, shape[1], shape[2]});
   const Value turned = model.transpose(split, {0, 2, 1, 3, 4});
   return model.reshape(turned, {shape[0], shape[1], shape[2]});
 }
 
-/// This is torch.nn.LocalResponseNorm(size) for an odd size: x [N,C,H,W] of the same shape.
+/// Computes torch.nn.LocalResponseNorm(size) for an odd size: x [N,C,H,W] of the same shape.
 Value local_response_norm(Model& model, Value x, std::int64_t size, double alpha = 1e-4,
                           double beta = 0.75, double k = 1) {
   const Value volume = model.unsqueeze(model.square(x), 1);
@@ -76,7 +75,7 @@ Value window_places(Model& model, const std::string& name, std::int64_t channels
   return model.constant(name + ".weight", Tensor({places, channels, kernel, kernel}, ones));
 }
 
-/// This is torch.nn.Unfold(kernel): x [N,channels,H,W] -> [N,channels·kernel²,windows]. Stride,
+/// Computes torch.nn.Unfold(kernel): x [N,channels,H,W] -> [N,channels·kernel²,windows]. Stride,
 /// padding and dilation are those of `options`.
 Value unfold(Model& model, const std::string& name, Value x, std::int64_t channels,
              std::int64_t kernel, const Conv2dOptions& options = {}) {
@@ -84,7 +83,7 @@ Value unfold(Model& model, const std::string& name, Value x, std::int64_t channe
   return model.reshape(model.conv2d(x, weight, {}, options), {channels * kernel * kernel, -1});
 }
 
-/// This is torch.nn.Fold(size, kernel) for `rows` rows of windows: x [N,channels·kernel²,windows]
+/// Computes torch.nn.Fold(size, kernel) for `rows` rows of windows: x [N,channels·kernel²,windows]
 /// -> [N,channels,H,W]. Stride, padding and dilation are those of `options`.
 Value fold(Model& model, const std::string& name, Value x, std::int64_t channels,
            std::int64_t kernel, std::int64_t rows, const ConvTranspose2dOptions& options = {}) {
@@ -93,20 +92,22 @@ Value fold(Model& model, const std::string& name, Value x, std::int64_t channels
   return model.conv_transpose2d(windows, weight, {}, options);
 }
 
-/// This is torch.nn.LPPool1d(norm, kernel): x [N,C,L] -> [N,C,L'].
+/// Computes torch.nn.LPPool1d(norm, kernel): x [N,C,L] -> [N,C,L'].
 Value lp_pool1d(Model& model, Value x, double norm, std::int64_t kernel) {
   const Value rows = model.unsqueeze(x, 2);
   return model.squeeze(model.lp_pool2d(rows, norm, {.kernel = {1, kernel}}), 2);
 }
 
-/// This is torch.nn.EmbeddingBag(rows, width), whose mode is "mean", for bags of one size:
+/// Computes torch.nn.EmbeddingBag(rows, width), whose mode is "mean", for bags of one size:
 /// ids [N,T] -> [N,width].
 Value embedding_bag(Model& model, const std::string& name, Value ids, std::int64_t rows,
                     std::int64_t width) {
   return model.mean(model.embedding(name, ids, rows, width), {1});
 }
 
-constexpr std::int64_t samples = 2, channels = 6, side = 4, pixels = side * side;
+constexpr std::int64_t sample_count = 2, channels = 6, side = 4, pixels = side * side;
+// Some of the norms that are computed are smaller than this smallest divisor, and some are larger.
+constexpr double eps = 1.38;
 
 Model network() {
   Model model("composed layers", 3);
@@ -115,8 +116,8 @@ Model network() {
   const Value ids = model.input("ids", {2}, DType::i64);
   const Value distance = pairwise_distance(model, a, b, 3);
   const Value windows = unfold(model, "unfold", image, channels, 2, {.stride = 2, .padding = 1});
-  model.output("similarity", cosine_similarity(model, a, b, 1, 2.5));
-  model.output("normalized", normalize(model, a, 3));
+  model.output("similarity", cosine_similarity(model, a, b, 1, eps));
+  model.output("normalized", normalize(model, a, 3, 1, eps));
   model.output("distance", distance);
   model.output("triplet", triplet_margin_with_distance_loss(model, distance, distance * 2, 3,
                                                             LossReduction::none));
@@ -125,36 +126,38 @@ Model network() {
   model.output("response", local_response_norm(model, image, 3, 0.5));
   model.output("windows", windows);
   model.output("folded", fold(model, "fold", windows, channels, 2, 3, {.stride = 2, .padding = 1}));
+  const Value near = unfold(model, "near", image, channels, 2);
+  model.output("summed", fold(model, "sum", near, channels, 2, side - 1));
   model.output("pooled", lp_pool1d(model, model.reshape(image, {channels, pixels}), 3, 4));
   model.output("bag", embedding_bag(model, "bag", ids, 5, 3));
   return model;
 }
 
-/// Each sample of a Batch has the elements of one input.
+/// A Samples has the elements of one input, for each sample.
 template <class T>
-using Batch = std::vector<std::vector<T>>;
+using Samples = std::vector<std::vector<T>>;
 
 template <class T>
-Tensor tensor_of(const Batch<T>& batch, std::vector<std::int64_t> shape) {
+Tensor tensor_of(const Samples<T>& samples, std::vector<std::int64_t> shape) {
   std::vector<T> all;
-  for (const std::vector<T>& sample : batch) all.insert(all.end(), sample.begin(), sample.end());
-  shape.insert(shape.begin(), static_cast<std::int64_t>(batch.size()));
+  for (const std::vector<T>& sample : samples) all.insert(all.end(), sample.begin(), sample.end());
+  shape.insert(shape.begin(), static_cast<std::int64_t>(samples.size()));
   return Tensor(Shape(shape), std::span<const T>(all));
 }
 
-Batch<float> waves(std::int64_t count, double step) {
-  Batch<float> batch(samples);
-  for (std::vector<float>& sample : batch) {
+Samples<float> waves(std::int64_t count, double step) {
+  Samples<float> samples(sample_count);
+  for (std::vector<float>& sample : samples) {
     for (std::int64_t i = 0; i < count; ++i)
       sample.push_back(static_cast<float>(std::sin(step * static_cast<double>(i + 1))));
     step *= 1.7;
   }
-  return batch;
+  return samples;
 }
 
-const Batch<float> all_a = waves(channels, 0.7), all_b = waves(channels, 1.9),
-                   all_images = waves(channels * pixels, 0.3);
-const Batch<std::int64_t> all_ids{{4, 1}, {0, 0}};
+const Samples<float> all_a = waves(channels, 0.7), all_b = waves(channels, 1.9),
+                     all_images = waves(channels * pixels, 0.3);
+const Samples<std::int64_t> all_ids{{4, 1}, {0, 0}};
 
 /// A Check compares outputs with formulas.
 class Check {
@@ -166,12 +169,12 @@ class Check {
   void compare(const std::string& name, std::int64_t count,
                const std::function<double(std::size_t, std::int64_t)>& expected) {
     const auto values = result_.output(name).as<float>();
-    if (values.size() != static_cast<std::size_t>(samples * count)) {
+    if (values.size() != static_cast<std::size_t>(sample_count * count)) {
       std::cout << name << " has " << values.size() << " elements\n";
       all_equal_ = false;
       return;
     }
-    for (std::int64_t i = 0; i < samples * count; ++i) {
+    for (std::int64_t i = 0; i < sample_count * count; ++i) {
       const double value = values[static_cast<std::size_t>(i)];
       const double wanted = expected(static_cast<std::size_t>(i / count), i % count);
       if (std::abs(value - wanted) <= 1e-5 * (1 + std::abs(wanted))) continue;
@@ -201,6 +204,10 @@ double dot(const std::vector<float>& x, const std::vector<float>& y) {
   return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
 }
 
+double length(const std::vector<float>& x) {
+  return std::sqrt(dot(x, x));
+}
+
 double distance_of(std::size_t sample) {
   const std::vector<float>&a = all_a[sample], &b = all_b[sample];
   double sum = 0;
@@ -211,12 +218,12 @@ double distance_of(std::size_t sample) {
 void check_vectors(Check& check, const Model& model) {
   check.compare("similarity", 1, [&](std::size_t n, std::int64_t) {
     const std::vector<float>&a = all_a[n], &b = all_b[n];
-    return dot(a, b) / std::max(std::sqrt(dot(a, a) * dot(b, b)), 2.5);
+    return dot(a, b) / (std::max(length(a), eps) * std::max(length(b), eps));
   });
   check.compare("normalized", channels, [&](std::size_t n, std::int64_t i) {
     double sum = 0;
     for (const float value : all_a[n]) sum += std::pow(std::abs(value), 3);
-    return all_a[n][static_cast<std::size_t>(i)] / std::cbrt(sum);
+    return all_a[n][static_cast<std::size_t>(i)] / std::max(std::cbrt(sum), eps);
   });
   check.compare("distance", 1, [&](std::size_t n, std::int64_t) { return distance_of(n); });
   check.compare("triplet", 1, [&](std::size_t n, std::int64_t) {
@@ -262,6 +269,12 @@ void check_images(Check& check) {
   check.compare("folded", channels * pixels, [](std::size_t n, std::int64_t i) {
     return image_at(n, i / pixels, i % pixels);  // Windows of 2 at a stride of 2 do not overlap.
   });
+  check.compare("summed", channels * pixels, [](std::size_t n, std::int64_t i) {
+    // At a stride of 1, two windows of 2 have each row that is no border, and so with the columns.
+    const std::int64_t row = i / side % side, column = i % side;
+    const int windows = (row % (side - 1) ? 2 : 1) * (column % (side - 1) ? 2 : 1);
+    return windows * image_at(n, i / pixels, i % pixels);
+  });
   check.compare("pooled", channels * 4, [](std::size_t n, std::int64_t i) {
     double sum = 0;
     for (std::int64_t k = 0; k < 4; ++k) sum += std::pow(image_at(n, i / 4, i % 4 * 4 + k), 3);
@@ -273,7 +286,7 @@ void check_images(Check& check) {
 
 int main() {
   const Model model = network();
-  InferenceModel inference(model, {.batch_size = samples});
+  InferenceModel inference(model, {.batch_size = sample_count});
   Check check(inference.run({{"a", tensor_of(all_a, {channels})},
                              {"b", tensor_of(all_b, {channels})},
                              {"image", tensor_of(all_images, {channels, side, side})},

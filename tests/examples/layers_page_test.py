@@ -1,7 +1,7 @@
 """Usage: layers_page_test.py PAGE PROGRAM HEADERS. The page has every module of torch.nn that
 computes something, in a cell of the first column of a table: those of PyTorch 1.13 without the lazy
-ones, which are named together. What takes their place stands in the second column, and is declared
-in the folder HEADERS, or in the PROGRAM that the page quotes."""
+ones, which are named together. What takes their place stands in the second column: what the folder
+HEADERS declares, or, in the table of layers that are made of others, a function of the PROGRAM."""
 import pathlib
 import re
 import sys
@@ -29,8 +29,6 @@ TripletMarginWithDistanceLoss Unflatten Unfold Upsample UpsamplingBilinear2d Ups
 ZeroPad2d
 '''.split()
 
-SUBSTITUTES = ('Penstock', 'Function of the program')  # A second column of code has such a title.
-
 
 def rows_of(page):
     """Yields the first two cells of each row of the tables of `page`, and the second title."""
@@ -51,13 +49,22 @@ named = {name for cell, _, _ in rows for name in re.findall(r'`(?:nn\.)?(\w+)', 
 missing = [module for module in MODULES if module not in named]
 if missing:
     sys.exit(f'{page_path} does not name {", ".join(missing)}')
-sources = [pathlib.Path(program), *pathlib.Path(headers).glob('*.hpp')]
-code = '\n'.join(source.read_text() for source in sources)
-declared = set(re.findall(r'\w+', re.sub('//.*', '', code)))
-codes = [span for first, second, title in rows if title in SUBSTITUTES
+
+
+def declared(paths):
+    """Returns the names that C++ sources declare or call: functions, classes and enumerators."""
+    code = re.sub('//.*', '', '\n'.join(path.read_text() for path in paths))
+    enumerators = ' '.join(re.findall(r'enum class [^{;]*{([^}]*)}', code))
+    return set(re.findall(r'\b(\w+)\(', code) + re.findall(r'(?:class|struct) (\w+)', code) +
+               re.findall(r'\w+', enumerators))
+
+
+places = {'Penstock': declared(pathlib.Path(headers).glob('*.hpp')),
+          'Function of the program': declared([pathlib.Path(program)])}
+codes = [(title, span) for first, second, title in rows if title in places
          for span in re.findall('`([^`]*)`', first if 'the same names' in second else second)]
-names = {name for span in codes for name in re.findall(r'[A-Za-z]\w*', span)}
-unknown = sorted(names - declared)
+unknown = sorted({name for title, span in codes for name in re.findall(r'[A-Za-z]\w*', span)
+                  if name not in places[title]})
 if len(codes) < 100 or unknown:
     sys.exit(f'{page_path} has {len(codes)} names in the second columns, expected 100 or more; '
              f'not declared: {", ".join(unknown)}')
