@@ -102,8 +102,7 @@ class RandomGraph {
       case 5:
         return dropout();
       case 6:
-        return is_image(x_) ? draw_image_layer(model_, draws_, next_name(), x_)
-                            : draw_row_function(model_, draws_, x_);
+        return is_image(x_) ? drawn_image_layer() : draw_row_function(model_, draws_, x_);
       case 7:
         return is_image(x_) ? sequence_of_pixels() : activation(x_);
       default:
@@ -190,6 +189,11 @@ class RandomGraph {
                                   .track_running_stats = draws_.below(4) != 0});
     const std::int64_t channels = size(x_, 1);
     return model_.group_norm(next_name(), x_, draws_.coin() ? 1 : channels);
+  }
+
+  Value drawn_image_layer() {
+    const bool is_first = names_ == 0;
+    return draw_image_layer(model_, draws_, next_name(), x_, is_first);
   }
 
   Value image_layer() {

@@ -68,7 +68,7 @@ constexpr const char* layers_of_every_kind =
     "slice smooth_l1_loss softmax softplus sort sqrt stop_gradient sub sum tanh transpose "
     "untracked_batch_norm vector_norm where";
 
-// If a change of the draws leaves out a kind of layer, this test notices it.
+// If a change of the draws leaves out an op, this test notices it.
 TEST(RandomGraphs, HaveLayersOfEveryKindAndAreAllDifferent) {
   constexpr std::uint32_t count = 150;
   std::set<std::string_view> kinds;

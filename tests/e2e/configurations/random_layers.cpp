@@ -25,8 +25,9 @@ Value weight_normalized(Model& model, Draws& draws, const std::string& name, Val
   return model.conv2d(x, weight);
 }
 
-/// Returns rotated queries and keys, attended by one head or two. The features of a head are even.
-Value rotated(Model& model, Draws& draws, const std::string& name, Value x) {
+/// Returns an attention of one head or two whose queries and keys are rotated. The features of a
+/// head are even.
+Value rotary_attention(Model& model, Draws& draws, const std::string& name, Value x) {
   const int heads = 1 + draws.below(2);
   const Value q = model.linear(name, x, 2 * heads);
   const Value turned = model.rotary_embedding(q, {.heads = heads, .interleaved = draws.coin()});
@@ -44,17 +45,19 @@ Value along_the_sequence(Model& model, Draws& draws, const std::string& name, Va
   return model.transpose(y, {0, 2, 1});
 }
 
-/// Returns the output of recurrent layers plus the mean of `state` [N,S,H], their last states. A
-/// stage may not be made of layers alone that nothing needs, and so nothing is left unused.
+/// Returns `output`, that of recurrent layers, plus the mean of `state` [N,S,H], their last states.
+/// The mean is added because a stage is refused if nobody uses what it computes.
 Value with_state(Model& model, Value output, Value state) {
   return output + model.mean(state, {1, 2}, true);
 }
 
 }  // namespace
 
-Value draw_image_layer(Model& model, Draws& draws, const std::string& name, Value x) {
+Value draw_image_layer(Model& model, Draws& draws, const std::string& name, Value x,
+                       bool is_first) {
   const std::int64_t rows = size(model, x, 2), columns = size(model, x, 3);
-  const bool small = std::min(rows, columns)<2, large = std::max(rows, columns)> 12;
+  const bool small = std::min(rows, columns) < 2;
+  const bool large = std::max(rows, columns) > 12;
   switch (draws.below(8)) {
     case 0:
       if (large) return model.adaptive_avg_pool2d(x, {3, 2});
@@ -62,7 +65,6 @@ Value draw_image_layer(Model& model, Draws& draws, const std::string& name, Valu
                                     {.out_channels = 1 + draws.below(4),
                                      .kernel = {2, 3},
                                      .stride = 1 + draws.below(2),
-                                     .groups = 1,
                                      .bias = draws.coin()});
     case 1:
       return draws.coin() ? model.adaptive_avg_pool2d(x, {1 + draws.below(3), 2})
@@ -78,7 +80,9 @@ Value draw_image_layer(Model& model, Draws& draws, const std::string& name, Valu
     case 5:
       return convolved_volume(model, draws, name, x);
     case 6:
-      return weight_normalized(model, draws, name, x);
+      // The layers that divide the weight by its length read no input, and the first stage of a
+      // network may not be made of such layers alone.
+      return is_first ? model.neg(x) : weight_normalized(model, draws, name, x);
     default:
       return small ? model.abs(x) : model.lp_pool2d(x, 2, {.kernel = 2, .stride = 1});
   }
@@ -108,7 +112,7 @@ Value draw_sequence_layer(Model& model, Draws& draws, const std::string& name, V
       return model.multi_head_attention(name, x,
                                         {.heads = heads, .dropout = 0.1, .causal = draws.coin()});
     case 4:
-      return rotated(model, draws, name, x);
+      return rotary_attention(model, draws, name, x);
     case 5:
       return along_the_sequence(model, draws, name, x);
     default:
@@ -135,6 +139,7 @@ Value draw_row_function(Model& model, Draws& draws, Value x) {
     case 6:
       return model.gather(x, 1, model.argmax(x, 1, true));
     case 7:
+      if (features > 12) return model.neg(x);
       return model.reshape(model.matmul(model.unsqueeze(model.tanh(x), 2), model.unsqueeze(x, 1)),
                            {-1});
     default:

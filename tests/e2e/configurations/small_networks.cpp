@@ -162,8 +162,8 @@ std::vector<Tensor> sentences(std::int64_t count) {
   return {integers({count, length}, vocabulary), integers({count}, vocabulary)};
 }
 
-/// Builds recurrent layers and attention over sequences of bytes that differ in length, convolved
-/// along their steps.
+/// Builds a bidirectional GRU, an attention and a convolution along the steps. The inputs are
+/// sequences of bytes whose lengths differ.
 Model signals(const Marks& marks) {
   Model model("signals", 6);
   Checkpoints offer(model, marks.checkpoints);
