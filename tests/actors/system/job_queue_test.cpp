@@ -49,11 +49,14 @@ TEST(JobQueue, ExchangesAJobForTheFirstOne) {
   EXPECT_EQ(queue.pop(), &jobs[0]);
 }
 
-/// A Taker is a thread that waits for a job of a queue and takes it.
+/// A Taker is a thread that waits for a job of a queue, takes it, and adds another one in its
+/// place, so that a test which expects the job in the queue fails and does not wait for it.
 class Taker {
  public:
   /// Starts the thread, and waits until it waits for a job.
-  explicit Taker(JobQueue& queue) : queue_(queue), thread_([this] { job_ = queue_.pop(); }) {
+  explicit Taker(JobQueue& queue) : queue_(queue) {
+    queue_.add_seat();
+    thread_ = std::thread([this] { take(); });
     while (queue_.waiting() == 0) std::this_thread::yield();
   }
   ~Taker() {
@@ -67,7 +70,14 @@ class Taker {
   }
 
  private:
+  void take() {
+    caf::resumable* const job = queue_.pop();
+    if (job) queue_.push(&substitute_);
+    job_ = job;
+  }
+
   JobQueue& queue_;
+  Job substitute_;
   std::atomic<caf::resumable*> job_ = nullptr;
   std::thread thread_;
 };
@@ -80,7 +90,7 @@ TEST(JobQueue, WakesNobodyForTheOnlyJobOfAWorker) {
   for (int round = 0; round < 100; ++round) {
     queue.push_from_worker(&jobs[0]);
     std::this_thread::yield();
-    EXPECT_EQ(queue.pop(), &jobs[0]);
+    ASSERT_EQ(queue.pop(), &jobs[0]) << "another thread has taken it";
   }
   queue.push(&jobs[1]);
   EXPECT_EQ(other.taken(), &jobs[1]);
