@@ -75,7 +75,7 @@ struct TraceEvent {
 
 /// A HostActor is an actor that works on no IPU.
 enum class HostActor : std::uint8_t {
-  feed,  ///< The feed hands a micro-batch to the stages that read its inputs.
+  feed,  ///< The feed takes a micro-batch out of the call's tensors, and copies unaligned rows.
   step,  ///< The step collects what a stage has computed of the outputs of a micro-batch.
   gate,  ///< The gate lets the optimizers of all stages do one round of a weight update.
   /// The reducer waits from the first complete gradient sums of a replica until those of all
