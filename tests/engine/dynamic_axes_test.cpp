@@ -173,6 +173,31 @@ TEST(DynamicAxes, LeaveEachReplicaTheBuffersThatItHasMade) {
         << replica;
 }
 
+/// Returns a network that computes the variances of the columns of `length` rows. If `shortest` is
+/// not 0, there may be that few rows.
+Model variances(std::int64_t length, std::int64_t shortest = 0) {
+  Model model("variances");
+  const Value x = model.input("x", {length, 2});
+  if (shortest > 0) model.dynamic_axis(x, 1, shortest);
+  model.output("variances", model.var(x, {1}));
+  return model;
+}
+
+TEST(DynamicAxes, AreTheLengthByWhichAVarianceIsDivided) {
+  InferenceModel model(variances(longest, 2), {.batch_size = 1});
+  for (const std::int64_t length : {std::int64_t{2}, std::int64_t{5}, longest}) {
+    InferenceModel fixed(variances(length), {.batch_size = 1});
+    const Tensor x = uniform({1, length, 2}, 1);
+    EXPECT_TRUE(same_bits(model.run({x}).output("variances"), fixed.run({x}).output("variances")))
+        << length;
+  }
+  EXPECT_EQ(
+      refusal(Errc::shape_mismatch,
+              [] { InferenceModel(variances(longest, 1), {.batch_size = 1}); }),
+      "model \"variances\": with dynamic axes of the length 1: mean \"mean_2\": expected more "
+      "than 1 element along the axes, got x [1,1,2]");
+}
+
 TEST(DynamicAxes, RefuseLayersThatWereAddedForOneSize) {
   Model model;
   const Value x = model.input("x", {2, 16});

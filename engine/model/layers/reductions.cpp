@@ -59,23 +59,19 @@ Value TensorFunctions::cumsum(Value x, int axis) {
   });
 }
 
-// The number of elements is known when the model is built only if it does not depend on the number
-// of samples.
+// A short micro-batch might have too few samples for an unbiased variance over axis 0.
 Value TensorFunctions::var(Value x, const std::vector<int>& axes, bool unbiased, bool keep) {
   return composed(*impl_, "var", [&](const Composition& layer) {
-    const Shape shape = layer.shape(x);
     for (const int axis : axes) layer.sample_axis(axis, x);
-    const Value difference =
-        layer.apply(graph::sub, {x, layer.apply(graph::mean, {x}, over(axes, true))});
+    const Value mean = layer.apply(graph::mean, {x}, over(axes, true));
+    layer.expect(!unbiased || layer.shape(x).elements() > layer.shape(mean).elements(),
+                 "expected two elements or more along the axes for an unbiased variance, got x " +
+                     to_string(layer.shape(x)));
+    const Value difference = layer.apply(graph::sub, {x, mean});
     const Value squares = layer.apply(graph::mul, {difference, difference});
-    const Value result = layer.apply(graph::mean, {squares}, over(axes, keep));
-    if (!unbiased) return result;
-    const auto reduced = static_cast<double>(shape.elements() / layer.shape(result).elements());
-    layer.expect(reduced >= 2,
-                 "expected two elements or more along the axes for an unbiased variance, got one "
-                 "of " +
-                     to_string(shape));
-    return layer.apply(graph::scale, {result}, {{"factor", reduced / (reduced - 1)}});
+    graph::Attributes attributes = over(axes, keep);
+    if (unbiased) attributes.set("correction", std::int64_t{1});
+    return layer.apply(graph::mean, {squares}, std::move(attributes));
   });
 }
 

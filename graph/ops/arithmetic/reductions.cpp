@@ -16,6 +16,7 @@ namespace penstock::graph {
 namespace attribute {
 
 constexpr ListAttribute shape{"shape"};
+constexpr IntegerAttribute correction{"correction"};
 
 }  // namespace attribute
 namespace {
@@ -51,14 +52,28 @@ void forward_sum(const KernelCall& call) {
   write_sums(call, walk_over_axes(call), 1);
 }
 
-/// Returns how many elements of the input each element of the output stands for.
-double reduced_elements(const TensorType& input, const TensorType& output) {
-  return static_cast<double>(input.shape.elements()) / static_cast<double>(output.shape.elements());
+/// Returns the divisor of a mean: how many elements of the input each element of the output stands
+/// for, less the correction.
+std::int64_t divisor(const Attributes& attributes, const TensorType& input,
+                     const TensorType& output) {
+  return input.shape.elements() / output.shape.elements() - attribute::correction.of(attributes);
+}
+
+std::vector<TensorType> infer_mean(const Attributes& attributes, Types in) {
+  std::vector<TensorType> types = infer_reduced_elements(attributes, in);
+  const std::int64_t correction = attribute::correction.of(attributes);
+  expect(correction >= 0, "expected a correction of 0 or more, got " + std::to_string(correction));
+  expect(divisor(attributes, in[0], types[0]) > 0,
+         "expected more than " + std::to_string(correction) +
+             (correction == 1 ? " element" : " elements") + " along the axes, got x " +
+             to_string(in[0].shape));
+  return types;
 }
 
 void forward_mean(const KernelCall& call) {
-  write_sums(call, walk_over_axes(call),
-             reduced_elements(*call.inputs[0].type, *call.outputs[0].type));
+  write_sums(
+      call, walk_over_axes(call),
+      static_cast<double>(divisor(call.attributes, *call.inputs[0].type, *call.outputs[0].type)));
 }
 
 std::vector<TensorType> infer_reduce_to(const Attributes& attributes, Types in) {
@@ -110,10 +125,18 @@ void backward_sum(GradientContext& context) {
 }
 
 void backward_mean(GradientContext& context) {
-  const double count =
-      reduced_elements(context.type(context.input(0)), context.type(context.output(0)));
-  const ValueId share = context.emit(scale, {context.gradient(0)}, {{"factor", 1 / count}});
+  const std::int64_t count = divisor(context.attributes(), context.type(context.input(0)),
+                                     context.type(context.output(0)));
+  const ValueId share =
+      context.emit(scale, {context.gradient(0)}, {{"factor", 1 / static_cast<double>(count)}});
   context.set(0, repeated(context, share));
+}
+
+std::vector<OpSample> mean_samples() {
+  std::vector<OpSample> samples = reduction_samples();
+  samples.push_back({.inputs = {{DType::f32, {2, 3, 4}}},
+                     .attributes = {{"axes", Dims{0, -1}}, {"correction", 1}}});
+  return samples;
 }
 
 /// Each element that equals the extremum gets the gradient, divided by how many there are.
@@ -135,10 +158,12 @@ const Op sum = reduction({.name = "sum",
                           .workspace = sums_workspace});
 const Op mean = reduction({.name = "mean",
                            .onnx = "ReduceMean",
-                           .infer = infer_reduced_elements,
+                           .attributes = {attribute::correction},
+                           .infer = infer_mean,
                            .forward = forward_mean,
                            .backward = backward_mean,
-                           .workspace = sums_workspace});
+                           .workspace = sums_workspace,
+                           .samples = mean_samples});
 const Op amax = reduction({.name = "amax",
                            .onnx = "ReduceMax",
                            .infer = infer_reduced_elements,

@@ -8,7 +8,9 @@ namespace penstock::graph {
 /// Sums x over the axes that the attribute axes lists; negative axes count from the end. The output
 /// lacks these axes, or has 1 there if the attribute keep (0 by default) is 1.
 extern const Op sum;
-/// Computes the mean over some axes, which must have at least one element each; see sum.
+/// Computes the mean over some axes, which must have at least one element each; see sum. The sum is
+/// divided by the number of elements less the attribute correction (0 by default), as in
+/// torch.var, and there must be more elements than that.
 extern const Op mean;
 /// Computes the largest element along some axes, which must have at least one element each; see
 /// sum. A NaN is larger than any number. Equal elements share the gradient evenly, as with

@@ -508,10 +508,10 @@ const std::vector<Case> arithmetic{
      [](Model& m, const Inputs& in) { return m.amin(in.matrix, {}); },
      {1, 3, 6},
      {{"axes", Integers{}}, {"keep", std::int64_t{0}}}},
-    {"scale",
+    {"mean",
      [](Model& m, const Inputs& in) { return m.var(in.matrix, {2}); },
      {1, 3},
-     {{"factor", 1.2}}},
+     {{"axes", Integers{2}}, {"keep", std::int64_t{0}}, {"correction", std::int64_t{1}}}},
     {"mean",
      [](Model& m, const Inputs& in) {
        return m.var(in.matrix, {1, 2}, false, true);

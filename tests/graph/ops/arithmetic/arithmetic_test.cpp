@@ -6,6 +6,7 @@
 #include "graph/ops/arithmetic/sums.hpp"
 #include "tests/support/op_call.hpp"
 #include "tests/support/random_tensor.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -49,6 +50,17 @@ TEST(Arithmetic, BroadcastsAsNumPyDoes) {
       EXPECT_EQ(product.as<float>()[at], x * y);
     }
   }
+}
+
+TEST(Mean, DividesByFewerElementsIfItIsCorrected) {
+  const Tensor x({2, 4}, {1, 2, 3, 6, -1, 0, 1, 9});
+  const auto corrected = [&](std::int64_t correction) {
+    const Attributes attributes{{"axes", std::vector<std::int64_t>{1}}, {"correction", correction}};
+    return testing::run({.op = &mean, .attributes = attributes, .inputs = {x}})[0];
+  };
+  EXPECT_TRUE(testing::same_bits(corrected(0), Tensor({2}, {3, 2.25f})));
+  EXPECT_TRUE(testing::same_bits(corrected(1), Tensor({2}, {4, 3})));
+  EXPECT_TRUE(testing::same_bits(corrected(3), Tensor({2}, {12, 9})));
 }
 
 TEST(ReduceTo, SumsAMillionTermsToFullPrecision) {
