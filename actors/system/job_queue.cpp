@@ -64,10 +64,12 @@ caf::resumable* JobQueue::pop() noexcept {
 }
 
 caf::resumable* JobQueue::exchange(caf::resumable* job) noexcept {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (size_ == 0) return job;
   append(job);
-  return take_first();
+  caf::resumable* const first = take_first();
+  unlock_and_wake(lock, 1);
+  return first;
 }
 
 std::size_t JobQueue::waiting() const noexcept {

@@ -33,7 +33,7 @@ class JobQueue {
   /// empty.
   caf::resumable* pop() noexcept;
   /// Puts `job` at the end of the queue and takes the first job, which is `job` itself if the queue
-  /// was empty.
+  /// was empty. Otherwise there is a job left, for which a thread that waits is woken.
   caf::resumable* exchange(caf::resumable* job) noexcept;
 
   /// Returns how many threads wait for a job.

@@ -107,6 +107,16 @@ TEST(JobQueue, WakesAnotherThreadForTheSecondJobOfAWorker) {
   EXPECT_EQ(queue.pop(), &jobs[1]);
 }
 
+TEST(JobQueue, WakesAnotherThreadForAJobThatIsExchanged) {
+  JobQueue queue;
+  std::array<Job, 2> jobs;
+  for (std::size_t i = 0; i < jobs.size(); ++i) queue.add_seat();
+  const Taker other(queue);
+  queue.push_from_worker(&jobs[0]);
+  ASSERT_EQ(queue.exchange(&jobs[1]), &jobs[0]);
+  EXPECT_EQ(other.taken(), &jobs[1]);
+}
+
 TEST(JobQueue, WakesAnotherThreadForTheOnlyJobOfAWorkerIfAsked) {
   JobQueue queue;
   Job job;
