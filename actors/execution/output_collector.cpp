@@ -61,7 +61,8 @@ OutputCollector::OutputCollector(std::shared_ptr<const PipelineSetup> setup)
     results_[static_cast<std::size_t>(setup_->plan->anchors[i])].selection = setup_->anchors[i];
 }
 
-bool OutputCollector::selects(const OutputSelection& selection, std::int64_t number) const {
+bool OutputCollector::takes(std::size_t output, std::int64_t number) const {
+  const OutputSelection& selection = results_[output].selection;
   return selection.mode == OutputMode::sum || is_returned(selection, number, micro_batches_);
 }
 
@@ -99,7 +100,7 @@ void OutputCollector::add(std::size_t output, std::int64_t replica, std::int64_t
   if (setup_->plan->loss == static_cast<std::int32_t>(output))
     losses_[static_cast<std::size_t>(number * setup_->replicas + replica)] = loss_of(tensor);
   const auto& [selection, type, memory] = results_[output];
-  if (!selects(selection, number)) return;
+  if (!takes(output, number)) return;
   std::byte* place = memory.get() + position(selection, replica, number) *
                                         static_cast<std::int64_t>(tensor.bytes());
   if (selection.mode != OutputMode::sum)

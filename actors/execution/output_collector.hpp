@@ -32,6 +32,9 @@ class OutputCollector {
 
   /// Begins a call of `micro_batches` micro-batches per replica.
   void begin(std::int64_t micro_batches);
+  /// Returns whether the results of the call take elements of output number `output` of the
+  /// micro-batch `number`; the call's micro-batches are counted from 0.
+  bool takes(std::size_t output, std::int64_t number) const;
   /// Adds `tensor`, which is output number `output` of the micro-batch `number` of `replica`; the
   /// call's micro-batches are counted from 0. Outputs may come in any order, except that the
   /// micro-batches of a sum come in their order within a replica.
@@ -50,7 +53,6 @@ class OutputCollector {
     std::shared_ptr<std::byte> memory = {};
   };
   double mean_loss() const;
-  bool selects(const OutputSelection& selection, std::int64_t number) const;
   std::int64_t position(const OutputSelection& selection, std::int64_t replica,
                         std::int64_t number) const;
 

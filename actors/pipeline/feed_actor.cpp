@@ -36,6 +36,7 @@ void FeedState::on_credit(const Credit& credit) {
 }
 
 void FeedState::feed(std::size_t replica) {
+  copied_bytes = 0;
   for (; credits[replica] > 0 && next[replica] < end && may_send(next[replica]);
        --credits[replica]) {
     send_micro_batch(replica, next[replica]++);
@@ -111,7 +112,8 @@ Tensor FeedState::copied(const Tensor& rows, std::size_t input, std::size_t repl
   const auto ring = static_cast<std::size_t>(setup->live_micro_batches());
   auto& block = copies[input];
   const std::size_t room = bytes * ring * credits.size();
-  let_others_work_for(self->context(), block ? rows.bytes() : room);
+  copied_bytes += block ? rows.bytes() : room;
+  let_others_work_for(self->context(), copied_bytes);
   if (!block) block = allocate_block(room);
   std::byte* place =
       block.get() + bytes * (replica * ring + static_cast<std::size_t>(micro_batch) % ring);

@@ -39,7 +39,10 @@ void StepState::on_call_cut(const CallCut& message) {
 void StepState::on_stage_outputs(const StageOutputs& outputs) {
   const auto& plans = setup->plan->stages[static_cast<std::size_t>(outputs.stage)].outputs;
   std::size_t bytes = 0;
-  for (std::size_t i = 0; i < plans.size(); ++i) bytes += outputs.tensors[i].bytes();
+  const std::int64_t number = outputs.micro_batch - first_micro_batch;
+  for (std::size_t i = 0; i < plans.size(); ++i)
+    if (collector->takes(static_cast<std::size_t>(plans[i].output), number))
+      bytes += outputs.tensors[i].bytes();
   let_others_work_for(self->context(), bytes);
   traced(setup->host_trace.get(),
          {.actor = HostActor::step,
@@ -48,8 +51,8 @@ void StepState::on_stage_outputs(const StageOutputs& outputs) {
           .micro_batch = outputs.micro_batch},
          [&] {
            for (std::size_t i = 0; i < plans.size(); ++i)
-             collector->add(static_cast<std::size_t>(plans[i].output), outputs.replica,
-                            outputs.micro_batch - first_micro_batch, outputs.tensors[i]);
+             collector->add(static_cast<std::size_t>(plans[i].output), outputs.replica, number,
+                            outputs.tensors[i]);
          });
   self->send(links.stages[static_cast<std::size_t>(outputs.replica)]
                          [static_cast<std::size_t>(outputs.stage)],
