@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "penstock/inference_model.hpp"
@@ -128,6 +129,29 @@ TEST(ComposedValues, OfNormsWithoutParameters) {
                    const double mean = mean_of(i / 4, 1);
                    return (rows.at(i) - mean) / std::sqrt(mean_of(i / 4, 2) - mean * mean + 0.1);
                  }));
+}
+
+TEST(ComposedValues, OfVariancesAndLargestMagnitudes) {
+  const TwoRows rows;
+  const auto squares_of = [&](std::size_t row) {
+    double mean = 0, squares = 0;
+    for (std::size_t i = 0; i < 4; ++i) mean += rows.at(4 * row + i) / 4;
+    for (std::size_t i = 0; i < 4; ++i) squares += std::pow(rows.at(4 * row + i) - mean, 2);
+    return squares;
+  };
+  expect_numbers(outcome(rows, [](Model& m, Value x, Value) { return m.var(x, {1}); }),
+                 {squares_of(0) / 3, squares_of(1) / 3});
+  expect_numbers(outcome(rows, [](Model& m, Value x, Value) { return m.var(x, {-1}, false); }),
+                 {squares_of(0) / 4, squares_of(1) / 4});
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const Numbers largest =
+      outcome(rows, [](Model& m, Value x, Value) { return m.norm(x, {1}, infinity); });
+  const Numbers all = of_each([&](std::size_t i) { return std::abs(rows.at(i)); });
+  EXPECT_EQ(largest, (Numbers{*std::max_element(all.begin(), all.begin() + 4),
+                              *std::max_element(all.begin() + 4, all.end())}));
+  const Numbers without_signs_dropped =
+      outcome(rows, [](Model& m, Value x, Value) { return m.amax(x, {1}); });
+  EXPECT_NE(largest, without_signs_dropped) << "the numbers do not show that signs are dropped";
 }
 
 // Of two numbers, the deviations from their mean are the same but for the sign.
