@@ -133,6 +133,13 @@ TEST(Frozen, SetIsTakenWhenTheTrainingModelIsMade) {
   second.step(rows(batch + 1));
   EXPECT_TRUE(same_bits(model.weight("layer1.conv.weight"), kept));
   EXPECT_FALSE(same_bits(model.weight("layer4.weight"), last));
+
+  Optimizer faster = adam();
+  faster.set_learning_rate(0.5);
+  second.set_optimizer(faster);
+  second.step(rows(batch * accumulation));
+  EXPECT_TRUE(same_bits(model.weight("layer1.conv.weight"), kept))
+      << "a learning rate unfreezes nothing";
 }
 
 TEST(Frozen, AnchorsOnGradientsBehindThemAreRefused) {
