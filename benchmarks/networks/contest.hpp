@@ -15,6 +15,9 @@ struct Goal {
   double samples_per_second = 0;  ///< `samples_per_second` is 0 if there is no goal for the speed.
   /// `times_pytorch` is 0 if there is no goal for the multiple of PyTorch's speed.
   double times_pytorch = 0;
+  /// `times_openblas` is the goal beside a PyTorch whose matrix products OpenBLAS computes, or 0 if
+  /// `times_pytorch` is the goal there, too.
+  double times_openblas = 0;
 };
 
 struct Contest {

@@ -95,7 +95,7 @@ Contest fashion_training() {
                        training(two, 1, {16, 1, updates}), training(two, 1, {8, 2, updates}),
                        training(four, 1, {4, 4, updates})},
           .pytorch = {16, 1, updates},
-          .goal = {.times_pytorch = 8}};
+          .goal = {.times_pytorch = 8, .times_openblas = 5}};
 }
 
 Contest mlp_training(const Cut& pytorch, const Goal& goal) {
@@ -169,27 +169,29 @@ Contest lstm_training() {
 }  // namespace
 
 const Contest& mnist_training() {
-  static const Contest contest{.title = "mnist-cnn training, its own topology",
-                               .task = {.network = "mnist-cnn", .rule = Rule::adamw},
-                               .megaflops = 3.00,
-                               .settings = {training(four, 1, {40, 10, mnist_updates})},
-                               .pytorch = {40, 10, mnist_updates},
-                               .goal = {.samples_per_second = 38'000, .times_pytorch = 7}};
+  static const Contest contest{
+      .title = "mnist-cnn training, its own topology",
+      .task = {.network = "mnist-cnn", .rule = Rule::adamw},
+      .megaflops = 3.00,
+      .settings = {training(four, 1, {40, 10, mnist_updates})},
+      .pytorch = {40, 10, mnist_updates},
+      .goal = {.samples_per_second = 38'000, .times_pytorch = 7, .times_openblas = 5}};
   return contest;
 }
 
 const std::vector<Contest>& contests() {
-  static const std::vector<Contest> all{mnist_training(),
-                                        any_400_per_update(),
-                                        mnist_inference(),
-                                        mnist_inference_of_8(),
-                                        fashion_training(),
-                                        mlp_training({32, 4, 25}, {.times_pytorch = 5}),
-                                        mlp_training({128, 1, 25}, {}),
-                                        keyword_training(),
-                                        gpt_training(),
-                                        gpt_decoding(),
-                                        lstm_training()};
+  static const std::vector<Contest> all{
+      mnist_training(),
+      any_400_per_update(),
+      mnist_inference(),
+      mnist_inference_of_8(),
+      fashion_training(),
+      mlp_training({32, 4, 25}, {.times_pytorch = 5, .times_openblas = 4}),
+      mlp_training({128, 1, 25}, {}),
+      keyword_training(),
+      gpt_training(),
+      gpt_decoding(),
+      lstm_training()};
   return all;
 }
 
