@@ -83,10 +83,10 @@ graph::MemoryBudget budget_for(const Options& options, const Optimizer* optimize
 
 std::function<void(const char*, int, int)> progress_listener(const Options& options) {
   if (!options.runtime.compile_progress) return {};
-  // The start of the actors, which comes after compiling, counts as one phase more.
+  // The start of the actors, which comes after compiling, counts as one step more.
   return [tell = options.runtime.compile_progress, process = actors::OwningProcess()](
-             const char* phase, int done, int all) {
-    const CompileProgress progress{phase, static_cast<double>(done) / (all + 1)};
+             const char* step, int done, int all) {
+    const CompileProgress progress{step, static_cast<double>(done) / (all + 1)};
     call_host([&] { tell(progress); });
     // The host's function may have forked this process.
     process.expect_current("the model that is being compiled");

@@ -15,18 +15,18 @@ namespace {
 }
 
 void expect_known(std::string_view call, const std::vector<std::string>& names,
-                  const std::vector<NamedTensor>& given) {
-  for (const NamedTensor& input : given)
+                  const std::vector<NamedTensor>& inputs) {
+  for (const NamedTensor& input : inputs)
     if (std::ranges::find(names, input.name) == names.end())
       refuse(call, "there is no input " + quoted_text(input.name) +
                        instead_of(input.name, names, std::identity()));
 }
 
 const Tensor& one_called(std::string_view call, const std::string& name,
-                         const std::vector<NamedTensor>& given) {
-  const auto found = std::ranges::find(given, name, &NamedTensor::name);
-  if (found == given.end()) refuse(call, "expected the input " + quoted_text(name) + ", got none");
-  if (std::ranges::count(given, name, &NamedTensor::name) > 1)
+                         const std::vector<NamedTensor>& inputs) {
+  const auto found = std::ranges::find(inputs, name, &NamedTensor::name);
+  if (found == inputs.end()) refuse(call, "expected the input " + quoted_text(name) + ", got none");
+  if (std::ranges::count(inputs, name, &NamedTensor::name) > 1)
     refuse(call, "expected the input " + quoted_text(name) + " once, got it several times");
   return found->tensor;
 }
@@ -34,11 +34,11 @@ const Tensor& one_called(std::string_view call, const std::string& name,
 }  // namespace
 
 std::vector<Tensor> in_order(std::string_view call, const std::vector<std::string>& names,
-                             const std::vector<NamedTensor>& given) {
+                             const std::vector<NamedTensor>& inputs) {
   return or_out_of_memory(call, [&] {
-    expect_known(call, names, given);
+    expect_known(call, names, inputs);
     std::vector<Tensor> tensors;
-    for (const std::string& name : names) tensors.push_back(one_called(call, name, given));
+    for (const std::string& name : names) tensors.push_back(one_called(call, name, inputs));
     return tensors;
   });
 }

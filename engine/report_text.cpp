@@ -78,7 +78,7 @@ std::string stages_table(const std::vector<StagePlanReport>& stages) {
   return table(rows);
 }
 
-std::string phases(const CompileReport& report) {
+std::string steps_text(const CompileReport& report) {
   std::vector<std::string> parts;
   for (const CompileStep& step : report.steps)
     parts.push_back(" " + step.name + " " + decimal_text(step.seconds * 1e3, 2) + " ms");
@@ -142,7 +142,7 @@ std::string to_string(const CompileReport& report) {
   return on_hosts_thread("the table of a report", [&] {
     std::string text =
         (report.from_cache ? "read from the plan cache in " : "compiled in ") +
-        decimal_text(report.seconds * 1e3, 2) + " ms" + phases(report) + "\n" +
+        decimal_text(report.seconds * 1e3, 2) + " ms" + steps_text(report) + "\n" +
         to_string(report.call) + stages_table(report.stages) +
         (report.automatic_stages ? "stages auto: " : "stages: ") + stages_line(report) +
         "\nexpected utilization " + percent_text(report.expected_utilization) + ", full after " +

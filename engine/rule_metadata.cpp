@@ -51,8 +51,8 @@ void expect_rules(const std::map<std::string, std::string>& metadata, const grap
   const auto main = metadata.find(rule_key);
   const bool one_rule = metadata.size() < 2 && same_rule(trained);
   for (const auto& [parameter, rule] : trained) {
-    const auto own = metadata.find(key_of(parameter));
-    const auto& found = own == metadata.end() ? main : own;
+    const auto special = metadata.find(key_of(parameter));
+    const auto& found = special == metadata.end() ? main : special;
     if (found != metadata.end() && found->second == rule) continue;
     throw Error(
         Errc::invalid_data,

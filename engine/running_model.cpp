@@ -95,8 +95,8 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
     optimizer_.set(*optimizer);
   }
   const Stopwatch starting;
-  const auto phases = static_cast<int>(report_.steps.size());
-  if (request.progress) request.progress("start actors", phases, phases);
+  const auto steps = static_cast<int>(report_.steps.size());
+  if (request.progress) request.progress("start actors", steps, steps);
   if (occupants_->have_room_for(ipu_bytes_, ipu_limit_)) start_actors();
   report_.steps.push_back({"start actors", starting.seconds()});
   report_.seconds = watch.seconds();

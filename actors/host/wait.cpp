@@ -34,14 +34,14 @@ class Deadlock {
   }
 
  private:
-  std::optional<std::size_t> stuck_position(const std::string& who) const {
+  std::optional<std::size_t> stuck_position(const std::string& actor) const {
     for (std::size_t i = 0; i < waits_.size(); ++i)
-      if (stuck_[i] && waits_[i].who == who) return i;
+      if (stuck_[i] && waits_[i].actor == actor) return i;
     return std::nullopt;
   }
   bool is_open(const Way& way) const {
     return std::ranges::none_of(
-        way, [this](const std::string& who) { return stuck_position(who).has_value(); });
+        way, [this](const std::string& actor) { return stuck_position(actor).has_value(); });
   }
   bool may_end(const Wait& wait) const {
     return wait.ways.empty() ||
@@ -59,8 +59,8 @@ class Deadlock {
   /// in which a stuck wait may end names a stuck actor, so that it is enough to look at the first
   /// way.
   std::size_t stuck_one_of(const Wait& wait) const {
-    for (const std::string& who : wait.ways.front())
-      if (const auto position = stuck_position(who)) return *position;
+    for (const std::string& actor : wait.ways.front())
+      if (const auto position = stuck_position(actor)) return *position;
     return 0;
   }
 
@@ -73,8 +73,8 @@ class Deadlock {
 std::vector<std::string> awaited_by(const Wait& wait) {
   std::vector<std::string> all;
   for (const Way& way : wait.ways)
-    for (const std::string& who : way)
-      if (std::ranges::count(all, who) == 0) all.push_back(who);
+    for (const std::string& actor : way)
+      if (std::ranges::count(all, actor) == 0) all.push_back(actor);
   return all;
 }
 
@@ -89,7 +89,7 @@ std::string seconds_text(double seconds) {
 }
 
 std::string to_string(const Wait& wait, std::int64_t now_ns) {
-  std::string text = wait.who + " " + wait.text;
+  std::string text = wait.actor + " " + wait.text;
   if (wait.since_ns > 0)
     text += ", for " + seconds_text(static_cast<double>(now_ns - wait.since_ns) * 1e-9);
   return text;
@@ -98,9 +98,9 @@ std::string to_string(const Wait& wait, std::int64_t now_ns) {
 std::string cycle_text(std::span<const Wait> waits) {
   const std::vector<std::size_t> cycle = cycle_of(waits);
   if (cycle.empty()) return "";
-  std::string text = "the waits form a cycle: " + waits[cycle.front()].who;
+  std::string text = "the waits form a cycle: " + waits[cycle.front()].actor;
   for (std::size_t i = 1; i <= cycle.size(); ++i)
-    text += (i == 1 ? " waits for " : ", which waits for ") + waits[cycle[i % cycle.size()]].who;
+    text += (i == 1 ? " waits for " : ", which waits for ") + waits[cycle[i % cycle.size()]].actor;
   return text;
 }
 

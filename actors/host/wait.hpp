@@ -11,7 +11,7 @@
 namespace penstock::actors {
 
 struct Wait {
-  std::string who = {};   ///< This is the name of the actor, such as "stage 1 (replica 0, IPU 1)".
+  std::string actor = {};  ///< This is the name of the actor, such as "stage 1 (replica 0, IPU 1)".
   std::string text = {};  ///< This says what the actor does, such as "waits for its weight update".
   /// These are the ways in which the wait may end; one of them is enough. A way names the actors
   /// that all have to do something before the wait can end in that way. If there is no way, the

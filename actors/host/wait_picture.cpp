@@ -36,7 +36,7 @@ WaitPicture::Content WaitPicture::take() {
   const std::lock_guard lock(mutex_);
   Content content{std::move(waits_), asked_, asked_ - answers_};
   waits_.clear();
-  std::ranges::sort(content.waits, {}, &Wait::who);
+  std::ranges::sort(content.waits, {}, &Wait::actor);
   return content;
 }
 

@@ -128,7 +128,7 @@ void FeedState::on_explain_wait(const ExplainWait& question) const {
 // The result names every replica for which micro-batches are left, because a credit of any of them
 // lets the feed go on.
 Wait FeedState::waits_for() const {
-  Wait wait{.who = "feed", .since_ns = since_ns};
+  Wait wait{.actor = "feed", .since_ns = since_ns};
   for (std::size_t replica = 0; replica < credits.size(); ++replica) {
     if (replica > 0) wait.text += ", ";
     if (next[replica] == end) {

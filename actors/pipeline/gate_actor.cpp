@@ -150,7 +150,7 @@ void GateState::on_explain_wait(const ExplainWait& question) const {
 /// stages explain why gradients are missing. If the stages do a round one after another, the gate
 /// waits only for the stage whose turn it is.
 Wait GateState::waits_for() const {
-  Wait wait{.who = "gate"};
+  Wait wait{.actor = "gate"};
   if (!in_update && answers == 0) return wait;
   std::string late;
   std::vector<std::string>& from = wait.ways.emplace_back();

@@ -139,7 +139,7 @@ void OptimizerState::return_state() {
 
 void OptimizerState::on_explain_wait(const ExplainWait& question) const {
   explain_wait(self, links.supervisor, question, [this] {
-    Wait wait{.who = "optimizer of " + subject()};
+    Wait wait{.actor = "optimizer of " + subject()};
     if (awaited == Awaited::nothing) return wait;
     wait.text = "waits for " + waits_for();
     wait.ways = {awaited_from()};

@@ -317,7 +317,7 @@ void StageState::on_explain_wait(const ExplainWait& question) const {
 }
 
 Wait StageState::waits_for() const {
-  Wait wait{.who = subject(), .since_ns = since_ns};
+  Wait wait{.actor = subject(), .since_ns = since_ns};
   for (const BlockKey& one : blocks.awaited())
     wait.text += (wait.text.empty() ? "waits for its " : " and its ") + text_of(one);
   if (!wait.text.empty()) {
@@ -338,7 +338,7 @@ Wait StageState::waits_for() const {
     wait.ways = {{"IPU " + std::to_string(ipu)}};
     wait.text += " on " + wait.ways.front().front();
   }
-  if (core->window_complete()) wait.ways = {{"optimizer of " + wait.who}};
+  if (core->window_complete()) wait.ways = {{"optimizer of " + wait.actor}};
   return wait;
 }
 

@@ -71,7 +71,7 @@ std::vector<Wait> SupervisorState::work_of_ipus() const {
   std::vector<Wait> work;
   for (const auto& ipu : setup.pulse->ipus())
     if (const auto moment = ipu->moment())
-      work.push_back({.who = "IPU " + std::to_string(ipu->ipu()),
+      work.push_back({.actor = "IPU " + std::to_string(ipu->ipu()),
                       .text = "is in " + to_string(*moment),
                       .since_ns = ipu->busy_since_ns()});
   return work;
@@ -102,7 +102,7 @@ void SupervisorState::report_stall() {
 }
 
 std::string SupervisorState::stall_text() {
-  std::ranges::sort(waits, {}, &Wait::who);
+  std::ranges::sort(waits, {}, &Wait::actor);
   std::string text = "nothing has moved for " + seconds_text(quiet_seconds);
   for (const auto& ipu : setup.pulse->ipus())
     if (const auto moment = ipu->moment())

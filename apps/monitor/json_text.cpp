@@ -112,7 +112,7 @@ JsonValue process_json(const Observation& process) {
 
 JsonValue wait_json(const Wait& wait) {
   return Object()
-      .add("who", wait.who)
+      .add("actor", wait.actor)
       .add("text", wait.text)
       .add("from", wait.from)
       .add("since_seconds", wait.since_seconds)

@@ -61,7 +61,7 @@ PipelineWaits waits_of(const JsonValue& json) {
                          .silent = whole_number(json, "silent"),
                          .cycle = texts(json, "cycle")};
   for (const JsonValue& wait : list(json, "waits"))
-    pipeline.waits.push_back({.who = text(wait, "who"),
+    pipeline.waits.push_back({.actor = text(wait, "actor"),
                               .text = text(wait, "text"),
                               .from = texts(wait, "from"),
                               .since_seconds = number(wait, "since_seconds")});

@@ -70,7 +70,7 @@ void add_rates(std::vector<Observation>& now, const std::vector<Observation>& be
 
 /// A Wait says what an actor waits for.
 struct Wait {
-  std::string who = {};
+  std::string actor = {};
   std::string text = {};
   /// `from` has the names of the actors for which this actor waits.
   std::vector<std::string> from = {};

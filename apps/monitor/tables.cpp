@@ -107,7 +107,7 @@ std::string text_of(const PipelineWaits& pipeline) {
   std::string text = "  " + pipeline.mode + " of \"" + pipeline.name + "\", " +
                      (pipeline.in_call ? "in a call" : "between two calls") + ":\n";
   for (const Wait& wait : pipeline.waits)
-    text += "    " + wait.who + ' ' + wait.text +
+    text += "    " + wait.actor + ' ' + wait.text +
             (wait.since_seconds ? ", for " + seconds_text(*wait.since_seconds) : "") + '\n';
   if (pipeline.asked == 0)
     text += "    nobody has answered within a second\n";
@@ -116,7 +116,7 @@ std::string text_of(const PipelineWaits& pipeline) {
             " actors have not answered within a second\n";
   if (pipeline.cycle.empty()) return text;
   text += "    the waits form a cycle: ";
-  for (const std::string& who : pipeline.cycle) text += who + " -> ";
+  for (const std::string& actor : pipeline.cycle) text += actor + " -> ";
   return text + pipeline.cycle.front() + '\n';
 }
 

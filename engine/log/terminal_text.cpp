@@ -36,12 +36,13 @@ bool turns_text(std::string_view character) {
 std::string terminal_text(std::string_view text) {
   return or_out_of_memory("terminal_text", [&] {
     std::string clean;
-    for (std::string_view rest = text; !rest.empty();) {
-      const std::size_t bytes = character_bytes(rest);
-      const bool control = bytes == 1 && (rest[0] < ' ' || rest[0] == '\x7f');
-      clean +=
-          bytes == 0 || control || turns_text(rest.substr(0, bytes)) ? "?" : rest.substr(0, bytes);
-      rest.remove_prefix(std::max<std::size_t>(bytes, 1));
+    for (std::string_view remaining = text; !remaining.empty();) {
+      const std::size_t bytes = character_bytes(remaining);
+      const bool control = bytes == 1 && (remaining[0] < ' ' || remaining[0] == '\x7f');
+      clean += bytes == 0 || control || turns_text(remaining.substr(0, bytes))
+                   ? "?"
+                   : remaining.substr(0, bytes);
+      remaining.remove_prefix(std::max<std::size_t>(bytes, 1));
     }
     return clean;
   });

@@ -139,13 +139,13 @@ double dot(const Vector& a, const Vector& b) {
 void orthonormalize(std::vector<Vector>& vectors) {
   for (int round = 0; round < 2; ++round)
     for (std::size_t k = 0; k < vectors.size(); ++k) {
-      Vector& own = vectors[k];
+      Vector& vector = vectors[k];
       for (std::size_t before = 0; before < k; ++before) {
-        const double part = dot(own, vectors[before]);
-        for (std::size_t i = 0; i < own.size(); ++i) own[i] -= part * vectors[before][i];
+        const double part = dot(vector, vectors[before]);
+        for (std::size_t i = 0; i < vector.size(); ++i) vector[i] -= part * vectors[before][i];
       }
-      const double length = std::sqrt(dot(own, own));
-      for (double& element : own) element /= length;
+      const double length = std::sqrt(dot(vector, vector));
+      for (double& element : vector) element /= length;
     }
 }
 

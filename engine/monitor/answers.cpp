@@ -76,7 +76,7 @@ JsonValue json_of(const ModelRow& model) {
 
 JsonValue json_of(const actors::Wait& wait, std::int64_t now_ns) {
   JsonObject object;
-  object.add("who", wait.who).add("text", wait.text).add("from", actors::awaited_by(wait));
+  object.add("actor", wait.actor).add("text", wait.text).add("from", actors::awaited_by(wait));
   const double seconds = static_cast<double>(now_ns - wait.since_ns) * 1e-9;
   return object.add("since_seconds", wait.since_ns > 0 ? penstock::json_of(seconds) : JsonValue())
       .take();
@@ -87,7 +87,7 @@ JsonValue json_of(const ShownWaits& pipeline, std::int64_t now_ns) {
   for (const actors::Wait& wait : pipeline.content.waits) waits.push_back(json_of(wait, now_ns));
   std::vector<std::string> cycle;
   for (const std::size_t position : actors::cycle_of(pipeline.content.waits))
-    cycle.push_back(pipeline.content.waits[position].who);
+    cycle.push_back(pipeline.content.waits[position].actor);
   return JsonObject()
       .add("model", pipeline.model)
       .add("name", pipeline.name)

@@ -75,23 +75,23 @@ void ProfileRecorder::add_call(const CallSpan& call, std::int64_t samples,
   // report.
   const auto begin = std::ranges::lower_bound(events, call.begin_ns, {}, &TraceEvent::begin_ns);
   const auto end = std::ranges::upper_bound(events, call.end_ns, {}, &TraceEvent::begin_ns);
-  const std::span<const TraceEvent> own(begin, end);
+  const std::span<const TraceEvent> events_of_call(begin, end);
   const CallProfile row{call.begin_ns, call.end_ns, call.first_micro_batch, call.micro_batches};
   if (calls_.size() == calls_.capacity() && calls_.size() < most_calls)
     calls_.reserve(std::max<std::size_t>(64, 2 * calls_.size()));
-  windows_.add_call(call, own);
+  windows_.add_call(call, events_of_call);
   if (calls_.size() < most_calls)
     calls_.push_back(row);
   else
     calls_[call_count_ % most_calls] = row;
   // From here on nothing can fail.
-  ipus_.add_call(call.begin_ns, call.end_ns, own);
-  for (const TraceEvent& event : own) {
+  ipus_.add_call(call.begin_ns, call.end_ns, events_of_call);
+  for (const TraceEvent& event : events_of_call) {
     const std::int64_t number = event.micro_batch - call.first_micro_batch;
     if (number >= 0 && number < call.micro_batches) add_event(event);
   }
   ++call_count_;
-  recorded_events_ += own.size();
+  recorded_events_ += events_of_call.size();
   add_time_between(call.begin_ns);
   micro_batches_ += call.micro_batches * replicas_;
   samples_ += samples;

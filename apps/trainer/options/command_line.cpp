@@ -145,8 +145,8 @@ void set(TrainerOptions& options, const ParsedOption& parsed) {
   }
 }
 
-/// A Given has the options that were given: on the command line, and in a configuration file.
-struct Given {
+/// A Choice has the options that the user has set on the command line and in a configuration file.
+struct Choice {
   std::vector<ParsedOption> parsed;
   std::optional<Configuration> configuration = {};
 
@@ -203,13 +203,14 @@ Command read_command_line(int argc, const char* const* argv) {
     return {.text = "penstock-train " + std::string(penstock::version) + '\n'};
   check_repetitions(parsed);
 
-  Given given{.parsed = parsed};
-  if (const auto file = value_of(parsed, "config")) given.configuration = read_configuration(*file);
+  Choice choice{.parsed = parsed};
+  if (const auto file = value_of(parsed, "config"))
+    choice.configuration = read_configuration(*file);
   Command command;
-  const TrainerOptions defaults = given.defaults();
+  const TrainerOptions defaults = choice.defaults();
   command.options = defaults;
-  if (given.configuration) command.options.configuration = given.configuration->file;
-  const OptionLines lines = given.set_in(command.options, [](const std::string&) { return true; });
+  if (choice.configuration) command.options.configuration = choice.configuration->file;
+  const OptionLines lines = choice.set_in(command.options, [](const std::string&) { return true; });
   validate(command.options, parsed, lines);
   if (value_of(parsed, "print-config"))
     command.text = configuration_text(command.options, defaults);

@@ -135,11 +135,11 @@ TrainerOptions defaults_of(const std::string& model) {
   return options;
 }
 
-TrainerOptions fitting_defaults(TrainerOptions defaults, const TrainerOptions& given) {
-  if (given.optimizer.rule != defaults.optimizer.rule) defaults.optimizer.constants.clear();
-  if (given.learning_rate.schedule != defaults.learning_rate.schedule)
+TrainerOptions fitting_defaults(TrainerOptions defaults, const TrainerOptions& chosen) {
+  if (chosen.optimizer.rule != defaults.optimizer.rule) defaults.optimizer.constants.clear();
+  if (chosen.learning_rate.schedule != defaults.learning_rate.schedule)
     defaults.learning_rate.last.reset();
-  const PipelineOptions& pipeline = given.pipeline;
+  const PipelineOptions& pipeline = chosen.pipeline;
   if (pipeline.phases || pipeline.ipus || penstock::is_phased(pipeline.strategy))
     defaults.pipeline.stages.reset();
   return defaults;

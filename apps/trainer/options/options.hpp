@@ -177,9 +177,9 @@ TrainerOptions defaults_of(const std::string& model);
 /// Some defaults of a model do not fit other values of these options.
 inline constexpr std::string_view options_with_defaults[] = {"optimizer", "lr-schedule", "strategy",
                                                              "phases", "ipus"};
-/// Returns `defaults`, which are those of a model, without the ones that do not fit `given`, which
-/// has these options as they were given.
-TrainerOptions fitting_defaults(TrainerOptions defaults, const TrainerOptions& given);
+/// Returns `defaults`, which are those of a model, without the ones that do not fit `chosen`, which
+/// has these options as the user has set them.
+TrainerOptions fitting_defaults(TrainerOptions defaults, const TrainerOptions& chosen);
 
 std::string_view to_string(DatasetName name) noexcept;
 std::string_view to_string(TokenName name) noexcept;

@@ -35,9 +35,9 @@ Value terms_of_logits(ModelState& model, const Value& x, const Value& target,
   const Value likely = model.apply(graph::logsigmoid, {x});
   const Value unlikely = model.apply(graph::logsigmoid, {minus(x)});
   const Value of_positive = model.apply(graph::mul, {positive, likely});
-  const Value rest =
+  const Value of_negative =
       model.apply(graph::sub, {unlikely, model.apply(graph::mul, {target, unlikely})});
-  return minus(model.apply(graph::add, {of_positive, rest}));
+  return minus(model.apply(graph::add, {of_positive, of_negative}));
 }
 
 }  // namespace
@@ -83,10 +83,10 @@ Value LossFunctions::gaussian_nll_loss(Value x, Value target, Value variance,
                                        const GaussianNllOptions& options) {
   const graph::Op& op = graph::gaussian_nll_loss;
   return impl_->calling(op.name, [&](Impl& impl) {
-    const Shape whole = shape_of(impl, op.name, x), given = shape_of(impl, op.name, variance);
+    const Shape whole = shape_of(impl, op.name, x), variances = shape_of(impl, op.name, variance);
     NetworkBuilder::Draft draft(impl.network);
     Value each = variance;
-    if (whole.rank() > 1 && given != whole && given == whole.with(-1, 1)) {
+    if (whole.rank() > 1 && variances != whole && variances == whole.with(-1, 1)) {
       // The zeros have the size of x along its last axis, to which they broadcast the variances.
       const Value zeros = impl.apply(
           graph::fill, {}, {{"shape", std::vector<std::int64_t>{whole[-1]}}, {"value", 0.0}});

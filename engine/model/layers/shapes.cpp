@@ -59,8 +59,8 @@ std::vector<Value> parts_of(const Composition& layer, Value x, std::size_t axis,
 std::vector<Value> even_parts(const Composition& layer, Value x, std::size_t axis,
                               std::int64_t size) {
   Integers sizes;
-  for (std::int64_t rest = length(layer, x, axis); rest > 0; rest -= sizes.back())
-    sizes.push_back(std::min(size, rest));
+  for (std::int64_t remaining = length(layer, x, axis); remaining > 0; remaining -= sizes.back())
+    sizes.push_back(std::min(size, remaining));
   return parts_of(layer, x, axis, sizes);
 }
 

@@ -72,8 +72,8 @@ struct Binary {
   /// Returns log(1 - x). The error that rounding makes in 1 - x is added to the logarithm: this
   /// error matters only near x = 0, where the logarithm of 1 - x has a slope of about 1.
   [[gnu::always_inline]] static float log_of_rest(float x) {
-    const float rest = 1.0f - x, lost = (1.0f - rest) - x;
-    return clamped(logarithm(rest) + lost);
+    const float complement = 1.0f - x, lost = (1.0f - complement) - x;
+    return clamped(logarithm(complement) + lost);
   }
   [[gnu::always_inline]] float term(float x, float t) const {
     return (t - 1.0f) * log_of_rest(x) - t * log_of(x);

@@ -81,8 +81,8 @@ void rmsprop_as(std::int64_t count, const RmsPropConstants& constants,
     float variance = square[i] = c.alpha * square[i] + c.inflow * g * g;
     if constexpr (centered) {
       mean[i] = c.alpha * mean[i] + c.inflow * g;
-      const float rest = variance - mean[i] * mean[i];
-      variance = rest < 0.0f ? 0.0f : rest;
+      const float difference = variance - mean[i] * mean[i];
+      variance = difference < 0.0f ? 0.0f : difference;
     }
     float change = c.rate_in * g / (__builtin_sqrtf(variance + c.eps_in) + c.eps_out);
     if constexpr (with_momentum) change = buffer[i] = c.momentum * buffer[i] + change;

@@ -54,9 +54,9 @@ void forward_gradient(const KernelCall& call) {
     (x[i] == 0 ? zeros[j] += 1 : products[j] *= static_cast<double>(x[i]));
   });
   walk.for_each_element([&](std::int64_t i, std::int64_t j) {
-    const auto own = static_cast<double>(x[i]);
-    const double others_that_are_zero = zeros[j] - (own == 0 ? 1 : 0);
-    const double others = own == 0 ? products[j] : products[j] / own;
+    const auto element = static_cast<double>(x[i]);
+    const double others_that_are_zero = zeros[j] - (element == 0 ? 1 : 0);
+    const double others = element == 0 ? products[j] : products[j] / element;
     dx[i] =
         static_cast<float>(others_that_are_zero > 0 ? 0.0 : others * static_cast<double>(dy[j]));
   });

@@ -70,10 +70,10 @@ void normalise_by_batch(const KernelCall& call, Keep keep) {
   const auto count = static_cast<double>(x.count());
   for_each_channel(call, x, [&](std::int64_t channel) {
     const auto c = static_cast<std::size_t>(channel);
-    const Channel own = channel_of(x, channel, floats(call.workspace));
-    const auto [mean, variance] = statistics(own);
+    const Channel elements = channel_of(x, channel, floats(call.workspace));
+    const auto [mean, variance] = statistics(elements);
     const Moments moments{static_cast<float>(mean), inverse_std(call, variance)};
-    normalise_channel(call, channel, own, moments);
+    normalise_channel(call, channel, elements, moments);
     call.outputs[1].f32()[c] = moments.mean;
     call.outputs[2].f32()[c] = moments.inverse_std;
     keep(c, mean, variance * count / (count - 1));

@@ -11,12 +11,12 @@ using Ways = std::vector<std::vector<std::string>>;
 
 std::vector<std::string> names(const std::vector<Wait>& waits) {
   std::vector<std::string> found;
-  for (const std::size_t position : cycle_of(waits)) found.push_back(waits[position].who);
+  for (const std::size_t position : cycle_of(waits)) found.push_back(waits[position].actor);
   return found;
 }
 
-Wait wait_of(const std::string& who, Ways ways) {
-  return {.who = who, .text = "waits", .ways = std::move(ways)};
+Wait wait_of(const std::string& actor, Ways ways) {
+  return {.actor = actor, .text = "waits", .ways = std::move(ways)};
 }
 
 TEST(WaitCycle, IsFoundAmongThoseThatLeadToItAndThoseBeside) {
@@ -44,7 +44,7 @@ TEST(WaitCycle, IsOneWhereEachWayNeedsSomebodyWhoIsStuck) {
 }
 
 TEST(WaitText, SaysWhoWaitsForWhatSinceWhen) {
-  Wait wait{.who = "stage 1", .text = "waits for its weight update", .since_ns = 1'000'000'000};
+  Wait wait{.actor = "stage 1", .text = "waits for its weight update", .since_ns = 1'000'000'000};
   EXPECT_EQ(to_string(wait, 3'500'000'000), "stage 1 waits for its weight update, for 2.5 s");
   wait.since_ns = 0;
   EXPECT_EQ(to_string(wait, 3'500'000'000), "stage 1 waits for its weight update");

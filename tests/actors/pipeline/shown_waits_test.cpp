@@ -25,8 +25,8 @@ std::shared_ptr<WaitPicture> new_picture() {
   return std::make_shared<WaitPicture>(std::make_shared<Bell>());
 }
 
-const Wait* wait_of(const WaitPicture::Content& content, const std::string& who) {
-  const auto found = std::ranges::find(content.waits, who, &Wait::who);
+const Wait* wait_of(const WaitPicture::Content& content, const std::string& actor) {
+  const auto found = std::ranges::find(content.waits, actor, &Wait::actor);
   return found == content.waits.end() ? nullptr : &*found;
 }
 
@@ -50,13 +50,13 @@ TEST(ShownWaits, HaveAnAnswerOfEveryActor) {
   EXPECT_EQ(content.asked, 10U) << "the feed, four stages, their optimizers, the gate";
   EXPECT_EQ(content.silent, 0U);
   ASSERT_NE(wait_of(content, "feed"), nullptr);
-  for (const std::string who : {"stage 0 (replica 0, IPU 0)", "stage 3 (replica 0, IPU 3)"}) {
-    const Wait* stage = wait_of(content, who);
-    ASSERT_NE(stage, nullptr) << who;
+  for (const std::string actor : {"stage 0 (replica 0, IPU 0)", "stage 3 (replica 0, IPU 3)"}) {
+    const Wait* stage = wait_of(content, actor);
+    ASSERT_NE(stage, nullptr) << actor;
     EXPECT_GT(stage->since_ns, 0);
     EXPECT_FALSE(stage->ways.empty());
   }
-  EXPECT_TRUE(std::ranges::is_sorted(content.waits, {}, &Wait::who));
+  EXPECT_TRUE(std::ranges::is_sorted(content.waits, {}, &Wait::actor));
 }
 
 TEST(ShownWaits, ChangeNoBitWheneverTheyAreAskedFor) {

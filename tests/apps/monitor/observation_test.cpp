@@ -50,12 +50,12 @@ TEST(Observation, HasNoCharactersThatSteerATerminal) {
   const ProcessWaits waits = read_waits(
       R"({"penstock_monitor": 1, "version": "0.1.0", "pid": 7, "now_ns": 1, "pipelines": [
           {"model": 1, "name": "n\u0007", "mode": "training", "in_call": true, "asked": 1,
-           "silent": 0, "cycle": ["a\u001b"], "waits": [{"who": "w\r", "text": "t\u001b[1m",
+           "silent": 0, "cycle": ["a\u001b"], "waits": [{"actor": "w\r", "text": "t\u001b[1m",
            "from": ["f\u0008"], "since_seconds": 1}]}]})");
   const PipelineWaits& pipeline = waits.pipelines.at(0);
   EXPECT_EQ(pipeline.name, "n?");
   EXPECT_EQ(pipeline.cycle, std::vector<std::string>{"a?"});
-  EXPECT_EQ(pipeline.waits.at(0).who, "w?");
+  EXPECT_EQ(pipeline.waits.at(0).actor, "w?");
   EXPECT_EQ(pipeline.waits.at(0).text, "t?[1m");
   EXPECT_EQ(pipeline.waits.at(0).from, std::vector<std::string>{"f?"});
 }
@@ -108,7 +108,7 @@ TEST(Waits, HaveWhatTheProcessAnswers) {
   const ProcessWaits waits = read_waits(
       R"({"penstock_monitor": 1, "version": "0.1.0", "pid": 7, "now_ns": 1, "pipelines": [
   {"model": 1, "name": "net", "mode": "training", "in_call": true, "asked": 4, "silent": 1,
-   "waits": [{"who": "gate", "text": "waits", "from": ["a", "b"], "since_seconds": 1.5}],
+   "waits": [{"actor": "gate", "text": "waits", "from": ["a", "b"], "since_seconds": 1.5}],
    "cycle": ["gate"]}]})");
   ASSERT_EQ(waits.pipelines.size(), 1U);
   EXPECT_EQ(waits.pipelines[0].silent, 1);

@@ -66,8 +66,8 @@ TEST(WaitsText, SaysWhoWaitsForWhatAndTheCycle) {
       .in_call = true,
       .asked = 3,
       .silent = 1,
-      .waits = {{.who = "stage 0", .text = "waits for stage 1", .since_seconds = 2.5},
-                {.who = "stage 1", .text = "waits for stage 0"}},
+      .waits = {{.actor = "stage 0", .text = "waits for stage 1", .since_seconds = 2.5},
+                {.actor = "stage 1", .text = "waits for stage 0"}},
       .cycle = {"stage 0", "stage 1"}};
   EXPECT_EQ(text_of({{.pid = 4711, .facts = {.command = "trainer"}, .pipelines = {pipeline}}}),
             "process 4711 (trainer):\n"

@@ -176,7 +176,7 @@ TEST_F(Monitor, SaysWhatEachPartOfAPipelineWaitsFor) {
                              {"waits", "array"},
                              {"cycle", "array"}});
     for (const Json& wait : pipeline.at("waits"))
-      expect_fields(wait, {{"who", "string"},
+      expect_fields(wait, {{"actor", "string"},
                            {"text", "string"},
                            {"from", "array"},
                            {"since_seconds", "number null"}});

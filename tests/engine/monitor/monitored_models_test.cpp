@@ -141,9 +141,9 @@ TEST_F(MonitoredModels, SayWhatTheyWaitForInTheMiddleOfACall) {
   std::thread host([&] { training.step(samples(6, false)); });
   ASSERT_TRUE(held.await());
   Json why;
-  const auto wait_of = [&](const std::string& who) {
+  const auto wait_of = [&](const std::string& actor) {
     for (const Json& wait : why.at("waits"))
-      if (wait.at("who") == who) return wait;
+      if (wait.at("actor") == actor) return wait;
     return Json();
   };
   const Json from_stage_0 = Json::array({"stage 0 (replica 0, IPU 0)"});
