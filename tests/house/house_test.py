@@ -1,48 +1,25 @@
 """Usage: house_test.py ROOT. Checks the tree at ROOT, and that each rule can fail."""
 
 import re
-import shutil
-import subprocess
 import sys
 import unittest
 from pathlib import Path
 
+import draw_includes
 import rules
+import tree
 
 ROOT = Path(sys.argv.pop())
 # Meson does not build these sources, which stand for a project of somebody else's.
 HOSTS = ('tests/install/catches_errors.cpp',)
-# Builds, Git and Python leave these paths in a tree, as .gitignore lists them.
-LEFT_BEHIND = re.compile(r'build|\.git/|\.cache/|profile/|subprojects/(?!packagefiles)[^/]+/|'
-                         r'(?:.*/)?__pycache__/')
 
-
-def files_of_the_tree():
-    """Returns the files that Git knows or would add, whoever owns the tree. If the tree is no
-    checkout but an archive, or if Git is not installed, these are all files except those that
-    builds, Git and Python leave there."""
-    if (ROOT / '.git').exists() and shutil.which('git'):
-        paths = subprocess.run(
-            ['git', '-c', 'safe.directory=*', '-C', ROOT, 'ls-files', '-z', '--cached', '--others',
-             '--exclude-standard'],
-            capture_output=True, text=True, check=True).stdout.split('\0')
-    else:
-        paths = [str(path) for path in (found.relative_to(ROOT) for found in ROOT.rglob('*'))
-                 if not LEFT_BEHIND.match(str(path))]
-    return sorted({path for path in paths if (ROOT / path).is_file()})
-
-
-def read(paths):
-    return {path: (ROOT / path).read_text() for path in paths}
-
-
-FILES = files_of_the_tree()
-SOURCES = read(path for path in FILES if rules.is_code(path))
-BUILD_FILES = read(path for path in FILES if path.endswith('meson.build')
-                   and not path.startswith('subprojects/'))
-WRITTEN = {**SOURCES, **BUILD_FILES, **read(
-    path for path in FILES if path.endswith(('.py', '.sh', '.md', 'CMakeLists.txt'))
-    or path.startswith(('scripts/', '.ci/')))}
+FILES = tree.files_of(ROOT)
+SOURCES = tree.sources_of(ROOT)
+BUILD_FILES = tree.read(ROOT, (path for path in FILES if path.endswith('meson.build')
+                               and not path.startswith('subprojects/')))
+WRITTEN = {**SOURCES, **BUILD_FILES, **tree.read(
+    ROOT, (path for path in FILES if path.endswith(('.py', '.sh', '.md', 'CMakeLists.txt'))
+           or path.startswith(('scripts/', '.ci/'))))}
 
 DOCUMENTS = {path: text for path, text in WRITTEN.items() if path.endswith('.md')}
 
@@ -72,6 +49,18 @@ class House(unittest.TestCase):
     def test_no_two_folders_include_each_other(self):
         self.assertGreater(len(rules.folder_includes(SOURCES)), 30)
         self.assertEqual(list(rules.circle_rule(SOURCES)), [])
+
+    def test_includes_are_drawn_as_a_house(self):
+        edges = rules.folder_includes(SOURCES)
+        floors = draw_includes.floors_of(edges)
+        level = {folder: number for number, floor in enumerate(floors) for folder in floor}
+        for folder, others in edges.items():
+            for other in others:
+                self.assertGreater(level[folder], level[other], f'{folder} includes {other}')
+        drawn = list(draw_includes.drawing(edges))
+        self.assertEqual(len(drawn), len(floors) + len(level))
+        self.assertIn('  graph/kernels/lanes includes ' + ', '.join(
+            sorted(edges['graph/kernels/lanes'])), drawn)
 
     def test_caf_stays_in_its_rooms(self):
         self.expect_none(SOURCES, rules.caf_rule)
@@ -219,6 +208,8 @@ class Rules(unittest.TestCase):
         self.accepts(rules.circle_rule(sources))
         sources['include/penstock/shape.hpp'] = '#include "graph/plan/plan.hpp"\n'
         self.assertEqual(len(list(rules.circle_rule(sources))), 3)
+        with self.assertRaisesRegex(ValueError, 'graph/ir, graph/plan, include/penstock'):
+            draw_includes.floors_of(rules.folder_includes(sources))
         sources = {'tests/engine/fit/scaling.hpp': '#include "tests/engine/rows.hpp"\n',
                    'tests/engine/rows.hpp': '#include "tests/engine/fit/fit.hpp"\n',
                    'tests/engine/fit/fit.hpp': ''}
