@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <caf/event_based_actor.hpp>
 #include <caf/typed_response_promise.hpp>
 #include <chrono>
+#include <limits>
 #include <optional>
 #include <regex>
 #include <thread>
@@ -271,6 +273,29 @@ TEST(PipelineStall, OfADeviceThatNeverAnswersNamesItAtTheFirstCallOfTheWatchdog)
   EXPECT_TRUE(same_bits(cast.variables_after_end(), cast.first_variables()));
   EXPECT_TRUE(cast.cast().living->await_end(0)) << "every actor of the engine has ended";
   caf::anon_send_exit(device, caf::exit_reason::user_shutdown);
+}
+
+// On a busy machine a single call may be late, so that one of several has to end in time.
+TEST(PipelineStall, OfADeviceThatNeverAnswersIsToldWithinASecondOfTheLimit) {
+  constexpr double limit_seconds = 0.3;
+  double shortest = std::numeric_limits<double>::infinity();
+  for (int call = 0; call < 20 && shortest > limit_seconds + 1; ++call) {
+    SmallCast cast({.stall_seconds = limit_seconds}, {.threads = 2});
+    const auto device = cast.system().spawn(RunsOn::workers, idle_device, 0);
+    StageLinks links = cast.stage_links(2);
+    links.device = device;
+    caf::anon_send(cast.actor<StageHandle>(cast.stage_name(2)), std::move(links));
+    const auto begin = std::chrono::steady_clock::now();
+    cast.begin_windows(1);
+    const std::string text = refusal(Errc::stalled, [&] { cast.finish(); });
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    expect_part(without_times(text),
+                "stage 2 (replica 0, IPU 2) runs forward of micro-batch 0 on IPU 2");
+    EXPECT_GE(seconds.count(), limit_seconds);
+    shortest = std::min(shortest, seconds.count());
+    caf::anon_send_exit(device, caf::exit_reason::user_shutdown);
+  }
+  EXPECT_LE(shortest, limit_seconds + 1);
 }
 
 TEST(PipelineStall, IsNotSeenInACallThatHasJustBegun) {
