@@ -270,7 +270,8 @@ void check_images(Check& check) {
     return image_at(n, i / pixels, i % pixels);  // Windows of 2 at a stride of 2 do not overlap.
   });
   check.compare("summed", channels * pixels, [](std::size_t n, std::int64_t i) {
-    // At a stride of 1, two windows of 2 have each row that is no border, and so with the columns.
+    // At a stride of 1, each row lies in two windows of 2 rows, but the first and the last row lie
+    // in one. The same holds for columns.
     const std::int64_t row = i / side % side, column = i % side;
     const int windows = (row % (side - 1) ? 2 : 1) * (column % (side - 1) ? 2 : 1);
     return windows * image_at(n, i / pixels, i % pixels);

@@ -34,4 +34,6 @@ def drawing(edges):
 
 
 if __name__ == '__main__':
-    print('\n'.join(drawing(rules.folder_includes(tree.sources_of(Path(sys.argv[1]))))))
+    root = Path(sys.argv[1])
+    sources = tree.read(root, filter(rules.is_code, tree.files_of(root)))
+    print('\n'.join(drawing(rules.folder_includes(sources))))

@@ -14,7 +14,7 @@ ROOT = Path(sys.argv.pop())
 HOSTS = ('tests/install/catches_errors.cpp',)
 
 FILES = tree.files_of(ROOT)
-SOURCES = tree.sources_of(ROOT)
+SOURCES = tree.read(ROOT, filter(rules.is_code, FILES))
 BUILD_FILES = tree.read(ROOT, (path for path in FILES if path.endswith('meson.build')
                                and not path.startswith('subprojects/')))
 WRITTEN = {**SOURCES, **BUILD_FILES, **tree.read(

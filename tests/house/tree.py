@@ -4,8 +4,6 @@ import re
 import shutil
 import subprocess
 
-import rules
-
 # Builds, Git and Python leave these paths in a tree, as .gitignore lists them.
 LEFT_BEHIND = re.compile(r'build|\.git/|\.cache/|profile/|subprojects/(?!packagefiles)[^/]+/|'
                          r'(?:.*/)?__pycache__/')
@@ -29,8 +27,3 @@ def files_of(root):
 def read(root, paths):
     """Returns the text of each of the files `paths` under `root`."""
     return {path: (root / path).read_text() for path in paths}
-
-
-def sources_of(root):
-    """Returns the text of each C++ file under `root`."""
-    return read(root, (path for path in files_of(root) if rules.is_code(path)))

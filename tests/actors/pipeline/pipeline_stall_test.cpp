@@ -97,6 +97,23 @@ ReducerHandle::behavior_type idle_reducer(ReducerHandle::pointer, int) {
   return {[](const ReducerLinks&) {}, [](const SumsComplete&) {}};
 }
 
+/// While an IdleDevice lives, stage 2 has an IPU that takes a program and never answers.
+class IdleDevice {
+ public:
+  explicit IdleDevice(SmallCast& cast)
+      : device_(cast.system().spawn(RunsOn::workers, idle_device, 0)) {
+    StageLinks links = cast.stage_links(2);
+    links.device = device_;
+    caf::anon_send(cast.actor<StageHandle>(cast.stage_name(2)), std::move(links));
+  }
+  ~IdleDevice() { caf::anon_send_exit(device_, caf::exit_reason::user_shutdown); }
+  IdleDevice(const IdleDevice&) = delete;
+  IdleDevice& operator=(const IdleDevice&) = delete;
+
+ private:
+  const DeviceHandle device_;
+};
+
 void expect_part(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find("; " + part), std::string::npos) << part << "\nis missing in\n" << text;
 }
@@ -260,19 +277,14 @@ TEST(PipelineStall, SaysSinceWhenEachActorWaits) {
       << text;
 }
 
-// An IPU takes a program and never answers.
 TEST(PipelineStall, OfADeviceThatNeverAnswersNamesItAtTheFirstCallOfTheWatchdog) {
   SmallCast cast;
-  const auto device = cast.system().spawn(RunsOn::workers, idle_device, 0);
-  StageLinks links = cast.stage_links(2);
-  links.device = device;
-  caf::anon_send(cast.actor<StageHandle>(cast.stage_name(2)), std::move(links));
+  const IdleDevice device(cast);
   const std::string text = stall(cast);
   expect_part(text, "stage 2 (replica 0, IPU 2) runs forward of micro-batch 0 on IPU 2;");
   EXPECT_EQ(text.find("cycle"), std::string::npos) << text;
   EXPECT_TRUE(same_bits(cast.variables_after_end(), cast.first_variables()));
   EXPECT_TRUE(cast.cast().living->await_end(0)) << "every actor of the engine has ended";
-  caf::anon_send_exit(device, caf::exit_reason::user_shutdown);
 }
 
 // On a busy machine a single call may be late, so that one of several has to end in time.
@@ -281,10 +293,7 @@ TEST(PipelineStall, OfADeviceThatNeverAnswersIsToldWithinASecondOfTheLimit) {
   double shortest = std::numeric_limits<double>::infinity();
   for (int call = 0; call < 20 && shortest > limit_seconds + 1; ++call) {
     SmallCast cast({.stall_seconds = limit_seconds}, {.threads = 2});
-    const auto device = cast.system().spawn(RunsOn::workers, idle_device, 0);
-    StageLinks links = cast.stage_links(2);
-    links.device = device;
-    caf::anon_send(cast.actor<StageHandle>(cast.stage_name(2)), std::move(links));
+    const IdleDevice device(cast);
     const auto begin = std::chrono::steady_clock::now();
     cast.begin_windows(1);
     const std::string text = refusal(Errc::stalled, [&] { cast.finish(); });
@@ -293,7 +302,6 @@ TEST(PipelineStall, OfADeviceThatNeverAnswersIsToldWithinASecondOfTheLimit) {
                 "stage 2 (replica 0, IPU 2) runs forward of micro-batch 0 on IPU 2");
     EXPECT_GE(seconds.count(), limit_seconds);
     shortest = std::min(shortest, seconds.count());
-    caf::anon_send_exit(device, caf::exit_reason::user_shutdown);
   }
   EXPECT_LE(shortest, limit_seconds + 1);
 }
