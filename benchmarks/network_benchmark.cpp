@@ -48,7 +48,8 @@ double measure_machine() {
   return peak;
 }
 
-/// Returns the goal for the multiple of PyTorch's speed, or 0 if there is none.
+/// Returns the goal for the multiple of PyTorch's speed, or 0 if there is none. PyTorch must be
+/// there.
 double wanted_times(const Goal& goal) {
   const bool openblas = pytorch()->description().find("openblas") != std::string::npos;
   return openblas && goal.times_openblas > 0 ? goal.times_openblas : goal.times_pytorch;

@@ -26,17 +26,18 @@ void FeedState::on_step_call(StepCall& message) {
   end = call.first_micro_batch + call.micro_batches;
   begun_end = call.first_micro_batch;
   since_ns = steady_ns();
+  unannounced_bytes = 0;
   for (std::size_t replica = 0; replica < credits.size(); ++replica) feed(replica);
 }
 
 void FeedState::on_credit(const Credit& credit) {
   const auto replica = static_cast<std::size_t>(credit.replica);
   ++credits[replica];
+  unannounced_bytes = 0;
   feed(replica);
 }
 
 void FeedState::feed(std::size_t replica) {
-  copied_bytes = 0;
   for (; credits[replica] > 0 && next[replica] < end && may_send(next[replica]);
        --credits[replica]) {
     send_micro_batch(replica, next[replica]++);
@@ -112,8 +113,8 @@ Tensor FeedState::copied(const Tensor& rows, std::size_t input, std::size_t repl
   const auto ring = static_cast<std::size_t>(setup->live_micro_batches());
   auto& block = copies[input];
   const std::size_t room = bytes * ring * credits.size();
-  copied_bytes += block ? rows.bytes() : room;
-  let_others_work_for(self->context(), copied_bytes);
+  unannounced_bytes += block ? rows.bytes() : room;
+  if (let_others_work_for(self->context(), unannounced_bytes)) unannounced_bytes = 0;
   if (!block) block = allocate_block(room);
   std::byte* place =
       block.get() + bytes * (replica * ring + static_cast<std::size_t>(micro_batch) % ring);

@@ -48,7 +48,8 @@ struct FeedState {
   std::vector<std::int64_t> credits;  // This has the number of credits of each replica.
   std::vector<std::int64_t> next;     // This has, for each replica, the micro-batch to send next.
   std::int64_t since_ns = 0;          // This is when the feed last sent something, or got a call.
-  std::size_t copied_bytes = 0;  // This many bytes were copied since the last wait for a credit.
+  // The handler that runs has copied this many bytes since it has last let other actors work.
+  std::size_t unannounced_bytes = 0;
   // This has, for each input, the memory of copied rows, or null if no rows have been copied yet.
   std::vector<std::shared_ptr<std::byte>> copies;
 };

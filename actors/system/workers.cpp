@@ -54,8 +54,10 @@ void let_others_work(caf::execution_unit* unit) noexcept {
   if (auto* const workers = dynamic_cast<Workers*>(unit)) workers->jobs().wake_another();
 }
 
-void let_others_work_for(caf::execution_unit* unit, std::size_t bytes) noexcept {
-  if (bytes > bytes_of_waking) let_others_work(unit);
+bool let_others_work_for(caf::execution_unit* unit, std::size_t bytes) noexcept {
+  const bool is_long = bytes > bytes_of_waking;
+  if (is_long) let_others_work(unit);
+  return is_long;
 }
 
 void Workers::work() noexcept {

@@ -79,7 +79,7 @@ class Workers final : public caf::execution_unit {
 /// which the handler, or an earlier one, sent mail might wait until the handler is done.
 void let_others_work(caf::execution_unit* unit) noexcept;
 /// Does the same before a handler that `unit` runs copies or clears `bytes` of memory, if that
-/// takes longer than waking a thread.
-void let_others_work_for(caf::execution_unit* unit, std::size_t bytes) noexcept;
+/// takes longer than waking a thread, and returns whether it does.
+bool let_others_work_for(caf::execution_unit* unit, std::size_t bytes) noexcept;
 
 }  // namespace penstock::actors

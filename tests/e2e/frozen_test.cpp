@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/e2e/frozen_body.hpp"
+#include "tests/support/reference_file.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/same_bits.hpp"
 
@@ -137,7 +138,10 @@ TEST(Frozen, SetIsTakenWhenTheTrainingModelIsMade) {
   Optimizer faster = adam();
   faster.set_learning_rate(0.5);
   second.set_optimizer(faster);
+  const Tensor slow = model.weight("layer4.weight");
   second.step(rows(batch * accumulation));
+  EXPECT_GT(relative_difference(model.weight("layer4.weight"), slow), 0.1)
+      << "the new learning rate counts";
   EXPECT_TRUE(same_bits(model.weight("layer1.conv.weight"), kept))
       << "a learning rate unfreezes nothing";
 }

@@ -51,8 +51,13 @@ if missing:
     sys.exit(f'{page_path} does not name {", ".join(missing)}')
 
 
+def defined(path):
+    """Returns the names of the functions that a C++ program defines."""
+    return set(re.findall(r'^[\w:<>]+ (\w+)\(', path.read_text(), re.M))
+
+
 def declared(paths):
-    """Returns the names that C++ sources declare or call: functions, classes and enumerators."""
+    """Returns the names that C++ headers declare: functions, classes and enumerators."""
     code = re.sub('//.*', '', '\n'.join(path.read_text() for path in paths))
     enumerators = ' '.join(re.findall(r'enum class [^{;]*{([^}]*)}', code))
     return set(re.findall(r'\b(\w+)\(', code) + re.findall(r'(?:class|struct) (\w+)', code) +
@@ -60,7 +65,7 @@ def declared(paths):
 
 
 places = {'Penstock': declared(pathlib.Path(headers).glob('*.hpp')),
-          'Function of the program': declared([pathlib.Path(program)])}
+          'Function of the program': defined(pathlib.Path(program))}
 codes = [(title, span) for first, second, title in rows if title in places
          for span in re.findall('`([^`]*)`', first if 'the same names' in second else second)]
 unknown = sorted({name for title, span in codes for name in re.findall(r'[A-Za-z]\w*', span)

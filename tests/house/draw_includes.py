@@ -17,7 +17,8 @@ def floors_of(edges):
     while left:
         floor = sorted(folder for folder in left if not left & set(edges.get(folder, ())))
         if not floor:
-            raise ValueError('these folders include each other: ' + ', '.join(sorted(left)))
+            raise ValueError('these folders include each other, or stand above some that do: ' +
+                             ', '.join(sorted(left)))
         floors.append(floor)
         left -= set(floor)
     return floors

@@ -10,8 +10,8 @@
 namespace penstock::testing {
 
 /// Adds a layer of images to x [N,C,H,W] and returns its result, which are images of any size. The
-/// parameters of the layer are called `name`. `is_first` says whether it is the network's first
-/// layer.
+/// parameters of the layer are called `name`. `is_first` says whether no layer before it has a
+/// name.
 Value draw_image_layer(Model& model, Draws& draws, const std::string& name, Value x, bool is_first);
 
 /// Adds a layer of sequences to x [N,T,C] and returns its result [N,T,D]. The parameters of the
