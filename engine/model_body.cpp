@@ -18,13 +18,16 @@ namespace penstock {
 
 namespace {
 
+bool keeps_state(const graph::Node& node) {
+  return node.op->keeps_state;
+}
+
 /// Checks that a model whose layers keep state between calls is not trained, and computes one
 /// sample a call, by one plan, on IPUs of one replica.
 /// @throws Error unsupported, which names such a layer.
 void check_state(const Model& model, const Options& options, bool training) {
   const auto& nodes = ModelAccess::graph(model).nodes;
-  const auto keeps =
-      std::ranges::find_if(nodes, [](const graph::Node& node) { return node.op->keeps_state; });
+  const auto keeps = std::ranges::find_if(nodes, keeps_state);
   if (keeps == nodes.end()) return;
   const std::string layer = graph::to_string(*keeps);
   if (training)
@@ -46,6 +49,24 @@ void check_state(const Model& model, const Options& options, bool training) {
                     " and replication_factor " + std::to_string(replicas));
 }
 
+/// Checks that the layers of `model` take micro-batches of any number of samples. A layer that adds
+/// a parameter of shape [2,3] to x [N,3], for example, takes one sample, and two of them, but would
+/// mistake the parameter's axis 0 for the samples.
+/// @throws Error as graph::append(), whose text then names the model and the number of samples.
+void check_sample_axis(const Model& model) {
+  const graph::Graph& graph = ModelAccess::graph(model);
+  if (std::ranges::any_of(graph.nodes, keeps_state)) return;  // Such a model takes one sample.
+  // No axis 0 of a parameter has both of these sizes.
+  for (const std::int64_t samples : {2, 3}) try {
+      graph::with_batch(graph, samples);
+    } catch (const Error& error) {
+      throw Error(
+          error.code(),
+          "model " + quoted_text(graph.name) + ": with " + std::to_string(samples) +
+              " samples in a micro-batch, which axis 0 of each value counts: " + error.what());
+    }
+}
+
 /// Checks that the layers of a model take the shortest length that its dynamic axes may have.
 void check_lengths(const Model& model, const Options& options) {
   if (!options.static_shapes) expect_shortest_length(ModelAccess::graph(model));
@@ -63,8 +84,8 @@ DynamicLength lengths_of(const RunningModel& model, const Options& options) {
 ModelBody::ModelBody(const Model& model, const Options& options, const Optimizer* optimizer,
                      const Objective& objective)
     : calls_(ModelAccess::calls(model)),
-      options_((check_state(model, options, optimizer != nullptr), check_lengths(model, options),
-                options)),
+      options_((check_state(model, options, optimizer != nullptr), check_sample_axis(model),
+                check_lengths(model, options), options)),
       running_(model, options, optimizer, objective),
       dynamic_(lengths_of(running_, options_)) {}
 

@@ -1,6 +1,7 @@
 #include "engine/model/layer.hpp"
 #include "graph/ops/arithmetic/arithmetic.hpp"
 #include "graph/ops/movement/rearrange.hpp"
+#include "graph/ops/rules/expect.hpp"
 #include "graph/values/text.hpp"
 
 namespace penstock {
@@ -14,7 +15,7 @@ Layer::Layer(NetworkBuilder& network, const graph::Op& op, const std::string& na
       inputs_{x},
       shape_(network.graph().type(inputs_.front()).shape),
       draft_(network) {
-  network.expect_new_layer(op, name);
+  network.expect_new_layer(op.name, name);
   // The check comes before the parameters, because their shapes and initial values depend on the
   // shape of x.
   expect(shape_.elements() > 0, "expected x with at least one element, got " + to_string(shape_));
@@ -30,13 +31,13 @@ void Layer::expect_positive(const std::string& what, std::int64_t number) const 
 }
 
 void Layer::expect_rank(std::size_t rank) const {
-  expect(shape_.rank() == rank,
-         "expected x of rank " + std::to_string(rank) + ", got " + to_string(shape_));
+  expect(shape_.rank() == rank, "expected x of rank " + std::to_string(rank) + ", got " +
+                                    to_string(shape_) + std::string(graph::rank_remedy));
 }
 
 void Layer::expect_rank_from(std::size_t rank) const {
-  expect(shape_.rank() >= rank,
-         "expected x of rank " + std::to_string(rank) + " or more, got " + to_string(shape_));
+  expect(shape_.rank() >= rank, "expected x of rank " + std::to_string(rank) + " or more, got " +
+                                    to_string(shape_) + std::string(graph::rank_remedy));
 }
 
 void Layer::parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,

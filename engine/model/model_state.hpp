@@ -14,6 +14,7 @@
 
 #include "engine/log/log.hpp"
 #include "engine/model/layer.hpp"
+#include "engine/model/layer_errors.hpp"
 #include "engine/model/model_calls.hpp"
 #include "engine/model/network_builder.hpp"
 #include "engine/model/parameter_store.hpp"
@@ -57,10 +58,28 @@ struct ModelState : std::enable_shared_from_this<ModelState> {
     });
   }
 
-  /// Appends a node without parameters, as a call of the model. `attributes` returns the op's
-  /// attributes.
+  /// Runs `action` as calling() does, for a call that adds a layer of the kind `layer`, a literal.
+  /// `name` is the layer's name, if it has one. The text of an Error of `action` begins with both.
+  auto adding(std::string_view layer, const std::string& name, const auto& action) {
+    return calling(layer, [&](ModelState& kept) {
+      try {
+        return action(kept);
+      } catch (const Error& error) {
+        rethrow_of_layer(error, layer, name);
+      }
+    });
+  }
+  auto adding(std::string_view layer, const auto& action) { return adding(layer, {}, action); }
+
+  /// Appends a node without parameters, as the call `layer` of the model. `attributes` returns the
+  /// op's attributes.
+  Value add(std::string_view layer, const graph::Op& op, std::initializer_list<Value> inputs,
+            const auto& attributes) {
+    return adding(layer, [&](ModelState& impl) { return impl.apply(op, inputs, attributes()); });
+  }
+  /// Does what the first add() does, as a call that has the name of the op.
   Value add(const graph::Op& op, std::initializer_list<Value> inputs, const auto& attributes) {
-    return calling(op.name, [&](ModelState& impl) { return impl.apply(op, inputs, attributes()); });
+    return add(op.name, op, inputs, attributes);
   }
   Value add(const graph::Op& op, std::initializer_list<Value> inputs) {
     return add(op, inputs, [] { return graph::Attributes(); });

@@ -100,6 +100,9 @@ void NetworkBuilder::dynamic_axis(graph::ValueId value, std::int64_t axis, std::
 
 graph::ValueId NetworkBuilder::variable(const std::string& name, const Shape& shape,
                                         const Initializer& initializer, graph::ValueKind kind) {
+  if (kind == graph::ValueKind::parameter)
+    if (const graph::ValueId shared = shared_parameter(name, shape); shared != graph::none)
+      return shared;
   expect_new(names_.has_variable(graph_, name), "parameter", name);
   Draft draft(*this);
   const auto id = static_cast<graph::ValueId>(graph_.values.size());
@@ -159,8 +162,8 @@ std::string NetworkBuilder::described(graph::ValueId value) const {
                                  : graph::to_string(graph_.node(producer));
 }
 
-void NetworkBuilder::expect_new_layer(const graph::Op& op, const std::string& name) {
-  expect_new(names_.has_node(graph_, name), op.name, name);
+void NetworkBuilder::expect_new_layer(std::string_view kind, const std::string& name) {
+  expect_new(names_.has_node(graph_, name), kind, name);
 }
 
 int NetworkBuilder::open_block(const std::string& name, int ipu) {
@@ -183,7 +186,9 @@ int NetworkBuilder::open_numbered_block() {
 
 int NetworkBuilder::open_stage(int number) {
   const std::string subject = "pipeline_stage " + std::to_string(number);
-  if (number < 0) refuse(Errc::invalid_topology, subject + ": expected a number of 0 or more");
+  if (number < 0)
+    refuse(Errc::invalid_topology,
+           subject + ": expected a stage of 0 or more, got " + std::to_string(number));
   expect_stages_not_set(subject);
   expect_no_scope(subject);
   open_.reserve(open_.size() + 1);

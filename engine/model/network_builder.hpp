@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/model/network_names.hpp"
+#include "engine/model/shared_names.hpp"
 #include "graph/ir/graph.hpp"
 #include "graph/ir/op.hpp"
 #include "penstock/error.hpp"
@@ -38,9 +39,17 @@ class NetworkBuilder {
   /// @throws Error invalid_argument if `value` is no input, or has such an axis already; if there
   /// is no such axis, or it is the batch; or for sizes that are out of range.
   void dynamic_axis(graph::ValueId value, std::int64_t axis, std::int64_t shortest);
-  /// Adds a parameter or buffer of type f32.
+  /// Adds a parameter or buffer of type f32. If share() has said that a parameter of this name is
+  /// another layer's, returns that one. @throws Error shape_mismatch if there is no such parameter,
+  /// or if it has another shape.
   graph::ValueId variable(const std::string& name, const Shape& shape,
                           const Initializer& initializer, graph::ValueKind kind);
+  /// Returns the parameter called `name`, or the one that takes its place. @throws Error
+  /// invalid_argument if there is none.
+  graph::ValueId parameter(const std::string& name) const;
+  /// Says that the layer `layer`, which has no parameters yet, gets those of the layer `source`.
+  /// See Layers::share_parameters(). @throws Error invalid_argument.
+  void share(const std::string& layer, const std::string& source);
   /// Adds a node of the innermost open block, and returns its first output. If `name` is empty, the
   /// node gets a name that is not in use. Inputs of u8 and i32 at Op::index_inputs are widened to
   /// i64 by nodes of their own.
@@ -62,8 +71,9 @@ class NetworkBuilder {
   /// Marks the value as a checkpoint, which a stage keeps even if it recomputes.
   void checkpoint(graph::ValueId value) { graph_.value(value).checkpoint = true; }
 
-  /// Checks that a new layer may be called `name`. @throws Error invalid_model if it must not.
-  void expect_new_layer(const graph::Op& op, const std::string& name);
+  /// Checks that a new layer of the kind `kind` may be called `name`. @throws Error invalid_model
+  /// if it must not.
+  void expect_new_layer(std::string_view kind, const std::string& name);
 
   /// Opens the scope of a block, inside the scopes that are open already. Returns the scope's
   /// number, by which close_block() closes it. An `ipu` of -1 stands for any IPU.
@@ -134,6 +144,13 @@ class NetworkBuilder {
 
   /// Gives a serial number to each value that has none yet.
   void number_values();
+  /// Returns the parameter that takes the place of the parameter `name`, or `none`. @throws Error
+  /// as variable().
+  graph::ValueId shared_parameter(const std::string& name, const Shape& shape) const;
+  /// Returns the parameter called `name`, or `none`.
+  graph::ValueId find_parameter(const std::string& name) const;
+  /// Returns the names of all parameters.
+  std::vector<std::string_view> parameter_names() const;
   [[noreturn]] void refuse(Errc code, const std::string& text) const;
   std::string described(graph::ValueId value) const;
   void expect_new(bool used, std::string_view kind, const std::string& name) const;
@@ -172,6 +189,7 @@ class NetworkBuilder {
 
   graph::Graph graph_;
   NetworkNames names_;                  // `names_` has the names of graph_.
+  SharedNames shared_;                  // `shared_` says which layers have others' parameters.
   std::vector<std::uint64_t> serials_;  // `serials_` has a serial number for each value.
   std::uint64_t last_serial_ = 0;
   std::vector<Scope> open_;
@@ -193,6 +211,8 @@ class NetworkBuilder {
 struct NetworkBuilder::State {
   std::size_t values, nodes, variables, inputs, outputs;
   graph::ValueId loss;
+  std::vector<graph::DynamicAxis> dynamic_axes;
+  SharedNames shared;
   std::vector<bool> checkpoints;  ///< `checkpoints` says for each value whether it is a checkpoint.
   std::vector<bool> frozen;       ///< `frozen` says for each variable whether it is frozen.
   std::vector<graph::Block> blocks;

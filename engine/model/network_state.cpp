@@ -19,6 +19,8 @@ NetworkBuilder::State NetworkBuilder::state() const {
           .inputs = graph_.inputs.size(),
           .outputs = graph_.outputs.size(),
           .loss = graph_.loss,
+          .dynamic_axes = graph_.dynamic_axes,
+          .shared = shared_,
           .checkpoints = std::move(checkpoints),
           .frozen = std::move(frozen),
           .blocks = graph_.blocks,
@@ -42,6 +44,8 @@ void NetworkBuilder::restore(State&& before) noexcept {
   graph_.inputs.resize(before.inputs);
   graph_.outputs.resize(before.outputs);
   graph_.loss = before.loss;
+  graph_.dynamic_axes = std::move(before.dynamic_axes);
+  shared_ = std::move(before.shared);
   for (std::size_t value = 0; value < before.values; ++value)
     graph_.values[value].checkpoint = before.checkpoints[value];
   for (std::size_t variable = 0; variable < before.variables; ++variable)

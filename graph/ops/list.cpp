@@ -18,6 +18,7 @@
 #include "graph/ops/arithmetic/linear.hpp"
 #include "graph/ops/arithmetic/logsumexp.hpp"
 #include "graph/ops/arithmetic/matmul.hpp"
+#include "graph/ops/arithmetic/power.hpp"
 #include "graph/ops/arithmetic/prod.hpp"
 #include "graph/ops/arithmetic/reductions.hpp"
 #include "graph/ops/arithmetic/sums.hpp"
@@ -50,6 +51,7 @@
 #include "graph/ops/movement/index_select.hpp"
 #include "graph/ops/movement/rearrange.hpp"
 #include "graph/ops/movement/slices.hpp"
+#include "graph/ops/movement/squeeze.hpp"
 #include "graph/ops/movement/triangles.hpp"
 #include "graph/ops/norms/batch_norm.hpp"
 #include "graph/ops/norms/batch_norm_inference.hpp"
@@ -234,6 +236,7 @@ constexpr std::array ops{
     &poisson_nll_loss_gradient,
     &poisson_nll_loss_target_gradient,
     &pow,
+    &power,
     &prelu,
     &prelu_input_gradient,
     &prelu_weight_gradient,
@@ -276,6 +279,7 @@ constexpr std::array ops{
     &softsign_gradient,
     &sort,
     &sqrt,
+    &squeeze,
     &stop_gradient,
     &sub,
     &sum,
@@ -291,6 +295,7 @@ constexpr std::array ops{
     &triplet_margin_loss,
     &triplet_margin_loss_gradient,
     &triu,
+    &unsqueeze,
     &untracked_batch_norm,
     &vector_norm,
     &where,

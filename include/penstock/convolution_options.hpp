@@ -76,6 +76,24 @@ struct ConvTranspose2dOptions {
   bool bias = true;  ///< `bias` says whether the layer has a parameter NAME.bias.
 };
 
+/// ConvTranspose3dOptions are the options of Model::conv_transpose3d(), which are those of
+/// torch.nn.ConvTranspose3d.
+struct ConvTranspose3dOptions {
+  std::int64_t out_channels = 0;  ///< The result has this many channels, 1 or more.
+  Size3d kernel = 0;              ///< The kernel has this many slices, rows and columns.
+  Size3d stride = 1;  ///< Elements of x are this many slices, rows and columns apart in the result.
+  /// This many slices, rows and columns of the result are taken away at each end.
+  Size3d padding = 0;
+  /// This many slices, rows and columns are added at the end of the result. They are fewer than the
+  /// stride.
+  Size3d output_padding = 0;
+  /// The elements of the kernel are this many slices, rows and columns apart.
+  Size3d dilation = 1;
+  /// The channels are divided into this many groups, and each group is convolved by itself.
+  std::int64_t groups = 1;
+  bool bias = true;  ///< `bias` says whether the layer has a parameter NAME.bias.
+};
+
 /// ConvTranspose1dOptions are the options of Model::conv_transpose1d(), which are those of
 /// torch.nn.ConvTranspose1d.
 struct ConvTranspose1dOptions {

@@ -43,6 +43,21 @@ class Layers : public SpatialLayers {
   /// the stage of the first use keeps the parameter, and the other stages have copies.
   /// @throws Error invalid_argument if there is no parameter of that name.
   Value parameter(const std::string& name) const;
+  /// Gives the layer `layer`, which is still to be added, the parameters of the layer `source`,
+  /// which is there already: weights may be shared by layers of any kind. The names also stand for
+  /// all layers whose names begin with them and a dot, so that
+  ///
+  ///     Value a = branch(model, "left", x);
+  ///     model.share_parameters("right", "left");
+  ///     Value b = branch(model, "right", y);
+  ///
+  /// applies one network to x and y. The parameters keep the names that they have from `source`;
+  /// those of `layer` do not exist. Each layer has buffers of its own, such as the running
+  /// statistics of a batch norm. If layers of several stages share a parameter, the stage of the
+  /// first use keeps it, and the other stages have copies. A layer of `layer` that lacks a
+  /// parameter, or has it in another shape, is refused with Error shape_mismatch.
+  /// @throws Error invalid_argument if `source` has no parameters, or if `layer` has some already.
+  void share_parameters(const std::string& layer, const std::string& source);
   /// Normalizes x over groups of channels. The layer has the parameters NAME.weight [C] and
   /// NAME.bias [C], unless `affine` is false.
   Value group_norm(const std::string& name, Value x, std::int64_t groups, double eps = 1e-5,

@@ -47,6 +47,22 @@ struct LpPool2dOptions {
   bool ceil_mode = false;
 };
 
+/// LpPool1dOptions are the options of Model::lp_pool1d(), which are those of torch.nn.LPPool1d.
+struct LpPool1dOptions {
+  std::int64_t kernel = 2;  ///< A window has this many elements.
+  /// Windows are this many elements apart; 0 stands for the size of the kernel.
+  std::int64_t stride = 0;
+  bool ceil_mode = false;  ///< See LpPool2dOptions::ceil_mode.
+};
+
+/// LpPool3dOptions are the options of Model::lp_pool3d(), which are those of torch.nn.LPPool3d.
+struct LpPool3dOptions {
+  Size3d kernel = 2;  ///< A window has this many slices, rows and columns.
+  /// Windows are this many slices, rows and columns apart; 0 stands for the size of the kernel.
+  Size3d stride = 0;
+  bool ceil_mode = false;  ///< See LpPool2dOptions::ceil_mode.
+};
+
 /// MaxPool1dOptions are the options of Model::max_pool1d(), which are those of torch.nn.MaxPool1d.
 struct MaxPool1dOptions {
   std::int64_t kernel = 2;  ///< A window has this many elements.

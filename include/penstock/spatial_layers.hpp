@@ -43,6 +43,17 @@ class SpatialLayers : public Activations {
   /// bias [O], if there is one. `options` say nothing of out_channels, kernel and bias.
   Value conv_transpose2d(Value x, Value weight, Value bias = {},
                          const ConvTranspose2dOptions& options = {});
+  /// Adds a transposed convolution, which enlarges volumes: x [N,C,D,H,W] ->
+  /// [N,out_channels,D',H',W']. The layer has the parameters NAME.weight
+  /// [C,out_channels/groups,kd,kh,kw] and NAME.bias [out_channels]. It is computed as a convolution
+  /// of x with zeros between its elements, so that a stride s takes s³ times the work of an x
+  /// without them.
+  Value conv_transpose3d(const std::string& name, Value x, const ConvTranspose3dOptions& options);
+  /// Adds a transposed convolution over volumes with the weight of another layer,
+  /// [C,O/groups,kd,kh,kw], and its bias [O], if there is one. `options` say nothing of
+  /// out_channels, kernel and bias.
+  Value conv_transpose3d(Value x, Value weight, Value bias = {},
+                         const ConvTranspose3dOptions& options = {});
   /// Adds a transposed convolution, which lengthens sequences: x [N,C,L] -> [N,out_channels,L'].
   /// The layer has the parameters NAME.weight [C,out_channels/groups,k] and NAME.bias
   /// [out_channels].
@@ -66,6 +77,10 @@ class SpatialLayers : public Activations {
   /// Returns the p-th root of the sum of x^p over each window, where p is `norm`, which is above 0:
   /// x [N,C,H,W] -> [N,C,H',W']. A sum that is not above 0 gives 0.
   Value lp_pool2d(Value x, double norm, const LpPool2dOptions& options = {});
+  /// Does to sequences what lp_pool2d() does to images: x [N,C,L] -> [N,C,L'].
+  Value lp_pool1d(Value x, double norm, const LpPool1dOptions& options = {});
+  /// Does to volumes what lp_pool2d() does to images: x [N,C,D,H,W] -> [N,C,D',H',W'].
+  Value lp_pool3d(Value x, double norm, const LpPool3dOptions& options = {});
   /// Divides an image into `size` windows of about the same size, which may overlap by a pixel, and
   /// returns the mean of each: x [N,C,H,W] -> [N,C,size.rows,size.columns].
   Value adaptive_avg_pool2d(Value x, Size2d size);

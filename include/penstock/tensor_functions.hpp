@@ -27,12 +27,24 @@ class TensorFunctions : public TensorShapes {
   /// Returns the larger of a and b, and does in all else what minimum() does.
   Value maximum(Value a, Value b);
   /// Returns 1 where a and b are equal, and 0 elsewhere, as f32. Shapes broadcast as in NumPy. No
-  /// comparison has a gradient.
+  /// comparison has a gradient, and each of them also takes a number in the place of b.
   Value equal(Value a, Value b);
+  Value equal(Value a, double b);
+  /// Returns 1 where a and b differ, or where one of them is NaN, and 0 elsewhere; see equal().
+  Value not_equal(Value a, Value b);
+  Value not_equal(Value a, double b);
   /// Returns 1 where a is less than b, and 0 elsewhere; see equal().
   Value less(Value a, Value b);
-  /// Returns 1 where a is not above b, and 0 elsewhere; see equal().
+  Value less(Value a, double b);
+  /// Returns 1 where a is less than b or equal to it, and 0 elsewhere; see equal().
   Value less_equal(Value a, Value b);
+  Value less_equal(Value a, double b);
+  /// Returns 1 where a is greater than b, and 0 elsewhere; see equal().
+  Value greater(Value a, Value b);
+  Value greater(Value a, double b);
+  /// Returns 1 where a is greater than b or equal to it, and 0 elsewhere; see equal().
+  Value greater_equal(Value a, Value b);
+  Value greater_equal(Value a, double b);
   /// Returns a where `condition`, f32, is not 0, and b elsewhere. Shapes broadcast as in NumPy. The
   /// condition has no gradient.
   Value where(Value condition, Value a, Value b);
@@ -55,6 +67,10 @@ class TensorFunctions : public TensorShapes {
   Value square(Value x);
   /// Returns x to the power `exponent`. A negative x has one only if the exponent is an integer.
   Value pow(Value x, double exponent);
+  /// Returns x to the power `exponent`, element by element. Shapes broadcast as in NumPy. As in
+  /// PyTorch, the gradient of x is 0 where the exponent is 0, and that of the exponent is 0 where x
+  /// is 0 and the exponent is not negative.
+  Value pow(Value x, Value exponent);
   /// Returns sin(x).
   Value sin(Value x);
   /// Returns cos(x).

@@ -18,10 +18,10 @@ struct Sorted {
 };
 
 /// TensorShapes are the methods of Model that move elements, and those that find elements. Elements
-/// that are moved have any type, but f32 for tril(), triu() and scatter_add(). Axis 0 counts the
-/// samples of a micro-batch, and a negative axis counts from the end. Only transpose(), concat()
-/// and slice() may work along axis 0; the other methods refuse it, because what they return for a
-/// sample may not depend on the samples beside it.
+/// that are moved have any type, but scatter_add() takes no bools. Axis 0 counts the samples of a
+/// micro-batch, and a negative axis counts from the end. Only transpose(), concat() and slice() may
+/// work along axis 0; the other methods refuse it, because what they return for a sample may not
+/// depend on the samples beside it.
 class TensorShapes {
  public:
   /// Returns all dimensions but the first joined into one: [N,...] -> [N,K].

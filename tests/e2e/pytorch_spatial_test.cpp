@@ -132,6 +132,22 @@ const Row convolutions[] = {
      [](Model& m, Value x) {
        return m.conv_transpose1d("layer", x, {.out_channels = 3, .kernel = 2, .bias = false});
      }},
+    {"conv_transpose3d",
+     [](Model& m, Value x) {
+       return m.conv_transpose3d("layer", x,
+                                 {.out_channels = 4,
+                                  .kernel = {2, 3, 2},
+                                  .stride = {2, 3, 1},
+                                  .padding = {0, 3, 1},
+                                  .output_padding = {1, 2, 0},
+                                  .dilation = {2, 1, 1},
+                                  .groups = 2});
+     }},
+    {"conv_transpose3d_no_bias",
+     [](Model& m, Value x) {
+       return m.conv_transpose3d("layer", x,
+                                 {.out_channels = 3, .kernel = 2, .stride = 2, .bias = false});
+     }},
 };
 
 const Row poolings[] = {
@@ -171,6 +187,29 @@ const Row poolings[] = {
     {"adaptive_max_pool3d",
      [](Model& m, Value x) {
        return m.adaptive_max_pool3d(x, {5, 2, 3});
+     }},
+};
+
+const Row powers_and_norms[] = {
+    {"lp_pool1d",
+     [](Model& m, Value x) {
+       return m.lp_pool1d(x, 2, {.kernel = 4, .stride = 2, .ceil_mode = true});
+     }},
+    {"lp_pool2d",
+     [](Model& m, Value x) {
+       return m.lp_pool2d(x, 4, {.kernel = {2, 3}, .stride = 2});
+     }},
+    {"lp_pool2d_ceil",
+     [](Model& m, Value x) {
+       return m.lp_pool2d(x, 2, {.kernel = 4, .stride = 3, .ceil_mode = true});
+     }},
+    {"lp_pool3d",
+     [](Model& m, Value x) { return m.lp_pool3d(x, 2, {.kernel = 2, .ceil_mode = true}); }},
+    {"batch_norm3d",
+     [](Model& m, Value x) { return m.batch_norm3d("layer", x, {.track_running_stats = false}); }},
+    {"weight_norm_of_columns",
+     [](Model& m, Value x) {
+       return m.linear(x, m.weight_norm("layer", {3, 9}, 1));
      }},
 };
 
@@ -273,13 +312,15 @@ std::string name_of(const ::testing::TestParamInfo<Row>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Convolutions, SpatialLayers, ::testing::ValuesIn(convolutions), name_of);
 INSTANTIATE_TEST_SUITE_P(Poolings, SpatialLayers, ::testing::ValuesIn(poolings), name_of);
+INSTANTIATE_TEST_SUITE_P(PowersAndNorms, SpatialLayers, ::testing::ValuesIn(powers_and_norms),
+                         name_of);
 INSTANTIATE_TEST_SUITE_P(Interpolations, SpatialLayers, ::testing::ValuesIn(interpolations),
                          name_of);
 
 TEST(SpatialReference, HasNoCaseThatIsNotCompared) {
   std::set<std::string> compared, stored;
   for (const std::span<const Row> rows :
-       {std::span<const Row>(convolutions), {poolings}, {interpolations}})
+       {std::span<const Row>(convolutions), {poolings}, {powers_and_norms}, {interpolations}})
     for (const Row& row : rows) compared.insert(row.name);
   for (const auto& [name, tensor] : reference().tensors)
     stored.insert(name.substr(0, name.find('.')));

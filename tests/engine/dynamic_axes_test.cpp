@@ -10,6 +10,7 @@
 
 #include "penstock/fit.hpp"
 #include "penstock/inference_model.hpp"
+#include "penstock/sequential.hpp"
 #include "penstock/training_model.hpp"
 #include "tests/engine/same_weights.hpp"
 #include "tests/support/random_tensor.hpp"
@@ -196,6 +197,51 @@ TEST(DynamicAxes, AreTheLengthByWhichAVarianceIsDivided) {
               [] { InferenceModel(variances(longest, 1), {.batch_size = 1}); }),
       "model \"variances\": with dynamic axes of the length 1: mean \"mean_2\": expected more "
       "than 1 element along the axes, got x [1,1,2]");
+}
+
+/// Returns a network of layers that cut, join and go along axes behind the dynamic one.
+Model of_many_layers(std::int64_t length, std::int64_t shortest = 0) {
+  Model model("many layers", 2);
+  const Value x = model.input("x", {length, 4});
+  if (shortest > 0) model.dynamic_axis(x, 1, shortest);
+  const Value states = model.lstm("lstm", x, {.hidden_size = 4}).output;
+  const Value sums = model.cumsum(model.softmax(x, 1), 1);
+  const std::vector<Value> parts =
+      model.unbind(model.stack({states, sums, model.layer_norm("norm", x)}, 2), 2);
+  const Value channels = model.transpose(parts[0] + parts[1] * parts[2], {0, 2, 1});
+  const Value waves =
+      model.conv1d("conv", channels, {.out_channels = 3, .kernel = 3, .padding = 1});
+  const Value rows = model.squeeze(model.unsqueeze(waves, 1), 1);
+  model.output("rows", rows);
+  model.loss(model.identity_loss(model.square(model.amax(rows, {2}))));
+  return model;
+}
+
+TEST(DynamicAxes, AreTakenByLayersThatCutAndJoinOtherAxes) {
+  const Sgd none{.learning_rate = 0};
+  TrainingModel dynamic(of_many_layers(longest, 1), {.batch_size = 2}, none);
+  for (const std::int64_t length : {std::int64_t{1}, std::int64_t{4}, longest}) {
+    TrainingModel fixed(of_many_layers(length), {.batch_size = 2}, none);
+    const Tensor x = uniform({2, length, 4}, 3);
+    const StepResult result = dynamic.step({x}), expected = fixed.step({x});
+    EXPECT_EQ(result.mean_loss, expected.mean_loss) << length;
+    EXPECT_TRUE(same_bits(result.output("rows"), expected.output("rows"))) << length;
+  }
+}
+
+TEST(DynamicAxes, AreTakenBackWithTheLayersOfAChain) {
+  Model model;
+  const Value x = model.input("x", {4});
+  Sequential chain(model, x);
+  const auto failing = [](Model& inside, Value) -> Value {
+    inside.dynamic_axis(inside.input("more", {5}), 1);
+    throw 1;
+  };
+  EXPECT_THROW(chain.add(failing), int);
+  model.output("y", model.relu(x));
+  InferenceModel inference(model, {.batch_size = 1});
+  const Tensor ones = uniform({1, 4}, 1);
+  EXPECT_EQ(inference.run({ones}).output("y").shape(), (Shape{1, 4}));
 }
 
 TEST(DynamicAxes, RefuseLayersThatWereAddedForOneSize) {

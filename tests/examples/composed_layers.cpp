@@ -92,12 +92,6 @@ Value fold(Model& model, const std::string& name, Value x, std::int64_t channels
   return model.conv_transpose2d(windows, weight, {}, options);
 }
 
-/// Computes torch.nn.LPPool1d(norm, kernel): x [N,C,L] -> [N,C,L'].
-Value lp_pool1d(Model& model, Value x, double norm, std::int64_t kernel) {
-  const Value rows = model.unsqueeze(x, 2);
-  return model.squeeze(model.lp_pool2d(rows, norm, {.kernel = {1, kernel}}), 2);
-}
-
 /// Computes torch.nn.EmbeddingBag(rows, width), whose mode is "mean", for bags of one size:
 /// ids [N,T] -> [N,width].
 Value embedding_bag(Model& model, const std::string& name, Value ids, std::int64_t rows,
@@ -128,7 +122,6 @@ Model network() {
   model.output("folded", fold(model, "fold", windows, channels, 2, 3, {.stride = 2, .padding = 1}));
   const Value near = unfold(model, "near", image, channels, 2);
   model.output("summed", fold(model, "sum", near, channels, 2, side - 1));
-  model.output("pooled", lp_pool1d(model, model.reshape(image, {channels, pixels}), 3, 4));
   model.output("bag", embedding_bag(model, "bag", ids, 5, 3));
   return model;
 }
@@ -275,11 +268,6 @@ void check_images(Check& check) {
     const std::int64_t row = i / side % side, column = i % side;
     const int windows = (row % (side - 1) ? 2 : 1) * (column % (side - 1) ? 2 : 1);
     return windows * image_at(n, i / pixels, i % pixels);
-  });
-  check.compare("pooled", channels * 4, [](std::size_t n, std::int64_t i) {
-    double sum = 0;
-    for (std::int64_t k = 0; k < 4; ++k) sum += std::pow(image_at(n, i / 4, i % 4 * 4 + k), 3);
-    return sum > 0 ? std::cbrt(sum) : 0;
   });
 }
 

@@ -15,38 +15,25 @@ namespace {
 
 constexpr std::int64_t size = 12, shapes = 6, features = 8;
 
-/// An Embedder maps images to features. Its first use makes the weights, and the others share them.
-class Embedder {
- public:
-  explicit Embedder(Model& model) : model_(model) {}
-
-  Value operator()(Value image) {
-    Value x = model_.relu(conv("conv1", image, 8));
-    x = model_.relu(conv("conv2", model_.max_pool2d(x), 16));
-    x = model_.flatten(model_.max_pool2d(x));
-    x = first_ ? model_.linear("out", x, features)
-               : model_.linear(x, model_.parameter("out.weight"), model_.parameter("out.bias"));
-    first_ = false;
-    return x;
-  }
-
- private:
-  Value conv(const std::string& name, Value x, std::int64_t outputs) {
-    if (first_) return model_.conv2d(name, x, {.out_channels = outputs, .kernel = 3, .padding = 1});
-    return model_.conv2d(x, model_.parameter(name + ".weight"), model_.parameter(name + ".bias"),
-                         {.padding = 1});
-  }
-
-  Model& model_;
-  bool first_ = true;
-};
+/// Maps an image to features. The names of the layers begin with `branch`.
+Value embed(Model& model, const std::string& branch, Value image) {
+  const auto conv = [&](const std::string& name, Value x, std::int64_t outputs) {
+    const Conv2dOptions options{.out_channels = outputs, .kernel = 3, .padding = 1};
+    return model.relu(model.conv2d(branch + "." + name, x, options));
+  };
+  Value x = conv("conv1", image, 8);
+  x = conv("conv2", model.max_pool2d(x), 16);
+  x = model.flatten(model.max_pool2d(x));
+  return model.linear(branch + ".out", x, features);
+}
 
 Model network() {
   Model model("siamese", 2);
-  Embedder embed(model);
-  const Value anchor = embed(model.input("anchor", {1, size, size}));
-  const Value near = embed(model.input("near", {1, size, size}));
-  const Value far = embed(model.input("far", {1, size, size}));
+  const Value anchor = embed(model, "anchor", model.input("anchor", {1, size, size}));
+  model.share_parameters("near", "anchor");
+  const Value near = embed(model, "near", model.input("near", {1, size, size}));
+  model.share_parameters("far", "anchor");
+  const Value far = embed(model, "far", model.input("far", {1, size, size}));
   model.output("anchor features", anchor);
   model.output("near features", near);
   model.output("far features", far);

@@ -218,6 +218,18 @@ def power(draws):
                 {'exponent': exponent}, amplification=1)
 
 
+def power_of_values(draws):
+    shape = list(draws.any_shape())
+    other = [n if draws.below(3) else 1 for n in shape][draws.below(len(shape)):]
+    pair = [shape, other] if draws.coin() else [other, shape]
+    a, b = 10 ** draws.uniform(pair[0], -1, 1), draws.uniform(pair[1], -3, 3)
+    if draws.coin():
+        a, b = a * draws.signs(pair[0]), numpy.rint(b)
+    return Case('power', {'a': a.astype('float32'), 'b': b.astype('float32')},
+                lambda t: {'out': torch.pow(t['a'], t['b'])},
+                gradients=['a'] if (a < 0).any() else ['a', 'b'], amplification=2)
+
+
 def clamp(draws):
     x = draws.tensor(draws.any_shape(), 'ties' if draws.sharp else 'normal')
     low = draws.one_of([-1.0, -0.5, 0.0])
@@ -795,6 +807,19 @@ def sort(draws):
                 results=('out', 'taken'), gradients=['x'], sharp=draws.sharp)
 
 
+def axis_of_one(draws):
+    """Draws the taking away and the adding of an axis of one element."""
+    shape = draws.shape(1 + draws.below(3))
+    axis = draws.below(len(shape) + 1)
+    name = draws.one_of(['squeeze', 'unsqueeze'])
+    if name == 'squeeze':
+        shape = shape[:axis] + (1,) + shape[axis:]
+    rank = len(shape) if name == 'squeeze' else len(shape) + 1
+    given = axis - rank * draws.below(2)
+    return Case(name, {'x': draws.tensor(shape)},
+                lambda t: {'out': getattr(torch, name)(t['x'], axis)}, {'axis': given})
+
+
 def triangle(draws):
     name = draws.one_of(['tril', 'triu'])
     diagonal = draws.below(9) - 4
@@ -930,10 +955,10 @@ def recurrent(draws):
 
 OPS = [activation, activation, activation, parametric_activation, parametric_activation,
        plain_activation, plain_activation, prelu, softmax, softmax, arithmetic, arithmetic,
-       quotient, elementary, elementary, elementary, steps_of_numbers, power, clamp, extremum,
-       comparison, where, reduction, reduction, scale, clipped_log, linear, linear, matmul, conv2d,
-       conv2d, conv2d_lanes, conv2d_lanes, depthwise_lanes, pool, pool, layer_norm, rms_norm,
-       group_norm, batch_norm, batch_norm, movement, movement, attention, attention_of_heads,
-       attention_of_heads, rotary_embedding, embedding, recurrent, recurrent, recurrent,
-       conv_transpose2d, interpolation, interpolation, selection, by_index, one_hot,
-       place_of_extremum, sort, triangle, product, norm_or_logsumexp, cumsum]
+       quotient, elementary, elementary, elementary, steps_of_numbers, power, power_of_values,
+       clamp, extremum, comparison, where, reduction, reduction, scale, clipped_log, linear,
+       linear, matmul, conv2d, conv2d, conv2d_lanes, conv2d_lanes, depthwise_lanes, pool, pool,
+       layer_norm, rms_norm, group_norm, batch_norm, batch_norm, movement, movement, attention,
+       attention_of_heads, attention_of_heads, rotary_embedding, embedding, recurrent, recurrent,
+       recurrent, conv_transpose2d, interpolation, interpolation, selection, by_index, one_hot,
+       place_of_extremum, sort, triangle, axis_of_one, product, norm_or_logsumexp, cumsum]

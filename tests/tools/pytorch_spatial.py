@@ -18,6 +18,19 @@ import safetensors
 SAMPLES = 2
 SEQUENCE, IMAGE, VOLUME = (4, 9), (4, 7, 6), (2, 5, 6, 4)
 
+
+class LPPool3d(nn.Module):
+    """This is torch.nn.LPPool3d, which PyTorch 1.13 lacks, by the formula of nn.LPPool2d."""
+
+    def __init__(self, norm, kernel, **options):
+        super().__init__()
+        self.norm, self.cells = norm, kernel ** 3
+        self.average = nn.AvgPool3d(kernel, **options)
+
+    def forward(self, x):
+        return (self.average(x ** self.norm) * self.cells) ** (1 / self.norm)
+
+
 # Each case has the shape of a sample and the layer.
 CASES = {
     'conv1d_reflect': (SEQUENCE, lambda: nn.Conv1d(
@@ -63,6 +76,17 @@ CASES = {
         scale_factor=(1.4, 0.55), mode='bilinear', recompute_scale_factor=True)),
     'bilinear_aligned': (IMAGE, lambda: nn.Upsample((12, 4), mode='bilinear', align_corners=True)),
     'trilinear': (VOLUME, lambda: nn.Upsample((7, 6, 9), mode='trilinear')),
+    'conv_transpose3d': (VOLUME, lambda: nn.ConvTranspose3d(
+        2, 4, (2, 3, 2), stride=(2, 3, 1), padding=(0, 3, 1), output_padding=(1, 2, 0),
+        dilation=(2, 1, 1), groups=2)),
+    'conv_transpose3d_no_bias': (VOLUME, lambda: nn.ConvTranspose3d(2, 3, 2, 2, bias=False)),
+    'lp_pool1d': (SEQUENCE, lambda: nn.LPPool1d(2, 4, 2, ceil_mode=True)),
+    'lp_pool2d': (IMAGE, lambda: nn.LPPool2d(4, (2, 3), 2)),
+    'lp_pool2d_ceil': (IMAGE, lambda: nn.LPPool2d(2, 4, 3, ceil_mode=True)),
+    'lp_pool3d': (VOLUME, lambda: LPPool3d(2, 2, ceil_mode=True)),
+    'batch_norm3d': (VOLUME, lambda: nn.BatchNorm3d(2, track_running_stats=False)),
+    'weight_norm_of_columns': (SEQUENCE, lambda: nn.utils.weight_norm(
+        nn.Linear(9, 3, bias=False), dim=1)),
 }
 
 

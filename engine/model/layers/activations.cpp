@@ -17,6 +17,10 @@ graph::Attributes along(int axis) {
   return {{"axis", std::int64_t{axis}}};
 }
 
+graph::Attributes within(double low, double high) {
+  return {{"low", low}, {"high", high}};
+}
+
 /// Returns the size of x along `axis`, which glu() divides into halves.
 /// @throws Error shape_mismatch if the size is odd, or if x has no such axis.
 std::int64_t size_along(ModelState& model, const Value& x, int axis) {
@@ -53,7 +57,8 @@ Value Activations::tanh(Value x) {
 }
 
 Value Activations::gelu(Value x, GeluForm form) {
-  return impl_->add(form == GeluForm::exact ? graph::gelu : graph::gelu_tanh, {x});
+  return impl_->add("gelu", form == GeluForm::exact ? graph::gelu : graph::gelu_tanh, {x},
+                    [] { return graph::Attributes(); });
 }
 
 Value Activations::silu(Value x) {
@@ -65,13 +70,13 @@ Value Activations::elu(Value x, double alpha) {
 }
 
 Value Activations::selu(Value x) {
-  return impl_->add(graph::elu, {x}, [] {
+  return impl_->add("selu", graph::elu, {x}, [] {
     return graph::Attributes{{"alpha", 1.6732632423543772}, {"scale", 1.0507009873554805}};
   });
 }
 
 Value Activations::celu(Value x, double alpha) {
-  return impl_->add(graph::elu, {x}, [&] {
+  return impl_->add("celu", graph::elu, {x}, [&] {
     check_f32("celu: alpha", alpha, {.above_low = true});
     return graph::Attributes{{"alpha", alpha}, {"input_scale", 1 / alpha}};
   });
@@ -96,13 +101,11 @@ Value Activations::mish(Value x) {
 }
 
 Value Activations::relu6(Value x) {
-  return hardtanh(x, 0, 6);
+  return impl_->add("relu6", graph::hardtanh, {x}, [] { return within(0, 6); });
 }
 
 Value Activations::hardtanh(Value x, double low, double high) {
-  return impl_->add(graph::hardtanh, {x}, [&] {
-    return graph::Attributes{{"low", low}, {"high", high}};
-  });
+  return impl_->add(graph::hardtanh, {x}, [&] { return within(low, high); });
 }
 
 Value Activations::hardsigmoid(Value x) {
@@ -122,7 +125,7 @@ Value Activations::softshrink(Value x, double bound) {
 }
 
 Value Activations::tanhshrink(Value x) {
-  return impl_->calling("tanhshrink", [&](Impl& impl) {
+  return impl_->adding("tanhshrink", [&](Impl& impl) {
     NetworkBuilder::Draft draft(impl.network);
     const Value result = impl.apply(graph::sub, {x, impl.apply(graph::tanh, {x})});
     draft.keep();
@@ -137,7 +140,7 @@ Value Activations::threshold(Value x, double threshold, double value) {
 }
 
 Value Activations::glu(Value x, int axis) {
-  return impl_->calling("glu", [&](Impl& impl) {
+  return impl_->adding("glu", [&](Impl& impl) {
     const std::int64_t size = size_along(impl, x, axis);
     NetworkBuilder::Draft draft(impl.network);
     const auto part = [&](std::int64_t begin, std::int64_t end) {
@@ -152,7 +155,7 @@ Value Activations::glu(Value x, int axis) {
 }
 
 Value Activations::softmin(Value x, int axis) {
-  return impl_->calling("softmin", [&](Impl& impl) {
+  return impl_->adding("softmin", [&](Impl& impl) {
     NetworkBuilder::Draft draft(impl.network);
     const Value opposite = impl.apply(graph::scale, {x}, {{"factor", -1.0}});
     const Value result = impl.apply(graph::softmax, {opposite}, along(axis));

@@ -3,6 +3,7 @@
 #include "engine/model/model_state.hpp"
 #include "graph/ops/arithmetic/elementary.hpp"
 #include "graph/ops/arithmetic/matmul.hpp"
+#include "graph/ops/arithmetic/power.hpp"
 
 namespace penstock {
 
@@ -34,32 +35,24 @@ Value TensorFunctions::maximum(Value a, Value b) {
   return impl_->add(graph::maximum, {a, b});
 }
 
-Value TensorFunctions::equal(Value a, Value b) {
-  return impl_->add(graph::equal, {a, b});
-}
-
-Value TensorFunctions::less(Value a, Value b) {
-  return impl_->add(graph::less, {a, b});
-}
-
-Value TensorFunctions::less_equal(Value a, Value b) {
-  return impl_->add(graph::less_equal, {a, b});
-}
-
 Value TensorFunctions::where(Value condition, Value a, Value b) {
   return impl_->add(graph::where, {condition, a, b});
 }
 
 Value TensorFunctions::neg(Value x) {
-  return scale(x, -1);
+  return impl_->add("neg", graph::scale, {x}, [] { return graph::Attributes{{"factor", -1.0}}; });
 }
 
 Value TensorFunctions::square(Value x) {
-  return mul(x, x);
+  return impl_->add("square", graph::mul, {x, x}, [] { return graph::Attributes(); });
 }
 
 Value TensorFunctions::pow(Value x, double exponent) {
   return impl_->add(graph::pow, {x}, [&] { return graph::Attributes{{"exponent", exponent}}; });
+}
+
+Value TensorFunctions::pow(Value x, Value exponent) {
+  return impl_->add("pow", graph::power, {x, exponent}, [] { return graph::Attributes(); });
 }
 
 Value TensorFunctions::clamp(Value x, double low, double high) {

@@ -45,7 +45,7 @@ Value terms_of_logits(ModelState& model, const Value& x, const Value& target,
 Value LossFunctions::binary_cross_entropy(Value x, Value target, LossReduction reduction,
                                           Value weight) {
   const graph::Op& op = graph::binary_cross_entropy;
-  return impl_->calling(op.name, [&](Impl& impl) {
+  return impl_->adding(op.name, [&](Impl& impl) {
     if (!weight) return impl.apply(op, {x, target}, reduced(reduction));
     NetworkBuilder::Draft draft(impl.network);
     const Value terms = impl.apply(op, {x, target}, reduced(LossReduction::none));
@@ -59,7 +59,7 @@ Value LossFunctions::binary_cross_entropy_with_logits(Value x, Value target,
                                                       LossReduction reduction, Value weight,
                                                       Value pos_weight) {
   const graph::Op& op = graph::binary_cross_entropy_with_logits;
-  return impl_->calling(op.name, [&](Impl& impl) {
+  return impl_->adding(op.name, [&](Impl& impl) {
     if (!weight && !pos_weight) return impl.apply(op, {x, target}, reduced(reduction));
     NetworkBuilder::Draft draft(impl.network);
     if (shape_of(impl, op.name, x) != shape_of(impl, op.name, target))
@@ -82,7 +82,7 @@ Value LossFunctions::binary_cross_entropy_with_logits(Value x, Value target,
 Value LossFunctions::gaussian_nll_loss(Value x, Value target, Value variance,
                                        const GaussianNllOptions& options) {
   const graph::Op& op = graph::gaussian_nll_loss;
-  return impl_->calling(op.name, [&](Impl& impl) {
+  return impl_->adding(op.name, [&](Impl& impl) {
     const Shape whole = shape_of(impl, op.name, x), variances = shape_of(impl, op.name, variance);
     NetworkBuilder::Draft draft(impl.network);
     Value each = variance;

@@ -10,6 +10,7 @@
 
 #include "engine/model/model_state.hpp"
 #include "graph/ops/movement/rearrange.hpp"
+#include "graph/ops/rules/expect.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
@@ -27,14 +28,6 @@ class Composition {
   graph::ValueId id(const Value& x) const { return model_.id(layer_, x); }
   graph::TensorType type(Value x) const { return model_.network.graph().type(id(x)); }
   Shape shape(Value x) const { return type(x).shape; }
-  /// Returns the dimensions of x as attributes of ops have them: a 0 stands for the number of
-  /// samples.
-  Integers open_dims(Value x) const {
-    const Shape dims = shape(x);
-    Integers open(dims.begin(), dims.end());
-    if (!open.empty()) open.front() = 0;
-    return open;
-  }
 
   /// Adds a node, which gets a name that is not in use if `name` is empty.
   Value apply(const graph::Op& op, const std::vector<Value>& inputs,
@@ -78,7 +71,8 @@ class Composition {
   /// Checks that `x` has `rank` dimensions. @throws Error as expect().
   void expect_rank(Value x, std::size_t rank, const std::string& name = "x") const {
     expect(shape(x).rank() == rank, "expected " + name + " of rank " + std::to_string(rank) +
-                                        ", got " + to_string(shape(x)));
+                                        ", got " + to_string(shape(x)) +
+                                        std::string(graph::rank_remedy));
   }
   /// Returns axis number `axis` of `rank` axes, counted from the front. A negative axis counts from
   /// the end. @throws Error shape_mismatch if there is no such axis, or if it counts the samples.
@@ -113,7 +107,7 @@ class Composition {
 /// Adds the layer `layer`, a literal, in one call of the model: `action` is given a Composition,
 /// and its result is returned.
 auto composed(ModelState& model, std::string_view layer, const auto& action) {
-  return model.calling(layer, [&](ModelState& kept) {
+  return model.adding(layer, [&](ModelState& kept) {
     Composition composition(kept, layer);
     auto result = action(composition);
     composition.keep();
@@ -124,7 +118,7 @@ auto composed(ModelState& model, std::string_view layer, const auto& action) {
 /// Does what the other composed() does for a layer called `name`, which messages then name, too.
 auto composed(ModelState& model, std::string_view layer, const std::string& name,
               const auto& action) {
-  return model.calling(layer, [&](ModelState& kept) {
+  return model.adding(layer, name, [&](ModelState& kept) {
     const std::string subject = std::string(layer) + " " + quoted_text(name);
     Composition composition(kept, subject);
     auto result = action(composition);

@@ -39,11 +39,11 @@ Value as_sequence(ModelState& model, const Value& image, const std::string& name
 }  // namespace
 
 Value SpatialLayers::conv2d(const std::string& name, Value x, const Conv2dOptions& options) {
-  return impl_->calling(graph::conv2d.name, [&](Impl& impl) {
+  return impl_->adding(graph::conv2d.name, name, [&](Impl& impl) {
     const std::string subject = "conv2d " + quoted_text(name);
     Composition composition(impl, subject);
     composition.expect_rank(x, 4);
-    impl.network.expect_new_layer(graph::conv2d, name);
+    impl.network.expect_new_layer("conv2d", name);
     auto axes = axes_of(options, options.kernel);
     expect_sizes(composition, options, axes);
     Layer layer = impl.layer(graph::conv2d, name,
@@ -74,11 +74,11 @@ Value SpatialLayers::conv2d(Value x, Value weight, Value bias, const Conv2dOptio
 }
 
 Value SpatialLayers::conv1d(const std::string& name, Value x, const Conv1dOptions& options) {
-  return impl_->calling("conv1d", [&](Impl& impl) {
+  return impl_->adding("conv1d", name, [&](Impl& impl) {
     const std::string subject = "conv1d " + quoted_text(name);
     Composition composition(impl, subject);
     composition.expect_rank(x, 3);
-    impl.network.expect_new_layer(graph::conv2d, name);
+    impl.network.expect_new_layer("conv1d", name);
     auto axes = axes_of(options, options.kernel);
     expect_sizes(composition, options, axes);
     const Value padded = padded_input(composition, x, axes, input_of(options), name);
@@ -99,7 +99,7 @@ Value SpatialLayers::conv1d(const std::string& name, Value x, const Conv1dOption
 }
 
 Value SpatialLayers::conv1d(Value x, Value weight, Value bias, const Conv1dOptions& options) {
-  return impl_->calling("conv1d", [&](Impl& impl) {
+  return impl_->adding("conv1d", [&](Impl& impl) {
     expect_undecided("conv1d", options);
     Composition layer(impl, "conv1d");
     layer.expect_rank(x, 3);

@@ -7,11 +7,8 @@
 namespace penstock {
 namespace {
 
-/// Convolutions take no larger number for an axis.
-constexpr std::int64_t largest = std::int64_t{1} << 30;
-
 bool is_sound(std::int64_t number) {
-  return number >= 1 && number <= largest;
+  return number >= 1 && number <= largest_of_axis;
 }
 
 /// Returns the widths that give the result of a convolution the size of x.
@@ -40,7 +37,8 @@ void expect_sound(const Composition& layer, const ConvolvedAxis& axis) {
   for (const auto& [name, number] :
        {std::pair("kernel", axis.kernel), {"stride", axis.stride}, {"dilation", axis.dilation}})
     layer.expect(is_sound(number), "expected " + std::string(name) + " from 1 to " +
-                                       std::to_string(largest) + ", got " + std::to_string(number));
+                                       std::to_string(largest_of_axis) + ", got " +
+                                       std::to_string(number));
 }
 
 Value padded_input(const Composition& layer, Value x, std::span<ConvolvedAxis> axes,
@@ -50,8 +48,8 @@ Value padded_input(const Composition& layer, Value x, std::span<ConvolvedAxis> a
     const PadWidths widths =
         input.same ? same_widths(layer, axis) : PadWidths{axis.padding, axis.padding};
     const bool by_convolution = input.mode == PadMode::constant && i >= input.first_by_convolution;
-    layer.expect(by_convolution || (widths.before >= 0 && widths.before <= largest),
-                 "expected padding from 0 to " + std::to_string(largest) + ", got " +
+    layer.expect(by_convolution || (widths.before >= 0 && widths.before <= largest_of_axis),
+                 "expected padding from 0 to " + std::to_string(largest_of_axis) + ", got " +
                      std::to_string(widths.before));
     axis.padding = by_convolution ? widths.before : 0;
     x = padded(layer, x, i + 2, {widths.before - axis.padding, widths.after - axis.padding},

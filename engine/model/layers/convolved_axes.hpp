@@ -12,6 +12,9 @@
 
 namespace penstock {
 
+/// Convolutions take no larger number for an axis.
+inline constexpr std::int64_t largest_of_axis = std::int64_t{1} << 30;
+
 /// A ConvolvedAxis says how the kernel of a convolution slides along one axis.
 struct ConvolvedAxis {
   std::int64_t kernel = 1, stride = 1, padding = 0, dilation = 1;

@@ -8,7 +8,7 @@
 namespace penstock {
 
 Value Layers::custom(const std::string& op, const std::vector<Value>& inputs) {
-  return impl_->calling(graph::custom.name, [&](Impl& impl) {
+  return impl_->adding(graph::custom.name, [&](Impl& impl) {
     if (inputs.empty())
       throw Error(Errc::invalid_argument,
                   "custom: expected at least one input for op " + quoted_text(op));

@@ -19,36 +19,39 @@ Value dropout_of_channels(ModelState& model, const std::string& name, const Valu
 }  // namespace
 
 Value Layers::dropout(const std::string& name, Value x, double probability) {
-  return impl_->calling(graph::dropout.name, [&](Impl& impl) {
+  return impl_->adding(graph::dropout.name, name, [&](Impl& impl) {
     Layer layer = impl.layer(graph::dropout, name, x);
     return impl.finish(layer, {{"p", probability}});
   });
 }
 
 Value Layers::dropout1d(const std::string& name, Value x, double probability) {
-  return impl_->calling(
-      "dropout1d", [&](Impl& impl) { return dropout_of_channels(impl, name, x, 3, probability); });
+  return impl_->adding("dropout1d", name, [&](Impl& impl) {
+    return dropout_of_channels(impl, name, x, 3, probability);
+  });
 }
 
 Value Layers::dropout2d(const std::string& name, Value x, double probability) {
-  return impl_->calling(
-      "dropout2d", [&](Impl& impl) { return dropout_of_channels(impl, name, x, 4, probability); });
+  return impl_->adding("dropout2d", name, [&](Impl& impl) {
+    return dropout_of_channels(impl, name, x, 4, probability);
+  });
 }
 
 Value Layers::dropout3d(const std::string& name, Value x, double probability) {
-  return impl_->calling(
-      "dropout3d", [&](Impl& impl) { return dropout_of_channels(impl, name, x, 5, probability); });
+  return impl_->adding("dropout3d", name, [&](Impl& impl) {
+    return dropout_of_channels(impl, name, x, 5, probability);
+  });
 }
 
 Value Layers::alpha_dropout(const std::string& name, Value x, double probability) {
-  return impl_->calling("alpha_dropout", [&](Impl& impl) {
+  return impl_->adding("alpha_dropout", name, [&](Impl& impl) {
     Layer layer = impl.layer(graph::dropout, name, x);
     return impl.finish(layer, {{"p", probability}, {"alpha", yes}});
   });
 }
 
 Value Layers::feature_alpha_dropout(const std::string& name, Value x, double probability) {
-  return impl_->calling("feature_alpha_dropout", [&](Impl& impl) {
+  return impl_->adding("feature_alpha_dropout", name, [&](Impl& impl) {
     Layer layer = impl.layer(graph::dropout, name, x);
     return impl.finish(layer, {{"p", probability}, {"channels", yes}, {"alpha", yes}});
   });

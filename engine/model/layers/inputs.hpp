@@ -10,6 +10,7 @@
 
 #include "engine/model/model_state.hpp"
 #include "graph/ops/movement/rearrange.hpp"
+#include "graph/ops/rules/expect.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 #include "penstock/initializer.hpp"
@@ -51,7 +52,8 @@ inline void expect_rank(const ModelState& model, const std::string& subject, con
   const Shape& shape = shape_of(model, subject, x);
   if (shape.rank() != rank)
     throw Error(Errc::shape_mismatch, subject + ": expected x of rank " + std::to_string(rank) +
-                                          ", got " + to_string(shape));
+                                          ", got " + to_string(shape) +
+                                          std::string(graph::rank_remedy));
 }
 
 /// Adds a node called `name` that gives `x` the shape `shape`, in which 0 keeps the dimension of x

@@ -36,9 +36,11 @@ void expect_counts(const InterpolateOptions& options, std::size_t axes) {
 void expect_sound(const InterpolateOptions& options, std::size_t axes) {
   expect_counts(options, axes);
   expect_options(options.mode == InterpolateMode::linear || !options.align_corners,
-                 "expected align_corners with InterpolateMode::linear only");
+                 "expected align_corners with InterpolateMode::linear only, got it with a "
+                 "nearest mode; leave it false");
   expect_options(!options.recompute_scale_factor || !options.scale_factor.empty(),
-                 "expected recompute_scale_factor with scale_factor only");
+                 "expected recompute_scale_factor with scale_factor only, got it with size; "
+                 "leave it false");
   for (const double factor : options.scale_factor)
     check_f32("interpolate: scale_factor", factor, {.above_low = true});
 }

@@ -29,7 +29,7 @@ std::int64_t flag(bool value) {
 }  // namespace
 
 Value LossFunctions::cross_entropy(Value x, Value labels, const CrossEntropyOptions& options) {
-  return impl_->calling(graph::cross_entropy.name, [&](Impl& impl) {
+  return impl_->adding(graph::cross_entropy.name, [&](Impl& impl) {
     graph::Attributes attributes = reduced(options.reduction);
     attributes.set("label_smoothing", options.label_smoothing);
     attributes.set("ignore_index", options.ignore_index);
@@ -45,7 +45,7 @@ Value LossFunctions::cross_entropy(Value x, Value labels, const CrossEntropyOpti
 
 Value LossFunctions::nll_loss(Value log_probabilities, Value labels, LossReduction reduction,
                               std::int64_t ignore_index, int class_axis, Value weight) {
-  return impl_->calling(graph::nll_loss.name, [&](Impl& impl) {
+  return impl_->adding(graph::nll_loss.name, [&](Impl& impl) {
     return impl.apply(graph::nll_loss, with_weight({log_probabilities, labels}, weight),
                       reduced(reduction)
                           .set("ignore_index", ignore_index)
@@ -101,7 +101,7 @@ Value LossFunctions::multilabel_soft_margin_loss(Value x, Value target, LossRedu
 }
 
 Value LossFunctions::multi_margin_loss(Value x, Value labels, const MultiMarginOptions& options) {
-  return impl_->calling(graph::multi_margin_loss.name, [&](Impl& impl) {
+  return impl_->adding(graph::multi_margin_loss.name, [&](Impl& impl) {
     return impl.apply(
         graph::multi_margin_loss, with_weight({x, labels}, options.weight),
         reduced(options.reduction).set("margin", options.margin).set("p", std::int64_t{options.p}));

@@ -141,7 +141,7 @@ Value TransformerLayers::multi_head_attention(const std::string& name, Value x,
 }
 
 Value TransformerLayers::rotary_embedding(Value x, const RotaryEmbeddingOptions& options) {
-  return impl_->calling(graph::rotary_embedding.name, [&](Impl& impl) {
+  return impl_->adding(graph::rotary_embedding.name, [&](Impl& impl) {
     graph::Attributes attributes{{"heads", std::int64_t{options.heads}},
                                  {"features", options.features},
                                  {"base", options.base},

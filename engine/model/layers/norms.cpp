@@ -4,6 +4,7 @@
 #include "graph/ops/norms/group_norm.hpp"
 #include "graph/ops/norms/layer_norm.hpp"
 #include "graph/ops/norms/rms_norm.hpp"
+#include "graph/ops/rules/expect.hpp"
 
 namespace penstock {
 namespace {
@@ -44,7 +45,7 @@ Value batch_norm_of(ModelState& model, const std::string& name, const Value& x,
   layer.expect(rank >= least && rank <= most,
                "expected x of rank " + std::to_string(least) +
                    (least < most ? " or " + std::to_string(most) : std::string()) + ", got " +
-                   to_string(layer.shape()));
+                   to_string(layer.shape()) + std::string(graph::rank_remedy));
   const Dims channels{layer.shape()[1]};
   add_affine(layer, channels, options.affine);
   if (!options.affine) layer.filled(channels, 0);
@@ -64,7 +65,7 @@ Value batch_norm_of(ModelState& model, const std::string& name, const Value& x,
 
 Value Layers::group_norm(const std::string& name, Value x, std::int64_t groups, double eps,
                          bool affine) {
-  return impl_->calling(graph::group_norm.name, [&](Impl& impl) {
+  return impl_->adding(graph::group_norm.name, name, [&](Impl& impl) {
     Layer layer = impl.layer(graph::group_norm, name, x);
     layer.expect_rank_from(2);
     if (affine) add_affine(layer, {layer.shape()[1]}, true);
@@ -74,7 +75,7 @@ Value Layers::group_norm(const std::string& name, Value x, std::int64_t groups, 
 
 // The groups of an instance norm are the channels.
 Value Layers::instance_norm(const std::string& name, Value x, double eps, bool affine) {
-  return impl_->calling("instance_norm", [&](Impl& impl) {
+  return impl_->adding("instance_norm", name, [&](Impl& impl) {
     Layer layer = impl.layer(graph::group_norm, name, x);
     layer.expect_rank_from(3);
     const std::int64_t channels = layer.shape()[1];
@@ -88,7 +89,7 @@ Value Layers::instance_norm(const std::string& name, Value x, double eps, bool a
 
 Value Layers::layer_norm(const std::string& name, Value x, int axes, double eps, bool bias,
                          bool affine) {
-  return impl_->calling(graph::layer_norm.name, [&](Impl& impl) {
+  return impl_->adding(graph::layer_norm.name, name, [&](Impl& impl) {
     Layer layer = impl.layer(graph::layer_norm, name, x);
     add_affine(layer, last_axes(layer, axes), affine, bias);
     return impl.finish(layer, {{"eps", eps}});
@@ -96,7 +97,7 @@ Value Layers::layer_norm(const std::string& name, Value x, int axes, double eps,
 }
 
 Value Layers::rms_norm(const std::string& name, Value x, int axes, double eps, bool affine) {
-  return impl_->calling(graph::rms_norm.name, [&](Impl& impl) {
+  return impl_->adding(graph::rms_norm.name, name, [&](Impl& impl) {
     Layer layer = impl.layer(graph::rms_norm, name, x);
     add_affine(layer, last_axes(layer, axes), affine, false);
     return impl.finish(layer, {{"eps", eps}});
@@ -104,18 +105,18 @@ Value Layers::rms_norm(const std::string& name, Value x, int axes, double eps, b
 }
 
 Value Layers::batch_norm1d(const std::string& name, Value x, const BatchNormOptions& options) {
-  return impl_->calling("batch_norm1d",
-                        [&](Impl& impl) { return batch_norm_of(impl, name, x, options, 2, 3); });
+  return impl_->adding("batch_norm1d", name,
+                       [&](Impl& impl) { return batch_norm_of(impl, name, x, options, 2, 3); });
 }
 
 Value Layers::batch_norm2d(const std::string& name, Value x, const BatchNormOptions& options) {
-  return impl_->calling("batch_norm2d",
-                        [&](Impl& impl) { return batch_norm_of(impl, name, x, options, 4, 4); });
+  return impl_->adding("batch_norm2d", name,
+                       [&](Impl& impl) { return batch_norm_of(impl, name, x, options, 4, 4); });
 }
 
 Value Layers::batch_norm3d(const std::string& name, Value x, const BatchNormOptions& options) {
-  return impl_->calling("batch_norm3d",
-                        [&](Impl& impl) { return batch_norm_of(impl, name, x, options, 5, 5); });
+  return impl_->adding("batch_norm3d", name,
+                       [&](Impl& impl) { return batch_norm_of(impl, name, x, options, 5, 5); });
 }
 
 }  // namespace penstock

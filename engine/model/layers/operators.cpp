@@ -12,7 +12,7 @@ Value of_two(const graph::Op& op, const Value& a, const Value& b) {
 /// Adds a tensor without axes that holds `number`, and the op of x and that number. `first` says
 /// whether the number is the first operand.
 Value of_number(const graph::Op& op, const Value& x, double number, bool first = false) {
-  return ModelState::of(op.name, x)->calling(op.name, [&](ModelState& model) {
+  return ModelState::of(op.name, x)->adding(op.name, [&](ModelState& model) {
     NetworkBuilder::Draft draft(model.network);
     const Value constant = model.apply(graph::fill, {}, {{"value", number}});
     const Value result = first ? model.apply(op, {constant, x}) : model.apply(op, {x, constant});
@@ -21,8 +21,9 @@ Value of_number(const graph::Op& op, const Value& x, double number, bool first =
   });
 }
 
-Value scaled(const Value& x, double factor) {
-  return ModelState::of(graph::scale.name, x)->add(graph::scale, {x}, [&] {
+/// Adds x·factor, which messages call `layer`.
+Value scaled(std::string_view layer, const Value& x, double factor) {
+  return ModelState::of(layer, x)->add(layer, graph::scale, {x}, [&] {
     return graph::Attributes{{"factor", factor}};
   });
 }
@@ -54,7 +55,7 @@ Value operator-(const Value& a, double b) {
 }
 
 Value operator*(const Value& a, double b) {
-  return scaled(a, b);
+  return scaled(graph::mul.name, a, b);
 }
 
 Value operator/(const Value& a, double b) {
@@ -78,7 +79,7 @@ Value operator/(double a, const Value& b) {
 }
 
 Value operator-(const Value& x) {
-  return scaled(x, -1);
+  return scaled("neg", x, -1);
 }
 
 }  // namespace penstock

@@ -3,7 +3,6 @@
 #include "engine/model/initial_values.hpp"
 #include "engine/model/layers/inputs.hpp"
 #include "engine/model/model_state.hpp"
-#include "engine/names/known_names.hpp"
 #include "graph/ops/activations/prelu.hpp"
 #include "graph/ops/arithmetic/linear.hpp"
 #include "graph/ops/sequences/embedding.hpp"
@@ -31,7 +30,7 @@ Error no_element(const std::string& name, const Shape& shape) {
 }  // namespace
 
 Value Layers::linear(const std::string& name, Value x, std::int64_t out_features, bool bias) {
-  return impl_->calling(graph::linear.name, [&](Impl& impl) {
+  return impl_->adding(graph::linear.name, name, [&](Impl& impl) {
     Layer layer = impl.layer(graph::linear, name, x);
     layer.expect_rank_from(2);
     layer.expect_positive("out_features", out_features);
@@ -44,25 +43,18 @@ Value Layers::linear(const std::string& name, Value x, std::int64_t out_features
 }
 
 Value Layers::linear(Value x, Value weight, Value bias) {
-  return impl_->calling(graph::linear.name, [&](Impl& impl) {
+  return impl_->adding(graph::linear.name, [&](Impl& impl) {
     return impl.apply(graph::linear, with_bias(x, weight, bias));
   });
 }
 
 Value Layers::parameter(const std::string& name) const {
-  return impl_->calling("Model::parameter", [&](Impl& impl) {
-    const graph::Graph& graph = impl.network.graph();
-    std::vector<std::string_view> known;
-    for (const graph::Variable& variable : graph.variables) {
-      const graph::Value& value = graph.value(variable.value);
-      if (value.kind != graph::ValueKind::parameter) continue;
-      if (value.name == name) return impl.value(variable.value);
-      known.push_back(value.name);
-    }
-    throw Error(Errc::invalid_argument, "model " + quoted_text(graph.name) +
-                                            ": there is no parameter " + quoted_text(name) +
-                                            instead_of(name, known));
-  });
+  return impl_->calling("Model::parameter",
+                        [&](Impl& impl) { return impl.value(impl.network.parameter(name)); });
+}
+
+void Layers::share_parameters(const std::string& layer, const std::string& source) {
+  impl_->calling("Model::share_parameters", [&](Impl& impl) { impl.network.share(layer, source); });
 }
 
 Value Layers::parameter(const std::string& name, const Shape& shape,
@@ -98,7 +90,7 @@ Value Layers::constant(const std::string& name, const Tensor& value) {
 }
 
 Value Layers::embedding(Value ids, Value weight, std::optional<std::int64_t> padding_index) {
-  return impl_->calling(graph::embedding.name, [&](Impl& impl) {
+  return impl_->adding(graph::embedding.name, [&](Impl& impl) {
     const Shape shape = impl.network.graph().type(impl.id(graph::embedding.name, weight)).shape;
     const std::int64_t rows = shape.rank() > 0 ? shape[0] : 0;
     return impl.apply(graph::embedding, {weight, ids}, padding_of(padding_index, rows));
@@ -107,7 +99,7 @@ Value Layers::embedding(Value ids, Value weight, std::optional<std::int64_t> pad
 
 Value Layers::embedding(const std::string& name, Value ids, std::int64_t count, std::int64_t size,
                         std::optional<std::int64_t> padding_index) {
-  return impl_->calling(graph::embedding.name, [&](Impl& impl) {
+  return impl_->adding(graph::embedding.name, name, [&](Impl& impl) {
     Layer layer = impl.layer(graph::embedding, name, ids);
     layer.expect_positive("count", count);
     layer.expect_positive("size", size);
@@ -120,7 +112,7 @@ Value Layers::embedding(const std::string& name, Value ids, std::int64_t count, 
 }
 
 Value Layers::prelu(const std::string& name, Value x, std::int64_t slopes, double initial) {
-  return impl_->calling(graph::prelu.name, [&](Impl& impl) {
+  return impl_->adding(graph::prelu.name, name, [&](Impl& impl) {
     Layer layer = impl.layer(graph::prelu, name, x);
     layer.expect_positive("slopes", slopes);
     const Initializer start = Initializer::constant(initial);

@@ -33,15 +33,28 @@ Size2d of_one_row(std::int64_t stride) {
   return stride == 0 ? Size2d(0) : Size2d(1, stride);
 }
 
+MaxPool2dOptions of_one_row(const MaxPool1dOptions& options) {
+  return {.kernel = {1, options.kernel},
+          .stride = of_one_row(options.stride),
+          .padding = {0, options.padding},
+          .dilation = {1, options.dilation},
+          .ceil_mode = options.ceil_mode};
+}
+
+AvgPool2dOptions of_one_row(const AvgPool1dOptions& options) {
+  return {.kernel = {1, options.kernel},
+          .stride = of_one_row(options.stride),
+          .padding = {0, options.padding},
+          .ceil_mode = options.ceil_mode,
+          .count_include_pad = options.count_include_pad};
+}
+
 /// Pools x [N,C,L] by `pool`, which pools images.
-Value pooled_row(ModelState& model, std::string_view call, const graph::Op& pool, const Value& x,
+Value pooled_row(const Composition& layer, const graph::Op& pool, const Value& x,
                  graph::Attributes attributes) {
-  expect_rank(model, std::string(call), x, 3);
-  NetworkBuilder::Draft draft(model.network);
-  const Value image = model.apply(pool, {reshaped(model, x, {0, 0, 1, -1})}, std::move(attributes));
-  const Value result = reshaped(model, image, {0, 0, -1});
-  draft.keep();
-  return result;
+  layer.expect_rank(x, 3);
+  const Value image = layer.apply(pool, {layer.reshaped(x, {0, 0, 1, -1})}, std::move(attributes));
+  return layer.reshaped(image, {0, 0, -1});
 }
 
 Size3d stride_of(Size3d stride, Size3d kernel) {
@@ -63,6 +76,37 @@ Value pooled_volume(const Composition& layer, const graph::Op& pool, const Value
   return layer.reshaped(result, {0, 0, 0, height, width});
 }
 
+Value averaged_volume(const Composition& layer, const Value& x, const AvgPool3dOptions& options) {
+  const Size3d kernel = options.kernel, stride = stride_of(options.stride, kernel),
+               padding = options.padding;
+  const AvgPool2dOptions slices{.kernel = {kernel.rows, kernel.columns},
+                                .stride = {stride.rows, stride.columns},
+                                .padding = {padding.rows, padding.columns},
+                                .ceil_mode = options.ceil_mode,
+                                .count_include_pad = options.count_include_pad};
+  const AvgPool2dOptions depth{.kernel = {kernel.depth, 1},
+                               .stride = {stride.depth, 1},
+                               .padding = {padding.depth, 0},
+                               .ceil_mode = options.ceil_mode,
+                               .count_include_pad = options.count_include_pad};
+  return pooled_volume(layer, graph::avg_pool2d, x, attributes_of(slices), attributes_of(depth));
+}
+
+/// Returns the roots of the sums of powers of x over windows. `average` returns the means over
+/// windows of the size `kernel`.
+Value lp_pooled(const Composition& layer, const Value& x, double norm, Size3d kernel,
+                const auto& average) {
+  if (!(norm > 0))
+    throw Error(Errc::invalid_argument, std::string(layer.subject()) +
+                                            ": expected a norm above 0, got " + number_text(norm));
+  const Value means = average(layer.apply(graph::pow, {x}, {{"exponent", norm}}));
+  const double cells = static_cast<double>(kernel.depth) * static_cast<double>(kernel.rows) *
+                       static_cast<double>(kernel.columns);
+  const Value sums =
+      layer.apply(graph::scale, {layer.apply(graph::relu, {means})}, {{"factor", cells}});
+  return layer.apply(graph::pow, {sums}, {{"exponent", 1 / norm}});
+}
+
 }  // namespace
 
 Value SpatialLayers::max_pool2d(Value x, const MaxPool2dOptions& options) {
@@ -74,24 +118,14 @@ Value SpatialLayers::avg_pool2d(Value x, const AvgPool2dOptions& options) {
 }
 
 Value SpatialLayers::max_pool1d(Value x, const MaxPool1dOptions& options) {
-  return impl_->calling("max_pool1d", [&](Impl& impl) {
-    const MaxPool2dOptions row{.kernel = {1, options.kernel},
-                               .stride = of_one_row(options.stride),
-                               .padding = {0, options.padding},
-                               .dilation = {1, options.dilation},
-                               .ceil_mode = options.ceil_mode};
-    return pooled_row(impl, "max_pool1d", graph::max_pool2d, x, attributes_of(row));
+  return composed(*impl_, "max_pool1d", [&](const Composition& layer) {
+    return pooled_row(layer, graph::max_pool2d, x, attributes_of(of_one_row(options)));
   });
 }
 
 Value SpatialLayers::avg_pool1d(Value x, const AvgPool1dOptions& options) {
-  return impl_->calling("avg_pool1d", [&](Impl& impl) {
-    const AvgPool2dOptions row{.kernel = {1, options.kernel},
-                               .stride = of_one_row(options.stride),
-                               .padding = {0, options.padding},
-                               .ceil_mode = options.ceil_mode,
-                               .count_include_pad = options.count_include_pad};
-    return pooled_row(impl, "avg_pool1d", graph::avg_pool2d, x, attributes_of(row));
+  return composed(*impl_, "avg_pool1d", [&](const Composition& layer) {
+    return pooled_row(layer, graph::avg_pool2d, x, attributes_of(of_one_row(options)));
   });
 }
 
@@ -114,40 +148,37 @@ Value SpatialLayers::max_pool3d(Value x, const MaxPool3dOptions& options) {
 }
 
 Value SpatialLayers::avg_pool3d(Value x, const AvgPool3dOptions& options) {
-  return composed(*impl_, "avg_pool3d", [&](const Composition& layer) {
-    const Size3d kernel = options.kernel, stride = stride_of(options.stride, kernel),
-                 padding = options.padding;
-    const AvgPool2dOptions slices{.kernel = {kernel.rows, kernel.columns},
-                                  .stride = {stride.rows, stride.columns},
-                                  .padding = {padding.rows, padding.columns},
-                                  .ceil_mode = options.ceil_mode,
-                                  .count_include_pad = options.count_include_pad};
-    const AvgPool2dOptions depth{.kernel = {kernel.depth, 1},
-                                 .stride = {stride.depth, 1},
-                                 .padding = {padding.depth, 0},
-                                 .ceil_mode = options.ceil_mode,
-                                 .count_include_pad = options.count_include_pad};
-    return pooled_volume(layer, graph::avg_pool2d, x, attributes_of(slices), attributes_of(depth));
+  return composed(*impl_, "avg_pool3d",
+                  [&](const Composition& layer) { return averaged_volume(layer, x, options); });
+}
+
+Value SpatialLayers::lp_pool1d(Value x, double norm, const LpPool1dOptions& options) {
+  return composed(*impl_, "lp_pool1d", [&](const Composition& layer) {
+    const AvgPool1dOptions window{
+        .kernel = options.kernel, .stride = options.stride, .ceil_mode = options.ceil_mode};
+    return lp_pooled(layer, x, norm, {1, 1, options.kernel}, [&](const Value& powers) {
+      return pooled_row(layer, graph::avg_pool2d, powers, attributes_of(of_one_row(window)));
+    });
   });
 }
 
 Value SpatialLayers::lp_pool2d(Value x, double norm, const LpPool2dOptions& options) {
-  return impl_->calling("lp_pool2d", [&](Impl& impl) {
-    if (!(norm > 0))
-      throw Error(Errc::invalid_argument,
-                  "lp_pool2d: expected a norm above 0, got " + number_text(norm));
-    NetworkBuilder::Draft draft(impl.network);
+  return composed(*impl_, "lp_pool2d", [&](const Composition& layer) {
     const AvgPool2dOptions window{
         .kernel = options.kernel, .stride = options.stride, .ceil_mode = options.ceil_mode};
-    const Value powers = impl.apply(graph::pow, {x}, {{"exponent", norm}});
-    const Value means = impl.apply(graph::avg_pool2d, {powers}, attributes_of(window));
-    const double cells =
-        static_cast<double>(options.kernel.rows) * static_cast<double>(options.kernel.columns);
-    const Value sums =
-        impl.apply(graph::scale, {impl.apply(graph::relu, {means})}, {{"factor", cells}});
-    const Value result = impl.apply(graph::pow, {sums}, {{"exponent", 1 / norm}});
-    draft.keep();
-    return result;
+    const auto [rows, columns] = options.kernel;
+    return lp_pooled(layer, x, norm, {1, rows, columns}, [&](const Value& powers) {
+      return layer.apply(graph::avg_pool2d, {powers}, attributes_of(window));
+    });
+  });
+}
+
+Value SpatialLayers::lp_pool3d(Value x, double norm, const LpPool3dOptions& options) {
+  return composed(*impl_, "lp_pool3d", [&](const Composition& layer) {
+    const AvgPool3dOptions window{
+        .kernel = options.kernel, .stride = options.stride, .ceil_mode = options.ceil_mode};
+    return lp_pooled(layer, x, norm, options.kernel,
+                     [&](const Value& powers) { return averaged_volume(layer, powers, window); });
   });
 }
 

@@ -66,7 +66,7 @@ class RecurrentStack {
   }
 
   void check(ValueId x) const {
-    network_.expect_new_layer(kind_.op, name_);
+    network_.expect_new_layer(kind_.op.name, name_);
     const graph::TensorType& type = network_.graph().type(x);
     expect(type.dtype == DType::f32 && type.shape.rank() == 3,
            "expected x of type f32 and shape [N,T,I], got " + to_string(type));
@@ -82,10 +82,13 @@ class RecurrentStack {
                number_text(options_.dropout),
            Errc::invalid_argument);
     expect(&kind_.op == &graph::rnn || options_.nonlinearity == Nonlinearity::tanh,
-           "expected Nonlinearity::tanh, because only rnn takes another one",
+           "expected Nonlinearity::tanh, because only rnn takes another one, got "
+           "Nonlinearity::relu",
            Errc::invalid_argument);
     expect(kind_.has_cell || !options_.initial_cell,
-           "expected no initial_cell, because only lstm has a cell state", Errc::invalid_argument);
+           "expected no initial_cell, because only lstm has a cell state, got one; give "
+           "initial_hidden only",
+           Errc::invalid_argument);
     expect(!kind_.has_cell || !options_.initial_cell == !options_.initial_hidden,
            "expected both initial_hidden and initial_cell or neither, got one of them",
            Errc::invalid_argument);
@@ -204,19 +207,19 @@ Recurrent recurrent(ModelState& impl, const RecurrentKind& kind, const std::stri
 }  // namespace
 
 Recurrent RecurrentLayers::lstm(const std::string& name, Value x, const RecurrentOptions& options) {
-  return impl_->calling(graph::lstm.name, [&](Impl& impl) {
+  return impl_->adding(graph::lstm.name, name, [&](Impl& impl) {
     return recurrent(impl, {graph::lstm, 4, true}, name, x, options);
   });
 }
 
 Recurrent RecurrentLayers::gru(const std::string& name, Value x, const RecurrentOptions& options) {
-  return impl_->calling(graph::gru.name, [&](Impl& impl) {
+  return impl_->adding(graph::gru.name, name, [&](Impl& impl) {
     return recurrent(impl, {graph::gru, 3, false}, name, x, options);
   });
 }
 
 Recurrent RecurrentLayers::rnn(const std::string& name, Value x, const RecurrentOptions& options) {
-  return impl_->calling(graph::rnn.name, [&](Impl& impl) {
+  return impl_->adding(graph::rnn.name, name, [&](Impl& impl) {
     return recurrent(impl, {graph::rnn, 1, false}, name, x, options);
   });
 }

@@ -59,7 +59,8 @@ Value TensorFunctions::cumsum(Value x, int axis) {
   });
 }
 
-// A short micro-batch might have too few samples for an unbiased variance over axis 0.
+// Axis 0 is refused, because what a variance over it returns would depend on how many samples a
+// micro-batch has.
 Value TensorFunctions::var(Value x, const std::vector<int>& axes, bool unbiased, bool keep) {
   return composed(*impl_, "var", [&](const Composition& layer) {
     for (const int axis : axes) layer.sample_axis(axis, x);

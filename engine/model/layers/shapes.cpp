@@ -6,6 +6,7 @@
 #include "graph/ops/movement/concat.hpp"
 #include "graph/ops/movement/rearrange.hpp"
 #include "graph/ops/movement/slices.hpp"
+#include "graph/ops/movement/squeeze.hpp"
 #include "graph/ops/movement/triangles.hpp"
 
 namespace penstock {
@@ -17,20 +18,13 @@ std::int64_t length(const Composition& layer, Value x, std::size_t axis) {
 
 /// Returns x without axis number `axis`, which must have one element.
 Value squeezed(const Composition& layer, Value x, std::size_t axis) {
-  layer.expect(length(layer, x, axis) == 1, "expected 1 element along axis " +
-                                                std::to_string(axis) + ", got x " +
-                                                to_string(layer.shape(x)));
-  Integers dims = layer.open_dims(x);
-  dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
-  return layer.reshaped(x, std::move(dims));
+  return layer.apply(graph::squeeze, {x}, {{"axis", static_cast<std::int64_t>(axis)}});
 }
 
 /// Returns x with a new axis of one element, whose number in the result is `axis`.
 Value unsqueezed(const Composition& layer, Value x, int axis) {
   const std::size_t number = layer.sample_axis(axis, layer.shape(x).rank() + 1);
-  Integers dims = layer.open_dims(x);
-  dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(number), 1);
-  return layer.reshaped(x, std::move(dims));
+  return layer.apply(graph::unsqueeze, {x}, {{"axis", static_cast<std::int64_t>(number)}});
 }
 
 std::vector<Value> parts_of(const Composition& layer, Value x, std::size_t axis,
@@ -90,7 +84,7 @@ Value TensorShapes::transpose(Value x, const std::vector<std::int64_t>& axes) {
 }
 
 Value TensorShapes::concat(const std::vector<Value>& parts, int axis) {
-  return impl_->calling(graph::concat.name, [&](Impl& impl) {
+  return impl_->adding(graph::concat.name, [&](Impl& impl) {
     return impl.apply(graph::concat, parts, {{"axis", std::int64_t{axis}}});
   });
 }

@@ -109,9 +109,11 @@ class TransformerLayer {
 
 void expect_no_memory(const Composition& layer, const TransformerLayerOptions& options) {
   if (options.memory_key_padding_mask || options.memory_mask)
-    throw Error(Errc::invalid_argument,
-                std::string(layer.subject()) +
-                    ": expected no mask of a memory, because only a decoder layer has a memory");
+    throw Error(
+        Errc::invalid_argument,
+        std::string(layer.subject()) +
+            ": expected no mask of a memory, because only a decoder layer has a memory, got "
+            "one; key_padding_mask and attn_mask are those of x");
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ Value bias_of(ModelState& model, Layer& layer, const ConvTranspose2dOptions& opt
 
 Value SpatialLayers::conv_transpose2d(const std::string& name, Value x,
                                       const ConvTranspose2dOptions& options) {
-  return impl_->calling(graph::conv_transpose2d.name, [&](Impl& impl) {
+  return impl_->adding(graph::conv_transpose2d.name, name, [&](Impl& impl) {
     const std::string subject = "conv_transpose2d " + quoted_text(name);
     Composition composition(impl, subject);
     composition.expect_rank(x, 4);
@@ -84,7 +84,7 @@ Value SpatialLayers::conv_transpose2d(const std::string& name, Value x,
 
 Value SpatialLayers::conv_transpose2d(Value x, Value weight, Value bias,
                                       const ConvTranspose2dOptions& options) {
-  return impl_->calling(graph::conv_transpose2d.name, [&](Impl& impl) {
+  return impl_->adding(graph::conv_transpose2d.name, [&](Impl& impl) {
     expect_undecided(graph::conv_transpose2d.name, options);
     NetworkBuilder::Draft draft(impl.network);
     const Value product = impl.apply(graph::conv_transpose2d, {x, weight}, attributes_of(options));
@@ -96,11 +96,11 @@ Value SpatialLayers::conv_transpose2d(Value x, Value weight, Value bias,
 
 Value SpatialLayers::conv_transpose1d(const std::string& name, Value x,
                                       const ConvTranspose1dOptions& options) {
-  return impl_->calling("conv_transpose1d", [&](Impl& impl) {
+  return impl_->adding("conv_transpose1d", name, [&](Impl& impl) {
     const std::string subject = "conv_transpose1d " + quoted_text(name);
     Composition composition(impl, subject);
     composition.expect_rank(x, 3);
-    impl.network.expect_new_layer(graph::conv_transpose2d, name);
+    impl.network.expect_new_layer("conv_transpose1d", name);
     const ConvTranspose2dOptions row = of_one_row(options);
     const std::int64_t outputs = outputs_of(composition, row);
     const Initializer start = start_of(outputs, row.kernel);
@@ -121,7 +121,7 @@ Value SpatialLayers::conv_transpose1d(const std::string& name, Value x,
 
 Value SpatialLayers::conv_transpose1d(Value x, Value weight, Value bias,
                                       const ConvTranspose1dOptions& options) {
-  return impl_->calling("conv_transpose1d", [&](Impl& impl) {
+  return impl_->adding("conv_transpose1d", [&](Impl& impl) {
     expect_undecided("conv_transpose1d", options);
     Composition layer(impl, "conv_transpose1d");
     layer.expect_rank(x, 3);

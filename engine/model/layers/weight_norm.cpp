@@ -61,7 +61,7 @@ std::size_t axis_of(const std::string& name, const Shape& shape, int axis) {
 }  // namespace
 
 Value Layers::weight_norm(const std::string& name, const Shape& shape, int axis) {
-  return impl_->calling("weight_norm", [&](Impl& impl) {
+  return impl_->adding("weight_norm", name, [&](Impl& impl) {
     const std::size_t along = axis_of(name, shape, axis);
     const double bound = 1 / std::sqrt(static_cast<double>(shape.elements() / shape[0]));
     Dims lengths(shape.rank(), 1);
@@ -74,8 +74,9 @@ Value Layers::weight_norm(const std::string& name, const Shape& shape, int axis)
                                                    Initializer::constant(1), parameter);
     const Value result = normalised(impl, impl.value(v), impl.value(g), shape.rank(), along);
     ModelState::NewWeights added = impl.new_weights();
-    const std::size_t last = added.values.size() - 1;
-    added.values[last] = norms_along(added.values[last - 1], along);
+    // Another layer's parameters, if this one has those, have their values already.
+    if (const std::size_t count = added.values.size(); count > 0)
+      added.values[count - 1] = norms_along(added.values[count - 2], along);
     impl.add_weights(std::move(added));
     draft.keep();
     return result;

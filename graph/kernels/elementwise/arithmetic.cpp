@@ -1,6 +1,7 @@
 #include "graph/kernels/elementwise/arithmetic.hpp"
 
 #include "graph/kernels/vectors/each_element.hpp"
+#include "graph/kernels/vectors/precise.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
@@ -45,6 +46,16 @@ void maximum(std::int64_t count, RowOperand a, RowOperand b, float* y) {
   binary(count, a, b, y, [](float of_a, float of_b) {
     const float larger = of_a > of_b ? of_a : of_b;
     return of_a != of_a ? of_a : larger;
+  });
+}
+
+void power_of_elements(std::int64_t count, RowOperand a, RowOperand b, float* y) {
+  binary(count, a, b, y, [](float of_a, float of_b) {
+    // An exponent beyond these bounds is an even number with the same power, except that the power
+    // of 1 is 1, where infinity times its logarithm would be no number.
+    constexpr float most = 0x1p100f;
+    const float above = of_b < -most ? -most : of_b;
+    return power(of_a, Exponent(static_cast<double>(above > most ? most : above)));
   });
 }
 
@@ -95,6 +106,7 @@ const ArithmeticKernels arithmetic_kernels{.add = add,
                                            .divide = divide,
                                            .minimum = minimum,
                                            .maximum = maximum,
+                                           .power = power_of_elements,
                                            .equal = equal,
                                            .less = less,
                                            .less_equal = less_equal,

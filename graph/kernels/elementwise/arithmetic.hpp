@@ -20,6 +20,9 @@ struct ArithmeticKernels {
   Binary divide;
   Binary minimum;  ///< Computes the smaller number, or NaN if one of the two is NaN.
   Binary maximum;  ///< Computes the larger number, or NaN if one of the two is NaN.
+  /// Computes a to the power b, as C's pow() does, except that the power of a negative zero is
+  /// never negative.
+  Binary power;
   // These compute 1 where the comparison holds, and 0 elsewhere.
   Binary equal;
   Binary less;

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "graph/kernels/kernel_table.hpp"
+#include "graph/ops/arithmetic/broadcasting.hpp"
 #include "graph/ops/arithmetic/reductions.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/elementwise.hpp"
@@ -21,35 +22,6 @@ constexpr FlagAttribute loss_scaled{"loss_scaled"};
 
 }  // namespace attribute
 namespace {
-
-/// Serves as Op::units. Operands of the same shape are divided by their elements. Operands that are
-/// broadcast are one unit, which one thread computes.
-std::int64_t broadcast_units(const Attributes& attributes, Types in, Types out) {
-  return in[0].shape == in[1].shape ? element_units(attributes, in, out) : 1;
-}
-
-/// Writes f(a, b) to output 0. The inputs a and b are broadcast.
-void broadcast(const KernelCall& call, ArithmeticKernels::Binary f) {
-  const Operand &a = call.inputs[0], &b = call.inputs[1], &out = call.outputs[0];
-  const StridedWalk<3> walk(out.shape(),
-                            {dense_strides(out.shape()), broadcast_strides(a.shape(), out.shape()),
-                             broadcast_strides(b.shape(), out.shape())});
-  float *to = out.f32().data(), *from_a = a.f32().data(), *from_b = b.f32().data();
-  const auto [step, step_a, step_b] = walk.steps();
-  walk.for_each_row([&, one_a = step_a == 0, one_b = step_b == 0](const auto& at) {
-    f(walk.length(), {from_a + at[1], one_a}, {from_b + at[2], one_b}, to + at[0]);
-  });
-}
-
-template <ArithmeticKernels::Binary ArithmeticKernels::*kernel>
-void forward_broadcast(const KernelCall& call) {
-  const Operand &a = call.inputs[0], &b = call.inputs[1], &out = call.outputs[0];
-  const ArithmeticKernels::Binary f = kernel_table().arithmetic.*kernel;
-  if (!(a.shape() == b.shape())) return broadcast(call, f);
-  const auto [first, count] = ElementRange(call, out.elements());
-  f(count, {a.f32().data() + first, false}, {b.f32().data() + first, false},
-    out.f32().data() + first);
-}
 
 void backward_add(GradientContext& context) {
   for (const std::size_t i : {0, 1})
@@ -93,15 +65,6 @@ void backward_extremum(GradientContext& context) {
     const ValueId share = context.emit(add, {alone, half});
     context.set(i, reduced_to_input(context, context.emit(mul, {dy, share}), i));
   }
-}
-
-std::vector<OpSample> broadcast_samples() {
-  const auto f32 = [](const Shape& shape) { return TensorType{DType::f32, shape}; };
-  return {{.inputs = {f32({4, 5}), f32({4, 5})}},
-          {.inputs = {f32({4, 3, 5}), f32({3, 1})}},
-          {.inputs = {f32({1, 5}), f32({4, 3, 5})}},
-          {.inputs = {f32({4, 1}), f32({1, 5})}},
-          {.inputs = {f32({}), f32({3, 4})}}};
 }
 
 /// Returns samples whose divisors are not near 0.

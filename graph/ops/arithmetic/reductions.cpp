@@ -54,8 +54,8 @@ void forward_sum(const KernelCall& call) {
 
 /// Returns the divisor of a mean: how many elements of the input each element of the output stands
 /// for, less the correction.
-std::int64_t divisor(const Attributes& attributes, const TensorType& input,
-                     const TensorType& output) {
+std::int64_t divisor_of_mean(const Attributes& attributes, const TensorType& input,
+                             const TensorType& output) {
   return input.shape.elements() / output.shape.elements() - attribute::correction.of(attributes);
 }
 
@@ -63,7 +63,7 @@ std::vector<TensorType> infer_mean(const Attributes& attributes, Types in) {
   std::vector<TensorType> types = infer_reduced_elements(attributes, in);
   const std::int64_t correction = attribute::correction.of(attributes);
   expect(correction >= 0, "expected a correction of 0 or more, got " + std::to_string(correction));
-  expect(divisor(attributes, in[0], types[0]) > 0,
+  expect(divisor_of_mean(attributes, in[0], types[0]) > 0,
          "expected more than " + std::to_string(correction) +
              (correction == 1 ? " element" : " elements") + " along the axes, got x " +
              to_string(in[0].shape));
@@ -71,9 +71,9 @@ std::vector<TensorType> infer_mean(const Attributes& attributes, Types in) {
 }
 
 void forward_mean(const KernelCall& call) {
-  write_sums(
-      call, walk_over_axes(call),
-      static_cast<double>(divisor(call.attributes, *call.inputs[0].type, *call.outputs[0].type)));
+  write_sums(call, walk_over_axes(call),
+             static_cast<double>(
+                 divisor_of_mean(call.attributes, *call.inputs[0].type, *call.outputs[0].type)));
 }
 
 std::vector<TensorType> infer_reduce_to(const Attributes& attributes, Types in) {
@@ -125,10 +125,10 @@ void backward_sum(GradientContext& context) {
 }
 
 void backward_mean(GradientContext& context) {
-  const std::int64_t count = divisor(context.attributes(), context.type(context.input(0)),
-                                     context.type(context.output(0)));
+  const std::int64_t whole = divisor_of_mean(context.attributes(), context.type(context.input(0)),
+                                             context.type(context.output(0)));
   const ValueId share =
-      context.emit(scale, {context.gradient(0)}, {{"factor", 1 / static_cast<double>(count)}});
+      context.emit(scale, {context.gradient(0)}, {{"factor", 1 / static_cast<double>(whole)}});
   context.set(0, repeated(context, share));
 }
 

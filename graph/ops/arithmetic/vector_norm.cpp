@@ -27,7 +27,7 @@ std::int64_t workspace(const Attributes&, Types, Types out) {
 }
 
 /// Computes |x|^p.
-void power(double p, std::int64_t count, const float* x, float* y) {
+void raised(double p, std::int64_t count, const float* x, float* y) {
   const KernelTable& kernels = kernel_table();
   if (p == 2) return kernels.arithmetic.multiply(count, {x, false}, {x, false}, y);
   kernels.elementary.abs(count, x, y);
@@ -48,7 +48,7 @@ void forward(const KernelCall& call) {
   std::fill_n(sums, out.elements(), 0.0);
   add_mapped(walk_over_axes(call), sums,
              [&](std::int64_t count, const float* x, std::int64_t, bool, float* y) {
-               power(p, count, x, y);
+               raised(p, count, x, y);
              });
   kernel_table().reductions.round(out.elements(), sums, out.f32().data());
   root(p, out.elements(), out.f32().data());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <type_traits>
 
 #include "graph/ops/arithmetic/arithmetic.hpp"
 #include "graph/ops/rules/along_axis.hpp"
@@ -82,19 +83,35 @@ std::vector<OpSample> gather_samples() {
 
 std::vector<TensorType> infer_scatter_add(const Attributes& attributes, Types in) {
   expect_inputs(in, 3, "x, index, source");
-  expect_dtype(in[0], DType::f32, "x");
+  expect(in[0].dtype != DType::boolean,
+         "expected x with numbers, got " + to_string(in[0]) + "; to_float() makes f32 of it");
   expect_indices(attributes, in[0], in[1]);
-  expect_dtype(in[2], DType::f32, "source");
+  expect(in[2].dtype == in[0].dtype,
+         "expected source of the type of x " + to_string(in[0]) + ", got " + to_string(in[2]));
   expect_shape(in[2], in[1].shape, "source");
   return {in[0]};
+}
+
+/// Returns a + b. A sum of integers that their type does not hold wraps around, as in PyTorch.
+template <class T>
+T sum_of(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    using Unsigned = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
+  } else {
+    return a + b;
+  }
 }
 
 void forward_scatter_add(const KernelCall& call) {
   const Operand& y = call.outputs[0];
   copy(call.inputs[0], y);
-  for_each_index(call, y.shape(),
-                 [&, source = call.inputs[2].f32(), to = y.f32().data()](
-                     std::size_t i, std::int64_t at) { to[at] += source[i]; });
+  with_element_type(y.type->dtype, [&]<class T>() {
+    const auto* source = static_cast<const T*>(call.inputs[2].data);
+    auto* to = static_cast<T*>(y.data);
+    for_each_index(call, y.shape(),
+                   [&](std::size_t i, std::int64_t at) { to[at] = sum_of(to[at], source[i]); });
+  });
 }
 
 void backward_scatter_add(GradientContext& context) {

@@ -13,7 +13,8 @@ namespace penstock::graph {
 extern const Op gather;
 /// Maps (x, index i64, source) to x with the elements of `source` added to those elements that
 /// gather would take by the same index (torch.scatter_add). `source` has the shape of `index`. The
-/// elements are added in the order of `source`.
+/// elements are added in the order of `source`. They are f32 or integers; a sum of integers that
+/// their type does not hold wraps around.
 extern const Op scatter_add;
 /// Maps ids, i64 of any shape [...], to f32 [...,C] with a 1 at the position that the id gives and
 /// 0 elsewhere. The attribute `classes` is C.

@@ -126,7 +126,8 @@ std::vector<TensorType> infer_transpose(const Attributes& attributes, Types in) 
   bool permutation = sorted.size() == in[0].shape.rank();
   for (std::size_t i = 0; i < sorted.size(); ++i)
     permutation = permutation && sorted[i] == static_cast<std::int64_t>(i);
-  expect(permutation, "expected axes to name each axis of x " + to_string(in[0].shape) + " once");
+  expect(permutation, "expected axes to name each axis of x " + to_string(in[0].shape) +
+                          " once, got " + to_text(attribute::axes.of(attributes)));
   for (const std::int64_t axis : axes) dims.push_back(in[0].shape[axis]);
   return {{dtype, Shape(dims)}};
 }

@@ -4,8 +4,8 @@
 
 #include "graph/ops/rules/axes.hpp"
 #include "graph/ops/rules/cost.hpp"
-#include "graph/ops/rules/elementwise.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/moving.hpp"
 
 namespace penstock::graph {
 
@@ -16,10 +16,10 @@ constexpr IntegerAttribute diagonal{"diagonal"};
 }  // namespace attribute
 namespace {
 
-std::vector<TensorType> infer(const Attributes& attributes, Types in) {
-  std::vector<TensorType> out = infer_unary(attributes, in);
+std::vector<TensorType> infer(const Attributes&, Types in) {
+  moved_type(in);
   expect_rank_from(in[0], 2, "x");
-  return out;
+  return {in[0]};
 }
 
 /// Serves as Op::units: returns the number of rows of all matrices.
@@ -41,15 +41,15 @@ void forward(const KernelCall& call) {
   const std::int64_t rows = shape[-2], columns = shape[-1];
   const std::int64_t diagonal = attribute::diagonal.of(call.attributes);
   const Part part = within(call.part, rows_of(shape));
-  for (std::int64_t i = part.begin; i < part.end; ++i) {
-    const float* x = call.inputs[0].f32().data() + i * columns;
-    float* y = call.outputs[0].f32().data() + i * columns;
-    const std::int64_t cut = columns_before(i % rows, diagonal, lower ? 1 : 0, columns);
-    const std::int64_t begin = lower ? 0 : cut, end = lower ? cut : columns;
-    std::fill(y, y + begin, 0.0f);
-    if (x != y) std::copy(x + begin, x + end, y + begin);
-    std::fill(y + end, y + columns, 0.0f);
-  }
+  move_elements(call, [&]<class T>(const T* all_x, T* all_y) {
+    for (std::int64_t i = part.begin; i < part.end; ++i) {
+      const T* x = all_x + i * columns;
+      T* y = all_y + i * columns;
+      const std::int64_t cut = columns_before(i % rows, diagonal, lower ? 1 : 0, columns);
+      const std::int64_t begin = lower ? 0 : cut, end = lower ? cut : columns;
+      for (std::int64_t j = 0; j < columns; ++j) y[j] = j >= begin && j < end ? x[j] : T{0};
+    }
+  });
 }
 
 template <const Op& op>

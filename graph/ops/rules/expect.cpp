@@ -8,10 +8,11 @@
 namespace penstock::graph {
 namespace {
 
-/// Returns how a refusal of the type `dtype` goes on if an op makes `wanted` of it.
-std::string remedy(DType dtype, DType wanted) {
-  if (dtype == DType::f32 || dtype == DType::i64) return "";
-  return wanted == DType::f32 ? "; to_float() makes f32 of it" : "; to_i64() makes i64 of it";
+/// Returns how a refusal of elements of type `dtype` goes on where an op expects `wanted`.
+std::string_view remedy(DType dtype, DType wanted) {
+  if (wanted == DType::f32) return "; to_float() makes f32 of it";
+  return dtype == DType::f32 ? "; declare it as an input of i64, i32 or u8"
+                             : "; to_i64() makes i64 of it";
 }
 
 }  // namespace
@@ -29,13 +30,13 @@ void expect_inputs(Types inputs, std::size_t count, std::string_view names) {
 void expect_dtype(const TensorType& type, DType dtype, std::string_view name) {
   if (type.dtype == dtype) return;
   expect(false, "expected " + std::string(name) + " of type " + std::string(to_string(dtype)) +
-                    ", got " + to_string(type) + remedy(type.dtype, dtype));
+                    ", got " + to_string(type) + std::string(remedy(type.dtype, dtype)));
 }
 
 void expect_rank(const TensorType& type, std::size_t rank, std::string_view name) {
   if (type.shape.rank() == rank) return;
   expect(false, "expected " + std::string(name) + " of rank " + std::to_string(rank) + ", got " +
-                    to_string(type));
+                    to_string(type) + std::string(rank_remedy));
 }
 
 void expect_shape(const TensorType& type, const Shape& shape, std::string_view name) {
@@ -53,7 +54,7 @@ void expect_optional_bias(Types inputs, const Shape& shape) {
 void expect_rank_from(const TensorType& type, std::size_t rank, std::string_view name) {
   if (type.shape.rank() >= rank) return;
   expect(false, "expected " + std::string(name) + " of rank " + std::to_string(rank) +
-                    " or more, got " + to_string(type));
+                    " or more, got " + to_string(type) + std::string(rank_remedy));
 }
 
 void expect_elements(const TensorType& type, std::string_view name) {
@@ -68,7 +69,7 @@ void expect_eps(const Attributes& attributes) {
 
 std::size_t expect_axis(std::int64_t axis, const TensorType& type, std::string_view name) {
   const auto rank = static_cast<std::int64_t>(type.shape.rank());
-  expect(rank > 0, "expected x of rank 1 or more, got " + to_string(type));
+  expect_rank_from(type, 1, "x");
   if (axis < -rank || axis >= rank)
     expect(false, "expected " + std::string(name) + " from " + std::to_string(-rank) + " to " +
                       std::to_string(rank - 1) + ", got " + std::to_string(axis));

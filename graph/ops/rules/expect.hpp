@@ -15,20 +15,25 @@ inline constexpr RealAttribute norm_eps{"eps", 1e-5};
 
 }  // namespace attribute
 
+/// The refusal of a rank ends with these words.
+inline constexpr std::string_view rank_remedy = "; reshape() gives it another rank";
+
 /// Checks that there are `count` inputs. The refusal lists the names of the inputs as `names` does:
 /// "expected 3 inputs (x, weight, bias), got 2".
 void expect_inputs(Types inputs, std::size_t count, std::string_view names);
-/// Checks the type of the elements, with a refusal such as "expected x of type f32, got i64[40]".
+/// Checks the type of the elements, with a refusal such as "expected x of type f32, got i64[40];
+/// to_float() makes f32 of it".
 /// `name` is the name of the input, here and in the other checks of one input.
 void expect_dtype(const TensorType& type, DType dtype, std::string_view name);
-/// Checks the number of dimensions, with a refusal such as "expected x of rank 4, got f32[40,320]".
+/// Checks the number of dimensions, with a refusal such as "expected x of rank 4, got f32[40,320];
+/// reshape() gives it another rank".
 void expect_rank(const TensorType& type, std::size_t rank, std::string_view name);
 /// Checks the shape, with a refusal such as "expected weight of shape [10,320], got [10,256]".
 void expect_shape(const TensorType& type, const Shape& shape, std::string_view name);
 /// Checks that there are either two inputs or a third one that is an f32 bias of `shape`.
 void expect_optional_bias(Types inputs, const Shape& shape);
 /// Checks that there are at least `rank` dimensions, with a refusal such as "expected x of rank 2
-/// or more, got f32[3]".
+/// or more, got f32[3]; reshape() gives it another rank".
 void expect_rank_from(const TensorType& type, std::size_t rank, std::string_view name);
 /// Returns the number of the axis, where 0 is the first axis. A negative `axis` counts from the
 /// end. An axis that `type` does not have is refused: "expected axis from -2 to 1, got 5".

@@ -40,7 +40,9 @@ std::vector<TensorType> infer_broadcast(const Attributes&, Types in) {
   const Shape &a = in[0].shape, &b = in[1].shape;
   const std::optional<Shape> common = broadcast_shape(a, b);
   expect(common.has_value(),
-         "expected shapes that broadcast, got " + to_string(a) + " and " + to_string(b));
+         "expected shapes that broadcast, got " + to_string(a) + " and " + to_string(b) +
+             "; counted from the last axis, sizes have to be equal or 1, and unsqueeze() adds an "
+             "axis of 1");
   return {{DType::f32, *common}};
 }
 

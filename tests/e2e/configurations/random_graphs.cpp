@@ -69,6 +69,8 @@ class RandomGraph {
     return model_.shape(value)[static_cast<std::ptrdiff_t>(axis)];
   }
   bool is_image(Value value) const { return model_.shape(value).rank() == 4; }
+  /// Returns whether no layer has a name yet.
+  bool is_first() const { return names_ == 0; }
   std::string next_name() { return "layer" + std::to_string(++names_); }
 
   /// Keeps `value` for later layers to read. If the bit of `value` in the marks is set, `value`
@@ -174,26 +176,26 @@ class RandomGraph {
 
   Value norm() {
     // A norm without parameters has constants, which read no input. A stage may not be made of
-    // constants alone, and so the first layer has none.
-    const bool is_first = names_ == 0;
+    // constants alone, and so the first layer with a name has none.
+    const bool first = is_first();
     if (!is_image(x_))
       return draws_.coin() ? model_.layer_norm(next_name(), x_)
-                           : model_.rms_norm(next_name(), x_, 1, 1e-5, draws_.coin() || is_first);
+                           : model_.rms_norm(next_name(), x_, 1, 1e-5, draws_.coin() || first);
     // If an image is a single pixel, a channel of a micro-batch of one sample is a single value,
     // and so has no variance.
     const bool batch = size(x_, 2) * size(x_, 3) > 1 && draws_.coin();
     if (batch)
       return model_.batch_norm2d(next_name(), x_,
                                  {.momentum = draws_.coin() ? std::optional(0.1) : std::nullopt,
-                                  .affine = draws_.coin() || is_first,
+                                  .affine = draws_.coin() || first,
                                   .track_running_stats = draws_.below(4) != 0});
     const std::int64_t channels = size(x_, 1);
     return model_.group_norm(next_name(), x_, draws_.coin() ? 1 : channels);
   }
 
   Value drawn_image_layer() {
-    const bool is_first = names_ == 0;
-    return draw_image_layer(model_, draws_, next_name(), x_, is_first);
+    const bool first = is_first();
+    return draw_image_layer(model_, draws_, next_name(), x_, first);
   }
 
   Value image_layer() {
@@ -247,7 +249,7 @@ class RandomGraph {
   /// Joins `x_` and an earlier value. The factors of a product are between -1 and 1.
   Value joined() {
     const Value other = earlier_alike();
-    switch (draws_.below(5)) {
+    switch (draws_.below(6)) {
       case 0:
         return model_.add(x_, other);
       case 1:
@@ -256,6 +258,8 @@ class RandomGraph {
         return model_.mul(model_.tanh(x_), model_.sigmoid(other));
       case 3:
         return draw_function_of_two(model_, draws_, x_, other);
+      case 4:
+        return model_.squeeze(model_.amax(model_.stack({x_, other}, 1), {1}, true), 1);
       default:
         return model_.concat({other, activation(x_)});
     }

@@ -65,8 +65,8 @@ constexpr const char* layers_of_every_kind =
     "gather gelu global_avg_pool2d group_norm gru hardswish hardtanh index_select interpolate "
     "layer_norm leaky_relu less linear logsumexp lstm matmul max_pool2d maximum mean minimum mish "
     "mse_loss mul pad pow prelu relu reshape rms_norm rnn rotary_embedding scale sigmoid silu "
-    "slice smooth_l1_loss softmax softplus sort sqrt stop_gradient sub sum tanh transpose "
-    "untracked_batch_norm vector_norm where";
+    "slice smooth_l1_loss softmax softplus sort sqrt squeeze stop_gradient sub sum tanh transpose "
+    "unsqueeze untracked_batch_norm vector_norm where";
 
 // If a change of the draws leaves out an op, this test notices it.
 TEST(RandomGraphs, HaveLayersOfEveryKindAndAreAllDifferent) {

@@ -146,6 +146,10 @@ TEST(BuildingWithoutMemory, AddsALayerWithParametersOrNothing) {
        [](Built& b) {
          b.model.conv3d(name, b.volume, {.out_channels = 2, .kernel = 2, .same_padding = true});
        }},
+      {"conv_transpose3d",
+       [](Built& b) {
+         b.model.conv_transpose3d(name, b.volume, {.out_channels = 2, .kernel = 2, .stride = 2});
+       }},
       {"conv_transpose1d",
        [](Built& b) {
          b.model.conv_transpose1d(name, b.sequence, {.out_channels = 2, .kernel = 3});
@@ -156,6 +160,9 @@ TEST(BuildingWithoutMemory, AddsALayerWithParametersOrNothing) {
          b.model.parameter(name, {3, 4}, Initializer::orthogonal());
        }},
       {"pow", [](Built& b) { b.model.pow(b.row, 2); }},
+      {"pow of values", [](Built& b) { b.model.pow(b.row, b.row); }},
+      {"not_equal", [](Built& b) { b.model.not_equal(b.row, 2); }},
+      {"lp_pool3d", [](Built& b) { b.model.lp_pool3d(b.volume, 2); }},
       {"var", [](Built& b) { b.model.var(b.sequence, last_axis); }},
       {"where", [](Built& b) { b.model.where(b.row, b.row, b.row); }},
       {"linear of a weight", [](Built& b) { b.model.linear(b.row, b.weight); }},

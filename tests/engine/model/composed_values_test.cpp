@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <tuple>
 #include <vector>
 
 #include "penstock/inference_model.hpp"
@@ -74,6 +75,67 @@ TEST(ComposedValues, OfActivations) {
                      sum += std::exp(-rows.at(j));
                    return std::exp(-rows.at(i)) / sum;
                  }));
+}
+
+TEST(ComposedValues, OfComparisons) {
+  using Compare = std::function<bool(double, double)>;
+  const std::vector<std::tuple<TwoInputs, std::function<Value(Model&, Value, double)>, Compare>>
+      comparisons{
+          {[](Model& m, Value a, Value b) { return m.equal(a, b); },
+           [](Model& m, Value a, double b) { return m.equal(a, b); }, std::equal_to<>()},
+          {[](Model& m, Value a, Value b) { return m.not_equal(a, b); },
+           [](Model& m, Value a, double b) { return m.not_equal(a, b); }, std::not_equal_to<>()},
+          {[](Model& m, Value a, Value b) { return m.less(a, b); },
+           [](Model& m, Value a, double b) { return m.less(a, b); }, std::less<>()},
+          {[](Model& m, Value a, Value b) { return m.less_equal(a, b); },
+           [](Model& m, Value a, double b) { return m.less_equal(a, b); }, std::less_equal<>()},
+          {[](Model& m, Value a, Value b) { return m.greater(a, b); },
+           [](Model& m, Value a, double b) { return m.greater(a, b); }, std::greater<>()},
+          {[](Model& m, Value a, Value b) { return m.greater_equal(a, b); },
+           [](Model& m, Value a, double b) { return m.greater_equal(a, b); },
+           std::greater_equal<>()},
+      };
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  const float a[] = {0, 1, 2, nan, 1, 1, -1, 0}, b[] = {0, 0, 3, 1, 1, nan, 0.5f, -0.0f};
+  const TwoRows rows{.x = Tensor({2, 4}, a), .target = Tensor({2, 4}, b)};
+  for (const auto& [of_values, of_number, compare] : comparisons) {
+    const auto expected = [&, holds = compare](const auto& other) {
+      return of_each([&](std::size_t i) { return holds(rows.at(i), other(i)) ? 1 : 0; });
+    };
+    expect_numbers(outcome(rows, of_values), expected([&](std::size_t i) { return b[i]; }));
+    expect_numbers(
+        outcome(rows, [&, add = of_number](Model& m, Value x, Value) { return add(m, x, 1); }),
+        expected([](std::size_t) { return 1; }));
+  }
+}
+
+TEST(ComposedValues, OfPowers) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const float a[] = {2, 0, -2, -2, 1, 0.5f, 0, 9}, b[] = {3, 0, 3, 2, infinity, infinity, 2, -0.5f};
+  const TwoRows rows{.x = Tensor({2, 4}, a), .target = Tensor({2, 4}, b)};
+  expect_numbers(outcome(rows, [](Model& m, Value x, Value t) { return m.pow(x, t); }),
+                 of_each([&](std::size_t i) { return std::pow(rows.at(i), rows.target_at(i)); }));
+}
+
+TEST(ComposedValues, OfAFocalLoss) {
+  const TwoRows rows;
+  // The label of a row is the place of its largest target.
+  const auto focal = [](Model& m, Value x, Value target) {
+    const Value ce = m.cross_entropy(x, m.argmax(target, 1), {.reduction = LossReduction::none});
+    return m.pow(1 - m.exp(-ce), 2) * ce;
+  };
+  Numbers exact;
+  for (std::size_t row = 0; row < 2; ++row) {
+    double sum = 0;
+    std::size_t label = 4 * row;
+    for (std::size_t i = 4 * row; i < 4 * row + 4; ++i) {
+      sum += std::exp(rows.at(i));
+      if (rows.target_at(i) > rows.target_at(label)) label = i;
+    }
+    const double p = std::exp(rows.at(label)) / sum;
+    exact.push_back(-std::pow(1 - p, 2) * std::log(p));
+  }
+  expect_numbers(outcome(rows, focal), exact);
 }
 
 TEST(ComposedValues, OfWeightedBinaryCrossEntropies) {
@@ -149,9 +211,9 @@ TEST(ComposedValues, OfVariancesAndLargestMagnitudes) {
   const Numbers all = of_each([&](std::size_t i) { return std::abs(rows.at(i)); });
   EXPECT_EQ(largest, (Numbers{*std::max_element(all.begin(), all.begin() + 4),
                               *std::max_element(all.begin() + 4, all.end())}));
-  const Numbers without_signs_dropped =
+  const Numbers largest_signed =
       outcome(rows, [](Model& m, Value x, Value) { return m.amax(x, {1}); });
-  EXPECT_NE(largest, without_signs_dropped) << "the numbers do not show that signs are dropped";
+  EXPECT_NE(largest, largest_signed) << "the numbers do not show that signs are dropped";
 }
 
 // Of two numbers, the deviations from their mean are the same but for the sign.

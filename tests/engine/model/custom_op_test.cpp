@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -101,6 +102,21 @@ TEST(CustomOps, TrainLikeAnOpOfTheEnginesInEveryTopology) {
       for (std::size_t i = 0; i < weights.size(); ++i)
         EXPECT_TRUE(same_bits(weights[i], expected[i])) << "weight " << i;
     }
+}
+
+TEST(CustomOps, AreTimedInProfilesAsOpsOfTheEngineAre) {
+  register_ops();
+  Options options{.batch_size = 4};
+  options.runtime.trace = true;
+  TrainingModel training(gated("test product"), options, Sgd{});
+  training.step({uniform({4, 6}, 1), uniform({4, 4}, 2)});
+  std::set<bool> directions;
+  for (const OpProfile& op : training.profile().ops)
+    if (op.op.starts_with("custom")) {
+      EXPECT_GT(op.timed_runs, 0u) << op.name;
+      directions.insert(op.backward);
+    }
+  EXPECT_EQ(directions, (std::set<bool>{false, true}));
 }
 
 TEST(CustomOps, WithoutAGradientPassNoneOn) {

@@ -53,7 +53,7 @@ TEST(LayerStages, B1_AScopeIsAStageByItsNumber) {
   }
   EXPECT_EQ(stages_of(model.stage_assignment()), "a:0 b:1 identity_loss_1:1 ");
   EXPECT_EQ(refusal(Errc::invalid_topology, [&] { (void)model.pipeline_stage(-1); }),
-            "model \"m\": pipeline_stage -1: expected a number of 0 or more");
+            "model \"m\": pipeline_stage -1: expected a stage of 0 or more, got -1");
   EXPECT_EQ(TrainingModel(model, {}).compile_report().stages.size(), 2u);
 }
 

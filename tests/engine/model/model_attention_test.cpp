@@ -103,10 +103,12 @@ TEST(ModelAttention, RefusedLeavesNothingBehind) {
   const Value q = model.input("q", {5, 16}), v = model.input("v", {6, 7});
   const Value flat = model.input("flat", {16});
   EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { model.attention(flat, q, v); }),
-            "attention \"attention_1\": expected q of rank 3 or more, got f32[1,16]");
+            "attention \"attention_1\": expected q of rank 3 or more, got f32[1,16]; reshape() "
+            "gives it another rank");
   const AttentionOptions dropping{.dropout = 0.1, .name = "drop"};
-  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { model.attention(q, q, v, dropping); }),
-            "attention_dropout \"drop\": expected v with 5 rows, as k has, got f32[1,6,7]");
+  EXPECT_EQ(
+      refusal(Errc::shape_mismatch, [&] { model.attention(q, q, v, dropping); }),
+      "attention: attention_dropout \"drop\": expected v with 5 rows, as k has, got f32[1,6,7]");
   EXPECT_EQ(
       refusal(Errc::invalid_argument, [&] { model.attention(q, q, q, {.dropout = 0.1}); }),
       "attention: expected AttentionOptions::name to be set, because the masks of the dropout "

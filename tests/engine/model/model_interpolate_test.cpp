@@ -79,9 +79,11 @@ TEST(ModelInterpolate, RefusesOptionsThatDoNotFitXOrEachOther) {
        "channels, "
        "got 3",
        {.scale_factor = {2, 2, 2}}},
-      {"interpolate: expected align_corners with InterpolateMode::linear only",
+      {"interpolate: expected align_corners with InterpolateMode::linear only, got it with a "
+       "nearest mode; leave it false",
        {.size = {2}, .align_corners = true}},
-      {"interpolate: expected recompute_scale_factor with scale_factor only",
+      {"interpolate: expected recompute_scale_factor with scale_factor only, got it with size; "
+       "leave it false",
        {.size = {2}, .recompute_scale_factor = true}},
       {"interpolate: scale_factor: expected more than 0, got 0", {.scale_factor = {0}}},
       {"interpolate: scale_factor: expected more than 0, got -2", {.scale_factor = {2, -2}}},

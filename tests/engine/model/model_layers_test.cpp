@@ -545,7 +545,7 @@ TEST(ModelLayer, OptionsThatMakeNoSenseAreNamed) {
   Model model;
   const Inputs in(model);
   const std::vector<std::pair<const char*, std::function<void()>>> cases{
-      {"conv2d \"c\": expected x of rank 4, got [1,6]",
+      {"conv2d \"c\": expected x of rank 4, got [1,6]; reshape() gives it another rank",
        [&] { model.conv2d("c", in.features, {.out_channels = 1, .kernel = 1}); }},
       {"conv2d \"c\": expected out_channels of 1 or more, got 0",
        [&] { model.conv2d("c", in.image, {.kernel = 3}); }},
@@ -561,22 +561,24 @@ TEST(ModelLayer, OptionsThatMakeNoSenseAreNamed) {
        [&] { model.layer_norm("n", in.matrix, 3); }},
       {"rms_norm \"n\": expected the last 1 to 2 axes of [1,3,6], got 3",
        [&] { model.rms_norm("n", in.matrix, 3); }},
-      {"batch_norm \"n\": expected x of rank 2 or 3, got [1,4,9,8]",
+      {"batch_norm1d \"n\": expected x of rank 2 or 3, got [1,4,9,8]; reshape() gives it another "
+       "rank",
        [&] { model.batch_norm1d("n", in.image); }},
-      {"batch_norm \"n\": expected x of rank 4, got [1,3,6]",
+      {"batch_norm2d \"n\": expected x of rank 4, got [1,3,6]; reshape() gives it another rank",
        [&] { model.batch_norm2d("n", in.matrix); }},
-      {"batch_norm \"n\": expected x of rank 5, got [1,4,9,8]",
+      {"batch_norm3d \"n\": expected x of rank 5, got [1,4,9,8]; reshape() gives it another rank",
        [&] { model.batch_norm3d("n", in.image); }},
-      {"group_norm \"n\": expected x of rank 3 or more, got [1,6]",
+      {"instance_norm \"n\": expected x of rank 3 or more, got [1,6]; reshape() gives it another "
+       "rank",
        [&] { model.instance_norm("n", in.features); }},
-      {"group_norm \"n\": expected more than one element per channel of a sample, got x [1,6,1]",
+      {"instance_norm \"n\": expected more than one element per channel of a sample, got x [1,6,1]",
        [&] {
          model.instance_norm("n", model.reshape(in.features, {6, 1}));
        }},
       {"prelu \"p\": expected slopes of 1 or more, got 0", [&] { model.prelu("p", in.image, 0); }},
       {"prelu \"p\": expected weight of shape [1] or [4] for x [1,4,9,8], got [3]",
        [&] { model.prelu("p", in.image, 3); }},
-      {"dropout \"d\": expected x of rank 4, got [1,3,6]",
+      {"dropout2d \"d\": expected x of rank 4, got [1,3,6]; reshape() gives it another rank",
        [&] { model.dropout2d("d", in.matrix, 0.5); }},
       {"glu: expected x with two halves along axis 1, got [1,3,6]",
        [&] { model.glu(in.matrix, 1); }},
@@ -601,7 +603,7 @@ TEST(ModelLayer, ThePaddingOfAnEmbeddingStartsAsZero) {
     EXPECT_EQ(weight.as<float>()[i], i / 3 == 1 ? 0 : drawn.as<float>()[i]) << i;
   EXPECT_EQ(refusal(Errc::invalid_argument,
                     [&] { padded.embedding("other", padded.labels("more"), 4, 3, 4); }),
-            "embedding: expected padding_index from -4 to 3, got 4");
+            "embedding \"other\": expected padding_index from -4 to 3, got 4");
 }
 
 TEST(ModelLayer, RefusesAnInputWithoutElementsAndLeavesNothingBehind) {
@@ -620,7 +622,7 @@ TEST(ModelLayer, RefusesAnInputWithoutElementsAndLeavesNothingBehind) {
        [&] { model.group_norm("l", pixels, 2); }},
       {"layer_norm \"l\": expected x with at least one element, got [1,3,0]",
        [&] { model.layer_norm("l", matrix); }},
-      {"batch_norm \"l\": expected x with at least one element, got [1,0,9,8]",
+      {"batch_norm2d \"l\": expected x with at least one element, got [1,0,9,8]",
        [&] { model.batch_norm2d("l", channels); }},
       {"dropout \"l\": expected x with at least one element, got [1,0]",
        [&] { model.dropout("l", row, 0.5); }},

@@ -89,17 +89,20 @@ TEST(ModelRecurrent, RefusedLeavesNothingBehind) {
       mismatch(x, {.hidden_size = 4, .layers = 2, .initial_hidden = state, .initial_cell = state}),
       "lstm \"lstm\": expected initial_hidden of type f32 and shape [N,2,4], got f32[1,1,4]");
   EXPECT_EQ(mismatch(x, {.hidden_size = 4, .lengths = lengths}),
-            "lstm \"lstm\": expected lengths of type i64, got f32[1]");
+            "lstm \"lstm\": expected lengths of type i64, got f32[1]; declare it as an input of "
+            "i64, i32 or u8");
   EXPECT_EQ(invalid({.hidden_size = 4, .dropout = 1.5}),
             "lstm \"lstm\": expected dropout from 0 to 1, got 1.5");
   EXPECT_EQ(invalid({.hidden_size = 4, .nonlinearity = Nonlinearity::relu}),
-            "lstm \"lstm\": expected Nonlinearity::tanh, because only rnn takes another one");
+            "lstm \"lstm\": expected Nonlinearity::tanh, because only rnn takes another one, got "
+            "Nonlinearity::relu");
   EXPECT_EQ(invalid({.hidden_size = 4, .initial_hidden = state}),
             "lstm \"lstm\": expected both initial_hidden and initial_cell or neither, got one of "
             "them");
   EXPECT_EQ(refusal(Errc::invalid_argument,
                     [&] { model.gru("gru", x, {.hidden_size = 4, .initial_cell = state}); }),
-            "gru \"gru\": expected no initial_cell, because only lstm has a cell state");
+            "gru \"gru\": expected no initial_cell, because only lstm has a cell state, got one; "
+            "give initial_hidden only");
   EXPECT_TRUE(ops_of(model).empty());
   EXPECT_TRUE(model.parameters().empty());
   model.lstm("lstm", x, {.hidden_size = 4, .initial_hidden = state, .initial_cell = state});

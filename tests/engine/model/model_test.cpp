@@ -107,11 +107,12 @@ TEST(Model, ARefusedLayerLeavesNothingBehind) {
   const Value image = model.input("image", {1, 28, 28});
   EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { model.linear("fc", image, 0); }),
             "linear \"fc\": expected out_features of 1 or more, got 0");
-  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { model.linear("fc", model.input("n", {}), 3); }),
-            "linear \"fc\": expected x of rank 2 or more, got [1]");
+  EXPECT_EQ(
+      refusal(Errc::shape_mismatch, [&] { model.linear("fc", model.input("n", {}), 3); }),
+      "linear \"fc\": expected x of rank 2 or more, got [1]; reshape() gives it another rank");
   const Value ids = model.input("ids", {4}, DType::i64);
   EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { model.linear("fc", ids, 3); }),
-            "linear \"fc\": expected x of type f32, got i64[1,4]");
+            "linear \"fc\": expected x of type f32, got i64[1,4]; to_float() makes f32 of it");
   EXPECT_TRUE(model.parameters().empty());
   model.linear("fc", model.input("x", {4}), 3);
   EXPECT_EQ(ModelAccess::graph(model).variables.size(), 2u);

@@ -154,14 +154,16 @@ TEST(ModelTransformers, RefusedLeaveNothingBehind) {
   EXPECT_EQ(mixed(x, {.heads = 4, .kv_heads = 3}),
             "multi_head_attention \"m\": expected kv_heads that divide 4 heads, got 3");
   EXPECT_EQ(mixed(x, {.key_padding_mask = mask}),
-            "attention \"m/attention\": expected key_padding_mask of shape [1,5], got [1,7]");
+            "multi_head_attention \"m\": attention \"m/attention\": expected key_padding_mask of "
+            "shape [1,5], got [1,7]");
   EXPECT_EQ(mixed(x, {.dropout = 0.5, .key_padding_mask = mask}),
-            "attention_dropout \"m/attention\": expected key_padding_mask of shape [1,5], got "
+            "multi_head_attention \"m\": attention_dropout \"m/attention\": expected "
+            "key_padding_mask of shape [1,5], got "
             "[1,7]");
   EXPECT_EQ(refusal(Errc::invalid_argument,
                     [&] { model.transformer_encoder_layer("e", x, {.memory_mask = mask}); }),
             "transformer_encoder_layer \"e\": expected no mask of a memory, because only a decoder "
-            "layer has a memory");
+            "layer has a memory, got one; key_padding_mask and attn_mask are those of x");
   EXPECT_EQ(refusal(Errc::shape_mismatch,
                     [&] { model.transformer_decoder_layer("d", x, x, {.dim_feedforward = 0}); }),
             "transformer_decoder_layer \"d\": expected dim_feedforward of 1 or more, got 0");

@@ -54,7 +54,7 @@ TEST(ModelConv3d, RefusesWhatDoesNotFitAndLeavesNothingBehind) {
   const Value weight = model.parameter("w", {2, 3, 1, 1, 1});
   expect_refusals(
       Errc::shape_mismatch,
-      {{"conv3d \"c\": expected x of rank 5, got [1,4,5,5]",
+      {{"conv3d \"c\": expected x of rank 5, got [1,4,5,5]; reshape() gives it another rank",
         [&] { model.conv3d("c", image, {.out_channels = 2, .kernel = 1}); }},
        {"conv3d \"c\": expected out_channels of 1 or more, got 0",
         [&] { model.conv3d("c", x, {.kernel = 1}); }},
@@ -76,7 +76,7 @@ TEST(ModelConv3d, RefusesWhatDoesNotFitAndLeavesNothingBehind) {
        {"conv3d \"c\": expected stride from 1 to 1073741824, got 0",
         [&] { model.conv3d("c", x, {.out_channels = 3, .kernel = 1, .stride = 0}); }},
        {"conv3d: expected 3 input channels, got 4", [&] { model.conv3d(x, weight); }},
-       {"conv3d: expected weight of rank 5, got [4,4]", [&] {
+       {"conv3d: expected weight of rank 5, got [4,4]; reshape() gives it another rank", [&] {
           model.conv3d(x, model.parameter("small", {4, 4}));
         }}});
   EXPECT_EQ(
@@ -108,12 +108,14 @@ TEST(ModelConvTranspose1d, RefusesWhatItCannotDo) {
   const Value x = model.input("x", {4, 5}), image = model.input("image", {4, 5, 5});
   expect_refusals(
       Errc::shape_mismatch,
-      {{"conv_transpose1d \"c\": expected x of rank 3, got [1,4,5,5]",
+      {{"conv_transpose1d \"c\": expected x of rank 3, got [1,4,5,5]; reshape() gives it another "
+        "rank",
         [&] { model.conv_transpose1d("c", image, {.out_channels = 2, .kernel = 2}); }},
        {"conv_transpose1d \"c\": expected a number of out_channels that divides into 2 groups, got "
         "3",
         [&] { model.conv_transpose1d("c", x, {.out_channels = 3, .kernel = 2, .groups = 2}); }},
-       {"conv_transpose2d \"c/product\": expected an output padding from 0 to less than the "
+       {"conv_transpose1d \"c\": conv_transpose2d \"c/product\": expected an output padding from 0 "
+        "to less than the "
         "stride, which is 1, got 1",
         [&] {
           model.conv_transpose1d("c", x, {.out_channels = 2, .kernel = 2, .output_padding = 1});
@@ -127,11 +129,13 @@ TEST(ModelPools3d, RefuseImagesAndWindowsThatDoNotFit) {
   const Value x = model.input("x", {2, 3, 4, 5}), image = model.input("image", {4, 5, 5});
   expect_refusals(
       Errc::shape_mismatch,
-      {{"max_pool3d: expected x of rank 5, got [1,4,5,5]", [&] { model.max_pool3d(image); }},
-       {"avg_pool3d: expected x of rank 5, got [1,4,5,5]", [&] { model.avg_pool3d(image); }},
-       {"adaptive_max_pool1d: expected x of rank 3, got [1,4,5,5]",
+      {{"max_pool3d: expected x of rank 5, got [1,4,5,5]; reshape() gives it another rank",
+        [&] { model.max_pool3d(image); }},
+       {"avg_pool3d: expected x of rank 5, got [1,4,5,5]; reshape() gives it another rank",
+        [&] { model.avg_pool3d(image); }},
+       {"adaptive_max_pool1d: expected x of rank 3, got [1,4,5,5]; reshape() gives it another rank",
         [&] { model.adaptive_max_pool1d(image, 2); }},
-       {"adaptive_avg_pool3d: expected x of rank 5, got [1,4,5,5]",
+       {"adaptive_avg_pool3d: expected x of rank 5, got [1,4,5,5]; reshape() gives it another rank",
         [&] { model.adaptive_avg_pool3d(image, 2); }}});
   EXPECT_NE(refusal(Errc::shape_mismatch,
                     [&] {

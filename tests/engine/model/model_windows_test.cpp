@@ -74,7 +74,7 @@ TEST(ModelConv1d, RefusesImagesAndWhatItsWeightDecides) {
   const Value x = model.input("x", {4, 11}), image = model.input("image", {4, 5, 5});
   EXPECT_EQ(refusal(Errc::shape_mismatch,
                     [&] { model.conv1d("c", image, {.out_channels = 6, .kernel = 3}); }),
-            "conv1d \"c\": expected x of rank 3, got [1,4,5,5]");
+            "conv1d \"c\": expected x of rank 3, got [1,4,5,5]; reshape() gives it another rank");
   EXPECT_NE(refusal(Errc::shape_mismatch,
                     [&] { model.conv1d("c", x, {.out_channels = 6, .kernel = 12}); }),
             "accepted");
@@ -203,9 +203,11 @@ TEST(ModelPixelShuffle, RefusesWhatDoesNotDivide) {
   Model model;
   const Value image = model.input("x", {6, 5, 4});
   EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { model.pixel_shuffle(image, 2); }),
-            "pixel_shuffle: expected a shape that divides by the factor 4, got [1,6,5,4]");
+            "pixel_shuffle: expected x with channels that divide by the square of the factor 2, "
+            "got [1,6,5,4]");
   EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { model.pixel_unshuffle(image, 2); }),
-            "pixel_unshuffle: expected a shape that divides by the factor 2, got [1,6,5,4]");
+            "pixel_unshuffle: expected x with rows and columns that divide by the factor 2, got "
+            "[1,6,5,4]");
   EXPECT_TRUE(ops_of(model).empty());
 }
 

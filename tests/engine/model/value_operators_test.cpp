@@ -87,7 +87,7 @@ TEST(ValueOperators, RefuseValuesOfNoModelAndOfOthers) {
   EXPECT_EQ(refusal(Errc::invalid_model, [&] { static_cast<void>(x / foreign); }),
             "div: expected a value of model \"model\", got one of another model");
   EXPECT_EQ(refusal(Errc::invalid_model, [&] { static_cast<void>(2 * Value()); }),
-            "scale: expected a value of a model, got one of no model");
+            "mul: expected a value of a model, got one of no model");
   EXPECT_TRUE(ops_of(model).empty());
 }
 

@@ -165,8 +165,9 @@ class OpsWithInputs : public OpProperties {};
 
 /// Returns whether `op` only moves the elements of its input 0, which may be of any type.
 bool moves_any_type(const Op& op) {
-  constexpr std::string_view names[] = {"concat", "expand",  "flatten", "gather",   "index_select",
-                                        "pad",    "reshape", "slice",   "transpose"};
+  constexpr std::string_view names[] = {"concat", "expand",  "flatten",  "gather",  "index_select",
+                                        "pad",    "reshape", "slice",    "squeeze", "transpose",
+                                        "tril",   "triu",    "unsqueeze"};
   return std::ranges::find(names, op.name) != std::end(names);
 }
 

@@ -148,6 +148,14 @@ TEST(Rearranging, MovesIntegersAsWell) {
        {rows_of_integers, integers({2, 1}, {2, 0})},
        {{"axis", 1}},
        integers({2, 1}, {2, 3})},
+      {"scatter_add",
+       {integers({2, 2}, {1, INT64_MAX, 3, 4}), integers({2, 1}, {1, 0}), integers({2, 1}, {1, 7})},
+       {{"axis", 1}},
+       integers({2, 2}, {1, INT64_MIN, 10, 4})},
+      {"squeeze", {counted_integers({2, 1, 3})}, {{"axis", 1}}, rows_of_integers},
+      {"unsqueeze", {rows_of_integers}, {{"axis", -1}}, counted_integers({2, 3, 1})},
+      {"tril", {counted_integers({2, 2}, 1)}, {}, integers({2, 2}, {1, 0, 3, 4})},
+      {"triu", {counted_integers({2, 2}, 1)}, {}, integers({2, 2}, {1, 2, 0, 4})},
   };
   for (const auto& [op, inputs, attributes, expected] : table) {
     const Tensor result =

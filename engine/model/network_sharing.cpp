@@ -1,0 +1,76 @@
+// These functions let layers of a NetworkBuilder have the parameters of other layers.
+#include <algorithm>
+
+#include "engine/model/network_builder.hpp"
+#include "engine/names/known_names.hpp"
+#include "graph/values/text.hpp"
+
+namespace penstock {
+
+std::vector<std::string_view> NetworkBuilder::parameter_names() const {
+  std::vector<std::string_view> names;
+  for (const graph::Variable& variable : graph_.variables) {
+    const graph::Value& value = graph_.value(variable.value);
+    if (value.kind == graph::ValueKind::parameter) names.push_back(value.name);
+  }
+  return names;
+}
+
+graph::ValueId NetworkBuilder::find_parameter(const std::string& name) const {
+  for (const graph::Variable& variable : graph_.variables) {
+    const graph::Value& value = graph_.value(variable.value);
+    if (value.kind == graph::ValueKind::parameter && value.name == name) return variable.value;
+  }
+  return graph::none;
+}
+
+graph::ValueId NetworkBuilder::parameter(const std::string& name) const {
+  const graph::ValueId found = find_parameter(shared_.source_of(name).value_or(name));
+  if (found == graph::none)
+    refuse(Errc::invalid_argument,
+           "there is no parameter " + quoted_text(name) + instead_of(name, parameter_names()));
+  return found;
+}
+
+void NetworkBuilder::share(const std::string& layer, const std::string& source) {
+  const std::string subject = "share_parameters " + quoted_text(layer);
+  const auto expect = [&](bool holds, const std::string& text) {
+    if (!holds) refuse(Errc::invalid_argument, subject + ": " + text);
+  };
+  const std::vector<std::string_view> names = parameter_names();
+  const auto first_of = [&](const std::string& name) {
+    return std::ranges::find_if(
+        names, [&](std::string_view known) { return belongs_to(std::string(known), name); });
+  };
+  expect(!layer.empty(), "expected a layer's name, got \"\"");
+  if (const auto taken = shared_.source_of(layer))
+    expect(false, "the layer has the parameters of " + quoted_text(*taken) + " already");
+  if (const auto own = first_of(layer); own != names.end())
+    expect(false, "expected a layer without parameters, got one that has " +
+                      quoted_text(std::string(*own)) + "; share them before the layer is added");
+  const std::string first = shared_.source_of(source).value_or(source);
+  expect(first_of(first) != names.end(), "there is no layer " + quoted_text(source) +
+                                             " with parameters" + instead_of(source, names));
+  shared_.add(layer, source);
+}
+
+graph::ValueId NetworkBuilder::shared_parameter(const std::string& name, const Shape& shape) const {
+  const std::optional<std::string> source = shared_.source_of(name);
+  if (!source) return graph::none;
+  const std::string expected = "expected a parameter " + quoted_text(*source) +
+                               ", which takes the place of " + quoted_text(name);
+  const graph::ValueId found = find_parameter(*source);
+  if (found == graph::none)
+    throw Error(Errc::shape_mismatch,
+                expected +
+                    ", got none; give the layer the options of the one whose parameters it "
+                    "has");
+  const Shape& got = graph_.type(found).shape;
+  if (got != shape)
+    throw Error(Errc::shape_mismatch,
+                expected + " of shape " + to_string(shape) + ", got " + to_string(got) +
+                    "; give the layer the sizes of the one whose parameters it has");
+  return found;
+}
+
+}  // namespace penstock

@@ -1,0 +1,130 @@
+// These tests give layers that are made of several ops what the ops refuse. The refusal begins with
+// the layer that was called.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "penstock/inference_model.hpp"
+#include "penstock/model.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace penstock::testing {
+namespace {
+
+using Add = std::function<void(Model& model, Value x)>;
+
+/// Returns the text with which a layer refuses an input of integers, of which one sample has shape
+/// `sample`.
+std::string refusal_of_integers(const Shape& sample, const Add& add) {
+  Model model("m");
+  const Value x = model.input("x", sample, DType::i64);
+  return refusal(Errc::shape_mismatch, [&] { add(model, x); });
+}
+
+TEST(LayerRefusals, BeginWithTheLayerAndItsName) {
+  const Shape row{4}, sequence{2, 4}, image{2, 4, 4}, volume{2, 4, 4, 4};
+  const std::vector<std::tuple<std::string, Shape, Add>> layers{
+      {"relu6", row, [](Model& m, Value x) { m.relu6(x); }},
+      {"gelu", row, [](Model& m, Value x) { m.gelu(x, GeluForm::tanh); }},
+      {"selu", row, [](Model& m, Value x) { m.selu(x); }},
+      {"celu", row, [](Model& m, Value x) { m.celu(x); }},
+      {"tanhshrink", row, [](Model& m, Value x) { m.tanhshrink(x); }},
+      {"glu", row, [](Model& m, Value x) { m.glu(x, 1); }},
+      {"softmin", row, [](Model& m, Value x) { m.softmin(x); }},
+      {"neg", row, [](Model& m, Value x) { m.neg(x); }},
+      {"neg", row, [](Model&, Value x) { -x; }},
+      {"square", row, [](Model& m, Value x) { m.square(x); }},
+      {"add \"add_1\"", row, [](Model&, Value x) { x + 1.0; }},
+      {"mul", row, [](Model&, Value x) { 2.0 * x; }},
+      {"norm", row, [](Model& m, Value x) { m.norm(x, {1}); }},
+      {"var", row, [](Model& m, Value x) { m.var(x, {1}); }},
+      {"topk", row, [](Model& m, Value x) { m.topk(x, 2, 1); }},
+      {"max_pool1d", sequence, [](Model& m, Value x) { m.max_pool1d(x, {.kernel = 2}); }},
+      {"avg_pool1d", sequence, [](Model& m, Value x) { m.avg_pool1d(x, {.kernel = 2}); }},
+      {"lp_pool2d", image, [](Model& m, Value x) { m.lp_pool2d(x, 2, {.kernel = 2}); }},
+      {"max_pool3d", volume, [](Model& m, Value x) { m.max_pool3d(x, {.kernel = 2}); }},
+      {"adaptive_avg_pool2d", image, [](Model& m, Value x) { m.adaptive_avg_pool2d(x, 2); }},
+      {"conv1d \"c\"", sequence,
+       [](Model& m, Value x) { m.conv1d("c", x, {.out_channels = 2, .kernel = 2}); }},
+      {"conv3d \"c\"", volume,
+       [](Model& m, Value x) { m.conv3d("c", x, {.out_channels = 2, .kernel = 2}); }},
+      {"conv_transpose1d \"c\"", sequence,
+       [](Model& m, Value x) { m.conv_transpose1d("c", x, {.out_channels = 2, .kernel = 2}); }},
+      {"instance_norm \"n\"", image, [](Model& m, Value x) { m.instance_norm("n", x); }},
+      {"batch_norm1d \"n\"", row, [](Model& m, Value x) { m.batch_norm1d("n", x); }},
+      {"batch_norm2d \"n\"", image, [](Model& m, Value x) { m.batch_norm2d("n", x); }},
+      {"dropout1d \"d\"", sequence, [](Model& m, Value x) { m.dropout1d("d", x, 0.5); }},
+      {"dropout2d \"d\"", image, [](Model& m, Value x) { m.dropout2d("d", x, 0.5); }},
+      {"alpha_dropout \"d\"", row, [](Model& m, Value x) { m.alpha_dropout("d", x, 0.5); }},
+      {"lstm \"l\"", sequence, [](Model& m, Value x) { m.lstm("l", x, {.hidden_size = 2}); }},
+      {"multi_head_attention \"a\"", sequence,
+       [](Model& m, Value x) { m.multi_head_attention("a", x, {.heads = 2}); }},
+      {"transformer_encoder_layer \"t\"", sequence,
+       [](Model& m, Value x) { m.transformer_encoder_layer("t", x, {.heads = 2}); }},
+      {"binary_cross_entropy_with_logits \"binary_cross_entropy_with_logits_1\"", row,
+       [](Model& m, Value x) { m.binary_cross_entropy_with_logits(x, x); }},
+  };
+  for (const auto& [layer, sample, add] : layers) {
+    const std::string text = refusal_of_integers(sample, add);
+    EXPECT_TRUE(text.starts_with(layer + ": ")) << layer << ": " << text;
+    EXPECT_NE(text.find("got i64"), std::string::npos) << text;
+  }
+}
+
+TEST(LayerRefusals, NameTheOpInsideALayerThatHasAnotherName) {
+  EXPECT_EQ(
+      refusal_of_integers({4}, [](Model& m, Value x) { m.relu6(x); }),
+      "relu6: hardtanh \"hardtanh_1\": expected x of type f32, got i64[1,4]; to_float() makes "
+      "f32 of it");
+  EXPECT_EQ(
+      refusal_of_integers({2, 4, 4}, [](Model& m, Value x) { m.instance_norm("n", x); }),
+      "instance_norm \"n\": expected x of type f32, got i64[1,2,4,4]; to_float() makes f32 of "
+      "it");
+}
+
+TEST(LayerRefusals, NameTheLayerWhereItsOptionsAreRefused) {
+  Model model("m");
+  const Value ids = model.input("ids", {3}, DType::i64), image = model.input("image", {3, 4, 4});
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { model.embedding("e", ids, 4, 2, 4); }),
+            "embedding \"e\": expected padding_index from -4 to 3, got 4");
+  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { model.pixel_shuffle(image, 2); }),
+            "pixel_shuffle: expected x with channels that divide by the square of the factor 2, "
+            "got [1,3,4,4]");
+  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { model.pixel_unshuffle(image, 3); }),
+            "pixel_unshuffle: expected x with rows and columns that divide by the factor 3, got "
+            "[1,3,4,4]");
+  EXPECT_EQ(
+      refusal(Errc::invalid_model,
+              [&] {
+                model.linear("fc", image, 2);
+                model.conv1d("fc", model.reshape(image, {3, 16}), {.out_channels = 1, .kernel = 1});
+              }),
+      "model \"m\": conv1d \"fc\": the name is used already");
+}
+
+// With one or two samples, the parameter's axis 0 would pass for that of the samples.
+TEST(LayerRefusals, OfParametersInThePlaceOfSamplesComeWhenAModelIsMade) {
+  for (const std::int64_t size : {2, 3}) {
+    Model model("m");
+    const Value sum = model.input("x", {3}) + model.parameter("p", {size, 3});
+    model.output("y", sum);
+    const std::string samples = size == 2 ? "3" : "2";
+    for (const int batch : {1, 2, 5})
+      EXPECT_EQ(
+          refusal(Errc::shape_mismatch, [&] { InferenceModel(model, {.batch_size = batch}); }),
+          "model \"m\": with " + samples +
+              " samples in a micro-batch, which axis 0 of each value counts: add \"add_1\": "
+              "expected shapes that broadcast, got [" +
+              samples + ",3] and [" + std::to_string(size) +
+              ",3]; counted from the last axis, sizes have to be equal or 1, and unsqueeze() "
+              "adds an axis of 1");
+  }
+  Model model("m");
+  model.output("y", model.input("x", {2, 3}) + model.parameter("p", {2, 3}));
+  InferenceModel(model, {.batch_size = 1});
+}
+
+}  // namespace
+}  // namespace penstock::testing
