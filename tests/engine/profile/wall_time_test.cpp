@@ -33,9 +33,9 @@ TEST(WallTime, H2_IsThatOfTheProfile) {
     const std::chrono::duration<double> measured = std::chrono::steady_clock::now() - begin;
     const double before = std::exchange(profiled, training.profile().call_seconds);
     EXPECT_LE(profiled - before, measured.count() + 1e-9);
-    agrees = profiled - before >= 0.9 * measured.count();
+    agrees = profiled - before >= 0.99 * measured.count();
   }
-  EXPECT_TRUE(agrees) << "no call took within a tenth of what the host measured";
+  EXPECT_TRUE(agrees) << "no call took within 1 % of what the host measured";
 }
 
 }  // namespace
