@@ -85,7 +85,7 @@ ModelBody::ModelBody(const Model& model, const Options& options, const Optimizer
                      const Objective& objective)
     : calls_(ModelAccess::calls(model)),
       options_((check_state(model, options, optimizer != nullptr), check_sample_axis(model),
-                check_lengths(model, options), options)),
+                ModelAccess::expect_shares_used(model), check_lengths(model, options), options)),
       running_(model, options, optimizer, objective),
       dynamic_(lengths_of(running_, options_)) {}
 

@@ -98,6 +98,10 @@ void ModelAccess::expect_value(std::string_view subject, const Model& model, Val
   model.impl_->id(subject, value);
 }
 
+void ModelAccess::expect_shares_used(const Model& model) {
+  model.impl_->network.expect_shares_used();
+}
+
 void ModelAccess::add(const Model& model, const std::function<void()>& change) {
   const std::shared_ptr<ModelState> impl = model.impl_;
   NetworkBuilder::State before = impl->network.state();

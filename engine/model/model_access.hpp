@@ -31,6 +31,9 @@ struct ModelAccess {
   /// Checks that `value` is one of the model's. @throws Error invalid_model, whose text begins with
   /// `subject`, if it is not.
   static void expect_value(std::string_view subject, const Model& model, Value value);
+  /// Checks that each Layers::share_parameters() of the model has found a layer. @throws Error
+  /// invalid_model if one has not.
+  static void expect_shares_used(const Model& model);
   /// Calls `change`, and takes back what it has added to the network if it throws.
   static void add(const Model& model, const std::function<void()>& change);
   /// Returns the object that every call of the model begins with. All training and inference models

@@ -50,6 +50,9 @@ class NetworkBuilder {
   /// Says that the layer `layer`, which has no parameters yet, gets those of the layer `source`.
   /// See Layers::share_parameters(). @throws Error invalid_argument.
   void share(const std::string& layer, const std::string& source);
+  /// Checks that for each share() there is a layer that has the parameters. @throws Error
+  /// invalid_model, which names the layer that is missing.
+  void expect_shares_used() const;
   /// Adds a node of the innermost open block, and returns its first output. If `name` is empty, the
   /// node gets a name that is not in use. Inputs of u8 and i32 at Op::index_inputs are widened to
   /// i64 by nodes of their own.

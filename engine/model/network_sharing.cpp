@@ -6,6 +6,19 @@
 #include "graph/values/text.hpp"
 
 namespace penstock {
+namespace {
+
+/// Returns the layers to which `parameters` belong, each once.
+std::vector<std::string_view> layers_of(const std::vector<std::string_view>& parameters) {
+  std::vector<std::string_view> layers;
+  for (const std::string_view parameter : parameters) {
+    const std::string_view layer = parameter.substr(0, parameter.rfind('.'));
+    if (std::ranges::find(layers, layer) == layers.end()) layers.push_back(layer);
+  }
+  return layers;
+}
+
+}  // namespace
 
 std::vector<std::string_view> NetworkBuilder::parameter_names() const {
   std::vector<std::string_view> names;
@@ -48,28 +61,39 @@ void NetworkBuilder::share(const std::string& layer, const std::string& source) 
   if (const auto own = first_of(layer); own != names.end())
     expect(false, "expected a layer without parameters, got one that has " +
                       quoted_text(std::string(*own)) + "; share them before the layer is added");
+  for (const graph::Node& node : graph_.nodes)
+    if (belongs_to(node.name, layer))
+      expect(false, "expected a layer that is still to be added, got " + graph::to_string(node));
   const std::string first = shared_.source_of(source).value_or(source);
   expect(first_of(first) != names.end(), "there is no layer " + quoted_text(source) +
-                                             " with parameters" + instead_of(source, names));
+                                             " with parameters" +
+                                             instead_of(source, layers_of(names)));
   shared_.add(layer, source);
+}
+
+void NetworkBuilder::expect_shares_used() const {
+  if (const std::string layer = shared_.unused(); !layer.empty())
+    refuse(Errc::invalid_model, "share_parameters " + quoted_text(layer) +
+                                    ": no layer has asked for the parameters of " +
+                                    quoted_text(*shared_.source_of(layer)) +
+                                    "; add one whose name is " + quoted_text(layer) +
+                                    " or begins with that and a dot");
 }
 
 graph::ValueId NetworkBuilder::shared_parameter(const std::string& name, const Shape& shape) const {
   const std::optional<std::string> source = shared_.source_of(name);
   if (!source) return graph::none;
-  const std::string expected = "expected a parameter " + quoted_text(*source) +
-                               ", which takes the place of " + quoted_text(name);
+  const std::string expected = "expected a parameter " + quoted_text(*source);
+  const std::string place = ", to take the place of " + quoted_text(name) + ", got ";
   const graph::ValueId found = find_parameter(*source);
   if (found == graph::none)
     throw Error(Errc::shape_mismatch,
-                expected +
-                    ", got none; give the layer the options of the one whose parameters it "
-                    "has");
+                expected + place + "none; give it the options of the one whose parameters it has");
   const Shape& got = graph_.type(found).shape;
   if (got != shape)
-    throw Error(Errc::shape_mismatch,
-                expected + " of shape " + to_string(shape) + ", got " + to_string(got) +
-                    "; give the layer the sizes of the one whose parameters it has");
+    throw Error(Errc::shape_mismatch, expected + " of shape " + to_string(shape) + place +
+                                          to_string(got) +
+                                          "; give it the sizes of the one whose parameters it has");
   return found;
 }
 

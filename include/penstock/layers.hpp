@@ -28,7 +28,9 @@ class Layers : public SpatialLayers {
   /// [out], if there is one.
   Value linear(Value x, Value weight, Value bias = {});
   /// Adds a parameter that belongs to no layer, such as the embedding of positions. Its shape
-  /// `shape` counts no samples, and it may be an operand wherever a value of that shape may.
+  /// `shape` counts no samples, and it may be an operand wherever a value of that shape may. Where
+  /// its axis 0 would stand for that of the samples, as in x [N,3] plus a parameter [2,3], training
+  /// and inference models refuse the layer.
   /// @throws Error invalid_model if a parameter is called `name` already; shape_mismatch if `shape`
   /// has no element; invalid_argument as Initializer says.
   Value parameter(const std::string& name, const Shape& shape,
@@ -54,9 +56,11 @@ class Layers : public SpatialLayers {
   /// applies one network to x and y. The parameters keep the names that they have from `source`;
   /// those of `layer` do not exist. Each layer has buffers of its own, such as the running
   /// statistics of a batch norm. If layers of several stages share a parameter, the stage of the
-  /// first use keeps it, and the other stages have copies. A layer of `layer` that lacks a
-  /// parameter, or has it in another shape, is refused with Error shape_mismatch.
-  /// @throws Error invalid_argument if `source` has no parameters, or if `layer` has some already.
+  /// first use keeps it, and the other stages have copies. A layer that needs a parameter which
+  /// `source` lacks, or has in another shape, is refused with Error shape_mismatch; it may do
+  /// without some, such as a bias. A training or inference model throws Error invalid_model if no
+  /// layer has asked for the parameters, as when `layer` is misspelt.
+  /// @throws Error invalid_argument if `source` has no parameters, or if `layer` is there already.
   void share_parameters(const std::string& layer, const std::string& source);
   /// Normalizes x over groups of channels. The layer has the parameters NAME.weight [C] and
   /// NAME.bias [C], unless `affine` is false.

@@ -69,15 +69,17 @@ def main():
     parser.add_argument('text')
     parser.add_argument('--seeds', type=int, default=5)
     options = parser.parse_args()
+    if options.seeds < 1:
+        parser.error('expected --seeds of 1 or more')
     difference = largest_difference(options.trainer, options.text)
     print(f'first {UPDATES} losses: at most {difference:.1e} from PyTorch', flush=True)
     losses = []
     for seed in range(options.seeds):
         losses.append(validation_loss(options.trainer, options.text, seed))
         print(f'validation loss of seed {seed}: {losses[-1]:.4f}', flush=True)
-    mean = sum(losses) / len(losses) if losses else 0
+    mean = sum(losses) / len(losses)
     print(f'mean of {len(losses)} seeds: {mean:.4f}')
-    sys.exit(difference > TOLERANCE or mean > GOAL)
+    sys.exit(not (difference <= TOLERANCE and mean <= GOAL))
 
 
 if __name__ == '__main__':

@@ -225,6 +225,8 @@ def power_of_values(draws):
     a, b = 10 ** draws.uniform(pair[0], -1, 1), draws.uniform(pair[1], -3, 3)
     if draws.coin():
         a, b = a * draws.signs(pair[0]), numpy.rint(b)
+    elif draws.coin():
+        a, b = a * (draws.uniform(pair[0], 0, 1) > 0.3), abs(numpy.rint(b))
     return Case('power', {'a': a.astype('float32'), 'b': b.astype('float32')},
                 lambda t: {'out': torch.pow(t['a'], t['b'])},
                 gradients=['a'] if (a < 0).any() else ['a', 'b'], amplification=2)

@@ -5,12 +5,12 @@
 namespace penstock {
 namespace {
 
-/// A Comparison says which op compares, whether its operands change places, and whether 1 and 0 do.
+/// A Comparison says by which op a comparison is computed.
 struct Comparison {
   std::string_view name;
   const graph::Op& op;
-  bool swapped = false;
-  bool opposite = false;
+  bool swapped = false;   ///< The op compares b with a.
+  bool opposite = false;  ///< The result is 1 where that of the op is 0.
 };
 
 const Comparison equals{.name = "equal", .op = graph::equal};
@@ -20,8 +20,8 @@ const Comparison is_at_most{.name = "less_equal", .op = graph::less_equal};
 const Comparison is_greater{.name = "greater", .op = graph::less, .swapped = true};
 const Comparison is_at_least{.name = "greater_equal", .op = graph::less_equal, .swapped = true};
 
-Value number(const Composition& layer, double number) {
-  return layer.apply(graph::fill, {}, {{"value", number}});
+Value number(const Composition& layer, double value) {
+  return layer.apply(graph::fill, {}, {{"value", value}});
 }
 
 Value compared(const Composition& layer, const Comparison& by, const Value& a, const Value& b) {

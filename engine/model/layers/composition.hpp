@@ -60,6 +60,10 @@ class Composition {
     return model_.value(graph.node(node).outputs[number]);
   }
 
+  /// Checks that a layer of the kind `kind` may be called `name`. @throws Error invalid_model.
+  void expect_new(std::string_view kind, const std::string& name) const {
+    model_.network.expect_new_layer(kind, name);
+  }
   /// Throws Error shape_mismatch with the name of the layer and `text` if `holds` is false.
   void expect(bool holds, const std::string& text) const {
     if (!holds) throw Error(Errc::shape_mismatch, std::string(layer_) + ": " + text);

@@ -59,7 +59,7 @@ void Layers::share_parameters(const std::string& layer, const std::string& sourc
 
 Value Layers::parameter(const std::string& name, const Shape& shape,
                         const Initializer& initializer) {
-  return impl_->calling("Model::parameter", [&](Impl& impl) {
+  return impl_->adding("parameter", name, [&](Impl& impl) {
     check_initializer(initializer, shape, name);
     if (shape.elements() == 0) throw no_element(name, shape);
     NetworkBuilder::Draft draft(impl.network);

@@ -7,6 +7,7 @@
 #include "graph/ops/convolution/conv2d.hpp"
 #include "graph/ops/movement/index_select.hpp"
 #include "graph/ops/movement/slices.hpp"
+#include "graph/values/number_range.hpp"
 
 namespace penstock {
 namespace {
@@ -15,6 +16,16 @@ namespace {
 struct SpreadAxis {
   ConvolvedAxis convolved;
   std::int64_t output_padding;
+
+  /// Returns how many elements the convolution sees along an axis of `size` elements. A double
+  /// holds the number, however large the sizes are.
+  double length(std::int64_t size) const {
+    const auto& [kernel, stride, padding, dilation] = convolved;
+    return static_cast<double>(size - 1) * static_cast<double>(stride) + 1 +
+           2 * (static_cast<double>(dilation) * static_cast<double>(kernel - 1) -
+                static_cast<double>(padding)) +
+           static_cast<double>(output_padding);
+  }
 
   /// Returns which elements of an axis of `size` elements the convolution sees, in their order.
   /// Number `size` stands for a zero.
@@ -41,7 +52,9 @@ SpreadAxes axes_of(const ConvTranspose3dOptions& options, Size3d kernel) {
            {{kernel.columns, stride.columns, padding.columns, dilation.columns}, more.columns}}};
 }
 
-void expect_sound(const Composition& layer, const SpreadAxis& axis) {
+/// Checks the numbers of an axis of x, which has `size` elements and is called `name`.
+void expect_sound(const Composition& layer, const SpreadAxis& axis, std::int64_t size,
+                  const std::string& name) {
   expect_sound(layer, axis.convolved);
   const std::int64_t stride = axis.convolved.stride, padding = axis.convolved.padding;
   layer.expect(padding >= 0 && padding <= largest_of_axis, "expected padding from 0 to " +
@@ -50,19 +63,22 @@ void expect_sound(const Composition& layer, const SpreadAxis& axis) {
   layer.expect(axis.output_padding >= 0 && axis.output_padding < stride,
                "expected output_padding from 0 to " + std::to_string(stride - 1) +
                    ", which is below the stride, got " + std::to_string(axis.output_padding));
+  const double length = axis.length(size), most = static_cast<double>(largest_of_axis);
+  layer.expect(length <= most, "expected at most 2^30 " + name +
+                                   " of x with zeros between them, got " + number_text(length));
+  layer.expect(length >= static_cast<double>(axis.convolved.extent()),
+               "expected a padding that leaves some of the " + name + " of the result, got " +
+                   std::to_string(padding));
 }
 
 /// Returns x with zeros between its elements and around them, as the convolution sees it.
 Value spread(const Composition& layer, Value x, const SpreadAxes& axes, const std::string& name) {
-  constexpr const char* names[] = {"depth", "rows", "columns"};
+  constexpr const char* names[] = {"slices", "rows", "columns"};
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    expect_sound(layer, axes[i]);
     const auto axis = static_cast<std::int64_t>(i + 2);
-    Integers elements = axes[i].elements(layer.shape(x)[axis]);
-    layer.expect(std::ssize(elements) >= axes[i].convolved.extent(),
-                 "expected a padding that leaves something of the result, got " +
-                     std::to_string(axes[i].convolved.padding) + " for x " +
-                     to_string(layer.shape(x)));
+    const std::int64_t size = layer.shape(x)[axis];
+    expect_sound(layer, axes[i], size, names[i]);
+    Integers elements = axes[i].elements(size);
     const Value with_zero =
         layer.apply(graph::pad, {x}, {{"axis", axis}, {"after", std::int64_t{1}}},
                     inner_name(name, std::string("zero_") + names[i]));
@@ -129,6 +145,7 @@ Value transposed(const Composition& layer, const Value& x, const Value& weight, 
 Value SpatialLayers::conv_transpose3d(const std::string& name, Value x,
                                       const ConvTranspose3dOptions& options) {
   return composed(*impl_, "conv_transpose3d", name, [&](const Composition& layer) {
+    layer.expect_new("conv_transpose3d", name);
     layer.expect_rank(x, 5);
     const auto [depth, rows, columns] = options.kernel;
     const ConvolvedAxis kernels[] = {{.kernel = depth}, {.kernel = rows}, {.kernel = columns}};

@@ -75,8 +75,12 @@ Value Layers::weight_norm(const std::string& name, const Shape& shape, int axis)
     const Value result = normalised(impl, impl.value(v), impl.value(g), shape.rank(), along);
     ModelState::NewWeights added = impl.new_weights();
     // Another layer's parameters, if this one has those, have their values already.
-    if (const std::size_t count = added.values.size(); count > 0)
-      added.values[count - 1] = norms_along(added.values[count - 2], along);
+    const std::size_t own = added.values.size();
+    if (own == 1)
+      throw Error(Errc::invalid_argument, "weight_norm " + quoted_text(name) +
+                                              ": expected both weight_v and weight_g of another "
+                                              "layer or neither, got one of them");
+    if (own > 0) added.values[own - 1] = norms_along(added.values[own - 2], along);
     impl.add_weights(std::move(added));
     draft.keep();
     return result;

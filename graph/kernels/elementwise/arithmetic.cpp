@@ -51,11 +51,12 @@ void maximum(std::int64_t count, RowOperand a, RowOperand b, float* y) {
 
 void power_of_elements(std::int64_t count, RowOperand a, RowOperand b, float* y) {
   binary(count, a, b, y, [](float of_a, float of_b) {
-    // An exponent beyond these bounds is an even number with the same power, except that the power
-    // of 1 is 1, where infinity times its logarithm would be no number.
+    // The power computes the product of the exponent and a logarithm, which is NaN for an infinite
+    // exponent and the logarithm of 1. A number beyond these bounds has the same powers.
     constexpr float most = 0x1p100f;
     const float above = of_b < -most ? -most : of_b;
-    return power(of_a, Exponent(static_cast<double>(above > most ? most : above)));
+    const float found = power(of_a, Exponent(static_cast<double>(above > most ? most : above)));
+    return of_b == of_b ? found : of_a == 1.0f ? 1.0f : of_b;
   });
 }
 

@@ -24,7 +24,7 @@ ValueId gradient_of_exponent(GradientContext& context, ValueId zero) {
   const ValueId slope = context.emit(mul, {context.output(0), context.emit(log, {a})});
   const ValueId no_base = context.emit(equal, {a, zero});
   const ValueId constant = context.emit(mul, {no_base, context.emit(less_equal, {zero, b})});
-  return context.emit(where, {constant, zero, context.emit(mul, {dy, slope})});
+  return context.emit(mul, {dy, context.emit(where, {constant, zero, slope})});
 }
 
 void backward(GradientContext& context) {

@@ -11,7 +11,8 @@ namespace {
 /// Returns how a refusal of elements of type `dtype` goes on where an op expects `wanted`.
 std::string_view remedy(DType dtype, DType wanted) {
   if (wanted == DType::f32) return "; to_float() makes f32 of it";
-  return dtype == DType::f32 ? "; declare it as an input of i64, i32 or u8"
+  if (wanted != DType::i64) return "";
+  return dtype == DType::f32 ? "; integers come from inputs, or from argmax() and sort()"
                              : "; to_i64() makes i64 of it";
 }
 

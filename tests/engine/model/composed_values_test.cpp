@@ -111,8 +111,18 @@ TEST(ComposedValues, OfComparisons) {
 
 TEST(ComposedValues, OfPowers) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   const float a[] = {2, 0, -2, -2, 1, 0.5f, 0, 9}, b[] = {3, 0, 3, 2, infinity, infinity, 2, -0.5f};
   const TwoRows rows{.x = Tensor({2, 4}, a), .target = Tensor({2, 4}, b)};
+  const float bases[] = {0, 1, infinity, nan, nan, -1, -1, 2}, zero = 0;
+  const float exponents[] = {nan, nan, nan, zero, 1, infinity, 0.5f, -infinity};
+  const TwoRows special{.x = Tensor({2, 4}, bases), .target = Tensor({2, 4}, exponents)};
+  const Numbers found = outcome(special, [](Model& m, Value x, Value t) { return m.pow(x, t); });
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const double exact = std::pow(special.at(i), special.target_at(i));
+    EXPECT_TRUE(std::isnan(exact) ? std::isnan(found[i]) : found[i] == exact)
+        << bases[i] << " to the power " << exponents[i] << ": " << found[i];
+  }
   expect_numbers(outcome(rows, [](Model& m, Value x, Value t) { return m.pow(x, t); }),
                  of_each([&](std::size_t i) { return std::pow(rows.at(i), rows.target_at(i)); }));
 }

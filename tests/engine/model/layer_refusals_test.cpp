@@ -105,6 +105,33 @@ TEST(LayerRefusals, NameTheLayerWhereItsOptionsAreRefused) {
 }
 
 // With one or two samples, the parameter's axis 0 would pass for that of the samples.
+TEST(LayerRefusals, OfTransposedConvolutionsOfVolumes) {
+  Model model("m");
+  const Value x = model.input("x", {2, 3, 4, 5});
+  const auto refused = [&](const ConvTranspose3dOptions& options) {
+    return refusal(Errc::shape_mismatch, [&] { model.conv_transpose3d("c", x, options); });
+  };
+  EXPECT_EQ(
+      refused({.out_channels = 2, .kernel = 2, .stride = std::int64_t{1} << 30}),
+      "conv_transpose3d \"c\": expected at most 2^30 slices of x with zeros between them, got "
+      "2147483651");
+  EXPECT_EQ(
+      refused({.out_channels = 2, .kernel = 2, .padding = {0, 4, 0}}),
+      "conv_transpose3d \"c\": expected a padding that leaves some of the rows of the result, "
+      "got 4");
+  EXPECT_EQ(refused({.out_channels = 2, .kernel = 2, .output_padding = 1}),
+            "conv_transpose3d \"c\": expected output_padding from 0 to 0, which is below the "
+            "stride, got 1");
+  EXPECT_EQ(refused({.out_channels = 3, .kernel = 2, .groups = 2}),
+            "conv_transpose3d \"c\": expected a number of out_channels that divides into 2 groups, "
+            "got 3");
+  model.dropout("used", x, 0.5);
+  EXPECT_EQ(refusal(Errc::invalid_model,
+                    [&] { model.conv_transpose3d("used", x, {.out_channels = 1, .kernel = 1}); }),
+            "model \"m\": conv_transpose3d \"used\": the name is used already");
+  EXPECT_TRUE(model.parameters().empty());
+}
+
 TEST(LayerRefusals, OfParametersInThePlaceOfSamplesComeWhenAModelIsMade) {
   for (const std::int64_t size : {2, 3}) {
     Model model("m");

@@ -89,8 +89,8 @@ TEST(ModelRecurrent, RefusedLeavesNothingBehind) {
       mismatch(x, {.hidden_size = 4, .layers = 2, .initial_hidden = state, .initial_cell = state}),
       "lstm \"lstm\": expected initial_hidden of type f32 and shape [N,2,4], got f32[1,1,4]");
   EXPECT_EQ(mismatch(x, {.hidden_size = 4, .lengths = lengths}),
-            "lstm \"lstm\": expected lengths of type i64, got f32[1]; declare it as an input of "
-            "i64, i32 or u8");
+            "lstm \"lstm\": expected lengths of type i64, got f32[1]; integers come from inputs, "
+            "or from argmax() and sort()");
   EXPECT_EQ(invalid({.hidden_size = 4, .dropout = 1.5}),
             "lstm \"lstm\": expected dropout from 0 to 1, got 1.5");
   EXPECT_EQ(invalid({.hidden_size = 4, .nonlinearity = Nonlinearity::relu}),

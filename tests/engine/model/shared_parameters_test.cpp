@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "penstock/inference_model.hpp"
 #include "penstock/sequential.hpp"
 #include "penstock/training_model.hpp"
 #include "tests/support/random_tensor.hpp"
@@ -52,6 +53,10 @@ const std::vector<SharedLayer> layers_of_every_kind{
     {"conv_transpose2d", image,
      [](Model& m, auto& name, Value x) {
        return m.conv_transpose2d(name, x, {.out_channels = 2, .kernel = 2, .stride = 2});
+     }},
+    {"conv_transpose3d", volume,
+     [](Model& m, auto& name, Value x) {
+       return m.conv_transpose3d(name, x, {.out_channels = 2, .kernel = 2, .stride = 2});
      }},
     {"weight_norm", row,
      [](Model& m, auto& name, Value x) {
@@ -192,12 +197,14 @@ TEST(SharedParameter, RefuseLayersThatDoNotFit) {
   model.linear("a", x, 2, false);
   model.share_parameters("b", "a");
   EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { model.linear("b", x, 3, false); }),
-            "linear \"b\": expected a parameter \"a.weight\", which takes the place of "
-            "\"b.weight\" of shape [3,4], got [2,4]; give the layer the sizes of the one whose "
-            "parameters it has");
+            "linear \"b\": expected a parameter \"a.weight\" of shape [3,4], to take the place of "
+            "\"b.weight\", got [2,4]; give it the sizes of the one whose parameters it has");
   EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { model.linear("b", x, 2); }),
-            "linear \"b\": expected a parameter \"a.bias\", which takes the place of \"b.bias\", "
-            "got none; give the layer the options of the one whose parameters it has");
+            "linear \"b\": expected a parameter \"a.bias\", to take the place of \"b.bias\", got "
+            "none; give it the options of the one whose parameters it has");
+  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { model.parameter("b.scale", {3}); }),
+            "parameter \"b.scale\": expected a parameter \"a.scale\", to take the place of "
+            "\"b.scale\", got none; give it the options of the one whose parameters it has");
   model.linear("b", x, 2, false);
   EXPECT_EQ(model.parameters().size(), 1u);
 }
@@ -217,10 +224,71 @@ TEST(SharedParameter, RefuseNamesThatMakeNoSense) {
             "that has \"own.weight\"; share them before the layer is added");
   EXPECT_EQ(refused("b", "c"),
             "model \"m\": share_parameters \"b\": there is no layer \"c\" with parameters; there "
-            "are: a.weight, a.bias, own.weight, own.bias");
+            "are: a, own");
+  model.dropout("d", x, 0.5);
+  EXPECT_EQ(refused("d", "a"),
+            "model \"m\": share_parameters \"d\": expected a layer that is still to be added, got "
+            "dropout \"d\"");
   model.share_parameters("b", "a");
   EXPECT_EQ(refused("b", "own"),
             "model \"m\": share_parameters \"b\": the layer has the parameters of \"a\" already");
+}
+
+TEST(SharedParameter, RefuseATrainingWhereNoLayerHasAskedForThem) {
+  Model model("m");
+  const Value x = model.input("x", {4});
+  model.linear("left", x, 2);
+  model.share_parameters("rigth", "left");
+  model.output("y", model.linear("right", x, 2));
+  EXPECT_EQ(refusal(Errc::invalid_model, [&] { InferenceModel(model, {.batch_size = 1}); }),
+            "model \"m\": share_parameters \"rigth\": no layer has asked for the parameters of "
+            "\"left\"; add one whose name is \"rigth\" or begins with that and a dot");
+  model.linear("rigth", x, 2);
+  InferenceModel(model, {.batch_size = 1});
+}
+
+TEST(SharedParameter, OfOneNameMayBeSharedAlone) {
+  Model model("m");
+  const Value x = model.input("x", {4});
+  model.linear("a", x, 2);
+  model.share_parameters("b.weight", "a.weight");
+  model.linear("b", x, 2);
+  EXPECT_EQ(model.parameters().size(), 3u);
+  EXPECT_EQ(model.parameters().back().name, "b.bias");
+  model.weight_norm("v", {2, 4});
+  for (const char* part : {"weight_v", "weight_g"}) {
+    const std::string layer = std::string("of ") + part;
+    model.share_parameters(layer + "." + part, std::string("v.") + part);
+    EXPECT_EQ(refusal(Errc::invalid_argument,
+                      [&] {
+                        model.weight_norm(layer, {2, 4});
+                      }),
+              "weight_norm \"" + layer +
+                  "\": expected both weight_v and weight_g of another layer or neither, got one of "
+                  "them");
+  }
+}
+
+TEST(SharedParameter, OfTheLongestNameCount) {
+  Model model("m");
+  const Value x = model.input("x", {4});
+  model.linear("a.out", x, 2);
+  model.linear("c", x, 2, false);
+  model.share_parameters("b", "a");
+  model.share_parameters("d", "a");
+  model.linear("b.out", x, 2, false);  // A layer may do without the bias of the other one.
+  model.linear("d.out", x, 2);
+  EXPECT_EQ(model.parameters().size(), 3u);
+  Model nested("n");
+  const Value y = nested.input("y", {4});
+  nested.linear("a.in", y, 4);
+  nested.linear("a.out", y, 2);
+  nested.linear("c", y, 3);
+  nested.share_parameters("b.out", "c");
+  nested.share_parameters("b", "a");
+  nested.linear("b.in", y, 4);
+  nested.linear("b.out", y, 3);
+  EXPECT_EQ(nested.parameters().size(), 6u);
 }
 
 TEST(SharedParameter, AreForgottenWithAChainThatWasTakenBack) {

@@ -435,11 +435,11 @@ INSTANTIATE_TEST_SUITE_P(
                 {},
                 "expected log_probabilities of rank 2 or more, got f32[10]; reshape() gives it "
                 "another rank"},
-        Refused{
-            "cross_entropy",
-            {scores, scores},
-            {},
-            "expected labels of type i64, got f32[6,10]; declare it as an input of i64, i32 or u8"},
+        Refused{"cross_entropy",
+                {scores, scores},
+                {},
+                "expected labels of type i64, got f32[6,10]; integers come from inputs, or from "
+                "argmax() and sort()"},
         Refused{"cross_entropy",
                 {f32({6, 10, 4}), labels},
                 {},
@@ -592,11 +592,11 @@ INSTANTIATE_TEST_SUITE_P(
                 {scores},
                 {{"axis", 1}, {"indices", List{9, 10}}},
                 "expected indices from 0 to 9 along axis 1 of x [6,10], got 10"},
-        Refused{
-            "gather",
-            {scores, scores},
-            {},
-            "expected index of type i64, got f32[6,10]; declare it as an input of i64, i32 or u8"},
+        Refused{"gather",
+                {scores, scores},
+                {},
+                "expected index of type i64, got f32[6,10]; integers come from inputs, or from "
+                "argmax() and sort()"},
         Refused{"gather",
                 {scores, labels},
                 {},
@@ -621,7 +621,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"one_hot",
                 {ten},
                 {{"classes", 3}},
-                "expected ids of type i64, got f32[10]; declare it as an input of i64, i32 or u8"},
+                "expected ids of type i64, got f32[10]; integers come from inputs, or from "
+                "argmax() and sort()"},
         Refused{"one_hot",
                 {{DType::i32, {6}}},
                 {{"classes", 3}},
@@ -685,11 +686,11 @@ INSTANTIATE_TEST_SUITE_P(
                 {ten, labels},
                 {},
                 "expected weight of rank 2, got f32[10]; reshape() gives it another rank"},
-        Refused{
-            "embedding",
-            {scores, scores},
-            {},
-            "expected ids of type i64, got f32[6,10]; declare it as an input of i64, i32 or u8"}));
+        Refused{"embedding",
+                {scores, scores},
+                {},
+                "expected ids of type i64, got f32[6,10]; integers come from inputs, or from "
+                "argmax() and sort()"}));
 
 const TensorType rows = f32({4, 3}), vector = f32({4}), counts{DType::i64, {4}};
 const TensorType sequences = f32({4, 5, 3}), spelled{DType::i64, {4, 2}};
