@@ -29,22 +29,22 @@ class TensorFunctions : public TensorShapes {
   /// Returns 1 where a and b are equal, and 0 elsewhere, as f32. Shapes broadcast as in NumPy. No
   /// comparison has a gradient, and each of them also takes a number in the place of b.
   Value equal(Value a, Value b);
-  Value equal(Value a, double b);
+  Value equal(Value a, double b);  ///< Compares a with a number.
   /// Returns 1 where a and b differ, or where one of them is NaN, and 0 elsewhere; see equal().
   Value not_equal(Value a, Value b);
-  Value not_equal(Value a, double b);
+  Value not_equal(Value a, double b);  ///< Compares a with a number.
   /// Returns 1 where a is less than b, and 0 elsewhere; see equal().
   Value less(Value a, Value b);
-  Value less(Value a, double b);
+  Value less(Value a, double b);  ///< Compares a with a number.
   /// Returns 1 where a is less than b or equal to it, and 0 elsewhere; see equal().
   Value less_equal(Value a, Value b);
-  Value less_equal(Value a, double b);
+  Value less_equal(Value a, double b);  ///< Compares a with a number.
   /// Returns 1 where a is greater than b, and 0 elsewhere; see equal().
   Value greater(Value a, Value b);
-  Value greater(Value a, double b);
+  Value greater(Value a, double b);  ///< Compares a with a number.
   /// Returns 1 where a is greater than b or equal to it, and 0 elsewhere; see equal().
   Value greater_equal(Value a, Value b);
-  Value greater_equal(Value a, double b);
+  Value greater_equal(Value a, double b);  ///< Compares a with a number.
   /// Returns a where `condition`, f32, is not 0, and b elsewhere. Shapes broadcast as in NumPy. The
   /// condition has no gradient.
   Value where(Value condition, Value a, Value b);
