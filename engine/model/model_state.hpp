@@ -81,8 +81,12 @@ struct ModelState : std::enable_shared_from_this<ModelState> {
   Value add(const graph::Op& op, std::initializer_list<Value> inputs, const auto& attributes) {
     return add(op.name, op, inputs, attributes);
   }
+  /// Does what the first add() does for an op without attributes.
+  Value add(std::string_view layer, const graph::Op& op, std::initializer_list<Value> inputs) {
+    return add(layer, op, inputs, [] { return graph::Attributes(); });
+  }
   Value add(const graph::Op& op, std::initializer_list<Value> inputs) {
-    return add(op, inputs, [] { return graph::Attributes(); });
+    return add(op.name, op, inputs);
   }
 
   // The functions from apply() on are called inside a call of the model. If one of them throws, it

@@ -52,8 +52,8 @@ void NetworkBuilder::share(const std::string& layer, const std::string& source) 
   };
   const std::vector<std::string_view> names = parameter_names();
   const auto first_of = [&](const std::string& name) {
-    return std::ranges::find_if(
-        names, [&](std::string_view known) { return belongs_to(std::string(known), name); });
+    return std::ranges::find_if(names,
+                                [&](std::string_view known) { return belongs_to(known, name); });
   };
   expect(!layer.empty(), "expected a layer's name, got \"\"");
   if (const auto taken = shared_.source_of(layer))

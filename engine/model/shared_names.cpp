@@ -2,7 +2,7 @@
 
 namespace penstock {
 
-bool belongs_to(const std::string& parameter, const std::string& layer) {
+bool belongs_to(std::string_view parameter, std::string_view layer) {
   return parameter.starts_with(layer) &&
          (parameter.size() == layer.size() || parameter[layer.size()] == '.');
 }

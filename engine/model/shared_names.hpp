@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace penstock {
 
@@ -38,6 +39,6 @@ class SharedNames {
 
 /// Returns whether the parameter `parameter` belongs to the layer `layer`, or to a layer whose name
 /// begins with `layer` and a dot, or is itself called `layer`.
-bool belongs_to(const std::string& parameter, const std::string& layer);
+bool belongs_to(std::string_view parameter, std::string_view layer);
 
 }  // namespace penstock

@@ -57,8 +57,7 @@ Value Activations::tanh(Value x) {
 }
 
 Value Activations::gelu(Value x, GeluForm form) {
-  return impl_->add("gelu", form == GeluForm::exact ? graph::gelu : graph::gelu_tanh, {x},
-                    [] { return graph::Attributes(); });
+  return impl_->add("gelu", form == GeluForm::exact ? graph::gelu : graph::gelu_tanh, {x});
 }
 
 Value Activations::silu(Value x) {

@@ -44,7 +44,7 @@ Value TensorFunctions::neg(Value x) {
 }
 
 Value TensorFunctions::square(Value x) {
-  return impl_->add("square", graph::mul, {x, x}, [] { return graph::Attributes(); });
+  return impl_->add("square", graph::mul, {x, x});
 }
 
 Value TensorFunctions::pow(Value x, double exponent) {
@@ -52,7 +52,7 @@ Value TensorFunctions::pow(Value x, double exponent) {
 }
 
 Value TensorFunctions::pow(Value x, Value exponent) {
-  return impl_->add("pow", graph::power, {x, exponent}, [] { return graph::Attributes(); });
+  return impl_->add("pow", graph::power, {x, exponent});
 }
 
 Value TensorFunctions::clamp(Value x, double low, double high) {

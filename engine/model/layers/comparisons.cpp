@@ -20,13 +20,9 @@ const Comparison is_at_most{.name = "less_equal", .op = graph::less_equal};
 const Comparison is_greater{.name = "greater", .op = graph::less, .swapped = true};
 const Comparison is_at_least{.name = "greater_equal", .op = graph::less_equal, .swapped = true};
 
-Value number(const Composition& layer, double value) {
-  return layer.apply(graph::fill, {}, {{"value", value}});
-}
-
 Value compared(const Composition& layer, const Comparison& by, const Value& a, const Value& b) {
   const Value result = by.swapped ? layer.apply(by.op, {b, a}) : layer.apply(by.op, {a, b});
-  return by.opposite ? layer.apply(graph::sub, {number(layer, 1), result}) : result;
+  return by.opposite ? layer.apply(graph::sub, {layer.number(1), result}) : result;
 }
 
 Value compared(ModelState& model, const Comparison& by, const Value& a, const Value& b) {
@@ -36,7 +32,7 @@ Value compared(ModelState& model, const Comparison& by, const Value& a, const Va
 
 Value compared(ModelState& model, const Comparison& by, const Value& a, double b) {
   return composed(model, by.name, [&](const Composition& layer) {
-    return compared(layer, by, a, number(layer, b));
+    return compared(layer, by, a, layer.number(b));
   });
 }
 

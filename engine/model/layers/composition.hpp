@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/model/model_state.hpp"
+#include "graph/ops/arithmetic/arithmetic.hpp"
 #include "graph/ops/movement/rearrange.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/values/text.hpp"
@@ -39,6 +40,8 @@ class Composition {
   Value reshaped(const Value& x, Integers dims, const std::string& name = "") const {
     return apply(graph::reshape, {x}, {{"shape", std::move(dims)}}, name);
   }
+  /// Adds a tensor without axes that holds `value`.
+  Value number(double value) const { return apply(graph::fill, {}, {{"value", value}}); }
   /// Adds a parameter, whose whole name is `name`.
   Value parameter(const std::string& name, const Shape& shape,
                   const Initializer& initializer) const {

@@ -60,6 +60,18 @@ void expect_sizes(const Composition& layer, const Options& options,
   layer.expect_positive("groups", options.groups);
 }
 
+/// Returns how many channels of the result of a transposed convolution each group has.
+/// @throws Error shape_mismatch if the channels do not divide into groups.
+template <class Options>
+std::int64_t outputs_of_group(const Composition& layer, const Options& options) {
+  const std::int64_t outputs = options.out_channels / options.groups;
+  layer.expect(outputs * options.groups == options.out_channels,
+               "expected a number of out_channels that divides into " +
+                   std::to_string(options.groups) + " groups, got " +
+                   std::to_string(options.out_channels));
+  return outputs;
+}
+
 /// Checks that `options` leave it to the weight and the bias what these decide.
 template <class Options>
 void expect_undecided(std::string_view layer, const Options& options) {

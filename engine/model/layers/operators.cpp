@@ -1,5 +1,5 @@
 // These are the operators of Value.
-#include "engine/model/model_state.hpp"
+#include "engine/model/layers/composition.hpp"
 #include "graph/ops/arithmetic/arithmetic.hpp"
 
 namespace penstock {
@@ -12,12 +12,9 @@ Value of_two(const graph::Op& op, const Value& a, const Value& b) {
 /// Adds a tensor without axes that holds `number`, and the op of x and that number. `first` says
 /// whether the number is the first operand.
 Value of_number(const graph::Op& op, const Value& x, double number, bool first = false) {
-  return ModelState::of(op.name, x)->adding(op.name, [&](ModelState& model) {
-    NetworkBuilder::Draft draft(model.network);
-    const Value constant = model.apply(graph::fill, {}, {{"value", number}});
-    const Value result = first ? model.apply(op, {constant, x}) : model.apply(op, {x, constant});
-    draft.keep();
-    return result;
+  return composed(*ModelState::of(op.name, x), op.name, [&](const Composition& layer) {
+    const Value constant = layer.number(number);
+    return first ? layer.apply(op, {constant, x}) : layer.apply(op, {x, constant});
   });
 }
 

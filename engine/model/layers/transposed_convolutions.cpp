@@ -39,12 +39,7 @@ std::int64_t outputs_of(const Composition& layer, const ConvTranspose2dOptions& 
   const ConvolvedAxis axes[] = {{.kernel = options.kernel.rows},
                                 {.kernel = options.kernel.columns}};
   expect_sizes(layer, options, axes);
-  const std::int64_t outputs = options.out_channels / options.groups;
-  layer.expect(outputs * options.groups == options.out_channels,
-               "expected a number of out_channels that divides into " +
-                   std::to_string(options.groups) + " groups, got " +
-                   std::to_string(options.out_channels));
-  return outputs;
+  return outputs_of_group(layer, options);
 }
 
 Initializer start_of(std::int64_t outputs, Size2d kernel) {

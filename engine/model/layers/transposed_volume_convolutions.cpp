@@ -122,9 +122,6 @@ Value transposed(const Composition& layer, const Value& x, const Value& weight, 
   const std::int64_t channels = layer.shape(x)[1];
   layer.expect(channels == kernel[0], "expected " + std::to_string(kernel[0]) +
                                           " input channels, got " + std::to_string(channels));
-  layer.expect(channels % options.groups == 0,
-               "expected a number of input channels that divides into " +
-                   std::to_string(options.groups) + " groups, got " + std::to_string(channels));
   const SpreadAxes axes = axes_of(options, {kernel[2], kernel[3], kernel[4]});
   const Value volume = spread(layer, x, axes, name);
   VolumeAxes convolved;
@@ -150,11 +147,7 @@ Value SpatialLayers::conv_transpose3d(const std::string& name, Value x,
     const auto [depth, rows, columns] = options.kernel;
     const ConvolvedAxis kernels[] = {{.kernel = depth}, {.kernel = rows}, {.kernel = columns}};
     expect_sizes(layer, options, kernels);
-    const std::int64_t outputs = options.out_channels / options.groups;
-    layer.expect(outputs * options.groups == options.out_channels,
-                 "expected a number of out_channels that divides into " +
-                     std::to_string(options.groups) + " groups, got " +
-                     std::to_string(options.out_channels));
+    const std::int64_t outputs = outputs_of_group(layer, options);
     const Initializer start =
         fan_in_uniform(static_cast<double>(outputs) * static_cast<double>(depth) *
                        static_cast<double>(rows) * static_cast<double>(columns));

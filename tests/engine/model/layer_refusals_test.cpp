@@ -104,7 +104,7 @@ TEST(LayerRefusals, NameTheLayerWhereItsOptionsAreRefused) {
       "model \"m\": conv1d \"fc\": the name is used already");
 }
 
-// With one or two samples, the parameter's axis 0 would pass for that of the samples.
+// The parameter's axis 0 would pass for that of the samples if there are one or two of them.
 TEST(LayerRefusals, OfTransposedConvolutionsOfVolumes) {
   Model model("m");
   const Value x = model.input("x", {2, 3, 4, 5});
