@@ -26,8 +26,9 @@ class TensorFunctions : public TensorShapes {
   Value minimum(Value a, Value b);
   /// Returns the larger of a and b, and does in all else what minimum() does.
   Value maximum(Value a, Value b);
-  /// Returns 1 where a and b are equal, and 0 elsewhere, as f32. Shapes broadcast as in NumPy. No
-  /// comparison has a gradient, and each of them also takes a number in the place of b.
+  /// Returns 1 where a and b are equal, and 0 elsewhere, as f32. Shapes broadcast as in NumPy. The
+  /// result of a comparison is a constant for training, so that no gradient goes back from it. Each
+  /// comparison also takes a number in the place of b.
   Value equal(Value a, Value b);
   Value equal(Value a, double b);  ///< Compares a with a number.
   /// Returns 1 where a and b differ, or where one of them is NaN, and 0 elsewhere; see equal().
@@ -79,8 +80,8 @@ class TensorFunctions : public TensorShapes {
   Value erf(Value x);
   /// Returns x where it is from `low` to `high`, else the bound that is nearer.
   Value clamp(Value x, double low, double high);
-  /// Returns the largest integer that is not above x. Neither this function nor ceil(), round() and
-  /// sign() have a gradient.
+  /// Returns the largest integer that is not above x. The results of this function and of ceil(),
+  /// round() and sign() are constants for training: no gradient goes back to x.
   Value floor(Value x);
   /// Returns the smallest integer that is not below x.
   Value ceil(Value x);

@@ -84,14 +84,15 @@ std::vector<OpSample> extremum_samples() {
   return {{.inputs = {f32({33}), f32({33})}}, {.inputs = {f32({1, 3}), f32({2, 2, 1})}}};
 }
 
-/// Returns `op`, a comparison, with the fields that all comparisons have in common. They have no
-/// gradient.
+/// Returns `op`, a comparison, with the fields that all comparisons have in common. No gradient
+/// goes back from them.
 Op comparison(Op op) {
   op.infer = infer_broadcast;
   op.cost = streaming_cost<1>;
   op.units = broadcast_units;
   op.overwrites = {{0, 0}, {1, 0}};
   op.samples = broadcast_samples;
+  op.stops_gradient = true;
   return op;
 }
 

@@ -21,7 +21,7 @@ extern const Op minimum;
 /// Computes the larger of a and b, and does with NaN and with the gradient what minimum does.
 extern const Op maximum;
 /// Computes 1 where a and b are equal, and 0 elsewhere. Comparisons broadcast a and b as NumPy
-/// does, and have no gradient.
+/// does, and no gradient goes back from them.
 extern const Op equal;
 /// Computes 1 where a is less than b, and 0 elsewhere.
 extern const Op less;

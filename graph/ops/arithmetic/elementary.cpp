@@ -89,7 +89,7 @@ void backward_erf(GradientContext& context) {
   context.set(0, product(context, context.gradient(0), bell));
 }
 
-/// Returns samples whose x is in [low/100, high/100).
+/// Serves as Op::samples: the elements of x are drawn from [low/100, high/100).
 template <int low, int high>
 std::vector<OpSample> samples() {
   return {{.inputs = {{DType::f32, {3, 7}}}, .low = low / 100.0, .high = high / 100.0},
@@ -231,22 +231,26 @@ const Op floor = elementwise({.name = "floor",
                               .onnx = "Floor",
                               .forward = forward<&ElementaryKernels::floor>,
                               .cost = streaming_cost<1>,
-                              .samples = samples<-300, 300>});
+                              .samples = samples<-300, 300>,
+                              .stops_gradient = true});
 const Op ceil = elementwise({.name = "ceil",
                              .onnx = "Ceil",
                              .forward = forward<&ElementaryKernels::ceil>,
                              .cost = streaming_cost<1>,
-                             .samples = samples<-300, 300>});
+                             .samples = samples<-300, 300>,
+                             .stops_gradient = true});
 const Op round = elementwise({.name = "round",
                               .onnx = "Round",
                               .forward = forward<&ElementaryKernels::round>,
                               .cost = streaming_cost<1>,
-                              .samples = samples<-300, 300>});
+                              .samples = samples<-300, 300>,
+                              .stops_gradient = true});
 const Op sign = elementwise({.name = "sign",
                              .onnx = "Sign",
                              .forward = forward<&ElementaryKernels::sign>,
                              .cost = streaming_cost<2>,
-                             .samples = samples<-300, 300>});
+                             .samples = samples<-300, 300>,
+                             .stops_gradient = true});
 
 const Op pow = elementwise({.name = "pow",
                             .onnx = "Pow",

@@ -15,10 +15,12 @@ extern const Op reciprocal;  ///< Computes y = 1/x.
 extern const Op sin;         ///< Computes y = sin(x).
 extern const Op cos;         ///< Computes y = cos(x).
 extern const Op erf;         ///< Computes y = erf(x).
-extern const Op floor;  ///< Computes the largest integer that is not above x. It has no gradient.
-extern const Op ceil;   ///< Computes the smallest integer that is not below x. It has no gradient.
-extern const Op round;  ///< Rounds x, and halves to the even integer. It has no gradient.
-extern const Op sign;   ///< Computes 1 above 0, -1 below 0, and 0 elsewhere. It has no gradient.
+/// Computes the largest integer that is not above x. No gradient goes back to x from this op, nor
+/// from ceil, round and sign.
+extern const Op floor;
+extern const Op ceil;   ///< Computes the smallest integer that is not below x.
+extern const Op round;  ///< Rounds x, and halves to the even integer.
+extern const Op sign;   ///< Computes 1 above 0, -1 below 0, and 0 elsewhere.
 
 /// Computes y = x^exponent; the attribute exponent is 1 by default. A negative x has a power only
 /// if the exponent is an integer.

@@ -225,14 +225,27 @@ TEST(Differentiate, StopsAtAnOpThatStopsGradients) {
   ModelBuilder model;
   const auto before = model.linear("before", model.input("x", {3}), 3);
   const auto stopped = model.apply("stop_gradient", {before}, {}, "stopped");
-  // This op has no gradient, which does not matter behind the stop.
-  const auto floor = model.apply("floor", {stopped}, {}, "floor");
-  model.loss(model.apply("identity_loss", {model.linear("behind", floor, 2)}));
+  model.loss(model.apply("identity_loss", {model.linear("behind", stopped, 2)}));
   const Graph graph = differentiate(model.graph());
   for (const ParameterGradient& gradient : graph.parameter_gradients)
     EXPECT_EQ(graph.node(gradient.use).name, "behind");
   EXPECT_EQ(graph.parameter_gradients.size(), 2u);
   EXPECT_EQ(std::ranges::count(backward_ops(graph), "linear_input_gradient"), 0);
+}
+
+TEST(Differentiate, TakesFunctionsWithStepsForConstants) {
+  for (const std::string op : {"floor", "ceil", "round", "sign", "equal", "less", "less_equal"}) {
+    ModelBuilder model;
+    const auto x = model.input("x", {3});
+    const auto h = model.linear("h", x, 3);
+    std::vector<ValueId> inputs{h};
+    if (op == "equal" || op.starts_with("less")) inputs.push_back(x);
+    const auto step = model.apply(op, inputs, {}, "step");
+    model.loss(model.apply("identity_loss", {model.apply("mul", {step, h})}));
+    const Graph graph = differentiate(model.graph());
+    EXPECT_EQ(graph.parameter_gradients.size(), 2U) << op;
+    EXPECT_EQ(std::ranges::count(backward_ops(graph), "mul"), 1) << op << " has a gradient";
+  }
 }
 
 TEST(Differentiate, SaysThatParametersAreFrozen) {
