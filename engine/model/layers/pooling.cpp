@@ -99,11 +99,14 @@ Value lp_pooled(const Composition& layer, const Value& x, double norm, Size3d ke
   if (!(norm > 0))
     throw Error(Errc::invalid_argument, std::string(layer.subject()) +
                                             ": expected a norm above 0, got " + number_text(norm));
-  const Value means = average(layer.apply(graph::pow, {x}, {{"exponent", norm}}));
   const double cells = static_cast<double>(kernel.depth) * static_cast<double>(kernel.rows) *
                        static_cast<double>(kernel.columns);
-  const Value sums =
-      layer.apply(graph::scale, {layer.apply(graph::relu, {means})}, {{"factor", cells}});
+  const auto sums_of = [&](const Value& means) {
+    return layer.apply(graph::scale, {means}, {{"factor", cells}});
+  };
+  if (norm == 1) return sums_of(average(x));
+  const Value means = average(layer.apply(graph::pow, {x}, {{"exponent", norm}}));
+  const Value sums = sums_of(layer.apply(graph::relu, {means}));
   return layer.apply(graph::pow, {sums}, {{"exponent", 1 / norm}});
 }
 

@@ -63,18 +63,20 @@ struct Exponent {
   double value;
   /// A number below zero has a power only if the exponent is an integer. The power is below zero,
   /// too, if the integer is odd.
-  double sign_below_zero;  ///< This is 1, -1, or NaN if there is no power.
-  double of_zero;          ///< This is the power of 0.
-  double of_infinity;      ///< This is the power of infinity.
+  double sign_below_zero;   ///< This is 1, -1, or NaN if there is no power.
+  double sign_of_infinity;  ///< This is the sign of the power of -infinity, 1 or -1.
+  double of_zero;           ///< This is the power of 0.
+  double of_infinity;       ///< This is the power of infinity.
 
   explicit Exponent(double exponent)
       : value(exponent),
         sign_below_zero(__builtin_nan("")),
+        sign_of_infinity(1),
         of_zero(exponent > 0 ? 0 : __builtin_inf()),
         of_infinity(exponent > 0 ? __builtin_inf() : 0) {
     const double half = exponent / 2;
     if (__builtin_trunc(exponent) == exponent)
-      sign_below_zero = __builtin_trunc(half) == half ? 1 : -1;
+      sign_below_zero = sign_of_infinity = __builtin_trunc(half) == half ? 1 : -1;
     if (exponent == 0) of_zero = of_infinity = 1;
   }
 };
@@ -132,7 +134,9 @@ struct Exponent {
   const double ordinary = precise_exponential(bounded);
   const double special = size == 0 ? exponent.of_zero : exponent.of_infinity;
   const double of_size = is_normal ? ordinary : special;
-  const double of_number = x < 0.0f ? exponent.sign_below_zero * of_size : of_size;
+  // Minus infinity has a power also where other numbers below zero have none.
+  const double sign = size < __builtin_inf() ? exponent.sign_below_zero : exponent.sign_of_infinity;
+  const double of_number = x < 0.0f ? sign * of_size : of_size;
   const bool is_nan = x != x && exponent.value != 0;
   return is_nan ? x : static_cast<float>(of_number);
 }

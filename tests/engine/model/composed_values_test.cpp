@@ -29,7 +29,8 @@ struct TwoRows {
 /// Returns what `layers` compute of `rows`.
 Numbers outcome(const TwoRows& rows, const TwoInputs& layers) {
   Model model;
-  const Value x = model.input("x", {4}), target = model.input("target", {4});
+  const std::int64_t size = rows.x.shape()[1];
+  const Value x = model.input("x", {size}), target = model.input("target", {size});
   model.output("y", layers(model, x, target));
   model.output("target again", model.relu(target));
   InferenceModel inference(model, {.batch_size = 2});
@@ -114,9 +115,10 @@ TEST(ComposedValues, OfPowers) {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   const float a[] = {2, 0, -2, -2, 1, 0.5f, 0, 9}, b[] = {3, 0, 3, 2, infinity, infinity, 2, -0.5f};
   const TwoRows rows{.x = Tensor({2, 4}, a), .target = Tensor({2, 4}, b)};
-  const float bases[] = {0, 1, infinity, nan, nan, -1, -1, 2}, zero = 0;
-  const float exponents[] = {nan, nan, nan, zero, 1, infinity, 0.5f, -infinity};
-  const TwoRows special{.x = Tensor({2, 4}, bases), .target = Tensor({2, 4}, exponents)};
+  const float bases[] = {0,         1,         infinity,  nan,       nan, -1,
+                         -infinity, -infinity, -infinity, -infinity, -1,  2};
+  const float exponents[] = {nan, nan, nan, 0, 1, infinity, 0.5f, -0.5f, 3, -3, 0.5f, -infinity};
+  const TwoRows special{.x = Tensor({2, 6}, bases), .target = Tensor({2, 6}, exponents)};
   const Numbers found = outcome(special, [](Model& m, Value x, Value t) { return m.pow(x, t); });
   for (std::size_t i = 0; i < found.size(); ++i) {
     const double exact = std::pow(special.at(i), special.target_at(i));
@@ -125,6 +127,18 @@ TEST(ComposedValues, OfPowers) {
   }
   expect_numbers(outcome(rows, [](Model& m, Value x, Value t) { return m.pow(x, t); }),
                  of_each([&](std::size_t i) { return std::pow(rows.at(i), rows.target_at(i)); }));
+}
+
+TEST(ComposedValues, OfPoolingsByANormOfOne) {
+  const TwoRows rows;
+  // Sums below zero stay what they are.
+  expect_numbers(
+      outcome(rows,
+              [](Model& m, Value x, Value) {
+                return m.flatten(m.lp_pool1d(m.unsqueeze(x, 1), 1, {.kernel = 2, .stride = 1}));
+              }),
+      {rows.at(0) + rows.at(1), rows.at(1) + rows.at(2), rows.at(2) + rows.at(3),
+       rows.at(4) + rows.at(5), rows.at(5) + rows.at(6), rows.at(6) + rows.at(7)});
 }
 
 TEST(ComposedValues, OfAFocalLoss) {
