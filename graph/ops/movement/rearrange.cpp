@@ -21,10 +21,6 @@ constexpr ListAttribute axes{"axes"};
 }  // namespace attribute
 namespace {
 
-void forward_copy(const KernelCall& call) {
-  copy(call.inputs[0], call.outputs[0]);
-}
-
 void backward_identity(GradientContext& context) {
   context.set(0, context.gradient(0));
 }

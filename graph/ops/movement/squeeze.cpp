@@ -1,5 +1,7 @@
 #include "graph/ops/movement/squeeze.hpp"
 
+#include <algorithm>
+
 #include "graph/ops/rules/along_axis.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/elementwise.hpp"
@@ -26,18 +28,11 @@ std::vector<TensorType> infer_squeeze(const Attributes& attributes, Types in) {
 std::vector<TensorType> infer_unsqueeze(const Attributes& attributes, Types in) {
   const DType dtype = moved_type(in);
   const auto x = in[0].shape.dims();
-  const auto rank = std::ssize(x) + 1;
-  const std::int64_t axis = attribute::axis.of(attributes);
-  expect(axis >= -rank && axis < rank, "expected axis from " + std::to_string(-rank) + " to " +
-                                           std::to_string(rank - 1) + ", got " +
-                                           std::to_string(axis));
   Dims dims(x.begin(), x.end());
-  dims.insert(dims.begin() + (axis < 0 ? axis + rank : axis), 1);
+  dims.push_back(1);
+  const std::size_t axis = expect_axis(attribute::axis.of(attributes), {dtype, Shape(dims)});
+  std::rotate(dims.begin() + static_cast<std::ptrdiff_t>(axis), dims.end() - 1, dims.end());
   return {{dtype, Shape(dims)}};
-}
-
-void forward_copy(const KernelCall& call) {
-  copy(call.inputs[0], call.outputs[0]);
 }
 
 /// Gives the gradient back the shape of x by `op`, at the same axis.

@@ -63,6 +63,8 @@ void forward_unary_gradient(const KernelCall& call) {
 /// Copies all bytes of `from` to `to`, for ops such as reshape that change no element. Copies
 /// nothing if the memory plan has put both operands into the same memory.
 void copy(const Operand& from, const Operand& to);
+/// Serves as Op::forward of an op whose output 0 has the elements of input 0 in the same order.
+void forward_copy(const KernelCall& call);
 
 /// Serves as Op::lane_use of an op that computes the same in every layout, as those do that work
 /// element by element. Its output has the layout of its input.
