@@ -31,13 +31,14 @@ void Layer::expect_positive(const std::string& what, std::int64_t number) const 
 }
 
 void Layer::expect_rank(std::size_t rank) const {
-  expect(shape_.rank() == rank, "expected x of rank " + std::to_string(rank) + ", got " +
-                                    to_string(shape_) + std::string(graph::rank_remedy));
+  expect(shape_.rank() == rank,
+         graph::rank_refusal("x of rank " + std::to_string(rank), to_string(shape_), shape_));
 }
 
 void Layer::expect_rank_from(std::size_t rank) const {
-  expect(shape_.rank() >= rank, "expected x of rank " + std::to_string(rank) + " or more, got " +
-                                    to_string(shape_) + std::string(graph::rank_remedy));
+  expect(shape_.rank() >= rank,
+         graph::rank_refusal("x of rank " + std::to_string(rank) + " or more", to_string(shape_),
+                             shape_));
 }
 
 void Layer::parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,

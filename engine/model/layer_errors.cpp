@@ -13,29 +13,36 @@ bool begins_with(std::string_view text, std::string_view subject) {
 }
 
 /// Returns what `text` says behind `kind`, or behind another op of the layer's own name, as in
-/// `conv2d "c": ...` of conv1d "c".
+/// `conv2d "c": ...` of conv1d "c". If `of_model`, the text stood behind the name of the model, and
+/// a word before its first colon is an op that the layer consists of, as in `hardtanh: ...` of
+/// relu6.
 std::string_view behind_subject(std::string_view text, std::string_view kind,
-                                const std::string& quoted) {
+                                const std::string& quoted, bool of_model) {
   const std::size_t word = text.find_first_of(": ");
   if (word == std::string_view::npos) return {};
   const std::string_view rest = text.substr(word);
   if (rest.starts_with(" " + quoted + ": ")) return rest.substr(quoted.size() + 3);
-  if (rest.starts_with(": ") && text.starts_with(kind) && word == kind.size())
-    return rest.substr(2);
+  const bool is_kind = text.starts_with(kind) && word == kind.size();
+  if (rest.starts_with(": ") && (is_kind || of_model)) return rest.substr(2);
   return {};
 }
 
 }  // namespace
 
-void rethrow_of_layer(const Error& error, std::string_view layer, const std::string& name) {
-  const std::string_view text = error.what();
+void rethrow_of_layer(const Error& error, std::string_view model, std::string_view layer,
+                      const std::string& name) {
+  const std::string whole = error.what(), of_model = "model " + quoted_text(model) + ": ";
+  const std::string before = whole.starts_with(of_model) ? of_model : "";
+  const std::string_view text = std::string_view(whole).substr(before.size());
   const std::string quoted = quoted_text(name);
   const std::string subject = std::string(layer) + (name.empty() ? "" : " " + quoted);
   // The ops inside a layer that has a name are called NAME/part.
   const std::string part = std::string(layer) + " " + quoted.substr(0, quoted.size() - 1) + "/";
-  if (begins_with(text, subject) || text.starts_with(part) || text.starts_with("model \"")) throw;
-  const std::string_view behind = behind_subject(text, layer, quoted);
-  throw Error(error.code(), subject + ": " + std::string(behind.empty() ? text : behind));
+  if (begins_with(text, subject) || text.starts_with(part)) throw;
+  const std::string_view behind = behind_subject(text, layer, quoted, !before.empty());
+  // What is wrong with the model as a whole stays so.
+  if (!before.empty() && behind.empty()) throw;
+  throw Error(error.code(), before + subject + ": " + std::string(behind.empty() ? text : behind));
 }
 
 }  // namespace penstock

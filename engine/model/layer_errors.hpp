@@ -12,9 +12,10 @@ namespace penstock {
 /// Throws `error`, which is being handled, again. Its text then begins with the kind of layer
 /// `layer` and, if the layer has a name, with `name`: `conv1d "c": conv2d "c/product": expected 3
 /// input channels, got 4`. An op that has the layer's own name is left out: `instance_norm "n":
-/// ...` stands for `group_norm "n": ...`. A text that begins as it should, or with the name of a
-/// model, stays as it is.
-[[noreturn]] void rethrow_of_layer(const Error& error, std::string_view layer,
-                                   const std::string& name);
+/// ...` stands for `group_norm "n": ...`. If the text begins with the name of the model, `model`,
+/// the layer comes behind that, and only if the text names an op there. A text that begins as it
+/// should stays as it is.
+[[noreturn]] void rethrow_of_layer(const Error& error, std::string_view model,
+                                   std::string_view layer, const std::string& name);
 
 }  // namespace penstock

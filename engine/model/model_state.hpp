@@ -65,7 +65,7 @@ struct ModelState : std::enable_shared_from_this<ModelState> {
       try {
         return action(kept);
       } catch (const Error& error) {
-        rethrow_of_layer(error, layer, name);
+        rethrow_of_layer(error, kept.network.graph().name, layer, name);
       }
     });
   }

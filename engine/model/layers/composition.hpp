@@ -77,9 +77,8 @@ class Composition {
   }
   /// Checks that `x` has `rank` dimensions. @throws Error as expect().
   void expect_rank(Value x, std::size_t rank, const std::string& name = "x") const {
-    expect(shape(x).rank() == rank, "expected " + name + " of rank " + std::to_string(rank) +
-                                        ", got " + to_string(shape(x)) +
-                                        std::string(graph::rank_remedy));
+    expect(shape(x).rank() == rank, graph::rank_refusal(name + " of rank " + std::to_string(rank),
+                                                        to_string(shape(x)), shape(x)));
   }
   /// Returns axis number `axis` of `rank` axes, counted from the front. A negative axis counts from
   /// the end. @throws Error shape_mismatch if there is no such axis, or if it counts the samples.

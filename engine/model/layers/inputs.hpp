@@ -51,9 +51,9 @@ inline void expect_rank(const ModelState& model, const std::string& subject, con
                         std::size_t rank) {
   const Shape& shape = shape_of(model, subject, x);
   if (shape.rank() != rank)
-    throw Error(Errc::shape_mismatch, subject + ": expected x of rank " + std::to_string(rank) +
-                                          ", got " + to_string(shape) +
-                                          std::string(graph::rank_remedy));
+    throw Error(Errc::shape_mismatch, subject + ": " +
+                                          graph::rank_refusal("x of rank " + std::to_string(rank),
+                                                              to_string(shape), shape));
 }
 
 /// Adds a node called `name` that gives `x` the shape `shape`, in which 0 keeps the dimension of x

@@ -43,9 +43,9 @@ Value batch_norm_of(ModelState& model, const std::string& name, const Value& x,
   Layer layer = model.layer(batch_norm_op(options), name, x);
   const std::size_t rank = layer.shape().rank();
   layer.expect(rank >= least && rank <= most,
-               "expected x of rank " + std::to_string(least) +
-                   (least < most ? " or " + std::to_string(most) : std::string()) + ", got " +
-                   to_string(layer.shape()) + std::string(graph::rank_remedy));
+               graph::rank_refusal("x of rank " + std::to_string(least) +
+                                       (least < most ? " or " + std::to_string(most) : ""),
+                                   to_string(layer.shape()), layer.shape()));
   const Dims channels{layer.shape()[1]};
   add_affine(layer, channels, options.affine);
   if (!options.affine) layer.filled(channels, 0);

@@ -61,8 +61,8 @@ void expect_sound(const Composition& layer, const SpreadAxis& axis, std::int64_t
                                                                std::to_string(largest_of_axis) +
                                                                ", got " + std::to_string(padding));
   layer.expect(axis.output_padding >= 0 && axis.output_padding < stride,
-               "expected output_padding from 0 to " + std::to_string(stride - 1) +
-                   ", which is below the stride, got " + std::to_string(axis.output_padding));
+               "expected an output padding from 0 to less than the stride, which is " +
+                   std::to_string(stride) + ", got " + std::to_string(axis.output_padding));
   const double length = axis.length(size), most = static_cast<double>(largest_of_axis);
   layer.expect(length <= most, "expected at most 2^30 " + name +
                                    " of x with zeros between them, got " + number_text(length));

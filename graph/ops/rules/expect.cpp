@@ -34,10 +34,15 @@ void expect_dtype(const TensorType& type, DType dtype, std::string_view name) {
                     ", got " + to_string(type) + std::string(remedy(type.dtype, dtype)));
 }
 
+std::string rank_refusal(std::string_view expected, const std::string& got, const Shape& shape) {
+  return "expected " + std::string(expected) + ", got " + got +
+         (shape.rank() > 0 ? "; reshape() gives it another rank" : "");
+}
+
 void expect_rank(const TensorType& type, std::size_t rank, std::string_view name) {
   if (type.shape.rank() == rank) return;
-  expect(false, "expected " + std::string(name) + " of rank " + std::to_string(rank) + ", got " +
-                    to_string(type) + std::string(rank_remedy));
+  expect(false, rank_refusal(std::string(name) + " of rank " + std::to_string(rank),
+                             to_string(type), type.shape));
 }
 
 void expect_shape(const TensorType& type, const Shape& shape, std::string_view name) {
@@ -54,8 +59,8 @@ void expect_optional_bias(Types inputs, const Shape& shape) {
 
 void expect_rank_from(const TensorType& type, std::size_t rank, std::string_view name) {
   if (type.shape.rank() >= rank) return;
-  expect(false, "expected " + std::string(name) + " of rank " + std::to_string(rank) +
-                    " or more, got " + to_string(type) + std::string(rank_remedy));
+  expect(false, rank_refusal(std::string(name) + " of rank " + std::to_string(rank) + " or more",
+                             to_string(type), type.shape));
 }
 
 void expect_elements(const TensorType& type, std::string_view name) {

@@ -3,6 +3,7 @@
 // layer, as in `conv2d "conv2": `.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "graph/ir/op.hpp"
@@ -15,8 +16,10 @@ inline constexpr RealAttribute norm_eps{"eps", 1e-5};
 
 }  // namespace attribute
 
-/// The refusal of a rank ends with these words.
-inline constexpr std::string_view rank_remedy = "; reshape() gives it another rank";
+/// Returns the text of the refusal of a rank: "expected x of rank 4, got f32[40,320]; reshape()
+/// gives it another rank". `expected` is "x of rank 4" there. `got` is the text of what came, whose
+/// shape is `shape`. A single number has no axis for samples, and so no layer reshapes it.
+std::string rank_refusal(std::string_view expected, const std::string& got, const Shape& shape);
 
 /// Checks that there are `count` inputs. The refusal lists the names of the inputs as `names` does:
 /// "expected 3 inputs (x, weight, bias), got 2".

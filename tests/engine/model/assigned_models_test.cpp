@@ -1,6 +1,6 @@
 // These tests check that a call of a Model works on the model with which it has begun, even if a
-// function of the host's assigns to the handle inside the call. The function here is a new-handler,
-// which may be called at any allocation.
+// function of the host's assigns to the handle inside the call. Here the function is called in the
+// middle of an allocation, as a new-handler of the host may be.
 #include <gtest/gtest.h>
 
 #include <functional>

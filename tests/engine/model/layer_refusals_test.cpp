@@ -104,7 +104,30 @@ TEST(LayerRefusals, NameTheLayerWhereItsOptionsAreRefused) {
       "model \"m\": conv1d \"fc\": the name is used already");
 }
 
-// The parameter's axis 0 would pass for that of the samples if there are one or two of them.
+TEST(LayerRefusals, NameTheLayerWhoseNameIsUsed) {
+  using Add = void (*)(Model&, Value x);
+  const std::vector<std::pair<std::string, Add>> layers{
+      {"instance_norm", [](Model& m, Value x) { m.instance_norm("n", x); }},
+      {"batch_norm2d", [](Model& m, Value x) { m.batch_norm2d("n", x); }},
+      {"dropout2d", [](Model& m, Value x) { m.dropout2d("n", x, 0.5); }},
+      {"alpha_dropout", [](Model& m, Value x) { m.alpha_dropout("n", x, 0.5); }},
+      {"conv2d", [](Model& m, Value x) { m.conv2d("n", x, {.out_channels = 2, .kernel = 1}); }},
+  };
+  Model model("of \"2\": m");
+  const Value x = model.input("x", {2, 4, 4});
+  model.linear("n", x, 2);
+  for (const auto& [layer, add] : layers)
+    EXPECT_EQ(refusal(Errc::invalid_model, [&, added = add] { added(model, x); }),
+              "model \"of \"2\": m\": " + layer + " \"n\": the name is used already");
+}
+
+TEST(LayerRefusals, OfASingleNumberDoNotAskForAReshape) {
+  Model model("m");
+  const Value number = model.parameter("p", {});
+  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { model.softmax(number); }),
+            "softmax \"softmax_1\": expected x of rank 1 or more, got f32[]");
+}
+
 TEST(LayerRefusals, OfTransposedConvolutionsOfVolumes) {
   Model model("m");
   const Value x = model.input("x", {2, 3, 4, 5});
@@ -120,8 +143,8 @@ TEST(LayerRefusals, OfTransposedConvolutionsOfVolumes) {
       "conv_transpose3d \"c\": expected a padding that leaves some of the rows of the result, "
       "got 4");
   EXPECT_EQ(refused({.out_channels = 2, .kernel = 2, .output_padding = 1}),
-            "conv_transpose3d \"c\": expected output_padding from 0 to 0, which is below the "
-            "stride, got 1");
+            "conv_transpose3d \"c\": expected an output padding from 0 to less than the stride, "
+            "which is 1, got 1");
   EXPECT_EQ(refused({.out_channels = 3, .kernel = 2, .groups = 2}),
             "conv_transpose3d \"c\": expected a number of out_channels that divides into 2 groups, "
             "got 3");
@@ -132,6 +155,7 @@ TEST(LayerRefusals, OfTransposedConvolutionsOfVolumes) {
   EXPECT_TRUE(model.parameters().empty());
 }
 
+// The parameter's axis 0 would pass for that of the samples if there are one or two of them.
 TEST(LayerRefusals, OfParametersInThePlaceOfSamplesComeWhenAModelIsMade) {
   for (const std::int64_t size : {2, 3}) {
     Model model("m");

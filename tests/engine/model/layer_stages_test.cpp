@@ -126,7 +126,10 @@ TEST(LayerStages, B3_AreSetReplacedAndReset) {
             "left:0 tanh_1:0 right:1 add_1:1 last:2 mse_loss_1:2 ");
   EXPECT_EQ(TrainingModel(model, {}).compile_report().stages.size(), 3u);
   EXPECT_EQ(refusal(Errc::invalid_model, [&] { model.linear("more", model.input("z", {4}), 2); }),
-            "model \"m\": linear: the layers' stages are set; reset_stage_assignment() has to come "
+            "model \"m\": linear \"more\": the layers' stages are set; reset_stage_assignment() "
+            "has to come before another layer");
+  EXPECT_EQ(refusal(Errc::invalid_model, [&] { model.relu6(model.input("w", {4})); }),
+            "model \"m\": relu6: the layers' stages are set; reset_stage_assignment() has to come "
             "before another layer");
   set({0, 0, 0, 0, 1, 1});
   EXPECT_EQ(TrainingModel(model, {}).compile_report().stages.size(), 2u);
