@@ -15,7 +15,7 @@ namespace penstock {
 class NameIndex {
  public:
   NameIndex() = default;
-  /// Makes an empty index, which learns all names when find() is called.
+  /// Makes a copy that is empty at first, and learns all names when find() is called.
   NameIndex(const NameIndex&) {}
   NameIndex& operator=(const NameIndex&) noexcept {
     keep(0);

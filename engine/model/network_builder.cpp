@@ -100,12 +100,12 @@ void NetworkBuilder::dynamic_axis(graph::ValueId value, std::int64_t axis, std::
 
 graph::ValueId NetworkBuilder::variable(const std::string& name, const Shape& shape,
                                         const Initializer& initializer, graph::ValueKind kind) {
+  expect_new(names_.has_variable(graph_, name) || shared_.is_added(name), "parameter", name);
   if (kind == graph::ValueKind::parameter)
     if (const graph::ValueId shared = shared_parameter(name, shape); shared != graph::none) {
-      shared_.note_use(name);
+      shared_.note_use(name, true);
       return shared;
     }
-  expect_new(names_.has_variable(graph_, name), "parameter", name);
   Draft draft(*this);
   const auto id = static_cast<graph::ValueId>(graph_.values.size());
   graph_.values.push_back({.name = name, .type = {DType::f32, shape}, .kind = kind});

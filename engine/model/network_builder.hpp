@@ -46,12 +46,12 @@ class NetworkBuilder {
                           const Initializer& initializer, graph::ValueKind kind);
   /// Returns the parameter called `name`, or the one that takes its place. @throws Error
   /// invalid_argument if there is none.
-  graph::ValueId parameter(const std::string& name) const;
+  graph::ValueId parameter(const std::string& name);
   /// Says that the layer `layer`, which has no parameters yet, gets those of the layer `source`.
   /// See Layers::share_parameters(). @throws Error invalid_argument.
   void share(const std::string& layer, const std::string& source);
-  /// Checks that for each share() there is a layer that has the parameters. @throws Error
-  /// invalid_model, which names the layer that is missing.
+  /// Checks that for each share() the parameters were asked for, by a layer or by parameter().
+  /// @throws Error invalid_model, which names the layer that is missing.
   void expect_shares_used() const;
   /// Adds a node of the innermost open block, and returns its first output. If `name` is empty, the
   /// node gets a name that is not in use. Inputs of u8 and i32 at Op::index_inputs are widened to
@@ -134,7 +134,7 @@ class NetworkBuilder {
 
    private:
     NetworkBuilder& builder_;
-    std::size_t values_, nodes_, variables_, inputs_;
+    std::size_t values_, nodes_, variables_, inputs_, uses_;  // `uses_` are those of `shared_`.
     bool kept_ = false;
   };
 

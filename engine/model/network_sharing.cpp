@@ -37,11 +37,13 @@ graph::ValueId NetworkBuilder::find_parameter(const std::string& name) const {
   return graph::none;
 }
 
-graph::ValueId NetworkBuilder::parameter(const std::string& name) const {
-  const graph::ValueId found = find_parameter(shared_.source_of(name).value_or(name));
+graph::ValueId NetworkBuilder::parameter(const std::string& name) {
+  const std::optional<std::string> source = shared_.source_of(name);
+  const graph::ValueId found = find_parameter(source.value_or(name));
   if (found == graph::none)
     refuse(Errc::invalid_argument,
            "there is no parameter " + quoted_text(name) + instead_of(name, parameter_names()));
+  if (source) shared_.note_use(name, false);
   return found;
 }
 
@@ -88,12 +90,12 @@ graph::ValueId NetworkBuilder::shared_parameter(const std::string& name, const S
   const graph::ValueId found = find_parameter(*source);
   if (found == graph::none)
     throw Error(Errc::shape_mismatch,
-                expected + place + "none; give it the options of the one whose parameters it has");
+                expected + place + "none; layers that share parameters need the same options");
   const Shape& got = graph_.type(found).shape;
   if (got != shape)
     throw Error(Errc::shape_mismatch, expected + " of shape " + to_string(shape) + place +
                                           to_string(got) +
-                                          "; give it the sizes of the one whose parameters it has");
+                                          "; layers that share parameters need the same sizes");
   return found;
 }
 

@@ -78,7 +78,8 @@ NetworkBuilder::Draft::Draft(NetworkBuilder& builder)
       values_(builder.graph_.values.size()),
       nodes_(builder.graph_.nodes.size()),
       variables_(builder.graph_.variables.size()),
-      inputs_(builder.graph_.inputs.size()) {}
+      inputs_(builder.graph_.inputs.size()),
+      uses_(builder.shared_.uses()) {}
 
 NetworkBuilder::Draft::~Draft() {
   if (kept_) return;
@@ -89,6 +90,7 @@ NetworkBuilder::Draft::~Draft() {
   graph.nodes.resize(nodes_);
   graph.variables.resize(variables_);
   graph.inputs.resize(inputs_);
+  builder_.shared_.forget_uses(uses_);
 }
 
 }  // namespace penstock

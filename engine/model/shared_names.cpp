@@ -1,5 +1,7 @@
 #include "engine/model/shared_names.hpp"
 
+#include <algorithm>
+
 namespace penstock {
 
 bool belongs_to(std::string_view parameter, std::string_view layer) {
@@ -7,8 +9,7 @@ bool belongs_to(std::string_view parameter, std::string_view layer) {
          (parameter.size() == layer.size() || parameter[layer.size()] == '.');
 }
 
-std::map<std::string, SharedNames::Source>::const_iterator SharedNames::find(
-    const std::string& parameter) const {
+SharedNames::Sources::const_iterator SharedNames::find(std::string_view parameter) const {
   auto found = sources_.end();
   for (auto at = sources_.begin(); at != sources_.end(); ++at)
     if (belongs_to(parameter, at->first) &&
@@ -20,19 +21,34 @@ std::map<std::string, SharedNames::Source>::const_iterator SharedNames::find(
 std::optional<std::string> SharedNames::source_of(const std::string& parameter) const {
   const auto found = find(parameter);
   if (found == sources_.end()) return std::nullopt;
-  const std::string source = found->second.name + parameter.substr(found->first.size());
+  const std::string source = found->second + parameter.substr(found->first.size());
   // The source may itself have the parameters of a layer before it.
   return source_of(source).value_or(source);
 }
 
-void SharedNames::note_use(const std::string& parameter) {
-  if (const auto found = find(parameter); found != sources_.end())
-    sources_.at(found->first).used = true;
+void SharedNames::note_use(const std::string& parameter, bool added) {
+  uses_.push_back({parameter, added});
+}
+
+bool SharedNames::is_added(std::string_view parameter) const {
+  return std::ranges::any_of(
+      uses_, [&](const Use& use) { return use.added && use.parameter == parameter; });
+}
+
+bool SharedNames::leads_through(std::string parameter, std::string_view layer) const {
+  for (;;) {
+    const auto found = find(parameter);
+    if (found == sources_.end()) return false;
+    if (found->first == layer) return true;
+    parameter = found->second + parameter.substr(found->first.size());
+  }
 }
 
 std::string SharedNames::unused() const {
   for (const auto& [layer, source] : sources_)
-    if (!source.used) return layer;
+    if (std::ranges::none_of(uses_,
+                             [&](const Use& use) { return leads_through(use.parameter, layer); }))
+      return layer;
   return {};
 }
 

@@ -3,10 +3,13 @@
 // of the names of their parameters.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace penstock {
 
@@ -14,27 +17,41 @@ class SharedNames {
  public:
   /// Says that the layer `layer`, and those whose names begin with `layer` and a dot, have the
   /// parameters of `source`, or of the layers whose names go on in the same way.
-  void add(const std::string& layer, const std::string& source) { sources_[layer] = {source}; }
+  void add(const std::string& layer, const std::string& source) { sources_.emplace(layer, source); }
 
   /// Returns the name of the parameter that stands in the place of `parameter`, such as
   /// "left.conv1.weight" in that of "right.conv1.weight", or nothing if the parameter is a layer's
   /// own. Of several layers that the name begins with, the longest counts.
   std::optional<std::string> source_of(const std::string& parameter) const;
 
-  /// Notes that a layer has asked for the parameter `parameter`.
-  void note_use(const std::string& parameter);
-  /// Returns the name of a layer that was added by add() and whose parameters no layer has asked
-  /// for, or an empty name if there is none.
+  /// Notes that the parameter `parameter` was asked for. `added` says whether a layer that is being
+  /// added has asked for it, and not the host for a parameter that is there.
+  void note_use(const std::string& parameter, bool added);
+  /// Returns whether a layer that was being added has asked for `parameter`.
+  bool is_added(std::string_view parameter) const;
+  /// Returns how often note_use() was called; forget_uses() forgets all calls but the first
+  /// `count`.
+  std::size_t uses() const noexcept { return uses_.size(); }
+  void forget_uses(std::size_t count) noexcept { uses_.resize(count); }
+
+  /// Returns the name of a layer that was added by add() and whose parameters were never asked for,
+  /// nor by way of another layer that has them, or an empty name if there is none.
   std::string unused() const;
 
  private:
-  struct Source {
-    std::string name;
-    bool used = false;
+  struct Use {
+    std::string parameter;
+    bool added = false;
   };
-  std::map<std::string, Source>::const_iterator find(const std::string& parameter) const;
+  using Sources = std::map<std::string, std::string, std::less<>>;
 
-  std::map<std::string, Source> sources_;  // This has the source of each layer.
+  /// Returns the longest layer that the name `parameter` begins with, and its source.
+  Sources::const_iterator find(std::string_view parameter) const;
+  /// Returns whether what stands in the place of `parameter` is found by way of `layer`.
+  bool leads_through(std::string parameter, std::string_view layer) const;
+
+  Sources sources_;  // This has the source of each layer.
+  std::vector<Use> uses_;
 };
 
 /// Returns whether the parameter `parameter` belongs to the layer `layer`, or to a layer whose name

@@ -30,13 +30,14 @@ class Layers : public SpatialLayers {
   /// Adds a parameter that belongs to no layer, such as the embedding of positions. Its shape
   /// `shape` counts no samples, and it may be an operand wherever a value of that shape may. Where
   /// its axis 0 would stand for that of the samples, as in x [N,3] plus a parameter [2,3], training
-  /// and inference models refuse the layer.
+  /// and inference models refuse the layer. A model whose layers keep state from call to call is
+  /// not checked for that, because it takes one sample a call.
   /// @throws Error invalid_model if a parameter is called `name` already; shape_mismatch if `shape`
   /// has no element; invalid_argument as Initializer says.
   Value parameter(const std::string& name, const Shape& shape,
                   const Initializer& initializer = Initializer::normal());
   /// Adds a tensor that no training changes. It is saved and loaded with the weights, as a buffer
-  /// of PyTorch is.
+  /// of PyTorch is. Its axis 0 may not stand for that of the samples; see parameter().
   /// @throws Error invalid_model if a parameter is called `name` already; unsupported if `value` is
   /// not f32; shape_mismatch if it has no element.
   Value constant(const std::string& name, const Tensor& value);
@@ -58,8 +59,9 @@ class Layers : public SpatialLayers {
   /// statistics of a batch norm. If layers of several stages share a parameter, the stage of the
   /// first use keeps it, and the other stages have copies. A layer that needs a parameter which
   /// `source` lacks, or has in another shape, is refused with Error shape_mismatch; it may do
-  /// without some, such as a bias. A training or inference model throws Error invalid_model if no
-  /// layer has asked for the parameters, as when `layer` is misspelt.
+  /// without some, such as a bias. parameter(NAME) returns them by the names that `layer` would
+  /// have given them, too. A training or inference model throws Error invalid_model if nothing has
+  /// asked for the parameters, as when `layer` is misspelt.
   /// @throws Error invalid_argument if `source` has no parameters, or if `layer` is there already.
   void share_parameters(const std::string& layer, const std::string& source);
   /// Normalizes x over groups of channels. The layer has the parameters NAME.weight [C] and

@@ -59,6 +59,16 @@ std::string bytes_of(const Tensor& tensor) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+/// Says which parameter a layer called `name` would share, if it shares one.
+std::string shared_weight(const Built& built) {
+  try {
+    const Value weight = built.model.parameter(name + ".weight");
+    return to_string(built.model.shape(weight));
+  } catch (const Error&) {
+    return "none";
+  }
+}
+
 /// Returns all that a model consists of, including the values of its parameters, as text.
 std::string content(const Built& built) {
   const graph::Graph& graph = ModelAccess::graph(built.model);
@@ -71,7 +81,8 @@ std::string content(const Built& built) {
     text += parameter.name + ' ' + to_string(parameter.shape) +
             (parameter.frozen ? " frozen " : " ") + bytes_of(built.model.weight(parameter.name)) +
             '\n';
-  return text + std::to_string(graph.inputs.size()) + '\n' + to_string(built.chain);
+  return text + shared_weight(built) + std::to_string(graph.inputs.size()) + '\n' +
+         to_string(built.chain);
 }
 
 using Call = std::function<void(Built&)>;
@@ -159,6 +170,7 @@ TEST(BuildingWithoutMemory, AddsALayerWithParametersOrNothing) {
        [](Built& b) {
          b.model.parameter(name, {3, 4}, Initializer::orthogonal());
        }},
+      {"share_parameters", [](Built& b) { b.model.share_parameters(name, first_layer); }},
       {"pow", [](Built& b) { b.model.pow(b.row, 2); }},
       {"pow of values", [](Built& b) { b.model.pow(b.row, b.row); }},
       {"not_equal", [](Built& b) { b.model.not_equal(b.row, 2); }},

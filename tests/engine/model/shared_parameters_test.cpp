@@ -198,13 +198,13 @@ TEST(SharedParameter, RefuseLayersThatDoNotFit) {
   model.share_parameters("b", "a");
   EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { model.linear("b", x, 3, false); }),
             "linear \"b\": expected a parameter \"a.weight\" of shape [3,4], to take the place of "
-            "\"b.weight\", got [2,4]; give it the sizes of the one whose parameters it has");
+            "\"b.weight\", got [2,4]; layers that share parameters need the same sizes");
   EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { model.linear("b", x, 2); }),
             "linear \"b\": expected a parameter \"a.bias\", to take the place of \"b.bias\", got "
-            "none; give it the options of the one whose parameters it has");
+            "none; layers that share parameters need the same options");
   EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { model.parameter("b.scale", {3}); }),
             "parameter \"b.scale\": expected a parameter \"a.scale\", to take the place of "
-            "\"b.scale\", got none; give it the options of the one whose parameters it has");
+            "\"b.scale\", got none; layers that share parameters need the same options");
   model.linear("b", x, 2, false);
   EXPECT_EQ(model.parameters().size(), 1u);
 }
@@ -245,6 +245,43 @@ TEST(SharedParameter, RefuseATrainingWhereNoLayerHasAskedForThem) {
             "\"left\"; add one whose name is \"rigth\" or begins with that and a dot");
   model.linear("rigth", x, 2);
   InferenceModel(model, {.batch_size = 1});
+}
+
+TEST(SharedParameter, CountAsUsedByWayOfOtherLayersAndByTheirNames) {
+  Model model("m");
+  const Value x = model.input("x", {4});
+  model.linear("a", x, 2);
+  model.share_parameters("b", "a");
+  model.share_parameters("c", "b");
+  model.output("y", model.linear("c", x, 2));
+  InferenceModel(model, {.batch_size = 1});
+  Model named("n");
+  const Value z = named.input("z", {4});
+  named.linear("embed", z, 4);
+  named.share_parameters("head", "embed");
+  const Value weight = named.parameter("head.weight");
+  named.output("y", named.linear("head", named.linear(z, weight), 4));
+  InferenceModel(named, {.batch_size = 1});
+}
+
+TEST(SharedParameter, DoNotCountAsUsedByALayerThatWasRefused) {
+  Model model("m");
+  const Value x = model.input("x", {4});
+  model.output("y", model.linear("a", x, 2, false));
+  model.share_parameters("b", "a");
+  EXPECT_THROW(model.linear("b", x, 2), Error);  // The bias is missing.
+  EXPECT_EQ(refusal(Errc::invalid_model, [&] { InferenceModel(model, {.batch_size = 1}); }),
+            "model \"m\": share_parameters \"b\": no layer has asked for the parameters of \"a\"; "
+            "add one whose name is \"b\" or begins with that and a dot");
+}
+
+TEST(SharedParameter, AreAddedOnceByTheirNewNames) {
+  Model model("m");
+  model.parameter("a.w", {6});
+  model.share_parameters("b", "a");
+  model.parameter("b.w", {6});
+  EXPECT_EQ(refusal(Errc::invalid_model, [&] { model.parameter("b.w", {6}); }),
+            "model \"m\": parameter \"b.w\": the name is used already");
 }
 
 TEST(SharedParameter, OfOneNameMayBeSharedAlone) {
