@@ -12,6 +12,7 @@ status 1 if a loss is further than 2e-4 from PyTorch's, relative to it, or if th
 
 import argparse
 import json
+import math
 import pathlib
 import subprocess
 import sys
@@ -56,6 +57,7 @@ def largest_difference(trainer, text):
     batches = windows(tokens, sizes.context, recipe.batch)[:UPDATES]
     expected = train(network.double(), batches, recipe)
     assert len(losses) == len(expected) == UPDATES, (len(losses), len(expected))
+    assert all(math.isfinite(loss) for loss in losses), losses
     return max(abs(loss - exact) / exact for loss, exact in zip(losses, expected))
 
 

@@ -158,9 +158,9 @@ class RandomGraph {
 
   Value linear_or_convolution(const std::string& name) {
     if (!is_image(x_)) {
-      const Value linear = model_.linear(name, x_, 1 + draws_.below(12), draws_.coin());
-      linear_.push_back(name);
-      return linear;
+      const std::int64_t features = 1 + draws_.below(12);
+      linear_.push_back({name, draws_.coin()});
+      return model_.linear(name, x_, features, linear_.back().has_bias);
     }
     const auto kernel = std::min<std::int64_t>(
         {size(x_, 2), size(x_, 3), 1 + 2 * static_cast<std::int64_t>(draws_.below(2))});
@@ -237,12 +237,17 @@ class RandomGraph {
     }
   }
 
-  /// Returns a layer that shares the weight of an earlier layer with as many features, or no more
-  /// than a tanh if there is no such layer.
+  /// Returns a layer that shares the weight, or all parameters, of an earlier layer with as many
+  /// features, or no more than a tanh if there is no such layer.
   Value tied() {
-    for (const std::string& name : linear_)
-      if (const Value weight = model_.parameter(name + ".weight"); size(weight, 1) == size(x_, 1))
-        return model_.linear(model_.tanh(x_), weight);
+    for (const auto& [source, has_bias] : linear_) {
+      const Value weight = model_.parameter(source + ".weight");
+      if (size(weight, 1) != size(x_, 1)) continue;
+      if (draws_.coin()) return model_.linear(model_.tanh(x_), weight);
+      const std::string name = next_name();
+      model_.share_parameters(name, source);
+      return model_.linear(name, model_.tanh(x_), size(weight, 0), has_bias);
+    }
     return model_.tanh(x_);
   }
 
@@ -271,7 +276,12 @@ class RandomGraph {
   const Marks& marks_;
   Value x_, target_;
   std::vector<Value> earlier_;
-  std::vector<std::string> linear_;
+  struct LinearLayer {
+    std::string name;
+    bool has_bias;
+  };
+
+  std::vector<LinearLayer> linear_;
   int names_ = 0;
 };
 

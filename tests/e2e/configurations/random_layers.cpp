@@ -9,15 +9,32 @@ std::int64_t size(Model& model, Value value, std::size_t axis) {
   return model.shape(value)[static_cast<std::ptrdiff_t>(axis)];
 }
 
-/// Returns a convolution over the channels, rows and columns of x [N,C,H,W], which are the slices,
-/// rows and columns of a volume of one channel.
-Value convolved_volume(Model& model, Draws& draws, const std::string& name, Value x) {
-  const Value volume = model.conv3d(name, model.unsqueeze(x, 1),
-                                    {.out_channels = 1 + draws.below(2),
-                                     .kernel = {1 + 2 * draws.below(2), 3, 1},
-                                     .padding = {1, 1, 0},
-                                     .bias = draws.coin()});
-  return model.reshape(volume, {-1, size(model, volume, 3), size(model, volume, 4)});
+/// Returns a convolution, a transposed one or a pooling over the channels, rows and columns of
+/// x [N,C,H,W], which are the slices, rows and columns of a volume of one channel.
+Value layer_of_volume(Model& model, Draws& draws, const std::string& name, Value x) {
+  const Value volume = model.unsqueeze(x, 1);
+  const std::int64_t channels = 1 + draws.below(2);
+  const Size3d kernel{1 + 2 * draws.below(2), 3, 1};
+  Value y;
+  switch (draws.below(3)) {
+    case 0: {
+      const std::int64_t columns = std::min<std::int64_t>(2, size(model, x, 3));
+      return model.squeeze(model.lp_pool3d(volume, 2, {.kernel = {1, 1, columns}, .stride = 1}), 1);
+    }
+    case 1:
+      y = model.conv_transpose3d(name, volume,
+                                 {.out_channels = channels,
+                                  .kernel = kernel,
+                                  .stride = {1, 1, 1 + draws.below(2)},
+                                  .padding = {0, 1, 0},
+                                  .bias = draws.coin()});
+      break;
+    default:
+      y = model.conv3d(
+          name, volume,
+          {.out_channels = channels, .kernel = kernel, .padding = {1, 1, 0}, .bias = draws.coin()});
+  }
+  return model.reshape(y, {-1, size(model, y, 3), size(model, y, 4)});
 }
 
 Value weight_normalized(Model& model, Draws& draws, const std::string& name, Value x) {
@@ -37,11 +54,19 @@ Value rotary_attention(Model& model, Draws& draws, const std::string& name, Valu
 Value along_the_sequence(Model& model, Draws& draws, const std::string& name, Value x) {
   const Value channels = model.transpose(x, {0, 2, 1});
   const std::int64_t results = 1 + draws.below(5);
-  const Value y =
-      draws.coin()
-          ? model.conv1d(name, channels, {.out_channels = results, .kernel = 3, .padding = 1})
-          : model.conv_transpose1d(name, channels,
-                                   {.out_channels = results, .kernel = 3, .padding = 1});
+  Value y;
+  switch (draws.below(3)) {
+    case 0:
+      y = model.conv1d(name, channels, {.out_channels = results, .kernel = 3, .padding = 1});
+      break;
+    case 1:
+      y = model.conv_transpose1d(name, channels,
+                                 {.out_channels = results, .kernel = 3, .padding = 1});
+      break;
+    default:
+      y = model.lp_pool1d(model.pad(channels, {1, 0}, {.mode = PadMode::replicate}), 2,
+                          {.kernel = 2, .stride = 1});
+  }
   return model.transpose(y, {0, 2, 1});
 }
 
@@ -78,7 +103,7 @@ Value draw_image_layer(Model& model, Draws& draws, const std::string& name, Valu
     case 4:
       return size(model, x, 1) % 4 == 0 ? model.pixel_shuffle(x, 2) : model.roll(x, 1, -1);
     case 5:
-      return convolved_volume(model, draws, name, x);
+      return layer_of_volume(model, draws, name, x);
     case 6:
       // The layers that divide the weight by its length read no input, and the first stage of a
       // network may not be made of such layers alone.
@@ -148,7 +173,7 @@ Value draw_row_function(Model& model, Draws& draws, Value x) {
 }
 
 Value draw_function_of_two(Model& model, Draws& draws, Value x, Value y) {
-  switch (draws.below(5)) {
+  switch (draws.below(7)) {
     case 0:
       return model.minimum(x, y);
     case 1:
@@ -157,6 +182,11 @@ Value draw_function_of_two(Model& model, Draws& draws, Value x, Value y) {
       return x / (model.square(y) + 1);
     case 3:
       return model.where(model.less(x, y), model.scale(x, 0.5), y);
+    case 4:
+      return model.pow(model.sigmoid(x), model.tanh(y));
+    case 5:
+      return model.where(model.greater_equal(x, 0.25), model.scale(y, 0.5),
+                         model.not_equal(x, y) * model.greater(y, x));
     default:
       return model.add(x, model.stop_gradient(y));
   }

@@ -153,15 +153,18 @@ const Attributes along{{"axes", std::vector<std::int64_t>{0}}};
 
 INSTANTIATE_TEST_SUITE_P(
     Functions, NotANumber,
-    ::testing::Values(Case{"prod", along, {x}, {nan}, {nan, nan, nan}},
-                      Case{"logsumexp", along, {x}, {nan}, {nan, nan, nan}},
-                      Case{"vector_norm", along, {x}, {nan}, {nan, nan, nan}},
-                      Case{"vector_norm", along, {zeros}, {0}, {0, 0, 0}},
-                      Case{"interpolate", {{"size", 3}}, {x}, {nan, 1, -1}, {1, 1, 1}},
-                      Case{"interpolate", {{"size", 3}}, {infinities}, {nan, nan, 0}, {1, 1, 1}},
-                      Case{"cumsum", {}, {x}, {nan, nan, nan}, {3, 2, 1}},
-                      Case{"sort", {}, {x}, {-1, 1, nan}, {1, 1, 1}},
-                      Case{"sort", {{"descending", 1}, {"count", 2}}, {x}, {nan, 1}, {1, 1, 0}}));
+    ::testing::Values(
+        Case{"prod", along, {x}, {nan}, {nan, nan, nan}},
+        Case{"logsumexp", along, {x}, {nan}, {nan, nan, nan}},
+        Case{"vector_norm", along, {x}, {nan}, {nan, nan, nan}},
+        Case{"vector_norm", along, {zeros}, {0}, {0, 0, 0}},
+        Case{"power", {}, {x, Tensor({3}, {0.0f, 2.0f, 2.0f})}, {1, 1, 1}, {0, 2, -2}},
+        Case{"power", {}, {x, Tensor({3}, {2.0f, 0.0f, 0.5f})}, {nan, 1, nan}, {nan, 0, nan}},
+        Case{"interpolate", {{"size", 3}}, {x}, {nan, 1, -1}, {1, 1, 1}},
+        Case{"interpolate", {{"size", 3}}, {infinities}, {nan, nan, 0}, {1, 1, 1}},
+        Case{"cumsum", {}, {x}, {nan, nan, nan}, {3, 2, 1}},
+        Case{"sort", {}, {x}, {-1, 1, nan}, {1, 1, 1}},
+        Case{"sort", {{"descending", 1}, {"count", 2}}, {x}, {nan, 1}, {1, 1, 0}}));
 
 TEST(NotANumber, IsTheLargestAndTheSmallest) {
   for (const char* op : {"argmax", "argmin"}) {
