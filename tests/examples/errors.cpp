@@ -77,6 +77,12 @@ int main() {
   all &= refused(Errc::shape_mismatch, [&] {
     training.step({Tensor::zeros(DType::f32, {4, 3}), labels});
   });
+  all &= refused(Errc::shape_mismatch, [] {
+    Model for_two("network");
+    const Value input = for_two.input("x", {3});
+    for_two.output("y", for_two.add(input, for_two.parameter("offsets", {2, 3})));
+    TrainingModel(for_two, {.batch_size = 2});
+  });
   all &= refused(Errc::invalid_data, [] { tensor_dataset({}); });
   all &= refused(Errc::invalid_data, [&] {
     training.step({x, Tensor({4}, std::vector<std::int64_t>{0, 1, 2, 7})});
