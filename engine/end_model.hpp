@@ -17,8 +17,8 @@ struct FreeModel {
   }
 };
 
-/// Drops a handle's share in what its model runs, after waiting until no other thread is in a call
-/// of the model.
+/// Waits until no other thread is in a call of the model, and then resets `impl`, by which a handle
+/// refers to what its model runs.
 template <class Impl>
 void end_model(std::shared_ptr<Impl>& impl) noexcept {
   if (!impl) return;

@@ -52,9 +52,10 @@ class ApplyRound {
   /// Updates a whole parameter whose rule has norms: does the first step of the rule block by
   /// block, and then the second step.
   void update_by_norms(const TrainedVariable& trained, const Piece& piece);
-  /// Does the second step of a rule for this replica's shard.
+  /// Moves the weights of this replica's shard by the directions that the first step of their rule
+  /// has found.
   void move_shard(const TrainedVariable& trained);
-  /// Does the second step of a rule for `piece`.
+  /// Does the same for the weights of `piece`.
   void move(const TrainedVariable& trained, const Piece& piece, double squared_weights,
             double squared_directions);
   double squared_norm_of_weight(const TrainedVariable& trained) const;

@@ -70,7 +70,7 @@ class Log {
     Held(const LogScope& scope, const Log& log);
     /// Makes the lines of a call of the `Model` itself wait, which has no log of its own.
     explicit Held(const LogScope& scope);
-    /// Tells the lines that still wait, and drops the exceptions of the logs' functions.
+    /// Passes the lines that still wait to the host's functions, and drops what these throw.
     ~Held();
     Held(const Held&) = delete;
     Held& operator=(const Held&) = delete;

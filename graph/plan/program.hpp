@@ -60,7 +60,7 @@ struct Bindings {
   std::byte* scratch = nullptr;
   std::span<const std::byte* const> received = {};
   std::span<std::byte* const> sent_back = {};
-  /// `random` has everything but the name, which run() fills in for each instruction.
+  /// `random` is the key of the random numbers. run() adds the name of each instruction's node.
   RandomKey random = {};
   float loss_scale = 1;
   std::int64_t summed = 0;  ///< The gradient sums have this many micro-batches in them already.

@@ -101,8 +101,8 @@ struct Lamb {
   double eps = 1e-8;  ///< `eps` is added to the root of the mean square.
   /// `weight_decay` is the share of a weight that is added to the direction of its change.
   double weight_decay = 1e-2;
-  /// `max_weight_norm` is the limit of the norm of the weights, by which their change is scaled.
-  /// The limit is 65500 if the field is not set.
+  /// The change of a parameter is scaled by the norm of its weights, or by `max_weight_norm` if the
+  /// norm is above that. The limit is 65500 if the field is not set.
   std::optional<double> max_weight_norm = {};
   /// `bias_correction` says whether the mean gradient is divided by 1 - beta1^t and the mean square
   /// by 1 - beta2^t at update t, counted from 1, because both means start at 0.

@@ -10,9 +10,10 @@
 
 namespace penstock {
 
-/// Returns an object with every field by its name, except `runtime.log` and
-/// `runtime.compile_progress`, which are functions. A group is an object, and an enumerator its
-/// name. @throws Error invalid_argument if the name of a block is not valid UTF-8.
+/// Returns a JSON object with every field by its name, except `runtime.log` and
+/// `runtime.compile_progress`, which are functions. A struct inside Options becomes an object, and
+/// an enumerator becomes its name. @throws Error invalid_argument if the name of a block is not
+/// valid UTF-8.
 std::string to_json(const Options& options);
 /// Prints `options` as to_json() does. @throws Error as to_json().
 std::ostream& operator<<(std::ostream& stream, const Options& options);

@@ -92,8 +92,8 @@ TEST(OffloadOfActivations, LeavesSmallTensorsWhereTheyAre) {
   }
 }
 
-// A8 of docs/reference.md: the plan counts what the run needs, to the byte. The refusal names the
-// class of tensors that would make the run fit if it were offloaded.
+// A plan counts the memory of a run to the byte. If a model is refused for lack of memory, the text
+// names the class of tensors whose offload would make it fit.
 TEST(OffloadOfActivations, MakesAPlanFitThatIsRefusedWithout) {
   const std::string text = refused_without(one_stage(), with_activations(one_stage()));
   EXPECT_NE(text.find("the activations in the host store (options.training.offload.activations), "

@@ -81,7 +81,7 @@ TEST(OffloadOfOptimizerState, HasNothingToMoveWhereARuleKeepsNothing) {
   }
 }
 
-// A8 of docs/reference.md: the plan counts what the run needs, to the byte.
+// A plan counts the memory of a run to the byte.
 TEST(OffloadOfOptimizerState, MakesAPlanFitThatIsRefusedWithout) {
   const std::string text = refused_without(one_stage(), with_state(one_stage(), {.on = true}));
   EXPECT_NE(text.find("720.2 kB for the optimizer's state"), std::string::npos) << text;
@@ -147,8 +147,8 @@ TEST(OffloadOfAccumulators, LeavesSmallTensorsWhereTheyAre) {
   }
 }
 
-// A8 of docs/reference.md: the plan counts what the run needs, to the byte. The refusal names the
-// class of tensors that would make the run fit if it were offloaded.
+// A plan counts the memory of a run to the byte. If a model is refused for lack of memory, the text
+// names the class of tensors whose offload would make it fit.
 TEST(OffloadOfAccumulators, MakesAPlanFitThatIsRefusedWithout) {
   const std::string text =
       refused_without(one_stage(), with_accumulators(one_stage(), {.on = true}));

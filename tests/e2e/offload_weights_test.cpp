@@ -93,8 +93,8 @@ TEST(OffloadOfWeights, LeavesSmallTensorsWhereTheyAre) {
   }
 }
 
-// A8 of docs/reference.md: the plan counts what the run needs, to the byte. The refusal names the
-// class of tensors that would make the run fit if it were offloaded.
+// A plan counts the memory of a run to the byte. If a model is refused for lack of memory, the text
+// names the class of tensors whose offload would make it fit.
 TEST(OffloadOfWeights, MakesAPlanFitThatIsRefusedWithout) {
   const std::string text =
       refused_without(on_one_ipu(four_stages()), on_one_ipu(with_weights(four_stages())));

@@ -187,7 +187,7 @@ TEST(ShardedState, OfASingleReplicaIsWholeAndSaysSo) {
   EXPECT_EQ(first_difference(single, run(replicated(1))), "");
 }
 
-// A8 of docs/reference.md: the plan counts what the run needs, to the byte.
+// A plan counts the memory of a run to the byte.
 TEST(ShardedState, MakesAPlanFitThatIsRefusedWithout) {
   Options whole = replicated(2), shards = divided(replicated(2));
   for (Options* options : {&whole, &shards}) {

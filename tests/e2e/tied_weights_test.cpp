@@ -42,7 +42,7 @@ Model word_model() {
   return model;
 }
 
-/// Returns a tensor of `shape` with the numbers of words, from 0 to 10.
+/// Returns a tensor of `shape` whose elements stand for words, and are from 0 to 10.
 Tensor words(const Shape& shape, std::int64_t stride) {
   std::vector<std::int64_t> numbers;
   for (std::int64_t i = 0; i < shape.elements(); ++i) numbers.push_back(i * i * stride % 11);

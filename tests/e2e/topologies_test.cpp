@@ -29,7 +29,7 @@ const Placement placements[] = {
     {"B1|B2|B3|B4", {0, 0, 0, 0}}, {"B1|B2|B3|B4", {0, 1, 1, 0}}, {"B1|B2|B3|B4", {0, 1, 2, 3}},
 };
 
-/// An Execution is a schedule, or sharded execution.
+/// An Execution is pipelined execution by one of the schedules, or sharded execution.
 struct Execution {
   const char* name;
   Strategy strategy;

@@ -25,7 +25,8 @@
 namespace penstock::testing {
 namespace {
 
-// `per_update` and `remainder` are numbers of samples.
+// An update takes `per_update` samples. The last update of a step may have only `remainder`
+// samples.
 constexpr std::int64_t per_update = 8, remainder = 6;
 
 Options two_stages_two_replicas() {

@@ -44,8 +44,8 @@ bool has_expected_kind(const OptionRow& row, const JsonValue& value) {
   return value.kind == (row.is_number ? Kind::number : Kind::text);
 }
 
-/// Sets the option that `value` names, if `reads` is true for it. Returns the option's name, even
-/// if `value` has the option's other spelling.
+/// Sets the option that `value` names, if `reads` is true for the option's name. Returns that name,
+/// also if `value` has the option by its alias.
 std::string set(const JsonValue& value, TrainerOptions& options,
                 const std::function<bool(const std::string& name)>& reads) {
   const OptionRow* const row = find_option(value.name);

@@ -93,7 +93,7 @@ std::string defaults_text(const SharedConstant& shared, const ValueKind<double>&
   return text + (text.empty() ? "" : "else ") + kind.show(usual->first);
 }
 
-/// Returns the help of the constant's option without the default.
+/// Returns the help text of the option that sets `shared`, without its default.
 std::string explanation(const SharedConstant& shared) {
   const std::string text = std::string(is_on_by_default(shared.constant) ? "do not " : "") +
                            std::string(shared.constant.meaning);

@@ -50,7 +50,8 @@ class TransformerLayer {
     });
   }
 
-  /// Returns x with what the two linear layers add to it, as the result of the whole layer.
+  /// Adds the two linear layers, with the residual connection around them and their norm. Returns
+  /// the result of the transformer layer.
   Value with_feed_forward(const Value& x) {
     return with_part(x, true, [&](const Value& y) {
       const bool relu = options_.activation == TransformerActivation::relu;

@@ -28,7 +28,8 @@ struct ElementaryKernels {
   Function round;  ///< Rounds to the nearest integer, and halves to the even one.
   Function sign;   ///< Computes 1 above 0, -1 below 0, and 0 elsewhere, also for a NaN.
 
-  /// Computes x to the power `exponent`, as C's pow() does.
+  /// Computes x to the power `exponent`, as C's pow() does, except that the power of a negative
+  /// zero is never negative.
   void (*pow)(std::int64_t count, double exponent, const float* x, float* y);
   /// Computes x where it is from `low` to `high`, else the bound that is nearer; a NaN stays one.
   void (*clamp)(std::int64_t count, float low, float high, const float* x, float* y);

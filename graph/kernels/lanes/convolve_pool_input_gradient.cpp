@@ -162,7 +162,8 @@ Part channels_of(const LaneConvolution& conv, Part part) {
   return {units.begin / blocks, (units.end + blocks - 1) / blocks};
 }
 
-/// Tables holds the tables of the weights. They serve only if all weights are finite.
+/// A Tables has what is looked up of the weights, arranged by lane. It is used only if all weights
+/// are finite.
 class Tables {
  public:
   Tables(const LaneConvolution& conv, Part channels, const float* weight, float* tables)

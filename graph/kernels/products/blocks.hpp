@@ -39,8 +39,8 @@ template <class Work>
   }
 }
 
-/// Returns how many columns a block of the right factor has. The whole left factor is multiplied by
-/// one such block before the next block is packed.
+/// Returns how many columns a block of the right factor has. All rows of a part are multiplied by
+/// one packed block before the next block is packed.
 static constexpr std::int64_t column_block(std::int64_t columns, std::int64_t depth) {
   const std::int64_t steps = at_most(depth > 0 ? depth : 1, depth_block);
   const std::int64_t fit = right_block_floats / steps / widest_panel * widest_panel;

@@ -55,7 +55,8 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
             output_size(attributes, window, x, 1)}}};
 }
 
-/// Returns the geometry of the convolution from y to x, whose gradient is computed.
+/// Returns the geometry of a convolution that maps y to x. The gradient of its input is what the
+/// transposed convolution computes.
 Conv2dGeometry geometry(const Attributes& attributes, const Shape& x, const Shape& weight,
                         const Shape& y) {
   return {attributes, y, weight, x};

@@ -11,14 +11,15 @@ extern const Op mse_loss;
 /// Maps (x, target, dloss) to dx; the target's gradient is -dx.
 extern const Op mse_loss_gradient;
 
-/// Computes the absolute differences |x - target|. The inputs, the output and the attribute are
-/// those of mse_loss.
+/// Computes the absolute differences |x - target|. The inputs, the output and the attribute
+/// reduction are those of mse_loss.
 extern const Op l1_loss;
 /// Maps (x, target, dloss) to dx, which is 0 where x = target; the target's gradient is -dx.
 extern const Op l1_loss_gradient;
 
 /// Computes d²/2β where |d| < β, and |d| - β/2 elsewhere, of the differences d = x - target
-/// (torch.nn.SmoothL1Loss). The attribute beta is 1 by default, and 0 or more.
+/// (torch.nn.SmoothL1Loss). The attribute beta is 1 by default, and 0 or more. All else is as in
+/// mse_loss.
 extern const Op smooth_l1_loss;
 /// Maps (x, target, dloss) to dx; the target's gradient is -dx.
 extern const Op smooth_l1_loss_gradient;

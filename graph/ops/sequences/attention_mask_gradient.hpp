@@ -5,8 +5,8 @@
 namespace penstock::graph {
 
 /// Maps the inputs of attention or attention_dropout and dy to the gradient of attn_mask. The
-/// scores of all samples and heads are computed again, and their gradients are added up in that
-/// order.
+/// scores are computed again, and their gradients are added up sample by sample, and head by head
+/// within a sample.
 extern const Op attention_mask_gradient;
 
 }  // namespace penstock::graph

@@ -46,8 +46,8 @@ struct Stay {
   bool operator==(const Stay&) const = default;
 };
 
-/// Returns the stays from the first forward to the end of the last turn, in the order of arrival.
-/// Each stay begins with one load.
+/// Returns when the weights of which phase are on its IPUs, from the first forward to the end of
+/// the last turn, in the order in which they come. They are loaded once for each stay.
 std::vector<Stay> stays_of(const Phases& phases, bool training);
 
 }  // namespace penstock::graph

@@ -28,7 +28,7 @@ struct Wait {
     /// forward.
     gradient,
     credit,  ///< The stage holds as many micro-batches as it may.
-    /// Micro-batches pass one at a time, or in turns, and others are still in the pipeline.
+    /// The stage waits for earlier micro-batches, which have to leave the pipeline first.
     turn,
   };
 

@@ -53,7 +53,7 @@ struct ShardFixture {
   }
 
   /// Returns the sum of all replicas' gradients of element `i`, added in the order of the replicas.
-  /// In f32, another order gives another sum.
+  /// In f32, another order may give another sum.
   static float sum(std::int64_t i) { return (1e8f + static_cast<float>(2 * i)) - 1e8f; }
 
   void scatter() {

@@ -151,7 +151,7 @@ TEST(SimulatedProfile, SaysWhatAPipelineWouldGainWhereOneIpuWorksAtATime) {
 }
 
 // Each of four replicas does all four stages of a micro-batch in 12 time units. The pipeline does a
-// window of 4 micro-batches in 7 slots of 3.
+// window of 4 micro-batches in 7 slots of 3 time units each.
 TEST(SimulatedProfile, ExpectsOfReplicasThatNoneWaitsForAnother) {
   const graph::Simulation simulation{
       .schedule = graph::grouped, .stages = 4, .micro_batches = 4, .costs = {4, {1, 2}}};

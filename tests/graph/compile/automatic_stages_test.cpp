@@ -70,8 +70,7 @@ std::vector<std::string> first_layers(const CompileReport& report) {
 
 using Names = std::vector<std::string>;
 
-// H5 of docs/reference.md: the stages that the compiler advises are cut so that their measured
-// times balance.
+// The compiler cuts stages so that their measured times balance (docs/reference.md, H5).
 TEST(AutomaticStages, BalanceTheTimesThatWereMeasured) {
   CompileRequest request = training(3);
   auto seconds = even();

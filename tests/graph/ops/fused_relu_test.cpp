@@ -47,7 +47,7 @@ TEST(FusedRelu, OfALinearLayerIsThatOfTheTwoOps) {
 TEST(FusedRelu, OfAConvolutionIsThatOfTheTwoOps) {
   for (const std::int64_t groups : {1, 2})
     for (const std::int64_t channels : {4, 300})
-      // With many channels and many results, images are read where they lie.
+      // With many channels and many results, the kernel reads images directly instead of packing.
       for (const std::int64_t results : {6, 32, 80})
         expect_same_as_two_ops(
             {.op = &graph::conv2d,
