@@ -28,6 +28,7 @@ struct Means {
   std::string name;
   void (*without)(Options&);
   void (*use)(Options&);
+  std::vector<std::string> frozen = {};  ///< The parameters of these patterns are frozen.
 };
 
 const Means all_means[] = {
@@ -47,6 +48,10 @@ const Means all_means[] = {
        options.topology.strategy = Strategy::serial_phased;
        options.topology.phased.batch_serial = true;
      }},
+    {"all layers but the last frozen",
+     on_four_ipus,
+     [](Options&) {},
+     {"layer1.*", "layer2.*", "layer3.*"}},
 };
 
 using Bytes = std::int64_t;
@@ -66,8 +71,9 @@ Bytes bytes_on_ipus(const std::vector<StageReport>& stages) {
 
 class MeasuredEngine {
  public:
-  explicit MeasuredEngine(Options options, bool trace = false)
-      : model_(networks::find_network("mnist-cnn").build(0), traced(options, trace), AdamW{}),
+  explicit MeasuredEngine(Options options, bool trace = false,
+                          const std::vector<std::string>& frozen = {})
+      : model_(network(frozen), traced(options, trace), AdamW{}),
         images_(Tensor::zeros(DType::f32, {options.samples_per_step(), 1, 28, 28})),
         labels_(Tensor::zeros(DType::i64, {options.samples_per_step()})) {
     model_.step({images_, labels_});
@@ -92,6 +98,11 @@ class MeasuredEngine {
   }
 
  private:
+  static Model network(const std::vector<std::string>& frozen) {
+    Model model = networks::find_network("mnist-cnn").build(0);
+    for (const std::string& pattern : frozen) model.freeze(pattern);
+    return model;
+  }
   static Options& traced(Options& options, bool trace) {
     options.runtime.trace = trace;
     return options;
@@ -121,8 +132,8 @@ MemoryCost cost_of(const Means& means, int rounds) {
   means.without(without);
   Options with = without;
   means.use(with);
-  Pair timed{MeasuredEngine(without), MeasuredEngine(with)};
-  Pair traced{MeasuredEngine(without, true), MeasuredEngine(with, true)};
+  Pair timed{MeasuredEngine(without), MeasuredEngine(with, false, means.frozen)};
+  Pair traced{MeasuredEngine(without, true), MeasuredEngine(with, true, means.frozen)};
   std::vector<double> updates_without, updates_with;
   for (int round = 0; round < rounds; ++round) {
     run_by_turns(timed, round);

@@ -1,5 +1,5 @@
 // memory_costs() says what it costs to keep less on the IPUs: mnist-cnn's four stages are trained
-// with and without each means that saves memory.
+// with and without each means that saves memory, a frozen body among them.
 #pragma once
 
 #include <cstdint>

@@ -45,8 +45,8 @@ struct Figure {
   double of_roof() const { return 100 * gflops / roof; }
 };
 
-/// Measures calls of `item` in turns with the core's peak and bandwidth, each for some
-/// milliseconds.
+/// Measures the core's peak, the bandwidth of memory and calls of `item` by turns, and returns the
+/// medians of `rounds` rounds.
 Figure measure(const OpCase& item, int rounds) {
   const graph::Isa isa = graph::available_isas().back();
   const OpCall call(item);
