@@ -47,8 +47,9 @@ class SharedNames {
 
   /// Returns the longest layer that the name `parameter` begins with, and its source.
   Sources::const_iterator find(std::string_view parameter) const;
-  /// Returns whether what stands in the place of `parameter` is found by way of `layer`.
-  bool leads_through(std::string parameter, std::string_view layer) const;
+  /// Returns the name that stands in the place of `parameter` because of `share`, which find() has
+  /// returned. Another one may stand in its place in turn.
+  static std::string source_by(Sources::const_iterator share, const std::string& parameter);
 
   Sources sources_;  // This has the source of each layer.
   std::vector<Use> uses_;
