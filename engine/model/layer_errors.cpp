@@ -22,8 +22,7 @@ std::string_view behind_subject(std::string_view text, std::string_view kind,
   if (word == std::string_view::npos) return {};
   const std::string_view rest = text.substr(word);
   if (rest.starts_with(" " + quoted + ": ")) return rest.substr(quoted.size() + 3);
-  const bool is_kind = text.starts_with(kind) && word == kind.size();
-  if (rest.starts_with(": ") && (is_kind || of_model)) return rest.substr(2);
+  if (rest.starts_with(": ") && (of_model || text.substr(0, word) == kind)) return rest.substr(2);
   return {};
 }
 
@@ -40,7 +39,7 @@ void rethrow_of_layer(const Error& error, std::string_view model, std::string_vi
   const std::string part = std::string(layer) + " " + quoted.substr(0, quoted.size() - 1) + "/";
   if (begins_with(text, subject) || text.starts_with(part)) throw;
   const std::string_view behind = behind_subject(text, layer, quoted, !before.empty());
-  // What is wrong with the model as a whole stays so.
+  // A text about something else in the model, such as a parameter, stays as it is.
   if (!before.empty() && behind.empty()) throw;
   throw Error(error.code(), before + subject + ": " + std::string(behind.empty() ? text : behind));
 }

@@ -52,6 +52,11 @@ class RandomGraph {
   }
 
  private:
+  struct LinearLayer {
+    std::string name;
+    bool has_bias;
+  };
+
   void finish() {
     if (is_image(x_)) x_ = draws_.coin() ? model_.flatten(x_) : pooled_rows();
     // The output is bounded, so that no training diverges.
@@ -276,11 +281,6 @@ class RandomGraph {
   const Marks& marks_;
   Value x_, target_;
   std::vector<Value> earlier_;
-  struct LinearLayer {
-    std::string name;
-    bool has_bias;
-  };
-
   std::vector<LinearLayer> linear_;
   int names_ = 0;
 };
