@@ -26,6 +26,16 @@ std::string_view behind_subject(std::string_view text, std::string_view kind,
   return {};
 }
 
+/// Returns whether `text` begins with something inside the layer `quoted`, as in
+/// `reshape "q/image": ...` or `parameter "q.weight": ...` of a layer "q".
+bool is_about_a_part(std::string_view text, const std::string& quoted) {
+  const std::size_t name = text.find_first_of(": ");
+  if (name == std::string_view::npos) return false;
+  const std::string_view rest = text.substr(name);
+  const std::string before = " " + quoted.substr(0, quoted.size() - 1);
+  return rest.starts_with(before + "/") || rest.starts_with(before + ".");
+}
+
 }  // namespace
 
 void rethrow_of_layer(const Error& error, std::string_view model, std::string_view layer,
@@ -39,8 +49,8 @@ void rethrow_of_layer(const Error& error, std::string_view model, std::string_vi
   const std::string part = std::string(layer) + " " + quoted.substr(0, quoted.size() - 1) + "/";
   if (begins_with(text, subject) || text.starts_with(part)) throw;
   const std::string_view behind = behind_subject(text, layer, quoted, !before.empty());
-  // A text about something else in the model, such as a parameter, stays as it is.
-  if (!before.empty() && behind.empty()) throw;
+  // A text about something else in the model stays as it is.
+  if (!before.empty() && behind.empty() && (name.empty() || !is_about_a_part(text, quoted))) throw;
   throw Error(error.code(), before + subject + ": " + std::string(behind.empty() ? text : behind));
 }
 

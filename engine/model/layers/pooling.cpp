@@ -104,7 +104,8 @@ Value lp_pooled(const Composition& layer, const Value& x, double norm, Size3d ke
   const auto sums_of = [&](const Value& means) {
     return layer.apply(graph::scale, {means}, {{"factor", cells}});
   };
-  if (norm == 1) return sums_of(average(x));
+  // Exponents are f32.
+  if (static_cast<float>(norm) == 1) return sums_of(average(x));
   const Value means = average(layer.apply(graph::pow, {x}, {{"exponent", norm}}));
   const Value sums = sums_of(layer.apply(graph::relu, {means}));
   return layer.apply(graph::pow, {sums}, {{"exponent", 1 / norm}});

@@ -61,9 +61,13 @@ class Differentiation {
     if (graph_.value(loss).producer == none) refuse("is not computed by any layer");
     if (graph_.type(loss).dtype != DType::f32)
       refuse("must be of type f32, is " + to_string(graph_.type(loss)));
-    if (!dependent_[index(loss)])
+    if (!dependent_[index(loss)]) {
+      if (const NodeId stop = stop_of(loss); stop != none)
+        refuse("depends on the parameters only through " + to_string(graph_.node(stop)) +
+               ", through which no gradient goes back");
       refuse(std::string("does not depend on any parameter") +
              (any_frozen() ? " that is trained; unfreeze one of those that it depends on" : ""));
+    }
     const auto dims = graph_.type(loss).shape.dims();
     contributions_[index(loss)] = {
         context_of(graph_.value(loss).producer)
@@ -71,6 +75,23 @@ class Differentiation {
                   {{"shape", std::vector<std::int64_t>(dims.begin(), dims.end())},
                    {"value", 1.0},
                    {"loss_scaled", std::int64_t{1}}})};
+  }
+
+  /// Returns a node through which `value`, which is not marked, depends on marked values and
+  /// through which no gradient goes back, or `none` if the value depends on no marked value.
+  NodeId stop_of(ValueId value) const {
+    std::vector<NodeId> stops(graph_.values.size(), none);
+    for (std::size_t id = 0; id < forward_nodes_; ++id) {
+      const Node& node = graph_.nodes[id];
+      NodeId stop = none;
+      for (const ValueId input : node.inputs) {
+        if (dependent_[index(input)]) stop = static_cast<NodeId>(id);
+        if (stop == none) stop = stops[index(input)];
+      }
+      for (const ValueId output : node.outputs)
+        if (!dependent_[index(output)]) stops[index(output)] = stop;
+    }
+    return stops[index(value)];
   }
 
   /// Returns whether any parameter is frozen.
@@ -182,14 +203,21 @@ class Differentiation {
       refuse(
           "a tensor that is computed from a parameter, for only such tensors have gradients, "
           "got " +
-          quoted_text(name) +
-          (any_frozen() ? ", which depends on no parameter that is trained"
-                        : ", which is computed from the inputs alone"));
+          quoted_text(name) + why_constant(wanted.value));
     const ValueId gradient = graph_.value(wanted.value).kind == ValueKind::parameter
                                  ? sum_over_uses(wanted)
                                  : plain_gradient(wanted);
     if (gradient == none) refuse("what the loss depends on, got " + quoted_text(name));
     graph_.outputs.push_back({name + "/gradient", gradient, wanted.anchor});
+  }
+
+  /// Returns what follows the name of `value`, which is not marked, in a refusal.
+  std::string why_constant(ValueId value) const {
+    if (const NodeId stop = stop_of(value); stop != none)
+      return ", which depends on the parameters only through " + to_string(graph_.node(stop)) +
+             ", through which no gradient goes back";
+    return any_frozen() ? ", which depends on no parameter that is trained"
+                        : ", which is computed from the inputs alone";
   }
 
   ValueId plain_gradient(const GradientAnchor& wanted) {

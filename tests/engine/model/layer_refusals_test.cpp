@@ -121,6 +121,29 @@ TEST(LayerRefusals, NameTheLayerWhoseNameIsUsed) {
               "model \"of \"2\": m\": " + layer + " \"n\": the name is used already");
 }
 
+TEST(LayerRefusals, NameTheLayerWhosePartHasAUsedName) {
+  Model model("m");
+  const Value x = model.input("x", {4}), sequence = model.input("s", {3, 4});
+  const auto refused = [](const std::function<void()>& add) {
+    return refusal(Errc::invalid_model, add);
+  };
+  const std::string used = ": the name is used already";
+  model.dropout("q/image", x, 0.5);
+  EXPECT_EQ(refused([&] { model.conv1d("q", sequence, {.out_channels = 2, .kernel = 1}); }),
+            "model \"m\": conv1d \"q\": reshape \"q/image\"" + used);
+  model.parameter("b.weight", {1});
+  EXPECT_EQ(refused([&] { model.linear("b", x, 2); }),
+            "model \"m\": linear \"b\": parameter \"b.weight\"" + used);
+  model.parameter("r.weight_ih_l0", {1});
+  EXPECT_EQ(refused([&] { model.lstm("r", sequence, {.hidden_size = 2}); }),
+            "model \"m\": lstm \"r\": parameter \"r.weight_ih_l0\"" + used);
+  model.dropout("a.linear1", x, 0.5);
+  EXPECT_EQ(refused([&] {
+              model.transformer_encoder_layer("a", sequence, {.heads = 2, .dim_feedforward = 8});
+            }),
+            "model \"m\": transformer_encoder_layer \"a\": linear \"a.linear1\"" + used);
+}
+
 TEST(LayerRefusals, OfASingleNumberDoNotAskForAReshape) {
   Model model("m");
   const Value number = model.parameter("p", {});

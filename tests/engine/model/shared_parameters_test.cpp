@@ -241,8 +241,8 @@ TEST(SharedParameter, RefuseATrainingWhereNoLayerHasAskedForThem) {
   model.share_parameters("rigth", "left");
   model.output("y", model.linear("right", x, 2));
   EXPECT_EQ(refusal(Errc::invalid_model, [&] { InferenceModel(model, {.batch_size = 1}); }),
-            "model \"m\": share_parameters \"rigth\": no layer has asked for the parameters of "
-            "\"left\"; add one whose name is \"rigth\" or begins with that and a dot");
+            "model \"m\": share_parameters \"rigth\": nothing has asked for the parameters of "
+            "\"left\"; add a layer whose name is \"rigth\" or begins with that and a dot");
   model.linear("rigth", x, 2);
   InferenceModel(model, {.batch_size = 1});
 }
@@ -262,6 +262,23 @@ TEST(SharedParameter, CountAsUsedByWayOfOtherLayersAndByTheirNames) {
   const Value weight = named.parameter("head.weight");
   named.output("y", named.linear("head", named.linear(z, weight), 4));
   InferenceModel(named, {.batch_size = 1});
+  Model alone("o");
+  const Value u = alone.input("u", {4});
+  alone.linear("embed", u, 4);
+  alone.share_parameters("head", "embed");
+  alone.output("y", alone.linear(u, alone.parameter("head.weight")));
+  InferenceModel(alone, {.batch_size = 1});
+}
+
+TEST(SharedParameter, AreRefusedForALayerThatHasNone) {
+  Model model("m");
+  const Value x = model.input("x", {2, 4, 4});
+  model.batch_norm2d("a", x);
+  model.share_parameters("b", "a");
+  model.output("y", model.batch_norm2d("b", x, {.affine = false}));
+  EXPECT_EQ(refusal(Errc::invalid_model, [&] { InferenceModel(model, {.batch_size = 1}); }),
+            "model \"m\": share_parameters \"b\": batch_norm \"b\" has no parameters; leave "
+            "this call out");
 }
 
 TEST(SharedParameter, DoNotCountAsUsedByALayerThatWasRefused) {
@@ -271,8 +288,8 @@ TEST(SharedParameter, DoNotCountAsUsedByALayerThatWasRefused) {
   model.share_parameters("b", "a");
   EXPECT_THROW(model.linear("b", x, 2), Error);  // The bias is missing.
   EXPECT_EQ(refusal(Errc::invalid_model, [&] { InferenceModel(model, {.batch_size = 1}); }),
-            "model \"m\": share_parameters \"b\": no layer has asked for the parameters of \"a\"; "
-            "add one whose name is \"b\" or begins with that and a dot");
+            "model \"m\": share_parameters \"b\": nothing has asked for the parameters of \"a\"; "
+            "add a layer whose name is \"b\" or begins with that and a dot");
 }
 
 TEST(SharedParameter, AreAddedOnceByTheirNewNames) {

@@ -186,6 +186,23 @@ TEST(Differentiate, SaysWhyAnAnchorHasNoGradient) {
             "options.output.anchors[0]: expected what the loss depends on, got \"aside\"");
 }
 
+TEST(Differentiate, SaysWhichOpGivesNoGradient) {
+  ModelBuilder model;
+  const auto h = model.linear("h", model.input("x", {3}), 3);
+  const auto step = model.apply("floor", {h}, {}, "step");
+  const auto after = model.apply("tanh", {step}, {}, "after");
+  ModelBuilder of_step = model;
+  model.loss(model.apply("identity_loss", {model.apply("mul", {after, h})}));
+  of_step.loss(of_step.apply("identity_loss", {after}));
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { anchored(model, after); }),
+            "options.output.anchors[0]: expected a tensor that is computed from a parameter, for "
+            "only such tensors have gradients, got \"after\", which depends on the parameters only "
+            "through floor \"step\", through which no gradient goes back");
+  EXPECT_EQ(refusal(Errc::invalid_model, [&] { differentiate(of_step.graph()); }),
+            "model \"test\": the loss depends on the parameters only through floor \"step\", "
+            "through which no gradient goes back");
+}
+
 /// Returns `graph` in which the variables called `names` are frozen.
 Graph frozen(Graph graph, const std::set<std::string>& names) {
   for (Variable& variable : graph.variables)
