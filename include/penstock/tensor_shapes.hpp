@@ -24,8 +24,9 @@ struct Sorted {
 /// depend on the samples beside it.
 class TensorShapes {
  public:
-  /// Returns all dimensions but the first joined into one: [N,...] -> [N,K].
-  Value flatten(Value x);
+  /// Returns x with the axes from `start_axis` to `end_axis` joined into one: as a rule, [N,...] ->
+  /// [N,K].
+  Value flatten(Value x, int start_axis = 1, int end_axis = -1);
   /// Returns x with the shape `[N, sample...]`. One dimension may be -1, which stands for whatever
   /// is left, and 0 keeps the dimension that x has in that place.
   Value reshape(Value x, const std::vector<std::int64_t>& sample);

@@ -67,8 +67,15 @@ Value triangle_of(const Composition& layer, const graph::Op& op, Value x, std::i
 
 }  // namespace
 
-Value TensorShapes::flatten(Value x) {
-  return impl_->add(graph::flatten, {x});
+Value TensorShapes::flatten(Value x, int start_axis, int end_axis) {
+  return composed(*impl_, "flatten", [&](const Composition& layer) {
+    graph::Attributes attributes;
+    // What is the default stays unsaid, so that such a node is what it was in older versions.
+    if (start_axis != 1)
+      attributes.set("start_axis", static_cast<std::int64_t>(layer.sample_axis(start_axis, x)));
+    if (end_axis != -1) attributes.set("end_axis", std::int64_t{end_axis});
+    return layer.apply(graph::flatten, {x}, std::move(attributes));
+  });
 }
 
 Value TensorShapes::reshape(Value x, const std::vector<std::int64_t>& sample) {

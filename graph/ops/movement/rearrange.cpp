@@ -16,6 +16,7 @@ namespace attribute {
 
 constexpr ListAttribute shape{"shape"};
 constexpr IntegerAttribute start_axis{"start_axis", 1};
+constexpr IntegerAttribute end_axis{"end_axis", -1};
 constexpr ListAttribute axes{"axes"};
 
 }  // namespace attribute
@@ -80,11 +81,16 @@ std::vector<TensorType> infer_reshape(const Attributes& attributes, Types in) {
 std::vector<TensorType> infer_flatten(const Attributes& attributes, Types in) {
   const DType dtype = moved_type(in);
   const auto start = expect_axis(attribute::start_axis.of(attributes), in[0], "start_axis");
-  const auto x = in[0].shape.dims();
+  const auto end = expect_axis(attribute::end_axis.of(attributes), in[0], "end_axis");
+  expect(start <= end, "expected start_axis not to be behind end_axis, got axes " +
+                           std::to_string(start) + " and " + std::to_string(end) + " of x " +
+                           to_string(in[0].shape));
+  const auto x = in[0].shape.dims(), behind = x.subspan(end + 1);
   Dims dims(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(start));
   std::int64_t merged = 1;
-  for (const std::int64_t dim : x.subspan(start)) merged *= dim;
+  for (const std::int64_t dim : x.subspan(start, end + 1 - start)) merged *= dim;
   dims.push_back(merged);
+  dims.insert(dims.end(), behind.begin(), behind.end());
   return {{dtype, Shape(dims)}};
 }
 
@@ -102,7 +108,10 @@ std::vector<OpSample> reshape_samples() {
 
 std::vector<OpSample> flatten_samples() {
   const TensorType x{DType::f32, {2, 3, 4}};
-  return {{.inputs = {x}}, {.inputs = {x}, .attributes = {{"start_axis", std::int64_t{-1}}}}};
+  return {{.inputs = {x}},
+          {.inputs = {x}, .attributes = {{"start_axis", std::int64_t{-1}}}},
+          {.inputs = {x},
+           .attributes = {{"start_axis", std::int64_t{0}}, {"end_axis", std::int64_t{1}}}}};
 }
 
 using Axes = std::vector<std::int64_t>;
@@ -202,7 +211,7 @@ const Op reshape{.name = "reshape",
 
 const Op flatten{.name = "flatten",
                  .onnx = "Flatten",
-                 .attributes = {attribute::start_axis},
+                 .attributes = {attribute::start_axis, attribute::end_axis},
                  .infer = infer_flatten,
                  .forward = forward_copy,
                  .backward = backward_reshape,

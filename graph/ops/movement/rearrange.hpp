@@ -16,8 +16,8 @@ extern const Op stop_gradient;
 /// stands for the dimension of x at the same position, and one -1 for the size that is left.
 extern const Op reshape;
 
-/// Merges axis start_axis of x and all axes after it into one axis; the attribute start_axis is 1
-/// by default, which makes [N,C·H·W] of [N,C,H,W].
+/// Merges the axes from start_axis to end_axis of x into one axis. The attributes are 1 and -1 by
+/// default, which makes [N,C·H·W] of [N,C,H,W].
 extern const Op flatten;
 
 /// Makes axis axes[i] of x axis i of the output; the attribute `axes` is a permutation of the axes

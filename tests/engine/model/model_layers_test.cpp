@@ -412,6 +412,14 @@ const std::vector<Case> poolings{
 
 const std::vector<Case> shapes{
     {"flatten", [](Model& m, const Inputs& in) { return m.flatten(in.image); }, {1, 288}},
+    {"flatten",
+     [](Model& m, const Inputs& in) { return m.flatten(in.image, -2); },
+     {1, 8, 36},
+     {{"start_axis", std::int64_t{2}}}},
+    {"flatten",
+     [](Model& m, const Inputs& in) { return m.flatten(in.image, 1, 2); },
+     {1, 64, 4},
+     {{"end_axis", std::int64_t{2}}}},
     {"reshape",
      [](Model& m, const Inputs& in) {
        return m.reshape(in.image, {-1, 12});

@@ -223,6 +223,7 @@ TEST(ModelTensorShapes, RefuseTheAxisThatCountsSamples) {
       {"index_select", [](Model& m, const Inputs& in) { m.index_select(in.matrix, 0, {0}); }},
       {"flip", [](Model& m, const Inputs& in) { m.flip(in.matrix, {0}); }},
       {"roll", [](Model& m, const Inputs& in) { m.roll(in.matrix, 1, 0); }},
+      {"flatten", [](Model& m, const Inputs& in) { m.flatten(in.matrix, 0); }},
       {"squeeze", [](Model& m, const Inputs& in) { m.squeeze(in.matrix, 0); }},
       {"unsqueeze", [](Model& m, const Inputs& in) { m.unsqueeze(in.matrix, 0); }},
       {"stack", [](Model& m, const Inputs& in) { m.stack({in.matrix}, 0); }},
@@ -283,6 +284,10 @@ TEST(ModelTensorShapes, SayWhatTheyExpected) {
        [](Model& m, const Inputs& in) {
          m.pad(in.matrix, {0, 7}, {.mode = PadMode::circular});
        }},
+      {"flatten \"flatten_1\": expected start_axis not to be behind end_axis, got axes 2 and 1 of "
+       "x "
+       "[1,3,6]",
+       [](Model& m, const Inputs& in) { m.flatten(in.matrix, 2, 1); }},
       {"squeeze \"squeeze_1\": expected x with one element along axis 2, got [1,3,6]",
        [](Model& m, const Inputs& in) { m.squeeze(in.matrix, 2); }},
       {"split: expected parts of 1 element or more, got 0",

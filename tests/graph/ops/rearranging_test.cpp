@@ -48,6 +48,8 @@ TEST(Rearranging, PutsEveryElementInItsPlace) {
       {"flatten", {counted({2, 3, 4})}, {}, counted({2, 12})},
       {"flatten", {counted({2, 3, 4})}, {{"start_axis", 0}}, counted({24})},
       {"flatten", {counted({2, 3, 4})}, {{"start_axis", -2}}, counted({2, 12})},
+      {"flatten", {counted({2, 3, 4, 5})}, {{"end_axis", 2}}, counted({2, 12, 5})},
+      {"flatten", {counted({2, 3, 4})}, {{"start_axis", 0}, {"end_axis", -2}}, counted({6, 4})},
       {"transpose", {pair_of_rows}, {{"axes", List{1, 0}}}, Tensor({3, 2}, {0, 3, 1, 4, 2, 5})},
       {"transpose", {pair_of_rows}, {{"axes", List{-1, 0}}}, Tensor({3, 2}, {0, 3, 1, 4, 2, 5})},
       {"transpose",
