@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include <atomic>
 #include <memory>
 #include <new>
 #include <utility>
@@ -16,10 +17,20 @@ namespace {
 
 constexpr std::size_t stack_bytes = std::size_t{8} << 20;
 
+enum class Preparation { under_way, done, out_of_memory };
+
+/// A Start is what a new thread begins with. It is shared with the thread that starts the new one,
+/// because either of them may be the last to look at `preparation`.
 struct Start {
   std::string name;
   std::function<void()> body;
   AllowedCpus cpus;
+  std::atomic<Preparation> preparation = Preparation::under_way;
+
+  void end_preparation(Preparation result) noexcept {
+    preparation.store(result);
+    preparation.notify_one();
+  }
 };
 
 void name_this_thread(const std::string& name) noexcept {
@@ -33,12 +44,20 @@ void name_this_thread(const std::string& name) noexcept {
 }
 
 void* run(void* argument) {
-  const std::unique_ptr<Start> start(static_cast<Start*>(argument));
-  name_this_thread(start->name);
-  start->cpus.use();
+  const std::unique_ptr<std::shared_ptr<Start>> owner(
+      static_cast<std::shared_ptr<Start>*>(argument));
+  Start& start = **owner;
+  name_this_thread(start.name);
+  start.cpus.use();
   const CanonicalFloats floats;
-  static_cast<void>(prepare_to_throw());  // If there is no memory, `body` runs nevertheless.
-  start->body();
+  // The body belongs to this thread alone from here on, so that it is also destroyed here.
+  const std::function<void()> body = std::move(start.body);
+  if (!prepare_to_throw()) {
+    start.end_preparation(Preparation::out_of_memory);
+    return nullptr;
+  }
+  start.end_preparation(Preparation::done);
+  body();
   return nullptr;
 }
 
@@ -92,13 +111,19 @@ EngineThread::EngineThread(const std::string& name, std::function<void()> body) 
   if (!has_memory_for_thread_variables()) throw std::bad_alloc();
   // The CPUs are found here, because the new thread must not read the environment, which the host
   // may change as soon as its call has ended.
-  auto start = std::make_unique<Start>(Start{name, std::move(body), AllowedCpus::now()});
+  const std::shared_ptr<Start> start(new Start{name, std::move(body), AllowedCpus::now()});
+  auto owner = std::make_unique<std::shared_ptr<Start>>(start);
   const Attributes attributes;
   const BlockedSignals blocked;
-  if (pthread_create(&thread_, attributes.get(), run, start.get()) != 0)
+  if (pthread_create(&thread_, attributes.get(), run, owner.get()) != 0)
     throw Error(Errc::out_of_memory,
                 name + ": cannot start another thread: the system does not allow it");
-  start.release();
+  owner.release();
+  start->preparation.wait(Preparation::under_way);
+  if (start->preparation.load() == Preparation::out_of_memory) {
+    pthread_join(thread_, nullptr);
+    throw std::bad_alloc();
+  }
   joinable_ = true;
 }
 
