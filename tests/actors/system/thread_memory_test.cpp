@@ -1,6 +1,7 @@
-// These tests check threads that have no memory for the variables that CAF keeps for each thread.
-// They run in forked processes, because the C library might end the process. They replace malloc()
-// and calloc(), because the C library itself allocates with these functions.
+// These tests check threads that have no memory for the variables that libraries keep for each
+// thread: libstdc++'s, with which a thread prepares to throw, and CAF's. They run in forked
+// processes, because the C library might end the process. They replace malloc() and calloc(),
+// because the C library itself allocates with these functions.
 
 #include <gtest/gtest.h>
 
@@ -12,6 +13,7 @@
 #include <thread>
 
 #include "actors/system/actor_system.hpp"
+#include "actors/threads/engine_thread.hpp"
 #include "penstock/error.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/latch.hpp"
@@ -21,6 +23,16 @@ namespace {
 std::atomic<bool> memory_is_out{false};
 thread_local bool has_memory = false;  // If this is true, the thread gets memory nevertheless.
 
+// While memory is out, each other thread still gets this many large blocks. For each of the two
+// preparations, a thread asks whether there is a block of 32 KiB.
+std::atomic<int> large_blocks{0};
+thread_local int taken_blocks = 0;
+
+bool is_refused(std::size_t bytes) {
+  if (!memory_is_out || has_memory) return false;
+  return bytes < (std::size_t{32} << 10) || ++taken_blocks > large_blocks;
+}
+
 }  // namespace
 
 extern "C" {
@@ -28,10 +40,10 @@ void* __libc_malloc(std::size_t size);
 void* __libc_calloc(std::size_t count, std::size_t size);
 
 void* malloc(std::size_t size) {
-  return memory_is_out && !has_memory ? nullptr : __libc_malloc(size);
+  return is_refused(size) ? nullptr : __libc_malloc(size);
 }
 void* calloc(std::size_t count, std::size_t size) {
-  return memory_is_out && !has_memory ? nullptr : __libc_calloc(count, size);
+  return is_refused(count * size) ? nullptr : __libc_calloc(count, size);
 }
 }
 
@@ -53,9 +65,11 @@ Outcome outcome_of(const std::function<void()>& action) {
   return worked;
 }
 
-/// While a MemoryOfThisThreadAlone lives, only the thread that constructed it gets memory.
+/// While a MemoryOfThisThreadAlone lives, only the thread that constructed it gets memory, apart
+/// from `blocks` large blocks for each other thread.
 struct MemoryOfThisThreadAlone {
-  MemoryOfThisThreadAlone() {
+  explicit MemoryOfThisThreadAlone(int blocks = 0) {
+    large_blocks = blocks;
     has_memory = true;
     memory_is_out = true;
   }
@@ -73,9 +87,20 @@ void use(ActorSystem& system, RunsOn where) {
   caf::anon_send(actor, 1);
 }
 
-TEST(ThreadMemory, WhichAWorkerLacksMeansThatASystemIsRefused) {
+TEST(ThreadMemory, WhichAThreadLacksToThrowMeansThatTheThreadIsRefused) {
   EXPECT_EQ(exit_code_of_fork([] {
               const MemoryOfThisThreadAlone memory;
+              return outcome_of([] { EngineThread("engine", [] {}); });
+            }),
+            refused);
+}
+
+// With one large block, the thread prepares to throw, and lacks the memory to enter CAF.
+constexpr int to_throw = 1;
+
+TEST(ThreadMemory, WhichAWorkerLacksMeansThatASystemIsRefused) {
+  EXPECT_EQ(exit_code_of_fork([] {
+              const MemoryOfThisThreadAlone memory(to_throw);
               return outcome_of([] {
                 ActorSystem system({.threads = 2});
                 use(system, RunsOn::workers);
@@ -90,7 +115,7 @@ TEST(ThreadMemory, WhichAnActorsOwnThreadLacksMeansThatTheActorIsRefused) {
               use(system, RunsOn::workers);
               const auto own_thread = [&] { use(system, RunsOn::own_thread); };
               {
-                const MemoryOfThisThreadAlone memory;
+                const MemoryOfThisThreadAlone memory(to_throw);
                 if (outcome_of(own_thread) != refused) return other_error;
               }
               return outcome_of(own_thread);

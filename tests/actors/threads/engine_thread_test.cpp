@@ -4,8 +4,6 @@
 #include <signal.h>
 
 #include <cfenv>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <set>
 #include <string>
@@ -88,31 +86,6 @@ TEST(EngineThread, HasAStackOfItsOwnSizeWhateverTheDefaultIs) {
   pthread_setattr_default_np(&usual);
   pthread_attr_destroy(&small);
   pthread_attr_destroy(&usual);
-}
-#endif
-
-#if defined(__linux__)
-/// Returns how many threads of this process bear the name.
-int threads_called(const std::string& name) {
-  int count = 0;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    std::string its_name;
-    std::getline(std::ifstream(task.path() / "comm"), its_name);
-    count += its_name == name;
-  }
-  return count;
-}
-
-// Of what a thread does before its body, only the name is seen from outside. The preparation is
-// behind that. If it came later, and memory had run out by then, the C library would end the
-// process when the thread first throws.
-TEST(EngineThread, IsPreparedToThrowOnceItIsMade) {
-  for (int round = 0; round < 100; ++round) {
-    const testing::Latch may_end;
-    const EngineThread thread("prepared", [may_end] { EXPECT_TRUE(may_end.wait()); });
-    EXPECT_EQ(threads_called("prepared"), 1) << "round " << round;
-    may_end.open();
-  }
 }
 #endif
 

@@ -207,7 +207,7 @@ TEST(ModelProfile, H2_TimesInstructionsInASampleOfTheRuns) {
   ASSERT_FALSE(profile.ops.empty());
   double of_ops = 0, of_programs = 0;
   for (const OpProfile& op : profile.ops) {
-    EXPECT_EQ(op.timed_runs, 6U) << op.name << ": every fourth of 24 micro-batches";
+    EXPECT_EQ(op.timed_runs, 6U) << op.name << ": one of every four of 24 micro-batches";
     EXPECT_GT(op.mean_seconds, 0) << op.name;
     of_ops += op.mean_seconds * static_cast<double>(op.timed_runs);
   }
