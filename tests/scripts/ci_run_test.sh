@@ -27,11 +27,11 @@ exit "$(cat "status/$kind")"
 END
 chmod +x "$here/scripts/test"
 
-# record RESULT SECONDS: prints a line of such a log. What a test has printed may look like a
-# result.
+# record RESULT SECONDS: prints a line of such a log, of a test that has ended with status 6. What a
+# test has printed may look like a result.
 record() {
-  printf '{"name": "x", "stdout": "\\"result\\": \\"FAIL\\"", "result": "%s", ' "$1"
-  printf '"starttime": 1.5, "duration": %s, "returncode": 0}\n' "$2"
+  printf '{"name": "x", "stdout": "\\"result\\": \\"FAIL\\"\\nthe last line", "result": "%s", ' "$1"
+  printf '"starttime": 1.5, "duration": %s, "returncode": 6}\n' "$2"
 }
 
 # expect LAST_LINE STATUS KIND KIND_STATUS RECORD...: runs .ci/run where the tests of KIND leave the
@@ -70,7 +70,7 @@ expect "8 passed, 0 failed" 0 $thread 0 "$(record OK 1.0)"
 expect_text "What ran: plain, sanitizers, ThreadSanitizer on thread team, ThreadSanitizer on actors"
 expect_text "here: none."
 expect "4 passed, 4 failed" 1 $thread 1 "$(record FAIL 1.0)"
-expect_text "$thread: x: FAIL after 1 s"
+expect_text "$thread: x: FAIL after 1.0 s with status 6, the last line"
 expect "4 passed, 4 failed" 1 $thread 1 "$(record TIMEOUT 900.0)"
 expect "4 passed, 4 failed" 1 $thread 1
 expect_text "ended with status 1, and 0 tests passed"
@@ -84,7 +84,7 @@ expect_text "here: ThreadSanitizer on thread team after 1 tests,"
 expect "4 passed, 0 failed" 0 $thread 137 "$(record INTERRUPT 599.9)"
 expect "8 passed, 4 failed" 1 $thread 124 "$(record OK 1.0)" "$(record INTERRUPT 600.1)"
 expect "4 passed, 4 failed" 1 $thread 124 "$(record INTERRUPT 1250.0)"
-expect_text "$thread: x: INTERRUPT after 1250 s"
+expect_text "$thread: x: INTERRUPT after 1250.0 s with status 6"
 # The run is cut off after a test has failed.
 expect "4 passed, 4 failed" 1 $thread 124 "$(record FAIL 1.0)" "$(record INTERRUPT 5.0)"
 # Something other than the time limit interrupts the run.
