@@ -21,9 +21,9 @@ class EngineThread {
   /// threads, except the signals that a thread's own instructions cause, such as SIGSEGV and
   /// SIGBUS: handlers of the host's get these. When it calls `body`, it has the default
   /// floating-point environment, and it may use every CPU that AllowedCpus::now() returns on the
-  /// thread that starts it. The new thread reads nothing of the process's environment. Its stack has 8 MiB
-  /// whatever the host's default is. It has the scheduling policy and the priority of the thread
-  /// that starts it.
+  /// thread that starts it. The new thread reads nothing of the process's environment. Its stack
+  /// has 8 MiB whatever the host's default is. It has the scheduling policy and the priority of the
+  /// thread that starts it.
   /// @throws Error out_of_memory if the system does not allow another thread.
   /// @throws std::bad_alloc if there is no memory, in particular if the 32 KiB are missing that the
   /// C library may need to start a thread, or those that it may need to prepare it. Other threads

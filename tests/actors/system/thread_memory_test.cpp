@@ -95,7 +95,7 @@ TEST(ThreadMemory, WhichAThreadLacksToThrowMeansThatTheThreadIsRefused) {
             refused);
 }
 
-// With one large block, the thread prepares to throw, and lacks the memory to enter CAF.
+// A thread that gets one large block prepares to throw with it, and then lacks one to enter CAF.
 constexpr int to_throw = 1;
 
 TEST(ThreadMemory, WhichAWorkerLacksMeansThatASystemIsRefused) {
