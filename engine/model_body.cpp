@@ -9,6 +9,7 @@
 #include "engine/joined_results.hpp"
 #include "engine/model/model_access.hpp"
 #include "engine/rows.hpp"
+#include "engine/sample_axes.hpp"
 #include "graph/values/out_of_memory.hpp"
 #include "graph/values/stopwatch.hpp"
 #include "graph/values/text.hpp"
@@ -49,22 +50,11 @@ void check_state(const Model& model, const Options& options, bool training) {
                     " and replication_factor " + std::to_string(replicas));
 }
 
-/// Checks that the layers of `model` take micro-batches of any number of samples. A layer that adds
-/// a parameter of shape [2,3] to x [N,3], for example, takes one sample, and two of them, but would
-/// mistake the parameter's axis 0 for the samples.
-/// @throws Error as graph::append(), whose text then names the model and the number of samples.
-void check_sample_axis(const Model& model) {
+/// Checks that each layer of `model` knows which axis counts samples, unless the model keeps state
+/// from call to call, and so takes one sample a call.
+void check_samples_of(const Model& model) {
   const graph::Graph& graph = ModelAccess::graph(model);
-  if (std::ranges::any_of(graph.nodes, keeps_state)) return;  // Such a model takes one sample.
-  // No axis 0 of a parameter has both of these sizes.
-  for (const std::int64_t samples : {2, 3}) try {
-      graph::with_batch(graph, samples);
-    } catch (const Error& error) {
-      throw Error(
-          error.code(),
-          "model " + quoted_text(graph.name) + ": with " + std::to_string(samples) +
-              " samples in a micro-batch, which axis 0 of each value counts: " + error.what());
-    }
+  if (std::ranges::none_of(graph.nodes, keeps_state)) check_sample_axes(graph);
 }
 
 /// Checks that the layers of a model take the shortest length that its dynamic axes may have.
@@ -84,7 +74,7 @@ DynamicLength lengths_of(const RunningModel& model, const Options& options) {
 ModelBody::ModelBody(const Model& model, const Options& options, const Optimizer* optimizer,
                      const Objective& objective)
     : calls_(ModelAccess::calls(model)),
-      options_((check_state(model, options, optimizer != nullptr), check_sample_axis(model),
+      options_((check_state(model, options, optimizer != nullptr), check_samples_of(model),
                 ModelAccess::expect_shares_used(model), check_lengths(model, options), options)),
       running_(model, options, optimizer, objective),
       dynamic_(lengths_of(running_, options_)) {}

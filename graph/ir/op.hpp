@@ -174,6 +174,9 @@ struct Op {
   /// `index_inputs` are the positions where the op has, or may have, an input of indices, labels or
   /// lengths, which is i64. A layer may be given u8 or i32 there: a node of to_i64 then widens it.
   std::vector<std::size_t> index_inputs = {};
+  /// `broadcasts` says whether the inputs are repeated to one shape, as NumPy does. An op that
+  /// multiplies matrices repeats the axes before the last two.
+  bool broadcasts = false;
   /// `keeps_elements` says whether every element of every input is an element of output 0. What a
   /// node asks of the elements of that output, it then asks of the inputs.
   bool keeps_elements = false;

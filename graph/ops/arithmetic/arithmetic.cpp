@@ -92,6 +92,7 @@ Op comparison(Op op) {
   op.units = broadcast_units;
   op.overwrites = {{0, 0}, {1, 0}};
   op.samples = broadcast_samples;
+  op.broadcasts = true;
   op.stops_gradient = true;
   return op;
 }
@@ -189,7 +190,8 @@ const Op add{.name = "add",
              .cost = streaming_cost<1>,
              .units = broadcast_units,
              .overwrites = {{0, 0}, {1, 0}},
-             .samples = broadcast_samples};
+             .samples = broadcast_samples,
+             .broadcasts = true};
 
 const Op sub{.name = "sub",
              .onnx = "Sub",
@@ -199,7 +201,8 @@ const Op sub{.name = "sub",
              .cost = streaming_cost<1>,
              .units = broadcast_units,
              .overwrites = {{0, 0}, {1, 0}},
-             .samples = broadcast_samples};
+             .samples = broadcast_samples,
+             .broadcasts = true};
 
 const Op mul{.name = "mul",
              .onnx = "Mul",
@@ -209,7 +212,8 @@ const Op mul{.name = "mul",
              .cost = streaming_cost<1>,
              .units = broadcast_units,
              .overwrites = {{0, 0}, {1, 0}},
-             .samples = broadcast_samples};
+             .samples = broadcast_samples,
+             .broadcasts = true};
 
 const Op div{.name = "div",
              .onnx = "Div",
@@ -219,7 +223,8 @@ const Op div{.name = "div",
              .cost = streaming_cost<6>,
              .units = broadcast_units,
              .overwrites = {{0, 0}, {1, 0}},
-             .samples = quotient_samples};
+             .samples = quotient_samples,
+             .broadcasts = true};
 
 const Op minimum{.name = "minimum",
                  .onnx = "Min",
@@ -229,7 +234,8 @@ const Op minimum{.name = "minimum",
                  .cost = streaming_cost<2>,
                  .units = broadcast_units,
                  .overwrites = {{0, 0}, {1, 0}},
-                 .samples = extremum_samples};
+                 .samples = extremum_samples,
+                 .broadcasts = true};
 
 const Op maximum{.name = "maximum",
                  .onnx = "Max",
@@ -239,7 +245,8 @@ const Op maximum{.name = "maximum",
                  .cost = streaming_cost<2>,
                  .units = broadcast_units,
                  .overwrites = {{0, 0}, {1, 0}},
-                 .samples = extremum_samples};
+                 .samples = extremum_samples,
+                 .broadcasts = true};
 
 const Op equal = comparison(
     {.name = "equal", .onnx = "Equal", .forward = forward_broadcast<&ArithmeticKernels::equal>});
@@ -255,7 +262,8 @@ const Op where{.name = "where",
                .forward = forward_where,
                .backward = backward_where,
                .cost = streaming_cost<1>,
-               .samples = where_samples};
+               .samples = where_samples,
+               .broadcasts = true};
 
 const Op scale{.name = "scale",
                .attributes = {attribute::factor},

@@ -217,6 +217,7 @@ const Op matmul{.name = "matmul",
                 .cost = cost,
                 .workspace = workspace,
                 .units = units,
-                .samples = samples};
+                .samples = samples,
+                .broadcasts = true};
 
 }  // namespace penstock::graph

@@ -55,6 +55,7 @@ const Op power{.name = "power",
                .cost = streaming_cost<80>,
                .units = broadcast_units,
                .overwrites = {{0, 0}, {1, 0}},
-               .samples = samples};
+               .samples = samples,
+               .broadcasts = true};
 
 }  // namespace penstock::graph

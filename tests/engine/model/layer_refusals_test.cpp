@@ -200,5 +200,71 @@ TEST(LayerRefusals, OfParametersInThePlaceOfSamplesComeWhenAModelIsMade) {
   InferenceModel(model, {.batch_size = 1});
 }
 
+TEST(LayerRefusals, OfSamplesBehindOtherAxesComeWhenAModelIsMade) {
+  struct Row {
+    std::function<Value(Model&, Value x, Value y)> layer;  // x is [N,1], and y is [N].
+    std::string text;
+  };
+  const std::string of_pairs = "[N,1] and [N]: axis 0 of [N]";
+  const Row table[] = {
+      {[](Model& m, Value x, Value y) { return m.maximum(x, y); },
+       "maximum \"maximum_1\" " + of_pairs},
+      {[](Model&, Value x, Value y) { return x / y; }, "div \"div_1\" " + of_pairs},
+      {[](Model& m, Value x, Value y) { return m.pow(x, y); }, "power \"power_1\" " + of_pairs},
+      {[](Model& m, Value x, Value y) { return m.equal(x, y); }, "equal \"equal_1\" " + of_pairs},
+      {[](Model& m, Value x, Value y) { return m.less_equal(x, y); },
+       "less_equal \"less_equal_1\" " + of_pairs},
+      {[](Model&, Value x, Value y) { return x - y; }, "sub \"sub_1\" " + of_pairs},
+      {[](Model& m, Value x, Value y) { return m.minimum(x, y); },
+       "minimum \"minimum_1\" " + of_pairs},
+      {[](Model& m, Value x, Value y) { return m.less(y, x); },
+       "less \"less_1\" [N] and [N,1]: axis 0 of [N]"},
+      {[](Model& m, Value x, Value y) { return m.where(m.less(x, x), x, y); },
+       "where \"where_1\" [N,1] and [N,1] and [N]: axis 0 of [N]"},
+      {[](Model& m, Value x, Value) {
+         return x + m.parameter("p", {2, 1, 1});
+       },
+       "add \"add_1\" [N,1] and [2,1,1]: axis 0 of [N,1]"},
+      {[](Model& m, Value x, Value y) {
+         return m.binary_cross_entropy_with_logits(x, x, LossReduction::mean, y);
+       },
+       "mul \"mul_1\" [N,1] and [N]: axis 0 of [N]"},
+  };
+  for (const Row& row : table) {
+    Model model("m");
+    const Value x = model.input("x", {1}), y = model.input("y", {});
+    model.output("out", row.layer(model, x, y));
+    const std::size_t name_end = row.text.find("\" ") + 1;
+    EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { InferenceModel(model, {.batch_size = 1}); }),
+              "model \"m\": " + row.text.substr(0, name_end) +
+                  ": expected operands of as many axes as the result, for axis 0 counts samples, "
+                  "got" +
+                  row.text.substr(name_end) +
+                  " would lie behind other axes; unsqueeze() adds an axis of 1");
+  }
+}
+
+TEST(LayerRefusals, LeaveOperandsAloneWhoseSamplesMeetSamples) {
+  Model model("m");
+  const Value x = model.input("x", {3}), y = model.input("y", {}), z = model.input("z", {2, 3});
+  model.output("rows", model.transpose(x, {1, 0}) * y);
+  model.output("parameters", x + model.parameter("p", {3}) + 1.0);
+  model.output("labels", y - y);
+  model.output("steps", model.transpose(z, {1, 0, 2}) * x);
+  model.output("matrices", model.matmul(z, model.parameter("w", {3, 4})));
+  InferenceModel(model, {.batch_size = 1});
+}
+
+TEST(LayerRefusals, OfMatricesOfSamplesBehindOtherAxesComeWhenAModelIsMade) {
+  Model model("m");
+  const Value a = model.input("a", {1, 2, 3}), b = model.input("b", {3, 4});
+  model.output("y", model.matmul(a, b));
+  EXPECT_EQ(
+      refusal(Errc::shape_mismatch, [&] { InferenceModel(model, {.batch_size = 1}); }),
+      "model \"m\": matmul \"matmul_1\": expected operands of as many axes as the result, for "
+      "axis 0 counts samples, got [N,1,2,3] and [N,3,4]: axis 0 of [N,3,4] would lie behind "
+      "other axes; unsqueeze() adds an axis of 1");
+}
+
 }  // namespace
 }  // namespace penstock::testing

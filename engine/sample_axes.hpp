@@ -1,0 +1,19 @@
+// Axis 0 of a model's values counts the samples of a micro-batch, but a layer sees sizes only. This
+// check finds layers that mistake another axis for that of the samples, before a model runs.
+#pragma once
+
+#include "graph/ir/graph.hpp"
+
+namespace penstock {
+
+/// Checks that the layers of `graph` take micro-batches of any number of samples, and that no layer
+/// broadcasts the axis of the samples to a place behind it.
+///
+/// A layer that adds a parameter of shape [2,3] to x [N,3], for example, takes one sample, and two
+/// of them, but would mistake the parameter's axis 0 for the samples. One that subtracts y [N] from
+/// x [N,1] would compute the differences of all pairs of samples.
+/// @throws Error as graph::append(), whose text then names the model and the number of samples;
+/// shape_mismatch, which names the layer that broadcasts.
+void check_sample_axes(const graph::Graph& graph);
+
+}  // namespace penstock
