@@ -29,7 +29,8 @@ struct CrossEntropyOptions {
   /// it.
   bool from_logits = true;
   /// A value [C], such as a constant(), multiplies the terms of each class by its weight. A mean is
-  /// then divided by the sum of the weights of the labels. The weights have no gradient.
+  /// then divided by the sum of the weights of the labels. The weights have no gradient: a training
+  /// is refused if they depend on a parameter that it trains.
   Value weight = {};
 };
 

@@ -47,7 +47,7 @@ class TensorFunctions : public TensorShapes {
   Value greater_equal(Value a, Value b);
   Value greater_equal(Value a, double b);  ///< Compares a with a number.
   /// Returns a where `condition`, f32, is not 0, and b elsewhere. Shapes broadcast as in NumPy. The
-  /// condition has no gradient.
+  /// condition is a constant for training.
   Value where(Value condition, Value a, Value b);
 
   /// Returns -x.

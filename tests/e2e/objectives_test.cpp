@@ -345,8 +345,8 @@ TEST(Objective, IsRefusedIfItNamesWhatIsNotThere) {
   EXPECT_NE(text(Errc::invalid_model, {.loss = gan().first_loss}).find("objective.loss: expected"),
             std::string::npos);
   EXPECT_EQ(text(Errc::invalid_model, {.loss = network.second_loss, .trains = {}}),
-            "model \"gan\": the loss does not depend on any parameter that is trained; unfreeze "
-            "one of those that it depends on");
+            "model \"gan\": the loss gives no gradient to a parameter that is trained: "
+            "\"g.hidden.weight\" is not trained; train that parameter, or another one");
   EXPECT_NE(text(Errc::invalid_model, {}).find("has several independent losses"),
             std::string::npos);
 }

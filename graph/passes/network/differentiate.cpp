@@ -46,11 +46,19 @@ class Differentiation {
       dependent_[index(variable.value)] =
           !variable.frozen && graph_.value(variable.value).kind == ValueKind::parameter &&
           graph_.type(variable.value).dtype == DType::f32;
-    for (const Node& node : graph_.nodes)
-      if (!node.op->stops_gradient &&
-          std::ranges::any_of(node.inputs, [&](ValueId v) { return dependent_[index(v)]; }))
+    for (const Node& node : graph_.nodes) {
+      bool is_dependent = false;
+      for (std::size_t i = 0; i < node.inputs.size(); ++i)
+        is_dependent |= lets_back(node, i) && dependent_[index(node.inputs[i])];
+      if (is_dependent)
         for (const ValueId output : node.outputs)
           dependent_[index(output)] = graph_.type(output).dtype == DType::f32;
+    }
+  }
+
+  /// Returns whether gradients of the node's outputs go back to input `i`.
+  static bool lets_back(const Node& node, std::size_t i) {
+    return !node.op->stops_gradient && std::ranges::count(node.op->step_inputs, i) == 0;
   }
 
   void seed() {
@@ -61,13 +69,7 @@ class Differentiation {
     if (graph_.value(loss).producer == none) refuse("is not computed by any layer");
     if (graph_.type(loss).dtype != DType::f32)
       refuse("must be of type f32, is " + to_string(graph_.type(loss)));
-    if (!dependent_[index(loss)]) {
-      if (const NodeId stop = stop_of(loss); stop != none)
-        refuse("depends on the parameters only through " + to_string(graph_.node(stop)) +
-               ", through which no gradient goes back");
-      refuse(std::string("does not depend on any parameter") +
-             (any_frozen() ? " that is trained; unfreeze one of those that it depends on" : ""));
-    }
+    if (!dependent_[index(loss)]) refuse(why_constant(loss));
     const auto dims = graph_.type(loss).shape.dims();
     contributions_[index(loss)] = {
         context_of(graph_.value(loss).producer)
@@ -77,28 +79,46 @@ class Differentiation {
                    {"loss_scaled", std::int64_t{1}}})};
   }
 
-  /// Returns a node through which `value`, which is not marked, depends on marked values and
-  /// through which no gradient goes back, or `none` if the value depends on no marked value.
-  NodeId stop_of(ValueId value) const {
-    std::vector<NodeId> stops(graph_.values.size(), none);
+  /// Sources are what a value that is not marked depends on.
+  struct Sources {
+    NodeId stop =
+        none;  // Through this node, which lets no gradient back, it does so on a parameter.
+    ValueId frozen = none;  // On this frozen parameter, it does so through no such node.
+  };
+
+  Sources sources_of(ValueId value) const {
+    std::vector<Sources> sources(graph_.values.size());
+    for (const Variable& variable : graph_.variables)
+      if (variable.frozen && graph_.value(variable.value).kind == ValueKind::parameter)
+        sources[index(variable.value)].frozen = variable.value;
     for (std::size_t id = 0; id < forward_nodes_; ++id) {
       const Node& node = graph_.nodes[id];
-      NodeId stop = none;
-      for (const ValueId input : node.inputs) {
-        if (dependent_[index(input)]) stop = static_cast<NodeId>(id);
-        if (stop == none) stop = stops[index(input)];
+      Sources all;
+      for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+        const Sources& its = sources[index(node.inputs[i])];
+        const bool is_stop =
+            dependent_[index(node.inputs[i])] || (its.frozen != none && !lets_back(node, i));
+        if (all.stop == none) all.stop = is_stop ? static_cast<NodeId>(id) : its.stop;
+        if (all.frozen == none && lets_back(node, i)) all.frozen = its.frozen;
       }
-      for (const ValueId output : node.outputs)
-        if (!dependent_[index(output)]) stops[index(output)] = stop;
+      for (const ValueId output : node.outputs) sources[index(output)] = all;
     }
-    return stops[index(value)];
+    return sources[index(value)];
   }
 
-  /// Returns whether any parameter is frozen.
-  bool any_frozen() const {
-    return std::ranges::any_of(graph_.variables, [this](const Variable& variable) {
-      return variable.frozen && graph_.value(variable.value).kind == ValueKind::parameter;
-    });
+  /// Says, of `value`, which is not marked, why no gradient goes back from it, and what to do.
+  std::string why_constant(ValueId value) const {
+    const auto [stop, frozen] = sources_of(value);
+    if (frozen == value) return "is not trained; train it";
+    if (stop == none && frozen == none) return "does not depend on any parameter";
+    std::string text = "gives no gradient to a parameter that is trained: ";
+    if (stop != none) text += to_string(graph_.node(stop)) + " lets none back";
+    if (stop != none && frozen != none) text += ", and ";
+    if (frozen != none) text += quoted_text(graph_.value(frozen).name) + " is not trained";
+    const std::string another_way = "let it depend on a parameter in another way";
+    if (frozen == none) return text + "; " + another_way;
+    return text + "; train that parameter" +
+           (stop == none ? ", or another one" : ", or " + another_way);
   }
 
   GradientContext context_of(NodeId node) { return {graph_, node, {}, {}}; }
@@ -117,8 +137,11 @@ class Differentiation {
   void visit(NodeId id) {
     const Node node = graph_.node(id);
     std::vector<bool> needed;
-    for (const ValueId input : node.inputs)
-      needed.push_back(dependent_[index(input)] && (!node.apart || is_apart(input)));
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      const ValueId input = node.inputs[i];
+      needed.push_back(dependent_[index(input)] && lets_back(node, i) &&
+                       (!node.apart || is_apart(input)));
+    }
     std::vector<ValueId> output_gradients;
     for (const ValueId output : node.outputs)
       output_gradients.push_back(gradients_[index(output)] = gradient_of(output));
@@ -134,9 +157,23 @@ class Differentiation {
     } catch (const Error& error) {
       throw Error(error.code(), to_string(node) + ": " + error.what());
     }
-    for (std::size_t i = 0; i < node.inputs.size(); ++i)
-      if (needed[i] && context.input_gradients()[i] != none)
-        contribute(id, node.inputs[i], context.input_gradients()[i]);
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      if (!needed[i]) continue;
+      if (context.input_gradients()[i] == none) refuse_gradient(node, node.inputs[i]);
+      contribute(id, node.inputs[i], context.input_gradients()[i]);
+    }
+  }
+
+  /// Throws Error: the op of the node gives no gradient to `input`, which needs one.
+  [[noreturn]] void refuse_gradient(const Node& node, ValueId input) const {
+    const Value& value = graph_.value(input);
+    const bool is_parameter = value.kind == ValueKind::parameter;
+    throw Error(
+        Errc::invalid_model,
+        to_string(node) + ": gives no gradient to its input " + quoted_text(value.name) +
+            (is_parameter ? ", which is a parameter that is trained; freeze it, or use a constant()"
+                          : ", which depends on a parameter that is trained; stop_gradient() makes "
+                            "a constant of it"));
   }
 
   bool is_apart(ValueId value) const {
@@ -200,24 +237,13 @@ class Differentiation {
           "options.output.anchors[" + std::to_string(wanted.anchor) + "]: expected " + text);
     };
     if (!dependent_[index(wanted.value)])
-      refuse(
-          "a tensor that is computed from a parameter, for only such tensors have gradients, "
-          "got " +
-          quoted_text(name) + why_constant(wanted.value));
+      refuse("a tensor that has a gradient, got " + quoted_text(name) + ", which " +
+             why_constant(wanted.value));
     const ValueId gradient = graph_.value(wanted.value).kind == ValueKind::parameter
                                  ? sum_over_uses(wanted)
                                  : plain_gradient(wanted);
     if (gradient == none) refuse("what the loss depends on, got " + quoted_text(name));
     graph_.outputs.push_back({name + "/gradient", gradient, wanted.anchor});
-  }
-
-  /// Returns what follows the name of `value`, which is not marked, in a refusal.
-  std::string why_constant(ValueId value) const {
-    if (const NodeId stop = stop_of(value); stop != none)
-      return ", which depends on the parameters only through " + to_string(graph_.node(stop)) +
-             ", through which no gradient goes back";
-    return any_frozen() ? ", which depends on no parameter that is trained"
-                        : ", which is computed from the inputs alone";
   }
 
   ValueId plain_gradient(const GradientAnchor& wanted) {

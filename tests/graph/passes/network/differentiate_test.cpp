@@ -179,9 +179,8 @@ TEST(Differentiate, SaysWhyAnAnchorHasNoGradient) {
   const auto fc = model.linear("fc", before, 3), aside = model.linear("aside", before, 3);
   model.loss(model.apply("identity_loss", {fc}));
   EXPECT_EQ(refusal(Errc::invalid_argument, [&] { anchored(model, before); }),
-            "options.output.anchors[0]: expected a tensor that is computed from a parameter, for "
-            "only such tensors have gradients, got \"before\", which is computed from the inputs "
-            "alone");
+            "options.output.anchors[0]: expected a tensor that has a gradient, got \"before\", "
+            "which does not depend on any parameter");
   EXPECT_EQ(refusal(Errc::invalid_argument, [&] { anchored(model, aside); }),
             "options.output.anchors[0]: expected what the loss depends on, got \"aside\"");
 }
@@ -194,13 +193,14 @@ TEST(Differentiate, SaysWhichOpGivesNoGradient) {
   ModelBuilder of_step = model;
   model.loss(model.apply("identity_loss", {model.apply("mul", {after, h})}));
   of_step.loss(of_step.apply("identity_loss", {after}));
-  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { anchored(model, after); }),
-            "options.output.anchors[0]: expected a tensor that is computed from a parameter, for "
-            "only such tensors have gradients, got \"after\", which depends on the parameters only "
-            "through floor \"step\", through which no gradient goes back");
+  EXPECT_EQ(
+      refusal(Errc::invalid_argument, [&] { anchored(model, after); }),
+      "options.output.anchors[0]: expected a tensor that has a gradient, got \"after\", "
+      "which gives no gradient to a parameter that is trained: floor \"step\" lets none back; "
+      "let it depend on a parameter in another way");
   EXPECT_EQ(refusal(Errc::invalid_model, [&] { differentiate(of_step.graph()); }),
-            "model \"test\": the loss depends on the parameters only through floor \"step\", "
-            "through which no gradient goes back");
+            "model \"test\": the loss gives no gradient to a parameter that is trained: floor "
+            "\"step\" lets none back; let it depend on a parameter in another way");
 }
 
 /// Returns `graph` in which the variables called `names` are frozen.
@@ -268,14 +268,77 @@ TEST(Differentiate, TakesFunctionsWithStepsForConstants) {
 TEST(Differentiate, SaysThatParametersAreFrozen) {
   const std::set<std::string> all{"fc0.weight", "fc0.bias"};
   EXPECT_EQ(refusal(Errc::invalid_model, [&] { differentiate(frozen(chain(1), all)); }),
-            "model \"test\": the loss does not depend on any parameter that is trained; unfreeze "
-            "one of those that it depends on");
-  Graph graph = frozen(chain(2), all);
-  graph.gradients.push_back({.value = graph.node(0).outputs[0], .anchor = 0});
-  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { differentiate(graph); }),
-            "options.output.anchors[0]: expected a tensor that is computed from a parameter, for "
-            "only such tensors have gradients, got \"fc0\", which depends on no parameter that is "
-            "trained");
+            "model \"test\": the loss gives no gradient to a parameter that is trained: "
+            "\"fc0.weight\" is not trained; train that parameter, or another one");
+  const auto of_anchor = [&](ValueId value) {
+    Graph graph = frozen(chain(2), all);
+    graph.gradients.push_back({.value = value, .anchor = 0});
+    return refusal(Errc::invalid_argument, [&] { differentiate(graph); });
+  };
+  const Graph graph = chain(2);
+  EXPECT_EQ(
+      of_anchor(graph.node(0).outputs[0]),
+      "options.output.anchors[0]: expected a tensor that has a gradient, got \"fc0\", which "
+      "gives no gradient to a parameter that is trained: \"fc0.weight\" is not trained; train "
+      "that parameter, or another one");
+  EXPECT_EQ(of_anchor(graph.variables[0].value),
+            "options.output.anchors[0]: expected a tensor that has a gradient, got \"fc0.weight\", "
+            "which is not trained; train it");
+}
+
+// A discriminator's loss on what the frozen discriminator says of a generator's rounded output
+// depends on parameters in both ways.
+TEST(Differentiate, SaysThatParametersAreFrozenBesideAnOpThatGivesNoGradient) {
+  const auto text = [](bool judges, const std::set<std::string>& names) {
+    ModelBuilder model;
+    const auto x = model.input("x", {3});
+    const auto floor = model.apply("floor", {model.linear("a", x, 3)}, {}, "floor");
+    const auto sign = model.apply("sign", {model.linear("b", x, 3)}, {}, "sign");
+    const auto sum = model.apply("add", {floor, sign});
+    model.loss(model.apply("identity_loss", {judges ? model.linear("judge", sum, 3) : sum}));
+    const Graph graph = frozen(model.graph(), names);
+    return refusal(Errc::invalid_model, [&] { differentiate(graph); });
+  };
+  EXPECT_EQ(text(true, {"judge.weight", "judge.bias"}),
+            "model \"test\": the loss gives no gradient to a parameter that is trained: floor "
+            "\"floor\" lets none back, and \"judge.weight\" is not trained; train that parameter, "
+            "or let it depend on a parameter in another way");
+  EXPECT_EQ(text(false, {"a.weight", "a.bias"}),
+            "model \"test\": the loss gives no gradient to a parameter that is trained: floor "
+            "\"floor\" lets none back; let it depend on a parameter in another way");
+}
+
+TEST(Differentiate, TakesTheConditionOfAChoiceForAConstant) {
+  ModelBuilder model;
+  const auto h = model.linear("h", model.input("x", {3}), 3);
+  const auto chosen = model.apply("where", {h, h, model.apply("floor", {h})}, {}, "chosen");
+  ModelBuilder of_condition = model;
+  model.loss(model.apply("identity_loss", {chosen}));
+  EXPECT_EQ(differentiate(model.graph()).parameter_gradients.size(), 2U);
+  const auto zero = of_condition.apply("floor", {h}), one = of_condition.apply("ceil", {h});
+  of_condition.loss(of_condition.apply(
+      "identity_loss", {of_condition.apply("where", {h, zero, one}, {}, "choice")}));
+  EXPECT_NE(refusal(Errc::invalid_model, [&] { differentiate(of_condition.graph()); })
+                .find("lets none back"),
+            std::string::npos);
+}
+
+TEST(Differentiate, RefusesAnInputThatAnOpGivesNoGradient) {
+  const auto build = [](const std::string& kind) {
+    ModelBuilder model;
+    const auto x = model.input("x", {3});
+    const auto h = model.linear("h", x, 3);
+    const auto target = kind == "constant"  ? x
+                        : kind == "stopped" ? model.apply("stop_gradient", {h})
+                                            : h;
+    model.loss(model.apply("hinge_embedding_loss", {model.linear("y", x, 3), target}, {}, "loss"));
+    return model.graph();
+  };
+  EXPECT_EQ(refusal(Errc::invalid_model, [&] { differentiate(build("trained")); }),
+            "hinge_embedding_loss \"loss\": gives no gradient to its input \"h\", which depends on "
+            "a parameter that is trained; stop_gradient() makes a constant of it");
+  EXPECT_EQ(differentiate(build("constant")).parameter_gradients.size(), 2U);
+  EXPECT_EQ(differentiate(build("stopped")).parameter_gradients.size(), 2U);
 }
 
 struct Refusal {
