@@ -9,12 +9,14 @@
 
 namespace penstock {
 
-/// Throws `error`, which is being handled, again. Its text then begins with the kind of layer
-/// `layer` and, if the layer has a name, with `name`: `conv1d "c": conv2d "c/product": expected 3
-/// input channels, got 4`. An op that has the layer's own name is left out: `instance_norm "n":
-/// ...` stands for `group_norm "n": ...`. If the text begins with the name of the model, `model`,
-/// the layer comes behind that, in the place of an op that has its name or none. A text that begins as it
-/// should stays as it is.
+/// Throws `error`, which is being handled, again, with a text that begins with the kind of layer
+/// `layer` and, if the layer has a name, with `name`:
+/// - A text about a part of the layer follows its name: `conv1d "c": conv2d "c/product": expected 3
+///   input channels, got 4`. If the part is of the same kind, the text stays as it is.
+/// - An op that has the layer's own name, or none, gives way to the layer: `group_norm "n": ...`
+///   becomes `instance_norm "n": ...`, and `hardtanh: ...` becomes `relu6: ...`.
+/// - If the text begins with the name of the model, `model`, the layer comes behind that; such a
+///   text about something else in the model stays as it is.
 [[noreturn]] void rethrow_of_layer(const Error& error, std::string_view model,
                                    std::string_view layer, const std::string& name);
 

@@ -258,6 +258,9 @@ void NetworkBuilder::begin_block_at(const std::string& layer, const std::string&
   expect_stages_not_set(subject);
   expect_no_scope(subject);
   const graph::NodeId at = first_node_of(layer);
+  if (at == graph::none)
+    refuse(Errc::invalid_argument, subject + ": there is no layer of that name" +
+                                       instead_of(layer, graph_.nodes, &graph::Node::name));
   for (const Begun& begun : begun_)
     if (begun.at == at)
       refuse(Errc::invalid_argument,
@@ -266,21 +269,22 @@ void NetworkBuilder::begin_block_at(const std::string& layer, const std::string&
   begin(at, name, ipu, true);
 }
 
-graph::NodeId NetworkBuilder::first_node_of(const std::string& layer) const {
-  const auto first = [&](const auto& belongs) {
-    return std::ranges::find_if(graph_.nodes, belongs, &graph::Node::name);
+graph::NodeId NetworkBuilder::first_node_of(std::string_view layer) const noexcept {
+  const auto first = [&](std::string_view separator) {
+    const auto at = std::ranges::find_if(
+        graph_.nodes,
+        [&](std::string_view name) {
+          return name.starts_with(layer) &&
+                 (name.size() == layer.size() || name.substr(layer.size()).starts_with(separator));
+        },
+        &graph::Node::name);
+    return at == graph_.nodes.end() ? graph::none
+                                    : static_cast<graph::NodeId>(at - graph_.nodes.begin());
   };
   // A layer that is made of several nodes gives its own name to the last one, and names such as
   // "lstm/gates_l0" to the others.
-  auto at = first(
-      [&](const std::string& name) { return name == layer || name.starts_with(layer + "/"); });
-  if (at == graph_.nodes.end())
-    at = first([&](const std::string& name) { return name.starts_with(layer + "."); });
-  if (at == graph_.nodes.end())
-    refuse(Errc::invalid_argument, "begin_block_at " + quoted_text(layer) +
-                                       ": there is no layer of that name" +
-                                       instead_of(layer, graph_.nodes, &graph::Node::name));
-  return static_cast<graph::NodeId>(at - graph_.nodes.begin());
+  const graph::NodeId at = first("/");
+  return at == graph::none ? first(".") : at;
 }
 
 /// Returns whether a block that begins at node `at` would change the block of no node and drop no

@@ -51,7 +51,8 @@ class NetworkBuilder {
   /// See Layers::share_parameters(). @throws Error invalid_argument.
   void share(const std::string& layer, const std::string& source);
   /// Checks that for each share() the parameters were asked for, by a layer or by parameter().
-  /// @throws Error invalid_model, which names the layer that is missing.
+  /// @throws Error invalid_model, which names the layer of the share, and says whether it is
+  /// missing or has no parameters.
   void expect_shares_used() const;
   /// Adds a node of the innermost open block, and returns its first output. If `name` is empty, the
   /// node gets a name that is not in use. Inputs of u8 and i32 at Op::index_inputs are widened to
@@ -170,7 +171,9 @@ class NetworkBuilder {
   graph::BlockId stage_block(int number);
   graph::BlockId placed_block(const std::string& name, int ipu);
   graph::BlockId find_or_add_block(const std::string& name);
-  graph::NodeId first_node_of(const std::string& layer) const;
+  /// Returns the first node of the layer `layer` or, if there is none of that name, of the layers
+  /// whose names begin with `layer` and a dot; or `none`.
+  graph::NodeId first_node_of(std::string_view layer) const noexcept;
   /// Returns the first node that is in no scope and before every begun block, or `none`.
   graph::NodeId first_unsaid() const;
   /// Checks that the block "start" of the first layers, if any node is in it, may be on `ipu`.

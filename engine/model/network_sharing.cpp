@@ -76,15 +76,16 @@ void NetworkBuilder::share(const std::string& layer, const std::string& source) 
 void NetworkBuilder::expect_shares_used() const {
   const std::string layer = shared_.unused();
   if (layer.empty()) return;
-  const auto refuse_share = [&](const std::string& text) {
-    refuse(Errc::invalid_model, "share_parameters " + quoted_text(layer) + ": " + text);
-  };
-  for (const graph::Node& node : graph_.nodes)
-    if (node.name == layer || node.name.starts_with(layer + "/"))
-      refuse_share(graph::to_string(node) + " has no parameters; leave this call out");
-  refuse_share("nothing has asked for the parameters of " + quoted_text(*shared_.source_of(layer)) +
-               "; add a layer whose name is " + quoted_text(layer) +
-               " or begins with that and a dot");
+  const graph::NodeId there = first_node_of(layer);
+  refuse(Errc::invalid_model,
+         "share_parameters " + quoted_text(layer) + ": " +
+             (there == graph::none
+                  ? "nothing has asked for the parameters of " +
+                        quoted_text(*shared_.source_of(layer)) + "; add a layer whose name is " +
+                        quoted_text(layer) + " or begins with that and a dot"
+                  : "layer " + quoted_text(graph_.node(there).name) +
+                        " has no parameters; leave this call out, or add the layer that should "
+                        "have them"));
 }
 
 graph::ValueId NetworkBuilder::shared_parameter(const std::string& name, const Shape& shape) const {

@@ -59,7 +59,8 @@ std::string bytes_of(const Tensor& tensor) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Says which parameter a layer called `name` would share, if it shares one.
+/// Returns the shape of the parameter that would be the weight of a layer called `name`, or "none"
+/// if there is no such parameter.
 std::string shared_weight(const Built& built) {
   try {
     const Value weight = built.model.parameter(name + ".weight");

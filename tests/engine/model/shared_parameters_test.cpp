@@ -234,7 +234,7 @@ TEST(SharedParameter, RefuseNamesThatMakeNoSense) {
             "model \"m\": share_parameters \"b\": the layer has the parameters of \"a\" already");
 }
 
-TEST(SharedParameter, RefuseATrainingWhereNoLayerHasAskedForThem) {
+TEST(SharedParameter, AreRefusedWhereNoLayerHasAskedForThem) {
   Model model("m");
   const Value x = model.input("x", {4});
   model.linear("left", x, 2);
@@ -270,15 +270,19 @@ TEST(SharedParameter, CountAsUsedByWayOfOtherLayersAndByTheirNames) {
   InferenceModel(alone, {.batch_size = 1});
 }
 
-TEST(SharedParameter, AreRefusedForALayerThatHasNone) {
-  Model model("m");
-  const Value x = model.input("x", {2, 4, 4});
-  model.batch_norm2d("a", x);
-  model.share_parameters("b", "a");
-  model.output("y", model.batch_norm2d("b", x, {.affine = false}));
-  EXPECT_EQ(refusal(Errc::invalid_model, [&] { InferenceModel(model, {.batch_size = 1}); }),
-            "model \"m\": share_parameters \"b\": batch_norm \"b\" has no parameters; leave "
-            "this call out");
+TEST(SharedParameter, AreRefusedForLayersThatHaveNone) {
+  const auto make = [](bool shares) {
+    Model model("m");
+    const Value x = model.input("x", {2, 4, 4});
+    const Value a = model.batch_norm2d("a.norm", x);
+    if (shares) model.share_parameters("b", "a");
+    model.output("y", model.add(a, model.batch_norm2d("b.norm", x, {.affine = false})));
+    InferenceModel(model, {.batch_size = 1});
+  };
+  EXPECT_EQ(refusal(Errc::invalid_model, [&] { make(true); }),
+            "model \"m\": share_parameters \"b\": layer \"b.norm\" has no parameters; leave this "
+            "call out, or add the layer that should have them");
+  make(false);
 }
 
 TEST(SharedParameter, DoNotCountAsUsedByALayerThatWasRefused) {
