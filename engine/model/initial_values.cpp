@@ -174,6 +174,11 @@ void check_initializer(const Initializer& initializer, const Shape& shape, std::
     throw Error(Errc::invalid_argument, subject + ": " + text);
   };
   check_f32(subject, initializer.center, any_number);
+  if (initializer.kind == Kind::uniform && initializer.spread < 0)
+    refuse("expected low not to be above high, got low " +
+           number_text(double{static_cast<float>(initializer.center - initializer.spread)}) +
+           " and high " +
+           number_text(double{static_cast<float>(initializer.center + initializer.spread)}));
   check_f32(subject, initializer.spread, {});
   if (uses_matrix(initializer.kind) && shape.rank() < 2)
     refuse("expected a parameter of rank 2 or more, got " + to_string(shape));

@@ -75,7 +75,7 @@ class SpatialLayers : public Activations {
   /// Returns the mean of each window: x [N,C,D,H,W] -> [N,C,D',H',W'].
   Value avg_pool3d(Value x, const AvgPool3dOptions& options = {});
   /// Returns the p-th root of the sum of x^p over each window, where p is `norm`, which is above 0:
-  /// x [N,C,H,W] -> [N,C,H',W']. A sum that is below 0 gives 0, unless p is 1.
+  /// x [N,C,H,W] -> [N,C,H',W']. A sum that is below 0 gives 0; if p is 1, it stays as it is.
   Value lp_pool2d(Value x, double norm, const LpPool2dOptions& options = {});
   /// Does to sequences what lp_pool2d() does to images: x [N,C,L] -> [N,C,L'].
   Value lp_pool1d(Value x, double norm, const LpPool1dOptions& options = {});

@@ -24,8 +24,9 @@ struct Sorted {
 /// depend on the samples beside it.
 class TensorShapes {
  public:
-  /// Returns x with the axes from `start_axis` to `end_axis` joined into one: as a rule, [N,...] ->
-  /// [N,K].
+  /// Returns x with the axes from `start_axis` up to and including `end_axis` joined into one,
+  /// whose size is the product of theirs. By default, these are all axes but that of the samples: x
+  /// [N,...] -> [N,K].
   Value flatten(Value x, int start_axis = 1, int end_axis = -1);
   /// Returns x with the shape `[N, sample...]`. One dimension may be -1, which stands for whatever
   /// is left, and 0 keeps the dimension that x has in that place.

@@ -20,6 +20,9 @@ struct AdaptivePooling {
   const graph::Op &pool, &reduce;
 };
 
+/// Windows that are pooled one by one may be as many as this along an axis.
+constexpr std::int64_t most_windows = 4096;
+
 const AdaptivePooling averages{graph::avg_pool2d, graph::mean};
 const AdaptivePooling maxima{graph::max_pool2d, graph::amax};
 
@@ -38,6 +41,10 @@ Value adapted(const Composition& layer, const graph::Op& reduce, const Value& x,
               std::int64_t windows) {
   const std::int64_t size = layer.shape(x)[axis];
   if (size == windows) return x;
+  // Each window takes two nodes.
+  layer.expect(windows <= most_windows, "expected at most " + std::to_string(most_windows) +
+                                            " windows along an axis of " + std::to_string(size) +
+                                            " elements, got " + std::to_string(windows));
   std::vector<Value> parts;
   for (std::int64_t window = 0; window < windows; ++window) {
     const std::int64_t begin = window * size / windows;

@@ -27,8 +27,9 @@ void add_affine(Layer& layer, const Dims& dims, bool affine, bool bias = true) {
 Dims last_axes(const Layer& layer, int axes) {
   const auto dims = layer.shape().dims();
   layer.expect(axes >= 1 && static_cast<std::size_t>(axes) < dims.size(),
-               "expected the last 1 to " + std::to_string(dims.size() - 1) + " axes of " +
-                   to_string(layer.shape()) + ", got " + std::to_string(axes));
+               "expected a number of axes from 1 to " + std::to_string(dims.size() - 1) +
+                   ", the last ones of " + to_string(layer.shape()) + ", got " +
+                   std::to_string(axes));
   return {dims.end() - axes, dims.end()};
 }
 

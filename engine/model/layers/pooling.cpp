@@ -1,4 +1,6 @@
 // These are the poolings of Model. Sequences are pooled as images of one row.
+#include <limits>
+
 #include "engine/model/layers/composition.hpp"
 #include "engine/model/layers/inputs.hpp"
 #include "graph/ops/activations/unary.hpp"
@@ -96,15 +98,18 @@ Value averaged_volume(const Composition& layer, const Value& x, const AvgPool3dO
 /// windows of the size `kernel`.
 Value lp_pooled(const Composition& layer, const Value& x, double norm, Size3d kernel,
                 const auto& average) {
-  if (!(norm > 0))
-    throw Error(Errc::invalid_argument, std::string(layer.subject()) +
-                                            ": expected a norm above 0, got " + number_text(norm));
+  // Exponents are f32.
+  using Limits = std::numeric_limits<float>;
+  if (!(norm >= Limits::min() && norm <= Limits::max()))
+    throw Error(Errc::invalid_argument, std::string(layer.subject()) + ": expected a norm from " +
+                                            number_text(double{Limits::min()}) + " to " +
+                                            number_text(double{Limits::max()}) + ", got " +
+                                            number_text(norm));
   const double cells = static_cast<double>(kernel.depth) * static_cast<double>(kernel.rows) *
                        static_cast<double>(kernel.columns);
   const auto sums_of = [&](const Value& means) {
     return layer.apply(graph::scale, {means}, {{"factor", cells}});
   };
-  // Exponents are f32.
   if (static_cast<float>(norm) == 1) return sums_of(average(x));
   const Value means = average(layer.apply(graph::pow, {x}, {{"exponent", norm}}));
   const Value sums = sums_of(layer.apply(graph::relu, {means}));

@@ -19,6 +19,10 @@
 namespace penstock {
 namespace {
 
+/// A layer has at most this many hidden numbers, so that the sizes of its parameters can be
+/// counted.
+constexpr std::int64_t most_hidden = std::int64_t{1} << 28;
+
 using graph::ValueId;
 using Ids = std::vector<ValueId>;
 
@@ -73,6 +77,9 @@ class RecurrentStack {
     expect(type.shape.elements() > 0,
            "expected x with at least one element, got " + to_string(type.shape));
     expect_positive("hidden_size", options_.hidden_size);
+    expect(options_.hidden_size <= most_hidden, "expected hidden_size of at most " +
+                                                    std::to_string(most_hidden) + ", got " +
+                                                    std::to_string(options_.hidden_size));
     expect_positive("layers", options_.layers);
     expect(options_.dropout >= 0 && options_.dropout <= 1,
            "expected dropout from 0 to 1, got " + number_text(options_.dropout),

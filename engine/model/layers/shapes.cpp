@@ -69,11 +69,13 @@ Value triangle_of(const Composition& layer, const graph::Op& op, Value x, std::i
 
 Value TensorShapes::flatten(Value x, int start_axis, int end_axis) {
   return composed(*impl_, "flatten", [&](const Composition& layer) {
+    const std::size_t start = layer.sample_axis(start_axis, x);
+    const std::size_t end = layer.sample_axis(end_axis, x);
     graph::Attributes attributes;
     // What is the default stays unsaid, so that such a node is what it was in older versions.
-    if (start_axis != 1)
-      attributes.set("start_axis", static_cast<std::int64_t>(layer.sample_axis(start_axis, x)));
-    if (end_axis != -1) attributes.set("end_axis", std::int64_t{end_axis});
+    if (start != 1) attributes.set("start_axis", static_cast<std::int64_t>(start));
+    if (end + 1 != layer.shape(x).rank())
+      attributes.set("end_axis", static_cast<std::int64_t>(end));
     return layer.apply(graph::flatten, {x}, std::move(attributes));
   });
 }

@@ -88,7 +88,12 @@ std::vector<TensorType> infer_flatten(const Attributes& attributes, Types in) {
   const auto x = in[0].shape.dims(), behind = x.subspan(end + 1);
   Dims dims(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(start));
   std::int64_t merged = 1;
-  for (const std::int64_t dim : x.subspan(start, end + 1 - start)) merged *= dim;
+  bool overflows = false;  // A tensor without elements may have axes as long as one likes.
+  for (const std::int64_t dim : x.subspan(start, end + 1 - start))
+    overflows |= __builtin_mul_overflow(merged, dim, &merged);
+  expect(!overflows, "expected axes whose sizes have a product below 2^63, got axes " +
+                         std::to_string(start) + " to " + std::to_string(end) + " of x " +
+                         to_string(in[0].shape));
   dims.push_back(merged);
   dims.insert(dims.end(), behind.begin(), behind.end());
   return {{dtype, Shape(dims)}};

@@ -54,8 +54,8 @@ Shape pooled_shape(const Attributes& attributes, const TensorType& x) {
   // Padding as wide as the kernel gives windows that see padding only. This limit is PyTorch's.
   for (std::size_t axis = 0; axis < 2; ++axis)
     expect(2 * window.padding[axis] <= window.kernel[axis],
-           "expected padding of at most half the kernel, which is " +
-               std::to_string(window.kernel[axis]) + ", got " +
+           "expected padding of at most " + std::to_string(window.kernel[axis] / 2) +
+               ", half of the kernel's " + std::to_string(window.kernel[axis]) + ", got " +
                std::to_string(window.padding[axis]));
   for (std::size_t axis = 0; axis < 2; ++axis)
     if (window.dilation[axis] > 1)

@@ -133,7 +133,7 @@ TEST(InitialValues, RefuseWhatCannotBeDrawn) {
   EXPECT_EQ(refused(Initializer::normal(0, -1)),
             "parameter \"w\": normal: expected 0 or more, got -1");
   EXPECT_EQ(refused(Initializer::uniform(2, 1)),
-            "parameter \"w\": uniform: expected 0 or more, got -0.5");
+            "parameter \"w\": uniform: expected low not to be above high, got low 2 and high 1");
   EXPECT_EQ(refused(Initializer::constant(std::nan(""))),
             "parameter \"w\": constant: expected a finite number, got nan");
   EXPECT_EQ(refused(Initializer::orthogonal(), {4}),

@@ -266,5 +266,42 @@ TEST(LayerRefusals, OfMatricesOfSamplesBehindOtherAxesComeWhenAModelIsMade) {
       "other axes; unsqueeze() adds an axis of 1");
 }
 
+TEST(LayerRefusals, OfSizesBehindALimitNameTheLimit) {
+  struct Row {
+    Errc code;
+    std::function<void(Model&, Value x)> layer;  // x is [N,1,4100,3].
+    std::string text;
+  };
+  const Row table[] = {
+      {Errc::shape_mismatch,
+       [](Model& m, Value x) {
+         m.adaptive_avg_pool2d(x, {4099, 3});
+       },
+       "adaptive_avg_pool2d: expected at most 4096 windows along an axis of 4100 elements, got "
+       "4099"},
+      {Errc::invalid_argument, [](Model& m, Value x) { m.lp_pool2d(x, 1e-46); },
+       "lp_pool2d: expected a norm from 1.1754943508222875e-38 to 3.4028234663852886e+38, got "
+       "1e-46"},
+      {Errc::invalid_argument, [](Model& m, Value x) { m.lp_pool2d(x, 1e300); },
+       "lp_pool2d: expected a norm from 1.1754943508222875e-38 to 3.4028234663852886e+38, got "
+       "1e+300"},
+      {Errc::invalid_argument,
+       [](Model& m, Value) { m.parameter("p", {3}, Initializer::uniform(1, 0.1)); },
+       "parameter \"p\": uniform: expected low not to be above high, got low 1 and high "
+       "0.10000000149011612"},
+      {Errc::shape_mismatch, [](Model& m, Value x) { m.flatten(x, 1, 0); },
+       "flatten: expected an axis behind axis 0, which counts samples, got axis 0"},
+  };
+  for (const Row& row : table) {
+    Model model("m");
+    const Value x = model.input("x", {1, 4100, 3});
+    EXPECT_EQ(refusal(row.code, [&] { row.layer(model, x); }), row.text);
+  }
+  Model model("m");
+  const Value x = model.input("x", {1, 10000, 7});
+  EXPECT_EQ(model.shape(model.adaptive_avg_pool2d(x, {5000, 7})), (Shape{1, 1, 5000, 7}));
+  EXPECT_EQ(model.shape(model.flatten(x, -2, -1)), (Shape{1, 1, 70000}));
+}
+
 }  // namespace
 }  // namespace penstock::testing

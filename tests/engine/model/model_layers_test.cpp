@@ -565,9 +565,9 @@ TEST(ModelLayer, OptionsThatMakeNoSenseAreNamed) {
        [&] { model.conv2d("c", in.image, {.out_channels = 1, .kernel = std::int64_t{1} << 62}); }},
       {"embedding \"e\": expected count of 1 or more, got 0",
        [&] { model.embedding("e", in.labels, 0, 5); }},
-      {"layer_norm \"n\": expected the last 1 to 2 axes of [1,3,6], got 3",
+      {"layer_norm \"n\": expected a number of axes from 1 to 2, the last ones of [1,3,6], got 3",
        [&] { model.layer_norm("n", in.matrix, 3); }},
-      {"rms_norm \"n\": expected the last 1 to 2 axes of [1,3,6], got 3",
+      {"rms_norm \"n\": expected a number of axes from 1 to 2, the last ones of [1,3,6], got 3",
        [&] { model.rms_norm("n", in.matrix, 3); }},
       {"batch_norm1d \"n\": expected x of rank 2 or 3, got [1,4,9,8]; reshape() gives it another "
        "rank",

@@ -125,8 +125,8 @@ class Fuzzing {
   unsigned long long accepted_ = 0, refused_ = 0, defects_ = 0;
 };
 
-/// Returns the command line's settings. @throws std::invalid_argument or std::out_of_range if a
-/// number is malformed.
+/// Returns the command line's settings. @throws what std::stoull() and std::stod() throw for a
+/// number that they cannot read.
 Settings settings_of(int argc, char** argv) {
   Settings settings;
   for (int i = 1; i < argc; ++i) {
