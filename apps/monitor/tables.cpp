@@ -34,7 +34,7 @@ std::string counted(std::size_t number, const std::string& what, const std::stri
   return std::to_string(number) + ' ' + (number == 1 ? what : many);
 }
 
-/// Returns whether `number` is `before` + 1, whatever the two are.
+/// Returns whether `number` is `before` + 1, which may be more than the type holds.
 bool follows(std::int64_t number, std::int64_t before) {
   return number > before && number - 1 == before;
 }

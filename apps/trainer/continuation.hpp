@@ -14,8 +14,9 @@ namespace trainer {
 /// vocabulary does not have.
 void check_prompt(const Task& task, const ContinuationOptions& options);
 
-/// Returns the prompt of `options` and as many further tokens as they ask for, one drawn after the
-/// other from `seed`. Each token depends on as many tokens before it as the model's context has.
+/// Returns the prompt of `options` and as many further tokens as they ask for, one after the other.
+/// Each token depends on the tokens before it, as many as the model's context has at most. Tokens
+/// are drawn from `seed`; at temperature 0, each is the likeliest one.
 std::string continue_text(penstock::InferenceModel& model, const Task& task,
                           const ContinuationOptions& options, std::uint64_t seed);
 

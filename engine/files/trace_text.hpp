@@ -22,10 +22,10 @@ std::string row_name(int process, std::int32_t row, const std::string& name);
 /// Returns the row of the process `host_process` that shows what the event's actor did. Each stage
 /// has a reducer of its own.
 int host_row(const HostEvent& event);
-/// Returns the name of that row, such as "reducer of stage 2".
+/// Returns the name of the row that host_row() returns, such as "reducer of stage 2".
 std::string host_row_name(const HostEvent& event);
-/// Returns what the trace says of `event` besides its time, such as "replica":0,"stage":2. What the
-/// event was not for is left out.
+/// Returns what the trace says of `event` besides its time, such as "replica":0,"stage":2. Fields
+/// of the event that are -1 are left out.
 std::string host_arguments(const HostEvent& event);
 
 /// Returns the object that shows `event` as a bar in the row of the event's IPU. Its time counts

@@ -25,7 +25,8 @@ std::int64_t counted_correct(const Tensor& scores, const Tensor& labels) {
   return correct;
 }
 
-/// Returns a metric that is a mean, with functions that the host may call directly, too.
+/// Returns a metric that is a mean. The host may call its functions outside of fit(), too: they
+/// compute with the settings for floats that the engine's calls have.
 Metric mean_metric(std::string_view name, const auto& score, const auto& check) {
   return {.name = std::string(name),
           .score =
@@ -35,7 +36,7 @@ Metric mean_metric(std::string_view name, const auto& score, const auto& check) 
           .check = check_on_hosts_thread(check)};
 }
 
-/// A PerplexityCounter counts the mean of an output.
+/// A PerplexityCounter counts the mean of an output that is a loss; its value is e to that power.
 struct PerplexityCounter {
   std::string output;
   Score loss = {};

@@ -68,7 +68,8 @@ const char* on_off(bool a_switch) {
   return a_switch ? "on" : "off";
 }
 
-/// Returns the names of all attributes of the rules, and of the optimizer itself, each once.
+/// Returns the names of the attributes of the optimizer itself, and of those of the rules that are
+/// numbers, each once.
 std::vector<std::string_view> attributes_of(const std::vector<const graph::OptimizerRule*>& rules) {
   std::vector<std::string_view> names;
   for (const graph::OptimizerRule* rule : rules)

@@ -150,8 +150,8 @@ struct VariablePlan {
   Location home = {.space = Space::parameters};
   bool trainable = false;
   /// `kept_offset` is the offset, in bytes, of the copy of a buffer as it was after the last
-  /// update. It is `none` if the variable has no such copy, as no variable has that the programs
-  /// leave as it is.
+  /// update. Variables that the programs do not change, and those of inference, have no such copy:
+  /// the offset is `none`.
   std::int64_t kept_offset = none;
   /// If this stage has only a copy of the parameter, `owner` is the stage that updates it;
   /// otherwise it is `none`.

@@ -24,8 +24,8 @@ struct Sharing {
 Sharing share_out(const Op& op, const Attributes& attributes, Types inputs, Types outputs,
                   std::int32_t threads);
 
-/// Returns the units of piece `number`. The pieces of all parts are counted from 0. A part that
-/// does not run in pieces is one piece.
+/// Returns the units of piece `number`. Pieces are counted from 0 through all parts: with 4 pieces
+/// a part, pieces 0 to 3 are those of part 0, and pieces 4 to 7 those of part 1.
 Part piece_of(const Sharing& sharing, std::int32_t number);
 
 }  // namespace penstock::graph

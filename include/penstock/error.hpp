@@ -32,9 +32,10 @@ enum class Errc {
 /// Returns the name of the enumerator, such as "invalid_topology".
 std::string_view to_string(Errc code) noexcept;
 
-/// An Error is the only exception that Penstock itself throws. The text of an error names what
-/// refuses, and says what was expected, what came and, where that helps, what to do, as in `conv2d
-/// "conv2": expected 10 input channels, got 12`.
+/// An Error is the only exception that Penstock's functions throw by themselves. Plain values that
+/// a host makes or copies may throw std::bad_alloc (docs/embedding.md). The text of an error names
+/// what refuses, and says what was expected, what came and, where that helps, what to do, as in
+/// `conv2d "conv2": expected 10 input channels, got 12`.
 class Error : public std::runtime_error {
  public:
   /// Makes an error whose what() is `what`.

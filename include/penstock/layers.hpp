@@ -136,8 +136,8 @@ class Layers : public SpatialLayers {
   /// is h or CachedAttentionOptions::kv_heads, are the newest S rows, and `position`, an i64 input
   /// of shape [1], says where in the sequence they begin. They see themselves and all earlier rows,
   /// whose keys and values stay on the layer's IPU, in the buffers NAME.keys, NAME.values and
-  /// NAME.known, from one call to the next. A call with position 0 begins a new sequence, and a
-  /// later position than that of the next row fails the call.
+  /// NAME.known, from one call to the next. A call with position 0 begins a new sequence. A
+  /// later position than that of the next row ends the model, as every failure inside of it does.
   ///
   /// The model's own buffers stay zeros, and so do those in files of its weights. What the IPUs
   /// keep is lost when these buffers are copied to them again: after a change of the model's

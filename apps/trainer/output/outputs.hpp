@@ -35,8 +35,8 @@ class Outputs {
   /// check_distinct() and the constructor of HttpServer throw.
   Outputs(const OutputOptions& options, std::span<const RunFile> inputs);
 
-  /// Adds the numbers of a step. If the file for TensorBoard cannot be written, by this function or
-  /// by another one, a note says so, and from then on no more numbers are written to it.
+  /// Adds the numbers of a step. If the file for TensorBoard cannot be written, here or in another
+  /// function of this class, a note says so, and no more numbers are written to it from then on.
   void add(const StepMetrics& step);
   /// Adds the numbers of an epoch, in which the IPUs were idle for the share `idle` of the time.
   void add(const penstock::EpochRecord& epoch, double idle);

@@ -5,9 +5,10 @@
 #include "graph/kernels/products/pack.hpp"
 #include "graph/kernels/products/workspace.hpp"
 
-// In this file, a Vector has the gradients of one place in neighbouring planes of the target; the
-// gradients are transposed for that. The pixels that are multiplied by the gradients are read from
-// the source one by one, and pixels of the border are left out.
+// The gradient of a weight is the sum, over all places of the target, of the gradient there times
+// the pixel of the source that the weight meets there. In this file, a Vector has the gradients of
+// one place in neighbouring planes of the target, which are transposed for that, and is multiplied
+// by one pixel at a time. Pixels of the border are 0, and are left out.
 
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {

@@ -156,8 +156,8 @@ void forward_weight_gradient(const KernelCall& call) {
                            floats(call.workspace));
 }
 
-/// Returns whether rows are so narrow that most of a vector would be empty if it had the
-/// neighbouring pixels of one sample.
+/// Returns whether rows are so narrow that, if vectors had the neighbouring pixels of one sample, a
+/// row's last vector would often be a large part of the row and mostly empty.
 bool has_narrow_rows(const Shape& x) {
   constexpr std::int64_t narrow = 2 * lane_count;
   return x[3] <= narrow;

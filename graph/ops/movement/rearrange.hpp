@@ -20,8 +20,8 @@ extern const Op reshape;
 /// default, which makes [N,C·H·W] of [N,C,H,W].
 extern const Op flatten;
 
-/// Makes axis axes[i] of x axis i of the output; the attribute `axes` is a permutation of the axes
-/// of x, where a negative axis counts from the end.
+/// Axis i of the output is axis axes[i] of x. The attribute `axes` is a permutation of the axes of
+/// x, where a negative axis counts from the end.
 extern const Op transpose;
 
 }  // namespace penstock::graph

@@ -47,7 +47,7 @@ class Walk {
 inline float* row_of(const Operand& tensor, std::int64_t row) {
   return static_cast<float*>(tensor.data) + row * tensor.shape()[-1];
 }
-/// Copies a row of `tensor`.
+/// Copies `from` to row `row` of `tensor`.
 inline void put_row(const float* from, const Operand& tensor, std::int64_t row) {
   std::copy_n(from, tensor.shape()[-1], row_of(tensor, row));
 }

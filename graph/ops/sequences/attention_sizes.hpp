@@ -53,7 +53,7 @@ void expect_heads(std::int64_t heads, std::int64_t kv_heads);
 
 /// Returns the attributes that the op attention declares.
 std::vector<DeclaredAttribute> attention_attributes();
-/// Returns those that attention_dropout and the gradients declare.
+/// Returns the attributes that the ops attention_dropout and the gradients of both declare.
 std::vector<DeclaredAttribute> attention_dropout_attributes();
 
 /// Serves as Op::infer of attention and attention_dropout.
