@@ -131,8 +131,8 @@ struct Op {
   /// depend on nothing but the inputs, their types, the attributes, the instruction set, and
   /// `random`, `loss_scale` and `summed` of the call.
   void (*forward)(const KernelCall&) = nullptr;
-  /// Emits the nodes that compute the gradients of the inputs. Each input that needs a gradient gets
-  /// one; otherwise the training is refused. Null says that the op is not differentiable.
+  /// Emits the nodes that compute the gradients of the inputs. Each input that needs a gradient
+  /// gets one; otherwise the training is refused. Null says that the op is not differentiable.
   void (*backward)(GradientContext&) = nullptr;
   Cost (*cost)(const Attributes&, Types inputs, Types outputs) = nullptr;
   /// Returns the number of scratch bytes that `forward` needs. Null says that `forward` needs none.
@@ -174,9 +174,6 @@ struct Op {
   /// `index_inputs` are the positions where the op has, or may have, an input of indices, labels or
   /// lengths, which is i64. A layer may be given u8 or i32 there: a node of to_i64 then widens it.
   std::vector<std::size_t> index_inputs = {};
-  /// No gradient goes back through the inputs at these positions, in which the op is constant but
-  /// for steps.
-  std::vector<std::size_t> step_inputs = {};
   /// `broadcasts` says whether the inputs are repeated to one shape, as NumPy does. An op that
   /// multiplies matrices repeats the axes before the last two.
   bool broadcasts = false;

@@ -64,7 +64,8 @@ struct MultiMarginOptions {
   LossReduction reduction = LossReduction::mean;
   double margin = 1;  ///< The score of the label should be larger than others by this number.
   int p = 1;          ///< What a score lacks is raised to this power, 1 or 2.
-  /// A value [C], such as a constant(), multiplies the terms of each class by its weight.
+  /// A value [C], such as a constant(), multiplies the terms of each class by its weight. It has no
+  /// gradient, as CrossEntropyOptions::weight has none.
   Value weight = {};
 };
 

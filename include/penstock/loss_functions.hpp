@@ -57,12 +57,14 @@ class LossFunctions : public TransformerLayers {
   /// Returns exp(x) - t·x for counts t. The target has a gradient.
   Value poisson_nll_loss(Value x, Value target, const PoissonNllOptions& options = {});
   /// Returns x where the target is 1, max(0, margin - x) where the target is -1, and, as in
-  /// PyTorch, the sum of both elsewhere.
+  /// PyTorch, the sum of both elsewhere. The target has no gradient: a training is refused if it
+  /// depends on a parameter that is trained, unless it comes from stop_gradient().
   Value hinge_embedding_loss(Value x, Value target, const HingeOptions& options = {});
   /// Returns log(1 + exp(-t·x)) for targets t of 1 and -1. The target has a gradient.
   Value soft_margin_loss(Value x, Value target, LossReduction reduction = LossReduction::mean);
   /// Returns the mean over C of binary_cross_entropy_with_logits(). x and target are [N,C], and the
-  /// target is 1 where the sample belongs to the class, else 0. The terms are [N].
+  /// target, which has no gradient, is 1 where the sample belongs to the class, else 0. The terms
+  /// are [N].
   Value multilabel_soft_margin_loss(Value x, Value target,
                                     LossReduction reduction = LossReduction::mean);
   /// Returns the sum of max(0, margin - x[y] + x[j])^p over all classes j but the label y, divided
@@ -74,11 +76,11 @@ class LossFunctions : public TransformerLayers {
   Value multilabel_margin_loss(Value x, Value labels,
                                LossReduction reduction = LossReduction::mean);
   /// Returns 1 - cos(a, b) where the target is 1, max(0, cos(a, b) - margin) where the target is
-  /// -1, and, as in PyTorch, 0 elsewhere. a and b are [N,D], the target is f32 [N], and the terms
-  /// are [N].
+  /// -1, and, as in PyTorch, 0 elsewhere. a and b are [N,D], the target is f32 [N] and has no
+  /// gradient, and the terms are [N].
   Value cosine_embedding_loss(Value a, Value b, Value target, const MarginOptions& options = {});
   /// Returns max(0, margin - t·(a - b)) for tensors of one shape. A target t of 1 says that a ranks
-  /// higher, and -1 that b does.
+  /// higher, and -1 that b does; it has no gradient.
   Value margin_ranking_loss(Value a, Value b, Value target, const MarginOptions& options = {});
   /// Returns max(0, margin + |anchor - near| - |anchor - far|) for rows [N,D]. The terms are [N].
   Value triplet_margin_loss(Value anchor, Value near, Value far,

@@ -11,7 +11,9 @@ namespace penstock {
 /// TensorFunctions are the methods of Model that compute tensors from tensors, without parameters.
 class TensorFunctions : public TensorShapes {
  public:
-  /// Returns a + b, broadcast as in NumPy.
+  /// Returns a + b, broadcast as in NumPy. No function that broadcasts may put axis 0 of a value,
+  /// which counts samples, behind other axes, as x [N,1] and y [N] would: training and inference
+  /// models refuse that.
   Value add(Value a, Value b);
   /// Returns a - b, broadcast as by add().
   Value sub(Value a, Value b);
@@ -46,8 +48,9 @@ class TensorFunctions : public TensorShapes {
   /// Returns 1 where a is greater than b or equal to it, and 0 elsewhere; see equal().
   Value greater_equal(Value a, Value b);
   Value greater_equal(Value a, double b);  ///< Compares a with a number.
-  /// Returns a where `condition`, f32, is not 0, and b elsewhere. Shapes broadcast as in NumPy. The
-  /// condition is a constant for training.
+  /// Returns a where `condition`, f32, is not 0, and b elsewhere. Shapes broadcast as in NumPy. No
+  /// gradient goes back to the condition: a training is refused if the condition depends on a
+  /// parameter that it trains. Comparisons and stop_gradient() make constants.
   Value where(Value condition, Value a, Value b);
 
   /// Returns -x.
@@ -114,7 +117,7 @@ class TensorFunctions : public TensorShapes {
   /// not axis 0.
   Value cumsum(Value x, int axis);
   /// Returns the matrix product [...,M,K]·[...,K,N] -> [...,M,N]. The axes before the matrices
-  /// broadcast as in NumPy. If `transpose_a` is true, a is [...,K,M]; if `transpose_b` is true, b
+  /// broadcast as by add(). If `transpose_a` is true, a is [...,K,M]; if `transpose_b` is true, b
   /// is [...,N,K].
   Value matmul(Value a, Value b, bool transpose_a = false, bool transpose_b = false);
   /// Returns x as a constant for training: no gradient goes back to what x is computed from.

@@ -125,8 +125,9 @@ TEST(Frozen, SetIsTakenWhenTheTrainingModelIsMade) {
   first.set_optimizer(adam());
 
   EXPECT_EQ(refusal(Errc::invalid_model, [&] { TrainingModel(model, staged(cuts[1]), adam()); }),
-            "model \"mnist-cnn\": the loss gives no gradient to a parameter that is trained: "
-            "\"layer1.conv.weight\" is not trained; train that parameter, or another one");
+            "model \"mnist-cnn\": the loss depends on no parameter that is trained: "
+            "\"layer1.conv.weight\" is frozen, or Objective::trains leaves it out; unfreeze() it, "
+            "or add it there");
   model.unfreeze("layer4.*");
   TrainingModel second(model, staged(cuts[1]), adam());
   const Tensor kept = model.weight("layer1.conv.weight"), last = model.weight("layer4.weight");
@@ -150,7 +151,7 @@ TEST(Frozen, AnchorsOnGradientsBehindThemAreRefused) {
   Options options = staged(cuts[0]);
   options.output.anchors = {{.name = "g", .tensor = "layer1.conv.weight", .gradient = true}};
   EXPECT_NE(refusal(Errc::invalid_argument, [&] { TrainingModel(frozen_body(), options, adam()); })
-                .find("which is not trained; train it"),
+                .find("which is frozen, or Objective::trains leaves it out"),
             std::string::npos);
 }
 

@@ -344,9 +344,10 @@ TEST(Objective, IsRefusedIfItNamesWhatIsNotThere) {
             "objective.outputs[0]: there is no output \"fakes\"; did you mean \"fake\"?");
   EXPECT_NE(text(Errc::invalid_model, {.loss = gan().first_loss}).find("objective.loss: expected"),
             std::string::npos);
-  EXPECT_EQ(text(Errc::invalid_model, {.loss = network.second_loss, .trains = {}}),
-            "model \"gan\": the loss gives no gradient to a parameter that is trained: "
-            "\"g.hidden.weight\" is not trained; train that parameter, or another one");
+  EXPECT_EQ(
+      text(Errc::invalid_model, {.loss = network.second_loss, .trains = {}}),
+      "model \"gan\": the loss depends on no parameter that is trained: \"g.hidden.weight\" is "
+      "frozen, or Objective::trains leaves it out; unfreeze() it, or add it there");
   EXPECT_NE(text(Errc::invalid_model, {}).find("has several independent losses"),
             std::string::npos);
 }

@@ -263,7 +263,6 @@ const Op where{.name = "where",
                .backward = backward_where,
                .cost = streaming_cost<1>,
                .samples = where_samples,
-               .step_inputs = {0},
                .broadcasts = true};
 
 const Op scale{.name = "scale",

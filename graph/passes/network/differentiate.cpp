@@ -47,18 +47,12 @@ class Differentiation {
           !variable.frozen && graph_.value(variable.value).kind == ValueKind::parameter &&
           graph_.type(variable.value).dtype == DType::f32;
     for (const Node& node : graph_.nodes) {
-      bool is_dependent = false;
-      for (std::size_t i = 0; i < node.inputs.size(); ++i)
-        is_dependent |= lets_back(node, i) && dependent_[index(node.inputs[i])];
-      if (is_dependent)
+      const bool is_dependent =
+          std::ranges::any_of(node.inputs, [&](ValueId input) { return dependent_[index(input)]; });
+      if (is_dependent && !node.op->stops_gradient)
         for (const ValueId output : node.outputs)
           dependent_[index(output)] = graph_.type(output).dtype == DType::f32;
     }
-  }
-
-  /// Returns whether gradients of the node's outputs go back to input `i`.
-  static bool lets_back(const Node& node, std::size_t i) {
-    return !node.op->stops_gradient && std::ranges::count(node.op->step_inputs, i) == 0;
   }
 
   void seed() {
@@ -79,11 +73,10 @@ class Differentiation {
                    {"loss_scaled", std::int64_t{1}}})};
   }
 
-  /// Sources are what a value that is not marked depends on.
+  /// Sources say on which parameters a value depends that is not marked.
   struct Sources {
-    NodeId stop =
-        none;  // Through this node, which lets no gradient back, it does so on a parameter.
-    ValueId frozen = none;  // On this frozen parameter, it does so through no such node.
+    NodeId stop = none;     // There is a way to a parameter through this node, a stop of gradients.
+    ValueId frozen = none;  // There is a way to this frozen parameter through no such node.
   };
 
   Sources sources_of(ValueId value) const {
@@ -94,31 +87,39 @@ class Differentiation {
     for (std::size_t id = 0; id < forward_nodes_; ++id) {
       const Node& node = graph_.nodes[id];
       Sources all;
-      for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-        const Sources& its = sources[index(node.inputs[i])];
+      for (const ValueId input : node.inputs) {
+        const Sources& its = sources[index(input)];
         const bool is_stop =
-            dependent_[index(node.inputs[i])] || (its.frozen != none && !lets_back(node, i));
+            dependent_[index(input)] || (its.frozen != none && node.op->stops_gradient);
         if (all.stop == none) all.stop = is_stop ? static_cast<NodeId>(id) : its.stop;
-        if (all.frozen == none && lets_back(node, i)) all.frozen = its.frozen;
+        if (all.frozen == none && !node.op->stops_gradient) all.frozen = its.frozen;
       }
       for (const ValueId output : node.outputs) sources[index(output)] = all;
     }
     return sources[index(value)];
   }
 
+  /// Says, of a node that stops gradients, what of it does so.
+  static std::string stop_text(const Node& node) {
+    const std::string name =
+        to_string(node) +
+        (node.attributes.has("op") ? " of the op " + quoted_text(node.attributes.text("op")) : "");
+    return node.op->stops_gradient ? name + ", which lets no gradient back"
+                                   : "integers that " + name + " computes, which have no gradient";
+  }
+
   /// Says, of `value`, which is not marked, why no gradient goes back from it, and what to do.
   std::string why_constant(ValueId value) const {
     const auto [stop, frozen] = sources_of(value);
-    if (frozen == value) return "is not trained; train it";
+    const std::string not_trained = " is frozen, or Objective::trains leaves it out",
+                      train = "; unfreeze() it, or add it there";
+    if (frozen == value) return not_trained.substr(1) + train;
     if (stop == none && frozen == none) return "does not depend on any parameter";
-    std::string text = "gives no gradient to a parameter that is trained: ";
-    if (stop != none) text += to_string(graph_.node(stop)) + " lets none back";
-    if (stop != none && frozen != none) text += ", and ";
-    if (frozen != none) text += quoted_text(graph_.value(frozen).name) + " is not trained";
-    const std::string another_way = "let it depend on a parameter in another way";
-    if (frozen == none) return text + "; " + another_way;
-    return text + "; train that parameter" +
-           (stop == none ? ", or another one" : ", or " + another_way);
+    const std::string by_way = stop == none ? "" : "by way of " + stop_text(graph_.node(stop));
+    if (frozen == none)
+      return "depends on parameters only " + by_way + "; let it depend on one in another way, too";
+    return "depends on no parameter that is trained" + (stop == none ? "" : ", except " + by_way) +
+           ": " + quoted_text(graph_.value(frozen).name) + not_trained + train;
   }
 
   GradientContext context_of(NodeId node) { return {graph_, node, {}, {}}; }
@@ -137,11 +138,8 @@ class Differentiation {
   void visit(NodeId id) {
     const Node node = graph_.node(id);
     std::vector<bool> needed;
-    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      const ValueId input = node.inputs[i];
-      needed.push_back(dependent_[index(input)] && lets_back(node, i) &&
-                       (!node.apart || is_apart(input)));
-    }
+    for (const ValueId input : node.inputs)
+      needed.push_back(dependent_[index(input)] && (!node.apart || is_apart(input)));
     std::vector<ValueId> output_gradients;
     for (const ValueId output : node.outputs)
       output_gradients.push_back(gradients_[index(output)] = gradient_of(output));

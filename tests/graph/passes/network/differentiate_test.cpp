@@ -196,11 +196,11 @@ TEST(Differentiate, SaysWhichOpGivesNoGradient) {
   EXPECT_EQ(
       refusal(Errc::invalid_argument, [&] { anchored(model, after); }),
       "options.output.anchors[0]: expected a tensor that has a gradient, got \"after\", "
-      "which gives no gradient to a parameter that is trained: floor \"step\" lets none back; "
-      "let it depend on a parameter in another way");
+      "which depends on parameters only by way of floor \"step\", which lets no gradient back; let "
+      "it depend on one in another way, too");
   EXPECT_EQ(refusal(Errc::invalid_model, [&] { differentiate(of_step.graph()); }),
-            "model \"test\": the loss gives no gradient to a parameter that is trained: floor "
-            "\"step\" lets none back; let it depend on a parameter in another way");
+            "model \"test\": the loss depends on parameters only by way of floor \"step\", which "
+            "lets no gradient back; let it depend on one in another way, too");
 }
 
 /// Returns `graph` in which the variables called `names` are frozen.
@@ -268,8 +268,8 @@ TEST(Differentiate, TakesFunctionsWithStepsForConstants) {
 TEST(Differentiate, SaysThatParametersAreFrozen) {
   const std::set<std::string> all{"fc0.weight", "fc0.bias"};
   EXPECT_EQ(refusal(Errc::invalid_model, [&] { differentiate(frozen(chain(1), all)); }),
-            "model \"test\": the loss gives no gradient to a parameter that is trained: "
-            "\"fc0.weight\" is not trained; train that parameter, or another one");
+            "model \"test\": the loss depends on no parameter that is trained: \"fc0.weight\" is "
+            "frozen, or Objective::trains leaves it out; unfreeze() it, or add it there");
   const auto of_anchor = [&](ValueId value) {
     Graph graph = frozen(chain(2), all);
     graph.gradients.push_back({.value = value, .anchor = 0});
@@ -279,11 +279,11 @@ TEST(Differentiate, SaysThatParametersAreFrozen) {
   EXPECT_EQ(
       of_anchor(graph.node(0).outputs[0]),
       "options.output.anchors[0]: expected a tensor that has a gradient, got \"fc0\", which "
-      "gives no gradient to a parameter that is trained: \"fc0.weight\" is not trained; train "
-      "that parameter, or another one");
+      "depends on no parameter that is trained: \"fc0.weight\" is frozen, or Objective::trains "
+      "leaves it out; unfreeze() it, or add it there");
   EXPECT_EQ(of_anchor(graph.variables[0].value),
             "options.output.anchors[0]: expected a tensor that has a gradient, got \"fc0.weight\", "
-            "which is not trained; train it");
+            "which is frozen, or Objective::trains leaves it out; unfreeze() it, or add it there");
 }
 
 // A discriminator's loss on what the frozen discriminator says of a generator's rounded output
@@ -299,28 +299,44 @@ TEST(Differentiate, SaysThatParametersAreFrozenBesideAnOpThatGivesNoGradient) {
     const Graph graph = frozen(model.graph(), names);
     return refusal(Errc::invalid_model, [&] { differentiate(graph); });
   };
-  EXPECT_EQ(text(true, {"judge.weight", "judge.bias"}),
-            "model \"test\": the loss gives no gradient to a parameter that is trained: floor "
-            "\"floor\" lets none back, and \"judge.weight\" is not trained; train that parameter, "
-            "or let it depend on a parameter in another way");
+  EXPECT_EQ(
+      text(true, {"judge.weight", "judge.bias"}),
+      "model \"test\": the loss depends on no parameter that is trained, except by way of floor "
+      "\"floor\", which lets no gradient back: \"judge.weight\" is frozen, or "
+      "Objective::trains leaves it out; unfreeze() it, or add it there");
   EXPECT_EQ(text(false, {"a.weight", "a.bias"}),
-            "model \"test\": the loss gives no gradient to a parameter that is trained: floor "
-            "\"floor\" lets none back; let it depend on a parameter in another way");
+            "model \"test\": the loss depends on parameters only by way of floor \"floor\", which "
+            "lets no gradient back; let it depend on one in another way, too");
 }
 
-TEST(Differentiate, TakesTheConditionOfAChoiceForAConstant) {
+TEST(Differentiate, SaysThatIntegersHaveNoGradient) {
   ModelBuilder model;
   const auto h = model.linear("h", model.input("x", {3}), 3);
-  const auto chosen = model.apply("where", {h, h, model.apply("floor", {h})}, {}, "chosen");
-  ModelBuilder of_condition = model;
-  model.loss(model.apply("identity_loss", {chosen}));
-  EXPECT_EQ(differentiate(model.graph()).parameter_gradients.size(), 2U);
-  const auto zero = of_condition.apply("floor", {h}), one = of_condition.apply("ceil", {h});
-  of_condition.loss(of_condition.apply(
-      "identity_loss", {of_condition.apply("where", {h, zero, one}, {}, "choice")}));
-  EXPECT_NE(refusal(Errc::invalid_model, [&] { differentiate(of_condition.graph()); })
-                .find("lets none back"),
-            std::string::npos);
+  const auto place = model.apply("argmax", {h}, {{"axis", std::int64_t{1}}}, "place");
+  model.loss(model.apply("identity_loss", {model.apply("to_float", {place})}));
+  EXPECT_EQ(refusal(Errc::invalid_model, [&] { differentiate(model.graph()); }),
+            "model \"test\": the loss depends on parameters only by way of integers that argmax "
+            "\"place\" computes, which have no gradient; let it depend on one in another way, too");
+}
+
+TEST(Differentiate, RefusesAConditionThatDependsOnWhatIsTrained) {
+  const auto build = [](const std::string& kind) {
+    ModelBuilder model;
+    const auto x = model.input("x", {3});
+    const auto h = model.linear("h", x, 3);
+    const auto condition = kind == "trained"   ? model.apply("sigmoid", {h}, {}, "gate")
+                           : kind == "stopped" ? model.apply("stop_gradient", {h})
+                                               : model.apply("less", {x, h});
+    model.loss(model.apply(
+        "identity_loss",
+        {model.apply("where", {condition, h, model.apply("floor", {h})}, {}, "chosen")}));
+    return model.graph();
+  };
+  EXPECT_EQ(refusal(Errc::invalid_model, [&] { differentiate(build("trained")); }),
+            "where \"chosen\": gives no gradient to its input \"gate\", which depends on a "
+            "parameter that is trained; stop_gradient() makes a constant of it");
+  EXPECT_EQ(differentiate(build("stopped")).parameter_gradients.size(), 2U);
+  EXPECT_EQ(differentiate(build("compared")).parameter_gradients.size(), 2U);
 }
 
 TEST(Differentiate, RefusesAnInputThatAnOpGivesNoGradient) {
