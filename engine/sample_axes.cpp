@@ -61,6 +61,18 @@ bool others_count(const SampleAxes& axes, const graph::Node& node, graph::ValueI
   return false;
 }
 
+/// Returns what to do about `input`, whose axis 0 counts samples and would lie behind other axes of
+/// the node's output.
+std::string advice(const SampleAxes& axes, const graph::Node& node, graph::ValueId input) {
+  for (const graph::ValueId other : node.inputs)
+    if (axes.shape(other).rank() > axes.shape(input).rank() && !axes.counts(other, 0))
+      return axes.text(other) + " has no axis of samples, and may have at most " +
+             std::to_string(axes.shape(input).rank()) + " axes here";
+  return "unsqueeze(v, 1) of the value v of that shape pairs each sample with itself, and "
+         "transpose(unsqueeze(v, 1), {1, 0}) with all samples, where {1, 0} goes on with the "
+         "other axes of v";
+}
+
 /// Checks that the node, which broadcasts its inputs, puts the axis of the samples of none of them
 /// behind others, unless it meets an axis that counts samples there.
 void check_broadcast(const SampleAxes& axes, const graph::Node& node) {
@@ -78,8 +90,8 @@ void check_broadcast(const SampleAxes& axes, const graph::Node& node) {
                 "model " + quoted_text(axes.graph().name) + ": " + to_string(node) +
                     ": expected operands of as many axes as the result, for axis 0 counts samples, "
                     "got " +
-                    shapes + ": axis 0 of " + axes.text(input) +
-                    " would lie behind other axes; unsqueeze() adds an axis of 1");
+                    shapes + ": axis 0 of " + axes.text(input) + " would lie behind other axes; " +
+                    advice(axes, node, input));
   }
 }
 

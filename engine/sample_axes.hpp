@@ -7,7 +7,8 @@
 namespace penstock {
 
 /// Checks that the layers of `graph` take micro-batches of any number of samples, and that no layer
-/// broadcasts the axis of the samples to a place behind it.
+/// broadcasts the axis of the samples to a place behind it. The rows and columns of matrices may
+/// count samples: x [N,D] times w [H,D,E] is [H,N,E].
 ///
 /// A layer that adds a parameter of shape [2,3] to x [N,3], for example, takes one sample, and two
 /// of them, but would mistake the parameter's axis 0 for the samples. One that subtracts y [N] from
