@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
+#include <iterator>
 #include <numbers>
 #include <numeric>
 #include <span>
@@ -165,6 +167,13 @@ void make_orthogonal(std::span<float> elements, std::size_t rows, double gain) {
       element(k, i) = static_cast<float>(gain * vectors[k][i]);
 }
 
+/// Returns `number`, rounded to f32, in as few digits as tell it from other numbers of f32.
+std::string f32_text(double number) {
+  char text[32];
+  const auto end = std::to_chars(text, std::end(text), static_cast<float>(number)).ptr;
+  return {text, end};
+}
+
 }  // namespace
 
 void check_initializer(const Initializer& initializer, const Shape& shape, std::string_view name) {
@@ -176,9 +185,8 @@ void check_initializer(const Initializer& initializer, const Shape& shape, std::
   check_f32(subject, initializer.center, any_number);
   if (initializer.kind == Kind::uniform && initializer.spread < 0)
     refuse("expected low not to be above high, got low " +
-           number_text(double{static_cast<float>(initializer.center - initializer.spread)}) +
-           " and high " +
-           number_text(double{static_cast<float>(initializer.center + initializer.spread)}));
+           f32_text(initializer.center - initializer.spread) + " and high " +
+           f32_text(initializer.center + initializer.spread));
   check_f32(subject, initializer.spread, {});
   if (uses_matrix(initializer.kind) && shape.rank() < 2)
     refuse("expected a parameter of rank 2 or more, got " + to_string(shape));

@@ -17,7 +17,7 @@ enum class Nonlinearity : std::uint8_t { tanh, relu };
 /// RecurrentOptions are the options of Model::lstm(), gru() and rnn(). H is `hidden_size`, and S is
 /// the number of states: `layers`, times 2 if `bidirectional` is true.
 struct RecurrentOptions {
-  std::int64_t hidden_size = 0;  ///< The hidden state of a layer has this size, 1 or more.
+  std::int64_t hidden_size = 0;  ///< The hidden state of a layer has this size, from 1 to 2^28.
   int layers = 1;                ///< Each layer reads the output of the layer before it.
   /// If this is true, each layer also goes through the steps backwards, with other parameters, and
   /// the outputs of both directions stand side by side.

@@ -74,15 +74,17 @@ class SpatialLayers : public Activations {
   Value max_pool3d(Value x, const MaxPool3dOptions& options = {});
   /// Returns the mean of each window: x [N,C,D,H,W] -> [N,C,D',H',W'].
   Value avg_pool3d(Value x, const AvgPool3dOptions& options = {});
-  /// Returns the p-th root of the sum of x^p over each window, where p is `norm`, which is above 0:
-  /// x [N,C,H,W] -> [N,C,H',W']. A sum that is below 0 gives 0; if p is 1, it stays as it is.
+  /// Returns the p-th root of the sum of x^p over each window, where p is `norm`, from 1.18e-38 to
+  /// 8.5e37: x [N,C,H,W] -> [N,C,H',W']. A sum that is below 0 gives 0; if p is 1, it stays as it
+  /// is.
   Value lp_pool2d(Value x, double norm, const LpPool2dOptions& options = {});
   /// Does to sequences what lp_pool2d() does to images: x [N,C,L] -> [N,C,L'].
   Value lp_pool1d(Value x, double norm, const LpPool1dOptions& options = {});
   /// Does to volumes what lp_pool2d() does to images: x [N,C,D,H,W] -> [N,C,D',H',W'].
   Value lp_pool3d(Value x, double norm, const LpPool3dOptions& options = {});
   /// Divides an image into `size` windows of about the same size, which may overlap by a pixel, and
-  /// returns the mean of each: x [N,C,H,W] -> [N,C,size.rows,size.columns].
+  /// returns the mean of each: x [N,C,H,W] -> [N,C,size.rows,size.columns]. Along an axis that they
+  /// do not divide evenly, there may be 4,096 windows.
   Value adaptive_avg_pool2d(Value x, Size2d size);
   /// Returns the largest element of each window of adaptive_avg_pool2d().
   Value adaptive_max_pool2d(Value x, Size2d size);

@@ -20,7 +20,8 @@ struct AdaptivePooling {
   const graph::Op &pool, &reduce;
 };
 
-/// Windows that are pooled one by one may be as many as this along an axis.
+/// Windows that are not all of one size are pooled one by one. They may be as many as this along an
+/// axis.
 constexpr std::int64_t most_windows = 4096;
 
 const AdaptivePooling averages{graph::avg_pool2d, graph::mean};
@@ -44,7 +45,8 @@ Value adapted(const Composition& layer, const graph::Op& reduce, const Value& x,
   // Each window takes two nodes.
   layer.expect(windows <= most_windows, "expected at most " + std::to_string(most_windows) +
                                             " windows along an axis of " + std::to_string(size) +
-                                            " elements, got " + std::to_string(windows));
+                                            " elements, which they do not divide evenly, got " +
+                                            std::to_string(windows));
   std::vector<Value> parts;
   for (std::int64_t window = 0; window < windows; ++window) {
     const std::int64_t begin = window * size / windows;
@@ -57,14 +59,20 @@ Value adapted(const Composition& layer, const graph::Op& reduce, const Value& x,
   return layer.apply(graph::concat, parts, {{"axis", axis}});
 }
 
-/// Pools x [N,C,H,W] to `size`: at once where all windows are of one size, and else along one axis
-/// after the other.
+/// Pools x [N,C,H,W] to `size`: at once along the axes where all windows are of one size, and then
+/// along one axis after the other.
 Value adapted(const Composition& layer, const AdaptivePooling& by, const Value& x, Size2d size) {
   const Shape shape = layer.shape(x);
-  if (shape[2] % size.rows == 0 && shape[3] % size.columns == 0 && shape.elements() > 0)
-    return layer.fixed(layer.apply(
-        by.pool, {x}, {{"kernel", pair({shape[2] / size.rows, shape[3] / size.columns})}}));
-  return adapted(layer, by.reduce, adapted(layer, by.reduce, x, 2, size.rows), 3, size.columns);
+  const bool divides_rows = shape[2] % size.rows == 0,
+             divides_columns = shape[3] % size.columns == 0;
+  const Size2d kernel{divides_rows ? shape[2] / size.rows : 1,
+                      divides_columns ? shape[3] / size.columns : 1};
+  const bool pools = (divides_rows && divides_columns) || kernel.rows > 1 || kernel.columns > 1;
+  Value pooled = x;
+  if (pools && shape.elements() > 0)
+    pooled = layer.fixed(layer.apply(by.pool, {x}, {{"kernel", pair(kernel)}}));
+  return adapted(layer, by.reduce, adapted(layer, by.reduce, pooled, 2, size.rows), 3,
+                 size.columns);
 }
 
 Value adapted_row(ModelState& model, std::string_view call, const AdaptivePooling& by,

@@ -26,6 +26,8 @@ void add_affine(Layer& layer, const Dims& dims, bool affine, bool bias = true) {
 /// Returns the last `axes` axes of the layer's x. @throws Error as Layer::expect().
 Dims last_axes(const Layer& layer, int axes) {
   const auto dims = layer.shape().dims();
+  layer.expect(dims.size() > 1,
+               "expected x with an axis behind axis 0, got " + to_string(layer.shape()));
   layer.expect(axes >= 1 && static_cast<std::size_t>(axes) < dims.size(),
                "expected a number of axes from 1 to " + std::to_string(dims.size() - 1) +
                    ", the last ones of " + to_string(layer.shape()) + ", got " +

@@ -98,13 +98,12 @@ Value averaged_volume(const Composition& layer, const Value& x, const AvgPool3dO
 /// windows of the size `kernel`.
 Value lp_pooled(const Composition& layer, const Value& x, double norm, Size3d kernel,
                 const auto& average) {
-  // Exponents are f32.
-  using Limits = std::numeric_limits<float>;
-  if (!(norm >= Limits::min() && norm <= Limits::max()))
+  // The norm and 1/norm are exponents in f32, where numbers closer to 0 than this count as 0.
+  constexpr double least = double{std::numeric_limits<float>::min()}, most = 1 / least;
+  if (!(norm >= least && norm <= most))
     throw Error(Errc::invalid_argument, std::string(layer.subject()) + ": expected a norm from " +
-                                            number_text(double{Limits::min()}) + " to " +
-                                            number_text(double{Limits::max()}) + ", got " +
-                                            number_text(norm));
+                                            number_text(least) + " to " + number_text(most) +
+                                            ", got " + number_text(norm));
   const double cells = static_cast<double>(kernel.depth) * static_cast<double>(kernel.rows) *
                        static_cast<double>(kernel.columns);
   const auto sums_of = [&](const Value& means) {

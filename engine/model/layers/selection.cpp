@@ -77,7 +77,7 @@ Value TensorShapes::repeat(Value x, const std::vector<std::int64_t>& times) {
     const Shape dims = layer.shape(x);
     layer.expect(times.size() + 1 == dims.rank(),
                  "expected a number for each axis behind axis 0 of x " + to_string(dims) +
-                     ", got " + std::to_string(times.size()));
+                     ", got " + std::to_string(times.size()) + " in all");
     Value result = x;
     for (std::size_t i = 0; i < times.size(); ++i) {
       layer.expect(times[i] >= 1,
@@ -100,7 +100,7 @@ Value TensorShapes::pad(Value x, const std::vector<std::int64_t>& widths,
     layer.expect(
         widths.size() % 2 == 0 && widths.size() / 2 < std::max<std::size_t>(dims.rank(), 1),
         "expected two widths for each of the last axes behind axis 0 of x " + to_string(dims) +
-            ", got " + std::to_string(widths.size()));
+            ", got " + std::to_string(widths.size()) + " in all");
     for (const std::int64_t width : widths)
       layer.expect(width >= 0, "expected widths of 0 or more, got " + std::to_string(width));
     Value result = x;

@@ -141,6 +141,33 @@ TEST(ComposedValues, OfPoolingsByANormOfOne) {
                    {-3, 2, -1, -0.5, -3.5, -0.25});
 }
 
+TEST(ComposedValues, OfPoolingsByTheLargestNorm) {
+  // Powers of numbers below 1 are 0 as f32, and roots of such a degree are 1 of all other sums.
+  const TwoRows rows{.x = Tensor({2, 4}, {1, 0.5f, 0.25f, 0, 1, 1, 0, 0.75f})};
+  expect_numbers(outcome(rows,
+                         [](Model& m, Value x, Value) {
+                           return m.flatten(m.lp_pool1d(m.unsqueeze(x, 1), std::pow(2.0, 126),
+                                                        {.kernel = 2, .stride = 1}));
+                         }),
+                 {1, 0, 0, 1, 1, 0});
+}
+
+TEST(ComposedValues, OfAdaptivePoolingsThatDivideOneAxisEvenly) {
+  // Two rows become one, and two columns become the first, both, and the second.
+  const TwoRows rows{.x = Tensor({2, 4}, {1, 2, 3, 5, -4, 0, 2, 6})};
+  const auto image = [](Model& m, Value x) { return m.reshape(x, {1, 2, 2}); };
+  expect_numbers(outcome(rows,
+                         [&](Model& m, Value x, Value) {
+                           return m.flatten(m.adaptive_avg_pool2d(image(m, x), {1, 3}));
+                         }),
+                 {2, 2.75, 3.5, -1, 1, 3});
+  expect_numbers(outcome(rows,
+                         [&](Model& m, Value x, Value) {
+                           return m.flatten(m.adaptive_max_pool2d(image(m, x), {1, 3}));
+                         }),
+                 {3, 5, 5, 2, 6, 6});
+}
+
 TEST(ComposedValues, OfAFocalLoss) {
   const TwoRows rows;
   // The label of a row is the place of its largest target.

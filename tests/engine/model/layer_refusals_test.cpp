@@ -205,7 +205,12 @@ TEST(LayerRefusals, OfSamplesBehindOtherAxesComeWhenAModelIsMade) {
     std::function<Value(Model&, Value x, Value y)> layer;  // x is [N,1], and y is [N].
     std::string text;
   };
-  const std::string of_pairs = "[N,1] and [N]: axis 0 of [N]";
+  const std::string pairs =
+      " would lie behind other axes; unsqueeze(v, 1) of the value v of that shape pairs each "
+      "sample "
+      "with itself, and transpose(unsqueeze(v, 1), {1, 0}) with all samples, where {1, 0} goes on "
+      "with the other axes of v";
+  const std::string of_pairs = "[N,1] and [N]: axis 0 of [N]" + pairs;
   const Row table[] = {
       {[](Model& m, Value x, Value y) { return m.maximum(x, y); },
        "maximum \"maximum_1\" " + of_pairs},
@@ -218,17 +223,18 @@ TEST(LayerRefusals, OfSamplesBehindOtherAxesComeWhenAModelIsMade) {
       {[](Model& m, Value x, Value y) { return m.minimum(x, y); },
        "minimum \"minimum_1\" " + of_pairs},
       {[](Model& m, Value x, Value y) { return m.less(y, x); },
-       "less \"less_1\" [N] and [N,1]: axis 0 of [N]"},
+       "less \"less_1\" [N] and [N,1]: axis 0 of [N]" + pairs},
       {[](Model& m, Value x, Value y) { return m.where(m.less(x, x), x, y); },
-       "where \"where_1\" [N,1] and [N,1] and [N]: axis 0 of [N]"},
+       "where \"where_1\" [N,1] and [N,1] and [N]: axis 0 of [N]" + pairs},
       {[](Model& m, Value x, Value) {
          return x + m.parameter("p", {2, 1, 1});
        },
-       "add \"add_1\" [N,1] and [2,1,1]: axis 0 of [N,1]"},
+       "add \"add_1\" [N,1] and [2,1,1]: axis 0 of [N,1] would lie behind other axes; [2,1,1] has "
+       "no axis of samples, and may have at most 2 axes here"},
       {[](Model& m, Value x, Value y) {
          return m.binary_cross_entropy_with_logits(x, x, LossReduction::mean, y);
        },
-       "mul \"mul_1\" [N,1] and [N]: axis 0 of [N]"},
+       "mul \"mul_1\" " + of_pairs},
   };
   for (const Row& row : table) {
     Model model("m");
@@ -239,8 +245,7 @@ TEST(LayerRefusals, OfSamplesBehindOtherAxesComeWhenAModelIsMade) {
               "model \"m\": " + row.text.substr(0, name_end) +
                   ": expected operands of as many axes as the result, for axis 0 counts samples, "
                   "got" +
-                  row.text.substr(name_end) +
-                  " would lie behind other axes; unsqueeze() adds an axis of 1");
+                  row.text.substr(name_end));
   }
 }
 
@@ -250,6 +255,12 @@ TEST(LayerRefusals, LeaveOperandsAloneWhoseSamplesMeetSamples) {
   model.output("rows", model.transpose(x, {1, 0}) * y);
   model.output("parameters", x + model.parameter("p", {3}) + 1.0);
   model.output("labels", y - y);
+  model.output("pairs", model.sum(model.equal(model.unsqueeze(y, 1),
+                                              model.transpose(model.unsqueeze(y, 1), {1, 0})),
+                                  {1}));
+  // Each sample meets each of four experts; the axes of matrices may count samples.
+  model.output("experts",
+               model.transpose(model.matmul(x, model.parameter("e", {4, 3, 5})), {1, 0, 2}));
   model.output("steps", model.transpose(z, {1, 0, 2}) * x);
   model.output("matrices", model.matmul(z, model.parameter("w", {3, 4})));
   InferenceModel(model, {.batch_size = 1});
@@ -263,7 +274,9 @@ TEST(LayerRefusals, OfMatricesOfSamplesBehindOtherAxesComeWhenAModelIsMade) {
       refusal(Errc::shape_mismatch, [&] { InferenceModel(model, {.batch_size = 1}); }),
       "model \"m\": matmul \"matmul_1\": expected operands of as many axes as the result, for "
       "axis 0 counts samples, got [N,1,2,3] and [N,3,4]: axis 0 of [N,3,4] would lie behind "
-      "other axes; unsqueeze() adds an axis of 1");
+      "other axes; unsqueeze(v, 1) of the value v of that shape pairs each sample with itself, and "
+      "transpose(unsqueeze(v, 1), {1, 0}) with all samples, where {1, 0} goes on with the other "
+      "axes of v");
 }
 
 TEST(LayerRefusals, OfSizesBehindALimitNameTheLimit) {
@@ -277,18 +290,32 @@ TEST(LayerRefusals, OfSizesBehindALimitNameTheLimit) {
        [](Model& m, Value x) {
          m.adaptive_avg_pool2d(x, {4099, 3});
        },
-       "adaptive_avg_pool2d: expected at most 4096 windows along an axis of 4100 elements, got "
-       "4099"},
+       "adaptive_avg_pool2d: expected at most 4096 windows along an axis of 4100 elements, which "
+       "they do not divide evenly, got 4099"},
+      {Errc::shape_mismatch,
+       [](Model& m, Value x) {
+         m.gru("r", m.reshape(x, {4100, 3}), {.hidden_size = (std::int64_t{1} << 28) + 1});
+       },
+       "gru \"r\": expected hidden_size of at most 268435456, got 268435457"},
+      {Errc::shape_mismatch,
+       [](Model& m, Value x) {
+         const std::int64_t many = std::int64_t{1} << 32;
+         const Value none = m.slice(x, 1, 0, 0);
+         m.flatten(m.expand(m.unsqueeze(m.unsqueeze(none, 2), 2), {0, many, many, 4100, 3}), 2, 3);
+       },
+       "flatten \"flatten_1\": expected axes whose sizes have a product below 2^63, got axes 2 to "
+       "3 of x "
+       "[1,0,4294967296,4294967296,4100,3]"},
       {Errc::invalid_argument, [](Model& m, Value x) { m.lp_pool2d(x, 1e-46); },
-       "lp_pool2d: expected a norm from 1.1754943508222875e-38 to 3.4028234663852886e+38, got "
+       "lp_pool2d: expected a norm from 1.1754943508222875e-38 to 8.507059173023462e+37, got "
        "1e-46"},
       {Errc::invalid_argument, [](Model& m, Value x) { m.lp_pool2d(x, 1e300); },
-       "lp_pool2d: expected a norm from 1.1754943508222875e-38 to 3.4028234663852886e+38, got "
+       "lp_pool2d: expected a norm from 1.1754943508222875e-38 to 8.507059173023462e+37, got "
        "1e+300"},
       {Errc::invalid_argument,
        [](Model& m, Value) { m.parameter("p", {3}, Initializer::uniform(1, 0.1)); },
        "parameter \"p\": uniform: expected low not to be above high, got low 1 and high "
-       "0.10000000149011612"},
+       "0.1"},
       {Errc::shape_mismatch, [](Model& m, Value x) { m.flatten(x, 1, 0); },
        "flatten: expected an axis behind axis 0, which counts samples, got axis 0"},
   };
@@ -300,6 +327,7 @@ TEST(LayerRefusals, OfSizesBehindALimitNameTheLimit) {
   Model model("m");
   const Value x = model.input("x", {1, 10000, 7});
   EXPECT_EQ(model.shape(model.adaptive_avg_pool2d(x, {5000, 7})), (Shape{1, 1, 5000, 7}));
+  EXPECT_EQ(model.shape(model.adaptive_max_pool2d(x, {5000, 3})), (Shape{1, 1, 5000, 3}));
   EXPECT_EQ(model.shape(model.flatten(x, -2, -1)), (Shape{1, 1, 70000}));
 }
 

@@ -259,7 +259,7 @@ TEST(ModelTensorShapes, SayWhatTheyExpected) {
        [](Model& m, const Inputs& in) { m.slice(in.matrix, 1, 0, 1, 0); }},
       {"slice: expected 0 <= begin <= end <= 3, got begin 2 and end 4",
        [](Model& m, const Inputs& in) { m.slice(in.matrix, 1, 2, 4, 2); }},
-      {"repeat: expected a number for each axis behind axis 0 of x [1,3,6], got 3",
+      {"repeat: expected a number for each axis behind axis 0 of x [1,3,6], got 3 in all",
        [](Model& m, const Inputs& in) {
          m.repeat(in.matrix, {1, 1, 2});
        }},
@@ -267,7 +267,8 @@ TEST(ModelTensorShapes, SayWhatTheyExpected) {
        [](Model& m, const Inputs& in) {
          m.repeat(in.matrix, {2, 0});
        }},
-      {"pad: expected two widths for each of the last axes behind axis 0 of x [1,3,6], got 6",
+      {"pad: expected two widths for each of the last axes behind axis 0 of x [1,3,6], got 6 in "
+       "all",
        [](Model& m, const Inputs& in) {
          m.pad(in.matrix, {0, 0, 0, 0, 1, 1});
        }},
