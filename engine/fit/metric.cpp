@@ -36,7 +36,8 @@ Metric mean_metric(std::string_view name, const auto& score, const auto& check) 
           .check = check_on_hosts_thread(check)};
 }
 
-/// A PerplexityCounter counts the mean of an output that is a loss; its value is e to that power.
+/// A PerplexityCounter counts the mean of an output that is a loss; its value is e to the power of
+/// that mean.
 struct PerplexityCounter {
   std::string output;
   Score loss = {};

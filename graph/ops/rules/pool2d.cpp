@@ -55,8 +55,8 @@ Shape pooled_shape(const Attributes& attributes, const TensorType& x) {
   for (std::size_t axis = 0; axis < 2; ++axis)
     expect(2 * window.padding[axis] <= window.kernel[axis],
            "expected padding of at most " + std::to_string(window.kernel[axis] / 2) +
-               ", half of the kernel's " + std::to_string(window.kernel[axis]) + ", got " +
-               std::to_string(window.padding[axis]));
+               ", half of the kernel of " + std::to_string(window.kernel[axis]) +
+               " rounded down, got " + std::to_string(window.padding[axis]));
   for (std::size_t axis = 0; axis < 2; ++axis)
     if (window.dilation[axis] > 1)
       expect_pixels(window, axis, x.shape[static_cast<std::ptrdiff_t>(axis) + 2], counts[axis]);

@@ -53,7 +53,8 @@ void expect_heads(std::int64_t heads, std::int64_t kv_heads);
 
 /// Returns the attributes that the op attention declares.
 std::vector<DeclaredAttribute> attention_attributes();
-/// Returns the attributes that the ops attention_dropout and the gradients of both declare.
+/// Returns the attributes that the op attention_dropout declares, and the gradients of attention
+/// and attention_dropout.
 std::vector<DeclaredAttribute> attention_dropout_attributes();
 
 /// Serves as Op::infer of attention and attention_dropout.

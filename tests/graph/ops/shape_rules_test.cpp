@@ -119,7 +119,7 @@ std::vector<Refused> refused_by_pooling(std::string_view op) {
       {op,
        {image},
        {{"kernel", List{4, 2}}, {"padding", 2}},
-       "expected padding of at most 1, half of the kernel's 2, got 2"},
+       "expected padding of at most 1, half of the kernel of 2 rounded down, got 2"},
   };
 }
 
