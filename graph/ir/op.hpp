@@ -90,7 +90,7 @@ struct OpSample {
   double low = -1;  ///< Elements of f32 inputs are drawn from [low, high).
   double high = 1;
   std::int64_t labels = 0;  ///< Elements of inputs of other types are drawn from [0, labels).
-  /// `constants` are the positions of the f32 inputs that get no gradient by definition.
+  /// `constants` are the positions of f32 inputs that get no gradient, beside Op::constant_inputs.
   std::vector<std::size_t> constants = {};
 };
 
@@ -174,6 +174,9 @@ struct Op {
   /// `index_inputs` are the positions where the op has, or may have, an input of indices, labels or
   /// lengths, which is i64. A layer may be given u8 or i32 there: a node of to_i64 then widens it.
   std::vector<std::size_t> index_inputs = {};
+  /// `constant_inputs` are the positions of f32 inputs that get no gradient, such as the weights of
+  /// classes. A training is refused if such an input depends on a parameter that is trained.
+  std::vector<std::size_t> constant_inputs = {};
   /// `broadcasts` says whether the inputs are repeated to one shape, as NumPy does. An op that
   /// multiplies matrices repeats the axes before the last two.
   bool broadcasts = false;

@@ -39,7 +39,8 @@ struct AttentionOptions {
   int kv_heads = 0;
   /// If `key_padding_mask`, f32 or i64 [N,S], is set, sample i does not see the keys at which its
   /// row is 1; elsewhere the row is 0. A query that sees no key at all gets zeros. The mask has no
-  /// gradient: a training is refused if it depends on a parameter that is trained.
+  /// gradient: a training is refused if the mask depends on a parameter that is trained, unless by
+  /// way of a comparison or another function that lets no gradient back.
   Value key_padding_mask = {};
   /// If `attn_mask`, f32 [T,S] with a row for each query, is set, it is added to the scores of
   /// every sample and head: -infinity hides a key from a query. A parameter of the model is trained

@@ -58,7 +58,8 @@ class LossFunctions : public TransformerLayers {
   Value poisson_nll_loss(Value x, Value target, const PoissonNllOptions& options = {});
   /// Returns x where the target is 1, max(0, margin - x) where the target is -1, and, as in
   /// PyTorch, the sum of both elsewhere. The target has no gradient: a training is refused if it
-  /// depends on a parameter that is trained, unless it comes from stop_gradient().
+  /// depends on a parameter that is trained, unless by way of sign() or another function that lets
+  /// no gradient back.
   Value hinge_embedding_loss(Value x, Value target, const HingeOptions& options = {});
   /// Returns log(1 + exp(-t·x)) for targets t of 1 and -1. The target has a gradient.
   Value soft_margin_loss(Value x, Value target, LossReduction reduction = LossReduction::mean);

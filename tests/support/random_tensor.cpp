@@ -57,15 +57,18 @@ Tensor signs_of(const Tensor& tensor) {
   return {tensor.shape(), std::span<const float>(values)};
 }
 
-std::vector<Tensor> draw_inputs(const graph::OpSample& sample, std::uint64_t seed) {
+std::vector<Tensor> draw_inputs(const graph::Op& op, const graph::OpSample& sample,
+                                std::uint64_t seed) {
   std::vector<Tensor> inputs;
   for (const graph::TensorType& type : sample.inputs)
     inputs.push_back(type.dtype == DType::f32
                          ? spread(type.shape, ++seed, sample.low, sample.high)
                          : labels(type.shape, ++seed, sample.labels, type.dtype));
   if (sample.low < 0)
-    for (const std::size_t constant : sample.constants)
-      inputs[constant] = signs_of(inputs[constant]);
+    for (const auto& constants : {sample.constants, op.constant_inputs})
+      for (const std::size_t constant : constants)
+        if (constant < inputs.size() && sample.inputs[constant].dtype == DType::f32)
+          inputs[constant] = signs_of(inputs[constant]);
   return inputs;
 }
 

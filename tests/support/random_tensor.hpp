@@ -22,9 +22,10 @@ Tensor labels(const Shape& shape, std::uint64_t seed, std::int64_t limit, DType 
 /// Returns -1 for each element of `tensor` below 0, and 1 for every other element.
 Tensor signs_of(const Tensor& tensor);
 
-/// Draws the inputs of `sample`: f32 inputs by spread(), and the others by labels(). If
+/// Draws the inputs of `op` for `sample`: f32 inputs by spread(), and the others by labels(). If
 /// `sample.low` is negative, each element of a constant is replaced by its sign, -1 or 1, because
 /// the targets of losses with a margin are such signs.
-std::vector<Tensor> draw_inputs(const graph::OpSample& sample, std::uint64_t seed);
+std::vector<Tensor> draw_inputs(const graph::Op& op, const graph::OpSample& sample,
+                                std::uint64_t seed);
 
 }  // namespace penstock::testing

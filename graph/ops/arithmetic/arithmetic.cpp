@@ -132,9 +132,9 @@ void backward_where(GradientContext& context) {
 
 std::vector<OpSample> where_samples() {
   const auto f32 = [](const Shape& shape) { return TensorType{DType::f32, shape}; };
-  return {{.inputs = {f32({4, 5}), f32({4, 5}), f32({4, 5})}, .constants = {0}},
-          {.inputs = {f32({4, 1}), f32({5}), f32({2, 4, 5})}, .constants = {0}},
-          {.inputs = {f32({3, 4}), f32({}), f32({4})}, .constants = {0}}};
+  return {{.inputs = {f32({4, 5}), f32({4, 5}), f32({4, 5})}},
+          {.inputs = {f32({4, 1}), f32({5}), f32({2, 4, 5})}},
+          {.inputs = {f32({3, 4}), f32({}), f32({4})}}};
 }
 
 std::vector<TensorType> infer_scale(const Attributes& attributes, Types in) {
@@ -263,6 +263,7 @@ const Op where{.name = "where",
                .backward = backward_where,
                .cost = streaming_cost<1>,
                .samples = where_samples,
+               .constant_inputs = {0},
                .broadcasts = true};
 
 const Op scale{.name = "scale",

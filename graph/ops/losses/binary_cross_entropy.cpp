@@ -88,7 +88,7 @@ std::vector<OpSample> multilabel_samples() {
   const TensorType x{DType::f32, {4, 7}};
   std::vector<OpSample> all;
   for (const char* reduction : {"mean", "sum", "none"})
-    all.push_back({.inputs = {x, x}, .attributes = {{"reduction", reduction}}, .constants = {1}});
+    all.push_back({.inputs = {x, x}, .attributes = {{"reduction", reduction}}});
   return all;
 }
 
@@ -173,6 +173,7 @@ const Op multilabel_soft_margin_loss{.name = "multilabel_soft_margin_loss",
                                      .cost = streaming_cost<50>,
                                      .workspace = terms_workspace,
                                      .samples = multilabel_samples,
+                                     .constant_inputs = {1},
                                      .is_loss = true};
 
 const Op multilabel_soft_margin_loss_gradient{.name = "multilabel_soft_margin_loss_gradient",

@@ -51,11 +51,7 @@ std::vector<OpSample> nll_samples() {
       {.inputs = {maps, last_labels},
        .attributes = {{"class_axis", std::int64_t{-1}}},
        .labels = 3},
-      {.inputs = {scores, labels, {DType::f32, {5}}},
-       .low = 0.5,
-       .high = 2,
-       .labels = 5,
-       .constants = {2}}};
+      {.inputs = {scores, labels, {DType::f32, {5}}}, .low = 0.5, .high = 2, .labels = 5}};
 }
 
 std::vector<TensorType> infer_nll_gradient(const Attributes& attributes, Types in) {
@@ -152,14 +148,12 @@ std::vector<OpSample> cross_entropy_samples() {
            .attributes = {{"ignore_index", std::int64_t{1}}},
            .low = 0.5,
            .high = 2,
-           .labels = 5,
-           .constants = {2}},
+           .labels = 5},
           {.inputs = {maps, map_labels, {DType::f32, {4}}},
            .attributes = {{"reduction", "none"}, {"label_smoothing", 0.2}},
            .low = 0.5,
            .high = 2,
-           .labels = 4,
-           .constants = {2}}};
+           .labels = 4}};
 }
 
 std::vector<TensorType> infer_cross_entropy_gradient(const Attributes& attributes, Types in) {
@@ -245,6 +239,7 @@ const Op nll_loss{
     .make_valid = fill_labels_of_scores,
     .index_ranges = ranges_of_labels,
     .index_inputs = {1},
+    .constant_inputs = {2},
     .is_loss = true};
 
 const Op nll_loss_gradient{.name = "nll_loss_gradient",
@@ -268,6 +263,7 @@ const Op cross_entropy{.name = "cross_entropy",
                        .make_valid = fill_labels_of_scores,
                        .index_ranges = ranges_of_labels,
                        .index_inputs = {1},
+                       .constant_inputs = {2},
                        .is_loss = true};
 
 const Op cross_entropy_gradient{.name = "cross_entropy_gradient",

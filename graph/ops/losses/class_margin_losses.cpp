@@ -116,8 +116,7 @@ std::vector<OpSample> multi_samples() {
            .attributes = {{"reduction", "sum"}, {"margin", 0.325}},
            .low = 0.5,
            .high = 2,
-           .labels = 5,
-           .constants = {2}}};
+           .labels = 5}};
 }
 
 void fill_labels_of_rows(const Attributes&, std::span<const Operand> inputs) {
@@ -273,6 +272,7 @@ const Op multi_margin_loss{
     .make_valid = fill_labels_of_rows,
     .index_ranges = ranges_of_multi,
     .index_inputs = {1},
+    .constant_inputs = {2},
     .is_loss = true};
 
 const Op multi_margin_loss_gradient{

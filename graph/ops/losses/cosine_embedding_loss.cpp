@@ -54,13 +54,9 @@ void backward_cosine(GradientContext& context) {
 
 std::vector<OpSample> cosine_samples() {
   const TensorType x{DType::f32, {6, 5}}, target{DType::f32, {6}};
-  return {{.inputs = {x, x, target}, .constants = {2}},
-          {.inputs = {x, x, target},
-           .attributes = {{"reduction", "sum"}, {"margin", 0.1}},
-           .constants = {2}},
-          {.inputs = {x, x, target},
-           .attributes = {{"reduction", "none"}, {"margin", -0.4}},
-           .constants = {2}}};
+  return {{.inputs = {x, x, target}},
+          {.inputs = {x, x, target}, .attributes = {{"reduction", "sum"}, {"margin", 0.1}}},
+          {.inputs = {x, x, target}, .attributes = {{"reduction", "none"}, {"margin", -0.4}}}};
 }
 
 std::vector<TensorType> infer_cosine_gradient(const Attributes& attributes, Types in) {
@@ -86,6 +82,7 @@ const Op cosine_embedding_loss{.name = "cosine_embedding_loss",
                                .cost = streaming_cost<6>,
                                .workspace = terms_workspace,
                                .samples = cosine_samples,
+                               .constant_inputs = {2},
                                .is_loss = true};
 
 const Op cosine_embedding_loss_gradient{.name = "cosine_embedding_loss_gradient",

@@ -61,9 +61,7 @@ std::vector<OpSample> ranking_samples() {
   const TensorType x{DType::f32, {4, 7}};
   std::vector<OpSample> all;
   for (const char* reduction : {"mean", "sum", "none"})
-    all.push_back({.inputs = {x, x, x},
-                   .attributes = {{"reduction", reduction}, {"margin", 0.3}},
-                   .constants = {2}});
+    all.push_back({.inputs = {x, x, x}, .attributes = {{"reduction", reduction}, {"margin", 0.3}}});
   return all;
 }
 
@@ -96,9 +94,7 @@ std::vector<TensorType> infer_hinge(const Attributes& attributes, Types in) {
 }
 
 std::vector<OpSample> hinge_samples() {
-  std::vector<OpSample> all = pair_loss_samples({{"margin", 0.3}});
-  for (OpSample& sample : all) sample.constants = {1};
-  return all;
+  return pair_loss_samples({{"margin", 0.3}});
 }
 
 std::vector<OpSample> soft_samples() {
@@ -114,6 +110,7 @@ const Op margin_ranking_loss{.name = "margin_ranking_loss",
                              .backward = backward_ranking,
                              .cost = streaming_cost<4>,
                              .samples = ranking_samples,
+                             .constant_inputs = {2},
                              .is_loss = true};
 
 const Op margin_ranking_loss_gradient{
@@ -131,6 +128,7 @@ const Op hinge_embedding_loss{.name = "hinge_embedding_loss",
                               .backward = backward_pair_loss<hinge_embedding_loss_gradient>,
                               .cost = streaming_cost<3>,
                               .samples = hinge_samples,
+                              .constant_inputs = {1},
                               .is_loss = true};
 
 const Op hinge_embedding_loss_gradient{

@@ -73,10 +73,12 @@ class Differentiation {
                    {"loss_scaled", std::int64_t{1}}})};
   }
 
-  /// Sources say on which parameters a value depends that is not marked.
+  /// The Sources of a value that is not marked tell on which parameters it depends, and why no
+  /// gradient reaches them. Ways through Op::constant_inputs do not count.
   struct Sources {
-    NodeId stop = none;     // There is a way to a parameter through this node, a stop of gradients.
-    ValueId frozen = none;  // There is a way to this frozen parameter through no such node.
+    NodeId stop = none;  // On one it depends only by way of this node, which stops gradients.
+    ValueId frozen =
+        none;  // On this one, which is frozen, it depends in a way without such a node.
   };
 
   Sources sources_of(ValueId value) const {
@@ -86,20 +88,30 @@ class Differentiation {
         sources[index(variable.value)].frozen = variable.value;
     for (std::size_t id = 0; id < forward_nodes_; ++id) {
       const Node& node = graph_.nodes[id];
-      Sources all;
-      for (const ValueId input : node.inputs) {
-        const Sources& its = sources[index(input)];
-        const bool is_stop =
-            dependent_[index(input)] || (its.frozen != none && node.op->stops_gradient);
-        if (all.stop == none) all.stop = is_stop ? static_cast<NodeId>(id) : its.stop;
-        if (all.frozen == none && !node.op->stops_gradient) all.frozen = its.frozen;
-      }
-      for (const ValueId output : node.outputs) sources[index(output)] = all;
+      for (const ValueId output : node.outputs)
+        sources[index(output)] =
+            sources_through(static_cast<NodeId>(id), graph_.type(output).dtype, sources);
     }
     return sources[index(value)];
   }
 
-  /// Says, of a node that stops gradients, what of it does so.
+  /// Returns the Sources of an output of the type `dtype` of node `id`, whose inputs have theirs in
+  /// `sources`.
+  Sources sources_through(NodeId id, DType dtype, const std::vector<Sources>& sources) const {
+    const Node& node = graph_.node(id);
+    const bool stops = node.op->stops_gradient || dtype != DType::f32;
+    Sources all;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      if (std::ranges::count(node.op->constant_inputs, i) > 0) continue;
+      const Sources& its = sources[index(node.inputs[i])];
+      const bool is_stop = stops && (dependent_[index(node.inputs[i])] || its.frozen != none);
+      if (all.stop == none) all.stop = is_stop ? id : its.stop;
+      if (all.frozen == none && !stops) all.frozen = its.frozen;
+    }
+    return all;
+  }
+
+  /// Returns what of a node stops gradients: the node itself, or the integers that it computes.
   static std::string stop_text(const Node& node) {
     const std::string name =
         to_string(node) +

@@ -10,7 +10,7 @@ namespace penstock::graph {
 
 SampleRun run_sample(const Op& op, const OpSample& sample, std::vector<std::size_t> wanted) {
   SampleRun run{.tape = {}, .inputs = {}, .output = none, .output_gradient = {}};
-  for (Tensor& input : testing::draw_inputs(sample, 1))
+  for (Tensor& input : testing::draw_inputs(op, sample, 1))
     run.inputs.push_back(run.tape.leaf(std::move(input)));
   run.output = run.tape.apply(op, run.inputs, sample.attributes)[0];
   if (!op.backward) return run;

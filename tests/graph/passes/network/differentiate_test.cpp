@@ -319,6 +319,32 @@ TEST(Differentiate, SaysThatIntegersHaveNoGradient) {
             "\"place\" computes, which have no gradient; let it depend on one in another way, too");
 }
 
+TEST(Differentiate, DoesNotAdviseToTrainWhatIntegersDependOn) {
+  for (const std::set<std::string>& names :
+       {std::set<std::string>{"h.bias"}, {"h.weight", "h.bias"}}) {
+    ModelBuilder model;
+    const auto h = model.linear("h", model.input("x", {3}), 3);
+    const auto place = model.apply("argmax", {h}, {{"axis", std::int64_t{1}}}, "place");
+    model.loss(model.apply("identity_loss", {model.apply("to_float", {place})}));
+    const Graph graph = frozen(model.graph(), names);
+    EXPECT_EQ(
+        refusal(Errc::invalid_model, [&] { differentiate(graph); }),
+        "model \"test\": the loss depends on parameters only by way of integers that argmax "
+        "\"place\" computes, which have no gradient; let it depend on one in another way, too");
+  }
+}
+
+TEST(Differentiate, DoesNotAdviseToTrainWhatAConditionDependsOn) {
+  ModelBuilder model;
+  const auto x = model.input("x", {3});
+  const auto gate = model.linear("d", x, 3), h = model.linear("g", x, 3);
+  model.loss(model.apply("identity_loss", {model.apply("where", {gate, h, x}, {}, "chosen")}));
+  const Graph graph = frozen(model.graph(), {"d.weight", "d.bias", "g.weight", "g.bias"});
+  EXPECT_EQ(refusal(Errc::invalid_model, [&] { differentiate(graph); }),
+            "model \"test\": the loss depends on no parameter that is trained: \"g.weight\" is "
+            "frozen, or Objective::trains leaves it out; unfreeze() it, or add it there");
+}
+
 TEST(Differentiate, RefusesAConditionThatDependsOnWhatIsTrained) {
   const auto build = [](const std::string& kind) {
     ModelBuilder model;
