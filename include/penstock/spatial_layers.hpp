@@ -84,7 +84,7 @@ class SpatialLayers : public Activations {
   Value lp_pool3d(Value x, double norm, const LpPool3dOptions& options = {});
   /// Divides an image into `size` windows of about the same size, which may overlap by a pixel, and
   /// returns the mean of each: x [N,C,H,W] -> [N,C,size.rows,size.columns]. Along an axis that they
-  /// do not divide evenly, there may be 4,096 windows.
+  /// do not divide evenly, there are at most 4,096 windows.
   Value adaptive_avg_pool2d(Value x, Size2d size);
   /// Returns the largest element of each window of adaptive_avg_pool2d().
   Value adaptive_max_pool2d(Value x, Size2d size);

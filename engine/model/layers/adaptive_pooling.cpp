@@ -37,15 +37,25 @@ void expect_windows(std::string_view call, std::span<const std::int64_t> sizes) 
 }
 
 /// Divides `axis` of `x` into `windows` windows, and reduces each of them to one element by
-/// `reduce`.
+/// `reduce`: all at once if they are of one size, and else one by one.
 Value adapted(const Composition& layer, const graph::Op& reduce, const Value& x, std::int64_t axis,
               std::int64_t windows) {
-  const std::int64_t size = layer.shape(x)[axis];
+  const Shape shape = layer.shape(x);
+  const std::int64_t size = shape[axis];
   if (size == windows) return x;
+  if (size % windows == 0 && shape.elements() > 0) {
+    Integers sizes(std::vector<std::int64_t>(shape.begin(), shape.end()));
+    sizes[0] = 0;
+    const auto at = sizes.begin() + static_cast<std::ptrdiff_t>(axis);
+    *at = windows;
+    sizes.insert(at + 1, size / windows);
+    return layer.apply(reduce, {layer.fixed(layer.reshaped(x, sizes))},
+                       {{"axes", Integers{axis + 1}}});
+  }
   // Each window takes two nodes.
   layer.expect(windows <= most_windows, "expected at most " + std::to_string(most_windows) +
-                                            " windows along an axis of " + std::to_string(size) +
-                                            " elements, which they do not divide evenly, got " +
+                                            " windows of different sizes along an axis of " +
+                                            std::to_string(size) + " elements, got " +
                                             std::to_string(windows));
   std::vector<Value> parts;
   for (std::int64_t window = 0; window < windows; ++window) {
@@ -59,20 +69,14 @@ Value adapted(const Composition& layer, const graph::Op& reduce, const Value& x,
   return layer.apply(graph::concat, parts, {{"axis", axis}});
 }
 
-/// Pools x [N,C,H,W] to `size`: at once along the axes where all windows are of one size, and then
-/// along one axis after the other.
+/// Pools x [N,C,H,W] to `size`: at once where all windows are of one size, and else along one axis
+/// after the other.
 Value adapted(const Composition& layer, const AdaptivePooling& by, const Value& x, Size2d size) {
   const Shape shape = layer.shape(x);
-  const bool divides_rows = shape[2] % size.rows == 0,
-             divides_columns = shape[3] % size.columns == 0;
-  const Size2d kernel{divides_rows ? shape[2] / size.rows : 1,
-                      divides_columns ? shape[3] / size.columns : 1};
-  const bool pools = (divides_rows && divides_columns) || kernel.rows > 1 || kernel.columns > 1;
-  Value pooled = x;
-  if (pools && shape.elements() > 0)
-    pooled = layer.fixed(layer.apply(by.pool, {x}, {{"kernel", pair(kernel)}}));
-  return adapted(layer, by.reduce, adapted(layer, by.reduce, pooled, 2, size.rows), 3,
-                 size.columns);
+  if (shape[2] % size.rows == 0 && shape[3] % size.columns == 0 && shape.elements() > 0)
+    return layer.fixed(layer.apply(
+        by.pool, {x}, {{"kernel", pair({shape[2] / size.rows, shape[3] / size.columns})}}));
+  return adapted(layer, by.reduce, adapted(layer, by.reduce, x, 2, size.rows), 3, size.columns);
 }
 
 Value adapted_row(ModelState& model, std::string_view call, const AdaptivePooling& by,

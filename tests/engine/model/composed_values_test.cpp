@@ -166,6 +166,11 @@ TEST(ComposedValues, OfAdaptivePoolingsThatDivideOneAxisEvenly) {
                            return m.flatten(m.adaptive_max_pool2d(image(m, x), {1, 3}));
                          }),
                  {3, 5, 5, 2, 6, 6});
+  expect_numbers(outcome(rows,
+                         [&](Model& m, Value x, Value) {
+                           return m.flatten(m.adaptive_avg_pool2d(image(m, x), {3, 1}));
+                         }),
+                 {1.5, 2.75, 4, -2, 1, 4});
 }
 
 TEST(ComposedValues, OfAFocalLoss) {
