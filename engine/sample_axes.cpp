@@ -1,5 +1,6 @@
 #include "engine/sample_axes.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -36,6 +37,11 @@ class SampleAxes {
     return axis < a.rank() && a.begin()[axis] != b.begin()[axis];
   }
 
+  /// Returns whether any axis of `value` counts samples.
+  bool counts_any(graph::ValueId value) const {
+    return shape(value) != graphs_[1].type(value).shape;
+  }
+
   /// Returns the shape of `value` with N for the number of samples, as in [N,3].
   std::string text(graph::ValueId value) const {
     std::string result = "[";
@@ -64,13 +70,18 @@ bool others_count(const SampleAxes& axes, const graph::Node& node, graph::ValueI
 /// Returns what to do about `input`, whose axis 0 counts samples and would lie behind other axes of
 /// the node's output.
 std::string advice(const SampleAxes& axes, const graph::Node& node, graph::ValueId input) {
-  for (const graph::ValueId other : node.inputs)
-    if (axes.shape(other).rank() > axes.shape(input).rank() && !axes.counts(other, 0))
-      return axes.text(other) + " has no axis of samples, and may have at most " +
-             std::to_string(axes.shape(input).rank()) + " axes here";
-  return "unsqueeze(v, 1) of the value v of that shape pairs each sample with itself, and "
-         "transpose(unsqueeze(v, 1), {1, 0}) with all samples, where {1, 0} goes on with the "
-         "other axes of v";
+  const auto is_longer = [&](graph::ValueId other) {
+    return axes.shape(other).rank() > axes.shape(input).rank();
+  };
+  const auto counts = [&](graph::ValueId other) { return axes.counts_any(other); };
+  const auto longer = std::ranges::find_if(node.inputs, is_longer);
+  if (std::ranges::none_of(node.inputs,
+                           [&](graph::ValueId other) { return is_longer(other) && counts(other); }))
+    return axes.text(*longer) + " has no axis of samples, and has to have fewer axes than " +
+           axes.text(input) + ", to which unsqueeze() adds axes of 1";
+  return "unsqueeze(v, 1) of the value v of that shape, as often as axes are missing, pairs each "
+         "sample with itself, and transpose(unsqueeze(v, 1), {1, 0}) pairs it with all samples, "
+         "where {1, 0} goes on with the other axes of v";
 }
 
 /// Checks that the node, which broadcasts its inputs, puts the axis of the samples of none of them

@@ -206,10 +206,9 @@ TEST(LayerRefusals, OfSamplesBehindOtherAxesComeWhenAModelIsMade) {
     std::string text;
   };
   const std::string pairs =
-      " would lie behind other axes; unsqueeze(v, 1) of the value v of that shape pairs each "
-      "sample "
-      "with itself, and transpose(unsqueeze(v, 1), {1, 0}) with all samples, where {1, 0} goes on "
-      "with the other axes of v";
+      " would lie behind other axes; unsqueeze(v, 1) of the value v of that shape, as often as "
+      "axes are missing, pairs each sample with itself, and transpose(unsqueeze(v, 1), {1, 0}) pairs "
+      "it with all samples, where {1, 0} goes on with the other axes of v";
   const std::string of_pairs = "[N,1] and [N]: axis 0 of [N]" + pairs;
   const Row table[] = {
       {[](Model& m, Value x, Value y) { return m.maximum(x, y); },
@@ -230,7 +229,13 @@ TEST(LayerRefusals, OfSamplesBehindOtherAxesComeWhenAModelIsMade) {
          return x + m.parameter("p", {2, 1, 1});
        },
        "add \"add_1\" [N,1] and [2,1,1]: axis 0 of [N,1] would lie behind other axes; [2,1,1] has "
-       "no axis of samples, and may have at most 2 axes here"},
+       "no axis of samples, and has to have fewer axes than [N,1], to which unsqueeze() adds axes "
+       "of 1"},
+      {[](Model& m, Value x, Value y) {
+         const Value turned = m.transpose(m.expand(m.unsqueeze(x, 1), {5, 1}), {1, 0, 2});
+         return turned + y;  // The samples of [5,N,1] meet no axis of y [N].
+       },
+       "add \"add_1\" [5,N,1] and [N]: axis 0 of [N]" + pairs},
       {[](Model& m, Value x, Value y) {
          return m.binary_cross_entropy_with_logits(x, x, LossReduction::mean, y);
        },
@@ -274,9 +279,9 @@ TEST(LayerRefusals, OfMatricesOfSamplesBehindOtherAxesComeWhenAModelIsMade) {
       refusal(Errc::shape_mismatch, [&] { InferenceModel(model, {.batch_size = 1}); }),
       "model \"m\": matmul \"matmul_1\": expected operands of as many axes as the result, for "
       "axis 0 counts samples, got [N,1,2,3] and [N,3,4]: axis 0 of [N,3,4] would lie behind "
-      "other axes; unsqueeze(v, 1) of the value v of that shape pairs each sample with itself, and "
-      "transpose(unsqueeze(v, 1), {1, 0}) with all samples, where {1, 0} goes on with the other "
-      "axes of v");
+      "other axes; unsqueeze(v, 1) of the value v of that shape, as often as axes are missing, "
+      "pairs each sample with itself, and transpose(unsqueeze(v, 1), {1, 0}) pairs it with all "
+      "samples, where {1, 0} goes on with the other axes of v");
 }
 
 TEST(LayerRefusals, OfSizesBehindALimitNameTheLimit) {
@@ -290,8 +295,8 @@ TEST(LayerRefusals, OfSizesBehindALimitNameTheLimit) {
        [](Model& m, Value x) {
          m.adaptive_avg_pool2d(x, {4099, 3});
        },
-       "adaptive_avg_pool2d: expected at most 4096 windows along an axis of 4100 elements, which "
-       "they do not divide evenly, got 4099"},
+       "adaptive_avg_pool2d: expected at most 4096 windows of different sizes along an axis of "
+       "4100 elements, got 4099"},
       {Errc::shape_mismatch,
        [](Model& m, Value x) {
          m.gru("r", m.reshape(x, {4100, 3}), {.hidden_size = (std::int64_t{1} << 28) + 1});
@@ -304,8 +309,7 @@ TEST(LayerRefusals, OfSizesBehindALimitNameTheLimit) {
          m.flatten(m.expand(m.unsqueeze(m.unsqueeze(none, 2), 2), {0, many, many, 4100, 3}), 2, 3);
        },
        "flatten \"flatten_1\": expected axes whose sizes have a product below 2^63, got axes 2 to "
-       "3 of x "
-       "[1,0,4294967296,4294967296,4100,3]"},
+       "3 of x [1,0,4294967296,4294967296,4100,3]"},
       {Errc::invalid_argument, [](Model& m, Value x) { m.lp_pool2d(x, 1e-46); },
        "lp_pool2d: expected a norm from 1.1754943508222875e-38 to 8.507059173023462e+37, got "
        "1e-46"},
