@@ -183,10 +183,15 @@ void check_initializer(const Initializer& initializer, const Shape& shape, std::
     throw Error(Errc::invalid_argument, subject + ": " + text);
   };
   check_f32(subject, initializer.center, any_number);
-  if (initializer.kind == Kind::uniform && initializer.spread < 0)
-    refuse("expected low not to be above high, got low " +
-           f32_text(initializer.center - initializer.spread) + " and high " +
-           f32_text(initializer.center + initializer.spread));
+  if (initializer.kind == Kind::uniform) {
+    const double low = initializer.center - initializer.spread,
+                 high = initializer.center + initializer.spread;
+    check_f32(subject, low, any_number);
+    check_f32(subject, high, any_number);
+    if (low > high)
+      refuse("expected low not to be above high, got low " + f32_text(low) + " and high " +
+             f32_text(high));
+  }
   check_f32(subject, initializer.spread, {});
   if (uses_matrix(initializer.kind) && shape.rank() < 2)
     refuse("expected a parameter of rank 2 or more, got " + to_string(shape));

@@ -31,8 +31,8 @@ class Layers : public SpatialLayers {
   /// `shape` counts no samples, and it may be an operand wherever a value of that shape may. Where
   /// its axis 0 would stand for that of the samples, as in x [N,3] plus a parameter [2,3], or would
   /// come before it, as in x [N,3] plus a parameter [2,1,3], training and inference models refuse
-  /// the layer. A model whose layers keep state from call to call is
-  /// not checked for that, because it takes one sample a call.
+  /// the layer. A model whose layers keep state from call to call is not checked for that, because
+  /// it takes one sample a call.
   /// @throws Error invalid_model if a parameter is called `name` already; shape_mismatch if `shape`
   /// has no element; invalid_argument as Initializer says.
   Value parameter(const std::string& name, const Shape& shape,
@@ -137,9 +137,8 @@ class Layers : public SpatialLayers {
   /// is h or CachedAttentionOptions::kv_heads, are the newest S rows, and `position`, an i64 input
   /// of shape [1], says where in the sequence they begin. They see themselves and all earlier rows,
   /// whose keys and values stay on the layer's IPU, in the buffers NAME.keys, NAME.values and
-  /// NAME.known, from one call to the next. A call with position 0 begins a new sequence. A
-  /// later position than that of the next row fails the call with
-  /// Errc::stage_failed, and ends the model.
+  /// NAME.known, from one call to the next. A call with position 0 begins a new sequence. A later
+  /// position than that of the next row fails the call with Errc::stage_failed, and ends the model.
   ///
   /// The model's own buffers stay zeros, and so do those in files of its weights. What the IPUs
   /// keep is lost when these buffers are copied to them again: after a change of the model's
