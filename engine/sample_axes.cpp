@@ -73,12 +73,13 @@ std::string advice(const SampleAxes& axes, const graph::Node& node, graph::Value
   const auto is_longer = [&](graph::ValueId other) {
     return axes.shape(other).rank() > axes.shape(input).rank();
   };
-  const auto counts = [&](graph::ValueId other) { return axes.counts_any(other); };
-  const auto longer = std::ranges::find_if(node.inputs, is_longer);
-  if (std::ranges::none_of(node.inputs,
-                           [&](graph::ValueId other) { return is_longer(other) && counts(other); }))
-    return axes.text(*longer) + " has no axis of samples, and has to have fewer axes than " +
-           axes.text(input) + ", to which unsqueeze() adds axes of 1";
+  const auto is_longer_with_samples = [&](graph::ValueId other) {
+    return is_longer(other) && axes.counts_any(other);
+  };
+  if (std::ranges::none_of(node.inputs, is_longer_with_samples))
+    return axes.text(*std::ranges::find_if(node.inputs, is_longer)) +
+           " has no axis of samples, and has to have fewer axes than " + axes.text(input) +
+           ", to which unsqueeze() adds axes of 1";
   return "unsqueeze(v, 1) of the value v of that shape, as often as axes are missing, pairs each "
          "sample with itself, and transpose(unsqueeze(v, 1), {1, 0}) pairs it with all samples, "
          "where {1, 0} goes on with the other axes of v";

@@ -76,9 +76,10 @@ class Differentiation {
   /// The Sources of a value that is not marked tell on which parameters it depends, and why no
   /// gradient reaches them. Ways through Op::constant_inputs do not count.
   struct Sources {
-    NodeId stop = none;  // On one it depends only by way of this node, which stops gradients.
-    ValueId frozen =
-        none;  // On this one, which is frozen, it depends in a way without such a node.
+    // It depends on one only by way of this node, which stops gradients.
+    NodeId stop = none;
+    // It depends on this one, which is frozen, in a way without such a node.
+    ValueId frozen = none;
   };
 
   Sources sources_of(ValueId value) const {
