@@ -1,5 +1,6 @@
 #include "tests/support/random_tensor.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -57,6 +58,11 @@ Tensor signs_of(const Tensor& tensor) {
   return {tensor.shape(), std::span<const float>(values)};
 }
 
+bool is_constant(const graph::Op& op, const graph::OpSample& sample, std::size_t input) {
+  return std::ranges::count(sample.constants, input) > 0 ||
+         std::ranges::count(op.constant_inputs, input) > 0;
+}
+
 std::vector<Tensor> draw_inputs(const graph::Op& op, const graph::OpSample& sample,
                                 std::uint64_t seed) {
   std::vector<Tensor> inputs;
@@ -64,11 +70,9 @@ std::vector<Tensor> draw_inputs(const graph::Op& op, const graph::OpSample& samp
     inputs.push_back(type.dtype == DType::f32
                          ? spread(type.shape, ++seed, sample.low, sample.high)
                          : labels(type.shape, ++seed, sample.labels, type.dtype));
-  if (sample.low < 0)
-    for (const auto& constants : {sample.constants, op.constant_inputs})
-      for (const std::size_t constant : constants)
-        if (constant < inputs.size() && sample.inputs[constant].dtype == DType::f32)
-          inputs[constant] = signs_of(inputs[constant]);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (sample.low < 0 && is_constant(op, sample, i) && inputs[i].dtype() == DType::f32)
+      inputs[i] = signs_of(inputs[i]);
   return inputs;
 }
 

@@ -1,6 +1,7 @@
 // The tensors of these functions are drawn from a seed, and are the same on every machine.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "graph/ir/op.hpp"
@@ -21,6 +22,9 @@ Tensor labels(const Shape& shape, std::uint64_t seed, std::int64_t limit, DType 
 
 /// Returns -1 for each element of `tensor` below 0, and 1 for every other element.
 Tensor signs_of(const Tensor& tensor);
+
+/// Returns whether input number `input` of `op` gets no gradient in `sample` by definition.
+bool is_constant(const graph::Op& op, const graph::OpSample& sample, std::size_t input);
 
 /// Draws the inputs of `op` for `sample`: f32 inputs by spread(), and the others by labels(). If
 /// `sample.low` is negative, each element of a constant is replaced by its sign, -1 or 1, because

@@ -207,8 +207,8 @@ TEST(LayerRefusals, OfSamplesBehindOtherAxesComeWhenAModelIsMade) {
   };
   const std::string pairs =
       " would lie behind other axes; unsqueeze(v, 1) of the value v of that shape, as often as "
-      "axes are missing, pairs each sample with itself, and transpose(unsqueeze(v, 1), {1, 0}) pairs "
-      "it with all samples, where {1, 0} goes on with the other axes of v";
+      "axes are missing, pairs each sample with itself, and transpose(unsqueeze(v, 1), {1, 0}) "
+      "pairs it with all samples, where {1, 0} goes on with the other axes of v";
   const std::string of_pairs = "[N,1] and [N]: axis 0 of [N]" + pairs;
   const Row table[] = {
       {[](Model& m, Value x, Value y) { return m.maximum(x, y); },
@@ -318,8 +318,7 @@ TEST(LayerRefusals, OfSizesBehindALimitNameTheLimit) {
        "1e+300"},
       {Errc::invalid_argument,
        [](Model& m, Value) { m.parameter("p", {3}, Initializer::uniform(1, 0.1)); },
-       "parameter \"p\": uniform: expected low not to be above high, got low 1 and high "
-       "0.1"},
+       "parameter \"p\": uniform: expected low not to be above high, got low 1 and high 0.1"},
       {Errc::shape_mismatch, [](Model& m, Value x) { m.flatten(x, 1, 0); },
        "flatten: expected an axis behind axis 0, which counts samples, got axis 0"},
   };

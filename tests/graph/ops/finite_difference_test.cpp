@@ -10,6 +10,7 @@
 #include <string>
 
 #include "tests/graph/ops/sample_run.hpp"
+#include "tests/support/random_tensor.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -69,18 +70,13 @@ void expect_gradient(const SampleRun& run, const OpSample& sample, std::size_t i
   }
 }
 
-bool is_constant(const Op& op, const OpSample& sample, std::size_t input) {
-  return std::ranges::count(sample.constants, input) > 0 ||
-         std::ranges::count(op.constant_inputs, input) > 0;
-}
-
 class FiniteDifferences : public ::testing::TestWithParam<const Op*> {};
 
 TEST_P(FiniteDifferences, AgreeWithTheGradient) {
   for (const OpSample& sample : GetParam()->samples()) {
     const SampleRun run = run_sample(*GetParam(), sample);
     for (std::size_t i = 0; i < run.inputs.size(); ++i)
-      if (is_constant(*GetParam(), sample, i))
+      if (testing::is_constant(*GetParam(), sample, i))
         EXPECT_FALSE(run.tape.gradient(run.inputs[i])) << "input " << i;
       else if (sample.inputs[i].dtype == DType::f32)
         expect_gradient(run, sample, i);
