@@ -74,12 +74,23 @@ class Differentiation {
   }
 
   /// The Sources of a value that is not marked tell on which parameters it depends, and why no
-  /// gradient reaches them. Ways through Op::constant_inputs do not count.
+  /// gradient reaches them.
   struct Sources {
-    // It depends on one only by way of this node, which stops gradients.
+    // The value depends on a parameter by way of this node, through which no gradient goes back to
+    // that parameter. There may be other such nodes.
     NodeId stop = none;
-    // It depends on this one, which is frozen, in a way without such a node.
+    // At least one of the parameters that `stop` hides so is trained.
+    bool stop_hides_trained = false;
+    // The value depends on this parameter, which is frozen, in a way without such a node.
     ValueId frozen = none;
+
+    /// Makes node `id`, unless it is `none`, the stop if there is no stop yet, or if `id` hides a
+    /// trained parameter and the stop hides none.
+    void add_stop(NodeId id, bool hides_trained) {
+      if (id == none || (stop != none && stop_hides_trained >= hides_trained)) return;
+      stop = id;
+      stop_hides_trained = hides_trained;
+    }
   };
 
   Sources sources_of(ValueId value) const {
@@ -100,39 +111,46 @@ class Differentiation {
   /// `sources`.
   Sources sources_through(NodeId id, DType dtype, const std::vector<Sources>& sources) const {
     const Node& node = graph_.node(id);
-    const bool stops = node.op->stops_gradient || dtype != DType::f32;
+    const bool stops_all = node.op->stops_gradient || dtype != DType::f32;
     Sources all;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      if (std::ranges::count(node.op->constant_inputs, i) > 0) continue;
       const Sources& its = sources[index(node.inputs[i])];
-      const bool is_stop = stops && (dependent_[index(node.inputs[i])] || its.frozen != none);
-      if (all.stop == none) all.stop = is_stop ? id : its.stop;
+      const bool is_trained = dependent_[index(node.inputs[i])];
+      const bool stops = stops_all || std::ranges::count(node.op->constant_inputs, i) > 0;
+      if (stops && (is_trained || its.frozen != none)) all.add_stop(id, is_trained);
+      all.add_stop(its.stop, its.stop_hides_trained);
       if (all.frozen == none && !stops) all.frozen = its.frozen;
     }
     return all;
   }
 
-  /// Returns what of a node stops gradients: the node itself, or the integers that it computes.
-  static std::string stop_text(const Node& node) {
+  /// Returns the node, which is the stop of Sources, and why no gradient goes back through it.
+  std::string stop_text(const Node& node) const {
     const std::string name =
         to_string(node) +
         (node.attributes.has("op") ? " of the op " + quoted_text(node.attributes.text("op")) : "");
-    return node.op->stops_gradient ? name + ", which lets no gradient back"
-                                   : "integers that " + name + " computes, which have no gradient";
+    if (node.op->stops_gradient) return name + ", which lets no gradient back";
+    if (graph_.type(node.outputs[0]).dtype != DType::f32)
+      return name + ", whose integers have no gradient";
+    return name + ", which gives one of its inputs no gradient";
   }
 
   /// Says, of `value`, which is not marked, why no gradient goes back from it, and what to do.
   std::string why_constant(ValueId value) const {
-    const auto [stop, frozen] = sources_of(value);
+    const Sources sources = sources_of(value);
+    const ValueId frozen = sources.frozen;
     const std::string not_trained = " is frozen, or Objective::trains leaves it out",
                       train = "; unfreeze() it, or add it there";
     if (frozen == value) return not_trained.substr(1) + train;
-    if (stop == none && frozen == none) return "does not depend on any parameter";
-    const std::string by_way = stop == none ? "" : "by way of " + stop_text(graph_.node(stop));
+    if (sources.stop == none && frozen == none) return "does not depend on any parameter";
+    const std::string by_way =
+        sources.stop == none ? ""
+                             : "by way of layers such as " + stop_text(graph_.node(sources.stop));
     if (frozen == none)
       return "depends on parameters only " + by_way + "; let it depend on one in another way, too";
-    return "depends on no parameter that is trained" + (stop == none ? "" : ", except " + by_way) +
-           ": " + quoted_text(graph_.value(frozen).name) + not_trained + train;
+    return "depends on no parameter that is trained" +
+           (sources.stop_hides_trained ? ", except " + by_way : "") + ": " +
+           quoted_text(graph_.value(frozen).name) + not_trained + train;
   }
 
   GradientContext context_of(NodeId node) { return {graph_, node, {}, {}}; }

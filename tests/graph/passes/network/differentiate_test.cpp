@@ -196,11 +196,11 @@ TEST(Differentiate, SaysWhichOpGivesNoGradient) {
   EXPECT_EQ(
       refusal(Errc::invalid_argument, [&] { anchored(model, after); }),
       "options.output.anchors[0]: expected a tensor that has a gradient, got \"after\", "
-      "which depends on parameters only by way of floor \"step\", which lets no gradient back; let "
-      "it depend on one in another way, too");
+      "which depends on parameters only by way of layers such as floor \"step\", which lets no "
+      "gradient back; let it depend on one in another way, too");
   EXPECT_EQ(refusal(Errc::invalid_model, [&] { differentiate(of_step.graph()); }),
-            "model \"test\": the loss depends on parameters only by way of floor \"step\", which "
-            "lets no gradient back; let it depend on one in another way, too");
+            "model \"test\": the loss depends on parameters only by way of layers such as floor "
+            "\"step\", which lets no gradient back; let it depend on one in another way, too");
 }
 
 /// Returns `graph` in which the variables called `names` are frozen.
@@ -301,12 +301,15 @@ TEST(Differentiate, SaysThatParametersAreFrozenBesideAnOpThatGivesNoGradient) {
   };
   EXPECT_EQ(
       text(true, {"judge.weight", "judge.bias"}),
-      "model \"test\": the loss depends on no parameter that is trained, except by way of floor "
-      "\"floor\", which lets no gradient back: \"judge.weight\" is frozen, or "
+      "model \"test\": the loss depends on no parameter that is trained, except by way of layers "
+      "such as floor \"floor\", which lets no gradient back: \"judge.weight\" is frozen, or "
       "Objective::trains leaves it out; unfreeze() it, or add it there");
   EXPECT_EQ(text(false, {"a.weight", "a.bias"}),
-            "model \"test\": the loss depends on parameters only by way of floor \"floor\", which "
-            "lets no gradient back; let it depend on one in another way, too");
+            "model \"test\": the loss depends on parameters only by way of layers such as sign "
+            "\"sign\", which lets no gradient back; let it depend on one in another way, too");
+  EXPECT_EQ(text(true, {"judge.weight", "judge.bias", "a.weight", "a.bias", "b.weight", "b.bias"}),
+            "model \"test\": the loss depends on no parameter that is trained: \"judge.weight\" is "
+            "frozen, or Objective::trains leaves it out; unfreeze() it, or add it there");
 }
 
 TEST(Differentiate, SaysThatIntegersHaveNoGradient) {
@@ -315,8 +318,8 @@ TEST(Differentiate, SaysThatIntegersHaveNoGradient) {
   const auto place = model.apply("argmax", {h}, {{"axis", std::int64_t{1}}}, "place");
   model.loss(model.apply("identity_loss", {model.apply("to_float", {place})}));
   EXPECT_EQ(refusal(Errc::invalid_model, [&] { differentiate(model.graph()); }),
-            "model \"test\": the loss depends on parameters only by way of integers that argmax "
-            "\"place\" computes, which have no gradient; let it depend on one in another way, too");
+            "model \"test\": the loss depends on parameters only by way of layers such as argmax "
+            "\"place\", whose integers have no gradient; let it depend on one in another way, too");
 }
 
 TEST(Differentiate, DoesNotAdviseToTrainWhatIntegersDependOn) {
@@ -329,8 +332,8 @@ TEST(Differentiate, DoesNotAdviseToTrainWhatIntegersDependOn) {
     const Graph graph = frozen(model.graph(), names);
     EXPECT_EQ(
         refusal(Errc::invalid_model, [&] { differentiate(graph); }),
-        "model \"test\": the loss depends on parameters only by way of integers that argmax "
-        "\"place\" computes, which have no gradient; let it depend on one in another way, too");
+        "model \"test\": the loss depends on parameters only by way of layers such as argmax "
+        "\"place\", whose integers have no gradient; let it depend on one in another way, too");
   }
 }
 
@@ -343,6 +346,31 @@ TEST(Differentiate, DoesNotAdviseToTrainWhatAConditionDependsOn) {
   EXPECT_EQ(refusal(Errc::invalid_model, [&] { differentiate(graph); }),
             "model \"test\": the loss depends on no parameter that is trained: \"g.weight\" is "
             "frozen, or Objective::trains leaves it out; unfreeze() it, or add it there");
+}
+
+TEST(Differentiate, SaysThatALossDependsOnParametersOnlyThroughACondition) {
+  const auto text = [](const std::string& gate, const std::set<std::string>& names) {
+    ModelBuilder model;
+    const auto x = model.input("x", {3});
+    const auto condition =
+        gate == "compared"
+            ? model.apply("less_equal", {model.parameter("t", {3}), x}, {}, "compared")
+            : model.linear("gate", x, 3);
+    const auto stopped =
+        gate == "stopped" ? model.apply("stop_gradient", {condition}, {}, "stopped") : condition;
+    model.loss(model.apply("identity_loss", {model.apply("where", {stopped, x, x}, {}, "chosen")}));
+    const Graph graph = frozen(model.graph(), names);
+    return refusal(Errc::invalid_model, [&] { differentiate(graph); });
+  };
+  const std::string only =
+      "model \"test\": the loss depends on parameters only by way of layers such as ";
+  const std::string advice = "; let it depend on one in another way, too";
+  EXPECT_EQ(text("compared", {}),
+            only + "less_equal \"compared\", which lets no gradient back" + advice);
+  EXPECT_EQ(text("stopped", {}),
+            only + "stop_gradient \"stopped\", which lets no gradient back" + advice);
+  EXPECT_EQ(text("frozen", {"gate.weight", "gate.bias"}),
+            only + "where \"chosen\", which gives one of its inputs no gradient" + advice);
 }
 
 TEST(Differentiate, RefusesAConditionThatDependsOnWhatIsTrained) {
