@@ -67,22 +67,38 @@ bool others_count(const SampleAxes& axes, const graph::Node& node, graph::ValueI
   return false;
 }
 
-/// Returns what to do about `input`, whose axis 0 counts samples and would lie behind other axes of
-/// the node's output.
-std::string advice(const SampleAxes& axes, const graph::Node& node, graph::ValueId input) {
-  const auto is_longer = [&](graph::ValueId other) {
-    return axes.shape(other).rank() > axes.shape(input).rank();
-  };
+/// Returns what pairs each sample of the value v, whose axis 0 would be axis number `place` of the
+/// node's output, with itself. If another input counts samples along an axis before `place`, axis 0
+/// of v gets there by axes of 1 behind it.
+std::string advice_on_pairs(const SampleAxes& axes, const graph::Node& node, graph::ValueId v,
+                            std::size_t place) {
+  for (std::size_t before = 0; before < place; ++before) {
+    if (!others_count(axes, node, v, before)) continue;
+    std::string moved = "v";
+    for (std::size_t axis = before; axis < place; ++axis) moved = "unsqueeze(" + moved + ", 1)";
+    return moved;
+  }
+  return "transpose() that puts the samples of all operands along one axis, counted from the last,";
+}
+
+/// Returns what to do about `input`, whose axis 0 counts samples and would be axis number `place`
+/// of the node's output, behind other axes.
+std::string advice(const SampleAxes& axes, const graph::Node& node, graph::ValueId input,
+                   std::size_t place) {
+  const std::size_t rank = axes.shape(input).rank();
+  const auto is_longer = [&](graph::ValueId other) { return axes.shape(other).rank() > rank; };
   const auto is_longer_with_samples = [&](graph::ValueId other) {
     return is_longer(other) && axes.counts_any(other);
   };
   if (std::ranges::none_of(node.inputs, is_longer_with_samples))
     return axes.text(*std::ranges::find_if(node.inputs, is_longer)) +
            " has no axis of samples, and has to have fewer axes than " + axes.text(input) +
-           ", to which unsqueeze() adds axes of 1";
-  return "unsqueeze(v, 1) of the value v of that shape, as often as axes are missing, pairs each "
-         "sample with itself, and transpose(unsqueeze(v, 1), {1, 0}) pairs it with all samples, "
-         "where {1, 0} goes on with the other axes of v";
+           ", or as many with a first one of size 1; unsqueeze() adds axes to " + axes.text(input);
+  std::string order = "{1, 0";
+  for (std::size_t axis = 2; axis <= rank; ++axis) order += ", " + std::to_string(axis);
+  return "with v for the value of that shape, " + advice_on_pairs(axes, node, input, place) +
+         " pairs each sample with itself, and transpose(unsqueeze(v, 1), " + order +
+         "}) pairs each sample with all samples";
 }
 
 /// Checks that the node, which broadcasts its inputs, puts the axis of the samples of none of them
@@ -92,8 +108,9 @@ void check_broadcast(const SampleAxes& axes, const graph::Node& node) {
   const std::size_t of_matrix = node.op == &graph::matmul ? 2 : 0;
   for (const graph::ValueId input : node.inputs) {
     const std::size_t its_rank = axes.shape(input).rank();
-    if (its_rank == rank || its_rank <= of_matrix || !axes.counts(input, 0) ||
-        others_count(axes, node, input, rank - its_rank))
+    const std::size_t place = rank - its_rank;
+    if (place == 0 || its_rank <= of_matrix || !axes.counts(input, 0) ||
+        others_count(axes, node, input, place))
       continue;
     std::string shapes;
     for (const graph::ValueId each : node.inputs)
@@ -103,7 +120,7 @@ void check_broadcast(const SampleAxes& axes, const graph::Node& node) {
                     ": expected operands of as many axes as the result, for axis 0 counts samples, "
                     "got " +
                     shapes + ": axis 0 of " + axes.text(input) + " would lie behind other axes; " +
-                    advice(axes, node, input));
+                    advice(axes, node, input, place));
   }
 }
 

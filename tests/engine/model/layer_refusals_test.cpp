@@ -205,10 +205,11 @@ TEST(LayerRefusals, OfSamplesBehindOtherAxesComeWhenAModelIsMade) {
     std::function<Value(Model&, Value x, Value y)> layer;  // x is [N,1], and y is [N].
     std::string text;
   };
-  const std::string pairs =
-      " would lie behind other axes; unsqueeze(v, 1) of the value v of that shape, as often as "
-      "axes are missing, pairs each sample with itself, and transpose(unsqueeze(v, 1), {1, 0}) "
-      "pairs it with all samples, where {1, 0} goes on with the other axes of v";
+  const std::string advice = " would lie behind other axes; with v for the value of that shape, ";
+  const std::string all =
+      " pairs each sample with itself, and transpose(unsqueeze(v, 1), {1, 0}) pairs each sample "
+      "with all samples";
+  const std::string pairs = advice + "unsqueeze(v, 1)" + all;
   const std::string of_pairs = "[N,1] and [N]: axis 0 of [N]" + pairs;
   const Row table[] = {
       {[](Model& m, Value x, Value y) { return m.maximum(x, y); },
@@ -229,13 +230,27 @@ TEST(LayerRefusals, OfSamplesBehindOtherAxesComeWhenAModelIsMade) {
          return x + m.parameter("p", {2, 1, 1});
        },
        "add \"add_1\" [N,1] and [2,1,1]: axis 0 of [N,1] would lie behind other axes; [2,1,1] has "
-       "no axis of samples, and has to have fewer axes than [N,1], to which unsqueeze() adds axes "
-       "of 1"},
+       "no axis of samples, and has to have fewer axes than [N,1], or as many with a first one of "
+       "size 1; unsqueeze() adds axes to [N,1]"},
       {[](Model& m, Value x, Value y) {
          const Value turned = m.transpose(m.expand(m.unsqueeze(x, 1), {5, 1}), {1, 0, 2});
          return turned + y;  // The samples of [5,N,1] meet no axis of y [N].
        },
        "add \"add_1\" [5,N,1] and [N]: axis 0 of [N]" + pairs},
+      {[](Model& m, Value x, Value y) {
+         return m.transpose(m.unsqueeze(x, 1), {1, 0, 2}) + y;
+       },
+       "add \"add_1\" [1,N,1] and [N]: axis 0 of [N]" + pairs},
+      {[](Model& m, Value x, Value y) { return m.unsqueeze(x, 1) + y; },
+       "add \"add_1\" [N,1,1] and [N]: axis 0 of [N]" + advice + "unsqueeze(unsqueeze(v, 1), 1)" +
+           all},
+      {[](Model& m, Value x, Value) {
+         return m.transpose(m.unsqueeze(x, 1), {1, 2, 0}) + x;
+       },
+       "add \"add_1\" [1,1,N] and [N,1]: axis 0 of [N,1]" + advice +
+           "transpose() that puts the samples of all operands along one axis, counted from the "
+           "last, pairs each sample with itself, and transpose(unsqueeze(v, 1), {1, 0, 2}) pairs "
+           "each sample with all samples"},
       {[](Model& m, Value x, Value y) {
          return m.binary_cross_entropy_with_logits(x, x, LossReduction::mean, y);
        },
@@ -271,6 +286,38 @@ TEST(LayerRefusals, LeaveOperandsAloneWhoseSamplesMeetSamples) {
   InferenceModel(model, {.batch_size = 1});
 }
 
+TEST(LayerRefusals, OfSamplesBehindOtherAxesAdviseWhatPairsSamples) {
+  Model model("m");
+  const Value x = model.input("x", {1}), y = model.input("y", {});  // [N,1] and [N]
+  const Value column = model.unsqueeze(y, 1), row = model.transpose(column, {1, 0});
+  const Value turned = model.transpose(model.unsqueeze(x, 1), {1, 0, 2});  // [1,N,1]
+  const Value last = model.transpose(model.unsqueeze(x, 1), {1, 2, 0});    // [1,1,N]
+  const auto in_front = [&](const Value& of_axis1) { return model.transpose(of_axis1, {1, 0, 2}); };
+  model.output("itself", x - column);
+  model.output("itself in volumes", model.unsqueeze(x, 1) - model.unsqueeze(column, 1));
+  model.output("itself on axis 1", in_front(turned - column));
+  model.output("all", model.sum(x - row, {1}));
+  model.output("all in volumes", model.sum(model.unsqueeze(x, 1) - row, {1, 2}));
+  model.output("all on axis 1", model.sum(in_front(turned - row), {1, 2}));
+  model.output("all on the last axis", model.sum(in_front(last - turned), {1, 2}));
+  model.output("axes of x", model.unsqueeze(model.unsqueeze(x, 1), 1) -
+                                model.constant("long", Tensor({2, 1, 1}, {1, 2})));
+  model.output("as many axes", x - model.constant("short", Tensor({1, 1}, {1})));
+  InferenceModel inference(model, {.batch_size = 2});
+  const StepResult result = inference.run({Tensor({2, 1}, {1, 2}), Tensor({2}, {10, 30})});
+  const auto expect = [&](const std::string& output, const std::vector<float>& expected) {
+    const auto numbers = result.output(output).as<float>();
+    EXPECT_EQ(std::vector<float>(numbers.begin(), numbers.end()), expected) << output;
+  };
+  for (const std::string name : {"itself", "itself in volumes", "itself on axis 1"})
+    expect(name, {-9, -28});
+  for (const std::string name : {"all", "all in volumes", "all on axis 1"})
+    expect(name, {-38, -36});
+  expect("all on the last axis", {1, -1});
+  expect("axes of x", {0, -1, 1, 0});
+  expect("as many axes", {0, 1});
+}
+
 TEST(LayerRefusals, OfMatricesOfSamplesBehindOtherAxesComeWhenAModelIsMade) {
   Model model("m");
   const Value a = model.input("a", {1, 2, 3}), b = model.input("b", {3, 4});
@@ -279,9 +326,8 @@ TEST(LayerRefusals, OfMatricesOfSamplesBehindOtherAxesComeWhenAModelIsMade) {
       refusal(Errc::shape_mismatch, [&] { InferenceModel(model, {.batch_size = 1}); }),
       "model \"m\": matmul \"matmul_1\": expected operands of as many axes as the result, for "
       "axis 0 counts samples, got [N,1,2,3] and [N,3,4]: axis 0 of [N,3,4] would lie behind "
-      "other axes; unsqueeze(v, 1) of the value v of that shape, as often as axes are missing, "
-      "pairs each sample with itself, and transpose(unsqueeze(v, 1), {1, 0}) pairs it with all "
-      "samples, where {1, 0} goes on with the other axes of v");
+      "other axes; with v for the value of that shape, unsqueeze(v, 1) pairs each sample with "
+      "itself, and transpose(unsqueeze(v, 1), {1, 0, 2, 3}) pairs each sample with all samples");
 }
 
 TEST(LayerRefusals, OfSizesBehindALimitNameTheLimit) {
