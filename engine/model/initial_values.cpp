@@ -174,6 +174,18 @@ std::string f32_text(double number) {
   return {text, end};
 }
 
+/// Checks the bounds of the uniform distribution `uniform`. @throws Error invalid_argument, whose
+/// text begins with `subject`.
+void check_bounds(const std::string& subject, const Initializer& uniform) {
+  check_number(subject, uniform.center, any_number);
+  const double low = uniform.center - uniform.spread, high = uniform.center + uniform.spread;
+  check_f32(subject + ": low", low, any_number);
+  check_f32(subject + ": high", high, any_number);
+  if (low > high)
+    throw Error(Errc::invalid_argument, subject + ": expected low not to be above high, got low " +
+                                            f32_text(low) + " and high " + f32_text(high));
+}
+
 }  // namespace
 
 void check_initializer(const Initializer& initializer, const Shape& shape, std::string_view name) {
@@ -182,16 +194,8 @@ void check_initializer(const Initializer& initializer, const Shape& shape, std::
   const auto refuse = [&](const std::string& text) {
     throw Error(Errc::invalid_argument, subject + ": " + text);
   };
+  if (initializer.kind == Kind::uniform) check_bounds(subject, initializer);
   check_f32(subject, initializer.center, any_number);
-  if (initializer.kind == Kind::uniform) {
-    const double low = initializer.center - initializer.spread,
-                 high = initializer.center + initializer.spread;
-    check_f32(subject, low, any_number);
-    check_f32(subject, high, any_number);
-    if (low > high)
-      refuse("expected low not to be above high, got low " + f32_text(low) + " and high " +
-             f32_text(high));
-  }
   check_f32(subject, initializer.spread, {});
   if (uses_matrix(initializer.kind) && shape.rank() < 2)
     refuse("expected a parameter of rank 2 or more, got " + to_string(shape));

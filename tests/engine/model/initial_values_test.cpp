@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -134,6 +136,15 @@ TEST(InitialValues, RefuseWhatCannotBeDrawn) {
             "parameter \"w\": normal: expected 0 or more, got -1");
   EXPECT_EQ(refused(Initializer::uniform(2, 1)),
             "parameter \"w\": uniform: expected low not to be above high, got low 2 and high 1");
+  const std::string in_f32 = ": expected -3.4028234663852886e+38 to 3.4028234663852886e+38, got ";
+  EXPECT_EQ(refused(Initializer::uniform(0, 5e38)),
+            "parameter \"w\": uniform: high" + in_f32 + "5e+38");
+  EXPECT_EQ(refused(Initializer::uniform(-5e38, 0)),
+            "parameter \"w\": uniform: low" + in_f32 + "-5e+38");
+  EXPECT_EQ(refused(Initializer::uniform(0, 1e39)),
+            "parameter \"w\": uniform: high" + in_f32 + "1e+39");
+  EXPECT_EQ(refused(Initializer::uniform(0, std::numeric_limits<double>::infinity())),
+            "parameter \"w\": uniform: expected a finite number, got inf");
   EXPECT_EQ(refused(Initializer::constant(std::nan(""))),
             "parameter \"w\": constant: expected a finite number, got nan");
   EXPECT_EQ(refused(Initializer::orthogonal(), {4}),
