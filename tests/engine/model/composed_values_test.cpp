@@ -10,6 +10,7 @@
 
 #include "penstock/inference_model.hpp"
 #include "penstock/model.hpp"
+#include "penstock/training_model.hpp"
 #include "tests/support/random_tensor.hpp"
 
 namespace penstock {
@@ -171,6 +172,40 @@ TEST(ComposedValues, OfAdaptivePoolingsThatDivideOneAxisEvenly) {
                            return m.flatten(m.adaptive_avg_pool2d(image(m, x), {3, 1}));
                          }),
                  {1.5, 2.75, 4, -2, 1, 4});
+}
+
+/// Returns the gradient, with regard to a sample of `shape` whose elements are all equal, of the
+/// sum of what `layer` computes of the sample.
+Numbers gradient_of_equals(const std::vector<std::int64_t>& shape,
+                           const std::function<Value(Model&, Value)>& layer) {
+  Model model;
+  const std::int64_t size = Shape(shape).elements();
+  const Value zeros = model.parameter("zeros", {size}, Initializer::constant(0));
+  const Value x = model.input("x", {size}) + zeros;
+  model.loss(model.identity_loss(layer(model, model.reshape(x, shape)), LossReduction::sum));
+  TrainingModel training(model, {.batch_size = 1}, Sgd{.learning_rate = 1});
+  training.step({testing::uniform({1, size}, 1, 1, 1)});
+  const Tensor moved = model.weight("zeros");
+  Numbers gradient;
+  for (const float element : moved.as<float>()) gradient.push_back(-element);
+  return gradient;
+}
+
+TEST(ComposedValues, OfAdaptiveMaximaWhoseWindowsOverlapShareTheGradientOfEquals) {
+  const auto of_image = [](Size2d size) {
+    return gradient_of_equals({1, 2, 2},
+                              [size](Model& m, Value x) { return m.adaptive_max_pool2d(x, size); });
+  };
+  // Along an axis of two elements, the three windows are the first one, both, and the second one.
+  EXPECT_EQ(of_image({1, 3}), (Numbers{0.75, 0.75, 0.75, 0.75}));
+  EXPECT_EQ(of_image({3, 1}), (Numbers{0.75, 0.75, 0.75, 0.75}));
+  EXPECT_EQ(of_image({2, 1}), (Numbers{1, 0, 1, 0}));
+  // The pixels of a slice have windows that do not overlap, unlike the two slices.
+  EXPECT_EQ(gradient_of_equals({1, 2, 2, 2},
+                               [](Model& m, Value x) {
+                                 return m.adaptive_max_pool3d(x, {3, 1, 1});
+                               }),
+            (Numbers{1.5, 0, 0, 0, 1.5, 0, 0, 0}));
 }
 
 TEST(ComposedValues, OfAFocalLoss) {
