@@ -27,12 +27,18 @@ constexpr std::int64_t most_windows = 4096;
 const AdaptivePooling averages{graph::avg_pool2d, graph::mean};
 const AdaptivePooling maxima{graph::max_pool2d, graph::amax};
 
-/// Checks that `sizes` are 1 or more. @throws Error invalid_argument if one is not.
-void expect_windows(std::string_view call, std::span<const std::int64_t> sizes) {
+/// Checks that `x` has `rank` axes and at least one element, and that `sizes` are 1 or more.
+/// @throws Error shape_mismatch for `x`; invalid_argument for `sizes`.
+void expect_sound(const Composition& layer, const Value& x, std::size_t rank,
+                  std::span<const std::int64_t> sizes) {
+  layer.expect_rank(x, rank);
+  layer.expect(layer.shape(x).elements() > 0,
+               "expected x with at least one element, got " + to_string(layer.type(x)));
   for (const std::int64_t size : sizes)
     if (size < 1)
       throw Error(Errc::invalid_argument,
-                  std::string(call) + ": expected at least one window along each axis, got " +
+                  std::string(layer.subject()) +
+                      ": expected at least one window along each axis, got " +
                       std::to_string(size));
 }
 
@@ -43,7 +49,7 @@ Value adapted(const Composition& layer, const graph::Op& reduce, const Value& x,
   const Shape shape = layer.shape(x);
   const std::int64_t size = shape[axis];
   if (size == windows) return x;
-  if (size % windows == 0 && shape.elements() > 0) {
+  if (size % windows == 0) {
     Integers sizes(std::vector<std::int64_t>(shape.begin(), shape.end()));
     sizes[0] = 0;
     const auto at = sizes.begin() + static_cast<std::ptrdiff_t>(axis);
@@ -70,20 +76,24 @@ Value adapted(const Composition& layer, const graph::Op& reduce, const Value& x,
 }
 
 /// Pools x [N,C,H,W] to `size`: at once where all windows are of one size, and else along one axis
-/// after the other.
+/// after the other, beginning with an axis that divides evenly: the windows of the other axis are
+/// then cut out of fewer elements.
 Value adapted(const Composition& layer, const AdaptivePooling& by, const Value& x, Size2d size) {
   const Shape shape = layer.shape(x);
-  if (shape[2] % size.rows == 0 && shape[3] % size.columns == 0 && shape.elements() > 0)
+  if (shape[2] % size.rows == 0 && shape[3] % size.columns == 0)
     return layer.fixed(layer.apply(
         by.pool, {x}, {{"kernel", pair({shape[2] / size.rows, shape[3] / size.columns})}}));
-  return adapted(layer, by.reduce, adapted(layer, by.reduce, x, 2, size.rows), 3, size.columns);
+  const auto rows = [&](const Value& of) { return adapted(layer, by.reduce, of, 2, size.rows); };
+  const auto columns = [&](const Value& of) {
+    return adapted(layer, by.reduce, of, 3, size.columns);
+  };
+  return shape[3] % size.columns == 0 ? rows(columns(x)) : columns(rows(x));
 }
 
 Value adapted_row(ModelState& model, std::string_view call, const AdaptivePooling& by,
                   const Value& x, std::int64_t size) {
   return composed(model, call, [&](const Composition& layer) {
-    layer.expect_rank(x, 3);
-    expect_windows(call, std::array{size});
+    expect_sound(layer, x, 3, std::array{size});
     const Value image = layer.reshaped(x, {0, 0, 1, -1});
     return layer.reshaped(adapted(layer, by, image, {1, size}), {0, 0, -1});
   });
@@ -92,8 +102,7 @@ Value adapted_row(ModelState& model, std::string_view call, const AdaptivePoolin
 Value adapted_image(ModelState& model, std::string_view call, const AdaptivePooling& by,
                     const Value& x, Size2d size) {
   return composed(model, call, [&](const Composition& layer) {
-    layer.expect_rank(x, 4);
-    expect_windows(call, std::array{size.rows, size.columns});
+    expect_sound(layer, x, 4, std::array{size.rows, size.columns});
     return adapted(layer, by, x, size);
   });
 }
@@ -102,8 +111,7 @@ Value adapted_image(ModelState& model, std::string_view call, const AdaptivePool
 Value adapted_volume(ModelState& model, std::string_view call, const AdaptivePooling& by,
                      const Value& x, Size3d size) {
   return composed(model, call, [&](const Composition& layer) {
-    layer.expect_rank(x, 5);
-    expect_windows(call, std::array{size.depth, size.rows, size.columns});
+    expect_sound(layer, x, 5, std::array{size.depth, size.rows, size.columns});
     const Shape shape = layer.shape(x);
     const Value slices = layer.reshaped(x, {0, shape[1] * shape[2], shape[3], shape[4]});
     const Value pooled = adapted(layer, by, slices, {size.rows, size.columns});

@@ -172,11 +172,27 @@ TEST(ModelPools, AdaptToAnySize) {
   const Value image = model.input("x", {2, 6, 4});
   model.adaptive_avg_pool2d(image, {3, 2});
   EXPECT_EQ(ops_of(model), (std::vector<std::string_view>{"avg_pool2d"}));
+  EXPECT_EQ(refusal(Errc::shape_mismatch,
+                    [&] {
+                      model.adaptive_avg_pool2d(model.slice(image, 1, 0, 0), {3, 2});
+                    }),
+            "adaptive_avg_pool2d: expected x with at least one element, got f32[1,0,6,4]");
   EXPECT_NE(refusal(Errc::invalid_argument,
                     [&] {
                       model.adaptive_max_pool2d(image, {0, 2});
                     }),
             "accepted");
+}
+
+TEST(ModelPools, ReduceTheAxisThatDividesEvenlyFirst) {
+  for (const Size2d size : {Size2d{3, 2}, Size2d{2, 3}}) {
+    Model model;
+    const Value image = model.input("x", size.rows == 3 ? Shape{2, 5, 4} : Shape{2, 4, 5});
+    model.adaptive_max_pool2d(image, size);
+    EXPECT_EQ(ops_of(model),
+              (std::vector<std::string_view>{"reshape", "amax", "slice", "amax", "slice", "amax",
+                                             "slice", "amax", "concat"}));
+  }
 }
 
 TEST(ModelPools, OfPowersAreRoots) {
