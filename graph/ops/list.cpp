@@ -289,6 +289,7 @@ constexpr std::array ops{
     &threshold_gradient,
     &to_float,
     &to_i64,
+    &to_index,
     &to_lanes,
     &transpose,
     &tril,

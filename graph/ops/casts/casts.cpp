@@ -1,6 +1,7 @@
 #include "graph/ops/casts/casts.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
@@ -14,6 +15,7 @@ namespace attribute {
 
 constexpr RealAttribute scale{"scale", 1};
 constexpr RealAttribute shift{"shift"};
+constexpr IntegerAttribute size{"size"};
 
 }  // namespace attribute
 namespace {
@@ -116,6 +118,49 @@ std::vector<OpSample> i64_samples() {
           {.inputs = {{DType::boolean, {2, 11}}}, .labels = 2}};
 }
 
+std::vector<TensorType> infer_index(const Attributes& attributes, Types in) {
+  expect_inputs(in, 1, "x");
+  expect(in[0].dtype == DType::f32 || in[0].dtype == DType::i64,
+         "expected x of type f32 or i64, got " + to_string(in[0]));
+  const std::int64_t size = attribute::size.of(attributes);
+  expect(size >= 0, "expected a size of 0 or more, got " + std::to_string(size));
+  return {{DType::i64, in[0].shape}};
+}
+
+std::int64_t whole_number(std::int64_t x) {
+  return x;
+}
+
+/// Returns x without its fraction, or a number that is no index of any axis if i64 does not hold
+/// it.
+std::int64_t whole_number(float x) {
+  constexpr float limit = 0x1p63f;
+  return x > -limit && x < limit ? static_cast<std::int64_t>(x)
+                                 : std::numeric_limits<std::int64_t>::max();
+}
+
+void forward_index(const KernelCall& call) {
+  const Operand& x = call.inputs[0];
+  const ElementRange range(call, x.elements());
+  const std::int64_t size = attribute::size.of(call.attributes);
+  std::int64_t* const y = call.outputs[0].i64().data() + range.first;
+  const auto convert = [&](const auto* from) {
+    for (std::int64_t i = 0; i < range.count; ++i) {
+      const std::int64_t number = whole_number(from[i]);
+      y[i] = number < 0 ? number + size : number;
+    }
+  };
+  if (x.type->dtype == DType::f32)
+    convert(x.f32().data() + range.first);
+  else
+    convert(x.i64().data() + range.first);
+}
+
+std::vector<OpSample> index_samples() {
+  return {{.inputs = {{DType::f32, {3, 7}}}, .attributes = {{"size", 5}}, .low = -5, .high = 5},
+          {.inputs = {{DType::i64, {41}}}, .labels = 9}};
+}
+
 }  // namespace
 
 const Op to_float{.name = "to_float",
@@ -135,5 +180,14 @@ const Op to_i64{.name = "to_i64",
                 .units = element_units,
                 .samples = i64_samples,
                 .keeps_elements = true};
+
+const Op to_index{.name = "to_index",
+                  .onnx = "Cast",
+                  .attributes = {attribute::size},
+                  .infer = infer_index,
+                  .forward = forward_index,
+                  .cost = streaming_cost<1>,
+                  .units = element_units,
+                  .samples = index_samples};
 
 }  // namespace penstock::graph
