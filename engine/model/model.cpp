@@ -1,10 +1,12 @@
 #include "penstock/model.hpp"
 
+#include <algorithm>
 #include <atomic>
 
 #include "engine/model/initial_values.hpp"
 #include "engine/model/model_access.hpp"
 #include "engine/model/model_state.hpp"
+#include "engine/names/known_names.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
@@ -92,6 +94,14 @@ void ModelState::add_weights(NewWeights added) noexcept {
 
 const graph::Graph& ModelAccess::graph(const Model& model) {
   return model.impl_->network.graph();
+}
+
+std::shared_ptr<ModelState> ModelAccess::state(const Model& model) {
+  return model.impl_;
+}
+
+std::string ModelAccess::unused_variable_name(const Model& model, const std::string& wanted) {
+  return model.impl_->network.unused_variable_name(wanted);
 }
 
 void ModelAccess::expect_value(std::string_view subject, const Model& model, Value value) {
@@ -202,6 +212,17 @@ void Model::remove_block_marks() {
 void Model::output(const std::string& name, Value value) {
   impl_->calling("Model::output", [&](Impl& impl) {
     impl.network.output(name, impl.id("output " + quoted_text(name), value));
+  });
+}
+
+Value Model::output(const std::string& name) const {
+  return impl_->calling("Model::output", [&](Impl& impl) {
+    const auto& outputs = impl.network.graph().outputs;
+    const auto found = std::ranges::find(outputs, name, &graph::Output::name);
+    if (found != outputs.end()) return impl.value(found->value);
+    throw Error(Errc::invalid_argument, "model " + quoted_text(this->name()) +
+                                            ": there is no output " + quoted_text(name) +
+                                            instead_of(name, outputs, &graph::Output::name));
   });
 }
 

@@ -28,6 +28,10 @@ struct ModelAccess {
   /// parameters that `objective` does not train are frozen.
   /// @throws Error as the constructor of TrainingModel that takes an Objective.
   static graph::Graph graph_of(const Model& model, const Objective& objective);
+  /// Returns what the copies of the model share.
+  static std::shared_ptr<ModelState> state(const Model& model);
+  /// Returns `wanted` or, if there is a parameter or buffer of that name, `wanted` and a number.
+  static std::string unused_variable_name(const Model& model, const std::string& wanted);
   /// Checks that `value` is one of the model's. @throws Error invalid_model, whose text begins with
   /// `subject`, if it is not.
   static void expect_value(std::string_view subject, const Model& model, Value value);

@@ -115,6 +115,26 @@ graph::ValueId NetworkBuilder::variable(const std::string& name, const Shape& sh
   return id;
 }
 
+std::string NetworkBuilder::unused_node_name(const std::string& wanted) {
+  std::string name = wanted;
+  for (std::size_t number = 2; names_.has_node(graph_, name); ++number)
+    name = wanted + "_" + std::to_string(number);
+  return name;
+}
+
+std::string NetworkBuilder::unused_variable_name(const std::string& wanted) {
+  std::string name = wanted;
+  for (std::size_t number = 2; names_.has_variable(graph_, name); ++number)
+    name = wanted + "_" + std::to_string(number);
+  return name;
+}
+
+std::string NetworkBuilder::name_of_next(const graph::Op& op) {
+  if (nodes_name_.empty()) return names_.numbered(graph_, op);
+  if (!names_.has_node(graph_, nodes_name_)) return nodes_name_;
+  return unused_node_name(nodes_name_ + "." + std::string(op.name));
+}
+
 graph::ValueId NetworkBuilder::node(const graph::Op& op, std::vector<graph::ValueId> inputs,
                                     graph::Attributes attributes, const std::string& name) {
   expect_stages_not_set(std::string(op.name));
@@ -124,7 +144,7 @@ graph::ValueId NetworkBuilder::node(const graph::Op& op, std::vector<graph::Valu
   for (const std::size_t i : op.index_inputs)
     if (i < inputs.size() && widens(graph_.type(inputs[i]).dtype))
       inputs[i] = node(graph::to_i64, {inputs[i]});
-  const std::string unused = name.empty() ? names_.numbered(graph_, op) : name;
+  const std::string unused = name.empty() ? name_of_next(op) : name;
   expect_new(names_.has_node(graph_, unused), op.name, unused);
   const auto id =
       graph::append_unnamed(graph_, op, std::move(inputs), std::move(attributes), unused);

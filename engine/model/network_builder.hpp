@@ -54,6 +54,12 @@ class NetworkBuilder {
   /// @throws Error invalid_model, which names the layer of the share, and says whether it is
   /// missing or has no parameters.
   void expect_shares_used() const;
+  /// Has nodes that are added without a name from now on be called `name` or, if that name is in use,
+  /// `name`, a dot and the op's name, with a number if need be. An empty `name` undoes this.
+  void name_nodes(std::string name) { nodes_name_ = std::move(name); }
+  /// Returns `wanted` or, if a node or variable has that name, `wanted` and a number.
+  std::string unused_node_name(const std::string& wanted);
+  std::string unused_variable_name(const std::string& wanted);
   /// Adds a node of the innermost open block, and returns its first output. If `name` is empty, the
   /// node gets a name that is not in use. Inputs of u8 and i32 at Op::index_inputs are widened to
   /// i64 by nodes of their own.
@@ -193,7 +199,11 @@ class NetworkBuilder {
   void drop_idle_blocks(std::string_view name = {});
   void drop_blocks_but(const std::vector<bool>& kept);
 
+  /// Returns a name for a new node that was given none.
+  std::string name_of_next(const graph::Op& op);
+
   graph::Graph graph_;
+  std::string nodes_name_;              // See name_nodes().
   NetworkNames names_;                  // `names_` has the names of graph_.
   SharedNames shared_;                  // `shared_` says which layers have others' parameters.
   std::vector<std::uint64_t> serials_;  // `serials_` has a serial number for each value.

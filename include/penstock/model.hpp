@@ -41,6 +41,7 @@
 namespace penstock {
 
 class OutputFile;
+struct OnnxOptions;
 
 /// A ParameterInfo describes a parameter or a buffer of a model.
 struct ParameterInfo {
@@ -80,6 +81,17 @@ class Model : public LossFunctions {
   /// Makes a model without layers. Weights are drawn as PyTorch's layers draw them, from `seed` and
   /// the name of the parameter.
   explicit Model(std::string name = "model", std::uint64_t seed = 0);
+
+  /// Makes a model of the file at `path` in the ONNX format, for operators of versions 7 to 21
+  /// (docs/onnx.md). Initializers become parameters under their names, which gradients change, or
+  /// constants, as OnnxOptions::parameters says. Layers have the names of the file's nodes, with dots
+  /// for slashes, and outputs have their names. A batch norm in the form for inference is one whose
+  /// statistics are frozen, and unfreeze_statistics() gives it the form for training.
+  /// @throws Error io_error if the file cannot be read; corrupt_file if it breaks the format;
+  /// unsupported, naming each operator and its nodes, for what cannot be imported.
+  static Model from_onnx(const std::string& path, const OnnxOptions& options);
+  /// Makes a model of a file as the other function does, with the defaults of OnnxOptions.
+  static Model from_onnx(const std::string& path);
 
   /// Returns the name that was given to the constructor.
   const std::string& name() const noexcept;
@@ -174,6 +186,9 @@ class Model : public LossFunctions {
 
   /// Makes calls return `value` under the name `name`.
   void output(const std::string& name, Value value);
+  /// Returns the value that calls return under the name `name`, such as an output of an imported model
+  /// from which a loss is to be computed. @throws Error invalid_argument if there is no such output.
+  Value output(const std::string& name) const;
   /// Sets the value that training minimizes; it may be set once. Losses that it is computed from
   /// are then ordinary values. Without this call, training minimizes the one loss from which no
   /// other loss is computed, if there is exactly one.

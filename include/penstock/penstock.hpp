@@ -32,6 +32,7 @@
 #include "penstock/named_tensor.hpp"
 #include "penstock/nearest_name.hpp"
 #include "penstock/objective.hpp"
+#include "penstock/onnx.hpp"
 #include "penstock/optimizer.hpp"
 #include "penstock/optimizer_json.hpp"
 #include "penstock/optimizer_rules.hpp"

@@ -1,0 +1,277 @@
+// The rules of operators that compute element by element, and of reductions. Integers are computed
+// with 64 bits, and floats in double, each result rounded to the type of the tensor.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "engine/onnx/folding/fold_rules.hpp"
+#include "engine/onnx/folding/places.hpp"
+#include "engine/onnx/shapes/corrupt.hpp"
+#include "engine/onnx/shapes/reshaped_dims.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+/// A Binary computes a number from two numbers, and an integer from two integers.
+struct Binary {
+  double (*of_numbers)(double, double);
+  std::int64_t (*of_integers)(std::int64_t, std::int64_t);
+};
+
+/// Integers wrap around, as in NumPy.
+template <class Compute>
+constexpr std::int64_t wrapped(std::int64_t a, std::int64_t b, const Compute& compute) {
+  return static_cast<std::int64_t>(
+      compute(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b)));
+}
+
+std::int64_t quotient(std::int64_t a, std::int64_t b) {
+  if (b == 0) corrupt("a division of integers by zero");
+  return b == -1 ? wrapped(0, a, [](auto x, auto y) { return x - y; }) : a / b;
+}
+
+/// Returns the remainder with the sign of the divisor, as in Python.
+std::int64_t remainder(std::int64_t a, std::int64_t b) {
+  if (b == 0) corrupt("a division of integers by zero");
+  if (b == -1) return 0;
+  const std::int64_t rest = a % b;
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+std::int64_t power(std::int64_t base, std::int64_t exponent) {
+  if (exponent < 0) return base == 1 ? 1 : 0;
+  std::int64_t result = 1;
+  const auto product = [](auto x, auto y) { return x * y; };
+  for (; exponent > 0; exponent >>= 1) {
+    if (exponent & 1) result = wrapped(result, base, product);
+    base = wrapped(base, base, product);
+  }
+  return result;
+}
+
+constexpr Binary sum{[](double a, double b) { return a + b; },
+                     [](std::int64_t a, std::int64_t b) {
+                       return wrapped(a, b, [](auto x, auto y) { return x + y; });
+                     }};
+constexpr Binary difference{[](double a, double b) { return a - b; },
+                            [](std::int64_t a, std::int64_t b) {
+                              return wrapped(a, b, [](auto x, auto y) { return x - y; });
+                            }};
+constexpr Binary product{[](double a, double b) { return a * b; },
+                         [](std::int64_t a, std::int64_t b) {
+                           return wrapped(a, b, [](auto x, auto y) { return x * y; });
+                         }};
+constexpr Binary division{[](double a, double b) { return a / b; }, quotient};
+constexpr Binary modulus{[](double a, double b) { return std::fmod(a, b); }, remainder};
+constexpr Binary raised{[](double a, double b) { return std::pow(a, b); }, power};
+constexpr Binary smaller{[](double a, double b) { return std::isnan(a) || a < b ? a : b; },
+                         [](std::int64_t a, std::int64_t b) { return std::min(a, b); }};
+constexpr Binary larger{[](double a, double b) { return std::isnan(a) || a > b ? a : b; },
+                        [](std::int64_t a, std::int64_t b) { return std::max(a, b); }};
+constexpr Binary equal{[](double a, double b) { return a == b ? 1.0 : 0.0; },
+                       [](std::int64_t a, std::int64_t b) { return std::int64_t{a == b}; }};
+constexpr Binary less{[](double a, double b) { return a < b ? 1.0 : 0.0; },
+                      [](std::int64_t a, std::int64_t b) { return std::int64_t{a < b}; }};
+constexpr Binary less_or_equal{[](double a, double b) { return a <= b ? 1.0 : 0.0; },
+                               [](std::int64_t a, std::int64_t b) { return std::int64_t{a <= b}; }};
+constexpr Binary greater{[](double a, double b) { return a > b ? 1.0 : 0.0; },
+                         [](std::int64_t a, std::int64_t b) { return std::int64_t{a > b}; }};
+constexpr Binary greater_or_equal{
+    [](double a, double b) { return a >= b ? 1.0 : 0.0; },
+    [](std::int64_t a, std::int64_t b) { return std::int64_t{a >= b}; }};
+constexpr Binary both{[](double a, double b) { return a != 0 && b != 0 ? 1.0 : 0.0; },
+                      [](std::int64_t a, std::int64_t b) { return std::int64_t{a && b}; }};
+constexpr Binary either{[](double a, double b) { return a != 0 || b != 0 ? 1.0 : 0.0; },
+                        [](std::int64_t a, std::int64_t b) { return std::int64_t{a || b}; }};
+constexpr Binary one_of_two{
+    [](double a, double b) { return (a != 0) != (b != 0) ? 1.0 : 0.0; },
+    [](std::int64_t a, std::int64_t b) { return std::int64_t{(a != 0) != (b != 0)}; }};
+
+template <class Number>
+Tensor computed(const Tensor& a, const Tensor& b, DType result, Number (*compute)(Number, Number),
+                std::vector<Number> (*elements)(const Tensor&)) {
+  const Dims dims = broadcast_dims(dims_of(a.shape()), dims_of(b.shape()));
+  const Shape shape = folded_shape(dims);
+  const std::vector<std::int64_t> from_a = broadcast_places(dims_of(a.shape()), dims),
+                                  from_b = broadcast_places(dims_of(b.shape()), dims);
+  const std::vector<Number> of_a = elements(a), of_b = elements(b);
+  std::vector<Number> numbers;
+  numbers.reserve(from_a.size());
+  for (std::size_t i = 0; i < from_a.size(); ++i)
+    numbers.push_back(compute(of_a[static_cast<std::size_t>(from_a[i])],
+                              of_b[static_cast<std::size_t>(from_b[i])]));
+  return tensor_of(result, shape, numbers);
+}
+
+Tensor computed(const Tensor& a, const Tensor& b, DType result, const Binary& binary) {
+  const bool real = a.dtype() == DType::f32 || b.dtype() == DType::f32;
+  return real ? computed(a, b, result, binary.of_numbers, numbers_of)
+              : computed(a, b, result, binary.of_integers, integers_of);
+}
+
+template <const Binary& binary>
+std::vector<Tensor> of_two(const FoldCall& call) {
+  return {computed(call.input(0), call.input(1), call.input(0).dtype(), binary)};
+}
+
+template <const Binary& binary>
+std::vector<Tensor> comparison(const FoldCall& call) {
+  return {computed(call.input(0), call.input(1), DType::boolean, binary)};
+}
+
+template <const Binary& binary>
+std::vector<Tensor> of_many(const FoldCall& call) {
+  Tensor result = call.input(0);
+  for (std::size_t i = 1; i < call.inputs.size(); ++i)
+    result = computed(result, call.input(i), result.dtype(), binary);
+  return {result};
+}
+
+std::vector<Tensor> remainder_of_two(const FoldCall& call) {
+  if (call.integer("fmod", 0) == 0) return of_two<modulus>(call);
+  static constexpr Binary truncated{[](double a, double b) { return std::fmod(a, b); },
+                                    [](std::int64_t a, std::int64_t b) {
+                                      if (b == 0) corrupt("a division of integers by zero");
+                                      return b == -1 ? 0 : a % b;
+                                    }};
+  return of_two<truncated>(call);
+}
+
+/// Returns the results of `compute` for each number of a tensor.
+template <double (*compute)(double)>
+std::vector<Tensor> of_each(const FoldCall& call) {
+  const Tensor& x = call.input(0);
+  std::vector<double> numbers = numbers_of(x);
+  for (double& number : numbers) number = compute(number);
+  return {tensor_of(x.dtype(), x.shape(), numbers)};
+}
+
+std::vector<Tensor> negated(const FoldCall& call) {
+  const Tensor& x = call.input(0);
+  return {computed(tensor_of(x.dtype(), {}, std::vector<double>{0}), x, x.dtype(), difference)};
+}
+
+double inverted(double x) {
+  return x == 0 ? 1 : 0;
+}
+
+double sign_of(double x) {
+  return x > 0 ? 1 : x < 0 ? -1 : 0;
+}
+
+double reciprocal(double x) {
+  return 1 / x;
+}
+
+std::vector<Tensor> cast(const FoldCall& call) {
+  const Tensor& x = call.input(0);
+  const auto type = static_cast<OnnxType>(call.integer("to", 0));
+  switch (type) {
+    case OnnxType::f32:
+    case OnnxType::f64:
+    case OnnxType::i32:
+    case OnnxType::i64:
+    case OnnxType::u8:
+    case OnnxType::boolean:
+      break;
+    default:
+      return {};
+  }
+  const DType dtype = type == OnnxType::i32       ? DType::i32
+                      : type == OnnxType::i64     ? DType::i64
+                      : type == OnnxType::u8      ? DType::u8
+                      : type == OnnxType::boolean ? DType::boolean
+                                                  : DType::f32;
+  if (x.dtype() == DType::f32) return {tensor_of(dtype, x.shape(), numbers_of(x))};
+  return {tensor_of(dtype, x.shape(), integers_of(x))};
+}
+
+std::vector<Tensor> where(const FoldCall& call) {
+  const Tensor &condition = call.input(0), &a = call.input(1), &b = call.input(2);
+  if (a.dtype() != b.dtype()) corrupt("expected two tensors of one type to choose from");
+  const Dims dims = broadcast_dims(broadcast_dims(dims_of(condition.shape()), dims_of(a.shape())),
+                                   dims_of(b.shape()));
+  const Shape shape = folded_shape(dims);
+  const auto flags =
+      integers_of(moved(condition, shape, broadcast_places(dims_of(condition.shape()), dims)));
+  const Tensor of_a = moved(a, shape, broadcast_places(dims_of(a.shape()), dims));
+  const Tensor of_b = moved(b, shape, broadcast_places(dims_of(b.shape()), dims));
+  if (a.dtype() == DType::f32) {
+    std::vector<double> numbers = numbers_of(of_a);
+    const std::vector<double> others = numbers_of(of_b);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      if (flags[i] == 0) numbers[i] = others[i];
+    return {tensor_of(DType::f32, shape, numbers)};
+  }
+  std::vector<std::int64_t> integers = integers_of(of_a);
+  const std::vector<std::int64_t> others = integers_of(of_b);
+  for (std::size_t i = 0; i < integers.size(); ++i)
+    if (flags[i] == 0) integers[i] = others[i];
+  return {tensor_of(a.dtype(), shape, integers)};
+}
+
+/// Reduces the axes of the attribute or the second input, or all of them, by `binary`.
+template <const Binary& binary>
+std::vector<Tensor> reduced(const FoldCall& call) {
+  Tensor x = call.input(0);
+  std::vector<std::int64_t> axes = call.integers("axes", 1);
+  const std::size_t rank = x.shape().rank();
+  if (axes.empty() && call.integer("noop_with_empty_axes", 0) != 0) return {x};
+  if (axes.empty())
+    for (std::size_t axis = 0; axis < rank; ++axis) axes.push_back(static_cast<std::int64_t>(axis));
+  Dims kept = dims_of(x.shape()), dropped;
+  for (const std::int64_t axis : axes) kept[axis_of(axis, rank)] = -1;
+  // The first element along each reduced axis is where the others are added to.
+  for (std::size_t axis = 0; axis < rank; ++axis) {
+    if (kept[axis] >= 0) continue;
+    const std::int64_t size = x.shape().begin()[axis];
+    if (size == 0) return {};
+    Tensor result;
+    for (std::int64_t i = 0; i < size; ++i) {
+      Dims dims = dims_of(x.shape());
+      const Dims strides = strides_of(dims);
+      dims[axis] = 1;
+      std::vector<std::int64_t> places;
+      for_each_index(dims, [&](const Dims& index) {
+        std::int64_t place = i * strides[axis];
+        for (std::size_t n = 0; n < index.size(); ++n) place += index[n] * strides[n];
+        places.push_back(place);
+      });
+      const Tensor part = moved(x, Shape(dims), places);
+      result = i == 0 ? part : computed(result, part, x.dtype(), binary);
+    }
+    x = result;
+  }
+  if (call.integer("keepdims", 1) != 0) return {x};
+  for (const std::int64_t size : kept)
+    if (size >= 0) dropped.push_back(size);
+  return {x.reshaped(Shape(dropped))};
+}
+
+}  // namespace
+
+std::span<const FoldRule> arithmetic_rules() {
+  static constexpr std::array<FoldRule, 33> rules{
+      {{"Abs", of_each<std::fabs>},      {"Add", of_two<sum>},
+       {"And", comparison<both>},        {"Cast", cast},
+       {"Ceil", of_each<std::ceil>},     {"Cos", of_each<std::cos>},
+       {"Div", of_two<division>},        {"Equal", comparison<equal>},
+       {"Exp", of_each<std::exp>},       {"Floor", of_each<std::floor>},
+       {"Greater", comparison<greater>}, {"GreaterOrEqual", comparison<greater_or_equal>},
+       {"Less", comparison<less>},       {"LessOrEqual", comparison<less_or_equal>},
+       {"Log", of_each<std::log>},       {"Max", of_many<larger>},
+       {"Min", of_many<smaller>},        {"Mod", remainder_of_two},
+       {"Mul", of_two<product>},         {"Neg", negated},
+       {"Not", of_each<inverted>},       {"Or", comparison<either>},
+       {"Pow", of_two<raised>},          {"Reciprocal", of_each<reciprocal>},
+       {"ReduceMax", reduced<larger>},   {"ReduceMin", reduced<smaller>},
+       {"ReduceProd", reduced<product>}, {"ReduceSum", reduced<sum>},
+       {"Sign", of_each<sign_of>},       {"Sqrt", of_each<std::sqrt>},
+       {"Sub", of_two<difference>},      {"Where", where},
+       {"Xor", comparison<one_of_two>}}};
+  return rules;
+}
+
+}  // namespace penstock

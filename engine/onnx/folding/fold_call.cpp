@@ -1,0 +1,144 @@
+#include "engine/onnx/folding/fold_call.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <span>
+
+#include "engine/onnx/folding/fold_rules.hpp"
+#include "engine/onnx/shapes/corrupt.hpp"
+#include "graph/values/text.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+template <class Element, class Number>
+std::vector<Number> elements_as(const Tensor& tensor) {
+  const auto elements = tensor.as<Element>();
+  std::vector<Number> numbers;
+  numbers.reserve(elements.size());
+  for (const Element& element : elements) numbers.push_back(static_cast<Number>(element));
+  return numbers;
+}
+
+template <class Number>
+std::vector<Number> all_as(const Tensor& tensor) {
+  switch (tensor.dtype()) {
+    case DType::f32:
+      return elements_as<float, Number>(tensor);
+    case DType::i64:
+      return elements_as<std::int64_t, Number>(tensor);
+    case DType::u8:
+      return elements_as<std::uint8_t, Number>(tensor);
+    case DType::i32:
+      return elements_as<std::int32_t, Number>(tensor);
+    case DType::boolean:
+      break;
+  }
+  return elements_as<bool, Number>(tensor);
+}
+
+/// Returns the element of type Element that a number becomes.
+template <class Element, class Number>
+Element converted(Number number) {
+  if constexpr (std::is_same_v<Element, bool>)
+    return number != 0;
+  else if constexpr (std::is_floating_point_v<Element> || std::is_integral_v<Number>)
+    return static_cast<Element>(number);
+  // A number that no integer of 64 bits can be has no meaning as an integer in ONNX either.
+  else if (!(number > -0x1p63 && number < 0x1p63))
+    return 0;
+  else
+    return static_cast<Element>(static_cast<std::int64_t>(number));
+}
+
+template <class Element, class Number>
+Tensor filled(const Shape& shape, const std::vector<Number>& numbers) {
+  const auto elements = std::make_unique<Element[]>(numbers.size());
+  for (std::size_t i = 0; i < numbers.size(); ++i) elements[i] = converted<Element>(numbers[i]);
+  return {shape, std::span<const Element>(elements.get(), numbers.size())};
+}
+
+template <class Number>
+Tensor filled(DType dtype, const Shape& shape, const std::vector<Number>& numbers) {
+  switch (dtype) {
+    case DType::f32:
+      return filled<float>(shape, numbers);
+    case DType::i64:
+      return filled<std::int64_t>(shape, numbers);
+    case DType::u8:
+      return filled<std::uint8_t>(shape, numbers);
+    case DType::i32:
+      return filled<std::int32_t>(shape, numbers);
+    case DType::boolean:
+      break;
+  }
+  return filled<bool>(shape, numbers);
+}
+
+const FoldRule* find_rule(std::string_view op_type) {
+  for (const auto rules : {movement_rules(), arithmetic_rules(), generation_rules()}) {
+    const auto rule = std::ranges::find(rules, op_type, &FoldRule::op_type);
+    if (rule != rules.end()) return &*rule;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const Tensor& FoldCall::input(std::size_t i) const {
+  if (!has(i)) corrupt("expected an input number " + std::to_string(i) + ", got none");
+  return inputs[i];
+}
+
+std::int64_t FoldCall::integer(std::string_view name, std::int64_t fallback) const {
+  const OnnxAttribute* const attribute = node.find(name);
+  return attribute && attribute->integer ? *attribute->integer : fallback;
+}
+
+std::vector<std::int64_t> FoldCall::integers(std::string_view name, std::size_t i) const {
+  if (const OnnxAttribute* const attribute = node.find(name)) return attribute->integers;
+  return has(i) ? integers_of(inputs[i]) : std::vector<std::int64_t>{};
+}
+
+std::vector<Tensor> fold(const FoldCall& call) {
+  const FoldRule* const rule = find_rule(call.node.op_type);
+  return rule ? rule->fold(call) : std::vector<Tensor>{};
+}
+
+bool is_folded(std::string_view op_type) {
+  return find_rule(op_type) != nullptr;
+}
+
+std::vector<std::int64_t> integers_of(const Tensor& tensor) {
+  if (tensor.dtype() == DType::f32) corrupt("expected integers, got a tensor of f32");
+  return all_as<std::int64_t>(tensor);
+}
+
+std::vector<double> numbers_of(const Tensor& tensor) {
+  return all_as<double>(tensor);
+}
+
+Tensor tensor_of(DType dtype, const Shape& shape, const std::vector<double>& numbers) {
+  return filled(dtype, shape, numbers);
+}
+
+Tensor tensor_of(DType dtype, const Shape& shape, const std::vector<std::int64_t>& integers) {
+  return filled(dtype, shape, integers);
+}
+
+Shape folded_shape(const std::vector<std::int64_t>& dims) {
+  Shape shape;
+  try {
+    shape = Shape(dims);
+  } catch (const Error& error) {
+    corrupt(error.what());
+  }
+  if (shape.elements() > most_folded)
+    throw Error(Errc::unsupported, "a result " + to_string(shape) +
+                                       " that is known at import has more than " +
+                                       std::to_string(most_folded) + " elements");
+  return shape;
+}
+
+}  // namespace penstock

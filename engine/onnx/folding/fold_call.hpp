@@ -1,0 +1,69 @@
+// A FoldCall is a node whose inputs are all known when a model is imported, such as the arithmetic
+// of shapes that exporters write. A FoldRule computes what such a node computes. Both are plain
+// data; the functions are pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/onnx/format/onnx_file.hpp"
+#include "penstock/tensor.hpp"
+
+namespace penstock {
+
+struct FoldCall {
+  const OnnxNode& node;
+  std::int64_t opset = 0;             ///< `opset` is the version of the node's operator set.
+  const std::vector<Tensor>& inputs;  ///< An input that is left out is an empty handle.
+
+  /// Returns whether the node has input number `i`.
+  bool has(std::size_t i) const { return i < inputs.size() && inputs[i]; }
+  /// Returns input number `i`. @throws Error corrupt_file if the node lacks it.
+  const Tensor& input(std::size_t i) const;
+  /// Returns the integer attribute `name`, or `fallback`.
+  std::int64_t integer(std::string_view name, std::int64_t fallback) const;
+  /// Returns the integers that the attribute `name` has or, failing that, input number `i`; nothing
+  /// if the node has neither.
+  std::vector<std::int64_t> integers(std::string_view name, std::size_t i) const;
+};
+
+/// Returns the results of a node that is not one of those that an importer folds, or an empty list.
+using FoldFunction = std::vector<Tensor> (*)(const FoldCall&);
+
+/// A FoldRule says by which function the nodes of an operator are folded.
+struct FoldRule {
+  std::string_view op_type;
+  FoldFunction fold;
+};
+
+/// Returns what the node computes, or an empty list if its operator is not one that is folded. A
+/// result has at most `most_folded` elements.
+/// @throws Error corrupt_file if the inputs are not what the operator takes; unsupported if a
+/// result would be larger.
+std::vector<Tensor> fold(const FoldCall& call);
+
+/// Returns whether nodes of this operator are folded.
+bool is_folded(std::string_view op_type);
+
+/// A result that is folded has at most this many elements.
+inline constexpr std::int64_t most_folded = std::int64_t{1} << 22;
+/// The results of all nodes of a file that are folded have at most this many elements together.
+inline constexpr std::int64_t most_folded_in_all = std::int64_t{1} << 24;
+
+/// Returns the elements of a tensor of integers or bools. @throws Error corrupt_file for other
+/// tensors.
+std::vector<std::int64_t> integers_of(const Tensor& tensor);
+/// Returns the elements of any tensor as numbers.
+std::vector<double> numbers_of(const Tensor& tensor);
+/// Returns a tensor of `dtype` with these elements: those of a float, or of an integer, are
+/// converted as in C++, and those of a bool say whether the number differs from 0.
+Tensor tensor_of(DType dtype, const Shape& shape, const std::vector<double>& numbers);
+/// Returns a tensor of `dtype`, which is no float, with these elements.
+Tensor tensor_of(DType dtype, const Shape& shape, const std::vector<std::int64_t>& integers);
+
+/// Returns `dims` as a Shape that a folded result may have. @throws Error as fold().
+Shape folded_shape(const std::vector<std::int64_t>& dims);
+
+}  // namespace penstock

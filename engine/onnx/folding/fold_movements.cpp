@@ -1,0 +1,239 @@
+// The rules of operators that move elements.
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "engine/onnx/folding/fold_rules.hpp"
+#include "engine/onnx/folding/places.hpp"
+#include "engine/onnx/shapes/corrupt.hpp"
+#include "engine/onnx/shapes/reshaped_dims.hpp"
+#include "engine/onnx/shapes/slice_range.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+std::vector<Tensor> identity(const FoldCall& call) {
+  return {call.input(0)};
+}
+
+std::vector<Tensor> reshape(const FoldCall& call) {
+  const Tensor& x = call.input(0);
+  const Dims dims = reshaped_dims(dims_of(x.shape()), integers_of(call.input(1)),
+                                  call.integer("allowzero", 0) != 0);
+  return {x.reshaped(folded_shape(dims))};
+}
+
+std::vector<Tensor> flatten(const FoldCall& call) {
+  const Tensor& x = call.input(0);
+  return {x.reshaped(Shape(flattened_dims(dims_of(x.shape()), call.integer("axis", 1))))};
+}
+
+std::vector<Tensor> squeeze(const FoldCall& call) {
+  const Tensor& x = call.input(0);
+  return {x.reshaped(Shape(squeezed_dims(dims_of(x.shape()), call.integers("axes", 1))))};
+}
+
+std::vector<Tensor> unsqueeze(const FoldCall& call) {
+  const Tensor& x = call.input(0);
+  return {x.reshaped(folded_shape(unsqueezed_dims(dims_of(x.shape()), call.integers("axes", 1))))};
+}
+
+std::vector<Tensor> transpose(const FoldCall& call) {
+  const Tensor& x = call.input(0);
+  const Dims dims = dims_of(x.shape()), strides = strides_of(dims);
+  Dims order = call.integers("perm", 1);
+  if (order.empty())
+    for (std::size_t axis = dims.size(); axis-- > 0;)
+      order.push_back(static_cast<std::int64_t>(axis));
+  if (order.size() != dims.size()) corrupt("expected as many axes in perm as the input has");
+  Dims result, steps;
+  for (const std::int64_t axis : order) {
+    const std::size_t from = axis_of(axis, dims.size());
+    result.push_back(dims[from]);
+    steps.push_back(strides[from]);
+  }
+  std::vector<std::int64_t> places;
+  for_each_index(result, [&](const Dims& index) {
+    places.push_back(
+        std::inner_product(index.begin(), index.end(), steps.begin(), std::int64_t{0}));
+  });
+  return {moved(x, folded_shape(result), places)};
+}
+
+/// Returns x with those elements of `axis` that `indices` list.
+Tensor selected(const Tensor& x, std::size_t axis, const std::vector<std::int64_t>& indices) {
+  Dims dims = dims_of(x.shape());
+  const Dims strides = strides_of(dims);
+  dims[axis] = static_cast<std::int64_t>(indices.size());
+  const Shape shape = folded_shape(dims);
+  std::vector<std::int64_t> places;
+  for_each_index(dims, [&](const Dims& index) {
+    std::int64_t place = 0;
+    for (std::size_t i = 0; i < index.size(); ++i)
+      place += strides[i] * (i == axis ? indices[static_cast<std::size_t>(index[i])] : index[i]);
+    places.push_back(place);
+  });
+  return moved(x, shape, places);
+}
+
+std::vector<Tensor> gather(const FoldCall& call) {
+  const Tensor &x = call.input(0), &numbers = call.input(1);
+  const Dims dims = dims_of(x.shape());
+  const std::size_t axis = axis_of(call.integer("axis", 0), dims.size());
+  std::vector<std::int64_t> indices = integers_of(numbers);
+  for (std::int64_t& index : indices) {
+    if (index < -dims[axis] || index >= dims[axis])
+      corrupt("expected an index from " + std::to_string(-dims[axis]) + " to " +
+              std::to_string(dims[axis] - 1) + ", got " + std::to_string(index));
+    if (index < 0) index += dims[axis];
+  }
+  Dims result(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(axis));
+  result.insert(result.end(), numbers.shape().begin(), numbers.shape().end());
+  result.insert(result.end(), dims.begin() + static_cast<std::ptrdiff_t>(axis) + 1, dims.end());
+  return {selected(x, axis, indices).reshaped(folded_shape(result))};
+}
+
+std::vector<Tensor> slice(const FoldCall& call) {
+  Tensor x = call.input(0);
+  const std::vector<std::int64_t> starts = call.integers("starts", 1),
+                                  ends = call.integers("ends", 2),
+                                  steps = call.has(4) ? integers_of(call.input(4)) : Dims{};
+  std::vector<std::int64_t> axes = call.integers("axes", 3);
+  if (axes.empty()) {
+    axes.resize(starts.size());
+    std::iota(axes.begin(), axes.end(), 0);
+  }
+  if (ends.size() != starts.size() || axes.size() != starts.size() ||
+      (!steps.empty() && steps.size() != starts.size()))
+    corrupt("expected as many axes, ends and steps as starts");
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const std::size_t axis = axis_of(axes[i], x.shape().rank());
+    const SliceRange range =
+        slice_range(starts[i], ends[i], steps.empty() ? 1 : steps[i], x.shape().begin()[axis]);
+    std::vector<std::int64_t> indices;
+    for (std::int64_t n = 0; n < range.count; ++n) indices.push_back(range.first + n * range.step);
+    x = selected(x, axis, indices);
+  }
+  return {x};
+}
+
+std::vector<Tensor> concat(const FoldCall& call) {
+  const Tensor& first = call.input(0);
+  const std::size_t axis = axis_of(call.integer("axis", 0), first.shape().rank());
+  Dims dims = dims_of(first.shape());
+  dims[axis] = 0;
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    const Tensor& part = call.input(i);
+    Dims its = dims_of(part.shape());
+    if (part.dtype() != first.dtype() || its.size() != dims.size())
+      corrupt("expected inputs of one type and as many axes");
+    dims[axis] += its[axis];
+    its[axis] = dims[axis];
+    if (its != dims) corrupt("expected inputs that differ along the axis alone");
+  }
+  const Shape shape = folded_shape(dims);
+  // The elements of all parts stand one behind the other; a place is among those of its part.
+  std::vector<std::byte> elements;
+  std::vector<Dims> strides;
+  std::vector<std::int64_t> begins, firsts;
+  std::int64_t begin = 0, along = 0;
+  for (const Tensor& part : call.inputs) {
+    elements.insert(elements.end(), part.raw(), part.raw() + part.bytes());
+    strides.push_back(strides_of(dims_of(part.shape())));
+    begins.push_back(begin);
+    firsts.push_back(along);
+    begin += part.elements();
+    along += part.shape().begin()[axis];
+  }
+  std::vector<std::int64_t> places;
+  for_each_index(dims, [&](const Dims& index) {
+    const std::size_t part = static_cast<std::size_t>(
+        std::ranges::upper_bound(firsts, index[axis]) - firsts.begin() - 1);
+    std::int64_t place = begins[part] - firsts[part] * strides[part][axis];
+    for (std::size_t i = 0; i < index.size(); ++i) place += index[i] * strides[part][i];
+    places.push_back(place);
+  });
+  const auto shared = std::make_shared<const std::vector<std::byte>>(std::move(elements));
+  const Tensor all = Tensor::wrap(first.dtype(), Shape({begin}), {shared, shared->data()});
+  return {moved(all, shape, places)};
+}
+
+std::vector<Tensor> expand(const FoldCall& call) {
+  const Tensor& x = call.input(0);
+  const Dims dims = broadcast_dims(dims_of(x.shape()), integers_of(call.input(1)));
+  const Shape shape = folded_shape(dims);
+  return {moved(x, shape, broadcast_places(dims_of(x.shape()), dims))};
+}
+
+std::vector<Tensor> tile(const FoldCall& call) {
+  Tensor x = call.input(0);
+  const std::vector<std::int64_t> times = integers_of(call.input(1));
+  if (times.size() != x.shape().rank()) corrupt("expected a number of repeats for each axis");
+  for (std::size_t axis = 0; axis < times.size(); ++axis) {
+    const std::int64_t size = x.shape().begin()[axis];
+    Dims dims = dims_of(x.shape());
+    if (times[axis] < 0 || times[axis] > most_folded)
+      corrupt("a number of repeats is out of range");
+    dims[axis] *= times[axis];
+    folded_shape(dims);
+    std::vector<std::int64_t> indices;
+    for (std::int64_t i = 0; i < dims[axis]; ++i) indices.push_back(i % size);
+    x = selected(x, axis, indices);
+  }
+  return {x};
+}
+
+std::vector<Tensor> split(const FoldCall& call) {
+  const Tensor& x = call.input(0);
+  const std::size_t axis = axis_of(call.integer("axis", 0), x.shape().rank());
+  const std::vector<std::int64_t> sizes =
+      split_sizes(x.shape().begin()[axis], call.integers("split", 1), call.node.outputs.size());
+  std::vector<Tensor> parts;
+  std::int64_t begin = 0;
+  for (const std::int64_t size : sizes) {
+    std::vector<std::int64_t> indices(static_cast<std::size_t>(size));
+    std::iota(indices.begin(), indices.end(), begin);
+    parts.push_back(selected(x, axis, indices));
+    begin += size;
+  }
+  return parts;
+}
+
+/// Keeps the lower or the upper triangle of each matrix.
+std::vector<Tensor> trilu(const FoldCall& call) {
+  const Tensor& x = call.input(0);
+  const Dims dims = dims_of(x.shape());
+  if (dims.size() < 2) corrupt("expected an input of two axes or more");
+  const bool upper = call.integer("upper", 1) != 0;
+  const std::int64_t diagonal = call.has(1) ? integers_of(call.input(1)).at(0) : 0;
+  std::vector<double> numbers = numbers_of(x);
+  std::size_t place = 0;
+  for_each_index(dims, [&](const Dims& index) {
+    const std::int64_t beyond = index.back() - index[index.size() - 2] - diagonal;
+    if (upper ? beyond < 0 : beyond > 0) numbers[place] = 0;
+    ++place;
+  });
+  return {tensor_of(x.dtype(), x.shape(), numbers)};
+}
+
+}  // namespace
+
+std::span<const FoldRule> movement_rules() {
+  static constexpr std::array<FoldRule, 13> rules{{{"Concat", concat},
+                                                   {"Expand", expand},
+                                                   {"Flatten", flatten},
+                                                   {"Gather", gather},
+                                                   {"Identity", identity},
+                                                   {"Reshape", reshape},
+                                                   {"Slice", slice},
+                                                   {"Split", split},
+                                                   {"Squeeze", squeeze},
+                                                   {"Tile", tile},
+                                                   {"Transpose", transpose},
+                                                   {"Trilu", trilu},
+                                                   {"Unsqueeze", unsqueeze}}};
+  return rules;
+}
+
+}  // namespace penstock

@@ -1,0 +1,23 @@
+#include "engine/onnx/format/onnx_file.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace penstock {
+
+std::string to_string(OnnxType type) {
+  constexpr std::array names{"undefined", "float",  "uint8",     "int8",       "uint16",  "int16",
+                             "int32",     "int64",  "string",    "bool",       "float16", "double",
+                             "uint32",    "uint64", "complex64", "complex128", "bfloat16"};
+  const auto number = static_cast<std::int64_t>(type);
+  if (number < 0 || number >= static_cast<std::int64_t>(names.size()))
+    return "type " + std::to_string(number);
+  return names[static_cast<std::size_t>(number)];
+}
+
+const OnnxAttribute* OnnxNode::find(std::string_view attribute) const noexcept {
+  const auto found = std::ranges::find(attributes, attribute, &OnnxAttribute::name);
+  return found == attributes.end() ? nullptr : &*found;
+}
+
+}  // namespace penstock

@@ -1,0 +1,271 @@
+#include "engine/onnx/format/tensor_values.hpp"
+
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "engine/files/element_type.hpp"
+#include "engine/onnx/format/external_data.hpp"
+#include "engine/onnx/shapes/corrupt.hpp"
+#include "graph/values/text.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+/// Returns the number of bytes that an element of `type` has in a file's raw elements.
+std::size_t raw_size(OnnxType type) {
+  switch (type) {
+    case OnnxType::u8:
+    case OnnxType::i8:
+    case OnnxType::boolean:
+      return 1;
+    case OnnxType::u16:
+    case OnnxType::i16:
+    case OnnxType::f16:
+    case OnnxType::bf16:
+      return 2;
+    case OnnxType::f32:
+    case OnnxType::i32:
+    case OnnxType::u32:
+      return 4;
+    default:
+      return 8;
+  }
+}
+
+/// Returns the integer of type `Stored` at `bytes`.
+template <class Stored>
+std::int64_t stored_integer(const std::byte* bytes) {
+  Stored value;
+  std::memcpy(&value, bytes, sizeof value);
+  return static_cast<std::int64_t>(value);
+}
+
+std::int64_t raw_integer(OnnxType type, const std::byte* bytes) {
+  switch (type) {
+    case OnnxType::u8:
+    case OnnxType::boolean:
+      return stored_integer<std::uint8_t>(bytes);
+    case OnnxType::i8:
+      return stored_integer<std::int8_t>(bytes);
+    case OnnxType::u16:
+      return stored_integer<std::uint16_t>(bytes);
+    case OnnxType::i16:
+      return stored_integer<std::int16_t>(bytes);
+    case OnnxType::i32:
+      return stored_integer<std::int32_t>(bytes);
+    case OnnxType::u32:
+      return stored_integer<std::uint32_t>(bytes);
+    default:
+      return stored_integer<std::int64_t>(bytes);
+  }
+}
+
+template <class Element>
+Tensor narrowed(const Shape& shape, std::span<const std::int64_t> integers) {
+  std::vector<Element> elements;
+  elements.reserve(integers.size());
+  for (const std::int64_t integer : integers) {
+    if (!std::in_range<Element>(integer))
+      corrupt("an element is no number of the tensor's type: " + std::to_string(integer));
+    elements.push_back(static_cast<Element>(integer));
+  }
+  return {shape, std::span<const Element>(elements)};
+}
+
+Tensor boolean_tensor(const Shape& shape, std::span<const std::int64_t> integers) {
+  const auto elements = std::make_unique<bool[]>(integers.size());
+  for (std::size_t i = 0; i < integers.size(); ++i) elements[i] = integers[i] != 0;
+  return {shape, std::span<const bool>(elements.get(), integers.size())};
+}
+
+Tensor integer_tensor(const OnnxTensor& tensor, const Shape& shape,
+                      std::span<const std::int64_t> integers) {
+  if (tensor.type == OnnxType::u64)
+    for (const std::int64_t integer : integers)
+      if (integer < 0) throw Error(Errc::unsupported, "an element is too large for int64");
+  switch (dtype_of_onnx(tensor.type)) {
+    case DType::boolean:
+      return boolean_tensor(shape, integers);
+    case DType::u8:
+      return narrowed<std::uint8_t>(shape, integers);
+    case DType::i32:
+      return narrowed<std::int32_t>(shape, integers);
+    default:
+      return {shape, integers};
+  }
+}
+
+std::optional<ElementType> converted_type(OnnxType type) {
+  switch (type) {
+    case OnnxType::f16:
+      return ElementType::f16;
+    case OnnxType::bf16:
+      return ElementType::bf16;
+    case OnnxType::f64:
+      return ElementType::f64;
+    default:
+      return std::nullopt;
+  }
+}
+
+Tensor real_tensor(OnnxType type, const Shape& shape, std::span<const std::byte> raw) {
+  std::vector<float> numbers(static_cast<std::size_t>(shape.elements()));
+  if (const std::optional<ElementType> from = converted_type(type)) {
+    if (const std::optional<double> too_large = convert(*from, raw, numbers))
+      throw Error(Errc::unsupported,
+                  "an element is too large for f32: " + std::to_string(*too_large));
+  } else if (!raw.empty()) {
+    std::memcpy(numbers.data(), raw.data(), raw.size());
+  }
+  return {shape, std::span<const float>(numbers)};
+}
+
+Tensor tensor_of_raw(const OnnxTensor& tensor, const Shape& shape, std::span<const std::byte> raw) {
+  const std::size_t size = raw_size(tensor.type);
+  if (raw.size() != size * static_cast<std::size_t>(shape.elements()))
+    corrupt("expected " + std::to_string(size * static_cast<std::size_t>(shape.elements())) +
+            " bytes for the elements of " + to_string(tensor.type) + to_string(shape) + ", got " +
+            std::to_string(raw.size()));
+  if (dtype_of_onnx(tensor.type) == DType::f32) return real_tensor(tensor.type, shape, raw);
+  std::vector<std::int64_t> integers;
+  integers.reserve(raw.size() / size);
+  for (std::size_t i = 0; i < raw.size(); i += size)
+    integers.push_back(raw_integer(tensor.type, raw.data() + i));
+  return integer_tensor(tensor, shape, integers);
+}
+
+/// Returns the elements of type f16 or bf16 that a file has as integers.
+std::vector<std::byte> half_bytes(const std::vector<std::int64_t>& integers) {
+  std::vector<std::byte> bytes(2 * integers.size());
+  for (std::size_t i = 0; i < integers.size(); ++i) {
+    const auto half = static_cast<std::uint16_t>(integers[i]);
+    std::memcpy(bytes.data() + 2 * i, &half, sizeof half);
+  }
+  return bytes;
+}
+
+Tensor tensor_of_lists(const OnnxTensor& tensor, const Shape& shape) {
+  const auto expect_elements = [&](std::size_t count) {
+    if (count != static_cast<std::size_t>(shape.elements()))
+      corrupt("expected " + std::to_string(shape.elements()) + " elements for " +
+              to_string(tensor.type) + to_string(shape) + ", got " + std::to_string(count));
+  };
+  switch (tensor.type) {
+    case OnnxType::f32:
+      expect_elements(tensor.floats.size());
+      return {shape, std::span<const float>(tensor.floats)};
+    case OnnxType::f64:
+      expect_elements(tensor.doubles.size());
+      return real_tensor(tensor.type, shape, std::as_bytes(std::span(tensor.doubles)));
+    case OnnxType::f16:
+    case OnnxType::bf16:
+      expect_elements(tensor.integers.size());
+      return real_tensor(tensor.type, shape, half_bytes(tensor.integers));
+    default:
+      expect_elements(tensor.integers.size());
+      return integer_tensor(tensor, shape, tensor.integers);
+  }
+}
+
+Tensor checked_values(const OnnxTensor& tensor, const std::filesystem::path& directory) {
+  const DType dtype = dtype_of_onnx(tensor.type);
+  const Shape shape = shape_of(tensor);
+  if (shape.elements() == 0) return Tensor::zeros(dtype, shape);
+  if (!tensor.external.empty()) {
+    const auto bytes =
+        static_cast<std::uint64_t>(shape.elements()) * std::uint64_t{raw_size(tensor.type)};
+    return tensor_of_raw(tensor, shape, read_external_data(tensor.external, bytes, directory));
+  }
+  return tensor.raw ? tensor_of_raw(tensor, shape, *tensor.raw) : tensor_of_lists(tensor, shape);
+}
+
+void append_varint(std::string& bytes, std::uint64_t value) {
+  for (; value >= 128; value >>= 7) bytes += static_cast<char>(value | 128);
+  bytes += static_cast<char>(value);
+}
+
+/// Appends field number `field`, which is a text, raw bytes or a packed list.
+void append_bytes(std::string& bytes, unsigned field, std::string_view content) {
+  append_varint(bytes, field << 3 | 2);
+  append_varint(bytes, content.size());
+  bytes += content;
+}
+
+}  // namespace
+
+DType dtype_of_onnx(OnnxType type) {
+  switch (type) {
+    case OnnxType::f32:
+    case OnnxType::f16:
+    case OnnxType::f64:
+    case OnnxType::bf16:
+      return DType::f32;
+    case OnnxType::u8:
+      return DType::u8;
+    case OnnxType::i8:
+    case OnnxType::u16:
+    case OnnxType::i16:
+    case OnnxType::i32:
+      return DType::i32;
+    case OnnxType::i64:
+    case OnnxType::u32:
+    case OnnxType::u64:
+      return DType::i64;
+    case OnnxType::boolean:
+      return DType::boolean;
+    default:
+      throw Error(Errc::unsupported, "tensors of " + to_string(type));
+  }
+}
+
+OnnxType onnx_type_of(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return OnnxType::f32;
+    case DType::i64:
+      return OnnxType::i64;
+    case DType::u8:
+      return OnnxType::u8;
+    case DType::i32:
+      return OnnxType::i32;
+    case DType::boolean:
+      break;
+  }
+  return OnnxType::boolean;
+}
+
+Shape shape_of(const OnnxTensor& tensor) {
+  if (tensor.dims.size() > Shape::max_rank)
+    throw Error(Errc::unsupported, "tensors of " + std::to_string(tensor.dims.size()) +
+                                       " axes, more than " + std::to_string(Shape::max_rank));
+  try {
+    return Shape(tensor.dims);
+  } catch (const Error& error) {
+    corrupt(error.what());
+  }
+}
+
+Tensor values_of(const OnnxTensor& tensor, const std::filesystem::path& directory) try {
+  return checked_values(tensor, directory);
+} catch (const Error& error) {
+  throw Error(error.code(), "tensor " + quoted_text(tensor.name) + ": " + error.what());
+}
+
+std::string onnx_tensor_bytes(const Tensor& tensor, const std::string& name) {
+  std::string bytes, dims;
+  for (const std::int64_t size : tensor.shape())
+    append_varint(dims, static_cast<std::uint64_t>(size));
+  append_bytes(bytes, 1, dims);
+  append_varint(bytes, 2 << 3);
+  append_varint(bytes, static_cast<std::uint64_t>(onnx_type_of(tensor.dtype())));
+  append_bytes(bytes, 8, name);
+  append_bytes(bytes, 9, {reinterpret_cast<const char*>(tensor.raw()), tensor.bytes()});
+  return bytes;
+}
+
+}  // namespace penstock

@@ -1,0 +1,34 @@
+// These functions make tensors of those in ONNX files, and back. Penstock has fewer types: elements
+// of the floating-point types become f32, and integers become i32 or i64, which hold them all.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "engine/onnx/format/onnx_file.hpp"
+#include "penstock/tensor.hpp"
+
+namespace penstock {
+
+/// Returns the type of tensors whose elements an ONNX file has as `type`. @throws Error unsupported
+/// if there is none.
+DType dtype_of_onnx(OnnxType type);
+/// Returns the type that an ONNX file has for a tensor of `dtype`.
+OnnxType onnx_type_of(DType dtype);
+
+/// Returns the shape of a tensor. @throws Error corrupt_file if no tensor can have it; unsupported
+/// if it has more axes than a Shape has.
+Shape shape_of(const OnnxTensor& tensor);
+
+/// Returns the elements of a tensor. If they are in another file, it is in `directory` or in a
+/// directory inside it: names that lead elsewhere are refused, and so are links.
+/// @throws Error io_error and corrupt_file, whose texts name the tensor; unsupported for elements
+/// of other types, and for numbers that are too large for the type that they become.
+Tensor values_of(const OnnxTensor& tensor, const std::filesystem::path& directory);
+
+/// Returns the bytes of a file in ONNX's format for one tensor, such as "output_0.pb".
+std::string onnx_tensor_bytes(const Tensor& tensor, const std::string& name);
+
+}  // namespace penstock

@@ -1,0 +1,214 @@
+#include "engine/onnx/import/graph_plan.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "engine/onnx/folding/fold_call.hpp"
+#include "engine/onnx/import/node_import.hpp"
+#include "engine/onnx/shapes/corrupt.hpp"
+#include "graph/values/text.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+constexpr std::int64_t first_opset = 7, last_opset = 21;
+
+void check_version(std::int64_t opset, const std::vector<OnnxNode>& nodes) {
+  const auto is_own = [](const OnnxNode& node) { return node.domain.empty(); };
+  if (std::ranges::none_of(nodes, is_own)) return;
+  if (opset < first_opset || opset > last_opset)
+    throw Error(Errc::unsupported,
+                "expected operators of a version from " + std::to_string(first_opset) + " to " +
+                    std::to_string(last_opset) + ", got " + std::to_string(opset));
+}
+
+/// Checks that each name is computed once, and before it is read.
+void check_names(const OnnxGraph& graph, const std::vector<OnnxNode>& nodes) {
+  std::set<std::string> names;
+  for (const OnnxValueInfo& input : graph.inputs)
+    if (!names.insert(input.name).second)
+      corrupt("two inputs are called " + quoted_text(input.name));
+  std::set<std::string> initializers;
+  for (const auto& initializer : graph.initializers) {
+    if (!initializers.insert(initializer->name).second)
+      corrupt("two initializers are called " + quoted_text(initializer->name));
+    names.insert(initializer->name);
+  }
+  for (const OnnxNode& node : nodes) {
+    for (const std::string& input : node.inputs)
+      if (!input.empty() && !names.contains(input))
+        corrupt("node " + quoted_text(layer_name(node)) + " reads " + quoted_text(input) +
+                ", which no earlier node computes");
+    for (const std::string& output : node.outputs)
+      if (!output.empty() && !names.insert(output).second)
+        corrupt("node " + quoted_text(layer_name(node)) + " computes " + quoted_text(output) +
+                ", which is there already");
+  }
+  for (const OnnxValueInfo& output : graph.outputs)
+    if (!names.contains(output.name))
+      corrupt("no node computes the output " + quoted_text(output.name));
+}
+
+/// Leaves out the nodes that no output needs, and the names of outputs that nobody reads.
+std::vector<OnnxNode> needed(const OnnxGraph& graph, std::vector<OnnxNode> nodes) {
+  std::set<std::string> read;
+  for (const OnnxValueInfo& output : graph.outputs) read.insert(output.name);
+  std::vector<OnnxNode> kept;
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+    bool is_read = false;
+    for (std::string& output : node->outputs) {
+      if (!read.contains(output)) output.clear();
+      is_read = is_read || !output.empty();
+    }
+    if (!is_read) continue;
+    read.insert(node->inputs.begin(), node->inputs.end());
+    kept.push_back(std::move(*node));
+  }
+  std::ranges::reverse(kept);
+  return kept;
+}
+
+/// Throws Error unsupported if any node cannot be imported.
+void check_operators(const std::vector<OnnxNode>& nodes) {
+  std::map<std::string, std::vector<std::string>> missing;
+  for (const OnnxNode& node : nodes)
+    if (!is_supported(node)) missing[operator_name(node)].push_back(layer_name(node));
+  if (missing.empty()) return;
+  const auto line = [](const auto& entry) {
+    const std::vector<std::string>& names = entry.second;
+    constexpr std::size_t most = 3;
+    const std::vector<std::string> shown(
+        names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(most, names.size())));
+    return entry.first + " (" + joined(shown, quoted_text) +
+           (names.size() > most ? " and " + std::to_string(names.size() - most) + " more" : "") +
+           ")";
+  };
+  throw Error(Errc::unsupported, "these operators cannot be imported: " + joined(missing, line));
+}
+
+/// FunctionCalls write out the nodes of a file's own functions.
+class FunctionCalls {
+ public:
+  explicit FunctionCalls(const OnnxFile& file) : file_(file) {}
+
+  void append(const OnnxNode& node, int depth) {
+    const OnnxFunction* const function = find(node);
+    if (!function) {
+      if (nodes_.size() == most_nodes) corrupt("functions make more nodes than can be imported");
+      nodes_.push_back(node);
+      return;
+    }
+    if (depth == deepest) corrupt("functions call each other, or more than 16 deep");
+    const std::string prefix = layer_name(node) + ".";
+    std::map<std::string, std::string> names;
+    for (std::size_t i = 0; i < function->inputs.size(); ++i)
+      names[function->inputs[i]] = i < node.inputs.size() ? node.inputs[i] : "";
+    for (std::size_t i = 0; i < function->outputs.size(); ++i)
+      names[function->outputs[i]] = i < node.outputs.size() && !node.outputs[i].empty()
+                                        ? node.outputs[i]
+                                        : prefix + function->outputs[i];
+    const auto rename = [&](std::string& name) {
+      if (name.empty()) return;
+      const auto found = names.find(name);
+      name = found == names.end() ? prefix + name : found->second;
+    };
+    for (OnnxNode inner : function->nodes) {
+      inner.name = prefix + layer_name(inner);
+      for (std::string& name : inner.inputs) rename(name);
+      for (std::string& name : inner.outputs) rename(name);
+      set_attributes(inner, node, *function);
+      append(inner, depth + 1);
+    }
+  }
+
+  std::vector<OnnxNode> nodes() && { return std::move(nodes_); }
+
+ private:
+  static constexpr std::size_t most_nodes = 1'000'000;
+  static constexpr int deepest = 16;
+
+  const OnnxFunction* find(const OnnxNode& node) const {
+    for (const OnnxFunction& function : file_.functions)
+      if (function.name == node.op_type && function.domain == node.domain) return &function;
+    return nullptr;
+  }
+
+  /// Gives attributes that refer to those of the function the values that the caller sets.
+  static void set_attributes(OnnxNode& inner, const OnnxNode& caller,
+                             const OnnxFunction& function) {
+    std::vector<OnnxAttribute> attributes;
+    for (const OnnxAttribute& attribute : inner.attributes) {
+      if (attribute.reference.empty()) {
+        attributes.push_back(attribute);
+        continue;
+      }
+      const OnnxAttribute* value = caller.find(attribute.reference);
+      if (!value) {
+        const auto fallback =
+            std::ranges::find(function.defaults, attribute.reference, &OnnxAttribute::name);
+        if (fallback != function.defaults.end()) value = &*fallback;
+      }
+      if (!value) continue;
+      attributes.push_back(*value);
+      attributes.back().name = attribute.name;
+    }
+    inner.attributes = std::move(attributes);
+  }
+
+  const OnnxFile& file_;
+  std::vector<OnnxNode> nodes_;
+};
+
+}  // namespace
+
+std::vector<OnnxNode> written_out(const OnnxFile& file) {
+  FunctionCalls calls(file);
+  for (const OnnxNode& node : file.graph.nodes) calls.append(node, 0);
+  return std::move(calls).nodes();
+}
+
+std::int64_t opset_of(const OnnxFile& file) {
+  const auto found = file.opsets.find("");
+  return found == file.opsets.end() ? 0 : found->second;
+}
+
+bool is_supported(const OnnxNode& node) {
+  if (!node.domain.empty()) return false;
+  return find_operator(node.op_type) || is_folded(node.op_type);
+}
+
+std::string layer_name(const OnnxNode& node) {
+  std::string name = node.name;
+  for (const std::string& output : node.outputs)
+    if (name.empty()) name = output;
+  if (name.empty()) name = node.op_type;
+  name = printable(name);
+  if (name.starts_with('/')) name.erase(0, 1);
+  std::ranges::replace(name, '/', '.');
+  return name;
+}
+
+std::string operator_name(const OnnxNode& node) {
+  return printable(node.domain.empty() ? node.op_type : node.domain + "." + node.op_type);
+}
+
+GraphPlan plan_graph(const OnnxFile& file) {
+  GraphPlan plan{.opset = opset_of(file)};
+  if (file.graph.has_sparse_initializers)
+    throw Error(Errc::unsupported, "the graph has sparse initializers");
+  std::vector<OnnxNode> nodes = written_out(file);
+  check_version(plan.opset, nodes);
+  check_names(file.graph, nodes);
+  plan.nodes = needed(file.graph, std::move(nodes));
+  check_operators(plan.nodes);
+  std::set<std::string> initializers;
+  for (const auto& initializer : file.graph.initializers) initializers.insert(initializer->name);
+  for (const OnnxValueInfo& input : file.graph.inputs)
+    if (!initializers.contains(input.name)) plan.inputs.push_back(input);
+  return plan;
+}
+
+}  // namespace penstock

@@ -1,0 +1,42 @@
+// A GraphPlan is an ONNX graph as it is imported: the nodes that its outputs need, with functions
+// of the file written out, and what was checked about them. The functions are pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/onnx/format/onnx_file.hpp"
+
+namespace penstock {
+
+struct GraphPlan {
+  std::int64_t opset = 0;
+  /// `nodes` are in an order in which each node comes after those that it reads. The names of
+  /// outputs that nobody reads are empty.
+  std::vector<OnnxNode> nodes = {};
+  std::vector<OnnxValueInfo> inputs = {};  ///< These are the inputs that are no initializers.
+};
+
+/// Returns the plan for a file. @throws Error corrupt_file for names that nothing computes, or that
+/// are computed twice; unsupported for a version of the operators that cannot be imported, and for
+/// operators that cannot be, all of which the text names with their nodes.
+GraphPlan plan_graph(const OnnxFile& file);
+
+/// Returns the nodes of a file, with those of its own functions in place of the nodes that call
+/// them.
+/// @throws Error corrupt_file if functions call each other in a circle or make too many nodes.
+std::vector<OnnxNode> written_out(const OnnxFile& file);
+
+/// Returns the version of the operators of ONNX's own domain, or 0 if the file does not say it.
+std::int64_t opset_of(const OnnxFile& file);
+/// Returns whether nodes of this operator can be imported.
+bool is_supported(const OnnxNode& node);
+
+/// Returns the name by which messages call a node, and the model's layers are called: the name of
+/// the node, or else that of its first output, with dots for slashes.
+std::string layer_name(const OnnxNode& node);
+/// Returns the name of the node's operator, behind that of its domain if it has one.
+std::string operator_name(const OnnxNode& node);
+
+}  // namespace penstock

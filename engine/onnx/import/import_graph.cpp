@@ -1,0 +1,236 @@
+#include "engine/onnx/import/import_graph.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "engine/names/name_pattern.hpp"
+#include "engine/onnx/folding/fold_call.hpp"
+#include "engine/onnx/folding/places.hpp"
+#include "engine/onnx/format/tensor_values.hpp"
+#include "engine/onnx/import/graph_plan.hpp"
+#include "engine/onnx/import/node_import.hpp"
+#include "engine/onnx/import/sample_axis.hpp"
+#include "graph/ops/movement/rearrange.hpp"
+#include "graph/values/text.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+/// A GraphImport is one attempt to import a graph, with one choice of the axis that counts samples.
+class GraphImport {
+ public:
+  GraphImport(const ImportRequest& request, const GraphPlan& plan, const SampleAxis& axis,
+              const std::set<std::string>& known_inputs)
+      : file_(request.file),
+        plan_(plan),
+        directory_(request.directory),
+        options_(request.options),
+        axis_(axis),
+        known_inputs_(known_inputs),
+        network_(Model(file_.graph.name.empty() ? "onnx" : file_.graph.name), axis.samples,
+                 request.is_run),
+        result_{.model = network_.model()} {}
+
+  ImportedGraph import() {
+    for (const OnnxValueInfo& input : plan_.inputs) add_input(input);
+    for (const auto& initializer : file_.graph.initializers) add_initializer(*initializer);
+    for (const OnnxNode& node : plan_.nodes) add_node(node);
+    network_.name_nodes("");
+    for (const OnnxValueInfo& output : file_.graph.outputs) add_output(output);
+    return std::move(result_);
+  }
+
+ private:
+  void add_input(const OnnxValueInfo& input) {
+    if (known_inputs_.contains(input.name)) {
+      const auto given = std::ranges::find(options_.inputs, input.name, &NamedTensor::name);
+      values_[input.name] = NetworkImport::constant(given->tensor, input.type);
+      return;
+    }
+    const Dims dims = dims_of_input(input, options_, axis_);
+    const std::optional<Placement> placement = axis_.placement_of(input);
+    if (!placement)
+      throw NeededInputs{{input.name}, "an input has no axis for samples, unlike others"};
+    if (std::ranges::find(dims, 0) != dims.end())
+      throw NeededInputs{{input.name}, "an input has no element"};
+    Dims sample = value_sample(dims, *placement);
+    values_[input.name] = network_.input(input.name, input.type, sample, *placement);
+    result_.inputs.push_back(
+        {.name = input.name, .type = input.type, .placement = *placement, .dims = dims});
+  }
+
+  static Dims value_sample(Dims dims, const Placement& placement) {
+    if (!placement.whole) dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(placement.axis));
+    return dims;
+  }
+
+  void add_initializer(const OnnxTensor& tensor) {
+    if (known_inputs_.contains(tensor.name)) return;
+    Imported x = NetworkImport::constant(values_of(tensor, directory_), tensor.type);
+    x.name = tensor.name;
+    x.trainable = is_trainable(x.known[0], tensor.name);
+    values_[tensor.name] = std::move(x);
+  }
+
+  bool is_trainable(const Tensor& tensor, const std::string& name) const {
+    if (tensor.dtype() != DType::f32 || tensor.shape().rank() == 0 || tensor.elements() == 0)
+      return false;
+    const auto matches_name = [&](const std::string& pattern) { return matches(pattern, name); };
+    return std::ranges::any_of(options_.parameters, matches_name) &&
+           std::ranges::all_of(tensor.as<float>(), [](float x) { return std::isfinite(x); });
+  }
+
+  void add_node(const OnnxNode& node) {
+    network_.name_nodes(layer_name(node));
+    std::vector<Imported*> inputs;
+    for (const std::string& name : node.inputs)
+      inputs.push_back(name.empty() ? nullptr : &values_.at(name));
+    while (!inputs.empty() && !inputs.back()) inputs.pop_back();
+    std::vector<Imported> outputs;
+    try {
+      outputs = outputs_of(node, inputs);
+    } catch (const Error& error) {
+      throw Error(error.code(), described(node) + ": " + error.what());
+    } catch (NeededInputs& needed) {
+      needed.text = described(node) + ": " + needed.text;
+      throw;
+    } catch (MixedSamples& mixed) {
+      mixed.text = described(node) + ": " + mixed.text;
+      throw;
+    }
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      if (node.outputs[i].empty()) continue;
+      if (i >= outputs.size())
+        throw Error(Errc::unsupported,
+                    described(node) + ": output " + std::to_string(i) + " is not supported");
+      values_[node.outputs[i]] = std::move(outputs[i]);
+    }
+  }
+
+  static std::string described(const OnnxNode& node) {
+    return operator_name(node) + " " + quoted_text(layer_name(node));
+  }
+
+  std::vector<Imported> outputs_of(const OnnxNode& node, const std::vector<Imported*>& inputs) {
+    const auto is_known = [](const Imported* x) { return !x || (x->is_known() && !x->trainable); };
+    if (std::ranges::all_of(inputs, is_known))
+      if (std::vector<Imported> folded = folded_outputs(node, inputs); !folded.empty())
+        return folded;
+    const OnnxOperator* const op = find_operator(node.op_type);
+    if (!op) {
+      NeededInputs needed{{}, "the inputs have to be known when the model is imported"};
+      for (const Imported* x : inputs)
+        if (x) needed.names.insert(x->sources.begin(), x->sources.end());
+      if (needed.names.empty()) throw Error(Errc::unsupported, needed.text);
+      throw needed;
+    }
+    NodeImport call(network_, node, plan_.opset, inputs);
+    return op->import(call);
+  }
+
+  std::vector<Imported> folded_outputs(const OnnxNode& node, const std::vector<Imported*>& inputs) {
+    const bool is_constant =
+        std::ranges::all_of(inputs, [](const Imported* x) { return !x || x->is_constant(); });
+    std::vector<Imported> outputs;
+    for (std::size_t probe = 0; probe < (is_constant ? 1 : probes); ++probe) {
+      std::vector<Tensor> tensors;
+      for (const Imported* x : inputs) tensors.push_back(x ? x->known[probe] : Tensor());
+      const std::vector<Tensor> results =
+          fold({.node = node, .opset = plan_.opset, .inputs = tensors});
+      for (const Tensor& result : results) folded_elements_ += result.elements();
+      if (folded_elements_ > most_folded_in_all)
+        throw Error(Errc::unsupported, "what is known at import has more than " +
+                                           std::to_string(most_folded_in_all) + " elements");
+      outputs.resize(results.size());
+      for (std::size_t i = 0; i < results.size(); ++i) {
+        outputs[i].known[probe] = results[i];
+        if (is_constant) outputs[i].known[1] = results[i];
+        outputs[i].type = type_of(node, results[i], inputs);
+      }
+    }
+    return outputs;
+  }
+
+  /// Returns the type in ONNX of what a node has folded to.
+  static OnnxType type_of(const OnnxNode& node, const Tensor& result,
+                          const std::vector<Imported*>& inputs) {
+    if (node.op_type == "Cast")
+      if (const OnnxAttribute* const to = node.find("to"); to && to->integer)
+        return static_cast<OnnxType>(*to->integer);
+    for (const Imported* x : inputs)
+      if (x && dtype_of_onnx(x->type) == result.dtype()) return x->type;
+    return onnx_type_of(result.dtype());
+  }
+
+  void add_output(const OnnxValueInfo& output) {
+    Imported& x = values_.at(output.name);
+    ImportedOutput made{.name = output.name, .type = x.type, .placement = x.placement};
+    if (x.is_known() && !x.trainable) {
+      made.known = x.known[0];
+      result_.outputs.push_back(made);
+      return;
+    }
+    Value value = x.is_known() ? network_.value(x) : x.value;
+    if (!network_.is_computed(value)) value = network_.apply(graph::identity, {value});
+    network_.model().output(output.name, value);
+    result_.outputs.push_back(made);
+  }
+
+  const OnnxFile& file_;
+  const GraphPlan& plan_;
+  const std::filesystem::path& directory_;
+  const OnnxOptions& options_;
+  const SampleAxis& axis_;
+  const std::set<std::string>& known_inputs_;
+  std::int64_t folded_elements_ = 0;  // Nodes have folded to this many elements so far.
+  NetworkImport network_;
+  ImportedGraph result_;
+  std::map<std::string, Imported> values_;
+};
+
+/// Imports a graph with one choice of the axis that counts samples. If operators need to know
+/// inputs, those that the options have become constants if `may_know` says so.
+ImportedGraph attempt(const ImportRequest& request, const GraphPlan& plan, const SampleAxis& axis,
+                      bool may_know) {
+  const std::vector<NamedTensor>& given = request.options.inputs;
+  std::set<std::string> known;
+  for (;;) {
+    try {
+      return GraphImport(request, plan, axis, known).import();
+    } catch (const NeededInputs& needed) {
+      const std::size_t before = known.size();
+      for (const std::string& name : needed.names)
+        if (std::ranges::find(given, name, &NamedTensor::name) != given.end()) known.insert(name);
+      if (!may_know || known.size() == before) throw;
+    }
+  }
+}
+
+std::string text_of(const NeededInputs& needed) {
+  return needed.text + "; OnnxOptions::inputs may give the value of " +
+         joined(needed.names, quoted_text);
+}
+
+}  // namespace
+
+ImportedGraph import_graph(const ImportRequest& request) {
+  const GraphPlan plan = plan_graph(request.file);
+  const bool has_values = !request.options.inputs.empty();
+  std::string refusal;
+  for (const bool may_know : {false, true}) {
+    for (const SampleAxis& axis : sample_axes(plan.inputs, request.options)) try {
+        return attempt(request, plan, axis, may_know);
+      } catch (const MixedSamples& mixed) {
+        if (refusal.empty()) refusal = mixed.text;
+      } catch (const NeededInputs& needed) {
+        if (may_know || !has_values) refusal = text_of(needed);
+      }
+    if (!has_values) break;
+  }
+  throw Error(Errc::unsupported, refusal);
+}
+
+}  // namespace penstock

@@ -1,0 +1,80 @@
+// An Imported is what a name of an ONNX graph stands for while the graph is imported: a tensor that
+// is known already, or a value of the model. It is plain data.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/onnx/format/onnx_file.hpp"
+#include "penstock/tensor.hpp"
+#include "penstock/value.hpp"
+
+namespace penstock {
+
+/// The import goes by two numbers of samples at once. What differs between them depends on the
+/// number of samples.
+inline constexpr std::size_t probes = 2;
+
+using Dims = std::vector<std::int64_t>;
+/// ProbedDims are the dimensions that ONNX's tensor has, for each of the two numbers of samples.
+using ProbedDims = std::array<Dims, probes>;
+
+/// A Placement says where in ONNX's tensor the samples of a model's value are. Axis 0 of the value
+/// counts samples; the other axes are those of ONNX's tensor, in their order, except that in place
+/// of the axis that has the samples there are an axis for `outer` and one for `inner`, unless these
+/// are
+/// 1. A tensor [T,N·h,d] whose axis 1 has h rows for each sample is a value [N,T,h,d].
+struct Placement {
+  /// `whole` says that a sample is a whole tensor of ONNX, none of whose axes counts samples.
+  bool whole = false;
+  std::size_t axis = 0;  ///< This axis of ONNX's tensor has the samples.
+  /// The axis has `outer` times as many elements as samples times `inner`.
+  std::int64_t outer = 1;
+  std::int64_t inner = 1;
+
+  bool operator==(const Placement&) const = default;
+  /// Returns whether axis 0 of ONNX's tensor counts the samples, and nothing else.
+  bool is_first() const { return !whole && axis == 0 && outer == 1 && inner == 1; }
+  /// Returns how many axes the value has in place of the axis of the samples.
+  std::size_t extra() const { return (outer != 1 ? 1u : 0u) + (inner != 1 ? 1u : 0u); }
+};
+
+struct Imported {
+  /// `type` is the type in ONNX. A value of the model that stands for integers or bools may have
+  /// floats: 0 and 1 for a bool.
+  OnnxType type = OnnxType::f32;
+  /// `known` is the tensor for each of the two numbers of samples, or empty handles.
+  std::array<Tensor, probes> known = {};
+  Value value = {};  ///< If nothing is known, this is the value of the model.
+  /// `placement` says how `value` has ONNX's tensor if axis 0 of `value` counts samples. Without
+  /// it, `value` is computed from parameters and constants alone, and has the axes of ONNX's
+  /// tensor.
+  std::optional<Placement> placement = {};
+  /// `trainable` says that the tensor is known, but may become a parameter.
+  bool trainable = false;
+  std::string name = {};  ///< `name` is the name of an initializer, or empty.
+  /// `sources` are the inputs of the graph from which the value is computed.
+  std::set<std::string> sources = {};
+
+  bool is_sampled() const { return placement.has_value(); }
+  bool is_known() const { return static_cast<bool>(known[0]); }
+  /// Returns whether the tensor is known and the same for every number of samples.
+  bool is_constant() const { return is_known() && known[0].storage() == known[1].storage(); }
+};
+
+/// An operator would mix samples. The import then begins anew, with each whole tensor as one
+/// sample.
+struct MixedSamples {
+  std::string text;
+};
+
+/// An operator needs values of inputs of the graph when the model is imported.
+struct NeededInputs {
+  std::set<std::string> names;
+  std::string text;
+};
+
+}  // namespace penstock

@@ -1,0 +1,275 @@
+#include "engine/onnx/import/network_import.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/model/model_access.hpp"
+#include "engine/model/model_state.hpp"
+#include "engine/onnx/folding/fold_call.hpp"
+#include "engine/onnx/folding/places.hpp"
+#include "engine/onnx/format/tensor_values.hpp"
+#include "engine/onnx/import/sample_layout.hpp"
+#include "engine/onnx/shapes/reshaped_dims.hpp"
+#include "graph/ops/arithmetic/arithmetic.hpp"
+#include "graph/ops/casts/casts.hpp"
+#include "graph/ops/movement/rearrange.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+
+NetworkImport::NetworkImport(const Model& model, std::array<std::int64_t, probes> samples,
+                             bool is_run)
+    : model_(model), state_(ModelAccess::state(model)), samples_(samples), is_run_(is_run) {}
+
+bool NetworkImport::is_computed(const Value& value) const {
+  return state_->network.graph().value(state_->id("value", value)).producer != graph::none;
+}
+
+void NetworkImport::name_nodes(const std::string& name) {
+  node_name_ = name;
+  state_->network.name_nodes(name);
+}
+
+Imported NetworkImport::input(const std::string& name, OnnxType type, const Dims& sample,
+                              const Placement& placement) {
+  const Value value = model_.input(name, Shape(sample), dtype_of_onnx(type));
+  if (!first_input_) first_input_ = value;
+  return {.type = type, .value = value, .placement = placement, .sources = {name}};
+}
+
+Value NetworkImport::apply(const graph::Op& op, const std::vector<Value>& inputs,
+                           graph::Attributes attributes) {
+  return state_->adding(
+      op.name, [&](ModelState& state) { return state.apply(op, inputs, std::move(attributes)); });
+}
+
+Value NetworkImport::other_output(const Value& first, std::size_t number) const {
+  const graph::Graph& graph = state_->network.graph();
+  const graph::NodeId node = graph.value(state_->id("output", first)).producer;
+  return state_->value(graph.node(node).outputs[number]);
+}
+
+graph::TensorType NetworkImport::type(const Value& value) const {
+  return state_->network.graph().type(state_->id("type", value));
+}
+
+Dims NetworkImport::shape(const Value& value) const {
+  return dims_of(type(value).shape);
+}
+
+Value NetworkImport::reshaped_value(const Value& x, const Dims& dims) {
+  if (shape(x) == dims) return x;
+  return apply(graph::reshape, {x}, {{"shape", dims}});
+}
+
+Value NetworkImport::number(double value) {
+  return apply(graph::fill, {}, {{"value", value}});
+}
+
+ProbedDims NetworkImport::dims(const Imported& x) const {
+  ProbedDims result;
+  for (std::size_t probe = 0; probe < probes; ++probe) {
+    if (x.is_known())
+      result[probe] = dims_of(x.known[probe].shape());
+    else if (x.placement)
+      result[probe] = onnx_dims(shape(x.value), *x.placement, samples_[probe]);
+    else
+      result[probe] = shape(x.value);
+  }
+  return result;
+}
+
+Value NetworkImport::constant_value(const std::string& name, const Tensor& tensor) {
+  const std::pair key(tensor.raw(), dims_of(tensor.shape()));
+  if (const auto found = constants_.find(key); found != constants_.end()) return found->second;
+  const Tensor numbers = tensor_of(DType::f32, tensor.shape(), numbers_of(tensor));
+  const auto elements = numbers.as<float>();
+  const auto is_first = [&](float element) { return element == elements.front(); };
+  Value made;
+  if (std::ranges::all_of(elements, is_first) && std::isfinite(elements.front()))
+    made = apply(
+        graph::fill, {},
+        {{"shape", dims_of(tensor.shape())}, {"value", static_cast<double>(elements.front())}});
+  else
+    made = model_.constant(ModelAccess::unused_variable_name(model_, name), numbers);
+  kept_.push_back(tensor);
+  constants_.emplace(key, made);
+  return made;
+}
+
+Value NetworkImport::value(Imported& x) {
+  if (!x.is_known())
+    return type(x.value).dtype == DType::f32 ? x.value : apply(graph::to_float, {x.value});
+  if (x.known[0].elements() == 0)
+    throw Error(Errc::unsupported, "a tensor without elements, which the model would compute with");
+  if (!x.trainable) return constant_value(x.name.empty() ? node_name_ : x.name, x.known[0]);
+  if (const auto found = parameters_.find(x.name); found != parameters_.end()) return found->second;
+  const std::string name = ModelAccess::unused_variable_name(model_, x.name);
+  const Value made = model_.parameter(name, x.known[0].shape(), Initializer::constant(0));
+  model_.set_weight(name, x.known[0]);
+  parameters_.emplace(x.name, made);
+  return made;
+}
+
+Value NetworkImport::integers(Imported& x) {
+  if (!x.is_known() && type(x.value).dtype != DType::f32) return x.value;
+  return apply(graph::to_index, {value(x)});
+}
+
+Value NetworkImport::indices(Imported& x, std::int64_t size) {
+  const bool has_i64 = !x.is_known() && type(x.value).dtype == DType::i64;
+  return apply(graph::to_index, {has_i64 ? x.value : value(x)}, {{"size", size}});
+}
+
+Value NetworkImport::raw(Imported& x) {
+  if (x.placement)
+    throw NeededInputs{x.sources, "an operator takes this value as a parameter or constant"};
+  return value(x);
+}
+
+Value NetworkImport::buffer(Imported& x) {
+  if (x.placement) throw NeededInputs{x.sources, "statistics are inputs of the graph"};
+  if (!x.is_known()) throw Error(Errc::unsupported, "statistics that are computed");
+  const std::string& name = x.name.empty() ? node_name_ + ".statistics" : x.name;
+  return model_.constant(ModelAccess::unused_variable_name(model_, name), x.known[0]);
+}
+
+std::string NetworkImport::unused_name() const {
+  return state_->network.unused_node_name(node_name_);
+}
+
+Imported NetworkImport::computed(const Value& value, OnnxType type,
+                                 const std::optional<Placement>& placement,
+                                 const std::vector<const Imported*>& from) const {
+  Imported result{.type = type, .value = value, .placement = placement};
+  for (const Imported* x : from) result.sources.insert(x->sources.begin(), x->sources.end());
+  return result;
+}
+
+Imported NetworkImport::constant(const Tensor& tensor, OnnxType type) {
+  return {.type = type, .known = {tensor, tensor}};
+}
+
+// The axis of the samples, if the operand has it, has one element, and is left out; a known tensor
+// may have rows for the samples that are all the same, of which one is enough.
+Value NetworkImport::without_samples(Imported& x, std::size_t rank, const Placement& placement) {
+  const std::size_t missing = rank - this->rank(x);
+  if (placement.whole || placement.axis < missing) {
+    if (x.is_known() && !x.is_constant() && dims(x)[0] != dims(x)[1])
+      throw MixedSamples{"a known tensor depends on the number of samples"};
+    return value(x);
+  }
+  const std::size_t axis = placement.axis - missing;
+  Imported row = x;
+  if (x.is_known() && dims(x)[0][axis] != 1) {
+    for (Tensor& tensor : row.known) tensor = repeated_row(tensor, axis);
+    row.trainable = false;
+  }
+  const Value made = value(row);
+  Dims own = shape(made);
+  if (own[axis] != 1) throw MixedSamples{"an operand has a row for each of a number of samples"};
+  own.erase(own.begin() + static_cast<std::ptrdiff_t>(axis));
+  own.insert(own.begin() + static_cast<std::ptrdiff_t>(axis), placement.extra(), 1);
+  return reshaped_value(made, own);
+}
+
+Value NetworkImport::aligned_operand(Imported& x, std::size_t rank, const Placement& placement) {
+  if (!x.placement) return without_samples(x, rank, placement);
+  const std::size_t missing = rank - this->rank(x);
+  Placement own = *x.placement;
+  if (!own.whole) own.axis += missing;
+  if (own != placement) throw MixedSamples{"operands have their samples along different axes"};
+  const Value made = value(x);
+  if (missing == 0) return made;
+  Dims to = shape(made);
+  to[0] = 0;
+  to.insert(to.begin() + 1, missing, 1);
+  return reshaped_value(made, to);
+}
+
+NetworkImport::Aligned NetworkImport::aligned(const std::vector<Imported*>& operands,
+                                              std::size_t kept) {
+  std::size_t rank = 0;
+  for (const Imported* x : operands) rank = std::max(rank, this->rank(*x));
+  Aligned result;
+  for (const Imported* x : operands) {
+    if (!x->placement || result.placement) continue;
+    result.placement = *x->placement;
+    if (!x->placement->whole) result.placement->axis += rank - this->rank(*x);
+  }
+  if (kept > 0 && result.placement && !result.placement->whole &&
+      result.placement->axis + kept >= rank)
+    throw MixedSamples{"an axis of matrices has samples"};
+  for (Imported* x : operands)
+    result.values.push_back(result.placement ? aligned_operand(*x, rank, *result.placement)
+                                             : value(*x));
+  return result;
+}
+
+// A comparison that is false everywhere makes zeros, even of numbers that are not finite.
+Value NetworkImport::with_samples(Imported& x, const Placement& placement) {
+  if (x.placement) {
+    if (*x.placement != placement)
+      throw MixedSamples{"operands have their samples along different axes"};
+    return value(x);
+  }
+  if (!first_input_) throw Error(Errc::unsupported, "a model without inputs");
+  const Value own = without_samples(x, rank(x), placement);
+  Value like = first_input_;
+  if (type(like).dtype != DType::f32) like = apply(graph::to_float, {like});
+  Value zero = apply(graph::less, {like, like});
+  std::vector<int> axes;
+  for (std::size_t axis = 1; axis < shape(zero).size(); ++axis)
+    axes.push_back(static_cast<int>(axis));
+  if (!axes.empty()) zero = model_.amax(zero, axes);
+  Dims ones(shape(own).size() + 1, 1);
+  ones[0] = 0;
+  Dims to = shape(own);
+  to.insert(to.begin(), 1);
+  return apply(graph::add, {reshaped_value(own, to), reshaped_value(zero, ones)});
+}
+
+std::int64_t NetworkImport::axis_of_value(const Imported& x, std::int64_t axis) const {
+  const std::size_t number = axis_of(axis, rank(x));
+  if (!x.placement) return static_cast<std::int64_t>(number);
+  if (!x.placement->whole && number == x.placement->axis)
+    throw MixedSamples{"an operator works along the axis that has the samples"};
+  return static_cast<std::int64_t>(value_axis(number, *x.placement));
+}
+
+Imported NetworkImport::reshaped(Imported& x, const ProbedDims& to) {
+  const Value own = x.is_known() ? value(x) : x.value;
+  if (!x.placement) {
+    if (to[0] != to[1]) throw MixedSamples{"a shape depends on the number of samples"};
+    return computed(reshaped_value(own, to[0]), x.type, {}, {&x});
+  }
+  const Placement placement = penstock::reshaped_placement(*x.placement, dims(x), to, samples_);
+  Dims dims = value_dims(to[0], placement);
+  dims[0] = shape(own)[0];
+  if (dims != shape(own)) dims[0] = 0;
+  return computed(reshaped_value(own, dims), x.type, placement, {&x});
+}
+
+Imported NetworkImport::transposed(Imported& x, const Dims& order) {
+  const Value own = x.is_known() ? value(x) : x.value;
+  Dims axes;
+  std::optional<Placement> placement = x.placement;
+  if (placement) axes.push_back(0);
+  for (std::size_t to = 0; to < order.size(); ++to) {
+    const std::size_t from = axis_of(order[to], order.size());
+    if (!x.placement) {
+      axes.push_back(static_cast<std::int64_t>(from));
+    } else if (!x.placement->whole && from == x.placement->axis) {
+      for (std::size_t i = 0; i < x.placement->extra(); ++i)
+        axes.push_back(static_cast<std::int64_t>(1 + from + i));
+      placement->axis = to;
+    } else {
+      axes.push_back(static_cast<std::int64_t>(value_axis(from, *x.placement)));
+    }
+  }
+  const Value moved =
+      std::ranges::is_sorted(axes) ? own : apply(graph::transpose, {own}, {{"axes", axes}});
+  return computed(moved, x.type, placement, {&x});
+}
+
+}  // namespace penstock

@@ -1,0 +1,94 @@
+#include "engine/onnx/import/node_import.hpp"
+
+#include <utility>
+
+#include "engine/onnx/folding/fold_call.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+
+Imported& NodeImport::input(std::size_t i) const {
+  expect(has(i), "expected an input number " + std::to_string(i) + ", got none");
+  return *inputs_[i];
+}
+
+std::int64_t NodeImport::integer(std::string_view name, std::int64_t fallback) const {
+  const OnnxAttribute* const attribute = node.find(name);
+  return attribute && attribute->integer ? *attribute->integer : fallback;
+}
+
+double NodeImport::real(std::string_view name, double fallback) const {
+  const OnnxAttribute* const attribute = node.find(name);
+  return attribute && attribute->real ? static_cast<double>(*attribute->real) : fallback;
+}
+
+std::string NodeImport::text(std::string_view name, const std::string& fallback) const {
+  const OnnxAttribute* const attribute = node.find(name);
+  return attribute && attribute->text ? *attribute->text : fallback;
+}
+
+std::vector<std::int64_t> NodeImport::integers(std::string_view name) const {
+  const OnnxAttribute* const attribute = node.find(name);
+  return attribute ? attribute->integers : std::vector<std::int64_t>{};
+}
+
+const Imported& NodeImport::known(std::size_t i) const {
+  const Imported& x = input(i);
+  if (x.is_known()) return x;
+  const std::string text = "input " + std::to_string(i) +
+                           " has to be known when the model is "
+                           "imported";
+  expect_supported(!x.sources.empty(), text + ", and depends on parameters");
+  throw NeededInputs{x.sources, text};
+}
+
+std::vector<std::int64_t> NodeImport::known_integers(std::size_t i) const {
+  const Imported& x = known(i);
+  const std::vector<std::int64_t> integers = integers_of(x.known[0]);
+  if (!x.is_constant() && integers != integers_of(x.known[1]))
+    throw MixedSamples{"input " + std::to_string(i) + " depends on the number of samples"};
+  return integers;
+}
+
+std::array<std::vector<std::int64_t>, probes> NodeImport::probed_integers(std::size_t i) const {
+  const Imported& x = known(i);
+  return {integers_of(x.known[0]), integers_of(x.known[1])};
+}
+
+double NodeImport::known_number(std::size_t i) const {
+  const Imported& x = known(i);
+  expect(x.known[0].elements() == 1, "expected one number as input " + std::to_string(i));
+  return numbers_of(x.known[0])[0];
+}
+
+std::vector<std::int64_t> NodeImport::integers(std::string_view name, std::size_t i) const {
+  if (node.find(name)) return integers(name);
+  return has(i) ? known_integers(i) : std::vector<std::int64_t>{};
+}
+
+Imported NodeImport::like_first(const Value& value) const {
+  return result(value, input(0).type, input(0).placement);
+}
+
+Imported NodeImport::result(const Value& value, OnnxType type,
+                            const std::optional<Placement>& placement) const {
+  std::vector<const Imported*> from;
+  for (const Imported* x : inputs_)
+    if (x) from.push_back(x);
+  return network.computed(value, type, placement, from);
+}
+
+void NodeImport::expect_supported(bool holds, const std::string& text) {
+  if (!holds) throw Error(Errc::unsupported, text);
+}
+
+void NodeImport::expect_listed(std::int64_t count) {
+  expect_supported(count <= most_folded,
+                   "an axis of which " + std::to_string(count) + " elements would be listed");
+}
+
+void NodeImport::expect(bool holds, const std::string& text) {
+  if (!holds) throw Error(Errc::corrupt_file, text);
+}
+
+}  // namespace penstock

@@ -1,0 +1,249 @@
+// The poolings, and the operators that change the sizes of images.
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "engine/onnx/folding/fold_call.hpp"
+#include "engine/onnx/import/operators.hpp"
+#include "engine/onnx/import/resized_axis.hpp"
+#include "engine/onnx/import/windows.hpp"
+#include "graph/ops/arithmetic/arithmetic.hpp"
+#include "graph/ops/arithmetic/elementary.hpp"
+#include "graph/ops/arithmetic/matmul.hpp"
+#include "graph/ops/arithmetic/reductions.hpp"
+#include "graph/ops/arithmetic/vector_norm.hpp"
+#include "graph/ops/movement/index_select.hpp"
+#include "graph/ops/movement/rearrange.hpp"
+#include "graph/values/text.hpp"
+
+namespace penstock {
+namespace {
+
+Value max_pooled(NodeImport& n, const Value& x, const Windows& w, const Dims& padding) {
+  Model& model = n.network.model();
+  const bool ceil = n.flag("ceil_mode");
+  switch (w.axes()) {
+    case 1:
+      return model.max_pool1d(x, {.kernel = w.kernel[0],
+                                  .stride = w.stride[0],
+                                  .padding = padding[0],
+                                  .dilation = w.dilation[0],
+                                  .ceil_mode = ceil});
+    case 2:
+      return model.max_pool2d(x, {.kernel = {w.kernel[0], w.kernel[1]},
+                                  .stride = {w.stride[0], w.stride[1]},
+                                  .padding = {padding[0], padding[1]},
+                                  .dilation = {w.dilation[0], w.dilation[1]},
+                                  .ceil_mode = ceil});
+    case 3:
+      return model.max_pool3d(x, {.kernel = {w.kernel[0], w.kernel[1], w.kernel[2]},
+                                  .stride = {w.stride[0], w.stride[1], w.stride[2]},
+                                  .padding = {padding[0], padding[1], padding[2]},
+                                  .dilation = {w.dilation[0], w.dilation[1], w.dilation[2]},
+                                  .ceil_mode = ceil});
+    default:
+      n.expect_supported(false, "a pooling over more than 3 axes");
+      return {};
+  }
+}
+
+/// Returns whether the windows can be padded by the pooling itself, which takes less than half a
+/// window.
+bool pads_itself(const Windows& windows) {
+  for (std::size_t i = 0; i < windows.axes(); ++i)
+    if (2 * windows.before[i] > windows.kernel[i]) return false;
+  return windows.is_even();
+}
+
+Results max_pool(NodeImport& n) {
+  n.expect_supported(!n.wants(1), "the indices of MaxPool");
+  n.expect_supported(n.integer("storage_order", 0) == 0, "MaxPool by columns");
+  const Images images = images_of(n);
+  const Windows windows = windows_of(n, images.sizes, {});
+  if (pads_itself(windows))
+    return {of_images(n, max_pooled(n, images.value, windows, windows.before))};
+  constexpr double least = std::numeric_limits<float>::lowest();
+  const Value padded = padded_images(n, images, windows, least);
+  return {of_images(n, max_pooled(n, padded, windows, Dims(windows.axes(), 0)))};
+}
+
+Value average_pooled(NodeImport& n, const Value& x, const Windows& w, const Dims& padding,
+                     bool count_padding) {
+  Model& model = n.network.model();
+  const bool ceil = n.flag("ceil_mode");
+  switch (w.axes()) {
+    case 1:
+      return model.avg_pool1d(x, {.kernel = w.kernel[0],
+                                  .stride = w.stride[0],
+                                  .padding = padding[0],
+                                  .ceil_mode = ceil,
+                                  .count_include_pad = count_padding});
+    case 2:
+      return model.avg_pool2d(x, {.kernel = {w.kernel[0], w.kernel[1]},
+                                  .stride = {w.stride[0], w.stride[1]},
+                                  .padding = {padding[0], padding[1]},
+                                  .ceil_mode = ceil,
+                                  .count_include_pad = count_padding});
+    case 3:
+      return model.avg_pool3d(x, {.kernel = {w.kernel[0], w.kernel[1], w.kernel[2]},
+                                  .stride = {w.stride[0], w.stride[1], w.stride[2]},
+                                  .padding = {padding[0], padding[1], padding[2]},
+                                  .ceil_mode = ceil,
+                                  .count_include_pad = count_padding});
+    default:
+      n.expect_supported(false, "a pooling over more than 3 axes");
+      return {};
+  }
+}
+
+Results average_pool(NodeImport& n) {
+  const Images images = images_of(n);
+  const Windows windows = windows_of(n, images.sizes, {});
+  for (const std::int64_t dilation : windows.dilation)
+    n.expect_supported(dilation == 1, "AveragePool with dilations");
+  const bool count_padding = n.flag("count_include_pad");
+  if (pads_itself(windows))
+    return {of_images(n, average_pooled(n, images.value, windows, windows.before, count_padding))};
+  const Dims none(windows.axes(), 0);
+  const Value means = average_pooled(n, padded_images(n, images, windows, 0), windows, none, true);
+  if (count_padding) return {of_images(n, means)};
+  // The means count the zeros of the padding, and the share of what is no padding puts that right.
+  Dims ones(images.sizes.size() + 2, 1);
+  std::ranges::copy(images.sizes, ones.begin() + 2);
+  const Images all_ones{.value = n.apply(graph::fill, {}, {{"shape", ones}, {"value", 1.0}}),
+                        .sizes = images.sizes,
+                        .channels = 1};
+  const Value shares =
+      average_pooled(n, padded_images(n, all_ones, windows, 0), windows, none, true);
+  return {of_images(n, n.apply(graph::div, {means, shares}))};
+}
+
+Results lp_pool(NodeImport& n) {
+  Images images = images_of(n);
+  const Windows windows = windows_of(n, images.sizes, {});
+  for (const std::int64_t dilation : windows.dilation)
+    n.expect_supported(dilation == 1, "LpPool with dilations");
+  images.value = n.apply(graph::abs, {images.value});
+  const Value x = padded_images(n, images, windows, 0);
+  Model& model = n.network.model();
+  const double p = static_cast<double>(n.integer("p", 2));
+  const Dims &k = windows.kernel, &s = windows.stride;
+  switch (windows.axes()) {
+    case 1:
+      return {of_images(n, model.lp_pool1d(x, p, {.kernel = k[0], .stride = s[0]}))};
+    case 2:
+      return {
+          of_images(n, model.lp_pool2d(x, p, {.kernel = {k[0], k[1]}, .stride = {s[0], s[1]}}))};
+    case 3:
+      return {of_images(
+          n, model.lp_pool3d(x, p, {.kernel = {k[0], k[1], k[2]}, .stride = {s[0], s[1], s[2]}}))};
+    default:
+      n.expect_supported(false, "a pooling over more than 3 axes");
+      return {};
+  }
+}
+
+template <const graph::Op& op>
+Results global_pool(NodeImport& n) {
+  Dims axes;
+  for (std::size_t axis = 2; axis < n.rank(0); ++axis)
+    axes.push_back(n.network.axis_of_value(n.input(0), static_cast<std::int64_t>(axis)));
+  graph::Attributes attributes{{"axes", axes}, {"keep", std::int64_t{1}}};
+  if (&op == &graph::vector_norm) attributes.set("p", static_cast<double>(n.integer("p", 2)));
+  return {n.like_first(n.apply(op, {n.value(0)}, std::move(attributes)))};
+}
+
+/// Returns a size without its fraction; what is no size becomes 0.
+std::int64_t resized_size(double size) {
+  return size >= 1 && size < 0x1p48 ? static_cast<std::int64_t>(size) : 0;
+}
+
+/// Returns the sizes of the result, and what each axis is multiplied by.
+std::vector<ResizedAxis> resized_axes(NodeImport& n) {
+  const Dims dims = n.dims(0);
+  const bool is_upsample = n.node.op_type == "Upsample";
+  const std::size_t scales_input = is_upsample || n.opset < 11 ? 1 : 2;
+  std::vector<double> scales;
+  if (n.has(scales_input)) scales = numbers_of(n.known(scales_input).known[0]);
+  if (const OnnxAttribute* const attribute = n.node.find("scales"); attribute && scales.empty())
+    scales.assign(attribute->reals.begin(), attribute->reals.end());
+  const Dims sizes = scales.empty() && n.has(3) ? n.known_integers(3) : Dims{};
+  const Dims wanted = n.integers("axes");
+  n.expect_supported(wanted.empty(), "Resize of chosen axes");
+  n.expect((scales.empty() ? sizes.size() : scales.size()) == dims.size(),
+           "expected a scale or a size for each axis");
+  std::vector<ResizedAxis> axes;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    const auto before = static_cast<double>(dims[i]);
+    const double scale = scales.empty() ? static_cast<double>(sizes[i]) / before : scales[i];
+    const std::int64_t after = scales.empty() ? sizes[i] : resized_size(before * scale);
+    n.expect(after >= 1, "expected sizes of 1 or more");
+    n.expect_listed(after);
+    axes.push_back({.before = dims[i], .after = after, .scale = scale});
+  }
+  return axes;
+}
+
+Resizing resizing_of(const NodeImport& n) {
+  const bool old = n.node.op_type == "Upsample" || n.opset < 11;
+  Resizing resizing{
+      .mode = n.text("mode", "nearest"),
+      .coordinates = old ? "asymmetric" : n.text("coordinate_transformation_mode", "half_pixel"),
+      .nearest = old ? "floor" : n.text("nearest_mode", "round_prefer_floor"),
+      .cubic = n.real("cubic_coeff_a", -0.75),
+      .exclude_outside = n.flag("exclude_outside")};
+  if (resizing.mode == "bilinear" || resizing.mode == "trilinear") resizing.mode = "linear";
+  n.expect_supported(!n.flag("antialias"), "Resize with antialias");
+  n.expect_supported(resizing.is_known(), "Resize of the mode " + quoted_text(resizing.mode) +
+                                              " with coordinates " +
+                                              quoted_text(resizing.coordinates));
+  return resizing;
+}
+
+Results resize(NodeImport& n) {
+  Imported& x = n.input(0);
+  const std::vector<ResizedAxis> axes = resized_axes(n);
+  const Resizing resizing = resizing_of(n);
+  Value result = n.value(0);
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i].before == axes[i].after && axes[i].scale == 1) continue;
+    const std::int64_t axis = n.network.axis_of_value(x, static_cast<std::int64_t>(i));
+    if (resizing.mode == "nearest") {
+      result = n.apply(graph::index_select, {result},
+                       {{"axis", axis}, {"indices", nearest_indices(axes[i], resizing)}});
+      continue;
+    }
+    n.expect_listed(axes[i].before);
+    n.expect_listed(axes[i].before * axes[i].after);
+    // Each element is a sum of elements of x along the axis: a product with a matrix.
+    Imported matrix = n.network.constant(blend_matrix(axes[i], resizing), OnnxType::f32);
+    const auto rank = static_cast<std::int64_t>(n.network.shape(result).size());
+    Dims order(static_cast<std::size_t>(rank));
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    std::swap(order[static_cast<std::size_t>(axis)], order.back());
+    const bool is_last = axis == rank - 1;
+    if (!is_last) result = n.apply(graph::transpose, {result}, {{"axes", order}});
+    result = n.apply(graph::matmul, {result, n.network.value(matrix)});
+    if (!is_last) result = n.apply(graph::transpose, {result}, {{"axes", order}});
+  }
+  return {n.like_first(result)};
+}
+
+}  // namespace
+
+std::span<const OnnxOperator> pooling_operators() {
+  static constexpr std::array<OnnxOperator, 8> operators{{
+      {"AveragePool", average_pool},
+      {"GlobalAveragePool", global_pool<graph::mean>},
+      {"GlobalLpPool", global_pool<graph::vector_norm>},
+      {"GlobalMaxPool", global_pool<graph::amax>},
+      {"LpPool", lp_pool},
+      {"MaxPool", max_pool},
+      {"Resize", resize},
+      {"Upsample", resize},
+  }};
+  return operators;
+}
+
+}  // namespace penstock

@@ -1,0 +1,94 @@
+#include "engine/onnx/import/resized_axis.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+
+namespace penstock {
+namespace {
+
+/// Returns where in x the element number `i` of the result lies.
+double place_of(const ResizedAxis& axis, const Resizing& resizing, std::int64_t i) {
+  const auto to = static_cast<double>(i);
+  if (resizing.coordinates == "asymmetric") return to / axis.scale;
+  if (resizing.coordinates == "align_corners")
+    return axis.after == 1 ? 0
+                           : to * static_cast<double>(axis.before - 1) /
+                                 (static_cast<double>(axis.before) * axis.scale - 1);
+  if (resizing.coordinates == "tf_half_pixel_for_nn") return (to + 0.5) / axis.scale;
+  if (resizing.coordinates == "pytorch_half_pixel" && axis.after == 1) return 0;
+  return (to + 0.5) / axis.scale - 0.5;
+}
+
+double rounded(double place, const std::string& mode) {
+  if (mode == "floor") return std::floor(place);
+  if (mode == "ceil") return std::ceil(place);
+  if (mode == "round_prefer_ceil") return std::floor(place + 0.5);
+  return std::ceil(place - 0.5);
+}
+
+/// A Blend has the weights of neighbouring elements, the first of which is number `first`.
+struct Blend {
+  std::int64_t first;
+  std::array<double, 4> weights;
+};
+
+Blend linear_blend(double place) {
+  const double first = std::floor(place), share = place - first;
+  return {static_cast<std::int64_t>(first), {1 - share, share, 0, 0}};
+}
+
+// The cubic convolution is that of Keys (1981).
+Blend cubic_blend(double place, double a) {
+  const double first = std::floor(place), t = place - first;
+  const auto near = [a](double x) { return ((a + 2) * x - (a + 3)) * x * x + 1; };
+  const auto far = [a](double x) { return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a; };
+  return {static_cast<std::int64_t>(first) - 1, {far(t + 1), near(t), near(1 - t), far(2 - t)}};
+}
+
+}  // namespace
+
+bool Resizing::is_known() const {
+  const auto is_one_of = [](const std::string& text, std::initializer_list<const char*> names) {
+    return std::ranges::any_of(names, [&](const char* name) { return text == name; });
+  };
+  return is_one_of(mode, {"nearest", "linear", "cubic"}) &&
+         is_one_of(coordinates, {"half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners",
+                                 "tf_half_pixel_for_nn"}) &&
+         is_one_of(nearest, {"floor", "ceil", "round_prefer_floor", "round_prefer_ceil"});
+}
+
+std::vector<std::int64_t> nearest_indices(const ResizedAxis& axis, const Resizing& resizing) {
+  std::vector<std::int64_t> indices;
+  for (std::int64_t i = 0; i < axis.after; ++i)
+    indices.push_back(std::clamp<std::int64_t>(
+        static_cast<std::int64_t>(rounded(place_of(axis, resizing, i), resizing.nearest)), 0,
+        axis.before - 1));
+  return indices;
+}
+
+Tensor blend_matrix(const ResizedAxis& axis, const Resizing& resizing) {
+  const auto columns = static_cast<std::size_t>(axis.after);
+  std::vector<double> matrix(static_cast<std::size_t>(axis.before) * columns, 0);
+  for (std::size_t column = 0; column < columns; ++column) {
+    const double place = place_of(axis, resizing, static_cast<std::int64_t>(column));
+    Blend blend =
+        resizing.mode == "linear" ? linear_blend(place) : cubic_blend(place, resizing.cubic);
+    double sum = 0;
+    for (std::size_t k = 0; k < blend.weights.size(); ++k) {
+      const std::int64_t from = blend.first + static_cast<std::int64_t>(k);
+      if (resizing.exclude_outside && (from < 0 || from >= axis.before)) blend.weights[k] = 0;
+      sum += blend.weights[k];
+    }
+    for (std::size_t k = 0; k < blend.weights.size(); ++k) {
+      const auto row = static_cast<std::size_t>(
+          std::clamp<std::int64_t>(blend.first + static_cast<std::int64_t>(k), 0, axis.before - 1));
+      matrix[row * columns + column] += blend.weights[k] / sum;
+    }
+  }
+  const std::vector<float> weights(matrix.begin(), matrix.end());
+  return {Shape({axis.before, axis.after}), std::span<const float>(weights)};
+}
+
+}  // namespace penstock

@@ -1,0 +1,95 @@
+#include "engine/onnx/import/sample_layout.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/onnx/folding/places.hpp"
+
+namespace penstock {
+namespace {
+
+std::int64_t product(const Dims& dims, std::size_t begin, std::size_t end) {
+  std::int64_t result = 1;
+  for (std::size_t i = begin; i < end; ++i) result *= dims[i];
+  return result;
+}
+
+std::ptrdiff_t at(std::size_t axis) {
+  return static_cast<std::ptrdiff_t>(axis);
+}
+
+}  // namespace
+
+Dims onnx_dims(const Dims& value, const Placement& placement, std::int64_t samples) {
+  Dims dims(value.begin() + 1, value.end());
+  if (placement.whole) return dims;
+  const auto first = dims.begin() + at(placement.axis);
+  dims.erase(first, first + at(placement.extra()));
+  dims.insert(dims.begin() + at(placement.axis), placement.outer * samples * placement.inner);
+  return dims;
+}
+
+Dims value_dims(const Dims& dims, const Placement& placement) {
+  Dims result = dims;
+  if (!placement.whole) {
+    result.erase(result.begin() + at(placement.axis));
+    auto place = result.begin() + at(placement.axis);
+    if (placement.inner != 1) place = result.insert(place, placement.inner);
+    if (placement.outer != 1) result.insert(place, placement.outer);
+  }
+  result.insert(result.begin(), 1);
+  return result;
+}
+
+std::size_t value_axis(std::size_t axis, const Placement& placement) {
+  if (placement.whole || axis < placement.axis) return axis + 1;
+  return axis + placement.extra();
+}
+
+// In both row-major tensors there are as many places in front of the samples. The axis that has
+// them is the first one with which the product of all axes so far exceeds that number, and its size
+// is a multiple of the number of samples.
+Placement reshaped_placement(const Placement& placement, const ProbedDims& from,
+                             const ProbedDims& to,
+                             const std::array<std::int64_t, probes>& samples) {
+  if (placement.whole) {
+    if (to[0] != to[1]) throw MixedSamples{"a shape depends on the number of samples"};
+    return placement;
+  }
+  const std::int64_t before = product(from[0], 0, placement.axis) * placement.outer;
+  std::int64_t so_far = 1;
+  for (std::size_t axis = 0; axis < to[0].size(); ++axis) {
+    const std::int64_t size = to[0][axis];
+    if (so_far > 0 && before % so_far == 0 && size % samples[0] == 0) {
+      const std::int64_t outer = before / so_far, factor = size / samples[0];
+      const bool fits = factor > 0 && factor % outer == 0 && to[1][axis] == factor * samples[1];
+      const Placement found{.axis = axis, .outer = outer, .inner = fits ? factor / outer : 1};
+      ProbedDims rest = to;
+      for (Dims& dims : rest) dims.erase(dims.begin() + at(axis));
+      if (fits && rest[0] == rest[1]) return found;
+    }
+    so_far *= size;
+  }
+  throw MixedSamples{"a new shape puts parts of samples into an axis"};
+}
+
+Tensor repeated_row(const Tensor& tensor, std::size_t axis) {
+  const Dims dims = dims_of(tensor.shape());
+  const std::size_t row =
+      size_of(tensor.dtype()) * static_cast<std::size_t>(product(dims, axis + 1, dims.size()));
+  const auto rows = static_cast<std::size_t>(dims[axis]);
+  const auto blocks = static_cast<std::size_t>(product(dims, 0, axis));
+  if (rows == 0) throw MixedSamples{"a known tensor has no row for a sample"};
+  auto elements = std::make_shared<std::vector<std::byte>>(std::max<std::size_t>(1, blocks * row));
+  for (std::size_t block = 0; block < blocks; ++block) {
+    const std::byte* const first = tensor.raw() + block * rows * row;
+    for (std::size_t i = 1; i < rows; ++i)
+      if (std::memcmp(first, first + i * row, row) != 0)
+        throw MixedSamples{"a known tensor differs from sample to sample"};
+    std::copy_n(first, row, elements->data() + block * row);
+  }
+  return Tensor::wrap(tensor.dtype(), tensor.shape().with(at(axis), 1),
+                      {elements, elements->data()});
+}
+
+}  // namespace penstock

@@ -1,0 +1,129 @@
+// This runs an ONNX file on tensors that are as the file has them.
+#include <algorithm>
+#include <filesystem>
+
+#include "engine/onnx/folding/fold_call.hpp"
+#include "engine/onnx/folding/places.hpp"
+#include "engine/onnx/format/read_onnx_file.hpp"
+#include "engine/onnx/format/tensor_values.hpp"
+#include "engine/onnx/import/import_graph.hpp"
+#include "engine/onnx/import/sample_layout.hpp"
+#include "graph/values/hosts_thread.hpp"
+#include "graph/values/text.hpp"
+#include "penstock/error.hpp"
+#include "penstock/inference_model.hpp"
+#include "penstock/onnx.hpp"
+
+namespace penstock {
+namespace {
+
+/// Returns `tensor` with axis `from` as axis `to`, and the others in their order.
+Tensor with_moved_axis(const Tensor& tensor, std::size_t from, std::size_t to) {
+  if (from == to) return tensor;
+  Dims dims = dims_of(tensor.shape()), strides = strides_of(dims);
+  const auto move = [&](Dims& numbers) {
+    const std::int64_t number = numbers[from];
+    numbers.erase(numbers.begin() + static_cast<std::ptrdiff_t>(from));
+    numbers.insert(numbers.begin() + static_cast<std::ptrdiff_t>(to), number);
+  };
+  move(dims);
+  move(strides);
+  std::vector<std::int64_t> places;
+  for_each_index(dims, [&](const Dims& index) {
+    std::int64_t place = 0;
+    for (std::size_t axis = 0; axis < index.size(); ++axis) place += index[axis] * strides[axis];
+    places.push_back(place);
+  });
+  return moved(tensor, Shape(dims), places);
+}
+
+/// Returns a tensor of the file as the model takes it.
+Tensor of_model(const Tensor& tensor, const Placement& placement) {
+  if (!placement.whole) return with_moved_axis(tensor, placement.axis, 0);
+  Dims dims = dims_of(tensor.shape());
+  dims.insert(dims.begin(), 1);
+  return tensor.reshaped(Shape(dims));
+}
+
+/// Returns a result of the model as the file has it.
+Tensor of_file(const Tensor& tensor, const ImportedOutput& output, std::int64_t samples) {
+  Tensor result = tensor;
+  if (output.placement) {
+    const Placement& placement = *output.placement;
+    const Dims dims = onnx_dims(dims_of(tensor.shape()), placement, samples);
+    if (!placement.whole)
+      result = with_moved_axis(tensor, 0, placement.axis + (placement.outer != 1 ? 1 : 0));
+    result = result.reshaped(Shape(dims));
+  }
+  const DType dtype = dtype_of_onnx(output.type);
+  if (result.dtype() == dtype) return result;
+  return result.dtype() == DType::f32 ? tensor_of(dtype, result.shape(), numbers_of(result))
+                                      : tensor_of(dtype, result.shape(), integers_of(result));
+}
+
+const Tensor& given(const std::vector<NamedTensor>& inputs, const std::string& name) {
+  const auto found = std::ranges::find(inputs, name, &NamedTensor::name);
+  if (found == inputs.end())
+    throw Error(Errc::invalid_argument, "run_onnx: there is no input " + quoted_text(name));
+  return found->tensor;
+}
+
+/// Returns the number of samples that the inputs have.
+std::int64_t samples_of(const ImportedGraph& graph, const std::vector<NamedTensor>& inputs) {
+  for (const ImportedInput& input : graph.inputs) {
+    const Shape shape = given(inputs, input.name).shape();
+    if (input.placement.whole) return 1;
+    if (shape.rank() > input.placement.axis) return shape.begin()[input.placement.axis];
+  }
+  return 1;
+}
+
+std::vector<NamedTensor> run(const ImportedGraph& graph, const std::vector<NamedTensor>& inputs) {
+  std::vector<NamedTensor> results;
+  StepResult computed;
+  const std::int64_t samples = samples_of(graph, inputs);
+  const auto is_computed = [](const ImportedOutput& output) { return !output.known; };
+  if (std::ranges::any_of(graph.outputs, is_computed)) {
+    InferenceModel model(graph.model, {.batch_size = static_cast<int>(samples)});
+    std::vector<Tensor> tensors;
+    for (const std::string& name : model.inputs()) {
+      const auto input = std::ranges::find(graph.inputs, name, &ImportedInput::name);
+      tensors.push_back(of_model(given(inputs, name), input->placement));
+    }
+    computed = model.run(tensors);
+  }
+  for (const ImportedOutput& output : graph.outputs)
+    results.push_back({output.name, output.known
+                                        ? output.known
+                                        : of_file(computed.output(output.name), output, samples)});
+  return results;
+}
+
+}  // namespace
+
+NamedTensor load_onnx_tensor(const std::string& path) {
+  return on_hosts_thread("load_onnx_tensor", [&] {
+    const std::string name = "ONNX tensor " + printable(path);
+    const auto bytes = read_onnx_bytes(path, name);
+    try {
+      const OnnxTensor tensor = read_onnx_tensor(*bytes);
+      return NamedTensor{tensor.name, values_of(tensor, {})};
+    } catch (const Error& error) {
+      throw Error(error.code(), name + ": " + error.what());
+    }
+  });
+}
+
+std::vector<NamedTensor> run_onnx(const std::string& path, const std::vector<NamedTensor>& inputs) {
+  return on_hosts_thread("run_onnx", [&] {
+    const OnnxFile file = read_onnx_file(path);
+    const OnnxOptions options{.inputs = inputs};
+    return run(import_graph({.file = file,
+                             .directory = std::filesystem::path(path).parent_path(),
+                             .options = options,
+                             .is_run = true}),
+               inputs);
+  });
+}
+
+}  // namespace penstock

@@ -1,0 +1,86 @@
+// Models come from files in the ONNX format, which other libraries write, by Model::from_onnx().
+// These are its options, and functions that run such a file as it is, and that say what is in it.
+// docs/onnx.md lists the operators.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "penstock/named_tensor.hpp"
+
+namespace penstock {
+
+/// OnnxSamples say whether an axis of a file's tensors counts the samples of a micro-batch.
+enum class OnnxSamples : std::uint8_t {
+  /// If the sizes of the inputs have a common name, such as "batch", or if all inputs have an axis
+  /// 0
+  /// of one size, that axis counts samples. If the operators mix what is along it, or if there is
+  /// no
+  /// such axis, it is as with `whole`.
+  automatic,
+  axis,  ///< An axis counts samples, as `automatic` finds it; otherwise the file is refused.
+  /// A sample is a whole set of the file's inputs: inputs and outputs of the model have one axis
+  /// more
+  /// than those of the file, in front.
+  whole,
+};
+
+/// OnnxOptions say how Model::from_onnx() makes a model of a file.
+struct OnnxOptions {
+  /// These are the sizes that names of dimensions stand for, apart from the name of the axis that
+  /// counts samples.
+  std::map<std::string, std::int64_t> dimensions = {};
+  /// Some operators need to know inputs when the model is made, such as the shape of Reshape. The
+  /// values of inputs that are given here are used for that, and such inputs are none of the model.
+  std::vector<NamedTensor> inputs = {};
+  OnnxSamples samples = OnnxSamples::automatic;  ///< This says whether an axis counts samples.
+  /// Initializers of floats with one axis or more become parameters, which are trained, if their
+  /// names match one of these patterns, in which a `*` matches any characters and a `?` matches
+  /// one. Others become constants, as do those of which an element is not finite.
+  std::vector<std::string> parameters = {"*"};
+};
+
+/// Computes the outputs of the ONNX file at `path` for `inputs`, which are the file's inputs by
+/// name, in the file's types and shapes. Outputs have the file's types and shapes, too. What the
+/// file says for training, such as Dropout, counts as in inference.
+/// @throws Error as Model::from_onnx(); invalid_argument for an input that is missing or that the
+/// file does not have; shape_mismatch for one of another type or shape.
+std::vector<NamedTensor> run_onnx(const std::string& path, const std::vector<NamedTensor>& inputs);
+
+/// Returns the tensor in a file that has one in ONNX's format, as those of ONNX's tests have
+/// (input_0.pb), and its name. @throws Error io_error, corrupt_file, and unsupported for a type
+/// that no tensor has.
+NamedTensor load_onnx_tensor(const std::string& path);
+
+/// An OnnxOperatorUse says how often a file uses an operator.
+struct OnnxOperatorUse {
+  std::string op_type;  ///< This is the operator's name, behind that of its domain if it has one.
+  std::vector<std::string> nodes = {};  ///< These are the names of the nodes that use it.
+  bool supported = true;  ///< This says whether Model::from_onnx() knows the operator.
+};
+
+/// An OnnxTensorInfo describes an input or output of a file, or an initializer.
+struct OnnxTensorInfo {
+  std::string name;  ///< This is the name of the tensor.
+  std::string type;  ///< This is the name of its type in ONNX, such as "float".
+  /// These are its dimensions, as numbers or names; "?" stands for one that the file does not say.
+  std::vector<std::string> shape = {};
+};
+
+/// An OnnxSummary says what is in a file.
+struct OnnxSummary {
+  std::string producer = {};                 ///< This is the program that has written the file.
+  std::int64_t ir_version = 0;               ///< This is the version of the format.
+  std::int64_t opset = 0;                    ///< This is the version of the operators.
+  std::vector<OnnxTensorInfo> inputs = {};   ///< These are the inputs that the file asks for.
+  std::vector<OnnxTensorInfo> outputs = {};  ///< These are the outputs.
+  std::vector<OnnxTensorInfo> initializers = {};  ///< These are the tensors that the file has.
+  std::vector<OnnxOperatorUse> operators = {};    ///< These are the operators, by name.
+};
+
+/// Returns what is in the ONNX file at `path`. @throws Error io_error and corrupt_file.
+OnnxSummary describe_onnx(const std::string& path);
+
+}  // namespace penstock
