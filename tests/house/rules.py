@@ -47,7 +47,7 @@ FLOOR_ROOTS = tuple(sorted({folder.split('/')[0] + '/' for folder, _, _ in FLOOR
 OTHER_FOLDERS = ('tests/', 'benchmarks/', 'docs/', 'scripts/', 'subprojects/', '.ci/')
 CODE_SUFFIXES = ('.hpp', '.cpp')
 OTHER_SUFFIXES = ('.build', '.py', '.sh', '.txt', '.md', '.in', '.map', '.svg', '.html', '.wrap',
-                  '.gz', '.safetensors')
+                  '.gz', '.onnx', '.safetensors')
 # In this folder there is a host in C, which knows the library that it loads by a header in C.
 C_FOLDER = 'tests/engine/plugin/'
 C_SUFFIXES = ('.h', '.c')

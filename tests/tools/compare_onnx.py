@@ -1,0 +1,238 @@
+"""Compares networks that PyTorch has exported to ONNX with PyTorch's own.
+
+Usage: compare_onnx.py PROGRAM [NETWORK...]
+       compare_onnx.py --store DIRECTORY NETWORK...
+
+PROGRAM is onnx_steps of a build directory (tests/tools/onnx_steps). Each network is exported in its
+form for training, runs once for inference, and trains for two steps of SGD, in one stage and in two
+and four. The script prints how far outputs, losses and weights are from PyTorch's in double
+precision, relative to the largest of them, and how far PyTorch's are in single precision. It ends
+with status 1 if outputs or losses are further than 1e-4 from these, or weights further than 1e-3,
+and further than those in single precision are; if a parameter is not trained; or if the bits of two
+numbers of stages differ.
+
+With --store, it writes each network and PyTorch's results to DIRECTORY instead. The test suite has
+those of the small networks in tests/data/onnx.
+"""
+
+import collections
+import copy
+import pathlib
+import subprocess
+import sys
+import tempfile
+import warnings
+
+import numpy
+import torch
+from torch import nn
+
+import safetensors
+
+STEPS = 2
+OUTPUTS, LOSSES, WEIGHTS = 1e-4, 1e-4, 1e-3
+
+
+class Recurrent(nn.Module):
+    """A recurrent layer, and a linear one behind its last step."""
+
+    def __init__(self, layer):
+        super().__init__()
+        self.layer, self.head = layer, nn.Linear(12, 5)
+
+    def forward(self, x):
+        return self.head(self.layer(x)[0][:, -1])
+
+
+class Encoder(nn.Module):
+    """Two layers of a transformer's encoder."""
+
+    def __init__(self):
+        super().__init__()
+        layer = nn.TransformerEncoderLayer(16, 4, 32, dropout=0, activation='gelu',
+                                           batch_first=True)
+        self.encoder, self.head = nn.TransformerEncoder(layer, 2), nn.Linear(16, 5)
+
+    def forward(self, x):
+        return self.head(self.encoder(x).mean(1))
+
+
+class Decoder(nn.Module):
+    """A language model of two layers with a causal mask."""
+
+    def __init__(self):
+        super().__init__()
+        self.tokens, self.places = nn.Embedding(20, 16), nn.Parameter(torch.randn(9, 16))
+        layer = nn.TransformerEncoderLayer(16, 4, 32, dropout=0, batch_first=True, norm_first=True)
+        self.layers, self.head = nn.TransformerEncoder(layer, 2), nn.Linear(16, 20)
+        mask = nn.Transformer.generate_square_subsequent_mask(9)
+        self.register_buffer('mask', mask)
+
+    def forward(self, x):
+        return self.head(self.layers(self.tokens(x) + self.places, self.mask))
+
+
+def mlp():
+    return nn.Sequential(nn.Linear(10, 16), nn.GELU(), nn.LayerNorm(16), nn.Linear(16, 5))
+
+
+def cnn():
+    return nn.Sequential(collections.OrderedDict(
+        conv1=nn.Conv2d(1, 8, 3, padding=1), bn1=nn.BatchNorm2d(8), relu1=nn.ReLU(),
+        pool1=nn.MaxPool2d(2), conv2=nn.Conv2d(8, 8, 3, stride=2, padding=1),
+        bn2=nn.BatchNorm2d(8), relu2=nn.ReLU(), pool2=nn.AdaptiveAvgPool2d(1),
+        flatten=nn.Flatten(), fc=nn.Linear(8, 10)))
+
+
+def library(name):
+    import torchvision
+    network = getattr(torchvision.models, name)(num_classes=5)
+    for module in network.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = 0.0
+    return network
+
+
+# Each network has a function that makes it, the shape of a sample, the number of samples of a step,
+# the number of classes, and the learning rate. The decoder's samples are tokens.
+NETWORKS = {
+    'mlp': (mlp, (10,), 8, 5, 0.1),
+    'cnn': (cnn, (1, 28, 28), 8, 10, 0.1),
+    'lstm': (lambda: Recurrent(nn.LSTM(6, 12, batch_first=True)), (7, 6), 8, 5, 0.1),
+    'lstm2': (lambda: Recurrent(nn.LSTM(6, 6, 2, batch_first=True, bidirectional=True)),
+              (7, 6), 8, 5, 0.1),
+    'gru': (lambda: Recurrent(nn.GRU(6, 12, batch_first=True)), (7, 6), 8, 5, 0.1),
+    'encoder': (Encoder, (9, 16), 8, 5, 0.05),
+    'decoder': (Decoder, (9,), 8, 20, 0.05),
+    'resnet18': (lambda: library('resnet18'), (3, 64, 64), 8, 5, 0.001),
+    'mobilenet': (lambda: library('mobilenet_v2'), (3, 64, 64), 8, 5, 0.001),
+    'resnet50': (lambda: library('resnet50'), (3, 64, 64), 8, 5, 0.001),
+}
+
+
+def data_of(name, shape, batch, classes):
+    """Returns inputs and targets for all steps."""
+    generator = torch.Generator().manual_seed(1)
+    count = STEPS * batch
+    if name == 'decoder':
+        x = torch.randint(0, classes, (count, *shape), generator=generator)
+        return x, torch.randint(0, classes, (count, *shape), generator=generator)
+    return (torch.randn(count, *shape, generator=generator),
+            torch.randint(0, classes, (count,), generator=generator))
+
+
+def export(network, x, path):
+    """Writes the network in its form for training to the file at `path`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        torch.onnx.export(network, (x,), path, input_names=['x'], output_names=['scores'],
+                          opset_version=14, training=torch.onnx.TrainingMode.PRESERVE,
+                          do_constant_folding=False,
+                          dynamic_axes={'x': {0: 'batch'}, 'scores': {0: 'batch'}})
+
+
+def reference(network, x, target, batch, rate):
+    """Returns what onnx_steps computes, as PyTorch does in the precision of the network."""
+    precision = next(network.parameters()).dtype
+    x = x.to(precision) if x.is_floating_point() else x
+    network.eval()
+    with torch.no_grad():
+        results = {'out': network(x[:batch])}
+    network.train()
+    optimizer = torch.optim.SGD(network.parameters(), rate)
+    losses = []
+    for step in range(STEPS):
+        rows = slice(step * batch, (step + 1) * batch)
+        scores = network(x[rows])
+        loss = nn.functional.cross_entropy(scores.flatten(0, -2), target[rows].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    results['losses'] = torch.tensor(losses)
+    for name, parameter in network.named_parameters():
+        results['param.' + name] = parameter.detach()
+    return {name: value.numpy() for name, value in results.items()}
+
+
+def difference(got, expected):
+    """Returns the largest difference, relative to the largest expected number."""
+    return float(numpy.abs(got - expected).max() / max(numpy.abs(expected).max(), 1e-3))
+
+
+def exported(name, path):
+    """Writes the network to `path`, and returns it, with inputs and targets for all steps."""
+    make, shape, batch, classes, _ = NETWORKS[name]
+    torch.manual_seed(0)
+    network = make().train()
+    x, target = data_of(name, shape, batch, classes)
+    export(network, x[:batch], path)
+    return network, x, target
+
+
+def store(name, directory):
+    """Writes the network and PyTorch's results to files that the test suite reads."""
+    network, x, target = exported(name, directory / f'{name}.onnx')
+    _, _, batch, _, rate = NETWORKS[name]
+    results = reference(network.double(), x, target, batch, rate)
+    tensors = {key: value.astype(numpy.float32) for key, value in results.items()}
+    safetensors.write(directory / f'{name}.safetensors',
+                      tensors | {'in.x': x.numpy(), 'target': target.numpy()},
+                      {'batch': str(batch), 'lr': str(rate)})
+
+
+def compare(program, name, directory):
+    """Compares a network, prints a line, and returns whether all is within the bounds."""
+    _, _, batch, _, rate = NETWORKS[name]
+    model, data = directory / f'{name}.onnx', directory / f'{name}.data'
+    network, x, target = exported(name, model)
+    # The export has run the network, which moves the statistics of its norms, and written these.
+    first = {key: value.clone() for key, value in network.state_dict().items()}
+    safetensors.write(data, {'in.x': x.numpy(), 'target': target.numpy()},
+                      {'batch': str(batch), 'lr': str(rate)})
+    results = []
+    for stages in (1, 2, 4):
+        path = directory / f'{name}.{stages}'
+        subprocess.run([program, model, data, path, str(stages)], check=True)
+        results.append(safetensors.read(path)[0])
+    same = all(results[0][key].tobytes() == other[key].tobytes()
+               for other in results[1:] for key in results[0])
+    start = {key: value.numpy() for key, value in first.items()}
+    single = reference(copy.deepcopy(network), x, target, batch, rate)
+    expected = reference(network.double(), x, target, batch, rate)
+    missing = [key for key in expected if key not in results[0]]
+    weights = [key for key in expected if key.startswith('param.') and key not in missing]
+    apart = {key: difference(results[0][key], expected[key])
+             for key in expected if key not in missing}
+    own = {key: difference(single[key], expected[key]) for key in apart}
+    # A parameter that PyTorch has changed has to change here, too.
+    still = [key for key in weights
+             if (results[0][key] == start[key[6:]]).all()
+             and not (expected[key].astype(numpy.float32) == start[key[6:]]).all()]
+    worst, worst_of_own = max(map(apart.get, weights)), max(map(own.get, weights))
+    print(f'{name}: outputs {apart["out"]:.2g}, losses {apart["losses"]:.2g}, '
+          f'weights {worst:.2g}; '
+          f'PyTorch in single precision {own["out"]:.2g}, {own["losses"]:.2g}, {worst_of_own:.2g}; '
+          f'{"the same bits" if same else "OTHER BITS"} in 1, 2 and 4 stages'
+          + ''.join(f', MISSING {key}' for key in missing)
+          + ''.join(f', NOT TRAINED {key}' for key in still), flush=True)
+    return (same and not missing and not still and apart['out'] <= OUTPUTS
+            and apart['losses'] <= max(LOSSES, own['losses'])
+            and worst <= max(WEIGHTS, worst_of_own))
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    if sys.argv[1] == '--store':
+        for name in sys.argv[3:]:
+            store(name, pathlib.Path(sys.argv[2]))
+        return
+    names = sys.argv[2:] or list(NETWORKS)
+    with tempfile.TemporaryDirectory() as directory:
+        good = [compare(sys.argv[1], name, pathlib.Path(directory)) for name in names]
+    sys.exit(0 if all(good) else 1)
+
+
+if __name__ == '__main__':
+    main()
