@@ -9,9 +9,9 @@ build_packages=(g++ meson ninja-build pkg-config libboost-program-options-dev li
   zlib1g-dev)
 test_packages=(cmake doxygen libeigen3-dev libgtest-dev nlohmann-json3-dev)
 data_packages=(dataset-fashion-mnist)
-# A test opens the page of a profile in a browser if one is installed. Because a browser is large,
-# only continuous integration installs one.
-[ -z "${CI:-}" ] || test_packages+=(chromium)
+# A test opens the page of a profile in a browser if one is installed, and another runs ONNX's own
+# tests. Because a browser and these tests are large, only continuous integration installs them.
+[ -z "${CI:-}" ] || test_packages+=(chromium libonnx-testdata)
 
 say() {
   echo "${0##*/}: $*" >&2

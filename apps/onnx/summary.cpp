@@ -1,0 +1,49 @@
+#include "apps/onnx/summary.hpp"
+
+#include <cstdint>
+#include <iostream>
+
+#include "penstock/penstock.hpp"
+
+namespace onnx_tool {
+namespace {
+
+std::string text_of(const penstock::OnnxTensorInfo& tensor) {
+  std::string text = penstock::terminal_text(tensor.name) + ' ' + tensor.type + '[';
+  for (std::size_t i = 0; i < tensor.shape.size(); ++i)
+    text += (i > 0 ? "," : "") + penstock::terminal_text(tensor.shape[i]);
+  return text + ']';
+}
+
+void print_tensors(const char* kind, const std::vector<penstock::OnnxTensorInfo>& tensors) {
+  for (const penstock::OnnxTensorInfo& tensor : tensors)
+    std::cout << kind << ' ' << text_of(tensor) << '\n';
+}
+
+/// Prints the layers of the model and its parameters, or why there are none.
+void print_model(const std::string& path) try {
+  const penstock::Model model = penstock::Model::from_onnx(path);
+  std::int64_t trained = 0, others = 0;
+  for (const penstock::ParameterInfo& parameter : model.parameters())
+    (parameter.buffer ? others : trained) += parameter.shape.elements();
+  std::cout << "parameters " << trained << " trained, " << others << " constant\n\n"
+            << to_string(model.stage_assignment());
+} catch (const penstock::Error& error) {
+  std::cout << "not importable: " << penstock::terminal_text(error.what()) << '\n';
+}
+
+}  // namespace
+
+void print_summary(const std::string& path) {
+  const penstock::OnnxSummary summary = penstock::describe_onnx(path);
+  std::cout << "producer " << penstock::terminal_text(summary.producer) << ", format "
+            << summary.ir_version << ", operators of version " << summary.opset << '\n';
+  print_tensors("input", summary.inputs);
+  print_tensors("output", summary.outputs);
+  for (const penstock::OnnxOperatorUse& use : summary.operators)
+    std::cout << "operator " << penstock::terminal_text(use.op_type) << ' ' << use.nodes.size()
+              << (use.supported ? "" : " unsupported") << '\n';
+  print_model(path);
+}
+
+}  // namespace onnx_tool

@@ -1,0 +1,48 @@
+"""Runs ONNX's own backend tests, and compares what is unsupported with the list that is known.
+
+Usage: backend_test.py PROGRAM LIST DATA [--write]
+
+PROGRAM is penstock-onnx, LIST the file unsupported.txt, and DATA the folder of Debian's package
+libonnx-testdata. No test may fail, and exactly those may be unsupported that LIST names, each with
+the reason. --write writes LIST anew.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+FOLDERS = 1072  # The list is for ONNX 1.12, which has so many.
+PASSES = 680
+
+
+def reason_of(text):
+    """Returns what is missing, without the names of nodes and files."""
+    text = re.sub(r'^ONNX tensor \S+: tensor "[^"]*": ', '', text)
+    text = re.sub(r'^\w+ "[^"]*": ', '', text)
+    return re.sub(r': [0-9.]{9,}$', '', text)
+
+
+def main():
+    program, known, data = sys.argv[1:4]
+    folders = sorted(path.parent for path in pathlib.Path(data).glob('*/*/model.onnx'))
+    run = subprocess.run([program, 'check', *folders], capture_output=True, text=True,
+                         errors='replace', check=False)
+    lines = run.stdout.splitlines()
+    failed = [line for line in lines if line.startswith('fail ')]
+    assert not failed and run.returncode == 0, '\n'.join(failed) + run.stderr
+    passed, _, unsupported = (int(number) for number in re.findall(r'\d+', lines[-1]))
+    assert passed + unsupported == len(folders), lines[-1]
+    assert passed >= PASSES or len(folders) != FOLDERS, lines[-1]
+    found = sorted(f'{name}: {reason_of(text)}' for status, name, text in
+                   (line.split(' ', 2) for line in lines if line.startswith('unsupported ')))
+    if sys.argv[4:] == ['--write']:
+        pathlib.Path(known).write_text('\n'.join(found) + '\n')
+    elif len(folders) == FOLDERS:
+        listed = pathlib.Path(known).read_text().splitlines()
+        assert found == listed, '\n'.join(sorted(set(found) ^ set(listed)))
+    print(lines[-1])
+
+
+if __name__ == '__main__':
+    main()
