@@ -6,7 +6,8 @@
 // where --seconds is the time for each reader. A long run is best made under the sanitizers (a
 // build directory with -Db_sanitize=address,undefined -Db_lundef=false). A defect is printed with
 // the options that repeat its draw. The readers are weights, weights_header, idx_images, idx_gzip,
-// cifar10, json_value, options_json, optimizer_json, loader_json, plan_codec and plan_cache.
+// cifar10, json_value, options_json, optimizer_json, loader_json, plan_codec, plan_cache, onnx and
+// onnx_tensor.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -20,9 +21,13 @@
 #include "penstock/dataset.hpp"
 #include "penstock/error.hpp"
 #include "penstock/json_value.hpp"
+#include "penstock/model.hpp"
+#include "penstock/onnx.hpp"
 #include "penstock/optimizer_json.hpp"
 #include "penstock/options_json.hpp"
+#include "tests/support/data_path.hpp"
 #include "tests/support/idx_bytes.hpp"
+#include "tests/support/onnx_bytes.hpp"
 #include "tests/support/random_network.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/tools/fuzz/fuzzer.hpp"
@@ -169,6 +174,35 @@ FuzzedReader plan_cache() {
           }};
 }
 
+/// Returns a small network that has operators of several kinds, and shapes that are computed.
+std::string onnx_bytes() {
+  OnnxBytes bytes;
+  bytes.input("x", {"batch", 4}).output("y");
+  bytes.initializer("w", Tensor::zeros(DType::f32, {6, 4}));
+  bytes.node({"Gemm", {"x", "w"}, {"h"}, {{"transB", std::int64_t{1}}}, "fc"});
+  bytes.node({"Shape", {"h"}, {"shape"}});
+  bytes.initializer("zero", Tensor::zeros(DType::i64, {1}));
+  bytes.node({"Gather", {"shape", "zero"}, {"batch"}});
+  bytes.node({"Constant", {}, {"rest"}, {{"value_ints", std::vector<std::int64_t>{2, -1}}}});
+  bytes.node({"Concat", {"batch", "rest"}, {"wanted"}, {{"axis", std::int64_t{0}}}});
+  bytes.node({"Reshape", {"h", "wanted"}, {"r"}});
+  bytes.node({"Transpose", {"r"}, {"t"}, {{"perm", std::vector<std::int64_t>{0, 2, 1}}}});
+  bytes.node({"MatMul", {"r", "t"}, {"m"}});
+  bytes.node({"Softmax", {"m"}, {"y"}, {{"axis", std::int64_t{-1}}}});
+  return bytes.file();
+}
+
+FuzzedReader onnx() {
+  FuzzedReader reader = of_a_file("onnx",
+                                  {onnx_bytes(), file_content(data_path("onnx/lstm2.onnx")),
+                                   file_content(data_path("onnx/cnn.onnx"))},
+                                  [](const std::string& path) { Model::from_onnx(path); });
+  reader.words = {"Gemm",   "Reshape", "Transpose", "Expand", "Tile",  "Range", "Resize", "Conv",
+                  "Concat", "Slice",   "Gather",    "Split",  "LSTM",  "Pad",   "axis",   "perm",
+                  "x",      "w",       "shape",     "y",      "batch", "value", "Where"};
+  return reader;
+}
+
 std::vector<FuzzedReader> readers() {
   const std::string images = idx_bytes({3, 4, 5}, 'i'), packed = gzipped(images);
   return {
@@ -192,6 +226,9 @@ std::vector<FuzzedReader> readers() {
        {},
        [](const std::string& bytes) { graph::decode(bytes); }},
       plan_cache(),
+      onnx(),
+      of_a_file("onnx_tensor", {onnx_tensor("x", Tensor::zeros(DType::f32, {2, 3}))},
+                [](const std::string& path) { load_onnx_tensor(path); }),
   };
 }
 
