@@ -11,37 +11,22 @@ Value convolution_layer(Model& model, const std::string& name, Value x, std::int
   return model.max_pool2d(model.relu(x));
 }
 
-Model build(std::uint64_t seed) {
-  Model model("cifar-cnn", seed);
-  Value x = model.input("image", {3, 32, 32});
-  const Value labels = model.labels();
-  {
-    const auto block = model.block("B1");
-    x = convolution_layer(model, "conv1", x, 16);  // The shape is [N,16,16,16].
-  }
-  {
-    const auto block = model.block("B2");
-    x = convolution_layer(model, "conv2", x, 32);  // The shape is [N,32,8,8].
-  }
-  {
-    const auto block = model.block("B3");
-    x = convolution_layer(model, "conv3", x, 64);  // The shape is [N,64,4,4].
-  }
-  const auto block = model.block("B4");
-  x = model.linear("fc", model.flatten(x), 10);
-  model.output("logits", x);
-  model.loss(model.cross_entropy(x, labels));
-  return model;
+Value layers(Model& model, Value x, std::int64_t classes) {
+  x = convolution_layer(model, "conv1", x, 16);  // The shape is [N,16,16,16].
+  x = convolution_layer(model, "conv2", x, 32);  // The shape is [N,32,8,8].
+  x = convolution_layer(model, "conv3", x, 64);  // The shape is [N,64,4,4].
+  return model.linear("fc", model.flatten(x), classes);
 }
+
+constexpr BlockStart blocks[] = {
+    {"conv1", "B1"}, {"conv2", "B2"}, {"conv3", "B3"}, {"flatten_1", "B4"}};
 
 }  // namespace
 
-// The normalization has the mean and the standard deviation of the training images' pixels, taken
-// over all channels together.
 const Network cifar_cnn{.name = "cifar-cnn",
-                        .channels = 3,
-                        .size = 32,
-                        .normalization = {.mean = 0.4734, .std = 0.2516},
-                        .build = build};
+                        .images = cifar10_images,
+                        .normalization = cifar10_pixels,
+                        .layers = layers,
+                        .blocks = blocks};
 
 }  // namespace penstock::networks

@@ -22,14 +22,13 @@ class Gpt {
     const Value position = model_.input("position", {}, DType::i64);
     Value x = embed_one(token, position);
     for (int i = 0; i < options_.layers; ++i) {
-      const std::string name = "h." + std::to_string(i);
-      const auto block = model_.block(name);
+      const std::string name = transformer_block(i);
       const Value mixed = cached_attention(name + ".attn", norm(name + ".ln_1", x), position);
       x = model_.add(x, mixed);
       x = model_.add(x, perceptron(name + ".mlp", norm(name + ".ln_2", x)));
     }
-    const auto block = model_.block("head");
     model_.output("logits", model_.linear(norm("ln_f", x), model_.parameter("wte.weight")));
+    begin_blocks();
     return model_;
   }
 
@@ -38,26 +37,34 @@ class Gpt {
     const Value next = model_.input("next", {options_.context}, DType::i64);
     Value x = embed(tokens);
     for (int i = 0; i < options_.layers; ++i) {
-      const std::string name = "h." + std::to_string(i);
-      const auto block = model_.block(name);
+      const std::string name = transformer_block(i);
       x = model_.add(x, attention(name + ".attn", norm(name + ".ln_1", x)));
       x = model_.add(x, perceptron(name + ".mlp", norm(name + ".ln_2", x)));
     }
     finish(x, next);
+    begin_blocks();
     initialize();
     return model_;
   }
 
  private:
+  static std::string transformer_block(int number) { return "h." + std::to_string(number); }
+
+  /// Says where the blocks begin. Model::remove_block_marks() takes that back.
+  void begin_blocks() {
+    model_.begin_block_at("wte", "embed");
+    for (int i = 0; i < options_.layers; ++i)
+      model_.begin_block_at(transformer_block(i), transformer_block(i));
+    model_.begin_block_at("ln_f", "head");
+  }
+
   Value embed(Value tokens) {
-    const auto block = model_.block("embed");
     const Value of_tokens = model_.embedding("wte", tokens, options_.vocabulary, options_.width);
     const Value of_positions = model_.parameter("wpe.weight", {options_.context, options_.width});
     return dropout("drop", model_.add(of_tokens, of_positions));
   }
 
   Value embed_one(Value token, Value position) {
-    const auto block = model_.block("embed");
     const Value of_token = model_.embedding("wte", token, options_.vocabulary, options_.width);
     const Value positions = model_.parameter("wpe.weight", {options_.context, options_.width});
     return model_.add(of_token, model_.embedding(position, positions));
@@ -104,7 +111,6 @@ class Gpt {
   }
 
   void finish(Value x, Value next) {
-    const auto block = model_.block("head");
     const Value logits = model_.linear(norm("ln_f", x), model_.parameter("wte.weight"));
     const Value loss = model_.cross_entropy(logits, next, {.class_axis = -1});
     model_.output("logits", logits);

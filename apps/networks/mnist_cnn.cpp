@@ -11,32 +11,19 @@ Value convolution_layer(Model& model, const std::string& name, Value x, std::int
   return model.relu(model.max_pool2d(x));
 }
 
-Model build(std::uint64_t seed) {
-  Model model("mnist-cnn", seed);
-  Value x = model.input("image", {1, 28, 28});
-  const Value labels = model.labels();
-  {
-    const auto block = model.block("B1");
-    x = convolution_layer(model, "layer1", x, 10);  // The shape is [N,10,12,12].
-  }
-  {
-    const auto block = model.block("B2");
-    x = convolution_layer(model, "layer2", x, 20);  // The shape is [N,20,4,4].
-  }
-  {
-    const auto block = model.block("B3");
-    x = model.relu(model.linear("layer3", model.flatten(x), 256));
-  }
-  const auto block = model.block("B4");
-  x = model.linear("layer4", x, 10);
-  model.output("logits", x);
-  model.loss(model.cross_entropy(x, labels));
-  return model;
+Value layers(Model& model, Value x, std::int64_t classes) {
+  x = convolution_layer(model, "layer1", x, 10);  // The shape is [N,10,12,12].
+  x = convolution_layer(model, "layer2", x, 20);  // The shape is [N,20,4,4].
+  x = model.relu(model.linear("layer3", model.flatten(x), 256));
+  return model.linear("layer4", x, classes);
 }
+
+constexpr BlockStart blocks[] = {
+    {"layer1", "B1"}, {"layer2", "B2"}, {"flatten_1", "B3"}, {"layer4", "B4"}};
 
 }  // namespace
 
 const Network mnist_cnn{
-    .name = "mnist-cnn", .normalization = {.mean = 0.1307, .std = 0.3081}, .build = build};
+    .name = "mnist-cnn", .normalization = mnist_pixels, .layers = layers, .blocks = blocks};
 
 }  // namespace penstock::networks

@@ -1,5 +1,6 @@
 #include "apps/networks/networks.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -21,7 +22,34 @@ std::string names() {
   return text;
 }
 
+void check_kind(const Network& network, const ImageKind& kind) {
+  const bool is_possible = std::min({kind.channels, kind.height, kind.width, kind.classes}) >= 1;
+  if (is_possible && (network.takes_all_images || kind == network.images)) return;
+  const std::string expected = network.takes_all_images
+                                   ? "images of one pixel and one class or more"
+                                   : "images " + to_string(network.images);
+  throw Error(Errc::invalid_argument,
+              std::string(network.name) + ": expected " + expected + ", got " + to_string(kind));
+}
+
 }  // namespace
+
+std::string to_string(const ImageKind& kind) {
+  return '[' + std::to_string(kind.channels) + ',' + std::to_string(kind.height) + ',' +
+         std::to_string(kind.width) + "] in " + std::to_string(kind.classes) + " classes";
+}
+
+Model Network::build(const ImageKind& kind, std::uint64_t seed) const {
+  check_kind(*this, kind);
+  Model model(std::string(name), seed);
+  const Value image = model.input("image", kind.shape());
+  const Value labels = model.labels();
+  const Value logits = layers(model, image, kind.classes);
+  model.output("logits", logits);
+  model.loss(loss ? loss(model, logits, labels) : model.cross_entropy(logits, labels));
+  for (const auto& [layer, block] : blocks) model.begin_block_at(layer, block);
+  return model;
+}
 
 const Network& find_network(std::string_view name) {
   for (const Network* network : networks)

@@ -1,5 +1,7 @@
 #include "apps/trainer/images.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <string>
 
 #include "penstock/error.hpp"
@@ -8,6 +10,13 @@
 namespace trainer {
 namespace {
 
+using penstock::Normalization;
+using penstock::Shape;
+using penstock::Split;
+using penstock::networks::ImageKind;
+using penstock::networks::Network;
+using DatasetPointer = std::shared_ptr<const penstock::Dataset>;
+
 constexpr std::int64_t synthetic_training_images = 12000;
 constexpr std::int64_t synthetic_test_images = 2000;
 
@@ -15,7 +24,7 @@ constexpr const char* fashion_mnist_directory = "/usr/share/datasets/fashion-mni
 
 /// Returns generated images. The test images are generated from `seed` with its highest bit
 /// flipped, so that they differ from the training images.
-Images synthetic_images(std::uint64_t seed, const penstock::Normalization& normalization) {
+Images synthetic_images(std::uint64_t seed, const Normalization& normalization) {
   constexpr std::uint64_t test = std::uint64_t{1} << 63;
   return {penstock::synthetic_digits(synthetic_training_images, seed, normalization),
           penstock::synthetic_digits(synthetic_test_images, seed ^ test, normalization)};
@@ -31,24 +40,41 @@ std::string advice(const DataOptions& options) {
          "Fashion-MNIST's four IDX files are";
 }
 
-std::shared_ptr<const penstock::Dataset> read_cifar10(
-    const std::string& directory, penstock::Split split,
-    const penstock::Normalization& normalization) {
+/// An ImageDemand says how images are read. If `image` is set, they must have this shape. There are
+/// `classes` classes at most.
+struct ImageDemand {
+  Normalization normalization;
+  std::optional<Shape> image = {};
+  int classes = 10;
+};
+
+bool is_cifar10(const DataOptions& options) {
+  return options.dataset == DatasetName::cifar10;
+}
+
+ImageDemand demand_of(const Network& network, const DataOptions& options) {
+  if (!network.takes_all_images)
+    return {network.normalization, network.images.shape(),
+            static_cast<int>(network.images.classes)};
+  constexpr int classes_of_bytes = 256;
+  return {.normalization = is_cifar10(options) ? penstock::networks::cifar10_pixels
+                                               : penstock::networks::mnist_pixels,
+          .classes = classes_of_bytes};
+}
+
+DatasetPointer read_cifar10(const std::string& directory, Split split,
+                            const Normalization& normalization) {
   const std::vector<double> mean(3, normalization.mean), std(3, normalization.std);
   return normalize(penstock::read_cifar10(directory, split), {mean, std});
 }
 
 /// Returns one split of the data, and adds the paths of its files to `files`.
-std::shared_ptr<const penstock::Dataset> read_split(const DataOptions& options,
-                                                    const std::string& directory,
-                                                    penstock::Split split,
-                                                    const penstock::Normalization& normalization,
-                                                    const penstock::Shape& image,
-                                                    std::vector<std::string>& files) {
-  constexpr int classes = 10;
-  const bool cifar10 = options.dataset == DatasetName::cifar10;
-  auto images = cifar10 ? read_cifar10(directory, split, normalization)
-                        : penstock::read_idx(directory, split, normalization, classes, image);
+DatasetPointer read_split(const DataOptions& options, const std::string& directory, Split split,
+                          const ImageDemand& demand, std::vector<std::string>& files) {
+  const bool cifar10 = is_cifar10(options);
+  auto images = cifar10 ? read_cifar10(directory, split, demand.normalization)
+                        : penstock::read_idx(directory, split, demand.normalization, demand.classes,
+                                             demand.image);
   for (std::string& file :
        cifar10 ? penstock::cifar10_files(directory, split) : penstock::idx_files(directory, split))
     files.push_back(std::move(file));
@@ -56,14 +82,11 @@ std::shared_ptr<const penstock::Dataset> read_split(const DataOptions& options,
 }
 
 Images read_images(const DataOptions& options, const std::string& directory,
-                   const penstock::Normalization& normalization, const penstock::Shape& image,
-                   const std::function<void()>& on_read) try {
+                   const ImageDemand& demand, const std::function<void()>& on_read) try {
   Images images;
-  images.train =
-      read_split(options, directory, penstock::Split::train, normalization, image, images.files);
+  images.train = read_split(options, directory, Split::train, demand, images.files);
   on_read();
-  images.test =
-      read_split(options, directory, penstock::Split::test, normalization, image, images.files);
+  images.test = read_split(options, directory, Split::test, demand, images.files);
   on_read();
   return images;
 } catch (const penstock::Error& error) {
@@ -71,9 +94,12 @@ Images read_images(const DataOptions& options, const std::string& directory,
   throw penstock::Error(error.code(), error.what() + advice(options));
 }
 
-void check(const penstock::Dataset& images, const penstock::Shape& expected,
-           const std::string& where) {
-  const penstock::Shape& shape = images.fields().front().shape;
+const Shape& shape_of(const penstock::Dataset& images) {
+  return images.fields().front().shape;
+}
+
+void check(const penstock::Dataset& images, const Shape& expected, const std::string& where) {
+  const Shape& shape = shape_of(images);
   if (shape != expected)
     throw penstock::Error(
         penstock::Errc::invalid_data,
@@ -84,8 +110,9 @@ void check(const penstock::Dataset& images, const penstock::Shape& expected,
 
 /// Checks that the images of `dataset` have the shape `expected`, which is the shape that the
 /// network takes. The check reads no file.
-void check_kind(DatasetName dataset, const penstock::Shape& expected) {
-  const penstock::Shape cifar10{3, 32, 32}, digits{1, 28, 28};
+void check_kind(DatasetName dataset, const Shape& expected) {
+  const Shape cifar10 = penstock::networks::cifar10_images.shape();
+  const Shape digits = penstock::networks::mnist_images.shape();
   const bool is_cifar10 = dataset == DatasetName::cifar10;
   if (is_cifar10 == (expected == cifar10)) return;
   throw penstock::Error(penstock::Errc::invalid_data,
@@ -96,19 +123,48 @@ void check_kind(DatasetName dataset, const penstock::Shape& expected) {
                                         : "; add --dataset cifar10, whose images --model takes"));
 }
 
+/// Returns the largest label of `images`, or -1 if there is no image.
+std::int64_t largest_label(const penstock::Dataset& images) {
+  std::vector<std::byte> image(static_cast<std::size_t>(shape_of(images).elements()) *
+                               sizeof(float));
+  std::int64_t label = -1, largest = -1;
+  std::byte* const destinations[] = {image.data(), reinterpret_cast<std::byte*>(&label)};
+  for (std::int64_t i = 0; i < images.size(); ++i) {
+    images.read({.index = i}, destinations);
+    largest = std::max(largest, label);
+  }
+  return largest;
+}
+
+/// Returns the kind of the images, which `where` names in a refusal. The labels of IDX files say
+/// how many classes there are.
+ImageKind kind_of(const DataOptions& options, const Images& images, const std::string& where) {
+  if (is_cifar10(options)) return penstock::networks::cifar10_images;
+  if (options.dataset == DatasetName::synthetic) return penstock::networks::mnist_images;
+  const Shape& shape = shape_of(*images.train);
+  const std::int64_t classes =
+      std::max(largest_label(*images.train), largest_label(*images.test)) + 1;
+  if (classes < 2)
+    throw penstock::Error(penstock::Errc::invalid_data,
+                          where + ": expected labels of two classes or more, got none but 0");
+  return {.channels = shape[0], .height = shape[1], .width = shape[2], .classes = classes};
+}
+
 }  // namespace
 
-Images open_images(const DataOptions& options, std::uint64_t seed,
-                   const penstock::Normalization& normalization, const penstock::Shape& image,
+Images open_images(const DataOptions& options, std::uint64_t seed, const Network& network,
                    const std::function<void()>& on_read) {
   const bool synthetic = options.dataset == DatasetName::synthetic;
-  check_kind(options.dataset, image);
+  if (!network.takes_all_images) check_kind(options.dataset, network.images.shape());
   const std::string where =
       synthetic ? "--dataset synthetic" : options.data_dir.value_or(fashion_mnist_directory);
-  const Images images = synthetic ? synthetic_images(seed, normalization)
-                                  : read_images(options, where, normalization, image, on_read);
-  check(*images.train, image, where + ", training images");
-  check(*images.test, image, where + ", test images");
+  const ImageDemand demand = demand_of(network, options);
+  Images images = synthetic ? synthetic_images(seed, demand.normalization)
+                            : read_images(options, where, demand, on_read);
+  const Shape expected = demand.image.value_or(shape_of(*images.train));
+  check(*images.train, expected, where + ", training images");
+  check(*images.test, expected, where + ", test images");
+  images.kind = network.takes_all_images ? kind_of(options, images, where) : network.images;
   return images;
 }
 

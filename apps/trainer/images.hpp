@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/networks/networks.hpp"
 #include "apps/trainer/options/options.hpp"
 #include "penstock/dataset.hpp"
 
@@ -16,14 +17,17 @@ struct Images {
   std::shared_ptr<const penstock::Dataset> test;
   /// `files` are the paths of the files from which the images were read.
   std::vector<std::string> files = {};
+  penstock::networks::ImageKind kind = {};
 };
 
-/// Reads the training images and the test images, or generates synthetic images from `seed`. Calls
-/// `on_read` when each of the two has been read; generated images are not read.
-/// @throws penstock::Error that names the file that cannot be read or, if the images do not have
-/// the shape `image`, the shape that they have.
+/// Reads the training images and the test images for `network`, or generates synthetic images from
+/// `seed`. If the network takes all images, IDX files may have images of any size, and as many
+/// classes as their labels say. Calls `on_read` when each of the two sets has been read; generated
+/// images are not read.
+/// @throws penstock::Error that names the file that cannot be read or, if the images are not those
+/// that the network takes, the shape that they have.
 Images open_images(const DataOptions& options, std::uint64_t seed,
-                   const penstock::Normalization& normalization, const penstock::Shape& image,
+                   const penstock::networks::Network& network,
                    const std::function<void()>& on_read);
 
 }  // namespace trainer

@@ -17,9 +17,8 @@ Task image_task(const TrainerOptions& options, const ProgressStream& stream) {
     if (!progress && stream.terminal) progress.emplace(stream, "Loading images", splits);
     if (progress) progress->advance("");
   };
-  Images images = open_images(options.data, options.network.seed, network.normalization,
-                              {network.channels, network.size, network.size}, on_read);
-  return {.model = network.build(options.network.seed),
+  Images images = open_images(options.data, options.network.seed, network, on_read);
+  return {.model = network.build(images.kind, options.network.seed),
           .train = std::move(images.train),
           .test = std::move(images.test),
           .files = std::move(images.files),

@@ -70,9 +70,8 @@ std::vector<InputSize> inputs_of(const std::string& name) {
     const networks::GptOptions sizes;
     return {{{sizes.context}, sizes.vocabulary}, {{sizes.context}, sizes.vocabulary}};
   }
-  constexpr std::int64_t classes = 10;
-  const networks::Network& network = networks::find_network(name);
-  return {{{network.channels, network.size, network.size}}, {{}, classes}};
+  const networks::ImageKind& images = networks::find_network(name).images;
+  return {{{images.channels, images.height, images.width}}, {{}, images.classes}};
 }
 
 }  // namespace penstock::benchmarks

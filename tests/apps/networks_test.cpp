@@ -104,8 +104,9 @@ TEST(Networks, TakeImagesAndLabelsAndGiveLogitsAndALossInTheLastBlock) {
     const graph::Graph& graph = ModelAccess::graph(model);
     ASSERT_EQ(graph.inputs.size(), 2u) << network->name;
     EXPECT_EQ(graph.value(graph.inputs[0]).name, "image");
+    const ImageKind& images = network->images;
     EXPECT_EQ(graph.type(graph.inputs[0]).shape,
-              (Shape{1, network->channels, network->size, network->size}));
+              (Shape{1, images.channels, images.height, images.width}));
     EXPECT_EQ(graph.value(graph.inputs[1]).name, "labels");
     ASSERT_EQ(graph.outputs.size(), 1u) << network->name;
     EXPECT_EQ(graph.outputs[0].name, "logits");
@@ -123,10 +124,33 @@ TEST(Networks, NormaliseTheirPixelsAsTheirTwinsDo) {
 }
 
 TEST(Networks, AnUnknownOneIsRefusedWithTheKnownOnes) {
-  EXPECT_EQ(all_networks().size(), expected.size());
-  EXPECT_EQ(
-      testing::refusal(Errc::invalid_argument, [] { find_network("mnist_cnn"); }),
-      "there is no network named \"mnist_cnn\"; there are cifar-cnn, fashion-cnn, mlp, mnist-cnn");
+  EXPECT_EQ(testing::refusal(Errc::invalid_argument, [] { find_network("mnist_cnn"); }),
+            "there is no network named \"mnist_cnn\"; there are cifar-cnn, fashion-cnn, mlp, "
+            "mnist-cnn");
+}
+
+TEST(Networks, AreTestedInTheirParametersOrTakeAllImages) {
+  std::size_t taking_all = 0;
+  for (const Network* network : all_networks()) taking_all += network->takes_all_images ? 1 : 0;
+  EXPECT_EQ(all_networks().size(), expected.size() + taking_all);
+}
+
+TEST(Networks, RefuseImagesForWhichTheyAreNotMade) {
+  const auto refused = [](const char* name, const ImageKind& kind) {
+    return testing::refusal(Errc::invalid_argument, [&] { find_network(name).build(kind, 0); });
+  };
+  EXPECT_EQ(refused("mlp", cifar10_images),
+            "mlp: expected images [1,28,28] in 10 classes, got [3,32,32] in 10 classes");
+  EXPECT_EQ(refused("cifar-cnn", {.channels = 3, .height = 32, .width = 32, .classes = 5}),
+            "cifar-cnn: expected images [3,32,32] in 10 classes, got [3,32,32] in 5 classes");
+}
+
+TEST(Networks, HaveNoBlocksOnceTheirMarksAreRemoved) {
+  for (const Network* network : all_networks()) {
+    Model model = network->build(0);
+    model.remove_block_marks();
+    EXPECT_TRUE(ModelAccess::graph(model).blocks.empty()) << network->name;
+  }
 }
 
 }  // namespace
