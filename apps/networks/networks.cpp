@@ -8,12 +8,15 @@
 #include "apps/networks/fashion_cnn.hpp"
 #include "apps/networks/mlp.hpp"
 #include "apps/networks/mnist_cnn.hpp"
+#include "apps/networks/mobilenet_v2.hpp"
+#include "apps/networks/resnet.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::networks {
 namespace {
 
-constexpr std::array networks{&cifar_cnn, &fashion_cnn, &mlp, &mnist_cnn};
+constexpr std::array networks{&cifar_cnn,    &fashion_cnn, &mlp,     &mnist_cnn,
+                              &mobilenet_v2, &resnet18,    &resnet50};
 
 std::string names() {
   std::string text;

@@ -126,7 +126,7 @@ TEST(Networks, NormaliseTheirPixelsAsTheirTwinsDo) {
 TEST(Networks, AnUnknownOneIsRefusedWithTheKnownOnes) {
   EXPECT_EQ(testing::refusal(Errc::invalid_argument, [] { find_network("mnist_cnn"); }),
             "there is no network named \"mnist_cnn\"; there are cifar-cnn, fashion-cnn, mlp, "
-            "mnist-cnn");
+            "mnist-cnn, mobilenet-v2, resnet18, resnet50");
 }
 
 TEST(Networks, AreTestedInTheirParametersOrTakeAllImages) {
@@ -143,6 +143,9 @@ TEST(Networks, RefuseImagesForWhichTheyAreNotMade) {
             "mlp: expected images [1,28,28] in 10 classes, got [3,32,32] in 10 classes");
   EXPECT_EQ(refused("cifar-cnn", {.channels = 3, .height = 32, .width = 32, .classes = 5}),
             "cifar-cnn: expected images [3,32,32] in 10 classes, got [3,32,32] in 5 classes");
+  EXPECT_EQ(refused("resnet18", {.width = 0}),
+            "resnet18: expected images of one pixel and one class or more, got [1,28,0] in 10 "
+            "classes");
 }
 
 TEST(Networks, HaveNoBlocksOnceTheirMarksAreRemoved) {
