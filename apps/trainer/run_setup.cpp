@@ -5,6 +5,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "apps/trainer/begin_blocks.hpp"
 #include "apps/trainer/options/engine_options.hpp"
 #include "apps/trainer/options/option_spelling.hpp"
 #include "apps/trainer/options/rule_options.hpp"
@@ -74,6 +75,7 @@ void check_finite(const penstock::Model& model, const std::string& expectation,
 
 Task prepared_task(const TrainerOptions& options, const ProgressStream& stream) {
   Task task = make_task(options, stream);
+  if (options.pipeline.begin_block) begin_blocks(task.model, *options.pipeline.begin_block);
   const std::optional<std::string>& weights = options.network.init_weights;
   if (!weights) return task;
   read_file("--init-weights", [&] { task.model.load_weights(*weights); });

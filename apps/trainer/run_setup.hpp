@@ -24,8 +24,9 @@ void read_file(const std::string& option, const std::function<void()>& read);
 void check_finite(const penstock::Model& model, const std::string& expectation,
                   const std::string& advice = "");
 
-/// Makes the task of the run, whose model has the weights of --init-weights where that option is
-/// there. A terminal shows how far the reading of the data is.
+/// Makes the task of the run, whose model has the weights of --init-weights and the blocks of
+/// --begin-block where these options are there. A terminal shows how far the reading of the data
+/// is.
 Task prepared_task(const TrainerOptions& options, const ProgressStream& stream);
 
 /// Returns `options`. @throws penstock::Error if they are not valid, or if one step needs more

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
-#include <set>
 #include <sstream>
 
 #include "apps/trainer/options/configuration.hpp"
@@ -32,7 +31,10 @@ constexpr const char* conclusion =
     "replication-factor images or windows.\n"
     "\n"
     "Blocks: mnist-cnn and fashion-cnn B1 to B4 (convolution, convolution, linear, linear);\n"
-    "mlp B1 to B4 (256, 128, 64 and 32, 10 features); gpt embed, h.0, h.1 and so on, and head.\n"
+    "cifar-cnn B1 to B4 (three convolutions, linear); mlp B1 to B4 (256, 128, 64 and 32, 10\n"
+    "features); resnet18 and resnet50 B1 to B4 (up to layer1, layer2, layer3, from layer4 on);\n"
+    "mobilenet-v2 B1 to B4 (from features.0, 4, 8 and 14 on); gpt embed, h.0, h.1 and so on,\n"
+    "and head. With --begin-block, there are the blocks that it names in their place.\n"
     "\n"
     "With --model gpt, other defaults hold: --dataset text --batch-size 12\n"
     "--gradient-accumulation 1 --epochs 1000 --max-updates 2000 --test-batch-size 12\n"
@@ -54,6 +56,8 @@ constexpr const char* conclusion =
     "  penstock-train --model mlp --optimizer sgd --momentum 0.9 --stages \"B1,B2|B3,B4\"\n"
     "  penstock-train --dataset mnist --data-dir ~/mnist --epochs 5 --save-weights mnist.st\n"
     "  penstock-train --model gpt --data-dir input.txt --sample 500\n"
+    "  penstock-train --model resnet50 --dataset cifar10 --data-dir ~/cifar-10-batches-bin\n"
+    "    --begin-block layer4=1 --gradient-accumulation 3 --replication-factor 2\n"
     "  penstock-train --optimizer sgd --print-config > run.json\n"
     "  penstock-train --config run.json --epochs 1\n";
 
@@ -124,13 +128,23 @@ std::optional<std::string> value_of(const std::vector<ParsedOption>& parsed,
   return std::nullopt;
 }
 
-void check_repetitions(const std::vector<ParsedOption>& parsed) {
-  std::set<std::string> seen;
+/// Returns `parsed` with each option once: the texts of an option that may be given several times
+/// are joined. Any other option that is given twice is refused.
+std::vector<ParsedOption> without_repetitions(const std::vector<ParsedOption>& parsed) {
+  std::vector<ParsedOption> single;
   for (const ParsedOption& option : parsed) {
     if (option.position_key >= 0)
       refuse("unexpected argument \"" + option.value.front() + "\": every option opens with --");
-    if (!seen.insert(option.string_key).second) refuse("--" + option.string_key + ": given twice");
+    const auto seen = std::ranges::find(single, option.string_key, &ParsedOption::string_key);
+    const OptionRow* const row = find_option(option.string_key);
+    if (seen == single.end())
+      single.push_back(option);
+    else if (row != nullptr && row->is_repeatable)
+      seen->value.front() += ',' + option.value.front();
+    else
+      refuse("--" + option.string_key + ": given twice");
   }
+  return single;
 }
 
 /// Sets the option in `parsed`. An option about the command line itself, such as --config, sets
@@ -197,11 +211,11 @@ void validate(const TrainerOptions& options, const std::vector<ParsedOption>& pa
 }  // namespace
 
 Command read_command_line(int argc, const char* const* argv) {
-  const std::vector<ParsedOption> parsed = split_into_options(argc, argv);
-  if (value_of(parsed, "help")) return {.text = help_text()};
-  if (value_of(parsed, "version"))
+  const std::vector<ParsedOption> all = split_into_options(argc, argv);
+  if (value_of(all, "help")) return {.text = help_text()};
+  if (value_of(all, "version"))
     return {.text = "penstock-train " + std::string(penstock::version) + '\n'};
-  check_repetitions(parsed);
+  const std::vector<ParsedOption> parsed = without_repetitions(all);
 
   Choice choice{.parsed = parsed};
   if (const auto file = value_of(parsed, "config"))

@@ -1,5 +1,6 @@
 #include "apps/trainer/options/list_kind.hpp"
 
+#include <optional>
 #include <string_view>
 
 #include "apps/trainer/options/read_value.hpp"
@@ -7,28 +8,69 @@
 namespace trainer {
 namespace {
 
+/// Returns the parts of `text` that commas separate.
+std::vector<std::string_view> parts_of(std::string_view text) {
+  std::vector<std::string_view> parts;
+  std::size_t begin = 0, comma = 0;
+  do {
+    comma = text.find(',', begin);
+    parts.push_back(text.substr(begin, comma - begin));
+    begin = comma + 1;
+  } while (comma != text.npos);
+  return parts;
+}
+
 /// Reads whole numbers from 0 to `most` that are separated by commas. `or_word` says what else the
 /// text may be, as in "all, or "; a refusal puts it in front of the expected numbers.
 std::vector<int> read_number_list(std::string_view text, int most,
                                   const std::string& or_word = "") {
   std::vector<int> numbers;
-  std::size_t begin = 0, comma = 0;
-  do {
-    comma = text.find(',', begin);
+  for (const std::string_view part : parts_of(text)) {
     int number = -1;
-    if (!reads_as(text.substr(begin, comma - begin), number) || number < 0 || number > most)
+    if (!reads_as(part, number) || number < 0 || number > most)
       refuse_value(
           or_word + "whole numbers from 0 to " + std::to_string(most) + ", separated by commas",
           text);
     numbers.push_back(number);
-    begin = comma + 1;
-  } while (comma != text.npos);
+  }
   return numbers;
 }
 
 std::string show_number_list(const std::vector<int>& numbers) {
   std::vector<std::string> words;
   for (const int number : numbers) words.push_back(std::to_string(number));
+  return joined(words, ",");
+}
+
+/// Reads the name of a layer, or one with an equals sign and an IPU from 0 to `most` behind it.
+/// Returns nothing if `text` is neither.
+std::optional<BlockStart> read_block_start(std::string_view text, int most) {
+  const std::size_t sign = text.find('=');
+  BlockStart start{.layer = std::string(text.substr(0, sign))};
+  if (start.layer.empty()) return std::nullopt;
+  if (sign == text.npos) return start;
+  int& ipu = start.ipu.emplace(-1);
+  const bool is_ipu = reads_as(text.substr(sign + 1), ipu) && ipu >= 0 && ipu <= most;
+  return is_ipu ? std::optional(start) : std::nullopt;
+}
+
+std::vector<BlockStart> read_block_starts(std::string_view text, int most) {
+  std::vector<BlockStart> starts;
+  for (const std::string_view part : parts_of(text)) {
+    const std::optional<BlockStart> start = read_block_start(part, most);
+    if (!start)
+      refuse_value("a layer, as in layer4, or a layer and an IPU from 0 to " +
+                       std::to_string(most) + ", as in layer4=1",
+                   part);
+    starts.push_back(*start);
+  }
+  return starts;
+}
+
+std::string show_block_starts(const std::vector<BlockStart>& starts) {
+  std::vector<std::string> words;
+  for (const BlockStart& start : starts)
+    words.push_back(start.layer + (start.ipu ? '=' + std::to_string(*start.ipu) : ""));
   return joined(words, ",");
 }
 
@@ -80,6 +122,11 @@ ValueKind<std::vector<int>> stage_numbers(const std::string& value_name, int mos
     return numbers.empty() ? std::string(all_stages) : show_number_list(numbers);
   };
   return {value_name, read, show};
+}
+
+ValueKind<std::vector<BlockStart>> block_starts(const std::string& value_name, int most) {
+  return {value_name, [=](std::string_view text) { return read_block_starts(text, most); },
+          show_block_starts};
 }
 
 ValueKind<StagesOption> stage_list(const std::string& value_name, int most) {

@@ -1,4 +1,5 @@
-// These are the kinds of options whose values are lists: of numbers, of stages and of phases.
+// These are the kinds of options whose values are lists: of numbers, of blocks, of stages and of
+// phases.
 #pragma once
 
 #include <string>
@@ -14,6 +15,9 @@ ValueKind<std::vector<int>> number_list(const std::string& value_name, int most)
 /// Reads "all", for which the list is empty, or whole numbers from 0 to `most`, separated by
 /// commas.
 ValueKind<std::vector<int>> stage_numbers(const std::string& value_name, int most);
+/// Reads names of layers, separated by commas, with an IPU from 0 to `most` behind those that are
+/// to be on it, such as "layer3,layer4=1".
+ValueKind<std::vector<BlockStart>> block_starts(const std::string& value_name, int most);
 /// Reads blocks that are grouped into stages, such as "B1,B2|B3,B4", or "auto", or "auto:" and a
 /// number of stages from 1 to `most`.
 ValueKind<StagesOption> stage_list(const std::string& value_name, int most);

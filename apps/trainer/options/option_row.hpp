@@ -37,6 +37,9 @@ struct OptionRow {
   bool is_number = false;  ///< `is_number` says whether the option's text is a number.
   /// `alias` is another spelling of the name, which is read but never shown.
   std::string alias = {};
+  /// `is_repeatable` says whether the option may be given several times on the command line. The
+  /// texts are joined by commas then.
+  bool is_repeatable = false;
   /// `engine_fields` are the engine's fields that the option sets. Where a message of the engine
   /// names such a field, the trainer prints the option instead.
   std::vector<EngineField> engine_fields = {};
@@ -89,6 +92,12 @@ class OptionRows {
   /// Gives the option that was added last another spelling.
   OptionRows& also_called(const std::string& alias) {
     built_.rows.back().alias = alias;
+    return *this;
+  }
+
+  /// Lets the option that was added last be given several times on the command line.
+  OptionRows& repeatable() {
+    built_.rows.back().is_repeatable = true;
     return *this;
   }
 

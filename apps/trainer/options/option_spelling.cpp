@@ -68,14 +68,15 @@ std::string with_option_names(std::string text) {
   return text;
 }
 
-// A phased strategy can be refused for an IPU only if --ipus names the IPU: the networks' blocks
-// ask for no IPU, and without --ipus every phase gets a right one.
+// A phased strategy can be refused for an IPU only if --ipus or --begin-block names the IPU: the
+// networks' own blocks ask for no IPU, and each phase gets a right one by default.
 std::string stages_refusal(const PipelineOptions& options, const std::string& refusal) {
   const std::string text = with_option_names(refusal);
   if (text != refusal) return text;
-  const bool of_places =
-      penstock::is_phased(options.strategy) && options.ipus && text.find(" on IPU") != text.npos;
-  return (of_places ? "--ipus: " : options.phases ? "--phases: " : "--stages: ") + text;
+  const bool of_places = penstock::is_phased(options.strategy) && text.find(" on IPU") != text.npos;
+  if (of_places && options.ipus) return "--ipus: " + text;
+  if (of_places && options.begin_block) return "--begin-block: " + text;
+  return (options.phases ? "--phases: " : "--stages: ") + text;
 }
 
 }  // namespace trainer

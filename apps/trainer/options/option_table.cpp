@@ -61,8 +61,8 @@ OptionGroup data_group() {
       .add("dataset", &DataOptions::dataset,
            one_of<DatasetName>({DatasetName::fashion_mnist, DatasetName::mnist,
                                 DatasetName::cifar10, DatasetName::synthetic, DatasetName::text}),
-           "images to train and test on, or text, which is for --model gpt; cifar10 is for --model "
-           "cifar-cnn, and the others are for the others")
+           "images to train and test on, or text, which is for --model gpt; mobilenet-v2, resnet18 "
+           "and resnet50 take all images, cifar-cnn those of cifar10, and the others the rest")
       .add("data-dir", &DataOptions::data_dir, path("DIR"),
            "directory of the data set's files, gzipped or plain; fashion-mnist has one by default, "
            "/usr/share/datasets/fashion-mnist; of --dataset text, the file itself")
@@ -137,6 +137,12 @@ OptionGroup learning_rate_group() {
 
 OptionGroup pipeline_group() {
   return OptionRows("Pipeline", &TrainerOptions::pipeline)
+      .add("begin-block", &PipelineOptions::begin_block, block_starts("LAYER[=IPU]", highest_ipu),
+           "begin a block at this layer, or at the first one whose name begins with LAYER and a "
+           "dot, and put it on this IPU, as in layer4=1; the block is called LAYER and ends where "
+           "the next one begins; the layers before the first one are block start, on IPU 0; the "
+           "network's own blocks are left out; may be given several times")
+      .repeatable()
       .add(
           "strategy", &PipelineOptions::strategy, one_of<Strategy>(),
           "whether stages work at the same time; if not (sharded), one IPU of each replica is busy "

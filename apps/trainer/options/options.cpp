@@ -77,6 +77,8 @@ void validate(const DataOptions& options) {
 }
 
 void validate(const PipelineOptions& options) {
+  if (options.begin_block && options.stages && options.stages->stages.empty())
+    refuse("--begin-block: --stages auto cuts the network without regard to blocks; leave one out");
   if (options.stages && options.stages->stages.empty() && !options.stages->automatic &&
       !options.ipus)
     refuse(
@@ -140,7 +142,8 @@ TrainerOptions fitting_defaults(TrainerOptions defaults, const TrainerOptions& c
   if (chosen.learning_rate.schedule != defaults.learning_rate.schedule)
     defaults.learning_rate.last.reset();
   const PipelineOptions& pipeline = chosen.pipeline;
-  if (pipeline.phases || pipeline.ipus || penstock::is_phased(pipeline.strategy))
+  if (pipeline.phases || pipeline.ipus || pipeline.begin_block ||
+      penstock::is_phased(pipeline.strategy))
     defaults.pipeline.stages.reset();
   return defaults;
 }

@@ -84,7 +84,17 @@ struct StagesOption {
   std::optional<int> automatic = {};
 };
 
+/// A BlockStart says that a block begins at a layer, whose name the block gets.
+struct BlockStart {
+  std::string layer;
+  std::optional<int> ipu = {};
+
+  bool operator==(const BlockStart&) const = default;
+};
+
 struct PipelineOptions {
+  /// `begin_block` takes the place of the blocks that the network has by itself.
+  std::optional<std::vector<BlockStart>> begin_block = {};
   penstock::Strategy strategy = penstock::Strategy::pipelined;
   penstock::PipelineSchedule schedule = penstock::PipelineSchedule::grouped;
   std::optional<StagesOption> stages = {};
@@ -175,8 +185,8 @@ inline bool is_text(DatasetName dataset) {
 /// the fields, except for --model gpt, which has the ones of nanoGPT for a CPU.
 TrainerOptions defaults_of(const std::string& model);
 /// Some defaults of a model do not fit other values of these options.
-inline constexpr std::string_view options_with_defaults[] = {"optimizer", "lr-schedule", "strategy",
-                                                             "phases", "ipus"};
+inline constexpr std::string_view options_with_defaults[] = {
+    "optimizer", "lr-schedule", "strategy", "phases", "ipus", "begin-block"};
 /// Returns `defaults`, which are those of a model, without the ones that do not fit `chosen`, which
 /// has these options as the user has set them.
 TrainerOptions fitting_defaults(TrainerOptions defaults, const TrainerOptions& chosen);

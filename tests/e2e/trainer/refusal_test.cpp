@@ -113,6 +113,19 @@ const std::vector<Refusal> topologies{
      "--recompute: expected none, for the only stage never recomputes, got 0"},
     {"TooLittleMemoryWithoutRecomputation", with({"--ipu-memory", "3MB"}),
      "; or recomputation (--recompute), which needs "},
+    {"UnknownLayer", with({"--begin-block", "layer9=1"}),
+     "penstock-train: --begin-block layer9: mnist-cnn has no layer of that name; there are layer1, "
+     "layer2, layer3, layer4\n"},
+    {"TwoBlocksAtALayer", with({"--begin-block", "layer4=1", "--begin-block", "layer4"}),
+     "penstock-train: --begin-block layer4: block \"layer4\" begins there already\n"},
+    {"OwnBlockBesideBegunOnes", with({"--begin-block", "layer4", "--stages", "B1|layer4"}),
+     "--stages: stage 0: there is no block \"B1\"; the model has "},
+    {"BegunBlocksOfTwoIpusInAStage",
+     with({"--begin-block", "layer4=1", "--stages", "start,layer4"}),
+     "--stages: stage 0: block \"start\" asks for IPU 0 and block \"layer4\" for IPU 1"},
+    {"BegunBlockOnAnIpuOfTheOtherPhases",
+     with({"--strategy", "parallel_phased", "--begin-block", "layer4=2"}),
+     "penstock-train: --begin-block: parallel_phased: phase 1 is on IPU 2"},
     {"IpuOutOfRange", with({"--ipus", "0,1,2,70000"}),
      "--ipus: expected whole numbers from 0 to 65535"}};
 

@@ -223,6 +223,11 @@ const std::vector<Setting> settings{
      {"--separate-backward-phase"},
      [](O o) { return o.pipeline.separate_backward_phase; }},
     {"batch_serial", {"--batch-serial"}, [](O o) { return o.pipeline.batch_serial; }},
+    {"begin_block",
+     {"--begin-block", "layer3", "--begin-block", "layer4=1"},
+     [](O o) {
+       return o.pipeline.begin_block == std::vector<BlockStart>{{"layer3"}, {"layer4", 1}};
+     }},
     {"schedule",
      {"--schedule", "interleaved"},
      [](O o) { return o.pipeline.schedule == penstock::PipelineSchedule::interleaved; }},
@@ -360,30 +365,14 @@ Arguments arguments_beside(const Setting& setting) {
 // The options that do not reach the engine say what is trained, on what, for how long, and where
 // results go.
 TEST(CommandLine, EveryOptionOfAnEngineReachesIt) {
-  const std::set<std::string> of_the_run{"model",
-                                         "init_weights",
-                                         "dataset",
-                                         "data_dir",
-                                         "epochs",
-                                         "max_updates",
-                                         "init_optimizer_state",
-                                         "layers",
-                                         "heads",
-                                         "width",
-                                         "context",
-                                         "dropout",
-                                         "tokens",
-                                         "sample",
-                                         "prompt",
-                                         "temperature",
-                                         "top_k",
-                                         "save_weights",
-                                         "save_optimizer_state",
-                                         "metrics",
-                                         "metrics_port",
-                                         "tensorboard",
-                                         "profile_dir",
-                                         "no_progress"};
+  const std::set<std::string> of_the_run{
+      "model",       "init_weights", "dataset",      "data_dir",
+      "begin_block", "epochs",       "max_updates",  "init_optimizer_state",
+      "layers",      "heads",        "width",        "context",
+      "dropout",     "tokens",       "sample",       "prompt",
+      "temperature", "top_k",        "save_weights", "save_optimizer_state",
+      "metrics",     "metrics_port", "tensorboard",  "profile_dir",
+      "no_progress"};
   for (const Setting& setting : settings) {
     const bool reaches = told_to_the_engine(read(setting.arguments).value()) !=
                          told_to_the_engine(read(arguments_beside(setting)).value());
@@ -479,7 +468,8 @@ TEST(CommandLine, ALanguageModelTakesOtherSchedulesStagesAndIpus) {
         Arguments{"--lr-schedule", "step", "--lr-step", "9"},
         Arguments{"--strategy", "serial_phased"}, Arguments{"--ipus", "0,1"},
         Arguments{"--strategy", "serial_phased", "--phases", "embed,h.0;h.1,head"},
-        Arguments{"--optimizer", "rmsprop"}, Arguments{"--stages", "embed|head"}})
+        Arguments{"--optimizer", "rmsprop"}, Arguments{"--stages", "embed|head"},
+        Arguments{"--begin-block", "h.1=1"}})
     EXPECT_EQ(refusal(gpt + others), "") << others.back();
 }
 
@@ -632,6 +622,18 @@ TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
       {{"--ipus", "0,-1"}, "--ipus: expected whole numbers from 0 to 65535, separated by commas"},
       {{"--ipus", "0,65536"},
        "--ipus: expected whole numbers from 0 to 65535, separated by commas"},
+      {{"--begin-block", "=1"},
+       "--begin-block: expected a layer, as in layer4, or a layer and an IPU from 0 to 65535, as "
+       "in layer4=1, got \"=1\""},
+      {{"--begin-block", ""}, "--begin-block: expected a layer, "},
+      {{"--begin-block", "layer4="}, "--begin-block: expected a layer, "},
+      {{"--begin-block", "layer4=-1"}, "--begin-block: expected a layer, "},
+      {{"--begin-block", "layer4=65536"}, "--begin-block: expected a layer, "},
+      {{"--begin-block", "layer4=1=2"}, "--begin-block: expected a layer, "},
+      {{"--begin-block", "layer3,,layer4"}, "--begin-block: expected a layer, "},
+      {{"--begin-block", "layer3", "--begin-block", ""}, "--begin-block: expected a layer, "},
+      {{"--begin-block", "layer4", "--stages", "auto:2"},
+       "--begin-block: --stages auto cuts the network without regard to blocks; leave one out"},
       {{"--stages", "B1||B2"}, "--stages: "},
       {{"--ipu-memory", "900"}, "--ipu-memory: expected a size such as 900MB, 1.5GB or 64KiB"},
       {{"--ipu-memory", "MB"}, "--ipu-memory: expected a size such as"},
@@ -679,6 +681,27 @@ TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
     EXPECT_EQ(got.substr(0, std::string(expected.text).size()), expected.text) << got;
     EXPECT_EQ(got.find('\n'), got.npos) << got;
   }
+}
+
+TEST(CommandLine, TakesAnOptionThatMayBeRepeatedAsAListToo) {
+  const auto blocks = [](const Arguments& arguments) {
+    return read(arguments).value().pipeline.begin_block;
+  };
+  EXPECT_EQ(blocks({"--begin-block", "a=0,b.c", "--begin-block=d=2"}),
+            (std::vector<BlockStart>{{"a", 0}, {"b.c"}, {"d", 2}}));
+  EXPECT_EQ(blocks({}), std::nullopt);
+}
+
+TEST(CommandLine, AnOptionThatMayBeRepeatedReplacesWhatTheFileHas) {
+  const penstock::testing::TemporaryDirectory directory;
+  const std::string file = (directory / "run.json").string();
+  penstock::testing::write_file(file, "{\"begin-block\": \"layer2,layer3=1\"}");
+  const auto blocks = [&](const Arguments& more) {
+    return read(Arguments{"--config", file.c_str()} + more).value().pipeline.begin_block;
+  };
+  EXPECT_EQ(blocks({}), (std::vector<BlockStart>{{"layer2"}, {"layer3", 1}}));
+  EXPECT_EQ(blocks({"--begin-block", "layer4"}), std::vector<BlockStart>{{"layer4"}});
+  EXPECT_EQ(blocks({"--begin-block", ""}), std::nullopt);
 }
 
 TEST(CommandLine, RecomputesEveryStageByAWord) {

@@ -51,6 +51,12 @@ TEST(OptionSpelling, NamesTheOptionThatMadeTheStages) {
   options.ipus = {1, 1, 1, 1};
   EXPECT_EQ(stages_refusal(options, places), "--ipus: " + places);
   EXPECT_EQ(stages_refusal(options, blocks), "--stages: " + blocks);
+  options.begin_block = {{"layer4", 1}};
+  EXPECT_EQ(stages_refusal(options, places), "--ipus: " + places);
+  options.ipus.reset();
+  EXPECT_EQ(stages_refusal(options, places), "--begin-block: " + places);
+  options.begin_block.reset();
+  options.ipus = {1, 1, 1, 1};
   options.phases = {penstock::Phase{{"B1"}}};
   EXPECT_EQ(stages_refusal(options, places), "--ipus: " + places);
   EXPECT_EQ(stages_refusal(options, blocks), "--phases: " + blocks);
