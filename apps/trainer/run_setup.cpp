@@ -53,6 +53,18 @@ void keep_vectors_from_decay(penstock::Optimizer& optimizer, const penstock::Mod
   if (!group.parameters.empty()) optimizer.groups = {group};
 }
 
+/// Loads the weights of the file at `path`, which PyTorch may have written: it counts the
+/// micro-batches of each batch norm, and the counts of norms that have a momentum are of no use
+/// here.
+void load_weights(penstock::Model& model, const std::string& path) {
+  const auto is_count = [](const std::string& name) {
+    return name.ends_with(".num_batches_tracked");
+  };
+  const penstock::LoadedWeights loaded = model.load_weights(path, {.allow_unexpected = true});
+  // Without allow_unexpected, the model refuses the other tensors that it has ignored.
+  if (!std::ranges::all_of(loaded.ignored, is_count)) model.load_weights(path);
+}
+
 }  // namespace
 
 void read_file(const std::string& option, const std::function<void()>& read) try {
@@ -78,7 +90,7 @@ Task prepared_task(const TrainerOptions& options, const ProgressStream& stream) 
   if (options.pipeline.begin_block) begin_blocks(task.model, *options.pipeline.begin_block);
   const std::optional<std::string>& weights = options.network.init_weights;
   if (!weights) return task;
-  read_file("--init-weights", [&] { task.model.load_weights(*weights); });
+  read_file("--init-weights", [&] { load_weights(task.model, *weights); });
   check_finite(task.model, "--init-weights: expected finite weights in \"" + *weights + '"');
   return task;
 }

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
+
+#include "penstock/safetensors.hpp"
 #include "tests/e2e/trainer/trainer.hpp"
 #include "tests/support/idx_bytes.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -43,6 +46,32 @@ TEST(TrainerImages, OfAnySizeHaveAsManyClassesAsTheirLabelsSay) {
   const std::string file = file_content(weights);
   EXPECT_NE(file.find(R"("classifier.1.weight":{"dtype":"F32","shape":[42,1280])"), file.npos);
   EXPECT_NE(file.find(R"("features.0.0.weight":{"dtype":"F32","shape":[32,1,3,3])"), file.npos);
+}
+
+/// Writes a copy of the weights file `from` that has the tensor `name`, too.
+void write_weights_with(const std::string& name, const std::string& from, const std::string& to) {
+  std::vector<NamedTensor> tensors = load_safetensors(from).tensors;
+  const std::int64_t count = 7;
+  tensors.push_back({name, Tensor({}, std::span(&count, 1))});
+  save_safetensors(to, tensors);
+}
+
+TEST(TrainerWeights, MayHaveTheCountsOfBatchNormsThatPyTorchKeepsAndNothingElse) {
+  const TemporaryDirectory directory;
+  write_images(directory, 4, 4, 2);
+  const std::string weights = (directory / "weights.st").string(),
+                    more = (directory / "more.st").string(),
+                    again = (directory / "again.st").string();
+  const Arguments still = mobilenet_on_images_in(directory) +
+                          Arguments{"--optimizer", "sgd", "--learning-rate", "1e-30"};
+  expect_success(train(still + Arguments{"--save-weights", weights}));
+  write_weights_with("features.0.1.num_batches_tracked", weights, more);
+  expect_success(train(still + Arguments{"--init-weights", more, "--save-weights", again}));
+  write_weights_with("features.0.1.count", weights, more);
+  const CommandResult result = train(still + Arguments{"--init-weights", more});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_NE(result.err.find("--init-weights: "), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("features.0.1.count"), std::string::npos) << result.err;
 }
 
 TEST(TrainerImages, OfAnySizeAreRefusedIfTheTestHasOthersOrThereIsOneClass) {
