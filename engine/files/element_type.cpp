@@ -47,12 +47,6 @@ float from_f16(std::uint16_t half) {
   return std::bit_cast<float>(sign | of_f32 << 23 | fraction << 13);
 }
 
-bool exceeds_f32(double number) {
-  // Numbers from here on are rounded to infinity: it is halfway between the largest f32 and 2^128.
-  constexpr double limit = 0x1.ffffffp127;
-  return std::isfinite(number) && std::abs(number) >= limit;
-}
-
 }  // namespace
 
 std::optional<ElementType> element_type(std::string_view name) {
@@ -77,6 +71,19 @@ std::size_t size_of(ElementType type) {
 
 DType read_as(ElementType type) {
   return row_of(type).dtype;
+}
+
+bool exceeds_f32(double number) {
+  // Numbers from here on are rounded to infinity: it is halfway between the largest f32 and 2^128.
+  constexpr double limit = 0x1.ffffffp127;
+  return std::isfinite(number) && std::abs(number) >= limit;
+}
+
+std::optional<std::size_t> first_untruth(std::span<const std::byte> bytes) {
+  const auto bad =
+      std::ranges::find_if(bytes, [](std::byte byte) { return std::to_integer<int>(byte) > 1; });
+  if (bad == bytes.end()) return std::nullopt;
+  return static_cast<std::size_t>(bad - bytes.begin());
 }
 
 std::optional<double> convert(ElementType type, std::span<const std::byte> elements,

@@ -25,6 +25,12 @@ std::size_t size_of(ElementType type);
 /// Returns the type of the elements of a tensor that is read from elements of type `type`.
 DType read_as(ElementType type);
 
+/// Returns whether `number` is finite, but too large for f32.
+bool exceeds_f32(double number);
+
+/// Returns the place of the first byte that is no truth value, which is 0 or 1, or nothing.
+std::optional<std::size_t> first_untruth(std::span<const std::byte> bytes);
+
 /// Converts elements of type F16, BF16 or F64 to f32. `elements` has size_of(type) bytes for each
 /// number in `numbers`. F64 is rounded to nearest. Returns the first number of F64 that is finite
 /// and too large for f32, in which case the numbers behind it are not converted, or nothing.

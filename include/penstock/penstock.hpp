@@ -9,6 +9,7 @@
 #include "penstock/call_size.hpp"
 #include "penstock/chrome_trace.hpp"
 #include "penstock/classification_metrics.hpp"
+#include "penstock/csv.hpp"
 #include "penstock/custom_op.hpp"
 #include "penstock/data_loader.hpp"
 #include "penstock/data_loader_json.hpp"
@@ -31,6 +32,7 @@
 #include "penstock/monitor.hpp"
 #include "penstock/named_tensor.hpp"
 #include "penstock/nearest_name.hpp"
+#include "penstock/npy.hpp"
 #include "penstock/objective.hpp"
 #include "penstock/onnx.hpp"
 #include "penstock/optimizer.hpp"
@@ -53,6 +55,7 @@
 #include "penstock/training_model.hpp"
 #include "penstock/transforms.hpp"
 #include "penstock/version.hpp"
+#include "penstock/wav.hpp"
 
 /// The namespace `penstock` has everything that a host application uses. Doxygen describes and
 /// checks the functions of a namespace only if the namespace has a description.

@@ -184,6 +184,18 @@ TEST(HostFloats, DoNotTrapInPathsOfFiles) {
   }));
 }
 
+TEST(HostFloats, DoNotTrapInNumbersOfFiles) {
+  const testing::TemporaryDirectory directory;
+  testing::write_file(directory / "a.csv", "a\n0.1\n1e-320\n1e39\n");
+  const std::string file = directory / "a.csv";
+  EXPECT_TRUE(survives_traps([&] {
+    try {
+      read_csv(file);
+    } catch (const Error&) {
+    }
+  }));
+}
+
 TEST(HostFloats, DoNotTrapWhereLayersAreAddedAndModelsRun) {
   EXPECT_TRUE(survives_traps([] {
     Model model("floats", 1);

@@ -217,7 +217,11 @@ TEST(ValuesWithoutMemory, DatasetsThrowNoRawException) {
        {"read_idx", [] { read_idx(long_name, Split::train, {}); }},
        {"read_idx of no class", [] { read_idx(long_name, long_name, {}, 0); }},
        {"read_cifar10", [] { read_cifar10(long_name, Split::train); }},
-       {"read_cifar10 of no files", [] { read_cifar10({}); }}});
+       {"read_cifar10 of no files", [] { read_cifar10({}); }},
+       {"read_csv", [] { read_csv(long_name); }},
+       {"load_npy", [] { load_npy(long_name); }},
+       {"save_npy", [] { save_npy(long_name, {}); }},
+       {"load_wav", [] { load_wav(long_name); }}});
   // The test's own vector of tensors is allocated before allocations fail.
   std::vector<Tensor> tensors{rows};
   const CallOutcome refused = call_without_memory(1, [&] { tensor_dataset(std::move(tensors)); });

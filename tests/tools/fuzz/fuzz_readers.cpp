@@ -1,5 +1,5 @@
-// This program fuzzes every reader of bytes from outside. The test suite runs it for a short time;
-// a long run is
+// This program fuzzes the readers of bytes from outside, except for those of files of data, which
+// fuzz_data.cpp has. The test suite runs it for a short time; a long run is
 //
 //   build-test/tests/tools/fuzz/fuzz_readers --seconds 600 [--seed S] [READER...]
 //
