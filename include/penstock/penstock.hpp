@@ -9,6 +9,7 @@
 #include "penstock/call_size.hpp"
 #include "penstock/chrome_trace.hpp"
 #include "penstock/classification_metrics.hpp"
+#include "penstock/composed_datasets.hpp"
 #include "penstock/csv.hpp"
 #include "penstock/custom_op.hpp"
 #include "penstock/data_loader.hpp"

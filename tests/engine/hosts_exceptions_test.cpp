@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "penstock/composed_datasets.hpp"
 #include "penstock/error.hpp"
 #include "penstock/fit.hpp"
 #include "penstock/sequential.hpp"
@@ -143,6 +144,10 @@ void load_batches(const std::function<void()>& thrower) {
 
 const std::function<void()> nothing = [] {};
 
+std::vector<Tensor> unchanged(const std::vector<Tensor>& sample, const SampleRequest&) {
+  return sample;
+}
+
 std::vector<std::pair<std::string, Call>> calls() {
   using Thrower = const std::function<void()>&;
   const auto speechless_size = [](Thrower t) { return std::make_shared<Speechless>(t, nothing); };
@@ -187,6 +192,9 @@ std::vector<std::pair<std::string, Call>> calls() {
       {"a dataset's fields", [=](Thrower t) { DataLoader(speechless(t), 2); }},
       {"first_samples", [=](Thrower t) { first_samples(speechless_size(t), 2); }},
       {"random_crop", [=](Thrower t) { random_crop(speechless(t), {}); }},
+      {"split_by_counts", [=](Thrower t) { split_by_counts(speechless_size(t), {2}); }},
+      {"concat_datasets", [=](Thrower t) { concat_datasets({speechless(t)}); }},
+      {"map_dataset", [=](Thrower t) { map_dataset(speechless(t), {{}}, unchanged); }},
   };
 }
 

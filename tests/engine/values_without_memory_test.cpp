@@ -203,6 +203,7 @@ TEST(ValuesWithoutMemory, DatasetsThrowNoRawException) {
   const std::shared_ptr<const Dataset> images = synthetic_digits(3, 1, {});
   const ChannelNormalization one{{0.5}, {0.5}}, none;
   const Tensor rows({3, 1}, {1, 2, 3});
+  const std::vector<double> halves{0.5, 0.5};
   expect_no_raw_exception_of(
       {{"synthetic_digits", [] { synthetic_digits(3, 1, {}); }},
        {"synthetic_digits of less", [] { synthetic_digits(-3, 1, {}); }},
@@ -218,6 +219,11 @@ TEST(ValuesWithoutMemory, DatasetsThrowNoRawException) {
        {"read_idx of no class", [] { read_idx(long_name, long_name, {}, 0); }},
        {"read_cifar10", [] { read_cifar10(long_name, Split::train); }},
        {"read_cifar10 of no files", [] { read_cifar10({}); }},
+       {"split_by_fractions", [&] { split_by_fractions(images, halves); }},
+       {"split_by_counts of less", [&] { split_by_counts(images, {}); }},
+       {"concat_datasets of none", [] { concat_datasets({}); }},
+       {"map_dataset of none", [] { map_dataset(nullptr, {}, {}); }},
+       {"shuffle_stream", [] { shuffle_stream(nullptr); }},
        {"read_csv", [] { read_csv(long_name); }},
        {"load_npy", [] { load_npy(long_name); }},
        {"save_npy", [] { save_npy(long_name, {}); }},

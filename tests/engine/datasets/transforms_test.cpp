@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "penstock/composed_datasets.hpp"
 #include "penstock/data_loader.hpp"
 #include "tests/support/read_samples.hpp"
 #include "tests/support/refusal.hpp"
@@ -143,8 +144,12 @@ struct LastRequest : Dataset {
 TEST(Transforms, PassTheWholeRequestOn) {
   const auto dataset = std::make_shared<LastRequest>();
   const std::vector<std::shared_ptr<const Dataset>> wrapped{
-      first_samples(dataset, 18), normalize(dataset, {{0}, {1}}),
-      random_crop(dataset, {.rows = 2, .columns = 2}), random_horizontal_flip(dataset)};
+      first_samples(dataset, 18),
+      normalize(dataset, {{0}, {1}}),
+      random_crop(dataset, {.rows = 2, .columns = 2}),
+      random_horizontal_flip(dataset),
+      concat_datasets({dataset}),
+      split_by_counts(dataset, {18, 2}, {.shuffle = false})[0]};
   for (std::size_t i = 0; i < wrapped.size(); ++i) {
     const std::stop_source source;
     float image[4] = {};
