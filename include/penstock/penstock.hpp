@@ -18,6 +18,7 @@
 #include "penstock/error.hpp"
 #include "penstock/fit.hpp"
 #include "penstock/fit_callbacks.hpp"
+#include "penstock/images.hpp"
 #include "penstock/inference_model.hpp"
 #include "penstock/initializer.hpp"
 #include "penstock/ipu_order.hpp"

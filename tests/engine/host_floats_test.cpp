@@ -158,6 +158,9 @@ TEST(HostFloats, DoNotTrapInSchedulesAndDatasets) {
   EXPECT_TRUE(survives_traps([&] {
     const auto digits = synthetic_digits(3, 1, {0.1, 0.3});
     normalize(digits, {{0.1}, {0.3}});
+    resize(digits, {.rows = 9, .columns = 9});
+    random_resized_crop(digits, {.rows = 9, .columns = 9});
+    color_jitter(digits, {.contrast = {0.1, 0.7}});
     try {
       random_horizontal_flip(digits, {.probability = nan});
     } catch (const Error&) {

@@ -225,6 +225,15 @@ TEST(ValuesWithoutMemory, DatasetsThrowNoRawException) {
        {"map_dataset of none", [] { map_dataset(nullptr, {}, {}); }},
        {"shuffle_stream", [] { shuffle_stream(nullptr); }},
        {"read_csv", [] { read_csv(long_name); }},
+       {"resize", [&] { resize(images, {.rows = 3, .columns = 3}); }},
+       {"center_crop", [&] { center_crop(images, {.rows = 3, .columns = 3}); }},
+       {"random_resized_crop", [&] { random_resized_crop(images, {.rows = 3, .columns = 3}); }},
+       {"color_jitter",
+        [&] {
+          color_jitter(images, {.contrast = {0.5, 1.5}});
+        }},
+       {"load_image", [] { load_image(long_name); }},
+       {"read_image_folder", [] { read_image_folder(long_name, as_bytes); }},
        {"load_npy", [] { load_npy(long_name); }},
        {"save_npy", [] { save_npy(long_name, {}); }},
        {"load_wav", [] { load_wav(long_name); }}});

@@ -36,7 +36,8 @@ FLOORS = [
     # Actors execute plans, and know nothing of the models that the plans were made from.
     ('actors/', ['graph/values/', 'graph/kernels/kernel_table.hpp', 'graph/ir/random.hpp',
                  'graph/plan/', *VALUE_HEADERS], rf'{STANDARD}|caf/.+|{POSIX}'),
-    ('engine/', ['actors/', 'graph/', 'penstock/'], rf'{STANDARD}|zlib\.h|{POSIX}'),
+    ('engine/', ['actors/', 'graph/', 'penstock/'],
+     rf'{STANDARD}|zlib\.h|png\.h|jpeglib\.h|jerror\.h|{POSIX}'),
     ('apps/', ['penstock/'],
      rf'{STANDARD}|penstock/\w+\.hpp|boost/program_options\.hpp|{POSIX}'),
 ]

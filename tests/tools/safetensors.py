@@ -5,7 +5,8 @@ import struct
 
 import numpy
 
-TYPES = {'F32': numpy.float32, 'F64': numpy.float64, 'I64': numpy.int64}
+TYPES = {'F32': numpy.float32, 'F64': numpy.float64, 'I64': numpy.int64,
+         'U8': numpy.uint8}
 NAMES = {numpy.dtype(dtype): name for name, dtype in TYPES.items()}
 
 

@@ -3,14 +3,18 @@
 //
 //   build-test/tests/tools/fuzz/fuzz_data --seconds 600 [--seed S] [READER...]
 //
-// where --seconds is the time for each reader. The readers are npy, csv, csv_classes and wav.
+// where --seconds is the time for each reader. The readers are npy, csv, csv_classes, wav and, if
+// Penstock is built with libpng and libjpeg, png and jpeg.
 #include <memory>
 #include <stdexcept>
 
 #include "penstock/csv.hpp"
+#include "penstock/error.hpp"
+#include "penstock/images.hpp"
 #include "penstock/npy.hpp"
 #include "penstock/wav.hpp"
 #include "tests/support/allocation_counter.hpp"
+#include "tests/support/drawn_images.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/tools/fuzz/fuzzer.hpp"
 #include "tests/tools/fuzz/memory_file.hpp"
@@ -96,12 +100,51 @@ FuzzedReader wav() {
                  [](const std::string& path) { load_wav(path); });
 }
 
+/// Returns the bytes of the drawn images whose names end with `ending`.
+std::vector<std::string> drawn_files(const std::string& ending) {
+  const DrawnImages images;
+  std::vector<std::string> files;
+  for (const NamedTensor& named : images.all())
+    if (named.name.ends_with(ending)) files.push_back(images.bytes(named.name));
+  return files;
+}
+
+/// Returns a reader of images. The number of pixels is limited, and not the size of the file: the
+/// largest image takes less than `fixed_bytes`.
+FuzzedReader images(const std::string& name, const std::string& ending,
+                    std::vector<std::string> words) {
+  return bounded(name, drawn_files(ending), std::move(words), 16, [](const std::string& path) {
+    load_image(path, {.color = ImageColor::rgba, .most_pixels = std::int64_t{1} << 18});
+  });
+}
+
+/// Returns whether Penstock is built with the library that reads `file`.
+bool is_supported(const std::string& file) try {
+  const TemporaryDirectory directory;
+  write_file(directory / "image", DrawnImages().bytes(file));
+  load_image((directory / "image").string());
+  return true;
+} catch (const Error& error) {
+  if (error.code() != Errc::unsupported) throw;
+  return false;
+}
+
 std::vector<FuzzedReader> data_readers() {
-  return {npy(),
-          csv("csv", "a,b,c\n1,-2.5,\"3\"\n4,5e3, 6\n", {.label = "b", .label_dtype = DType::f32}),
-          csv("csv_classes", "a;y\n1;dog\n2;\"cat\"\n3;dog\n",
-              {.label = "y", .classes = {"cat", "dog"}, .separator = ';'}),
-          wav()};
+  std::vector<FuzzedReader> readers{
+      npy(),
+      csv("csv", "a,b,c\n1,-2.5,\"3\"\n4,5e3, 6\n", {.label = "b", .label_dtype = DType::f32}),
+      csv("csv_classes", "a;y\n1;dog\n2;\"cat\"\n3;dog\n",
+          {.label = "y", .classes = {"cat", "dog"}, .separator = ';'}),
+      wav()};
+  if (is_supported("rgb.png"))
+    readers.push_back(
+        images("png", ".png",
+               {"IHDR", "PLTE", "tRNS", "IDAT", "IEND", "eXIf", "zTXt", "iCCP", "acTL", "gAMA"}));
+  if (is_supported("rgb.jpg"))
+    readers.push_back(images("jpeg", ".jpg",
+                             {"\xff\xc0", "\xff\xc2", "\xff\xc4", "\xff\xda", "\xff\xd9",
+                              "\xff\xdd", "\xff\xe1", "Exif", "Adobe"}));
+  return readers;
 }
 
 }  // namespace
