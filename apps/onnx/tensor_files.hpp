@@ -1,5 +1,4 @@
-// These functions read and write tensors in files of their own, in the formats of ONNX (.pb) and
-// NumPy
+// load_tensor() reads tensors from files of their own, in the formats of ONNX (.pb) and NumPy
 // (.npy), which the ends of their names say.
 #pragma once
 

@@ -1,0 +1,73 @@
+"""Runs penstock-onnx on a small network of PyTorch's.
+
+Usage: program_test.py PROGRAM MODEL REFERENCE
+
+REFERENCE is the safetensors file of tests/data/onnx that belongs to MODEL.
+"""
+
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+
+def read(path):
+    """Returns the tensors of a safetensors file as shapes and bytes, and its metadata."""
+    content = pathlib.Path(path).read_bytes()
+    begin = 8 + struct.unpack('<Q', content[:8])[0]
+    header = json.loads(content[8:begin])
+    metadata = header.pop('__metadata__')
+    return {name: (entry['shape'], content[begin + entry['data_offsets'][0]:
+                                           begin + entry['data_offsets'][1]])
+            for name, entry in header.items()}, metadata
+
+
+def npy(shape, elements):
+    """Returns the file that NumPy writes for an array of float32."""
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {tuple(shape)}, }}"
+    header += ' ' * (-(len(header) + 11) % 64) + '\n'
+    return b'\x93NUMPY\x01\x00' + struct.pack('<H', len(header)) + header.encode() + elements
+
+
+def floats(content):
+    return struct.unpack(f'<{len(content) // 4}f', content)
+
+
+def call(*arguments, status=0):
+    run = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert run.returncode == status, (arguments, run)
+    return run.stdout + run.stderr
+
+
+def main():
+    program, model, reference = sys.argv[1:]
+    tensors, metadata = read(reference)
+    summary = call(program, 'summary', model)
+    for part in ('input x float[batch,', 'output scores float[', 'operator Gemm', 'parameters '):
+        assert part in summary, summary
+    shape, elements = tensors['in.x']
+    batch = int(metadata['batch'])
+    row = len(elements) // shape[0]
+    with tempfile.TemporaryDirectory() as name:
+        directory = pathlib.Path(name)
+        (directory / 'x.npy').write_bytes(npy([batch, *shape[1:]], elements[:batch * row]))
+        call(program, 'run', model, '--inputs', directory / 'x.npy', '--output-dir',
+             directory / 'out')
+        content = (directory / 'out' / 'output_0.npy').read_bytes()
+        got = floats(content[10 + struct.unpack('<H', content[8:10])[0]:])
+        expected = floats(tensors['out'][1])
+        assert len(got) == len(expected)
+        assert max(abs(a - b) for a, b in zip(got, expected)) < 1e-5, (got, expected)
+        refusal = call(program, 'run', model, '--inputs', 'a.npy,b.npy', '--output-dir', name,
+                       status=2)
+        assert 'expected a file for each of 1 inputs, got 2' in refusal, refusal
+        (directory / 'broken.onnx').write_bytes(pathlib.Path(model).read_bytes()[:-9])
+        assert 'broken.onnx' in call(program, 'summary', directory / 'broken.onnx', status=2)
+    for wrong in ([], ['run', model], ['check'], ['convert', 'a', 'b']):
+        assert 'Usage:' in call(program, *wrong, status=2)
+
+
+if __name__ == '__main__':
+    main()
