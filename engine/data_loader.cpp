@@ -169,15 +169,30 @@ class DataLoader::Impl {
     epoch_ += count;
   }
 
+  LoaderPosition position() {
+    const Call call(*this, "position()");
+    return {begun_ ? under_way_ : epoch_, next_};
+  }
+
+  void seek(const LoaderPosition& to, const std::stop_token& stop) {
+    const Call call(*this, "seek()");
+    check_epoch(to, epoch_);
+    if (to.epoch != epoch_) {
+      next_epoch_ = plan_ ? std::optional(sampled_epoch(to.epoch)) : std::nullopt;
+      epoch_ = to.epoch;
+    }
+    if (plan_ && !next_epoch_) next_epoch_ = sampled_epoch(epoch_);
+    if (!streams_)
+      check_batches(to, next_epoch_ ? next_epoch_->plan->batches() : counts_.batches.load());
+    begin_epoch(streams_ ? 0 : to.batches);
+    while (next_ < to.batches)
+      if (!next_batch(stop)) check_batches(to, next_);
+  }
+
   std::optional<Batch> next(const std::stop_token& stop) {
     const Call call(*this, "next()");
     if (!begun_) begin_epoch();
-    if (ended_ || (!streams_ && next_ == counts_.batches)) return std::nullopt;
-    actors::LoadedBatch batch = runtime_->take(next_, stop);
-    if (streams_) learn_from(batch);
-    if (ended_) return std::nullopt;
-    ++next_;
-    return std::move(batch.tensors);
+    return next_batch(stop);
   }
 
   ClosedLoader close() {
@@ -213,13 +228,22 @@ class DataLoader::Impl {
     CallGate::Call call_;
   };
 
-  void begin_epoch() {
+  std::optional<Batch> next_batch(const std::stop_token& stop) {
+    if (ended_ || (!streams_ && next_ == counts_.batches)) return std::nullopt;
+    actors::LoadedBatch batch = runtime_->take(next_, stop);
+    if (streams_) learn_from(batch);
+    if (ended_) return std::nullopt;
+    ++next_;
+    return std::move(batch.tensors);
+  }
+
+  void begin_epoch(std::int64_t first_batch = 0) {
     if (plan_ && !next_epoch_) next_epoch_ = sampled_epoch(epoch_);
-    runtime_->start_epoch(epoch_, next_epoch_ ? next_epoch_->plan : nullptr);
+    runtime_->start_epoch(epoch_, next_epoch_ ? next_epoch_->plan : nullptr, first_batch);
     if (next_epoch_) counts_.set(*next_epoch_);
     next_epoch_.reset();
-    ++epoch_;
-    next_ = 0;
+    under_way_ = epoch_++;
+    next_ = first_batch;
     ended_ = false;
     begun_ = true;
     if (streams_) counts_.dropped = counts_.short_rows = 0;
@@ -304,6 +328,7 @@ class DataLoader::Impl {
   std::optional<SampledEpoch> next_epoch_;
   std::uint64_t epoch_ = 0;  // `epoch_` is the number of the next epoch.
   bool begun_ = false;
+  std::uint64_t under_way_ = 0;  // `under_way_` is the number of the epoch that has begun last.
   std::int64_t next_ = 0;
   bool ended_ = false;  // `ended_` says whether the streams have ended.
   bool remains_logged_ = false;
@@ -382,6 +407,14 @@ void DataLoader::start_epoch() {
 
 void DataLoader::skip_epochs(std::uint64_t count) {
   or_out_of_memory("DataLoader::skip_epochs", [&] { impl_->skip_epochs(count); });
+}
+
+LoaderPosition DataLoader::position() const {
+  return or_out_of_memory("DataLoader::position", [&] { return impl_->position(); });
+}
+
+void DataLoader::seek(const LoaderPosition& position, const std::stop_token& stop) {
+  or_out_of_memory("DataLoader::seek", [&] { impl_->seek(position, stop); });
 }
 
 std::optional<Batch> DataLoader::next(const std::stop_token& stop) {

@@ -25,7 +25,7 @@ class RowLoading {
   }
 
   static void start_epoch(Core& core, const StartEpoch& message) noexcept {
-    core.start_epoch(message.epoch, message.plan);
+    core.start_epoch(message.epoch, message.plan, message.first_batch);
   }
   static Result read(Reader& reader, const Task& task) noexcept { return reader.read(task); }
   /// Returns whether a batch can be complete before the consumer asks for it.

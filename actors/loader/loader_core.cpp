@@ -28,13 +28,14 @@ EpochPlan LoaderCore::usual_plan(std::uint64_t epoch) const {
   return plan;
 }
 
-void LoaderCore::start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan) noexcept {
+void LoaderCore::start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan,
+                             std::int64_t first_batch) noexcept {
   epoch_ = epoch;
   requested_plan_ = std::move(plan);
   plan_ = nullptr;
   assemblies_.clear();
   abandoned_ = reading_;
-  opened_ = delivered_ = 0;
+  opened_ = delivered_ = first_batch;
   asked_ = -1;
   failed_ = false;
   make_plan();

@@ -45,9 +45,12 @@ class LoaderCore {
 
   /// Forgets the last epoch, and begins epoch number `epoch`. Tasks of the last epoch that are
   /// still under way keep their memory until they end. The new epoch visits the samples of `plan`;
-  /// if `plan` is null, it visits those that the settings ask for. If there is no memory to plan
-  /// the epoch, each ask() tries again, and asked_batch() returns the failure until a try succeeds.
-  void start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan = nullptr) noexcept;
+  /// if `plan` is null, it visits those that the settings ask for. Batches before number
+  /// `first_batch`, which is at most the number of the epoch's batches, are not read. If there is
+  /// no memory to plan the epoch, each ask() tries again, and asked_batch() returns the failure
+  /// until a try succeeds.
+  void start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan = nullptr,
+                   std::int64_t first_batch = 0) noexcept;
   /// Notes that the consumer wants batch number `batch` of the epoch and no longer needs earlier
   /// ones.
   void ask(std::int64_t batch) noexcept;

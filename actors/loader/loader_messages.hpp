@@ -23,6 +23,8 @@ struct StartEpoch {
   /// The epoch visits the samples of this plan. If this is null, the loader makes a plan from its
   /// settings.
   std::shared_ptr<const EpochPlan> plan = {};
+  /// This is the number of the first batch that I will take. A loader of streams ignores it.
+  std::int64_t first_batch = 0;
 };
 
 /// Consumer -> loader: give me this batch of the epoch; I am done with earlier ones. Once the batch

@@ -58,10 +58,11 @@ class LoaderRuntime::Impl {
 
   ~Impl() { end(); }
 
-  void start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan) {
+  void start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan,
+                   std::int64_t first_batch) {
     expect_open();
     std::stop_source stop;
-    Letter<StartEpoch> letter(StartEpoch{epoch, std::move(plan)});
+    Letter<StartEpoch> letter(StartEpoch{epoch, std::move(plan), first_batch});
     // The watch learns of the new epoch before the loader's actor does, so that reads for the last
     // epoch are asked to stop at once.
     watch_->begin_epoch(epoch, std::move(stop));
@@ -212,8 +213,9 @@ LoaderRuntime::~LoaderRuntime() {
   if (!impl_->in_its_process()) static_cast<void>(impl_.release());
 }
 
-void LoaderRuntime::start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan) {
-  impl_->start_epoch(epoch, std::move(plan));
+void LoaderRuntime::start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan,
+                                std::int64_t first_batch) {
+  impl_->start_epoch(epoch, std::move(plan), first_batch);
 }
 
 LoadedBatch LoaderRuntime::take(std::int64_t batch, const std::stop_token& stop) {

@@ -45,10 +45,12 @@ class LoaderRuntime {
   LoaderRuntime& operator=(const LoaderRuntime&) = delete;
 
   /// Begins epoch number `epoch`, which is greater than the numbers of all epochs before. The epoch
-  /// visits the samples of `plan`, or those that the settings ask for if `plan` is null; a loader
-  /// of streams ignores `plan`. If the function throws, nothing has changed.
+  /// visits the samples of `plan`, or those that the settings ask for if `plan` is null. The first
+  /// call of take() takes batch number `first_batch`, and earlier batches are not read. A loader of
+  /// streams ignores `plan` and `first_batch`. If the function throws, nothing has changed.
   /// @throws Error closed
-  void start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan = nullptr);
+  void start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan = nullptr,
+                   std::int64_t first_batch = 0);
   /// Returns batch number `batch` of the epoch, with one tensor per field. The result has no
   /// tensors, and LoadedBatch::ended is true, if the streams have no more samples for a batch.
   /// Batches are taken in their order; after an error, the same batch may be taken again.

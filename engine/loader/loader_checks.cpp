@@ -90,6 +90,25 @@ void check_samples(const std::vector<std::int64_t>& order, std::int64_t samples)
                                           std::to_string(samples - 1));
 }
 
+void check_epoch(const LoaderPosition& position, std::uint64_t next_epoch) {
+  if (position.epoch < next_epoch)
+    throw Error(Errc::invalid_argument,
+                "data loader: seek: expected an epoch that has not begun, " +
+                    std::to_string(next_epoch) + " or a later one, got " +
+                    std::to_string(position.epoch) + "; a new loader can go there");
+  if (position.batches < 0)
+    throw Error(Errc::invalid_argument, "data loader: seek: expected 0 batches or more, got " +
+                                            std::to_string(position.batches));
+}
+
+void check_batches(const LoaderPosition& position, std::int64_t batches) {
+  if (position.batches <= batches) return;
+  throw Error(Errc::invalid_argument, "data loader: seek: expected at most " +
+                                          std::to_string(batches) + " batches, which epoch " +
+                                          std::to_string(position.epoch) + " has, got " +
+                                          std::to_string(position.batches));
+}
+
 void check_batch(const std::vector<Field>& fields, std::int64_t rows) {
   for (const Field& field : fields) check_batch_of(field, rows);
 }

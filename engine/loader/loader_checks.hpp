@@ -55,6 +55,14 @@ void expect_none(bool is_set, const std::string& option, const std::string& why)
 /// number is not from 0 to `samples` - 1.
 void check_samples(const std::vector<std::int64_t>& order, std::int64_t samples);
 
+/// Checks that a loader whose next epoch is number `next_epoch` can go to the epoch of `position`.
+/// @throws Error invalid_argument if that epoch has begun or was left out, or if the number of
+/// batches is negative.
+void check_epoch(const LoaderPosition& position, std::uint64_t next_epoch);
+/// Checks that `position` is inside its epoch, which has `batches` batches. @throws Error
+/// invalid_argument if it is not.
+void check_batches(const LoaderPosition& position, std::int64_t batches);
+
 /// Checks that `rows` samples of each field fit into a tensor. @throws Error invalid_argument if
 /// they do not.
 void check_batch(const std::vector<Field>& fields, std::int64_t rows);

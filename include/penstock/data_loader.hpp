@@ -95,6 +95,17 @@ struct DataLoaderOptions {
 /// Returns the name of the enumerator.
 std::string_view to_string(LoaderMode value) noexcept;
 
+/// A LoaderPosition says how far a loader has come.
+struct LoaderPosition {
+  /// `epoch` is the number of the epoch that the loader is in, or of its first epoch if none has
+  /// begun. A loader's epochs are counted from 0.
+  std::uint64_t epoch = 0;
+  std::int64_t batches = 0;  ///< This many batches of that epoch were taken.
+
+  /// Returns whether both positions are the same.
+  bool operator==(const LoaderPosition&) const = default;
+};
+
 /// A ClosedLoader says what was left behind when a loader was closed.
 struct ClosedLoader {
   int threads_left = 0;  ///< This many threads of the loader are still in the dataset's code.
@@ -109,13 +120,13 @@ struct ClosedLoader {
 /// the number of workers, which share the dataset, and on whether the mode is `rebatched`. What
 /// they hold never depends on timing.
 ///
-/// A loader serves one call at a time: next(), start_epoch(), skip_epochs(), take_trace() and
-/// close() throw Error busy while another of them is under way on any thread. The functions that
-/// count batches, samples and waits may be called at the same time. The host must not destroy or
-/// move a loader while a call of the loader is under way; nothing detects that. In a process that
-/// was forked from the loader's own process, the five functions throw Error closed, and the
-/// destructor returns at once and frees nothing. Every function throws Error out_of_memory if there
-/// is no memory, and may then be called again.
+/// A loader serves one call at a time: next(), start_epoch(), skip_epochs(), position(), seek(),
+/// take_trace() and close() throw Error busy while another of them is under way on any thread. The
+/// functions that count batches, samples and waits may be called at the same time. The host must
+/// not destroy or move a loader while a call of the loader is under way; nothing detects that. In a
+/// process that was forked from the loader's own process, these functions throw Error closed, and
+/// the destructor returns at once and frees nothing. Every function throws Error out_of_memory if
+/// there is no memory, and may then be called again.
 class DataLoader {
  public:
   /// Makes batches of `samples_per_batch` samples. @throws Error invalid_argument for options that
@@ -186,6 +197,20 @@ class DataLoader {
   /// Leaves out the next `count` epochs, so that a training can go on where another run has ended.
   /// @throws Error as start_epoch().
   void skip_epochs(std::uint64_t count);
+  /// Returns the epoch that the loader is in, and how many of its batches were taken. @throws Error
+  /// busy; closed in a forked process.
+  LoaderPosition position() const;
+  /// Begins the epoch `position.epoch`, and leaves out its first `position.batches` batches, so
+  /// that next() returns the batches that it would return to a loader that had come to `position`
+  /// by itself. The samples of numbered datasets that are left out are not read. A sampler is
+  /// called for the epoch, and has to return what it returned before. The streams of an iterable
+  /// dataset have no numbers to begin at: they are opened for the epoch and read up to the
+  /// position. The batches are the same only if the streams give the same samples whenever they are
+  /// opened for one epoch, as those of a file do and those of a socket do not; the loader cannot
+  /// tell. `stop` ends the reading of streams as it ends next().
+  /// @throws Error invalid_argument if the epoch has begun already or was left out, or if it has
+  /// fewer batches than `position.batches`; as start_epoch(), and for streams as next().
+  void seek(const LoaderPosition& position, const std::stop_token& stop = {});
   /// Returns the next batch of the epoch, or nothing at the end of the epoch. The first call begins
   /// the first epoch unless start_epoch() has begun it. A batch's tensors do not change for as long
   /// as they are held. The memory of tensors that were dropped is used again: a caller who holds

@@ -45,6 +45,8 @@ TEST(DataLoaderCalls, AreRefusedWhileAnotherThreadsIsUnderWayWhichGoesOn) {
               "data loader: start_epoch()" + text);
     EXPECT_EQ(refusal(Errc::busy, [&] { loader.skip_epochs(1); }),
               "data loader: skip_epochs()" + text);
+    EXPECT_EQ(refusal(Errc::busy, [&] { loader.position(); }), "data loader: position()" + text);
+    EXPECT_EQ(refusal(Errc::busy, [&] { loader.seek({9, 0}); }), "data loader: seek()" + text);
     EXPECT_EQ(refusal(Errc::busy, [&] { loader.take_trace(); }),
               "data loader: take_trace()" + text);
     EXPECT_EQ(refusal(Errc::busy, [&] { loader.close(); }), "data loader: close()" + text);
