@@ -14,7 +14,6 @@
 #include "engine/idle_options.hpp"
 #include "engine/model/model_access.hpp"
 #include "engine/model/variable_attributes.hpp"
-#include "engine/names/known_names.hpp"
 #include "engine/optimizer_state.hpp"
 #include "engine/output_sizes.hpp"
 #include "engine/profile/call_times.hpp"
@@ -147,15 +146,6 @@ void RunningModel::show_to_monitor() noexcept {
 actors::PipelineRuntime& RunningModel::runtime() {
   attach();
   return *runtime_;
-}
-
-auto RunningModel::ask(const auto& call) {
-  try {
-    return call(runtime());
-  } catch (...) {
-    note_failure_if_possible();
-    throw;
-  }
 }
 
 void RunningModel::note_failure() {
@@ -401,36 +391,6 @@ void RunningModel::upload_weights() {
   held_version_ = version;
   ++*uploads_;
   log_(LogLevel::debug, {title_, ": weights copied to the IPUs"});
-}
-
-Tensor RunningModel::read_buffer(const std::string& name, int replica, int replicas) {
-  // What the replicas have made of their buffers is on the IPUs of the plan that has trained last,
-  // which may be one for calls of another length.
-  RunningModel& last = *state_holder();
-  if (&last != this && last.replicas() == replicas && last.held_version_ == weights_->version())
-    return last.read_buffer(name, replica, replicas);
-  const auto& variables = plan_->variables;
-  const auto found = std::ranges::find(variables, name, &graph::VariableInfo::name);
-  const std::vector<std::string> parameters = parameter_names();
-  const auto is_parameter = [&](const graph::VariableInfo& variable) {
-    return std::ranges::count(parameters, variable.name) > 0;
-  };
-  if (found == variables.end()) {
-    std::vector<std::string_view> buffers;
-    for (const graph::VariableInfo& variable : variables)
-      if (!is_parameter(variable)) buffers.push_back(variable.name);
-    throw Error(Errc::invalid_argument,
-                "there is no buffer named " + quoted_text(name) + instead_of(name, buffers));
-  }
-  if (is_parameter(*found))
-    throw Error(Errc::invalid_argument, "buffer " + quoted_text(name) +
-                                            ": is a parameter, the same in every replica; "
-                                            "Model::weight reads it");
-  check_number("replica", replica, {.low = 0, .high = static_cast<double>(replicas - 1)});
-  attach();
-  if (held_version_ != weights_->version()) upload_weights();
-  const auto read = ask([&](auto& actors) { return actors.read_variables(replica); });
-  return read[static_cast<std::size_t>(found - variables.begin())];
 }
 
 std::vector<Tensor> RunningModel::read_weights() {

@@ -165,6 +165,12 @@ class RunningModel : public WeightSource {
 
   /// Returns what TrainingModel::buffer() returns for a model with `replicas` replicas.
   Tensor read_buffer(const std::string& name, int replica, int replicas);
+  /// Returns the buffers of replica `replica`, or none if all replicas go on from the buffers of
+  /// the first one.
+  std::vector<NamedTensor> replica_buffers(int replica);
+  /// Sets the buffers of replica `replica` that `buffers` names. @throws Error invalid_argument for
+  /// a name that is no buffer's; shape_mismatch. Nothing has changed then.
+  void set_replica_buffers(int replica, std::span<const NamedTensor> buffers);
   std::vector<Tensor> read_weights() override;
   void weights_taken() override;
 
@@ -174,7 +180,14 @@ class RunningModel : public WeightSource {
                RunningModel* host_of);
   /// Runs `call`, which asks the actors, and returns its result. If the actors have failed, the
   /// thread that asks tells the log so, because no other thread may call the host.
-  auto ask(const auto& call);
+  auto ask(const auto& call) {
+    try {
+      return call(runtime());
+    } catch (...) {
+      note_failure_if_possible();
+      throw;
+    }
+  }
   void note_failure();
   /// Calls note_failure() while an error is on its way to the host. What note_failure() throws,
   /// such as for a lack of memory, is ignored, so that it does not replace that error.
@@ -187,6 +200,9 @@ class RunningModel : public WeightSource {
   void write_optimizer(actors::OptimizerTensors state);
   /// Returns the names of all parameters, whether or not they are frozen.
   std::vector<std::string> parameter_names() const;
+  /// Returns the position of the buffer `name` in Plan::variables. @throws Error invalid_argument
+  /// if there is no such buffer.
+  std::size_t buffer_position(const std::string& name) const;
   void upload_weights();
   /// Reads what the stages have noted. The events become part of the trace even if the function
   /// throws.

@@ -215,6 +215,16 @@ Tensor TrainingModel::buffer(const std::string& name, int replica) const {
     return impl.running().read_buffer(name, replica, replicas);
   });
 }
+std::vector<NamedTensor> ModelAccess::replica_buffers(const TrainingModel& model, int replica) {
+  return as_one_call(model.impl_, "make_checkpoint", [&](auto& impl) {
+    return impl.other_plans().open().replica_buffers(replica);
+  });
+}
+void ModelAccess::set_replica_buffers(TrainingModel& model, int replica,
+                                      const std::vector<NamedTensor>& buffers) {
+  as_one_call(model.impl_, "restore_checkpoint",
+              [&](auto& impl) { impl.other_plans().open().set_replica_buffers(replica, buffers); });
+}
 double TrainingModel::learning_rate() const {
   return on_hosts_thread("TrainingModel::learning_rate", [&] {
     const Optimizer current = optimizer();

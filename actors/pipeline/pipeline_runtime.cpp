@@ -124,6 +124,11 @@ void PipelineRuntime::write_variables(const Variables& variables) {
   actors::write_variables(cast_->memory, variables);
 }
 
+void PipelineRuntime::write_variables(const Variables& variables, std::int32_t replica) {
+  host_->expect_idle();
+  actors::write_variables(memory_of(replica), variables);
+}
+
 void PipelineRuntime::set_rules(UpdateRules rules) {
   const float loss_scale = constants_of(rules).loss_scale;
   call(SetRules{std::make_shared<const UpdateRules>(std::move(rules))});

@@ -23,8 +23,8 @@ struct StageMemory {
 /// Plan::variables.
 /// @throws Error closed if the stages ended in the middle of an update; out_of_memory.
 std::vector<Tensor> read_variables(const graph::Plan& plan, std::span<const StageMemory> stages);
-/// Overwrites the variables of all replicas. `values` are in the order of Plan::variables, and have
-/// the plan's types. `stages` are those of all replicas.
+/// Overwrites the variables of the replicas that have `stages`. `values` are in the order of
+/// Plan::variables, and have the plan's types.
 void write_variables(std::span<const StageMemory> stages, std::span<const Tensor> values);
 
 /// Returns the optimizer's whole state, which is put together from the shards of the replicas if

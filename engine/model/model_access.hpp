@@ -60,6 +60,14 @@ struct ModelAccess {
   /// function is thrown when the weights are set already.
   static void set_weights(const Model& model, std::string_view name,
                           const std::vector<NamedTensor>& weights);
+  /// Returns the buffers of replica `replica`, or none if all replicas go on from the buffers of
+  /// the first one.
+  static std::vector<NamedTensor> replica_buffers(const TrainingModel& model, int replica);
+  /// Sets buffers of replica `replica` alone. What overwrites them afterwards is what
+  /// TrainingModel::buffer() says. @throws Error invalid_argument for a name that is no buffer's;
+  /// shape_mismatch.
+  static void set_replica_buffers(TrainingModel& model, int replica,
+                                  const std::vector<NamedTensor>& buffers);
   /// Returns the model's weights. They live as long as this pointer, even if no handle is left.
   static std::shared_ptr<ParameterStore> weights(const Model& model);
 };

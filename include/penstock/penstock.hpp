@@ -7,6 +7,7 @@
 
 #include "penstock/call_report.hpp"
 #include "penstock/call_size.hpp"
+#include "penstock/checkpoint.hpp"
 #include "penstock/chrome_trace.hpp"
 #include "penstock/classification_metrics.hpp"
 #include "penstock/composed_datasets.hpp"
@@ -48,6 +49,7 @@
 #include "penstock/report.hpp"
 #include "penstock/report_text.hpp"
 #include "penstock/safetensors.hpp"
+#include "penstock/saved_state.hpp"
 #include "penstock/sequential.hpp"
 #include "penstock/shape.hpp"
 #include "penstock/tensor.hpp"

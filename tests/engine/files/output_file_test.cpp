@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 #include <pthread.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "penstock/error.hpp"
+#include "tests/support/file_size_limit.hpp"
 #include "tests/support/other_user.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/sanitized.hpp"
@@ -23,6 +23,7 @@ namespace penstock {
 namespace {
 
 using testing::file_content;
+using testing::FileSizeLimit;
 using testing::TemporaryDirectory;
 using testing::write_file;
 using Names = std::set<std::string>;
@@ -252,25 +253,6 @@ TEST(OutputFile, LeavesNothingBehindInAProcessThatIsKilled) {
   EXPECT_EQ(file_content(directory / "out"), "before");
   EXPECT_EQ(directory.entries(), Names{"out"});
 }
-
-/// While a FileSizeLimit lives, this process cannot write files of more than `bytes` bytes, as if
-/// the disk were full.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileSizeLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  void (*handler_)(int);
-  rlimit before_ = {};
-};
 
 TEST(OutputFile, AWriteThatFailsLeavesTheTargetAsItWas) {
   TemporaryDirectory directory;

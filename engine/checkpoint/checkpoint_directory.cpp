@@ -1,0 +1,177 @@
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <exception>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "actors/system/owning_process.hpp"
+#include "actors/threads/engine_thread.hpp"
+#include "actors/threads/uncancelled.hpp"
+#include "engine/checkpoint/directory_lock.hpp"
+#include "engine/files/names_in.hpp"
+#include "engine/files/temporary_file.hpp"
+#include "graph/values/hosts_thread.hpp"
+#include "graph/values/text.hpp"
+#include "penstock/checkpoint.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* directory_subject = "checkpoint directory";
+constexpr std::string_view name_prefix = "checkpoint-";
+constexpr std::string_view name_suffix = ".safetensors";
+constexpr std::size_t name_digits = 12;
+constexpr std::chrono::hours abandoned_after{1};
+
+std::string file_name(std::uint64_t number) {
+  const std::string digits = std::to_string(number);
+  const std::size_t zeros = name_digits - std::min(name_digits, digits.size());
+  return std::string(name_prefix) + std::string(zeros, '0') + digits + std::string(name_suffix);
+}
+
+/// Returns the number of the checkpoint whose file has the name `name`, or nothing if no checkpoint
+/// has that name.
+std::optional<std::uint64_t> number_of(const std::string& name) {
+  std::uint64_t number = 0;
+  if (!name.starts_with(name_prefix)) return std::nullopt;
+  std::from_chars(name.data() + name_prefix.size(), name.data() + name.size(), number);
+  return name == file_name(number) ? std::optional(number) : std::nullopt;
+}
+
+/// Returns `path` if it is a directory, after making it unless it exists.
+fs::path made_directory(const std::string& path) {
+  std::error_code error, unknown;
+  fs::create_directories(path, error);
+  if (!fs::is_directory(path, unknown))
+    throw Error(Errc::io_error, std::string(directory_subject) + " \"" + printable(path) +
+                                    "\": expected a directory" +
+                                    (error ? ": " + error.message() : ""));
+  return fs::absolute(path);
+}
+
+int checked_keep(int keep) {
+  if (keep >= 1) return keep;
+  throw Error(
+      Errc::invalid_argument,
+      std::string(directory_subject) + ": keep: expected 1 or more, got " + std::to_string(keep));
+}
+
+}  // namespace
+
+class CheckpointDirectory::Impl {
+ public:
+  Impl(const std::string& path, int keep)
+      : keep_(checked_keep(keep)), directory_(made_directory(path)), lock_(directory_) {}
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  bool in_own_process() const noexcept { return process_.is_current(); }
+
+  std::vector<std::uint64_t> numbers() const {
+    expect_own_process();
+    std::vector<std::uint64_t> numbers;
+    for (const std::string& name : names_in(directory_))
+      if (const auto number = number_of(name)) numbers.push_back(*number);
+    std::ranges::sort(numbers);
+    return numbers;
+  }
+
+  FoundCheckpoint newest() const {
+    FoundCheckpoint found;
+    std::vector<std::uint64_t> left = numbers();
+    for (; !left.empty() && !found.checkpoint; left.pop_back()) try {
+        found.path = (directory_ / file_name(left.back())).native();
+        found.checkpoint = load_checkpoint(found.path);
+      } catch (const Error& error) {
+        if (error.code() != Errc::corrupt_file) throw;
+        found.skipped.emplace_back(error.what());
+      }
+    if (!found.checkpoint) found.path.clear();
+    return found;
+  }
+
+  void save(Checkpoint checkpoint) {
+    wait();
+    const auto shared = std::make_shared<const Checkpoint>(std::move(checkpoint));
+    writer_.emplace("checkpoint", [this, shared] { write(*shared); });
+  }
+
+  void wait() {
+    expect_own_process();
+    writer_.reset();  // The destructor of the thread waits for its end.
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  }
+
+ private:
+  void expect_own_process() const { process_.expect_current(directory_subject); }
+
+  /// Writes `checkpoint` and removes those that are too many. Runs on the thread `writer_`.
+  void write(const Checkpoint& checkpoint) noexcept try {
+    lock_.expect_held();
+    save_checkpoint((directory_ / file_name(checkpoint.updates)).native(), checkpoint);
+    remove_others(checkpoint.updates);
+    TemporaryFile::remove_abandoned(directory_, abandoned_after);
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
+
+  /// Removes the checkpoints that are older than the newest ones that are kept. Files with higher
+  /// numbers than `newest` are damaged ones, which the run will replace. A file that cannot be
+  /// removed stays.
+  void remove_others(std::uint64_t newest) const {
+    std::vector<std::uint64_t> kept = numbers();
+    std::erase_if(kept, [&](std::uint64_t number) { return number > newest; });
+    const auto keep = static_cast<std::size_t>(keep_);
+    if (kept.size() <= keep) return;
+    kept.resize(kept.size() - keep);
+    std::error_code stays;
+    for (const std::uint64_t number : kept) fs::remove(directory_ / file_name(number), stays);
+  }
+
+  const actors::OwningProcess process_;
+  const int keep_;
+  const fs::path directory_;
+  const DirectoryLock lock_;
+  // `failure_` is what kept the last checkpoint from being written. The thread `writer_` sets it.
+  std::exception_ptr failure_;
+  // `writer_` writes the last checkpoint, or has written it. It ends before all else.
+  std::optional<actors::EngineThread> writer_;
+};
+
+CheckpointDirectory::CheckpointDirectory(const std::string& path, int keep)
+    : impl_(on_hosts_thread(directory_subject, [&] {
+        const actors::Uncancelled uncancelled;
+        return std::make_unique<Impl>(path, keep);
+      })) {}
+
+CheckpointDirectory::~CheckpointDirectory() {
+  const actors::Uncancelled uncancelled;
+  // In a forked process, the thread that writes does not exist, and nothing is freed.
+  if (!impl_->in_own_process()) static_cast<void>(impl_.release());
+  impl_.reset();
+}
+
+std::vector<std::uint64_t> CheckpointDirectory::numbers() const {
+  return on_hosts_thread(directory_subject, [&] { return impl_->numbers(); });
+}
+
+FoundCheckpoint CheckpointDirectory::newest() const {
+  return on_hosts_thread(directory_subject, [&] { return impl_->newest(); });
+}
+
+void CheckpointDirectory::save(Checkpoint checkpoint) {
+  const actors::Uncancelled uncancelled;
+  on_hosts_thread(directory_subject, [&] { impl_->save(std::move(checkpoint)); });
+}
+
+void CheckpointDirectory::wait() {
+  const actors::Uncancelled uncancelled;
+  on_hosts_thread(directory_subject, [&] { impl_->wait(); });
+}
+
+}  // namespace penstock

@@ -1,0 +1,31 @@
+// While a FileSizeLimit lives, writes fail as they do on a full disk.
+#pragma once
+
+#include <sys/resource.h>
+
+#include <csignal>
+
+namespace penstock::testing {
+
+/// While a FileSizeLimit lives, this process cannot write files of more than `bytes` bytes, as if
+/// the disk were full.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  void (*handler_)(int);
+  rlimit before_ = {};
+};
+
+}  // namespace penstock::testing
