@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "engine/fit/saved_numbers.hpp"
 #include "engine/model/model_access.hpp"
 #include "graph/values/hosts_thread.hpp"
 #include "graph/values/text.hpp"
@@ -22,6 +23,8 @@ std::string hint_of(const std::string& monitor) {
          quoted_text(monitor.substr(prefix.size()));
 }
 
+constexpr int most_epochs = std::numeric_limits<int>::max() - 1;
+
 /// A BestEpoch is the state of one callback. One thread uses it.
 class BestEpoch {
  public:
@@ -32,6 +35,8 @@ class BestEpoch {
   void begin(const std::vector<std::string>& names);
   Next after(const EpochRecord& epoch);
   void end();
+  SavedState save() const;
+  void load(const SavedState& state);
 
  private:
   bool gains(const EpochRecord& epoch);
@@ -87,6 +92,21 @@ void BestEpoch::end() {
   model_.reset();
 }
 
+SavedState BestEpoch::save() const {
+  const std::int64_t numbers[] = {bits_of(best_), last_gained_, waited_};
+  SavedState state{.tensors = {{"numbers", tensor_of(numbers)}}};
+  add_part(state, "weights/", {.tensors = weights_});
+  return state;
+}
+
+void BestEpoch::load(const SavedState& state) {
+  const auto numbers = whole_numbers(state, "numbers", 3);
+  best_ = number_of(numbers[0]);
+  last_gained_ = numbers[1] != 0;
+  waited_ = static_cast<int>(std::clamp<std::int64_t>(numbers[2], 0, most_epochs));
+  weights_ = part_of(state, "weights/").tensors;
+}
+
 void BestEpoch::keep_weights() {
   if (!model_)
     throw Error(Errc::invalid_argument,
@@ -118,6 +138,13 @@ FitCallback best_epoch_callback(const BestEpochRule& rule) {
   };
   callback.on_fit_end = [epoch](const History&) {
     on_hosts_thread(epoch->subject(), [&] { epoch->end(); });
+  };
+  callback.state_name = rule.subject + " of " + rule.monitor;
+  callback.save_state = [epoch] {
+    return on_hosts_thread(epoch->subject(), [&] { return epoch->save(); });
+  };
+  callback.load_state = [epoch](const SavedState& state) {
+    on_hosts_thread(epoch->subject(), [&] { epoch->load(state); });
   };
   return callback;
 }

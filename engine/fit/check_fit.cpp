@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/fit/callback_states.hpp"
 #include "engine/fit/check_runs.hpp"
 #include "engine/fit/inference_fields.hpp"
 #include "engine/fit/scores.hpp"
@@ -29,6 +30,9 @@ void check(const FitOptions& options) {
   expect_positive(options.epochs, "epochs");
   expect_positive(options.steps_per_epoch.value_or(1), "steps_per_epoch");
   expect_positive(options.max_updates.value_or(1), "max_updates");
+  expect_positive(options.checkpoints.every_updates, "checkpoints.every_updates");
+  if (options.checkpoints.save || options.checkpoints.resume) check_states(options.callbacks);
+  if (options.checkpoints.save) Scores(options.metrics, true).check_savable();
   if (!options.validation_model != !options.validation_data)
     refuse("validation_model and validation_data: expected both or neither, got only validation_" +
            std::string(options.validation_model ? "model" : "data"));

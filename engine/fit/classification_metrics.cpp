@@ -29,6 +29,10 @@ struct MatrixCounter {
   }
   void merge(const MatrixCounter& other) { matrix += other.matrix; }
   double value() const { return (matrix.*number)(options); }
+  SavedState save() const { return {.tensors = {{"counts", matrix.counts()}}}; }
+  void load(const SavedState& state) {
+    matrix = ConfusionMatrix::from_counts(state.tensor("counts"));
+  }
 };
 
 void check_options(std::string_view metric, const ClassificationOptions& options) {

@@ -122,6 +122,29 @@ void expect_classes(std::int64_t expected, std::int64_t got) {
 
 }  // namespace
 
+ConfusionMatrix ConfusionMatrix::from_counts(const Tensor& counts) {
+  return on_hosts_thread("ConfusionMatrix::from_counts", [&] {
+    const bool is_square = counts && counts.dtype() == DType::i64 && counts.shape().rank() == 2 &&
+                           counts.shape()[0] == counts.shape()[1];
+    if (!is_square)
+      throw Error(
+          Errc::shape_mismatch,
+          std::string(matrix_subject) + ": expected counts i64 [classes,classes], got " +
+              (counts ? std::string(to_string(counts.dtype())) + ' ' + to_string(counts.shape())
+                      : "an empty tensor"));
+    const auto numbers = counts.as<std::int64_t>();
+    for (const std::int64_t number : numbers)
+      if (number < 0)
+        throw Error(Errc::invalid_data, std::string(matrix_subject) +
+                                            ": expected counts of 0 or more, got " +
+                                            std::to_string(number));
+    ConfusionMatrix matrix;
+    matrix.classes_ = counts.shape()[0];
+    matrix.counts_.assign(numbers.begin(), numbers.end());
+    return matrix;
+  });
+}
+
 void ConfusionMatrix::add(const Tensor& scores, const Tensor& labels, double threshold) {
   on_hosts_thread("ConfusionMatrix::add", [&] {
     const ScoredSamples samples =

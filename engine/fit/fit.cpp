@@ -5,10 +5,12 @@
 #include <utility>
 
 #include "engine/fit/announced_steps.hpp"
+#include "engine/fit/callback_states.hpp"
 #include "engine/fit/check_fit.hpp"
 #include "engine/fit/evaluate.hpp"
 #include "engine/fit/field_match.hpp"
 #include "engine/fit/fields.hpp"
+#include "engine/fit/fit_progress.hpp"
 #include "engine/fit/hosts_error.hpp"
 #include "engine/fit/scores.hpp"
 #include "engine/model/model_access.hpp"
@@ -16,6 +18,7 @@
 #include "graph/values/out_of_memory.hpp"
 #include "graph/values/stopwatch.hpp"
 #include "graph/values/text.hpp"
+#include "penstock/checkpoint.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -39,24 +42,29 @@ struct FitModels {
 
 class Fitting {
  public:
-  Fitting(FitModels& models, DataLoader& data, const FitOptions& options, std::stop_token stop)
+  /// Makes a training that goes on from `progress`, which the models and the loader have come to.
+  Fitting(FitModels& models, DataLoader& data, const FitOptions& options, FitProgress progress,
+          std::stop_token stop)
       : model_(models.training),
         data_(data),
         fields_("fit: data", model_.inputs(), data.fields()),
         validation_model_(models.validation),
-        first_update_(model_.updates()),
+        first_update_(model_.updates() - progress.updates),
         options_(options),
+        names_(value_names(options)),
         stop_(std::move(stop)),
+        step_stop_(options.checkpoints.save ? std::stop_token() : stop_),
         note_(model_),
         validation_note_(validation_model_ ? LoaderNote(*validation_model_) : LoaderNote(model_)),
-        per_update_(model_.options().samples_per_step() / model_.options().device_iterations) {
+        per_update_(model_.options().samples_per_step() / model_.options().device_iterations),
+        saved_at_(progress.updates),
+        progress_(std::move(progress)) {
     if (validation_model_)
       validation_fields_.emplace(*validation_model_, options.validation_data->fields(),
                                  model_.inputs());
   }
 
   History run() {
-    const std::vector<std::string> names = value_names(options_);
     const Model trained = ModelAccess::trained(model_);
     each_callback([&](const FitCallback& callback) {
       if (callback.set_model) callback.set_model(trained);
@@ -68,9 +76,14 @@ class Fitting {
       if (callback.set_data) callback.set_data(data_);
     });
     each_callback([&](const FitCallback& callback) {
-      if (callback.on_fit_begin) callback.on_fit_begin(names);
+      if (callback.on_fit_begin) callback.on_fit_begin(names_);
     });
-    for (int epoch = 1; epoch <= options_.epochs && !finished(); ++epoch) run_epoch(epoch);
+    go_on();
+    // An epoch that goes on may have nothing left but its end, which comes even after all updates.
+    for (int epoch = progress_.epoch.epoch; epoch <= options_.epochs; ++epoch) {
+      if (!goes_on(epoch) && finished()) break;
+      run_epoch(epoch);
+    }
     history_.updates = updates();
     if (samples_ > 0) history_.samples_per_second = static_cast<double>(samples_) / seconds_;
     end_fit();
@@ -92,11 +105,29 @@ class Fitting {
   /// cancels nothing.
   bool finished() { return stopped_ || updates_left() <= 0 || cancelled(); }
 
-  /// Calls `tell` with one callback after the other until the host asks for a stop.
+  /// Returns whether a stop that the host has asked for ends the step that is under way. If
+  /// checkpoints are saved, a step goes on to its end.
+  bool cuts_step() { return step_stop_.stop_possible() && cancelled(); }
+
+  /// Calls `tell` with one callback after the other until the host's stop ends the step.
   void each_callback(const auto& tell) {
     for (const FitCallback& callback : options_.callbacks)
-      if (!cancelled()) call_host([&] { tell(callback); });
+      if (!cuts_step()) call_host([&] { tell(callback); });
   }
+
+  /// Lets the callbacks and the evaluation go on from where the checkpoint was made, if there is
+  /// one.
+  void go_on() {
+    if (!options_.checkpoints.resume) return;
+    load_states(options_.callbacks, *options_.checkpoints.resume);
+    if (validation_model_) options_.validation_data->skip_epochs(progress_.epochs.size());
+    for (const EpochRecord& epoch : progress_.epochs)
+      history_.waited_seconds += epoch.waited_seconds;
+    history_.epochs = progress_.epochs;
+    taken_ = data_.position().batches;
+  }
+  /// Returns whether `epoch` is the epoch that was under way when the checkpoint was made.
+  bool goes_on(int epoch) const { return progress_.begun && epoch == progress_.epoch.epoch; }
 
   /// Tells every callback that the training has ended, unless it was cancelled. A stop that is
   /// requested meanwhile cancels nothing.
@@ -120,33 +151,77 @@ class Fitting {
   }
 
   void run_epoch(int epoch) {
-    if (epoch == 1 || !options_.steps_per_epoch) start_data();
-    const std::int64_t steps = announced_steps();
+    const bool is_resumed = goes_on(epoch);
+    EpochRecord record = is_resumed ? progress_.epoch : EpochRecord{.epoch = epoch};
+    if (!is_resumed && (epoch == 1 || !options_.steps_per_epoch)) start_data();
+    const std::int64_t steps = announced_steps(record.steps);
     each_callback([&](const FitCallback& callback) {
       if (callback.on_epoch_begin) callback.on_epoch_begin(epoch, steps);
     });
     Scores scores(options_.metrics, true);
-    EpochRecord record{.epoch = epoch};
-    const double waited = data_.waited_seconds();
+    if (is_resumed) scores.load(progress_.scores);
+    const double waited = data_.waited_seconds() - record.waited_seconds;
+    const double seconds_before = record.seconds;
     const Stopwatch watch;
+    const auto note_times = [&] {
+      record.seconds = seconds_before + watch.seconds();
+      record.waited_seconds = data_.waited_seconds() - waited;
+    };
     while (!finished() && record.steps != options_.steps_per_epoch && run_step(record, scores)) {
+      note_times();
+      if (is_due()) save(record, scores);
     }
-    if (cancelled()) return;
     if (record.steps == 0 && !finished()) refuse_empty("fit");
+    note_times();
+    const bool is_last = !cancelled() && (epoch == options_.epochs || finished());
+    if (history_.cancelled || is_last) save(record, scores);
+    if (history_.cancelled) return;
     note_.tell(data_);
-    record.seconds = watch.seconds();
-    record.waited_seconds = data_.waited_seconds() - waited;
+    if (!end_epoch(record, scores)) return save(record, scores);
     history_.waited_seconds += record.waited_seconds;
-    end_epoch(std::move(record), scores);
+    if (may_save() && !is_last && !stopped_ && cancelled()) save_between(epoch + 1);
   }
 
-  /// Returns how many steps the epoch will have if no callback ends it; 0 if that is unknown.
-  std::int64_t announced_steps() const {
+  /// Returns whether a checkpoint can be made now. After a step that `max_updates` has cut short it
+  /// cannot, because the rest of the step's batch would be lost to a training that goes on.
+  bool may_save() const { return options_.checkpoints.save && !is_cut_; }
+
+  /// Returns whether a checkpoint is due after the step that has just ended.
+  bool is_due() const {
+    const auto every = static_cast<std::uint64_t>(options_.checkpoints.every_updates);
+    return may_save() && updates() / every > saved_at_ / every;
+  }
+
+  /// Saves the training in the middle of the epoch `record`, unless it was saved after the same
+  /// update already.
+  void save(const EpochRecord& record, const Scores& scores) {
+    if (may_save() && updates() != saved_at_)
+      save({.epoch = record, .begun = true, .scores = scores.save(), .epochs = history_.epochs});
+  }
+
+  /// Saves the training before epoch `next`, whose data have not begun.
+  void save_between(int next) {
+    save({.epoch = {.epoch = next},
+          .scores = Scores(options_.metrics, true).save(),
+          .epochs = history_.epochs});
+  }
+
+  void save(FitProgress progress) {
+    saved_at_ = progress.updates = updates();
+    Checkpoint checkpoint = make_checkpoint(model_, data_);
+    checkpoint.states[fit_state_name] = saved(progress, names_);
+    save_states(options_.callbacks, checkpoint);
+    call_host([&] { options_.checkpoints.save(std::move(checkpoint)); });
+  }
+
+  /// Returns how many steps the epoch, which has had `done` of them, will have if no callback ends
+  /// it; 0 if that is unknown.
+  std::int64_t announced_steps(std::int64_t done) const {
     const std::int64_t most = options_.steps_per_epoch.value_or(data_.batches());
     if (!options_.max_updates) return most;
     const UpdatesOfData data{data_.batches(), updates_of(data_.samples_per_batch()),
                              updates_of(data_.last_batch_samples()), taken_};
-    return penstock::announced_steps(data, updates_left(), most);
+    return done + penstock::announced_steps(data, updates_left(), most - done);
   }
 
   std::int64_t updates_of(std::int64_t samples) const {
@@ -166,13 +241,13 @@ class Fitting {
     });
     const Stopwatch step;
     const std::optional<StepResult> trained_on = trained(used);
-    if (!trained_on || cancelled()) return false;
+    if (!trained_on || cuts_step()) return false;
     const StepResult& result = *trained_on;
     seconds += step.seconds();
     epoch.updates = updates();
     ++epoch.steps;
     Scores of_step(options_.metrics, true);
-    if (!of_step.add(result, used, stop_) || !scores.merge(of_step, stop_)) return false;
+    if (!of_step.add(result, used, step_stop_) || !scores.merge(of_step, step_stop_)) return false;
     tell_step(epoch, result, of_step, static_cast<double>(used.front().shape()[0]) / seconds);
     return true;
   }
@@ -193,16 +268,18 @@ class Fitting {
     return batch;
   }
 
-  Batch shortened(Batch batch) const {
+  Batch shortened(Batch batch) {
     const std::int64_t allowed = updates_left();
     if (updates_of(batch.front().shape()[0]) <= allowed) return batch;
+    is_cut_ = true;
     return first_rows(std::move(batch), allowed * per_update_);
   }
 
   std::optional<StepResult> trained(const Batch& batch) {
     if (!first_step_) first_step_.emplace();
+    const auto step = [&] { return model_.step(fields_.of(batch), step_stop_); };
     std::optional<StepResult> result =
-        unless_cancelled([&] { return model_.step(fields_.of(batch), stop_); });
+        step_stop_.stop_possible() ? unless_cancelled(step) : std::optional(step());
     if (!result) return result;
     seconds_ = first_step_->seconds() - evaluating_seconds_;
     samples_ += batch.front().shape()[0];
@@ -212,7 +289,7 @@ class Fitting {
   void tell_step(const EpochRecord& epoch, const StepResult& result, const Scores& scores,
                  double samples_per_second) {
     if (options_.callbacks.empty()) return;
-    std::optional<std::vector<NamedValue>> values = scores.values(stop_);
+    std::optional<std::vector<NamedValue>> values = scores.values(step_stop_);
     if (!values) return;
     const StepRecord record{.epoch = epoch.epoch,
                             .step = epoch.steps,
@@ -224,11 +301,12 @@ class Fitting {
     });
   }
 
-  void end_epoch(EpochRecord record, const Scores& scores) {
-    std::optional<std::vector<NamedValue>> values = scores.values(stop_);
+  /// Ends an epoch. Returns false if a stop has kept the epoch from its end.
+  bool end_epoch(EpochRecord record, const Scores& scores) {
+    std::optional<std::vector<NamedValue>> values = scores.values(step_stop_);
     if (!values) {
       history_.cancelled = true;
-      return;
+      return false;
     }
     record.values = *std::move(values);
     if (validation_model_) {
@@ -237,7 +315,7 @@ class Fitting {
         return evaluate_once(*validation_model_, *options_.validation_data, *validation_fields_,
                              options_.metrics, validation_note_, {}, stop_);
       });
-      if (!validation) return;
+      if (!validation) return false;
       record.validation_samples = validation->samples;
       record.validation_left_out = validation->left_out;
       for (const NamedValue& value : validation->values)
@@ -248,6 +326,7 @@ class Fitting {
       if (callback.on_epoch_end) stopped_ |= callback.on_epoch_end(record) == Next::stop;
     });
     history_.epochs.push_back(std::move(record));
+    return true;
   }
 
   TrainingModel& model_;
@@ -256,14 +335,20 @@ class Fitting {
   std::optional<InferenceModel>& validation_model_;
   const std::uint64_t first_update_;
   const FitOptions& options_;
+  const std::vector<std::string> names_;  // `names_` has the names of the values in each record.
   const std::stop_token stop_;
+  // `step_stop_` is what ends a step before its end. If checkpoints are saved, nothing does.
+  const std::stop_token step_stop_;
   LoaderNote note_, validation_note_;
   std::optional<InferenceFields> validation_fields_;
   const std::int64_t per_update_;  // `per_update_` is the number of samples of an update.
+  std::uint64_t saved_at_;         // The last checkpoint was made after this many updates.
+  FitProgress progress_;           // `progress_` is where this training goes on.
   // `taken_` is the number of batches that were taken in the data's present epoch.
   std::int64_t taken_ = 0;
   std::int64_t samples_ = 0;
   bool stopped_ = false;
+  bool is_cut_ = false;  // `is_cut_` says whether `max_updates` has cut the last step short.
   std::optional<Stopwatch> first_step_;
   // `seconds_` is the time from the call of the first step to the return of the last one, without
   // evaluations.
@@ -271,6 +356,21 @@ class Fitting {
   double evaluating_seconds_ = 0;
   History history_;
 };
+
+/// Returns the progress from which a training goes on, after the model and the loader have come
+/// there; this is the beginning if there is no checkpoint.
+FitProgress resumed_progress(TrainingModel& model, DataLoader& data, const FitOptions& options) {
+  const Checkpoint* const checkpoint = options.checkpoints.resume;
+  if (!checkpoint) return {};
+  const auto state = checkpoint->states.find(fit_state_name);
+  if (state == checkpoint->states.end())
+    throw Error(Errc::invalid_argument,
+                "fit: checkpoints.resume: expected a checkpoint that fit() has made, got another");
+  check_states(options.callbacks, *checkpoint);
+  FitProgress progress = progress_in(state->second, value_names(options));
+  restore_checkpoint(*checkpoint, model, data);
+  return progress;
+}
 
 }  // namespace
 
@@ -291,7 +391,8 @@ History fit(TrainingModel& model, DataLoader& data, const FitOptions& options,
     FitModels models(model, options.validation_model);
     check_fit(models.training, models.validation ? &*models.validation : nullptr, data, options,
               stop);
-    return Fitting(models, data, options, std::move(stop)).run();
+    FitProgress progress = resumed_progress(models.training, data, options);
+    return Fitting(models, data, options, std::move(progress), std::move(stop)).run();
   });
 }
 

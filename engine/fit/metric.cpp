@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "engine/fit/metric_states.hpp"
+#include "engine/fit/saved_numbers.hpp"
 #include "engine/fit/scored_labels.hpp"
 #include "engine/fit/scores.hpp"
 #include "graph/values/canonical_floats.hpp"
@@ -47,6 +48,8 @@ struct PerplexityCounter {
   }
   void merge(const PerplexityCounter& other) { loss += other.loss; }
   double value() const { return std::exp(loss.mean()); }
+  SavedState save() const { return saved(loss); }
+  void load(const SavedState& state) { loss = score_in(state); }
 };
 
 /// Returns the accuracy of the output called `output`, for the labels that `labels_in(batch)`
@@ -64,7 +67,22 @@ Metric accuracy_by(const std::string& output, const auto& labels_in) {
   });
 }
 
+[[noreturn]] void refuse_checkpoints(const char* function) {
+  throw Error(Errc::unsupported,
+              std::string("its state cannot be kept in a checkpoint, because its class does not "
+                          "override MetricState::") +
+                  function);
+}
+
 }  // namespace
+
+SavedState MetricState::save() const {
+  refuse_checkpoints("save");
+}
+
+void MetricState::load(const SavedState&) {
+  refuse_checkpoints("load");
+}
 
 Score& Score::operator+=(const Score& other) noexcept {
   const CanonicalFloats floats;  // The host's thread may have another floating-point environment.

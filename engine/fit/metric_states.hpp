@@ -37,6 +37,12 @@ class StateOf final : public MetricState {
   double value() const override {
     return on_hosts_thread(metric_subject, [&] { return counter_.value(); });
   }
+  SavedState save() const override {
+    return on_hosts_thread(metric_subject, [&] { return counter_.save(); });
+  }
+  void load(const SavedState& saved) override {
+    on_hosts_thread(metric_subject, [&] { counter_.load(saved); });
+  }
 
  private:
   Counter counter_;

@@ -1,11 +1,15 @@
 #include "penstock/model_average.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "engine/fit/best_epoch.hpp"
+#include "engine/fit/saved_numbers.hpp"
 #include "engine/model/model_access.hpp"
 #include "graph/values/hosts_thread.hpp"
 #include "graph/values/number_range.hpp"
@@ -69,6 +73,22 @@ FitCallback ModelAverage::callback() const {
       *left = average.options_.every_steps;
       average.update();
       return Next::go_on;
+    };
+    callback.state_name = average_subject;
+    callback.save_state = [average = *this, left] {
+      return on_hosts_thread(average_subject, [&] {
+        SavedState state{.tensors = {{"left", tensor_of(std::span(left.get(), 1))}}};
+        add_part(state, "weights/", {.tensors = weights_of(average.average_)});
+        return state;
+      });
+    };
+    callback.load_state = [average = *this, left](const SavedState& state) {
+      on_hosts_thread(average_subject, [&] {
+        const std::int64_t steps_left = whole_numbers(state, "left", 1)[0];
+        ModelAccess::set_weights(average.average_, average_subject,
+                                 part_of(state, "weights/").tensors);
+        *left = std::clamp<std::int64_t>(steps_left, 1, average.options_.every_steps);
+      });
     };
     return callback;
   });

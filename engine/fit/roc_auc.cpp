@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/fit/metric_states.hpp"
+#include "engine/fit/saved_numbers.hpp"
 #include "engine/fit/scored_labels.hpp"
 #include "graph/values/out_of_memory.hpp"
 #include "penstock/classification_metrics.hpp"
@@ -51,6 +52,19 @@ class AucCounter {
     for (const std::size_t label : {0, 1})
       of_class_[label].insert(of_class_[label].end(), other.of_class_[label].begin(),
                               other.of_class_[label].end());
+  }
+
+  SavedState save() const {
+    return {.tensors = {{"negatives", tensor_of_bits(of_class_[0])},
+                        {"positives", tensor_of_bits(of_class_[1])}}};
+  }
+
+  void load(const SavedState& state) {
+    for (const std::size_t label : {0, 1}) {
+      of_class_[label].clear();
+      for (const std::int64_t bits : whole_numbers(state, label == 0 ? "negatives" : "positives"))
+        of_class_[label].push_back(number_of(bits));
+    }
   }
 
   double value() const {

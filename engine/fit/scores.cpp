@@ -5,6 +5,7 @@
 #include <set>
 
 #include "engine/fit/hosts_error.hpp"
+#include "engine/fit/saved_numbers.hpp"
 #include "graph/values/out_of_memory.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"
@@ -29,6 +30,8 @@ class MeanState final : public MetricState {
     score_ += static_cast<const MeanState&>(other).score_;
   }
   double value() const override { return score_.mean(); }
+  SavedState save() const override { return saved(score_); }
+  void load(const SavedState& state) override { score_ = score_in(state); }
 
  private:
   const Metric& metric_;
@@ -42,6 +45,21 @@ std::unique_ptr<MetricState> started(const Metric& metric) {
     throw Error(Errc::invalid_argument, "metric " + quoted_text(metric.name) +
                                             ": expected a state from its function start, got none");
   return state;
+}
+
+/// Returns what `call` returns, which saves or loads the state of `metric`. The text of an error
+/// begins with the metric's name.
+auto naming(const Metric& metric, const auto& call) {
+  try {
+    return call_host(call);
+  } catch (const Error& error) {
+    if (is_of_host(error)) throw;
+    throw Error(error.code(), "metric " + quoted_text(metric.name) + ": " + error.what());
+  }
+}
+
+std::string part_name(const Metric& metric) {
+  return "metric/" + metric.name + '/';
 }
 
 std::string functions_text(const Metric& metric) {
@@ -127,6 +145,31 @@ bool Scores::merge(const Scores& other, const std::stop_token& stop) {
     call_host([&] { counted.merge(*other.states_[i]); });
   }
   return true;
+}
+
+SavedState Scores::save() const {
+  SavedState state;
+  add_part(state, "loss/", saved(loss_));
+  for (std::size_t i = 0; i < metrics_.size(); ++i)
+    if (states_[i])
+      add_part(state, part_name(metrics_[i]),
+               naming(metrics_[i], [&] { return states_[i]->save(); }));
+  return state;
+}
+
+void Scores::load(const SavedState& saved) {
+  loss_ = score_in(part_of(saved, "loss/"));
+  for (std::size_t i = 0; i < metrics_.size(); ++i) {
+    const SavedState part = part_of(saved, part_name(metrics_[i]));
+    if (part.texts.empty() && part.tensors.empty()) continue;
+    MetricState& counted = state(i);
+    naming(metrics_[i], [&] { counted.load(part); });
+  }
+}
+
+void Scores::check_savable() const {
+  for (const Metric& metric : metrics_)
+    if (counts(metric)) naming(metric, [&] { return started(metric)->save(); });
 }
 
 std::optional<std::vector<NamedValue>> Scores::values(const std::stop_token& stop) const {

@@ -45,6 +45,13 @@ class Scores {
   /// Returns the values so far, with "loss" first if it is counted, or nothing if a metric was not
   /// asked. A value is nan if no result was counted.
   std::optional<std::vector<NamedValue>> values(const std::stop_token& stop = {}) const;
+  /// Returns what was counted so far, for a checkpoint. @throws Error as MetricState::save().
+  SavedState save() const;
+  /// Goes on with what save() of scores of the same metrics has returned. Nothing was counted yet.
+  /// @throws Error as MetricState::load().
+  void load(const SavedState& saved);
+  /// Checks that the states of all metrics can be saved. @throws Error as MetricState::save().
+  void check_savable() const;
 
  private:
   bool counts(const Metric& metric) const;

@@ -35,6 +35,9 @@ struct ClassificationOptions {
 /// counts as 0, as in scikit-learn. Every number is nan if no sample was counted.
 class ConfusionMatrix {
  public:
+  /// Returns the matrix whose counts() are `counts`. @throws Error shape_mismatch unless `counts`
+  /// is i64 [classes,classes]; invalid_data for a negative number.
+  static ConfusionMatrix from_counts(const Tensor& counts);
   /// Counts the samples with these scores and labels. Scores are f32 [N,classes], and the class
   /// with the highest score is predicted, which is the first one if several scores are equal; or
   /// they are f32 [N] or [N,1], and `threshold` decides as ClassificationOptions::threshold. Labels

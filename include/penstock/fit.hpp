@@ -13,9 +13,12 @@
 #include "penstock/data_loader.hpp"
 #include "penstock/inference_model.hpp"
 #include "penstock/metric.hpp"
+#include "penstock/saved_state.hpp"
 #include "penstock/training_model.hpp"
 
 namespace penstock {
+
+struct Checkpoint;
 
 /// A NamedValue is a number in the records of a training: the loss or a metric.
 struct NamedValue {
@@ -108,6 +111,33 @@ struct FitCallback {
   std::function<Next(const EpochRecord& record)> on_epoch_end = {};
   /// `on_fit_end` is called after the last epoch, unless the training was cancelled or has failed.
   std::function<void(const History& history)> on_fit_end = {};
+  /// `state_name` is the name under which a checkpoint has what `save_state` returns. The callbacks
+  /// that have a state have different names.
+  std::string state_name = {};
+  /// `save_state` is called between two steps if fit() saves a checkpoint. It returns all that the
+  /// callback needs to go on as if it had not been interrupted.
+  std::function<SavedState()> save_state = {};
+  /// `load_state` is called after all functions `on_fit_begin`, and before the first epoch, if
+  /// fit() goes on from a checkpoint. It is set if `save_state` is.
+  std::function<void(const SavedState& state)> load_state = {};
+};
+
+/// FitCheckpoints say when fit() saves the training, and from where fit() goes on.
+struct FitCheckpoints {
+  /// `save` is called with a checkpoint between two steps: after each step in which the number of
+  /// updates has passed a multiple of `every_updates`, before the end of the last epoch, and if the
+  /// host has asked for a stop; but not after a step that `max_updates` has cut short, because the
+  /// rest of its batch would be lost. CheckpointDirectory::save() is a function for that. If `save`
+  /// is empty, no checkpoint is made.
+  std::function<void(Checkpoint checkpoint)> save = {};
+  std::int64_t every_updates = 1000;  ///< `every_updates` is 1 or more.
+  /// fit() goes on from this checkpoint, which an earlier fit() has saved, and ends as that fit()
+  /// would have ended: with the same weights, the same values in every record, and the same
+  /// History, except for times. The host makes the models, the loaders, the metrics and the
+  /// callbacks as for the first fit(), on any topology, and lets none of the loaders begin an epoch
+  /// before. fit() begins with restore_checkpoint(), calls `on_epoch_begin` for the epoch that goes
+  /// on, and counts epochs, steps and updates on. If the pointer is null, the training begins.
+  const Checkpoint* resume = nullptr;
 };
 
 /// FitOptions say how long fit() trains, what fit() measures, and which functions it calls.
@@ -131,6 +161,8 @@ struct FitOptions {
   DataLoader* validation_data = nullptr;
   /// `callbacks` has the callbacks in the order in which they are called.
   std::vector<FitCallback> callbacks = {};
+  /// `checkpoints` says when the training is saved, and from where it goes on.
+  FitCheckpoints checkpoints = {};
 };
 
 /// Trains on batches of `data`. Each batch is for one step, and so has Options::samples_per_step()
@@ -155,6 +187,15 @@ struct FitOptions {
 /// invalid_data for an epoch without a batch. What a metric's score or state throws passes through;
 /// the first step is scored when it has returned. The model keeps the weights that it had been
 /// trained to, and TrainingModel::updates() counts the updates.
+///
+/// If FitCheckpoints::save is set, a step is never cut short: once `stop` is requested, fit() ends
+/// the step that is under way with all its metrics and callbacks, saves a checkpoint, and returns a
+/// History that is marked as cancelled. An evaluation that is cut short is made anew by the fit()
+/// that goes on.
+/// @throws Error invalid_argument, before the training begins, if two callbacks save a state under
+/// one name, or if FitCheckpoints::resume has no state of one of the callbacks or was made with
+/// other metrics; unsupported for a metric that cannot be saved; and as restore_checkpoint(). What
+/// FitCheckpoints::save, FitCallback::save_state and FitCallback::load_state throw passes through.
 ///
 /// Once `stop` is requested, fit() ends after the updates that have begun, calls no function of the
 /// host's any more except the log, and returns a History that is marked as cancelled; the model
@@ -260,10 +301,11 @@ struct EarlyStopping {
   bool restore_best_weights = false;
 };
 /// Returns a callback that ends a training as `rule` says. The callback serves one training at a
-/// time, and copies of the callback share its state. In every training, the callback begins anew to
-/// count the epochs without a gain. Its on_fit_begin throws Error invalid_argument if no value will
-/// have the name `rule.monitor`. @throws Error invalid_argument for a negative number, for a
-/// `rule.min_delta` that is not finite, or for an empty name.
+/// time, and copies of the callback share its state. In every training, unless it goes on from a
+/// checkpoint, the callback begins anew to count the epochs without a gain. Its on_fit_begin throws
+/// Error invalid_argument if no value will have the name `rule.monitor`. @throws Error
+/// invalid_argument for a negative number, for a `rule.min_delta` that is not finite, or for an
+/// empty name.
 FitCallback early_stopping(const EarlyStopping& rule);
 
 }  // namespace penstock

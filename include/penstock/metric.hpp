@@ -10,6 +10,7 @@
 #include <string>
 
 #include "penstock/data_loader.hpp"
+#include "penstock/saved_state.hpp"
 #include "penstock/tensor.hpp"
 #include "penstock/training_model.hpp"
 
@@ -41,6 +42,13 @@ class MetricState {
   virtual void merge(const MetricState& other) = 0;
   /// Returns the value of the metric for all samples that were counted, or nan if it has none.
   virtual double value() const = 0;
+  /// Returns all that was counted, for a checkpoint. @throws Error unsupported unless the class
+  /// overrides the function.
+  virtual SavedState save() const;
+  /// Takes over what save() of another state of the same metric has returned. Nothing was counted
+  /// here yet. @throws Error unsupported unless the class overrides the function; invalid_data if
+  /// `saved` is something else.
+  virtual void load(const SavedState& saved);
 };
 
 /// A Metric is a number that a training or an evaluation computes from a model's outputs. Either
@@ -57,7 +65,8 @@ struct Metric {
   std::function<void(const StepResult& outline)> check = {};
   /// `start` is for a number that is no mean. It returns a state that has counted nothing yet.
   /// fit() makes a state for each step and one for each epoch, into which it merges those of the
-  /// steps; evaluate() makes one state, to which it adds all runs.
+  /// steps; evaluate() makes one state, to which it adds all runs. If fit() saves checkpoints, the
+  /// state has to override MetricState::save() and MetricState::load().
   std::function<std::unique_ptr<MetricState>()> start = {};
 };
 

@@ -41,7 +41,9 @@ class ModelAverage {
   void update() const;
 
   /// Returns a callback that calls update() during fit(). The callback keeps the average. Each
-  /// callback counts the steps for itself and its copies.
+  /// callback counts the steps for itself and its copies. A checkpoint has the average and that
+  /// count as the state "model average"; a training with several averages gives each callback
+  /// another FitCallback::state_name.
   FitCallback callback() const;
 
  private:
