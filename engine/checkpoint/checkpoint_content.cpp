@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/settings/json_fields.hpp"
+#include "graph/values/number_range.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
@@ -13,8 +14,8 @@ namespace penstock {
 namespace {
 
 constexpr int format_version = 1;
-constexpr const char* heading_key = "checkpoint";
-constexpr const char* checksum_key = "checksum";
+/// Whole numbers up to this one are exact in a double, in which schedules count updates.
+constexpr NumberRange counted{.low = 0, .high = 0x1p53};
 constexpr const char* optimizer_key = "optimizer";
 constexpr const char* options_key = "options";
 
@@ -52,19 +53,6 @@ uLong crc_on(uLong before, std::string_view bytes) {
   const uLong length = bytes.size();  // The length keeps "ab" and "c" apart from "a" and "bc".
   before = crc32_z(before, reinterpret_cast<const Bytef*>(&length), sizeof length);
   return crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
-}
-
-/// Returns the CRC-32 of all tensors and of all texts but the checksum itself.
-std::string checksum_of(const WeightsFile& content) {
-  uLong crc = crc32_z(0, nullptr, 0);
-  for (const auto& [name, tensor] : content.tensors) {
-    crc = crc_on(crc_on(crc, name), to_string(tensor.shape()));
-    crc = crc_on(crc, to_string(tensor.dtype()));
-    crc = crc_on(crc, {reinterpret_cast<const char*>(tensor.raw()), tensor.bytes()});
-  }
-  for (const auto& [name, text] : content.metadata)
-    if (name != checksum_key) crc = crc_on(crc_on(crc, name), text);
-  return hexadecimal(crc, 8);
 }
 
 void add(WeightsFile& content, const std::string& prefix, const std::vector<NamedTensor>& tensors) {
@@ -115,6 +103,9 @@ Heading heading_of(const std::string& text, const std::string& subject) try {
   Heading heading;
   FieldReader reader;
   reader.read_fields(heading_key, json, heading);
+  check_number("checkpoint.updates", static_cast<double>(heading.updates), counted);
+  check_number("checkpoint.epoch", static_cast<double>(heading.epoch), counted);
+  check_number("checkpoint.batches", static_cast<double>(heading.batches), counted);
   return heading;
 } catch (const Error& error) {
   const bool unsupported = error.code() == Errc::unsupported;
@@ -122,6 +113,18 @@ Heading heading_of(const std::string& text, const std::string& subject) try {
 }
 
 }  // namespace
+
+std::string checksum_of(const WeightsFile& content) {
+  uLong crc = crc32_z(0, nullptr, 0);
+  for (const auto& [name, tensor] : content.tensors) {
+    crc = crc_on(crc_on(crc, name), to_string(tensor.shape()));
+    crc = crc_on(crc, to_string(tensor.dtype()));
+    crc = crc_on(crc, {reinterpret_cast<const char*>(tensor.raw()), tensor.bytes()});
+  }
+  for (const auto& [name, text] : content.metadata)
+    if (name != checksum_key) crc = crc_on(crc_on(crc, name), text);
+  return hexadecimal(crc, 8);
+}
 
 WeightsFile content_of(const Checkpoint& checkpoint) {
   Heading heading{.updates = checkpoint.updates,

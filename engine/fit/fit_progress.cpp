@@ -10,6 +10,8 @@ namespace penstock {
 namespace {
 
 constexpr std::size_t numbers_of_record = 7;
+/// No training takes so many steps or updates that adding to their number could overflow.
+constexpr std::int64_t most_counted = std::int64_t{1} << 53;
 
 /// Returns the numbers of `record`, without its values.
 std::vector<std::int64_t> numbers_in(const EpochRecord& record) {
@@ -22,12 +24,19 @@ std::vector<std::int64_t> numbers_in(const EpochRecord& record) {
           record.validation_left_out};
 }
 
+/// Checks a number that a checkpoint has of the progress. @throws Error invalid_data if it is not
+/// from `low` to `high`.
+void check_count(const char* name, std::int64_t number, std::int64_t low, std::int64_t high) {
+  if (number < low || number > high)
+    throw Error(Errc::invalid_data, std::string("fit: checkpoint: ") + name + ": expected " +
+                                        std::to_string(low) + " to " + std::to_string(high) +
+                                        ", got " + std::to_string(number));
+}
+
 EpochRecord record_of(std::span<const std::int64_t> numbers) {
   constexpr int most = std::numeric_limits<int>::max();
-  if (numbers[0] < 1 || numbers[0] > most || numbers[1] < 0)
-    throw Error(Errc::invalid_data, "fit: expected an epoch from 1 on and 0 steps or more, got " +
-                                        std::to_string(numbers[0]) + " and " +
-                                        std::to_string(numbers[1]));
+  check_count("epoch", numbers[0], 1, most);
+  check_count("steps", numbers[1], 0, most_counted);
   return {.epoch = static_cast<int>(numbers[0]),
           .steps = numbers[1],
           .updates = static_cast<std::uint64_t>(numbers[2]),
@@ -60,6 +69,7 @@ FitProgress progress_in(const SavedState& state, const std::vector<std::string>&
                                             ", as the training has that was saved, got " +
                                             printable(joined(names)));
   const auto now = whole_numbers(state, "progress", numbers_of_record + 2);
+  check_count("updates", now[numbers_of_record + 1], 0, most_counted);
   FitProgress progress{.epoch = record_of(now),
                        .begun = now[numbers_of_record] != 0,
                        .updates = static_cast<std::uint64_t>(now[numbers_of_record + 1]),

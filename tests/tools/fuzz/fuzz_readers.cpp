@@ -5,13 +5,14 @@
 //
 // where --seconds is the time for each reader. A long run is best made under the sanitizers (a
 // build directory with -Db_sanitize=address,undefined -Db_lundef=false). A defect is printed with
-// the options that repeat its draw. The readers are weights, weights_header, idx_images, idx_gzip,
-// cifar10, json_value, options_json, optimizer_json, loader_json, plan_codec, plan_cache, onnx and
-// onnx_tensor.
+// the options that repeat its draw. The readers are weights, weights_header, checkpoint,
+// idx_images, idx_gzip, cifar10, json_value, options_json, optimizer_json, loader_json, plan_codec,
+// plan_cache, onnx and onnx_tensor.
 #include <algorithm>
 #include <cstring>
 #include <memory>
 
+#include "engine/checkpoint/checkpoint_content.hpp"
 #include "engine/files/weights_file.hpp"
 #include "engine/files/weights_header.hpp"
 #include "engine/plan_cache/plan_cache.hpp"
@@ -97,6 +98,24 @@ FuzzedReader weights() {
                   return count;
                 },
                 bytes.size());
+          }};
+}
+
+/// Returns a reader of the text with the numbers of a checkpoint. The checksum is always right,
+/// because no mutation would get past it.
+FuzzedReader checkpoint() {
+  Checkpoint example{.updates = 3, .weights = {{"w", Tensor::zeros(DType::f32, {2})}}};
+  example.replica_buffers = {{{"b", Tensor::zeros(DType::f32, {1})}}};
+  example.states["fit"] = {.texts = {{"k", "v"}}};
+  const WeightsFile content = content_of(example);
+  return {"checkpoint",
+          {content.metadata.at(heading_key)},
+          with_json_words({"updates", "epoch", "batches", "states", "replicas_with_buffers"}),
+          [content](const std::string& text) {
+            WeightsFile changed = content;
+            changed.metadata[heading_key] = text;
+            changed.metadata[checksum_key] = checksum_of(changed);
+            checkpoint_of(std::move(changed), "a checkpoint");
           }};
 }
 
@@ -208,6 +227,7 @@ std::vector<FuzzedReader> readers() {
   return {
       weights(),
       weights_header(),
+      checkpoint(),
       of_a_file("idx_images", {images, packed}, read_as_images),
       of_a_file("idx_gzip", {packed, gzipped(images.substr(0, 30)) + gzipped(images.substr(30))},
                 read_as_images),
