@@ -9,6 +9,7 @@
 
 #include "apps/trainer/continuation.hpp"
 #include "apps/trainer/interruption.hpp"
+#include "apps/trainer/options/configuration.hpp"
 #include "apps/trainer/options/engine_options.hpp"
 #include "apps/trainer/options/idle_options.hpp"
 #include "apps/trainer/output/console.hpp"
@@ -20,27 +21,46 @@
 
 namespace trainer {
 Run::Run(const TrainerOptions& options)
-    : options_(options),
-      progress_(options.output.no_progress ? ProgressStream::silent()
-                                           : ProgressStream::standard_error(logs(options.output))),
-      task_(prepared_task(options, progress_)),
-      training_options_(checked(training_options(options), task_)),
-      training_loader_(task_.train, training_options_, training_loader_options(options)),
-      inference_options_(inference_options(options, task_.test->size())),
-      test_loader_(task_.test, inference_options_, test_loader_options(options)),
-      training_(make_training(
-          options.pipeline, task_.model, training_options_,
-          scheduled_optimizer(options, task_,
-                              run_updates(options.training, training_loader_, training_options_)),
-          progress_)),
-      inference_(make_inference(options.pipeline, task_.model, inference_options_, progress_)),
-      outputs_(options.output, input_files(options, task_)) {
-  check_prompt(task_, options.continuation);
-  if (options.optimizer.init_state) go_on_from(*options.optimizer.init_state);
-  for (const std::string& note : idle_options(options)) print_note(note);
+    : checkpoints_(options),
+      options_(checkpoints_.without_beginnings(options)),
+      progress_(options_.output.no_progress
+                    ? ProgressStream::silent()
+                    : ProgressStream::standard_error(logs(options_.output))),
+      task_(prepared_task(options_, progress_)),
+      training_options_(checked(training_options(options_), task_)),
+      training_loader_(task_.train, training_options_, training_loader_options(options_)),
+      inference_options_(inference_options(options_, task_.test->size())),
+      test_loader_(task_.test, inference_options_, test_loader_options(options_)),
+      first_update_(checkpoints_.resumed().first_update),
+      training_(
+          make_training(options_.pipeline, task_.model, training_options_, optimizer(), progress_)),
+      inference_(make_inference(options_.pipeline, task_.model, inference_options_, progress_)),
+      outputs_(options_.output, input_files(options_, task_), checkpoints_.is_on()) {
+  check_prompt(task_, options_.continuation);
+  if (options_.optimizer.init_state) go_on_from(*options_.optimizer.init_state);
+  for (const std::string& note : idle_options(options_)) print_note(note);
   note_dropped(training_loader_, task_);
   note_report(training_.compile_report());
   note_more(inference_.compile_report(), training_.compile_report());
+}
+
+penstock::Optimizer Run::optimizer() const {
+  const std::int64_t updates = run_updates(options_.training, training_loader_, training_options_);
+  return scheduled_optimizer(options_, task_, static_cast<std::int64_t>(first_update_) + updates);
+}
+
+// A run that goes on may be longer than it was meant to be, which moves the end of its schedule.
+penstock::FitCallback Run::state_callback() {
+  penstock::FitCallback callback;
+  callback.state_name = run_state_name;
+  callback.save_state = [this] {
+    return saved(RunState{configuration_text(options_), first_update_, outputs_.lines()});
+  };
+  callback.load_state = [this](const penstock::SavedState& state) {
+    outputs_.go_on_from(run_state(state).lines);
+    training_.set_optimizer(optimizer());
+  };
+  return callback;
 }
 
 // The count of updates goes on from the number that the optimizer's state has seen. The schedule's
@@ -51,7 +71,7 @@ void Run::go_on_from(const std::string& optimizer_state) {
   const auto seen = static_cast<std::int64_t>(first_update_);
   const std::int64_t updates_of_run =
       run_updates(options_.training, training_loader_, training_options_);
-  training_.set_optimizer(scheduled_optimizer(options_, task_, seen + updates_of_run));
+  training_.set_optimizer(optimizer());
   const std::string moved = moved_cosine(options_.learning_rate, seen, seen + updates_of_run);
   if (!moved.empty()) print_note(moved);
 
@@ -68,7 +88,9 @@ int Run::execute(const std::function<void()>& on_first_step) {
   std::optional<Interruption> interruption(std::in_place);
   const penstock::History history = train(on_first_step, interruption->token());
   if (history.cancelled) {
-    note_interruption(interruption->signal(), training_.updates() - first_update_);
+    checkpoints_.wait();
+    note_interruption(interruption->signal(), training_.updates() - first_update_,
+                      checkpoints_.is_on() && history.updates > 0);
     return interruption->signal();
   }
   const std::optional<penstock::Evaluation> evaluation = evaluate(interruption->token());
@@ -83,12 +105,14 @@ int Run::execute(const std::function<void()>& on_first_step) {
   outputs_.commit();
   if (options_.output.profile) write_profiles();
   if (!evaluation) {
+    checkpoints_.wait();
     note_interrupted_test(signal);
     return signal;
   }
   // The result is printed last: if stdout cannot be written, the files of the finished training
   // are in place nevertheless.
   print_result(*run);
+  checkpoints_.wait();
   return signal;
 }
 
@@ -124,12 +148,13 @@ penstock::History Run::train(const std::function<void()>& on_first_step, std::st
     progress.reset();
     // A language model ends after so many updates, mostly long before its last epoch.
     const std::string all = task_.vocabulary ? "" : '/' + std::to_string(options_.training.epochs);
-    progress.emplace(progress_, "Epoch " + std::to_string(epoch) + all, steps);
+    progress.emplace(progress_, "Epoch " + std::to_string(epoch) + all, steps,
+                     training_loader_.position().batches);
   };
   std::int64_t step_samples = 0;
   callback.on_step_begin = [&](const penstock::Batch& batch) {
     step_samples = batch.front().shape()[0];
-    if (training_.updates() == first_update_) on_first_step();
+    if (!std::exchange(first_step_begun_, true)) on_first_step();
   };
   callback.on_step_end = [&](const penstock::StepRecord& record,
                              const penstock::StepResult& result) {
@@ -149,7 +174,8 @@ penstock::History Run::train(const std::function<void()>& on_first_step, std::st
                        {.epochs = options_.training.epochs,
                         .max_updates = options_.training.max_updates,
                         .metrics = task_.training_metrics,
-                        .callbacks = {callback}},
+                        .callbacks = {callback, state_callback()},
+                        .checkpoints = checkpoints_.for_fit()},
                        std::move(stop));
 }
 

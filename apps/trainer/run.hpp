@@ -8,6 +8,7 @@
 #include <stop_token>
 #include <string>
 
+#include "apps/trainer/checkpoints.hpp"
 #include "apps/trainer/options/options.hpp"
 #include "apps/trainer/output/metrics.hpp"
 #include "apps/trainer/output/outputs.hpp"
@@ -26,15 +27,20 @@ class Run {
 
   /// Trains, tests, puts the files in place and prints the accuracy, or the loss and the text of a
   /// language model. `on_first_step` is called right before the first step. SIGINT or SIGTERM ends
-  /// the training after the update that is under way, and no file is replaced then; in the test, it
-  /// ends the test, and the files of the training are put in place. Returns the number of that
-  /// signal, or 0 if none came. @throws penstock::Error, for example if weights that are to be
+  /// the training after the update that is under way, and no file is replaced then; a run that
+  /// keeps checkpoints ends after the step that is under way, with a checkpoint. In the test, the
+  /// signal ends the test, and the files of the training are put in place. Returns the number of
+  /// that signal, or 0 if none came. @throws penstock::Error, for example if weights that are to be
   /// saved are not finite. No file has been replaced after an error, unless Outputs::commit()
   /// failed to rename a file or the accuracy could not be printed.
   int execute(const std::function<void()>& on_first_step);
 
  private:
   void go_on_from(const std::string& optimizer_state);
+  /// Returns the optimizer of a run that began after `first_update_` updates.
+  penstock::Optimizer optimizer() const;
+  /// Returns a callback that keeps the state of the run in each checkpoint.
+  penstock::FitCallback state_callback();
   penstock::History train(const std::function<void()>& on_first_step, std::stop_token stop);
   /// Returns nothing if `stop` has ended the test.
   std::optional<penstock::Evaluation> evaluate(std::stop_token stop);
@@ -50,6 +56,7 @@ class Run {
   RunMetrics summary(const penstock::History& history,
                      const penstock::Evaluation& evaluation) const;
 
+  RunCheckpoints checkpoints_;
   TrainerOptions options_;
   ProgressStream progress_;
   Task task_;
@@ -57,11 +64,12 @@ class Run {
   penstock::DataLoader training_loader_;
   penstock::Options inference_options_;
   penstock::DataLoader test_loader_;
+  // The optimizer's state had seen this many updates when the run began.
+  std::uint64_t first_update_ = 0;
   penstock::TrainingModel training_;
   penstock::InferenceModel inference_;
   Outputs outputs_;
-  // The optimizer's state had seen this many updates when the run began.
-  std::uint64_t first_update_ = 0;
+  bool first_step_begun_ = false;
   bool warned_of_loss_ = false;
   // All stages together had been busy for this time at the last call of idle_share().
   double busy_seconds_ = 0;

@@ -66,9 +66,10 @@ std::string stopped_by(int signal) {
 
 }  // namespace
 
-void note_interruption(int signal, std::uint64_t updates) {
+void note_interruption(int signal, std::uint64_t updates, bool is_saved) {
   print_note(stopped_by(signal) + " after " + std::to_string(updates) +
-             " weight updates; no file was replaced");
+             " weight updates; no file was replaced" +
+             (is_saved ? ", and --resume goes on from there" : ""));
 }
 
 void note_interrupted_test(int signal) {

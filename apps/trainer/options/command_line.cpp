@@ -46,9 +46,9 @@ constexpr const char* conclusion =
     "on; --momentum \"\", or null in the file, takes back a value that an option need not have.\n"
     "\n"
     "Exit code: 0 if all went well, 1 if the run failed, 2 if it was refused before its first\n"
-    "step. Files are written at the end, whole or not at all. A run whose progress nobody\n"
-    "reads any more goes on; one whose accuracy cannot be printed fails, with its files\n"
-    "written.\n"
+    "step. Files are written at the end, whole or not at all, except for checkpoints, which are\n"
+    "written on the way. A run whose progress nobody reads any more goes on; one whose accuracy\n"
+    "cannot be printed fails, with its files written.\n"
     "\n"
     "Examples:\n"
     "  penstock-train\n"
@@ -58,6 +58,7 @@ constexpr const char* conclusion =
     "  penstock-train --model gpt --data-dir input.txt --sample 500\n"
     "  penstock-train --model resnet50 --dataset cifar10 --data-dir ~/cifar-10-batches-bin\n"
     "    --begin-block layer4=1 --gradient-accumulation 3 --replication-factor 2\n"
+    "  penstock-train --checkpoint-dir run --resume\n"
     "  penstock-train --optimizer sgd --print-config > run.json\n"
     "  penstock-train --config run.json --epochs 1\n";
 

@@ -1,5 +1,6 @@
 #include "apps/trainer/options/configuration.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <system_error>
@@ -76,6 +77,21 @@ JsonValue written(const OptionRow& row, const std::optional<std::string>& text) 
   return value;
 }
 
+/// Returns the text of the option `row` in `configuration`, or nothing if the option has no value
+/// there or is a switch that is off.
+std::optional<std::string> text_in(const JsonValue& configuration, const OptionRow& row) {
+  const auto found = std::ranges::find(configuration.items, row.name, &JsonValue::name);
+  if (found == configuration.items.end() || found->kind == Kind::null) return std::nullopt;
+  if (found->kind == Kind::boolean) return found->truth ? std::optional("") : std::nullopt;
+  return found->text;
+}
+
+/// Returns the value of an option as a message shows it.
+std::string shown(const OptionRow& row, const std::optional<std::string>& text) {
+  if (row.value_name.empty()) return text ? "true" : "false";
+  return text ? excerpt(*text, longest_name) : "none";
+}
+
 }  // namespace
 
 Configuration read_configuration(const std::string& file) try {
@@ -115,6 +131,20 @@ std::string configuration_text(const TrainerOptions& options, const TrainerOptio
         json.items.push_back({.kind = Kind::null, .name = row.name});
     }
   return to_json(json) + '\n';
+}
+
+std::string differences(const std::string& saved, const TrainerOptions& options) {
+  const JsonValue configuration = penstock::parse_json(saved);
+  std::string text;
+  for (const OptionGroup& group : option_groups())
+    for (const OptionRow& row : group.rows) {
+      if (!row.decides_weights) continue;
+      const auto before = text_in(configuration, row), now = row.get(options);
+      if (before == now) continue;
+      text += (text.empty() ? "--" : "; --") + row.name + ": expected " + shown(row, before) +
+              ", got " + shown(row, now);
+    }
+  return text;
 }
 
 }  // namespace trainer

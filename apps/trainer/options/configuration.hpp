@@ -42,4 +42,10 @@ OptionLines apply(
 /// @throws penstock::Error invalid_argument if a value is not valid UTF-8.
 std::string configuration_text(const TrainerOptions& options, const TrainerOptions& defaults = {});
 
+/// Returns a text that names each option on which the trained weights depend and whose value in
+/// `options` is another one than in `saved`, the text of a configuration file, such as
+/// "--batch-size: expected 40, got 50". Returns an empty text if there is none.
+/// @throws penstock::Error invalid_argument if `saved` is no JSON.
+std::string differences(const std::string& saved, const TrainerOptions& options);
+
 }  // namespace trainer

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -43,6 +44,9 @@ struct OptionRow {
   /// `engine_fields` are the engine's fields that the option sets. Where a message of the engine
   /// names such a field, the trainer prints the option instead.
   std::vector<EngineField> engine_fields = {};
+  /// `decides_weights` says whether the trained weights depend on the option, so that a run that
+  /// goes on from a checkpoint has to have the same value.
+  bool decides_weights = false;
 };
 
 struct OptionGroup {
@@ -105,6 +109,19 @@ class OptionRows {
   /// If `value` is not empty, only that value of the option sets the field.
   OptionRows& sets(const std::string& engine_field, const std::string& value = "") {
     built_.rows.back().engine_fields.push_back({engine_field, value});
+    return *this;
+  }
+
+  /// Notes that the trained weights depend on the option that was added last.
+  OptionRows& decides_weights() {
+    built_.rows.back().decides_weights = true;
+    return *this;
+  }
+
+  /// Notes that the trained weights depend on all options that were added, but for those that
+  /// `except` names.
+  OptionRows& all_decide_weights(const std::set<std::string>& except = {}) {
+    for (OptionRow& row : built_.rows) row.decides_weights = !except.contains(row.name);
     return *this;
   }
 

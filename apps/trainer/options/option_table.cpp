@@ -53,6 +53,7 @@ OptionGroup network_group() {
            "tokens of each of its samples [64]")
       .add("dropout", &NetworkOptions::dropout, number({.most = 1, .open_most = true}),
            "share of its features that is dropped in training [0]")
+      .all_decide_weights({"init-weights"})
       .take();
 }
 
@@ -75,6 +76,7 @@ OptionGroup data_group() {
            "threads that prepare batches")
       .add("buffered-batches", &DataOptions::buffered_batches, whole_number(1, 1024),
            "batches prepared ahead")
+      .all_decide_weights({"data-dir", "num-workers", "buffered-batches"})
       .take();
 }
 
@@ -95,6 +97,7 @@ OptionGroup training_group() {
            "stop after so many weight updates, whether or not the epochs are over")
       .add("test-batch-size", &TrainingOptions::test_batch_size, whole_number(1),
            "images or windows per micro-batch of the test")
+      .all_decide_weights({"epochs", "max-updates", "test-batch-size"})
       .take();
 }
 
@@ -112,6 +115,7 @@ OptionGroup optimizer_group() {
       .add("init-optimizer-state", &OptimizerOptions::init_state, path("FILE"),
            "go on from this state (safetensors) of the same optimizer, beside --init-weights, with "
            "the epoch that comes after those that it has seen")
+      .all_decide_weights({"init-optimizer-state"})
       .take();
 }
 
@@ -132,6 +136,7 @@ OptionGroup learning_rate_group() {
            "--init-optimizer-state has seen")
       .add("lr-last", &LearningRateOptions::last, number(from_zero),
            "share of the learning rate that the cosine ends with [0]")
+      .all_decide_weights()
       .take();
 }
 
@@ -200,9 +205,11 @@ OptionGroup pipeline_group() {
       .add("reduction", &PipelineOptions::reduction, one_of<Reduction>(),
            "how the micro-batches' gradients become one")
       .sets("options.training.reduction")
+      .decides_weights()
       .add("reduction-strategy", &PipelineOptions::reduction_strategy, one_of<ReductionStrategy>(),
            "whether a mean is divided once or kept running")
       .sets("options.training.reduction_strategy")
+      .decides_weights()
       .add("offload-optimizer", &PipelineOptions::offload_optimizer,
            "keep the optimizer's state off the IPUs")
       .sets("options.training.offload.optimizer_state")
@@ -271,6 +278,21 @@ OptionGroup continuation_group() {
       .take();
 }
 
+OptionGroup checkpoint_group() {
+  return OptionRows("Checkpoints", &TrainerOptions::checkpoints)
+      .add("checkpoint-dir", &CheckpointOptions::dir, path("DIR"),
+           "save the whole state of the training in this directory, which one run at a time may "
+           "use; Ctrl-C and SIGTERM then end the run with a checkpoint")
+      .add("checkpoint-every", &CheckpointOptions::every, whole_number<std::int64_t>(1),
+           "weight updates from one checkpoint to the next")
+      .add("keep", &CheckpointOptions::keep, whole_number(1), "newest checkpoints that are kept")
+      .add("resume", &CheckpointOptions::resume,
+           "go on from the newest checkpoint that is whole, to the same bits as without the "
+           "interruption, or begin if there is none; the same data and the same options, but for "
+           "--epochs, --max-updates and those of topology, threads and output")
+      .take();
+}
+
 OptionGroup output_group() {
   return OptionRows("Output", &TrainerOptions::output)
       .add("save-weights", &OutputOptions::save_weights, path("FILE"),
@@ -303,8 +325,9 @@ OptionGroup output_group() {
 
 const std::vector<OptionGroup>& option_groups() {
   static const std::vector<OptionGroup> groups{
-      network_group(),       data_group(),     training_group(),     optimizer_group(),
-      learning_rate_group(), pipeline_group(), continuation_group(), output_group()};
+      network_group(),      data_group(),          training_group(),
+      optimizer_group(),    learning_rate_group(), pipeline_group(),
+      continuation_group(), checkpoint_group(),    output_group()};
   return groups;
 }
 

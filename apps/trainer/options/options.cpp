@@ -98,6 +98,14 @@ void validate(const PipelineOptions& options) {
     refuse("--shard-minimum: needs --shard-optimizer");
 }
 
+void validate(const CheckpointOptions& options) {
+  if (options.dir) return;
+  const CheckpointOptions defaults;
+  if (options.resume) refuse("--resume: needs --checkpoint-dir");
+  if (options.every != defaults.every) refuse("--checkpoint-every: needs --checkpoint-dir");
+  if (options.keep != defaults.keep) refuse("--keep: needs --checkpoint-dir");
+}
+
 }  // namespace
 
 void TrainerOptions::validate() const {
@@ -107,6 +115,7 @@ void TrainerOptions::validate() const {
   trainer::validate(continuation, network);
   trainer::validate(data);
   trainer::validate(pipeline);
+  trainer::validate(checkpoints);
 }
 
 penstock::networks::GptOptions gpt_options(const NetworkOptions& options) {

@@ -142,6 +142,14 @@ struct OutputOptions {
   bool no_progress = false;
 };
 
+/// CheckpointOptions say where a run keeps its checkpoints, and whether it goes on from one.
+struct CheckpointOptions {
+  std::optional<std::string> dir = {};  ///< `dir` is the path of a directory.
+  std::int64_t every = 100;             ///< A checkpoint is made after so many weight updates.
+  int keep = 3;                         ///< So many of the newest checkpoints are kept.
+  bool resume = false;
+};
+
 /// ContinuationOptions say how a language model goes on with a text after its training.
 struct ContinuationOptions {
   std::optional<std::int64_t> sample = {};  ///< The text goes on for this many tokens.
@@ -162,6 +170,7 @@ struct TrainerOptions {
   LearningRateOptions learning_rate = {};
   PipelineOptions pipeline = {};
   ContinuationOptions continuation = {};
+  CheckpointOptions checkpoints = {};
   OutputOptions output = {};
   /// `configuration` is the path of the file that some options came from, if there is such a file.
   std::optional<std::string> configuration = {};

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/trainer/output/console.hpp"
@@ -47,7 +48,8 @@ void add_if_there(std::vector<Scalar>& scalars, const char* name,
 
 }  // namespace
 
-Outputs::Outputs(const OutputOptions& options, std::span<const RunFile> inputs) {
+Outputs::Outputs(const OutputOptions& options, std::span<const RunFile> inputs, bool keeps_lines)
+    : keeps_lines_(keeps_lines) {
   check_distinct(output_files(options), inputs);
   if (options.metrics) metrics_.emplace(*options.metrics);
   if (options.tensorboard) events_.emplace(*options.tensorboard);
@@ -67,7 +69,9 @@ void Outputs::serve_metrics(std::uint16_t port) {
 }
 
 void Outputs::add(const StepMetrics& step) {
-  if (metrics_) metrics_->write(to_json(step) + '\n');
+  const std::string line = to_json(step) + '\n';
+  if (metrics_) metrics_->write(line);
+  if (keeps_lines_) lines_ += line;
   live_.note(step);
   updates_ = step.updates;
   std::vector<Scalar> scalars{{"train/loss", step.loss},
@@ -75,6 +79,11 @@ void Outputs::add(const StepMetrics& step) {
                               {"train/samples_per_second", step.samples_per_second}};
   add_if_there(scalars, "train/accuracy", step.accuracy);
   write_events(scalars);
+}
+
+void Outputs::go_on_from(std::string lines) {
+  lines_ = std::move(lines);
+  if (metrics_) metrics_->write(lines_);
 }
 
 void Outputs::add(const penstock::EpochRecord& epoch, double idle) {

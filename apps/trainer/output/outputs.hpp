@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "apps/trainer/options/options.hpp"
@@ -30,14 +31,20 @@ struct RunProfiles {
 
 class Outputs {
  public:
-  /// Opens the outputs that `options` ask for, and creates the profile's directories.
+  /// Opens the outputs that `options` ask for, and creates the profile's directories. If
+  /// `keeps_lines` is true, lines() returns the lines of the steps.
   /// @throws penstock::Error io_error that names the file that cannot be opened, and what
   /// check_distinct() and the constructor of HttpServer throw.
-  Outputs(const OutputOptions& options, std::span<const RunFile> inputs);
+  Outputs(const OutputOptions& options, std::span<const RunFile> inputs, bool keeps_lines = false);
 
   /// Adds the numbers of a step. If the file for TensorBoard cannot be written, here or in another
   /// function of this class, a note says so, and no more numbers are written to it from then on.
   void add(const StepMetrics& step);
+  /// Returns the lines that all steps so far have in the metrics file. They are kept if the run
+  /// keeps checkpoints.
+  const std::string& lines() const noexcept { return lines_; }
+  /// Begins the metrics file with `lines`, those of an earlier run that this one goes on from.
+  void go_on_from(std::string lines);
   /// Adds the numbers of an epoch, in which the IPUs were idle for the share `idle` of the time.
   void add(const penstock::EpochRecord& epoch, double idle);
   void add(const RunMetrics& run);
@@ -61,6 +68,8 @@ class Outputs {
   File metrics_, weights_, optimizer_state_;
   std::optional<penstock::ProfileFiles> training_profile_, inference_profile_;
   std::optional<EventFile> events_;
+  bool keeps_lines_ = false;
+  std::string lines_;
   std::uint64_t updates_ = 0;  // The run has done this many weight updates so far.
   LiveMetrics live_;
   std::optional<HttpServer> server_;  // The server reads `live_`.

@@ -127,10 +127,13 @@ std::function<void(const penstock::CompileProgress&)> compile_bar(const Progress
       };
 }
 
-Progress::Progress(const ProgressStream& stream, std::string title, std::int64_t total)
+Progress::Progress(const ProgressStream& stream, std::string title, std::int64_t total,
+                   std::int64_t done)
     : stream_(stream),
       title_(std::move(title)),
       total_(total),
+      done_(done),
+      shown_(done),
       begin_(stream.seconds()),
       shown_at_(begin_) {
   if (stream_.terminal) stream_.write(title_ + '\n');

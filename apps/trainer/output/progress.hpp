@@ -42,10 +42,12 @@ struct ProgressStream {
 std::function<void(const penstock::CompileProgress&)> compile_bar(const ProgressStream& stream,
                                                                   const std::string& title);
 
-/// A Progress shows how far a task of `total` steps is. The destructor ends the bar's line.
+/// A Progress shows how far a task of `total` steps is, `done` of which are done already. The
+/// destructor ends the bar's line.
 class Progress {
  public:
-  Progress(const ProgressStream& stream, std::string title, std::int64_t total);
+  Progress(const ProgressStream& stream, std::string title, std::int64_t total,
+           std::int64_t done = 0);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

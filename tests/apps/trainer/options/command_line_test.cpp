@@ -314,6 +314,12 @@ const std::vector<Setting> settings{
     {"top_k",
      {"--model", "gpt", "--data-dir", "t", "--sample", "100", "--top-k", "5"},
      [](O o) { return o.continuation.top_k == 5; }},
+    {"checkpoint_dir", {"--checkpoint-dir", "c"}, [](O o) { return o.checkpoints.dir == "c"; }},
+    {"checkpoint_every",
+     {"--checkpoint-dir", "c", "--checkpoint-every", "7"},
+     [](O o) { return o.checkpoints.every == 7; }},
+    {"keep", {"--checkpoint-dir", "c", "--keep", "1"}, [](O o) { return o.checkpoints.keep == 1; }},
+    {"resume", {"--checkpoint-dir", "c", "--resume"}, [](O o) { return o.checkpoints.resume; }},
     {"save_weights",
      {"--save-weights", "w.st"},
      [](O o) { return o.output.save_weights == "w.st"; }},
@@ -366,12 +372,13 @@ Arguments arguments_beside(const Setting& setting) {
 // results go.
 TEST(CommandLine, EveryOptionOfAnEngineReachesIt) {
   const std::set<std::string> of_the_run{
-      "model",       "init_weights", "dataset",      "data_dir",
-      "begin_block", "epochs",       "max_updates",  "init_optimizer_state",
-      "layers",      "heads",        "width",        "context",
-      "dropout",     "tokens",       "sample",       "prompt",
-      "temperature", "top_k",        "save_weights", "save_optimizer_state",
-      "metrics",     "metrics_port", "tensorboard",  "profile_dir",
+      "model",       "init_weights", "dataset",        "data_dir",
+      "begin_block", "epochs",       "max_updates",    "init_optimizer_state",
+      "layers",      "heads",        "width",          "context",
+      "dropout",     "tokens",       "sample",         "prompt",
+      "temperature", "top_k",        "checkpoint_dir", "checkpoint_every",
+      "keep",        "resume",       "save_weights",   "save_optimizer_state",
+      "metrics",     "metrics_port", "tensorboard",    "profile_dir",
       "no_progress"};
   for (const Setting& setting : settings) {
     const bool reaches = told_to_the_engine(read(setting.arguments).value()) !=
@@ -556,6 +563,10 @@ TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
       {{"--model", "gpt", "--data-dir", "t", "--prompt", "a"}, "--prompt: needs --sample"},
       {{"--model", "gpt", "--data-dir", "t", "--sample", "5", "--prompt", ""},
        "--prompt: expected at least one character"},
+      {{"--resume"}, "--resume: needs --checkpoint-dir"},
+      {{"--keep", "5"}, "--keep: needs --checkpoint-dir"},
+      {{"--checkpoint-every", "5"}, "--checkpoint-every: needs --checkpoint-dir"},
+      {{"--checkpoint-dir", "c", "--keep", "0"}, "--keep: expected"},
       {{"train"}, "unexpected argument \"train\""},
       {{"--seed", "1", "2"}, "unexpected argument \"2\""},
       {{""}, "unexpected argument \"\""},

@@ -186,5 +186,23 @@ TEST(Configuration, ThatCannotBeReadIsRefusedByName) {
             "--config \"" + path + "\": cannot read it: Is a directory");
 }
 
+TEST(Configuration, NamesTheDifferencesOnWhichTheWeightsDepend) {
+  const auto changed = [](const std::string& before, const std::string& now) {
+    return differences(configuration_text(read(before)), read(now));
+  };
+  EXPECT_EQ(changed("{}", "{}"), "");
+  EXPECT_EQ(changed("{}", R"({"batch-size": 8, "no-shuffle": true, "momentum": 0.5,
+                              "optimizer": "sgd"})"),
+            "--no-shuffle: expected false, got true; --batch-size: expected 40, got 8; "
+            "--optimizer: expected adamw, got sgd; --momentum: expected none, got 0.5");
+  EXPECT_EQ(changed(R"({"no-shuffle": true, "max-grad-norm": 2})", "{}"),
+            "--no-shuffle: expected true, got false; --max-grad-norm: expected 2, got none");
+  EXPECT_EQ(changed("{}", R"({"reduction": "sum"})"), "--reduction: expected mean, got sum");
+  EXPECT_EQ(changed("{}", R"({"epochs": 9, "max-updates": 5, "threads": 1, "strategy": "sharded",
+                              "replication-factor": 2, "offload-optimizer": true, "metrics": "m",
+                              "data-dir": "moved", "num-workers": 0, "init-weights": "w"})"),
+            "");
+}
+
 }  // namespace
 }  // namespace trainer

@@ -1,0 +1,107 @@
+#include "apps/trainer/checkpoints.hpp"
+
+#include <charconv>
+#include <cstring>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "apps/trainer/options/configuration.hpp"
+#include "apps/trainer/output/console.hpp"
+#include "penstock/error.hpp"
+
+namespace trainer {
+namespace {
+
+constexpr const char* options_key = "options";
+constexpr const char* first_update_key = "first_update";
+constexpr const char* lines_name = "metrics";
+
+std::string named_directory(const CheckpointOptions& options) {
+  return "--checkpoint-dir \"" + *options.dir + '"';
+}
+
+std::uint64_t number_in(const std::string& text) {
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  if (const auto [stop, error] = std::from_chars(text.data(), end, number);
+      error == std::errc() && stop == end)
+    return number;
+  throw penstock::Error(penstock::Errc::invalid_data,
+                        "a checkpoint: expected a number of updates, got something else");
+}
+
+}  // namespace
+
+penstock::SavedState saved(const RunState& state) {
+  const std::span bytes(reinterpret_cast<const std::uint8_t*>(state.lines.data()),
+                        state.lines.size());
+  const penstock::Shape shape{static_cast<std::int64_t>(bytes.size())};
+  return {.texts = {{options_key, state.options},
+                    {first_update_key, std::to_string(state.first_update)}},
+          .tensors = {{lines_name, penstock::Tensor(shape, bytes)}}};
+}
+
+RunState run_state(const penstock::SavedState& state) {
+  const auto bytes = state.tensor(lines_name).as<std::uint8_t>();
+  return {.options = state.text(options_key),
+          .first_update = number_in(state.text(first_update_key)),
+          .lines = {bytes.begin(), bytes.end()}};
+}
+
+RunCheckpoints::RunCheckpoints(const TrainerOptions& options) : options_(options.checkpoints) {
+  if (!options_.dir) return;
+  directory_ = std::make_unique<penstock::CheckpointDirectory>(*options_.dir, options_.keep);
+  if (options_.resume)
+    find_newest(options);
+  else if (!directory_->numbers().empty())
+    throw penstock::Error(penstock::Errc::invalid_argument,
+                          named_directory(options_) +
+                              ": has the checkpoints of an earlier run; --resume goes on from "
+                              "them, and another directory keeps them");
+}
+
+void RunCheckpoints::find_newest(const TrainerOptions& options) {
+  penstock::FoundCheckpoint found = directory_->newest();
+  for (const std::string& skipped : found.skipped)
+    print_note("--resume: " + skipped + "; it is passed over");
+  if (!found.checkpoint && !found.skipped.empty())
+    throw penstock::Error(penstock::Errc::corrupt_file,
+                          named_directory(options_) + ": no checkpoint in it is whole");
+  if (!found.checkpoint) {
+    print_note("--resume: there is no checkpoint yet in " + named_directory(options_) +
+               ", and the run begins");
+    return;
+  }
+  const std::string subject = "--resume: \"" + found.path + "\": ";
+  const auto state = found.checkpoint->states.find(std::string("callback ") + run_state_name);
+  if (state == found.checkpoint->states.end())
+    throw penstock::Error(penstock::Errc::invalid_data,
+                          subject + "expected a checkpoint of penstock-train, got another");
+  state_ = run_state(state->second);
+  if (const std::string changed = differences(state_.options, options); !changed.empty())
+    throw penstock::Error(penstock::Errc::invalid_argument,
+                          subject + "the options are not those of the run: " + changed);
+  resumed_ = std::move(found.checkpoint);
+}
+
+TrainerOptions RunCheckpoints::without_beginnings(TrainerOptions options) const {
+  if (!resumed_) return options;
+  options.network.init_weights.reset();
+  options.optimizer.init_state.reset();
+  return options;
+}
+
+penstock::FitCheckpoints RunCheckpoints::for_fit() {
+  if (!directory_) return {};
+  return {
+      .save = [this](penstock::Checkpoint checkpoint) { directory_->save(std::move(checkpoint)); },
+      .every_updates = options_.every,
+      .resume = resumed_ ? &*resumed_ : nullptr};
+}
+
+void RunCheckpoints::wait() {
+  if (directory_) directory_->wait();
+}
+
+}  // namespace trainer
