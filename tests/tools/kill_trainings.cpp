@@ -1,0 +1,257 @@
+// This program kills trainings at random instants, lets each go on from its newest checkpoint, on
+// one topology or another, and kills it again, until it ends. Weights, their moving average and all
+// losses must have the bits of a training that was never killed. The network has dropout and batch
+// norm, and is trained on shuffled data by two replicas. No file that a killed process leaves may
+// be damaged. The test suite runs the program for a few kills; a longer run is
+//
+//   build-test/tests/tools/kill_trainings --kills 300 [--seed S]
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "penstock/penstock.hpp"
+#include "tests/engine/small_models.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace penstock::testing {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Microseconds = std::chrono::microseconds;
+
+constexpr std::int64_t sample_count = 400;
+constexpr int epochs = 10, kept = 2, most_kills_of_a_training = 8;
+
+struct Topology {
+  std::string name;
+  std::function<void(Options&)> change;
+};
+
+std::vector<Topology> topologies() {
+  return {{"two stages", [](Options&) {}},
+          {"one stage", [](Options& options) { options.topology.stages = parse_stages("B1,B2"); }},
+          {"interleaved, with recomputation",
+           [](Options& options) {
+             options.topology.schedule = PipelineSchedule::interleaved;
+             options.training.recompute = true;
+           }},
+          {"state in the host store",
+           [](Options& options) { options.training.offload.optimizer_state.on = true; }},
+          {"divided state, one after the other", [](Options& options) {
+             options.topology.strategy = Strategy::sharded;
+             options.training.sharding.optimizer_state = {true, 2};
+           }}};
+}
+
+Options options_on(const Topology& topology) {
+  Options options = options_for(2, 2, 1);
+  options.topology.replication_factor = 2;
+  options.runtime.monitor = false;
+  topology.change(options);
+  return options;
+}
+
+/// Returns a callback that writes down the bits of all losses of steps and epochs.
+FitCallback recorder(std::string& lines) {
+  FitCallback callback;
+  callback.on_step_end = [&](const StepRecord& step, const StepResult& result) {
+    char text[100];
+    std::snprintf(text, sizeof text, "%d %lld %a\n", step.epoch, static_cast<long long>(step.step),
+                  result.mean_loss);
+    lines += text;
+    return Next::go_on;
+  };
+  callback.on_epoch_end = [&](const EpochRecord& epoch) {
+    char text[100];
+    std::snprintf(text, sizeof text, "epoch %d %a %a\n", epoch.epoch,
+                  value_of(epoch.values, "loss"), value_of(epoch.values, "accuracy"));
+    lines += text;
+    return Next::go_on;
+  };
+  callback.state_name = "recorder";
+  callback.save_state = [&] { return SavedState{.texts = {{"lines", lines}}}; };
+  callback.load_state = [&](const SavedState& state) { lines = state.text("lines"); };
+  return callback;
+}
+
+/// Trains from the newest checkpoint in `directory` on, and leaves the results beside it.
+void train(const TemporaryDirectory& directory, const Topology& topology, std::int64_t every) {
+  const Model model = tied_model();
+  const Options options = options_on(topology);
+  TrainingModel training(model, options, AdamW{.learning_rate = 0.01});
+  DataLoader data(tensor_dataset(samples(sample_count, true)), options,
+                  {.shuffle = true, .seed = 3});
+  const ModelAverage average(model, {.decay = 0.9, .every_steps = 3});
+  CheckpointDirectory checkpoints(directory / "checkpoints", kept);
+  const FoundCheckpoint found = checkpoints.newest();
+  std::string lines;
+  fit(training, data,
+      {.epochs = epochs,
+       .metrics = {accuracy("y")},
+       .callbacks = {average.callback(), recorder(lines)},
+       .checkpoints = {
+           .save = [&](Checkpoint checkpoint) { checkpoints.save(std::move(checkpoint)); },
+           .every_updates = every,
+           .resume = found.checkpoint ? &*found.checkpoint : nullptr}});
+  checkpoints.wait();
+  model.save_weights(directory / "weights");
+  average.model().save_weights(directory / "average");
+  OutputFile losses(directory / "losses");
+  losses.write(lines);
+  losses.commit();
+}
+
+void expect(bool holds, const std::string& what) {
+  if (!holds) throw std::runtime_error(what);
+}
+
+/// Starts a process that trains.
+pid_t start(const TemporaryDirectory& directory, const Topology& topology, std::int64_t every) {
+  const pid_t trainer = ::fork();
+  expect(trainer >= 0, "cannot fork");
+  if (trainer != 0) return trainer;
+  // Without this call, the process would go on if this program ended after a failed check.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  try {
+    train(directory, topology, every);
+    ::_exit(0);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "the training: %s\n", error.what());
+    ::_exit(1);
+  }
+}
+
+/// Waits for the end of the process `trainer`. Returns true if it ended by itself, and false if it
+/// was killed.
+bool ended_by_itself(pid_t trainer) {
+  int status = 0;
+  ::waitpid(trainer, &status, 0);
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) return false;
+  expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "a training has failed");
+  return true;
+}
+
+/// Returns the names of the files that a training has in its directory.
+std::set<std::string> files_of(const TemporaryDirectory& directory) {
+  std::set<std::string> names;
+  std::error_code vanished;
+  for (const auto& entry : std::filesystem::directory_iterator(directory / "checkpoints", vanished))
+    names.insert(entry.path().filename().string());
+  return names;
+}
+
+/// Waits until a checkpoint appears or is removed, or until `most` is over.
+void await_change(const TemporaryDirectory& directory, Microseconds most) {
+  const std::set<std::string> before = files_of(directory);
+  for (const auto end = Clock::now() + most; Clock::now() < end;)
+    if (files_of(directory) != before) return;
+}
+
+/// Waits for an instant in a training that takes the time `usual`: one in four is right after its
+/// start, and one in two is at about the time when a checkpoint is written.
+void await_instant(std::mt19937& random, const TemporaryDirectory& directory, Microseconds usual) {
+  const Microseconds share = usual * (random() % 1000) / 1000;
+  const unsigned kind = random() % 4;
+  std::this_thread::sleep_for(kind == 0 ? share / 20 : share);
+  if (kind < 2) return;
+  await_change(directory, usual);
+  if (kind == 2) std::this_thread::sleep_for(Microseconds(random() % 2000));
+}
+
+/// Checks what a killed process has left: every checkpoint is whole, and none is older than number
+/// `least`. Returns the number of the newest one, or 0.
+std::uint64_t expect_whole_checkpoints(const TemporaryDirectory& directory, std::uint64_t least) {
+  std::uint64_t newest = 0;
+  std::size_t count = 0;
+  for (const std::string& name : files_of(directory)) {
+    if (name == ".penstock-lock") continue;
+    expect(name.starts_with("checkpoint-"), "\"" + name + "\" is left behind");
+    newest = std::max(newest, load_checkpoint(directory / ("checkpoints/" + name)).updates);
+    ++count;
+  }
+  expect(newest >= least, "the newest checkpoint was lost");
+  expect(count <= kept + 1, "too many checkpoints are kept");
+  return newest;
+}
+
+struct Results {
+  std::string weights, average, losses;
+  bool operator==(const Results&) const = default;
+};
+
+Results results_of(const TemporaryDirectory& directory) {
+  return {file_content(directory / "weights"), file_content(directory / "average"),
+          file_content(directory / "losses")};
+}
+
+/// Counts say what a test has done.
+struct Counts {
+  int kills = 0, trainings = 0, beginnings = 0;
+};
+
+/// Trains and kills until a training has come to its end. `usual` is how long one takes.
+void train_and_kill(std::mt19937& random, Microseconds usual, const Results& expected,
+                    Counts& counts) {
+  const std::vector<Topology> all = topologies();
+  const TemporaryDirectory directory;
+  const std::int64_t every = 1 + random() % 20;
+  std::uint64_t newest = 0;
+  for (int kill = 0;; ++kill) {
+    const pid_t trainer = start(directory, all[random() % all.size()], every);
+    if (kill < most_kills_of_a_training) {
+      await_instant(random, directory, usual);
+      ::kill(trainer, SIGKILL);
+    }
+    if (ended_by_itself(trainer)) break;
+    ++counts.kills;
+    newest = expect_whole_checkpoints(directory, newest);
+    counts.beginnings += newest == 0;
+  }
+  ++counts.trainings;
+  expect(results_of(directory) == expected, "a training that was killed has other results");
+}
+
+int kill_trainings(int kills, unsigned seed) {
+  std::mt19937 random(seed);
+  const TemporaryDirectory whole;
+  const auto begin = Clock::now();
+  expect(ended_by_itself(start(whole, topologies().front(), 1'000'000)), "the training was killed");
+  const auto usual = std::chrono::duration_cast<Microseconds>(Clock::now() - begin);
+  const Results expected = results_of(whole);
+  Counts counts;
+  while (counts.kills < kills) train_and_kill(random, usual, expected, counts);
+  std::printf(
+      "%d kills in %d trainings, %d of them before the first checkpoint; all ended with the same "
+      "bits\n",
+      counts.kills, counts.trainings, counts.beginnings);
+  return 0;
+}
+
+}  // namespace
+}  // namespace penstock::testing
+
+int main(int argc, char** argv) {
+  int kills = 300;
+  unsigned seed = 1;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (std::string(argv[i]) == "--kills") kills = std::atoi(argv[i + 1]);
+    if (std::string(argv[i]) == "--seed") seed = static_cast<unsigned>(std::atoi(argv[i + 1]));
+  }
+  try {
+    return penstock::testing::kill_trainings(kills, seed);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "kill_trainings: %s\n", error.what());
+    return 1;
+  }
+}
