@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "apps/trainer/image_folders.hpp"
 #include "penstock/error.hpp"
 #include "penstock/transforms.hpp"
 
@@ -109,8 +110,9 @@ void check(const penstock::Dataset& images, const Shape& expected, const std::st
 }
 
 /// Checks that the images of `dataset` have the shape `expected`, which is the shape that the
-/// network takes. The check reads no file.
+/// network takes. The check reads no file. Images of a folder get every shape.
 void check_kind(DatasetName dataset, const Shape& expected) {
+  if (dataset == DatasetName::folder) return;
   const Shape cifar10 = penstock::networks::cifar10_images.shape();
   const Shape digits = penstock::networks::mnist_images.shape();
   const bool is_cifar10 = dataset == DatasetName::cifar10;
@@ -150,10 +152,38 @@ ImageKind kind_of(const DataOptions& options, const Images& images, const std::s
   return {.channels = shape[0], .height = shape[1], .width = shape[2], .classes = classes};
 }
 
+/// Reads folders of images, which get the shape that the network takes or, if it takes all images,
+/// that of `options`.
+Images folder_images(const DataOptions& options, std::uint64_t seed, const Network& network,
+                     const std::function<void()>& on_read) {
+  constexpr std::int64_t most_classes = 10'000;
+  ImageKind kind = network.images;
+  if (options.image_size && !network.takes_all_images)
+    throw penstock::Error(penstock::Errc::invalid_argument,
+                          "--image-size: " + std::string(network.name) + " takes images of " +
+                              to_string(kind.shape()) + " alone; leave it out");
+  if (options.image_size) kind.height = kind.width = *options.image_size;
+  FolderImages folders =
+      read_folders(options.data_dir.value(),
+                   {.normalization = network.normalization,
+                    .image = kind.shape(),
+                    .most_classes = network.takes_all_images ? most_classes : kind.classes,
+                    .random_crops = options.random_crops,
+                    .seed = seed},
+                   on_read);
+  if (network.takes_all_images) kind.classes = folders.classes;
+  if (kind.classes < 2)
+    throw penstock::Error(penstock::Errc::invalid_data,
+                          *options.data_dir + ": expected folders of two classes or more, got " +
+                              std::to_string(kind.classes));
+  return {folders.train, folders.test, std::move(folders.files), kind};
+}
+
 }  // namespace
 
 Images open_images(const DataOptions& options, std::uint64_t seed, const Network& network,
                    const std::function<void()>& on_read) {
+  if (options.dataset == DatasetName::folder) return folder_images(options, seed, network, on_read);
   const bool synthetic = options.dataset == DatasetName::synthetic;
   if (!network.takes_all_images) check_kind(options.dataset, network.images.shape());
   const std::string where =

@@ -18,6 +18,8 @@ using penstock::Strategy;
 
 /// An option takes at most this number of threads, stages or replicas. A larger number is probably
 /// a typing error, and might use up the machine.
+/// Images have at most so many rows and columns.
+constexpr int most_pixels = 1 << 14;
 constexpr int most_threads = 1024;
 constexpr int highest_port = 65535;
 /// These limits of the sizes of gpt are far above what a machine computes in a day.
@@ -59,14 +61,26 @@ OptionGroup network_group() {
 
 OptionGroup data_group() {
   return OptionRows("Data", &TrainerOptions::data)
-      .add("dataset", &DataOptions::dataset,
-           one_of<DatasetName>({DatasetName::fashion_mnist, DatasetName::mnist,
-                                DatasetName::cifar10, DatasetName::synthetic, DatasetName::text}),
-           "images to train and test on, or text, which is for --model gpt; mobilenet-v2, resnet18 "
-           "and resnet50 take all images, cifar-cnn those of cifar10, and the others the rest")
-      .add("data-dir", &DataOptions::data_dir, path("DIR"),
-           "directory of the data set's files, gzipped or plain; fashion-mnist has one by default, "
-           "/usr/share/datasets/fashion-mnist; of --dataset text, the file itself")
+      .add(
+          "dataset", &DataOptions::dataset,
+          one_of<DatasetName>({DatasetName::fashion_mnist, DatasetName::mnist, DatasetName::cifar10,
+                               DatasetName::folder, DatasetName::synthetic, DatasetName::text}),
+          "images to train and test on, or text, which is for --model gpt; mobilenet-v2, resnet18 "
+          "and resnet50 take all images, folder is for every network of images, cifar10 for "
+          "cifar-cnn, too, and the others for the rest")
+      .add(
+          "data-dir", &DataOptions::data_dir, path("DIR"),
+          "directory of the data set's files, gzipped or plain; fashion-mnist has one by default, "
+          "/usr/share/datasets/fashion-mnist; of --dataset folder, the directory of the folders "
+          "train and test, which have a folder of PNG and JPEG images for each class; of --dataset "
+          "text, the file itself")
+      .add(
+          "image-size", &DataOptions::image_size, whole_number(1, most_pixels),
+          "rows and columns of the images of --dataset folder, for a network that takes all images "
+          "[32]")
+      .add("random-crops", &DataOptions::random_crops,
+           "train on random windows of the images of --dataset folder, which differ from epoch to "
+           "epoch, and not on their middle")
       .add("tokens", &DataOptions::tokens,
            one_of<TokenName>({TokenName::characters, TokenName::bytes}), "what a text consists of")
       .add("no-shuffle", &DataOptions::no_shuffle,

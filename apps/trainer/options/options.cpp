@@ -68,6 +68,12 @@ void validate(const DataOptions& options) {
     refuse("--dataset mnist: needs --data-dir, the directory of its four IDX files");
   if (options.dataset == DatasetName::cifar10 && !options.data_dir)
     refuse("--dataset cifar10: needs --data-dir, the directory of its binary batches");
+  if (options.dataset == DatasetName::folder && !options.data_dir)
+    refuse("--dataset folder: needs --data-dir, the directory of the folders train and test");
+  if (options.random_crops && options.dataset != DatasetName::folder)
+    refuse("--random-crops: needs --dataset folder");
+  if (options.image_size && options.dataset != DatasetName::folder)
+    refuse("--image-size: needs --dataset folder");
   if (is_text(options.dataset) && !options.data_dir)
     refuse("--dataset text: needs --data-dir, the file that has the text");
   if (options.tokens != DataOptions{}.tokens && !is_text(options.dataset))
@@ -175,6 +181,8 @@ std::string_view to_string(DatasetName name) noexcept {
       return "mnist";
     case DatasetName::cifar10:
       return "cifar10";
+    case DatasetName::folder:
+      return "folder";
     case DatasetName::synthetic:
       return "synthetic";
     case DatasetName::text:

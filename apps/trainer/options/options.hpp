@@ -13,7 +13,7 @@
 
 namespace trainer {
 
-enum class DatasetName : std::uint8_t { fashion_mnist, mnist, cifar10, synthetic, text };
+enum class DatasetName : std::uint8_t { fashion_mnist, mnist, cifar10, folder, synthetic, text };
 enum class TokenName : std::uint8_t { characters, bytes };
 enum class ScheduleName : std::uint8_t { constant, step, exponential, cosine };
 
@@ -35,6 +35,12 @@ struct DataOptions {
   /// `data_dir` is the path of a directory or, of the dataset `text`, of a file.
   std::optional<std::string> data_dir = {};
   TokenName tokens = TokenName::characters;  ///< The dataset `text` consists of these.
+  /// `random_crops` says that the training images of the dataset `folder` are random windows of the
+  /// images in the files.
+  bool random_crops = false;
+  /// The images of the dataset `folder` get this many rows and columns. If the number is not given,
+  /// they get those that the network is made for.
+  std::optional<int> image_size = {};
   bool no_shuffle = false;
   int num_workers = 2;       ///< This many threads read samples; 0 counts as 1.
   int buffered_batches = 3;  ///< This many batches are assembled ahead.

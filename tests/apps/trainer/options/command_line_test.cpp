@@ -111,6 +111,12 @@ const std::vector<Setting> settings{
      {"--dataset", "synthetic"},
      [](O o) { return o.data.dataset == DatasetName::synthetic; }},
     {"data_dir", {"--data-dir", "here"}, [](O o) { return o.data.data_dir == "here"; }},
+    {"image_size",
+     {"--dataset", "folder", "--data-dir", "images", "--image-size", "64"},
+     [](O o) { return o.data.image_size == 64; }},
+    {"random_crops",
+     {"--dataset", "folder", "--data-dir", "here", "--random-crops"},
+     [](O o) { return o.data.random_crops && o.data.dataset == DatasetName::folder; }},
     {"no_shuffle", {"--no-shuffle"}, [](O o) { return o.data.no_shuffle; }},
     {"num_workers", {"--num-workers", "0"}, [](O o) { return o.data.num_workers == 0; }},
     {"buffered_batches",
@@ -371,15 +377,22 @@ Arguments arguments_beside(const Setting& setting) {
 // The options that do not reach the engine say what is trained, on what, for how long, and where
 // results go.
 TEST(CommandLine, EveryOptionOfAnEngineReachesIt) {
-  const std::set<std::string> of_the_run{
-      "model",       "init_weights", "dataset",        "data_dir",
-      "begin_block", "epochs",       "max_updates",    "init_optimizer_state",
-      "layers",      "heads",        "width",          "context",
-      "dropout",     "tokens",       "sample",         "prompt",
-      "temperature", "top_k",        "checkpoint_dir", "checkpoint_every",
-      "keep",        "resume",       "save_weights",   "save_optimizer_state",
-      "metrics",     "metrics_port", "tensorboard",    "profile_dir",
-      "no_progress"};
+  const std::set<std::string> of_the_run{"model",          "init_weights",
+                                         "dataset",        "data_dir",
+                                         "random_crops",   "image_size",
+                                         "begin_block",    "epochs",
+                                         "max_updates",    "init_optimizer_state",
+                                         "layers",         "heads",
+                                         "width",          "context",
+                                         "dropout",        "tokens",
+                                         "sample",         "prompt",
+                                         "temperature",    "top_k",
+                                         "checkpoint_dir", "checkpoint_every",
+                                         "keep",           "resume",
+                                         "save_weights",   "save_optimizer_state",
+                                         "metrics",        "metrics_port",
+                                         "tensorboard",    "profile_dir",
+                                         "no_progress"};
   for (const Setting& setting : settings) {
     const bool reaches = told_to_the_engine(read(setting.arguments).value()) !=
                          told_to_the_engine(read(arguments_beside(setting)).value());
@@ -622,7 +635,7 @@ TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
       {{"--max-grad-norm", "0"}, "--max-grad-norm: expected a number above 0"},
       {{"--model", "resnet"}, "--model: expected one of cifar-cnn, fashion-cnn, mlp, mnist-cnn"},
       {{"--dataset", "cifar"},
-       "--dataset: expected one of fashion-mnist, mnist, cifar10, synthetic"},
+       "--dataset: expected one of fashion-mnist, mnist, cifar10, folder, synthetic"},
       {{"--strategy", "phased"},
        "--strategy: expected one of pipelined, sharded, serial_phased, "
        "parallel_phased"},
@@ -685,6 +698,8 @@ TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
        "--lr-last: the --lr-schedule step has none"},
       {{"--dataset", "mnist"}, "--dataset mnist: needs --data-dir"},
       {{"--dataset", "cifar10"}, "--dataset cifar10: needs --data-dir"},
+      {{"--dataset", "folder"}, "--dataset folder: needs --data-dir"},
+      {{"--random-crops"}, "--random-crops: needs --dataset folder"},
       {{"--dataset", "synthetic", "--data-dir", "d"}, "--data-dir: synthetic images"},
   };
   for (const Refusal& expected : refusals) {
