@@ -8,6 +8,7 @@ import argparse
 import json
 import pathlib
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -25,12 +26,23 @@ sys.argv[1:] = rest
 # Whoever started the tests may ignore Ctrl-C, which the trainer would inherit.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 MOST_SECONDS = 100
-IMAGES = ['--dataset', 'synthetic', '--model', 'mlp', '--batch-size', '8',
-          '--gradient-accumulation', '2', '--device-iterations', '2', '--max-updates', '1200',
-          '--lr-schedule', 'cosine', '--replication-factor', '2', '--no-progress']
+ENDLESS = ['--dataset', 'synthetic', '--model', 'mlp', '--batch-size', '8',
+           '--gradient-accumulation', '2', '--device-iterations', '2', '--lr-schedule', 'cosine',
+           '--lr-updates', '1000', '--replication-factor', '2', '--no-progress',
+           '--epochs', '1000000']
+SHORT = [*ENDLESS, '--max-updates', '300']
+IMAGES = [*ENDLESS, '--max-updates', '1200']
 TOPOLOGIES = [[], ['--strategy', 'sharded'], ['--stages', 'B1,B2,B3,B4'],
               ['--offload-optimizer', '--threads', '1'],
               ['--shard-optimizer', '--recompute', 'all']]
+
+
+def wait_until(holds):
+    end = time.monotonic() + MOST_SECONDS
+    while not holds():
+        if time.monotonic() > end:
+            raise AssertionError('the trainer did not come so far')
+        time.sleep(.01)
 
 
 def values(metrics):
@@ -115,25 +127,24 @@ class Checkpoints(unittest.TestCase):
             [[], ['--stages', 'auto:2'], ['--strategy', 'sharded', '--stages', 'auto:2']])
 
     def test_a_signal_ends_a_run_with_a_checkpoint(self):
-        updates = IMAGES.index('--max-updates')
-        options = [*IMAGES[:updates], *IMAGES[updates + 2:]]
         for number in signal.SIGINT, signal.SIGTERM:
             with self.subTest(number.name):
-                process = self.start(*options, '--epochs', '1000000', *self.checkpoints(
-                    '--checkpoint-every', '1000000', '--resume'))
-                time.sleep(2)
+                before = self.saved()
+                process = self.start(*ENDLESS, *self.checkpoints('--resume'))
+                wait_until(lambda: self.saved() != before)
                 process.send_signal(number)
                 notes = process.communicate(timeout=MOST_SECONDS)[1]
                 self.assertEqual(process.returncode, -number, notes)
-                self.assertIn(f'stopped by {number.name} after', notes)
-                self.assertIn('no file was replaced, and --resume goes on from there', notes)
-        self.assertEqual(len(self.saved()), 2)
+                found = re.search(f'stopped by {number.name} after (\\d+) weight updates; no file '
+                                  'was replaced, and --resume goes on from there', notes)
+                self.assertIsNotNone(found, notes)
+                self.assertEqual(self.saved()[-1].name,
+                                 f'checkpoint-{int(found[1]):012}.safetensors')
 
     def test_a_directory_is_for_one_run_at_a_time(self):
-        process = self.start(*IMAGES, *self.checkpoints())
+        process = self.start(*ENDLESS, *self.checkpoints())
         lock = self.folder / 'checkpoints' / '.penstock-lock'
-        while not lock.exists() or not lock.read_text():
-            time.sleep(.01)
+        wait_until(lambda: lock.exists() and lock.read_text())
         notes = self.run_to_its_end(*IMAGES, *self.checkpoints('--resume'), code=2)
         self.assertIn(f'is in use by process {process.pid}', notes)
         process.kill()
@@ -141,14 +152,14 @@ class Checkpoints(unittest.TestCase):
         self.run_to_its_end(*IMAGES, *self.checkpoints('--resume'))
 
     def test_a_run_goes_on_only_if_it_is_told_to(self):
-        short = [*IMAGES, *self.checkpoints()]
+        short = [*SHORT, *self.checkpoints()]
         self.assertIn('there is no checkpoint yet', self.run_to_its_end(*short, '--resume'))
         self.assertIn('has the checkpoints of an earlier run; --resume goes on from them',
                       self.run_to_its_end(*short, code=2))
         self.run_to_its_end(*short, '--resume')
 
     def test_other_options_of_the_model_are_refused(self):
-        self.run_to_its_end(*IMAGES, *self.checkpoints())
+        self.run_to_its_end(*SHORT, *self.checkpoints())
         changed = ['16' if option == '8' else option for option in IMAGES]
         for options, text in ((changed, '--batch-size: expected 8, got 16'),
                               ([*IMAGES, '--seed', '7'], '--seed: expected 0, got 7'),
@@ -176,13 +187,8 @@ class Checkpoints(unittest.TestCase):
 
     def test_a_full_disk_fails_the_run_and_keeps_the_checkpoints(self):
         self.run_to_its_end(*IMAGES, *self.files('whole'))
-        options = [*IMAGES, *self.files('resumed'),
-                   *self.checkpoints('--resume', '--checkpoint-every', '100')]
-        process = self.start(*options)
-        while len(self.saved()) < 2 and process.poll() is None:
-            time.sleep(.01)
-        process.kill()
-        process.communicate()
+        self.run_to_its_end(*SHORT, *self.checkpoints())
+        options = [*IMAGES, *self.files('resumed'), *self.checkpoints('--resume')]
         before = self.saved()
         notes = self.run_to_its_end(*options, code=1, preexec_fn=lambda: resource.setrlimit(
             resource.RLIMIT_FSIZE, (100_000, 100_000)))

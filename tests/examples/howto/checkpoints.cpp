@@ -77,21 +77,21 @@ bool same_weights(const Model& a, const Model& b) {
 }  // namespace
 
 int main() {
-  for (const char* path : {"checkpoints", "checkpoints_of_loop", "no_checkpoints"})
+  for (const char* path : {"interrupted_run", "run_in_a_loop", "whole_run"})
     std::filesystem::remove_all(path);
   Model resumed = network();
   for (const int steps : {40, 37, 1000}) {
     resumed = network();
     std::stop_source stop;
     const History history =
-        train(resumed, "checkpoints", interruption(stop, steps), stop.get_token());
+        train(resumed, "interrupted_run", interruption(stop, steps), stop.get_token());
     std::cout << (history.cancelled ? "interrupted" : "ended") << " after " << history.updates
               << " updates\n";
   }
   const Model whole = network();
-  train(whole, "no_checkpoints", {}, {});
+  train(whole, "whole_run", {}, {});
   const Model looped = network();
-  CheckpointDirectory directory("checkpoints_of_loop");
+  CheckpointDirectory directory("run_in_a_loop");
   train_in_a_loop(looped, directory);
   const bool same = same_weights(whole, resumed) && same_weights(whole, looped);
   std::cout << (same ? "the same bits as without the interruptions\n" : "other bits\n");
