@@ -18,9 +18,9 @@ using penstock::Strategy;
 
 /// An option takes at most this number of threads, stages or replicas. A larger number is probably
 /// a typing error, and might use up the machine.
-/// Images have at most so many rows and columns.
-constexpr int most_pixels = 1 << 14;
 constexpr int most_threads = 1024;
+/// Images have at most this many rows and columns.
+constexpr int most_pixels = 1 << 14;
 constexpr int highest_port = 65535;
 /// These limits of the sizes of gpt are far above what a machine computes in a day.
 constexpr int most_layers = 1000, most_features = 1 << 16;
