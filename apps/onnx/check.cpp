@@ -36,7 +36,8 @@ std::optional<double> difference(const penstock::Tensor& got, const penstock::Te
     if (numbers[i] == wanted[i] || (std::isnan(numbers[i]) && std::isnan(wanted[i]))) continue;
     const double apart = std::abs(numbers[i] - wanted[i]);
     const bool is_float = expected.dtype() == penstock::DType::f32;
-    if (is_float && apart <= absolute + relative * std::abs(wanted[i])) continue;
+    if (is_float && std::isfinite(wanted[i]) && apart <= absolute + relative * std::abs(wanted[i]))
+      continue;
     largest = std::isnan(apart) ? apart : std::max(largest.value_or(0), apart);
   }
   return largest;

@@ -13,8 +13,9 @@ void run(const std::string& model, const std::vector<std::string>& inputs,
   const penstock::OnnxSummary summary = penstock::describe_onnx(model);
   if (inputs.size() != summary.inputs.size())
     throw penstock::Error(penstock::Errc::invalid_argument,
-                          model + ": expected a file for each of " + std::to_string(summary.inputs.size()) +
-                              " inputs, got " + std::to_string(inputs.size()));
+                          model + ": expected a file for each of " +
+                              std::to_string(summary.inputs.size()) + " inputs, got " +
+                              std::to_string(inputs.size()));
   std::vector<penstock::NamedTensor> tensors;
   for (std::size_t i = 0; i < inputs.size(); ++i)
     tensors.push_back({summary.inputs[i].name, load_tensor(inputs[i])});

@@ -115,18 +115,23 @@ graph::ValueId NetworkBuilder::variable(const std::string& name, const Shape& sh
   return id;
 }
 
-std::string NetworkBuilder::unused_node_name(const std::string& wanted) {
-  std::string name = wanted;
-  for (std::size_t number = 2; names_.has_node(graph_, name); ++number)
-    name = wanted + "_" + std::to_string(number);
+std::string NetworkBuilder::unused_name(const std::string& wanted, const auto& is_used) {
+  if (!is_used(wanted)) return wanted;
+  std::size_t& number = name_numbers_[wanted];
+  std::string name;
+  do name = wanted + "_" + std::to_string(++number + 1);
+  while (is_used(name));
   return name;
 }
 
+std::string NetworkBuilder::unused_node_name(const std::string& wanted) {
+  return unused_name(wanted,
+                     [&](const std::string& name) { return names_.has_node(graph_, name); });
+}
+
 std::string NetworkBuilder::unused_variable_name(const std::string& wanted) {
-  std::string name = wanted;
-  for (std::size_t number = 2; names_.has_variable(graph_, name); ++number)
-    name = wanted + "_" + std::to_string(number);
-  return name;
+  return unused_name(wanted,
+                     [&](const std::string& name) { return names_.has_variable(graph_, name); });
 }
 
 std::string NetworkBuilder::name_of_next(const graph::Op& op) {

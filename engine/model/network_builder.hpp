@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/model/network_names.hpp"
@@ -54,8 +55,8 @@ class NetworkBuilder {
   /// @throws Error invalid_model, which names the layer of the share, and says whether it is
   /// missing or has no parameters.
   void expect_shares_used() const;
-  /// Has nodes that are added without a name from now on be called `name` or, if that name is in use,
-  /// `name`, a dot and the op's name, with a number if need be. An empty `name` undoes this.
+  /// Has nodes that are added without a name from now on be called `name` or, if that name is in
+  /// use, `name`, a dot and the op's name, with a number if need be. An empty `name` undoes this.
   void name_nodes(std::string name) { nodes_name_ = std::move(name); }
   /// Returns `wanted` or, if a node or variable has that name, `wanted` and a number.
   std::string unused_node_name(const std::string& wanted);
@@ -199,11 +200,15 @@ class NetworkBuilder {
   void drop_idle_blocks(std::string_view name = {});
   void drop_blocks_but(const std::vector<bool>& kept);
 
+  /// Returns `wanted` or, if that name is used, `wanted` and a number.
+  std::string unused_name(const std::string& wanted, const auto& is_used);
   /// Returns a name for a new node that was given none.
   std::string name_of_next(const graph::Op& op);
 
   graph::Graph graph_;
-  std::string nodes_name_;              // See name_nodes().
+  std::string nodes_name_;  // See name_nodes().
+  // `name_numbers_` has the last number that was put behind a name to make it an unused one.
+  std::unordered_map<std::string, std::size_t> name_numbers_;
   NetworkNames names_;                  // `names_` has the names of graph_.
   SharedNames shared_;                  // `shared_` says which layers have others' parameters.
   std::vector<std::uint64_t> serials_;  // `serials_` has a serial number for each value.

@@ -15,15 +15,12 @@ namespace penstock {
 /// OnnxSamples say whether an axis of a file's tensors counts the samples of a micro-batch.
 enum class OnnxSamples : std::uint8_t {
   /// If the sizes of the inputs have a common name, such as "batch", or if all inputs have an axis
-  /// 0
-  /// of one size, that axis counts samples. If the operators mix what is along it, or if there is
-  /// no
-  /// such axis, it is as with `whole`.
+  /// 0 of one size, that axis counts samples. If the operators mix what is along it, or if there is
+  /// no such axis, it is as with `whole`.
   automatic,
   axis,  ///< An axis counts samples, as `automatic` finds it; otherwise the file is refused.
   /// A sample is a whole set of the file's inputs: inputs and outputs of the model have one axis
-  /// more
-  /// than those of the file, in front.
+  /// more than those of the file, in front.
   whole,
 };
 

@@ -5,10 +5,9 @@
 //
 // DATA is a safetensors file with an input `in.NAME` for each input of the model, and with
 // `target`, i64 for cross_entropy() and f32 for mse_loss(). Its metadata has the number of samples
-// of a step
-// (`batch`) and the learning rate (`lr`). The samples of all steps stand one behind the other.
-// RESULT gets the outputs for the first batch (`out`), the losses and the parameters after the last
-// step.
+// of a step (`batch`) and the learning rate (`lr`). The samples of all steps stand one behind the
+// other. RESULT gets the outputs for the first batch (`out`), the losses and the parameters after
+// the last step.
 #include <exception>
 #include <iostream>
 #include <string>

@@ -212,42 +212,48 @@ std::vector<Tensor> where(const FoldCall& call) {
   return {tensor_of(a.dtype(), shape, integers)};
 }
 
+/// Returns x reduced by `compute` to the dimensions `kept`, which have 1 where an axis is reduced.
+template <class Number>
+Tensor reduced_to(const Tensor& x, const Dims& kept, Number (*compute)(Number, Number),
+                  std::vector<Number> (*elements)(const Tensor&)) {
+  const std::vector<Number> numbers = elements(x);
+  const Dims strides = strides_of(kept);
+  std::vector<Number> results(static_cast<std::size_t>(Shape(kept).elements()));
+  std::vector<bool> begun(results.size(), false);
+  std::size_t at = 0;
+  for_each_index(dims_of(x.shape()), [&](const Dims& index) {
+    std::int64_t place = 0;
+    for (std::size_t axis = 0; axis < index.size(); ++axis)
+      if (kept[axis] != 1) place += index[axis] * strides[axis];
+    const auto to = static_cast<std::size_t>(place);
+    results[to] = begun[to] ? compute(results[to], numbers[at]) : numbers[at];
+    begun[to] = true;
+    ++at;
+  });
+  return tensor_of(x.dtype(), Shape(kept), results);
+}
+
 /// Reduces the axes of the attribute or the second input, or all of them, by `binary`.
 template <const Binary& binary>
 std::vector<Tensor> reduced(const FoldCall& call) {
-  Tensor x = call.input(0);
-  std::vector<std::int64_t> axes = call.integers("axes", 1);
+  const Tensor& x = call.input(0);
+  const std::vector<std::int64_t> axes = call.integers("axes", 1);
   const std::size_t rank = x.shape().rank();
   if (axes.empty() && call.integer("noop_with_empty_axes", 0) != 0) return {x};
-  if (axes.empty())
-    for (std::size_t axis = 0; axis < rank; ++axis) axes.push_back(static_cast<std::int64_t>(axis));
-  Dims kept = dims_of(x.shape()), dropped;
-  for (const std::int64_t axis : axes) kept[axis_of(axis, rank)] = -1;
-  // The first element along each reduced axis is where the others are added to.
-  for (std::size_t axis = 0; axis < rank; ++axis) {
-    if (kept[axis] >= 0) continue;
-    const std::int64_t size = x.shape().begin()[axis];
-    if (size == 0) return {};
-    Tensor result;
-    for (std::int64_t i = 0; i < size; ++i) {
-      Dims dims = dims_of(x.shape());
-      const Dims strides = strides_of(dims);
-      dims[axis] = 1;
-      std::vector<std::int64_t> places;
-      for_each_index(dims, [&](const Dims& index) {
-        std::int64_t place = i * strides[axis];
-        for (std::size_t n = 0; n < index.size(); ++n) place += index[n] * strides[n];
-        places.push_back(place);
-      });
-      const Tensor part = moved(x, Shape(dims), places);
-      result = i == 0 ? part : computed(result, part, x.dtype(), binary);
-    }
-    x = result;
-  }
-  if (call.integer("keepdims", 1) != 0) return {x};
-  for (const std::int64_t size : kept)
-    if (size >= 0) dropped.push_back(size);
-  return {x.reshaped(Shape(dropped))};
+  if (x.elements() == 0) return {};
+  Dims kept = dims_of(x.shape());
+  std::vector<bool> drops(rank, axes.empty());
+  for (const std::int64_t axis : axes) drops[axis_of(axis, rank)] = true;
+  for (std::size_t axis = 0; axis < rank; ++axis)
+    if (drops[axis]) kept[axis] = 1;
+  const Tensor result = x.dtype() == DType::f32
+                            ? reduced_to(x, kept, binary.of_numbers, numbers_of)
+                            : reduced_to(x, kept, binary.of_integers, integers_of);
+  if (call.integer("keepdims", 1) != 0) return {result};
+  Dims rest;
+  for (std::size_t axis = 0; axis < rank; ++axis)
+    if (!drops[axis]) rest.push_back(kept[axis]);
+  return {result.reshaped(Shape(rest))};
 }
 
 }  // namespace

@@ -15,7 +15,6 @@ namespace penstock {
 
 struct FoldCall {
   const OnnxNode& node;
-  std::int64_t opset = 0;             ///< `opset` is the version of the node's operator set.
   const std::vector<Tensor>& inputs;  ///< An input that is left out is an empty handle.
 
   /// Returns whether the node has input number `i`.
@@ -29,7 +28,7 @@ struct FoldCall {
   std::vector<std::int64_t> integers(std::string_view name, std::size_t i) const;
 };
 
-/// Returns the results of a node that is not one of those that an importer folds, or an empty list.
+/// A FoldFunction returns the results of a node, or an empty list if it does not fold that node.
 using FoldFunction = std::vector<Tensor> (*)(const FoldCall&);
 
 /// A FoldRule says by which function the nodes of an operator are folded.

@@ -200,13 +200,19 @@ std::vector<Tensor> split(const FoldCall& call) {
   return parts;
 }
 
+/// Returns the one integer of a tensor.
+std::int64_t only_integer(const Tensor& tensor) {
+  if (tensor.elements() != 1) corrupt("expected one integer");
+  return integers_of(tensor)[0];
+}
+
 /// Keeps the lower or the upper triangle of each matrix.
 std::vector<Tensor> trilu(const FoldCall& call) {
   const Tensor& x = call.input(0);
   const Dims dims = dims_of(x.shape());
   if (dims.size() < 2) corrupt("expected an input of two axes or more");
   const bool upper = call.integer("upper", 1) != 0;
-  const std::int64_t diagonal = call.has(1) ? integers_of(call.input(1)).at(0) : 0;
+  const std::int64_t diagonal = call.has(1) ? only_integer(call.input(1)) : 0;
   std::vector<double> numbers = numbers_of(x);
   std::size_t place = 0;
   for_each_index(dims, [&](const Dims& index) {

@@ -177,9 +177,8 @@ Tensor checked_values(const OnnxTensor& tensor, const std::filesystem::path& dir
   const Shape shape = shape_of(tensor);
   if (shape.elements() == 0) return Tensor::zeros(dtype, shape);
   if (!tensor.external.empty()) {
-    const auto bytes =
-        static_cast<std::uint64_t>(shape.elements()) * std::uint64_t{raw_size(tensor.type)};
-    return tensor_of_raw(tensor, shape, read_external_data(tensor.external, bytes, directory));
+    return tensor_of_raw(tensor, shape,
+                         read_external_data(tensor.external, bytes_in_file(tensor), directory));
   }
   return tensor.raw ? tensor_of_raw(tensor, shape, *tensor.raw) : tensor_of_lists(tensor, shape);
 }
@@ -248,6 +247,11 @@ Shape shape_of(const OnnxTensor& tensor) {
   } catch (const Error& error) {
     corrupt(error.what());
   }
+}
+
+std::uint64_t bytes_in_file(const OnnxTensor& tensor) {
+  return static_cast<std::uint64_t>(shape_of(tensor).elements()) *
+         std::uint64_t{raw_size(tensor.type)};
 }
 
 Tensor values_of(const OnnxTensor& tensor, const std::filesystem::path& directory) try {

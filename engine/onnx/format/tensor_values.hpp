@@ -22,6 +22,9 @@ OnnxType onnx_type_of(DType dtype);
 /// if it has more axes than a Shape has.
 Shape shape_of(const OnnxTensor& tensor);
 
+/// Returns the number of bytes that the elements of a tensor take in a file, where it has them as
+/// they are. @throws Error as shape_of().
+std::uint64_t bytes_in_file(const OnnxTensor& tensor);
 /// Returns the elements of a tensor. If they are in another file, it is in `directory` or in a
 /// directory inside it: names that lead elsewhere are refused, and so are links.
 /// @throws Error io_error and corrupt_file, whose texts name the tensor; unsupported for elements

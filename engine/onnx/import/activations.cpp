@@ -4,6 +4,7 @@
 
 #include "engine/onnx/folding/fold_call.hpp"
 #include "engine/onnx/import/operators.hpp"
+#include "engine/onnx/shapes/reshaped_dims.hpp"
 #include "graph/ops/activations/prelu.hpp"
 #include "graph/ops/activations/softmax.hpp"
 #include "graph/ops/activations/unary.hpp"
@@ -107,8 +108,7 @@ Results clip(NodeImport& n) {
   return {n.like_first(n.apply(graph::clamp, {n.value(0)}, {{"low", low}, {"high", high}}))};
 }
 
-/// Returns x as the values [..., rest] of which a softmax of an old version takes all axes from
-/// `axis` on at once.
+/// Before version 13, a softmax is taken over all axes from `axis` on at once.
 template <const graph::Op& op>
 Results softmax(NodeImport& n) {
   Imported& x = n.input(0);
@@ -116,7 +116,7 @@ Results softmax(NodeImport& n) {
   if (n.opset >= 13)
     return {n.like_first(n.apply(op, {n.value(0)}, {{"axis", n.network.axis_of_value(x, axis)}}))};
   const auto rank = static_cast<std::int64_t>(n.rank(0));
-  const std::int64_t first = axis < 0 ? axis + rank : axis;
+  const auto first = static_cast<std::int64_t>(axis_of(axis, n.rank(0)));
   if (first == rank - 1)
     return {n.like_first(n.apply(op, {n.value(0)}, {{"axis", n.network.axis_of_value(x, first)}}))};
   const ProbedDims dims = n.network.dims(x);

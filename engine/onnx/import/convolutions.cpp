@@ -99,6 +99,7 @@ void pad_to_sizes(NodeImport& n, Windows& windows, const Dims& sizes, Dims& outp
   const bool same = automatic == "SAME_UPPER" || automatic == "SAME_LOWER";
   if (wanted.size() == sizes.size() + 2) wanted.erase(wanted.begin(), wanted.begin() + 2);
   if (wanted.empty() && !same) return;
+  n.expect(wanted.empty() || wanted.size() == sizes.size(), "expected a size for each axis");
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const std::int64_t size = wanted.empty() ? sizes[i] * windows.stride[i] : wanted.at(i);
     const std::int64_t extent = windows.dilation[i] * (windows.kernel[i] - 1) + 1;

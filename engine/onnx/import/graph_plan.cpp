@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/onnx/folding/fold_call.hpp"
+#include "engine/onnx/format/tensor_values.hpp"
 #include "engine/onnx/import/node_import.hpp"
 #include "engine/onnx/shapes/corrupt.hpp"
 #include "graph/values/text.hpp"
@@ -15,6 +16,7 @@ namespace penstock {
 namespace {
 
 constexpr std::int64_t first_opset = 7, last_opset = 21;
+constexpr std::size_t most_inputs = 1024;
 
 void check_version(std::int64_t opset, const std::vector<OnnxNode>& nodes) {
   const auto is_own = [](const OnnxNode& node) { return node.domain.empty(); };
@@ -89,6 +91,40 @@ void check_operators(const std::vector<OnnxNode>& nodes) {
   throw Error(Errc::unsupported, "these operators cannot be imported: " + joined(missing, line));
 }
 
+/// Checks that the elements that tensors have in other files are no more than these files have, for
+/// tensors could share elements and take more memory than all files together.
+void check_external(const std::vector<const OnnxTensor*>& tensors,
+                    const std::filesystem::path& directory) {
+  std::map<std::string, std::uint64_t> bytes;
+  for (const OnnxTensor* const tensor : tensors) {
+    const auto location = tensor->external.find("location");
+    if (location == tensor->external.end()) continue;
+    std::error_code ignored;  // A file that is not there is refused when it is read.
+    const std::uint64_t size = std::filesystem::file_size(directory / location->second, ignored);
+    bytes[location->second] += bytes_in_file(*tensor);
+    if (!ignored && bytes[location->second] > size)
+      corrupt("file " + quoted_text(location->second) + " has " + std::to_string(size) +
+              " bytes, fewer than the tensors that have their elements there");
+  }
+}
+
+/// Returns those initializers that something reads.
+std::vector<ReadInitializer> read_initializers(const OnnxGraph& graph,
+                                               const std::vector<OnnxNode>& nodes,
+                                               const std::filesystem::path& directory) {
+  std::set<std::string> read;
+  for (const OnnxValueInfo& output : graph.outputs) read.insert(output.name);
+  for (const OnnxNode& node : nodes) read.insert(node.inputs.begin(), node.inputs.end());
+  std::vector<const OnnxTensor*> tensors;
+  for (const auto& tensor : graph.initializers)
+    if (read.contains(tensor->name)) tensors.push_back(tensor.get());
+  check_external(tensors, directory);
+  std::vector<ReadInitializer> initializers;
+  for (const OnnxTensor* const tensor : tensors)
+    initializers.push_back({tensor->name, tensor->type, values_of(*tensor, directory)});
+  return initializers;
+}
+
 /// FunctionCalls write out the nodes of a file's own functions.
 class FunctionCalls {
  public:
@@ -102,6 +138,7 @@ class FunctionCalls {
       return;
     }
     if (depth == deepest) corrupt("functions call each other, or more than 16 deep");
+    if (++calls_ > most_nodes) corrupt("functions are called more often than can be imported");
     const std::string prefix = layer_name(node) + ".";
     std::map<std::string, std::string> names;
     for (std::size_t i = 0; i < function->inputs.size(); ++i)
@@ -159,6 +196,7 @@ class FunctionCalls {
   }
 
   const OnnxFile& file_;
+  std::size_t calls_ = 0;
   std::vector<OnnxNode> nodes_;
 };
 
@@ -195,7 +233,7 @@ std::string operator_name(const OnnxNode& node) {
   return printable(node.domain.empty() ? node.op_type : node.domain + "." + node.op_type);
 }
 
-GraphPlan plan_graph(const OnnxFile& file) {
+GraphPlan plan_graph(const OnnxFile& file, const std::filesystem::path& directory) {
   GraphPlan plan{.opset = opset_of(file)};
   if (file.graph.has_sparse_initializers)
     throw Error(Errc::unsupported, "the graph has sparse initializers");
@@ -208,6 +246,9 @@ GraphPlan plan_graph(const OnnxFile& file) {
   for (const auto& initializer : file.graph.initializers) initializers.insert(initializer->name);
   for (const OnnxValueInfo& input : file.graph.inputs)
     if (!initializers.contains(input.name)) plan.inputs.push_back(input);
+  if (plan.inputs.size() > most_inputs)
+    throw Error(Errc::unsupported, "more than " + std::to_string(most_inputs) + " inputs");
+  plan.initializers = read_initializers(file.graph, plan.nodes, directory);
   return plan;
 }
 

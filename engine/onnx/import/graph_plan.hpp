@@ -3,12 +3,20 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "engine/onnx/format/onnx_file.hpp"
+#include "penstock/tensor.hpp"
 
 namespace penstock {
+
+struct ReadInitializer {
+  std::string name;
+  OnnxType type;
+  Tensor tensor;
+};
 
 struct GraphPlan {
   std::int64_t opset = 0;
@@ -16,12 +24,14 @@ struct GraphPlan {
   /// outputs that nobody reads are empty.
   std::vector<OnnxNode> nodes = {};
   std::vector<OnnxValueInfo> inputs = {};  ///< These are the inputs that are no initializers.
+  /// These are the initializers that a node or an output of the graph reads, with their elements.
+  std::vector<ReadInitializer> initializers = {};
 };
 
-/// Returns the plan for a file. @throws Error corrupt_file for names that nothing computes, or that
-/// are computed twice; unsupported for a version of the operators that cannot be imported, and for
-/// operators that cannot be, all of which the text names with their nodes.
-GraphPlan plan_graph(const OnnxFile& file);
+/// Returns the plan for a file in `directory`. @throws Error corrupt_file for names that nothing
+/// computes, or that are computed twice; unsupported for a version of the operators that cannot be
+/// imported, and for operators that cannot be, all of which the text names with their nodes.
+GraphPlan plan_graph(const OnnxFile& file, const std::filesystem::path& directory);
 
 /// Returns the nodes of a file, with those of its own functions in place of the nodes that call
 /// them.

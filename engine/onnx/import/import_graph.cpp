@@ -9,6 +9,7 @@
 #include "engine/onnx/folding/fold_call.hpp"
 #include "engine/onnx/folding/places.hpp"
 #include "engine/onnx/format/tensor_values.hpp"
+#include "engine/onnx/import/check_options.hpp"
 #include "engine/onnx/import/graph_plan.hpp"
 #include "engine/onnx/import/node_import.hpp"
 #include "engine/onnx/import/sample_axis.hpp"
@@ -26,7 +27,6 @@ class GraphImport {
               const std::set<std::string>& known_inputs)
       : file_(request.file),
         plan_(plan),
-        directory_(request.directory),
         options_(request.options),
         axis_(axis),
         known_inputs_(known_inputs),
@@ -36,7 +36,7 @@ class GraphImport {
 
   ImportedGraph import() {
     for (const OnnxValueInfo& input : plan_.inputs) add_input(input);
-    for (const auto& initializer : file_.graph.initializers) add_initializer(*initializer);
+    for (const ReadInitializer& initializer : plan_.initializers) add_initializer(initializer);
     for (const OnnxNode& node : plan_.nodes) add_node(node);
     network_.name_nodes("");
     for (const OnnxValueInfo& output : file_.graph.outputs) add_output(output);
@@ -67,18 +67,21 @@ class GraphImport {
     return dims;
   }
 
-  void add_initializer(const OnnxTensor& tensor) {
-    if (known_inputs_.contains(tensor.name)) return;
-    Imported x = NetworkImport::constant(values_of(tensor, directory_), tensor.type);
-    x.name = tensor.name;
-    x.trainable = is_trainable(x.known[0], tensor.name);
-    values_[tensor.name] = std::move(x);
+  void add_initializer(const ReadInitializer& initializer) {
+    Imported x = NetworkImport::constant(initializer.tensor, initializer.type);
+    x.name = initializer.name;
+    x.trainable = is_trainable(initializer.tensor, initializer.name);
+    values_[initializer.name] = std::move(x);
   }
 
+  /// Returns whether a tensor becomes a parameter. Only a pattern that is its name makes one of a
+  /// scalar.
   bool is_trainable(const Tensor& tensor, const std::string& name) const {
-    if (tensor.dtype() != DType::f32 || tensor.shape().rank() == 0 || tensor.elements() == 0)
-      return false;
-    const auto matches_name = [&](const std::string& pattern) { return matches(pattern, name); };
+    if (tensor.dtype() != DType::f32 || tensor.elements() == 0) return false;
+    const bool is_scalar = tensor.shape().rank() == 0;
+    const auto matches_name = [&](const std::string& pattern) {
+      return is_scalar ? pattern == name : matches(pattern, name);
+    };
     return std::ranges::any_of(options_.parameters, matches_name) &&
            std::ranges::all_of(tensor.as<float>(), [](float x) { return std::isfinite(x); });
   }
@@ -121,7 +124,7 @@ class GraphImport {
         return folded;
     const OnnxOperator* const op = find_operator(node.op_type);
     if (!op) {
-      NeededInputs needed{{}, "the inputs have to be known when the model is imported"};
+      NeededInputs needed{{}, "a form of the operator that is not folded"};
       for (const Imported* x : inputs)
         if (x) needed.names.insert(x->sources.begin(), x->sources.end());
       if (needed.names.empty()) throw Error(Errc::unsupported, needed.text);
@@ -138,9 +141,9 @@ class GraphImport {
     for (std::size_t probe = 0; probe < (is_constant ? 1 : probes); ++probe) {
       std::vector<Tensor> tensors;
       for (const Imported* x : inputs) tensors.push_back(x ? x->known[probe] : Tensor());
-      const std::vector<Tensor> results =
-          fold({.node = node, .opset = plan_.opset, .inputs = tensors});
-      for (const Tensor& result : results) folded_elements_ += result.elements();
+      const std::vector<Tensor> results = fold({.node = node, .inputs = tensors});
+      for (const std::vector<Tensor>* const all : {&results, &std::as_const(tensors)})
+        for (const Tensor& tensor : *all) folded_elements_ += tensor ? tensor.elements() : 0;
       if (folded_elements_ > most_folded_in_all)
         throw Error(Errc::unsupported, "what is known at import has more than " +
                                            std::to_string(most_folded_in_all) + " elements");
@@ -169,7 +172,7 @@ class GraphImport {
     Imported& x = values_.at(output.name);
     ImportedOutput made{.name = output.name, .type = x.type, .placement = x.placement};
     if (x.is_known() && !x.trainable) {
-      made.known = x.known[0];
+      made.known = NetworkImport::settled(x);
       result_.outputs.push_back(made);
       return;
     }
@@ -181,7 +184,6 @@ class GraphImport {
 
   const OnnxFile& file_;
   const GraphPlan& plan_;
-  const std::filesystem::path& directory_;
   const OnnxOptions& options_;
   const SampleAxis& axis_;
   const std::set<std::string>& known_inputs_;
@@ -217,20 +219,27 @@ std::string text_of(const NeededInputs& needed) {
 }  // namespace
 
 ImportedGraph import_graph(const ImportRequest& request) {
-  const GraphPlan plan = plan_graph(request.file);
+  const GraphPlan plan = plan_graph(request.file, request.directory);
+  check_options(plan, request.options);
   const bool has_values = !request.options.inputs.empty();
-  std::string refusal;
+  std::optional<Error> refusal;
+  const auto refuse = [&](Errc code, const std::string& text) {
+    if (!refusal) refusal.emplace(code, text);
+  };
   for (const bool may_know : {false, true}) {
-    for (const SampleAxis& axis : sample_axes(plan.inputs, request.options)) try {
+    for (const SampleAxis& axis : sample_axes(plan.inputs, request.options, request.is_run)) try {
         return attempt(request, plan, axis, may_know);
       } catch (const MixedSamples& mixed) {
-        if (refusal.empty()) refusal = mixed.text;
+        refuse(Errc::unsupported, mixed.text);
       } catch (const NeededInputs& needed) {
-        if (may_know || !has_values) refusal = text_of(needed);
+        if (may_know || !has_values) refuse(Errc::unsupported, text_of(needed));
+      } catch (const Error& error) {
+        // The last choice is that no axis counts samples. What refused the others is the cause.
+        if (!axis.whole || !refusal) throw;
       }
     if (!has_values) break;
   }
-  throw Error(Errc::unsupported, refusal);
+  throw *refusal;
 }
 
 }  // namespace penstock

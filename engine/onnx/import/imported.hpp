@@ -25,8 +25,7 @@ using ProbedDims = std::array<Dims, probes>;
 /// A Placement says where in ONNX's tensor the samples of a model's value are. Axis 0 of the value
 /// counts samples; the other axes are those of ONNX's tensor, in their order, except that in place
 /// of the axis that has the samples there are an axis for `outer` and one for `inner`, unless these
-/// are
-/// 1. A tensor [T,N·h,d] whose axis 1 has h rows for each sample is a value [N,T,h,d].
+/// are 1. A tensor [T,N·h,d] whose axis 1 has h rows for each sample is a value [N,T,h,d].
 struct Placement {
   /// `whole` says that a sample is a whole tensor of ONNX, none of whose axes counts samples.
   bool whole = false;

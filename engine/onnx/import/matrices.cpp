@@ -49,8 +49,7 @@ struct Equation {
   std::string result;
 };
 
-/// Writes out the axes that "..." stands for as capital letters that the equation does not use, the
-/// last one of them always the same.
+/// Writes out the axes that "..." stands for as digits, the last one of them always as 0.
 std::string written_out(const NodeImport& n, std::string letters, std::size_t axes) {
   const std::size_t dots = letters.find("...");
   if (dots == std::string::npos) return letters;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "engine/model/model_access.hpp"
 #include "engine/model/model_state.hpp"
@@ -9,6 +10,7 @@
 #include "engine/onnx/folding/places.hpp"
 #include "engine/onnx/format/tensor_values.hpp"
 #include "engine/onnx/import/sample_layout.hpp"
+#include "engine/onnx/shapes/corrupt.hpp"
 #include "engine/onnx/shapes/reshaped_dims.hpp"
 #include "graph/ops/arithmetic/arithmetic.hpp"
 #include "graph/ops/casts/casts.hpp"
@@ -97,12 +99,21 @@ Value NetworkImport::constant_value(const std::string& name, const Tensor& tenso
   return made;
 }
 
+const Tensor& NetworkImport::settled(const Imported& x) {
+  const Tensor &first = x.known[0], &second = x.known[1];
+  if (first.storage() == second.storage()) return first;
+  if (first.shape() != second.shape() || std::memcmp(first.raw(), second.raw(), first.bytes()) != 0)
+    throw MixedSamples{"a number that is known at import depends on the number of samples"};
+  return first;
+}
+
 Value NetworkImport::value(Imported& x) {
   if (!x.is_known())
     return type(x.value).dtype == DType::f32 ? x.value : apply(graph::to_float, {x.value});
-  if (x.known[0].elements() == 0)
+  const Tensor& tensor = settled(x);
+  if (tensor.elements() == 0)
     throw Error(Errc::unsupported, "a tensor without elements, which the model would compute with");
-  if (!x.trainable) return constant_value(x.name.empty() ? node_name_ : x.name, x.known[0]);
+  if (!x.trainable) return constant_value(x.name.empty() ? node_name_ : x.name, tensor);
   if (const auto found = parameters_.find(x.name); found != parameters_.end()) return found->second;
   const std::string name = ModelAccess::unused_variable_name(model_, x.name);
   const Value made = model_.parameter(name, x.known[0].shape(), Initializer::constant(0));
@@ -131,7 +142,7 @@ Value NetworkImport::buffer(Imported& x) {
   if (x.placement) throw NeededInputs{x.sources, "statistics are inputs of the graph"};
   if (!x.is_known()) throw Error(Errc::unsupported, "statistics that are computed");
   const std::string& name = x.name.empty() ? node_name_ + ".statistics" : x.name;
-  return model_.constant(ModelAccess::unused_variable_name(model_, name), x.known[0]);
+  return model_.constant(ModelAccess::unused_variable_name(model_, name), settled(x));
 }
 
 std::string NetworkImport::unused_name() const {
@@ -150,24 +161,23 @@ Imported NetworkImport::constant(const Tensor& tensor, OnnxType type) {
   return {.type = type, .known = {tensor, tensor}};
 }
 
-// The axis of the samples, if the operand has it, has one element, and is left out; a known tensor
-// may have rows for the samples that are all the same, of which one is enough.
+// The axis of the samples, if the operand has it, has one element, and is left out. A known tensor
+// that is not trained may have rows for all samples that are all the same, of which one is enough.
 Value NetworkImport::without_samples(Imported& x, std::size_t rank, const Placement& placement) {
   const std::size_t missing = rank - this->rank(x);
-  if (placement.whole || placement.axis < missing) {
-    if (x.is_known() && !x.is_constant() && dims(x)[0] != dims(x)[1])
-      throw MixedSamples{"a known tensor depends on the number of samples"};
-    return value(x);
-  }
+  if (placement.whole || placement.axis < missing) return value(x);
   const std::size_t axis = placement.axis - missing;
   Imported row = x;
-  if (x.is_known() && dims(x)[0][axis] != 1) {
-    for (Tensor& tensor : row.known) tensor = repeated_row(tensor, axis);
-    row.trainable = false;
+  if (dims(x)[0][axis] != 1) {
+    for (std::size_t probe = 0; probe < probes; ++probe) {
+      const std::int64_t rows = placement.outer * samples_[probe] * placement.inner;
+      if (!x.is_known() || x.trainable || dims(x)[probe][axis] != rows)
+        throw MixedSamples{"an operand has a row for each of a number of samples"};
+      row.known[probe] = repeated_row(x.known[probe], axis);
+    }
   }
   const Value made = value(row);
   Dims own = shape(made);
-  if (own[axis] != 1) throw MixedSamples{"an operand has a row for each of a number of samples"};
   own.erase(own.begin() + static_cast<std::ptrdiff_t>(axis));
   own.insert(own.begin() + static_cast<std::ptrdiff_t>(axis), placement.extra(), 1);
   return reshaped_value(made, own);
@@ -252,6 +262,11 @@ Imported NetworkImport::reshaped(Imported& x, const ProbedDims& to) {
 
 Imported NetworkImport::transposed(Imported& x, const Dims& order) {
   const Value own = x.is_known() ? value(x) : x.value;
+  Dims sorted = order;
+  for (std::int64_t& axis : sorted) axis = static_cast<std::int64_t>(axis_of(axis, order.size()));
+  std::ranges::sort(sorted);
+  if (std::ranges::adjacent_find(sorted) != sorted.end())
+    corrupt("expected each axis once in perm");
   Dims axes;
   std::optional<Placement> placement = x.placement;
   if (placement) axes.push_back(0);

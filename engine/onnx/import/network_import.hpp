@@ -21,8 +21,7 @@ struct ModelState;
 class NetworkImport {
  public:
   /// Begins an import into `model`. `samples` are the two numbers of samples that the import goes
-  /// by.
-  /// `is_run` says that the model is run as the file says, and not trained.
+  /// by. `is_run` says that the model is run as the file says, and not trained.
   NetworkImport(const Model& model, std::array<std::int64_t, probes> samples, bool is_run);
 
   Model& model() { return model_; }
@@ -59,6 +58,9 @@ class NetworkImport {
   Dims first_dims(const Imported& x) const { return dims(x)[0]; }
   std::size_t rank(const Imported& x) const { return dims(x)[0].size(); }
 
+  /// Returns the tensor x, which is known, and the same for both numbers of samples.
+  /// @throws MixedSamples if it is not the same.
+  static const Tensor& settled(const Imported& x);
   /// Returns the value of x as f32, in the form that Imported::placement says. A known tensor
   /// becomes a parameter or a constant.
   Value value(Imported& x);

@@ -43,11 +43,7 @@ const Imported& NodeImport::known(std::size_t i) const {
 }
 
 std::vector<std::int64_t> NodeImport::known_integers(std::size_t i) const {
-  const Imported& x = known(i);
-  const std::vector<std::int64_t> integers = integers_of(x.known[0]);
-  if (!x.is_constant() && integers != integers_of(x.known[1]))
-    throw MixedSamples{"input " + std::to_string(i) + " depends on the number of samples"};
-  return integers;
+  return integers_of(NetworkImport::settled(known(i)));
 }
 
 std::array<std::vector<std::int64_t>, probes> NodeImport::probed_integers(std::size_t i) const {
@@ -56,9 +52,9 @@ std::array<std::vector<std::int64_t>, probes> NodeImport::probed_integers(std::s
 }
 
 double NodeImport::known_number(std::size_t i) const {
-  const Imported& x = known(i);
-  expect(x.known[0].elements() == 1, "expected one number as input " + std::to_string(i));
-  return numbers_of(x.known[0])[0];
+  const Tensor& tensor = NetworkImport::settled(known(i));
+  expect(tensor.elements() == 1, "expected one number as input " + std::to_string(i));
+  return numbers_of(tensor)[0];
 }
 
 std::vector<std::int64_t> NodeImport::integers(std::string_view name, std::size_t i) const {

@@ -21,7 +21,8 @@
 namespace penstock {
 namespace {
 
-/// Returns mean and inverse deviation of x over `axes`, which stay with one element.
+/// Moments are the mean, the variance and the inverse deviation of a value over axes, which have
+/// one element.
 struct Moments {
   Value mean, variance, inverse;
 };
@@ -72,7 +73,9 @@ Results batch_norm_with_statistics(NodeImport& n) {
 // Model::unfreeze_statistics() gives it the form for training.
 Results batch_norm(NodeImport& n) {
   n.expect_supported(n.integer("spatial", 1) == 1, "BatchNormalization of an old form");
-  const bool training = n.flag("training_mode");
+  n.expect(n.rank(0) >= 2, "expected an input [N,C,...]");
+  // Before version 14, a norm that is in its form for training has the statistics as outputs.
+  const bool training = n.opset < 14 ? n.node.outputs.size() > 1 : n.flag("training_mode");
   if (training && (n.wants(1) || n.wants(2))) return batch_norm_with_statistics(n);
   const Images images = images_of(n);
   if (training && n.network.is_run())
@@ -114,7 +117,7 @@ Results group_norm(NodeImport& n) {
                                {{"num_groups", groups}, {"eps", n.real("epsilon", 1e-5)}}))};
 }
 
-/// Returns the statistics of the norm with axes of one element in place of those that it reduces.
+/// The mean and the inverse deviation are further outputs, with one element along reduced axes.
 Results layer_norm(NodeImport& n) {
   Imported& x = n.input(0);
   const std::size_t rank = n.rank(0), first = axis_of(n.integer("axis", -1), rank);
@@ -191,7 +194,9 @@ Results dropout(NodeImport& n) {
   n.expect_supported(!training || ratio == 0 || !(n.wants(1) || n.network.is_run()),
                      "random numbers that are results");
   Results results{n.input(0)};
-  if (ratio != 0 && n.input(0).placement && !n.network.is_run())
+  n.expect_supported(ratio == 0 || n.network.is_run() || n.input(0).placement,
+                     "a dropout of values that do not depend on samples");
+  if (ratio != 0 && !n.network.is_run())
     results[0] =
         n.like_first(n.network.model().dropout(n.network.unused_name(), n.value(0), ratio));
   if (!n.wants(1)) return results;

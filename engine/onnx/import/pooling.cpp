@@ -128,16 +128,21 @@ Results lp_pool(NodeImport& n) {
   const Value x = padded_images(n, images, windows, 0);
   Model& model = n.network.model();
   const double p = static_cast<double>(n.integer("p", 2));
+  const bool ceil = n.flag("ceil_mode");
   const Dims &k = windows.kernel, &s = windows.stride;
   switch (windows.axes()) {
     case 1:
-      return {of_images(n, model.lp_pool1d(x, p, {.kernel = k[0], .stride = s[0]}))};
-    case 2:
       return {
-          of_images(n, model.lp_pool2d(x, p, {.kernel = {k[0], k[1]}, .stride = {s[0], s[1]}}))};
+          of_images(n, model.lp_pool1d(x, p, {.kernel = k[0], .stride = s[0], .ceil_mode = ceil}))};
+    case 2:
+      return {of_images(
+          n, model.lp_pool2d(x, p,
+                             {.kernel = {k[0], k[1]}, .stride = {s[0], s[1]}, .ceil_mode = ceil}))};
     case 3:
       return {of_images(
-          n, model.lp_pool3d(x, p, {.kernel = {k[0], k[1], k[2]}, .stride = {s[0], s[1], s[2]}}))};
+          n, model.lp_pool3d(
+                 x, p,
+                 {.kernel = {k[0], k[1], k[2]}, .stride = {s[0], s[1], s[2]}, .ceil_mode = ceil}))};
     default:
       n.expect_supported(false, "a pooling over more than 3 axes");
       return {};
@@ -161,26 +166,32 @@ std::int64_t resized_size(double size) {
 
 /// Returns the sizes of the result, and what each axis is multiplied by.
 std::vector<ResizedAxis> resized_axes(NodeImport& n) {
-  const Dims dims = n.dims(0);
   const bool is_upsample = n.node.op_type == "Upsample";
   const std::size_t scales_input = is_upsample || n.opset < 11 ? 1 : 2;
   std::vector<double> scales;
-  if (n.has(scales_input)) scales = numbers_of(n.known(scales_input).known[0]);
+  if (n.has(scales_input)) scales = numbers_of(NetworkImport::settled(n.known(scales_input)));
   if (const OnnxAttribute* const attribute = n.node.find("scales"); attribute && scales.empty())
     scales.assign(attribute->reals.begin(), attribute->reals.end());
-  const Dims sizes = scales.empty() && n.has(3) ? n.known_integers(3) : Dims{};
+  std::array<Dims, probes> sizes;
+  if (scales.empty() && n.has(3)) sizes = n.probed_integers(3);
   const Dims wanted = n.integers("axes");
   n.expect_supported(wanted.empty(), "Resize of chosen axes");
-  n.expect((scales.empty() ? sizes.size() : scales.size()) == dims.size(),
+  const ProbedDims dims = n.network.dims(n.input(0));
+  n.expect((scales.empty() ? sizes[0].size() : scales.size()) == dims[0].size(),
            "expected a scale or a size for each axis");
   std::vector<ResizedAxis> axes;
-  for (std::size_t i = 0; i < dims.size(); ++i) {
-    const auto before = static_cast<double>(dims[i]);
-    const double scale = scales.empty() ? static_cast<double>(sizes[i]) / before : scales[i];
-    const std::int64_t after = scales.empty() ? sizes[i] : resized_size(before * scale);
+  for (std::size_t i = 0; i < dims[0].size(); ++i) {
+    const auto before = static_cast<double>(dims[0][i]);
+    const bool stays = scales.empty() && sizes[0][i] == dims[0][i] && sizes[1][i] == dims[1][i];
+    if (!stays && scales.empty() && sizes[0][i] != sizes[1][i])
+      throw MixedSamples{"a size depends on the number of samples"};
+    const double scale = !scales.empty() ? scales[i]
+                         : stays         ? 1
+                                         : static_cast<double>(sizes[0][i]) / before;
+    const std::int64_t after = scales.empty() ? sizes[0][i] : resized_size(before * scale);
     n.expect(after >= 1, "expected sizes of 1 or more");
     n.expect_listed(after);
-    axes.push_back({.before = dims[i], .after = after, .scale = scale});
+    axes.push_back({.before = dims[0][i], .after = after, .scale = scale});
   }
   return axes;
 }
@@ -195,6 +206,8 @@ Resizing resizing_of(const NodeImport& n) {
       .exclude_outside = n.flag("exclude_outside")};
   if (resizing.mode == "bilinear" || resizing.mode == "trilinear") resizing.mode = "linear";
   n.expect_supported(!n.flag("antialias"), "Resize with antialias");
+  n.expect_supported(n.text("keep_aspect_ratio_policy", "stretch") == "stretch",
+                     "Resize that keeps the ratio of the sides");
   n.expect_supported(resizing.is_known(), "Resize of the mode " + quoted_text(resizing.mode) +
                                               " with coordinates " +
                                               quoted_text(resizing.coordinates));

@@ -26,15 +26,15 @@ struct RecurrentKind {
 class RecurrentNode {
  public:
   RecurrentNode(NodeImport& n, const RecurrentKind& kind) : n_(n), kind_(kind) {
-    hidden_ = n.dims(2).at(2);
+    n.expect(n.rank(0) == 3 && n.rank(1) == 3 && n.rank(2) == 3,
+             "expected an input and weights of three axes");
+    hidden_ = n.dims(2)[2];
     batch_first_ = n.flag("layout");
     const std::string direction = n.text("direction", "forward");
     reverse_ = direction == "reverse";
     directions_ = direction == "bidirectional" ? 2 : 1;
     n.expect_supported(!n.node.find("clip"), "a clip of recurrent states");
     check_activations();
-    n.expect(n.rank(0) == 3 && n.rank(1) == 3 && n.rank(2) == 3,
-             "expected an input and weights of three axes");
   }
 
   Results add() {
@@ -141,10 +141,11 @@ class RecurrentNode {
         throw NeededInputs{lengths.sources, "the lengths of sequences"};
       return n_.network.integers(lengths);
     }
-    for (const std::int64_t length : integers_of(lengths.known[0]))
-      n_.expect_supported(length == steps_,
-                          "sequences of different lengths that are known at "
-                          "import");
+    for (const Tensor& tensor : lengths.known)
+      for (const std::int64_t length : integers_of(tensor))
+        n_.expect_supported(length == steps_,
+                            "sequences of different lengths that are known at "
+                            "import");
     return std::nullopt;
   }
 
@@ -164,8 +165,9 @@ class RecurrentNode {
 
   static bool is_zero(const Imported& x) {
     if (!x.is_known() || x.trainable) return false;
-    for (const double number : numbers_of(x.known[0]))
-      if (number != 0) return false;
+    for (const Tensor& tensor : x.known)
+      for (const double number : numbers_of(tensor))
+        if (number != 0) return false;
     return true;
   }
 

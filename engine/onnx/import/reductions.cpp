@@ -14,6 +14,7 @@
 #include "graph/ops/arithmetic/prod.hpp"
 #include "graph/ops/arithmetic/vector_norm.hpp"
 #include "graph/ops/movement/index_select.hpp"
+#include "graph/ops/movement/slices.hpp"
 #include "graph/ops/order/argmax.hpp"
 #include "graph/ops/order/sort.hpp"
 
@@ -106,19 +107,25 @@ Results extremum(NodeImport& n) {
   return {n.result(found, OnnxType::i64, placement_without(x, {number}, keep))};
 }
 
+/// Without its own element, a sum is that of the elements that are moved by one place.
 Results cumsum(NodeImport& n) {
-  const std::int64_t axis = static_cast<std::int64_t>(n.known_number(1));
+  const auto axis = static_cast<std::int64_t>(n.known_number(1));
   const std::int64_t of_value = n.network.axis_of_value(n.input(0), axis);
-  const bool reverse = n.flag("reverse");
-  const Value x = n.value(0);
-  const Value sums =
-      n.apply(graph::cumsum, {x}, {{"axis", of_value}, {"reverse", std::int64_t{reverse}}});
-  return {n.like_first(n.flag("exclusive") ? n.apply(graph::sub, {sums, x}) : sums)};
+  const std::int64_t reverse = n.flag("reverse") ? 1 : 0;
+  Value x = n.value(0);
+  if (n.flag("exclusive")) {
+    const std::int64_t size = n.dims(0)[axis_of(axis, n.rank(0))];
+    x = n.apply(graph::pad, {x}, {{"axis", of_value}, {"before", 1 - reverse}, {"after", reverse}});
+    x = n.apply(graph::slice, {x},
+                {{"axis", of_value}, {"begin", reverse}, {"end", size + reverse}});
+  }
+  return {n.like_first(n.apply(graph::cumsum, {x}, {{"axis", of_value}, {"reverse", reverse}}))};
 }
 
 Results top_k(NodeImport& n) {
   const std::int64_t axis = n.network.axis_of_value(n.input(0), n.integer("axis", -1));
-  const std::int64_t count = n.opset < 10 ? n.integer("k", 1) : n.known_integers(1).at(0);
+  const std::int64_t count =
+      n.opset < 10 ? n.integer("k", 1) : static_cast<std::int64_t>(n.known_number(1));
   const Value values =
       n.apply(graph::sort, {n.value(0)},
               {{"axis", axis}, {"descending", n.integer("largest", 1)}, {"count", count}});

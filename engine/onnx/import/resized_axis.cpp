@@ -8,17 +8,17 @@
 namespace penstock {
 namespace {
 
-/// Returns where in x the element number `i` of the result lies.
-double place_of(const ResizedAxis& axis, const Resizing& resizing, std::int64_t i) {
-  const auto to = static_cast<double>(i);
-  if (resizing.coordinates == "asymmetric") return to / axis.scale;
+/// Returns where in x the element number `i` of the result lies, in single precision as other
+/// runtimes compute it, because another rounding would choose other elements.
+float place_of(const ResizedAxis& axis, const Resizing& resizing, std::int64_t i) {
+  const auto to = static_cast<float>(i), scale = static_cast<float>(axis.scale),
+             before = static_cast<float>(axis.before);
+  if (resizing.coordinates == "asymmetric") return to / scale;
   if (resizing.coordinates == "align_corners")
-    return axis.after == 1 ? 0
-                           : to * static_cast<double>(axis.before - 1) /
-                                 (static_cast<double>(axis.before) * axis.scale - 1);
-  if (resizing.coordinates == "tf_half_pixel_for_nn") return (to + 0.5) / axis.scale;
+    return axis.after == 1 ? 0 : to * (before - 1) / (before * scale - 1);
+  if (resizing.coordinates == "tf_half_pixel_for_nn") return (to + 0.5f) / scale;
   if (resizing.coordinates == "pytorch_half_pixel" && axis.after == 1) return 0;
-  return (to + 0.5) / axis.scale - 0.5;
+  return (to + 0.5f) / scale - 0.5f;
 }
 
 double rounded(double place, const std::string& mode) {
@@ -63,8 +63,8 @@ std::vector<std::int64_t> nearest_indices(const ResizedAxis& axis, const Resizin
   std::vector<std::int64_t> indices;
   for (std::int64_t i = 0; i < axis.after; ++i)
     indices.push_back(std::clamp<std::int64_t>(
-        static_cast<std::int64_t>(rounded(place_of(axis, resizing, i), resizing.nearest)), 0,
-        axis.before - 1));
+        static_cast<std::int64_t>(rounded(double{place_of(axis, resizing, i)}, resizing.nearest)),
+        0, axis.before - 1));
   return indices;
 }
 
@@ -72,7 +72,7 @@ Tensor blend_matrix(const ResizedAxis& axis, const Resizing& resizing) {
   const auto columns = static_cast<std::size_t>(axis.after);
   std::vector<double> matrix(static_cast<std::size_t>(axis.before) * columns, 0);
   for (std::size_t column = 0; column < columns; ++column) {
-    const double place = place_of(axis, resizing, static_cast<std::int64_t>(column));
+    const double place = double{place_of(axis, resizing, static_cast<std::int64_t>(column))};
     Blend blend =
         resizing.mode == "linear" ? linear_blend(place) : cubic_blend(place, resizing.cubic);
     double sum = 0;

@@ -37,13 +37,28 @@ std::string symbol_of(const std::vector<OnnxValueInfo>& inputs, const OnnxOption
   return first;
 }
 
-/// Returns the size that `axis` has in the first input that has it, or nothing.
+/// Returns the size that `axis` has in the first input that has it, or nothing. Axis 1 counts
+/// samples of sequences [T,N,...] alone.
 std::optional<std::int64_t> size_along(const std::vector<OnnxValueInfo>& inputs, std::size_t axis) {
+  const std::size_t least_rank = axis == 0 ? 1 : 3;
   for (const OnnxValueInfo& input : inputs)
-    if (input.shape && input.shape->size() > axis) {
+    if (input.shape && input.shape->size() >= least_rank) {
       const std::optional<std::int64_t> size = (*input.shape)[axis].size;
       return size && *size >= 1 ? size : std::nullopt;
     }
+  return std::nullopt;
+}
+
+/// Returns the size of the axis called `symbol` of a tensor that the options give.
+std::optional<std::int64_t> given_size(const std::vector<OnnxValueInfo>& inputs,
+                                       const OnnxOptions& options, const std::string& symbol) {
+  for (const OnnxValueInfo& input : inputs) {
+    const Tensor tensor = given_for(input, options);
+    if (!tensor || !input.shape || tensor.shape().rank() != input.shape->size()) continue;
+    for (std::size_t axis = 0; axis < input.shape->size(); ++axis)
+      if ((*input.shape)[axis].name == symbol && tensor.shape().begin()[axis] > 0)
+        return tensor.shape().begin()[axis];
+  }
   return std::nullopt;
 }
 
@@ -57,16 +72,20 @@ std::optional<Placement> SampleAxis::placement_of(const OnnxValueInfo& input) co
     return has_samples ? std::optional(Placement{.axis = axis}) : std::nullopt;
   }
   const auto found = std::ranges::find(*input.shape, symbol, &OnnxDim::name);
-  if (found == input.shape->end()) return std::nullopt;
+  if (found == input.shape->end() || std::ranges::count(*input.shape, symbol, &OnnxDim::name) > 1)
+    return std::nullopt;
   return Placement{.axis = static_cast<std::size_t>(found - input.shape->begin())};
 }
 
 std::vector<SampleAxis> sample_axes(const std::vector<OnnxValueInfo>& inputs,
-                                    const OnnxOptions& options) {
+                                    const OnnxOptions& options, bool is_run) {
   std::vector<SampleAxis> choices;
   if (options.samples != OnnxSamples::whole) {
     if (const std::string symbol = symbol_of(inputs, options); !symbol.empty()) {
-      choices.push_back({.whole = false, .symbol = symbol, .samples = {2, 3}});
+      const std::optional<std::int64_t> given =
+          is_run ? given_size(inputs, options, symbol) : std::nullopt;
+      choices.push_back(
+          {.whole = false, .symbol = symbol, .samples = {given.value_or(2), given.value_or(3)}});
     } else {
       for (const std::size_t axis : {0, 1})
         if (const std::optional<std::int64_t> size = size_along(inputs, axis))

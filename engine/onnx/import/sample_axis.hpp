@@ -25,10 +25,11 @@ struct SampleAxis {
   std::optional<Placement> placement_of(const OnnxValueInfo& input) const;
 };
 
-/// Returns the choices for a graph with these inputs, the first of which is to be tried first.
+/// Returns the choices for a graph with these inputs, the first of which is to be tried first. If
+/// the model is only run on the inputs that `options` give, the number of samples is theirs.
 /// @throws Error invalid_argument if the options want an axis and there is none.
 std::vector<SampleAxis> sample_axes(const std::vector<OnnxValueInfo>& inputs,
-                                    const OnnxOptions& options);
+                                    const OnnxOptions& options, bool is_run);
 
 /// Returns the dimensions of an input, with the first of the two numbers of samples.
 /// @throws Error unsupported for an input that is no tensor, and for one whose shape the file and

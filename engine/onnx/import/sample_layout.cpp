@@ -46,9 +46,28 @@ std::size_t value_axis(std::size_t axis, const Placement& placement) {
   return axis + placement.extra();
 }
 
-// In both row-major tensors there are as many places in front of the samples. The axis that has
-// them is the first one with which the product of all axes so far exceeds that number, and its size
-// is a multiple of the number of samples.
+namespace {
+
+/// Returns the placement of samples in axis number `axis` of a tensor of the dimensions `to`, or
+/// nothing if the axis cannot have them. `outer` is the number of places in front of the samples
+/// within the axis.
+std::optional<Placement> placement_in(const ProbedDims& to, std::size_t axis, std::int64_t outer,
+                                      const std::array<std::int64_t, probes>& samples) {
+  const std::int64_t size = to[0][axis];
+  if (size <= 0 || size % samples[0] != 0) return std::nullopt;
+  const std::int64_t factor = size / samples[0];
+  if (factor % outer != 0 || to[1][axis] != factor * samples[1]) return std::nullopt;
+  ProbedDims rest = to;
+  for (Dims& dims : rest) dims.erase(dims.begin() + at(axis));
+  if (rest[0] != rest[1]) return std::nullopt;
+  return Placement{.axis = axis, .outer = outer, .inner = factor / outer};
+}
+
+}  // namespace
+
+// In both row-major tensors there are as many places in front of the samples. An axis that begins
+// with the samples is better than one that has other places in front of them: if there is one
+// sample, each axis could have it.
 Placement reshaped_placement(const Placement& placement, const ProbedDims& from,
                              const ProbedDims& to,
                              const std::array<std::int64_t, probes>& samples) {
@@ -57,18 +76,12 @@ Placement reshaped_placement(const Placement& placement, const ProbedDims& from,
     return placement;
   }
   const std::int64_t before = product(from[0], 0, placement.axis) * placement.outer;
-  std::int64_t so_far = 1;
-  for (std::size_t axis = 0; axis < to[0].size(); ++axis) {
-    const std::int64_t size = to[0][axis];
-    if (so_far > 0 && before % so_far == 0 && size % samples[0] == 0) {
-      const std::int64_t outer = before / so_far, factor = size / samples[0];
-      const bool fits = factor > 0 && factor % outer == 0 && to[1][axis] == factor * samples[1];
-      const Placement found{.axis = axis, .outer = outer, .inner = fits ? factor / outer : 1};
-      ProbedDims rest = to;
-      for (Dims& dims : rest) dims.erase(dims.begin() + at(axis));
-      if (fits && rest[0] == rest[1]) return found;
+  for (const bool begins : {true, false}) {
+    std::int64_t so_far = 1;
+    for (std::size_t axis = 0; axis < to[0].size() && so_far > 0; so_far *= to[0][axis++]) {
+      if (before % so_far != 0 || (before == so_far) != begins) continue;
+      if (const auto found = placement_in(to, axis, before / so_far, samples)) return *found;
     }
-    so_far *= size;
   }
   throw MixedSamples{"a new shape puts parts of samples into an axis"};
 }

@@ -60,7 +60,7 @@ Imported look_up(NodeImport& n) {
   const Dims table = n.dims(0);
   const Value rows = n.network.reshaped_value(
       n.raw(0), {table[0], Shape(table).elements() / std::max<std::int64_t>(table[0], 1)});
-  // A host's ids are checked before a call begins if nothing is computed from them.
+  // The ids of a model that is trained are checked, and negative ones are refused.
   const bool are_given =
       !n.network.is_run() && !ids.is_known() && n.network.type(ids.value).dtype != DType::f32;
   const Value index = are_given ? ids.value : n.network.indices(ids, table[0]);
@@ -101,10 +101,11 @@ Tensor counted(std::int64_t count) {
 Results one_hot(NodeImport& n) {
   const auto depth = static_cast<std::int64_t>(n.known_number(1));
   const Imported& values = n.known(2);
-  n.expect(values.known[0].elements() == 2, "expected two values, off and on");
+  const Tensor& off_and_on = NetworkImport::settled(values);
+  n.expect(off_and_on.elements() == 2, "expected two values, off and on");
   n.expect_supported(depth >= 1, "a depth of " + std::to_string(depth));
   n.expect_listed(depth);
-  const std::vector<double> numbers = numbers_of(values.known[0]);
+  const std::vector<double> numbers = numbers_of(off_and_on);
   const std::size_t rank = n.rank(0);
   const std::size_t axis = axis_of(n.integer("axis", -1), rank + 1);
   ProbedDims dims = n.network.dims(n.input(0));
@@ -134,13 +135,29 @@ PadMode pad_mode(const NodeImport& n) {
   return PadMode::constant;
 }
 
+/// Returns how many elements are put before each axis, and then how many behind each.
+Dims pad_widths(NodeImport& n) {
+  const std::size_t rank = n.rank(0);
+  const Dims given = n.opset < 11 ? n.integers("pads") : n.known_integers(1);
+  Dims axes(rank);
+  std::iota(axes.begin(), axes.end(), std::int64_t{0});
+  if (n.opset >= 18 && n.has(3)) axes = n.known_integers(3);
+  n.expect(given.size() == 2 * axes.size(), "expected two widths for each axis");
+  Dims widths(2 * rank, 0);
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const std::size_t axis = axis_of(axes[i], rank);
+    widths[axis] = given[i];
+    widths[axis + rank] = given[i + axes.size()];
+  }
+  return widths;
+}
+
 /// Puts elements around x, or takes them away where a width is negative.
 Results pad(NodeImport& n) {
   Imported x = n.input(0);
   const std::size_t rank = n.rank(0);
-  const Dims widths = n.opset < 11 ? n.integers("pads") : n.known_integers(1);
+  const Dims widths = pad_widths(n);
   const double number = n.opset < 11 ? n.real("value", 0) : n.has(2) ? n.known_number(2) : 0;
-  n.expect(widths.size() == 2 * rank, "expected two widths for each axis");
   const PadMode mode = pad_mode(n);
   Value own = n.value(0);
   for (std::size_t axis = 0; axis < rank; ++axis) {

@@ -103,10 +103,17 @@ Results slice(NodeImport& n) {
                (steps.empty() || steps.size() == starts.size()),
            "expected as many axes, ends and steps as starts");
   for (std::size_t i = 0; i < starts.size(); ++i) {
-    const Dims dims = n.network.first_dims(x);
-    const std::int64_t size = dims.at(axis_of(axes[i], dims.size()));
-    const SliceRange range = slice_range(starts[i], ends[i], steps.empty() ? 1 : steps[i], size);
-    if (range.count == size && range.step == 1) continue;
+    const ProbedDims dims = n.network.dims(x);
+    const std::size_t number = axis_of(axes[i], dims[0].size());
+    const auto range_in = [&](std::size_t probe) {
+      return slice_range(starts[i], ends[i], steps.empty() ? 1 : steps[i], dims[probe][number]);
+    };
+    const auto is_whole = [&](std::size_t probe) {
+      const SliceRange part = range_in(probe);
+      return part.count == dims[probe][number] && part.step == 1;
+    };
+    if (is_whole(0) && is_whole(1)) continue;
+    const SliceRange range = range_in(0);
     const std::int64_t axis = n.network.axis_of_value(x, axes[i]);
     const Value own = x.is_known() ? n.network.value(x) : x.value;
     Value part;
@@ -233,11 +240,15 @@ Results tile(NodeImport& n) {
   return {x};
 }
 
+/// Blocks have no more rows and columns.
+constexpr std::int64_t largest_block = 1 << 15;
+
 Results depth_to_space(NodeImport& n) {
   const std::int64_t block = n.integer("blocksize", 1);
   const bool by_columns = n.text("mode", "DCR") == "CRD";
   const ProbedDims dims = n.network.dims(n.input(0));
-  n.expect(dims[0].size() == 4 && block > 0 && dims[0][1] % (block * block) == 0,
+  n.expect(dims[0].size() == 4 && block > 0 && block <= largest_block &&
+               dims[0][1] % (block * block) == 0,
            "expected [N,C,H,W] with channels that divide into blocks");
   ProbedDims apart, joined;
   for (std::size_t probe = 0; probe < probes; ++probe) {
@@ -256,7 +267,8 @@ Results depth_to_space(NodeImport& n) {
 Results space_to_depth(NodeImport& n) {
   const std::int64_t block = n.integer("blocksize", 1);
   const ProbedDims dims = n.network.dims(n.input(0));
-  n.expect(dims[0].size() == 4 && block > 0 && dims[0][2] % block == 0 && dims[0][3] % block == 0,
+  n.expect(dims[0].size() == 4 && block > 0 && block <= largest_block && dims[0][2] % block == 0 &&
+               dims[0][3] % block == 0,
            "expected [N,C,H,W] with sides that divide into blocks");
   ProbedDims apart, joined;
   for (std::size_t probe = 0; probe < probes; ++probe) {

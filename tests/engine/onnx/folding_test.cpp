@@ -26,7 +26,7 @@ OnnxNode node(const std::string& op_type, const std::vector<OnnxAttribute>& attr
 
 /// Returns the first result of a node that is folded.
 Tensor folded(const OnnxNode& node, const std::vector<Tensor>& inputs) {
-  const std::vector<Tensor> results = fold({.node = node, .opset = 17, .inputs = inputs});
+  const std::vector<Tensor> results = fold({.node = node, .inputs = inputs});
   return results.empty() ? Tensor() : results.front();
 }
 
@@ -82,6 +82,7 @@ TEST(Folding, ComputesWhatNumPyComputes) {
       {"Range", {integers({}, {2}), integers({}, {9}), integers({}, {3})}, {}, {3}, {2, 5, 8}},
       {"ReduceProd", {matrix}, {{.name = "keepdims", .integer = 0}}, {}, {720}},
       {"ReduceSum", {matrix, list({1})}, {}, {2, 1}, {6, 15}},
+      {"ReduceMax", {matrix}, {{.name = "axes", .integers = {0}}}, {1, 3}, {4, 5, 6}},
       {"Trilu", {matrix}, {{.name = "upper", .integer = 0}}, {2, 3}, {1, 0, 0, 4, 5, 0}},
       {"NonZero", {list({0, 5, 0, 7})}, {}, {1, 2}, {1, 3}},
   };

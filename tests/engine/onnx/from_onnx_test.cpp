@@ -1,57 +1,12 @@
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <string>
 
-#include "penstock/penstock.hpp"
-#include "tests/support/onnx_bytes.hpp"
-#include "tests/support/refusal.hpp"
+#include "tests/engine/onnx/imported_models.hpp"
 #include "tests/support/same_bits.hpp"
-#include "tests/support/temporary_directory.hpp"
 
 namespace penstock::testing {
 namespace {
-
-/// Returns the model of a file with these bytes.
-Model imported(const std::string& bytes, const OnnxOptions& options = {}) {
-  const TemporaryDirectory directory;
-  write_file(directory / "model.onnx", bytes);
-  return Model::from_onnx((directory / "model.onnx").string(), options);
-}
-
-std::string refused(Errc code, const std::string& bytes, const OnnxOptions& options = {}) {
-  const TemporaryDirectory directory;
-  write_file(directory / "model.onnx", bytes);
-  const std::string path = (directory / "model.onnx").string();
-  const std::string text = refusal(code, [&] { Model::from_onnx(path, options); });
-  const std::size_t end = text.find("model.onnx: ");
-  return end == std::string::npos ? text : text.substr(end + 12);
-}
-
-Tensor counted(const Shape& shape, float step = 0.1f) {
-  std::vector<float> elements;
-  for (std::int64_t i = 0; i < shape.elements(); ++i)
-    elements.push_back(std::sin(step * static_cast<float>(i + 1)));
-  return {shape, std::span<const float>(elements)};
-}
-
-/// Returns what a model computes for `x`.
-Tensor outputs(const Model& model, const Tensor& x, const std::string& name = "y") {
-  InferenceModel inference(model, {.batch_size = static_cast<int>(x.shape()[0])});
-  return inference.run({x}).output(name);
-}
-
-OnnxBytes perceptron() {
-  OnnxBytes bytes;
-  bytes.input("x", {"batch", 4}).output("y");
-  bytes.initializer("fc1.weight", counted({6, 4})).initializer("fc1.bias", counted({6}));
-  bytes.initializer("fc2.weight", counted({3, 6})).initializer("fc2.bias", counted({3}));
-  const std::vector<std::pair<std::string, OnnxSetting>> flags{{"transB", std::int64_t{1}}};
-  bytes.node({"Gemm", {"x", "fc1.weight", "fc1.bias"}, {"h"}, flags, "/fc1/Gemm"});
-  bytes.node({"Relu", {"h"}, {"r"}, {}, "/act/Relu"});
-  bytes.node({"Gemm", {"r", "fc2.weight", "fc2.bias"}, {"y"}, flags, "/fc2/Gemm"});
-  return bytes;
-}
 
 TEST(FromOnnx, GivesTheBitsOfTheSameLayers) {
   Model written("written");
@@ -113,6 +68,7 @@ TEST(FromOnnx, FindsSamplesBehindATransposition) {
 }
 
 // Exporters of attention join the axis of the samples with that of the heads.
+
 TEST(FromOnnx, KeepsSamplesApartThatAnAxisJoinsWithOthers) {
   OnnxBytes bytes;
   bytes.input("x", {"batch", 2, 3, 4}).output("y");
@@ -181,17 +137,6 @@ TEST(FromOnnx, FreezesTheStatisticsOfANormInTheFormForInference) {
   EXPECT_FALSE(same_bits(model.weight("bn.running_mean"), mean));
 }
 
-TEST(FromOnnx, NamesEveryOperatorThatIsNotSupported) {
-  OnnxBytes bytes;
-  bytes.input("x", {"batch", 4}).output("y");
-  bytes.node({"NonMaxSuppression", {"x"}, {"a"}, {}, "first"});
-  bytes.node({"FancyOp", {"a"}, {"b"}, {}, "second", "my.domain"});
-  bytes.node({"FancyOp", {"b"}, {"y"}, {}, "third", "my.domain"});
-  EXPECT_EQ(refused(Errc::unsupported, bytes.file()),
-            "these operators cannot be imported: NonMaxSuppression (\"first\"), my.domain.FancyOp "
-            "(\"second\", \"third\")");
-}
-
 TEST(FromOnnx, WritesOutTheFunctionsOfTheFile) {
   OnnxBytes bytes;
   bytes.input("x", {"batch", 4}).output("y").initializer("w", counted({4}));
@@ -207,96 +152,59 @@ TEST(FromOnnx, WritesOutTheFunctionsOfTheFile) {
   EXPECT_EQ(layers, (std::vector<std::string>{"call.product", "call.act"}));
 }
 
-TEST(FromOnnx, RefusesFunctionsThatCallThemselves) {
+TEST(FromOnnx, KeepsTheRowsOfConstantsThatAreNotForSamples) {
   OnnxBytes bytes;
-  bytes.input("x", {"batch", 4}).output("y").node({"Loop2", {"x"}, {"y"}, {}, "call", "my.domain"});
-  bytes.model_field(wire_bytes(
-      25, wire_bytes(1, "Loop2") + wire_bytes(4, "a") + wire_bytes(5, "c") +
-              wire_bytes(7, onnx_node({"Loop2", {"a"}, {"c"}, {}, "again", "my.domain"})) +
-              wire_bytes(10, "my.domain")));
-  EXPECT_EQ(refused(Errc::corrupt_file, bytes.file()),
-            "functions call each other, or more than 16 deep");
+  bytes.input("x", {1, 3}).output("y");
+  bytes.node({"Constant",
+              {},
+              {"c"},
+              {{"value", Tensor({5, 3}, std::span<const float>(std::vector<float>(15, 1)))}}});
+  bytes.node({"Add", {"x", "c"}, {"y"}});
+  EXPECT_EQ(outputs(imported(bytes.file()), counted({2, 1, 3})).shape(), Shape({2, 5, 3}));
 }
 
-TEST(FromOnnx, RefusesNamesThatNothingComputesOrThatAreThereTwice) {
-  OnnxBytes missing, twice, no_output;
-  missing.input("x", {"batch", 4}).output("y").node({"Add", {"x", "z"}, {"y"}, {}, "sum"});
-  EXPECT_EQ(refused(Errc::corrupt_file, missing.file()),
-            "node \"sum\" reads \"z\", which no earlier node computes");
-  twice.input("x", {"batch", 4})
-      .output("y")
-      .node({"Relu", {"x"}, {"y"}})
-      .node({"Relu", {"x"}, {"y"}});
-  EXPECT_EQ(refused(Errc::corrupt_file, twice.file()),
-            "node \"y\" computes \"y\", which is there already");
-  no_output.input("x", {"batch", 4}).output("z").node({"Relu", {"x"}, {"y"}});
-  EXPECT_EQ(refused(Errc::corrupt_file, no_output.file()), "no node computes the output \"z\"");
+TEST(FromOnnx, TrainsInitializersWhateverTheirValuesAre) {
+  for (const float first : {0.0f, 1.0f}) {
+    OnnxBytes bytes;
+    std::vector<float> elements(12, 0);
+    elements[0] = first;
+    bytes.input("x", {4, 3})
+        .output("y")
+        .initializer("w", Tensor({4, 3}, std::span<const float>(elements)));
+    bytes.node({"Add", {"x", "w"}, {"y"}});
+    const Model model = imported(bytes.file());
+    ASSERT_EQ(model.parameters().size(), 1u);
+    EXPECT_TRUE(model.parameters()[0].trainable) << first;
+  }
 }
 
-TEST(FromOnnx, RefusesVersionsThatItDoesNotKnow) {
-  for (const std::int64_t opset : {6, 22})
-    EXPECT_EQ(refused(Errc::unsupported, perceptron().file(opset)),
-              "expected operators of a version from 7 to 21, got " + std::to_string(opset));
-}
-
-TEST(FromOnnx, RefusesFilesThatAreNoModels) {
-  EXPECT_NE(refused(Errc::corrupt_file, ""), "accepted");
-  EXPECT_NE(refused(Errc::corrupt_file, "this is a text"), "accepted");
-  EXPECT_NE(refusal(Errc::io_error, [] { Model::from_onnx("/there/is/no/file"); }), "accepted");
-}
-
-TEST(FromOnnx, RefusesEveryBeginningOfAFile) {
-  const std::string bytes = perceptron().file();
-  for (std::size_t size = 0; size + 4 < bytes.size(); ++size)
-    EXPECT_NE(refused(Errc::corrupt_file, bytes.substr(0, size)), "accepted") << size;
-}
-
-TEST(RunOnnx, ComputesInTheTypesAndShapesOfTheFile) {
+TEST(FromOnnx, TrainsScalarsThatArePatternsThemselves) {
   OnnxBytes bytes;
-  bytes.input("x", {2, 3}).output("most").output("is_large").output("shape");
-  bytes.node({"ArgMax", {"x"}, {"most"}, {{"axis", std::int64_t{1}}}});
-  bytes.initializer("half", Tensor({}, {0.5f}));
-  bytes.node({"Greater", {"x", "half"}, {"is_large"}});
-  bytes.node({"Shape", {"x"}, {"shape"}});
-  const TemporaryDirectory directory;
-  write_file(directory / "model.onnx", bytes.file());
-  const auto results = run_onnx((directory / "model.onnx").string(),
-                                {{"x", Tensor({2, 3}, {0, 1, 0.2f, 0.7f, 0.1f, 0.6f})}});
-  ASSERT_EQ(results.size(), 3u);
-  EXPECT_EQ(results[0].tensor.shape(), Shape({2, 1}));
-  EXPECT_EQ(results[0].tensor.as<std::int64_t>()[0], 1);
-  EXPECT_EQ(results[0].tensor.as<std::int64_t>()[1], 0);
-  ASSERT_EQ(results[1].tensor.dtype(), DType::boolean);
-  EXPECT_FALSE(results[1].tensor.as<bool>()[0]);
-  EXPECT_TRUE(results[1].tensor.as<bool>()[5]);
-  EXPECT_EQ(results[2].tensor.as<std::int64_t>()[1], 3);
+  bytes.input("x", {"batch", 3}).output("y").initializer("scale", Tensor({}, {2}));
+  bytes.node({"Mul", {"x", "scale"}, {"y"}});
+  EXPECT_TRUE(imported(bytes.file()).parameters().empty());
+  const Model model = imported(bytes.file(), {.parameters = {"*", "scale"}});
+  ASSERT_EQ(model.parameters().size(), 1u);
+  EXPECT_TRUE(model.parameters()[0].trainable);
 }
 
-TEST(RunOnnx, CompilesInputsInThatAnOperatorHasToKnow) {
+TEST(FromOnnx, FindsTheSamplesOfABatchOfOne) {
   OnnxBytes bytes;
-  bytes.input("x", {2, 6}).input("shape", {3}, DType::i64).output("y");
-  bytes.node({"Reshape", {"x", "shape"}, {"y"}});
-  const TemporaryDirectory directory;
-  write_file(directory / "model.onnx", bytes.file());
-  const std::string path = (directory / "model.onnx").string();
-  const std::vector<std::int64_t> dims{2, 3, 2};
-  const auto results = run_onnx(
-      path, {{"x", counted({2, 6})}, {"shape", Tensor({3}, std::span<const std::int64_t>(dims))}});
-  EXPECT_EQ(results[0].tensor.shape(), Shape({2, 3, 2}));
-  EXPECT_NE(refusal(Errc::unsupported, [&] { Model::from_onnx(path); }), "accepted");
+  bytes.input("x", {1, 3, 4}).output("y");
+  bytes.node({"Transpose", {"x"}, {"t"}, {{"perm", std::vector<std::int64_t>{1, 0, 2}}}});
+  bytes.initializer("apart", integers({3, 1, 1, 4})).initializer("joined", integers({3, 1, 4}));
+  bytes.node({"Reshape", {"t", "apart"}, {"a"}}).node({"Reshape", {"a", "joined"}, {"j"}});
+  bytes.node({"Transpose", {"j"}, {"y"}, {{"perm", std::vector<std::int64_t>{1, 0, 2}}}});
+  const Tensor x = counted({5, 3, 4});
+  EXPECT_TRUE(same_bits(outputs(imported(bytes.file()), x), x));
 }
 
-TEST(DescribeOnnx, SaysWhatIsInAFile) {
-  const TemporaryDirectory directory;
-  write_file(directory / "model.onnx", perceptron().file());
-  const OnnxSummary summary = describe_onnx((directory / "model.onnx").string());
-  EXPECT_EQ(summary.opset, 17);
-  ASSERT_EQ(summary.inputs.size(), 1u);
-  EXPECT_EQ(summary.inputs[0].shape, (std::vector<std::string>{"batch", "4"}));
-  ASSERT_EQ(summary.operators.size(), 2u);
-  EXPECT_EQ(summary.operators[0].op_type, "Gemm");
-  EXPECT_EQ(summary.operators[0].nodes, (std::vector<std::string>{"fc1.Gemm", "fc2.Gemm"}));
-  EXPECT_EQ(summary.initializers.size(), 4u);
+TEST(FromOnnx, PadsTheAxesThatANodeNames) {
+  OnnxBytes bytes;
+  bytes.input("x", {"batch", 3, 2}).output("y");
+  bytes.initializer("widths", integers({1, 0, 2, 0})).initializer("axes", integers({2, 1}));
+  bytes.node({"Pad", {"x", "widths", "", "axes"}, {"y"}});
+  EXPECT_EQ(outputs(imported(bytes.file(18)), counted({4, 3, 2})).shape(), Shape({4, 3, 5}));
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ TEST(WireReader, RefusesOtherTypesThanTheFormatSays) {
 
 TEST(WireReader, RefusesFieldsAndTypesThatThereAreNot) {
   for (const std::string& message : {std::string(1, '\0'), std::string("\x0b", 1),
-                                    std::string("\x0e", 1), std::string(11, '\xff')}) {
+                                     std::string("\x0e", 1), std::string(11, '\xff')}) {
     WireReader reader(bytes_of(message), "message");
     EXPECT_NE(refusal(Errc::corrupt_file, [&] { reader.next(); }), "accepted");
   }

@@ -1,0 +1,160 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/engine/onnx/imported_models.hpp"
+#include "tests/support/refusal.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace penstock::testing {
+namespace {
+
+TEST(FromOnnx, NamesEveryOperatorThatIsNotSupported) {
+  OnnxBytes bytes;
+  bytes.input("x", {"batch", 4}).output("y");
+  bytes.node({"NonMaxSuppression", {"x"}, {"a"}, {}, "first"});
+  bytes.node({"FancyOp", {"a"}, {"b"}, {}, "second", "my.domain"});
+  bytes.node({"FancyOp", {"b"}, {"y"}, {}, "third", "my.domain"});
+  EXPECT_EQ(refused(Errc::unsupported, bytes.file()),
+            "these operators cannot be imported: NonMaxSuppression (\"first\"), my.domain.FancyOp "
+            "(\"second\", \"third\")");
+}
+
+TEST(FromOnnx, RefusesFunctionsThatCallThemselves) {
+  OnnxBytes bytes;
+  bytes.input("x", {"batch", 4}).output("y").node({"Loop2", {"x"}, {"y"}, {}, "call", "my.domain"});
+  bytes.model_field(wire_bytes(
+      25, wire_bytes(1, "Loop2") + wire_bytes(4, "a") + wire_bytes(5, "c") +
+              wire_bytes(7, onnx_node({"Loop2", {"a"}, {"c"}, {}, "again", "my.domain"})) +
+              wire_bytes(10, "my.domain")));
+  EXPECT_EQ(refused(Errc::corrupt_file, bytes.file()),
+            "functions call each other, or more than 16 deep");
+}
+
+TEST(FromOnnx, RefusesNamesThatNothingComputesOrThatAreThereTwice) {
+  OnnxBytes missing, twice, no_output;
+  missing.input("x", {"batch", 4}).output("y").node({"Add", {"x", "z"}, {"y"}, {}, "sum"});
+  EXPECT_EQ(refused(Errc::corrupt_file, missing.file()),
+            "node \"sum\" reads \"z\", which no earlier node computes");
+  twice.input("x", {"batch", 4})
+      .output("y")
+      .node({"Relu", {"x"}, {"y"}})
+      .node({"Relu", {"x"}, {"y"}});
+  EXPECT_EQ(refused(Errc::corrupt_file, twice.file()),
+            "node \"y\" computes \"y\", which is there already");
+  no_output.input("x", {"batch", 4}).output("z").node({"Relu", {"x"}, {"y"}});
+  EXPECT_EQ(refused(Errc::corrupt_file, no_output.file()), "no node computes the output \"z\"");
+}
+
+TEST(FromOnnx, RefusesVersionsThatItDoesNotKnow) {
+  for (const std::int64_t opset : {6, 22})
+    EXPECT_EQ(refused(Errc::unsupported, perceptron().file(opset)),
+              "expected operators of a version from 7 to 21, got " + std::to_string(opset));
+}
+
+TEST(FromOnnx, RefusesFilesThatAreNoModels) {
+  EXPECT_NE(refused(Errc::corrupt_file, ""), "accepted");
+  EXPECT_NE(refused(Errc::corrupt_file, "this is a text"), "accepted");
+  EXPECT_NE(refusal(Errc::io_error, [] { Model::from_onnx("/there/is/no/file"); }), "accepted");
+}
+
+TEST(FromOnnx, RefusesEveryBeginningOfAFile) {
+  const std::string bytes = perceptron().file();
+  for (std::size_t size = 0; size + 4 < bytes.size(); ++size)
+    EXPECT_NE(refused(Errc::corrupt_file, bytes.substr(0, size)), "accepted") << size;
+}
+
+TEST(FromOnnx, RefusesNumbersThatDependOnTheNumberOfSamples) {
+  const std::string refusal_text =
+      "a number that is known at import depends on the number of samples";
+  OnnxBytes divided = counting({"batch", 3});
+  divided.node({"Div", {"x", "count"}, {"y"}, {}, "div"});
+  EXPECT_EQ(refused(Errc::unsupported, divided.file()), "Div \"div\": " + refusal_text);
+  OnnxBytes filled = counting({"batch", 3});
+  filled.node({"Expand", {"count", "shape"}, {"wide"}})
+      .node({"Mul", {"x", "wide"}, {"y"}, {}, "mul"});
+  EXPECT_EQ(refused(Errc::unsupported, filled.file()), "Mul \"mul\": " + refusal_text);
+  OnnxBytes known = counting({"batch", 3});
+  known.node({"Identity", {"size"}, {"y"}});
+  EXPECT_EQ(refused(Errc::unsupported, known.file()), refusal_text);
+}
+
+TEST(FromOnnx, RefusesSlicesOfSamples) {
+  OnnxBytes bytes;
+  bytes.input("x", {"batch", 3}).output("y");
+  bytes.initializer("zero", integers({0})).initializer("two", integers({2}));
+  bytes.node({"Slice", {"x", "zero", "two", "zero"}, {"y"}, {}, "part"});
+  EXPECT_EQ(refused(Errc::unsupported, bytes.file()),
+            "Slice \"part\": an operator works along the axis that has the samples");
+}
+
+TEST(FromOnnx, RefusesOptionsThatAreNotAboutTheFile) {
+  const std::string bytes = perceptron().file();
+  EXPECT_EQ(refused(Errc::invalid_argument, bytes, {.parameters = {"fc3.*"}}),
+            "OnnxOptions::parameters: no initializer that is read matches \"fc3.*\"");
+  EXPECT_NE(refused(Errc::invalid_argument, bytes, {.dimensions = {{"length", 3}}}), "accepted");
+  EXPECT_EQ(refused(Errc::shape_mismatch, bytes, {.inputs = {{"x", counted({2, 5})}}}),
+            "input \"x\": expected float[batch,4], got f32[2,5]");
+  EXPECT_EQ(refused(Errc::invalid_argument, bytes, {.inputs = {{"z", counted({2, 4})}}}),
+            "there is no input \"z\"; there is: x");
+}
+
+TEST(FromOnnx, RefusesAxisNamesThatAnInputHasTwice) {
+  OnnxBytes bytes;
+  bytes.input("x", {"n", "n"}).output("y").node({"Relu", {"x"}, {"y"}});
+  EXPECT_NE(refused(Errc::unsupported, bytes.file()), "accepted");
+}
+
+// A batch of one sample is a size that every axis of one element could have.
+
+TEST(FromOnnx, RefusesNumbersThatAreOutOfRange) {
+  const auto unary = [](const OnnxNodeBytes& node, std::int64_t opset) {
+    OnnxBytes bytes;
+    bytes.input("x", {"batch", 4, 4, 4}).output("y").node(node);
+    return refused(Errc::corrupt_file, bytes.file(opset));
+  };
+  EXPECT_EQ(unary({"Softmax", {"x"}, {"y"}, {{"axis", std::int64_t{500000}}}, "s"}, 11),
+            "Softmax \"s\": expected an axis from -4 to 3, got 500000");
+  EXPECT_NE(unary({"DepthToSpace", {"x"}, {"y"}, {{"blocksize", std::int64_t{1} << 32}}}, 13),
+            "accepted");
+  EXPECT_NE(
+      unary({"Transpose", {"x"}, {"y"}, {{"perm", std::vector<std::int64_t>{0, 1, 1, 3}}}}, 13),
+      "accepted");
+}
+
+TEST(FromOnnx, RefusesFunctionsThatAreCalledTooOften) {
+  OnnxBytes bytes;
+  bytes.input("x", {"batch", 4}).output("y").node({"F0", {"x"}, {"y"}, {}, "", "d"});
+  for (int level = 0; level < 12; ++level) {
+    std::string function = wire_bytes(1, "F" + std::to_string(level)) + wire_bytes(4, "a") +
+                           wire_bytes(5, "b") + wire_bytes(10, "d");
+    for (int i = 0; i < 10; ++i)
+      function += wire_bytes(
+          7, onnx_node(
+                 {"F" + std::to_string(level + 1), {"a"}, {"c" + std::to_string(i)}, {}, "", "d"}));
+    bytes.model_field(wire_bytes(25, function));
+  }
+  bytes.model_field(wire_bytes(
+      25, wire_bytes(1, "F12") + wire_bytes(4, "a") + wire_bytes(5, "b") + wire_bytes(10, "d")));
+  EXPECT_EQ(refused(Errc::corrupt_file, bytes.file()),
+            "functions are called more often than can be imported");
+}
+
+TEST(FromOnnx, RefusesTensorsThatShareTheBytesOfAnotherFile) {
+  const TemporaryDirectory directory;
+  write_file(directory / "weights", std::string(16, '\0'));
+  OnnxBytes bytes;
+  bytes.input("x", {"batch", 4}).output("y");
+  for (const char* name : {"a", "b"})
+    bytes.graph_field(wire_bytes(
+        5, wire_integer(1, 4) + wire_integer(2, 1) + wire_bytes(8, name) + wire_integer(14, 1) +
+               wire_bytes(13, wire_bytes(1, "location") + wire_bytes(2, "weights"))));
+  bytes.node({"Add", {"x", "a"}, {"h"}}).node({"Add", {"h", "b"}, {"y"}});
+  write_file(directory / "model.onnx", bytes.file());
+  EXPECT_NE(
+      refusal(Errc::corrupt_file, [&] { Model::from_onnx((directory / "model.onnx").string()); }),
+      "accepted");
+}
+
+}  // namespace
+}  // namespace penstock::testing
