@@ -37,8 +37,16 @@ std::string advice(const DataOptions& options) {
     return "; tell with --data-dir where MNIST's four IDX files are";
   if (options.dataset == DatasetName::cifar10)
     return "; tell with --data-dir where CIFAR-10's binary batches are";
+  if (options.dataset == DatasetName::folder)
+    return "; tell with --data-dir where the folders train and test are";
   return "; install the package dataset-fashion-mnist, or tell with --data-dir where "
          "Fashion-MNIST's four IDX files are";
+}
+
+/// Returns `error`, with advice if a file could not be read.
+penstock::Error with_advice(const penstock::Error& error, const DataOptions& options) {
+  if (error.code() != penstock::Errc::io_error) return error;
+  return {error.code(), error.what() + advice(options)};
 }
 
 /// An ImageDemand says how images are read. If `image` is set, they must have this shape. There are
@@ -91,8 +99,7 @@ Images read_images(const DataOptions& options, const std::string& directory,
   on_read();
   return images;
 } catch (const penstock::Error& error) {
-  if (error.code() != penstock::Errc::io_error) throw;
-  throw penstock::Error(error.code(), error.what() + advice(options));
+  throw with_advice(error, options);
 }
 
 const Shape& shape_of(const penstock::Dataset& images) {
@@ -155,7 +162,7 @@ ImageKind kind_of(const DataOptions& options, const Images& images, const std::s
 /// Reads folders of images, which get the shape that the network takes or, if it takes all images,
 /// that of `options`.
 Images folder_images(const DataOptions& options, std::uint64_t seed, const Network& network,
-                     const std::function<void()>& on_read) {
+                     const std::function<void()>& on_read) try {
   constexpr std::int64_t most_classes = 10'000;
   ImageKind kind = network.images;
   if (options.image_size && !network.takes_all_images)
@@ -177,6 +184,8 @@ Images folder_images(const DataOptions& options, std::uint64_t seed, const Netwo
                           *options.data_dir + ": expected folders of two classes or more, got " +
                               std::to_string(kind.classes));
   return {folders.train, folders.test, std::move(folders.files), kind};
+} catch (const penstock::Error& error) {
+  throw with_advice(error, options);
 }
 
 }  // namespace

@@ -47,16 +47,16 @@ Model network() {
 }  // namespace
 
 int main() {
-  write_images("image_folder/train/red", red, 16);
-  write_images("image_folder/train/blue", blue, 16);
-  write_images("image_folder/test/red", red, 4);
-  write_images("image_folder/test/blue", blue, 4);
+  write_images("images/train/red", red, 16);
+  write_images("images/train/blue", blue, 16);
+  write_images("images/test/red", red, 4);
+  write_images("images/test/blue", blue, 4);
   const Model model = network();
   const Options options{.batch_size = 8};
   const ChannelNormalization normalization{{0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}};
 
   const ImageFolder folder = read_image_folder(
-      "image_folder/train", {},
+      "images/train", {},
       {.size = RandomResizedCrop{.rows = 8, .columns = 8}, .broken = BrokenImages::skipped});
   for (const std::string& text : folder.skipped) std::cerr << text << '\n';
   // Windows, colors and sides differ from epoch to epoch.
@@ -67,7 +67,7 @@ int main() {
   fit(training, data, {.epochs = 10});
 
   const ImageFolder test_folder =
-      read_image_folder("image_folder/test", {},
+      read_image_folder("images/test", {},
                         {.size = ResizedCenterCrop{.rows = 8, .columns = 8, .shorter_side = 9}});
   DataLoader test_data(normalize(test_folder.dataset, normalization), options);
   InferenceModel inference(model, options);
