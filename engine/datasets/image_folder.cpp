@@ -112,6 +112,19 @@ std::vector<std::string> without_broken(ImagePaths& paths, const ImageOptions& o
   return defects;
 }
 
+/// Checks that each class has an image that is not broken.
+void check_classes(const std::string& directory, const ImagePaths& paths,
+                   const std::vector<std::string>& defects) {
+  std::vector<bool> has_image(paths.classes.size(), false);
+  for (const std::int64_t label : paths.labels) has_image[static_cast<std::size_t>(label)] = true;
+  const auto empty = std::ranges::find(has_image, false);
+  if (empty == has_image.end()) return;
+  const std::string& name = paths.classes[static_cast<std::size_t>(empty - has_image.begin())];
+  throw Error(Errc::invalid_data, printable(directory) + ": expected an image of the class " +
+                                      quoted_text(name) + " that is not broken, got none; " +
+                                      defects.front());
+}
+
 ImageFolder read_folder(const std::string& directory, const PixelFormat& format,
                         const ImageFolderOptions& options) {
   return on_hosts_thread("read_image_folder", [&] {
@@ -122,10 +135,7 @@ ImageFolder read_folder(const std::string& directory, const PixelFormat& format,
     ImageFolder folder{.classes = paths.classes};
     if (options.broken == BrokenImages::skipped)
       folder.skipped = without_broken(paths, options.images);
-    if (paths.files.empty())
-      throw Error(Errc::invalid_data, printable(directory) +
-                                          ": expected an image that is not broken, got none; " +
-                                          folder.skipped.front());
+    check_classes(directory, paths, folder.skipped);
     folder.files = paths.files;
     folder.dataset = std::make_shared<FolderImages>(std::move(paths), options, format);
     return folder;

@@ -33,7 +33,7 @@ std::filesystem::file_type type_at(const std::string& path) {
 }
 
 std::vector<std::string> sorted_names(const std::string& directory) {
-  std::vector<std::string> names = names_in(directory);
+  std::vector<std::string> names = expect_names_in(directory);
   std::ranges::sort(names);
   return names;
 }
@@ -45,7 +45,7 @@ void append_folders(const std::string& directory, int depth, std::vector<std::st
                                         std::to_string(deepest_folder) +
                                         " folders inside of each other, got more");
   folders.push_back(directory);
-  for (const std::string& name : names_in(directory)) {
+  for (const std::string& name : expect_names_in(directory)) {
     const std::string path = path_in(directory, name);
     if (type_at(path) == std::filesystem::file_type::directory)
       append_folders(path, depth + 1, folders);

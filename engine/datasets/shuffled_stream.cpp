@@ -28,7 +28,8 @@ class BufferedStream : public SampleStream {
   }
 
   bool next(std::span<std::byte* const> destinations, const std::stop_token& stop) override {
-    while (stream_ && waiting_ < capacity_) take_one(stop);
+    while (stream_ && waiting_ < capacity_ && !stop.stop_requested()) take_one(stop);
+    if (stop.stop_requested()) return false;
     if (waiting_ == 0) return false;
     const auto draws = graph::philox(key_, drawn_++);
     const std::uint64_t draw = std::uint64_t{draws[0]} << 32 | draws[1];

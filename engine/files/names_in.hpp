@@ -12,4 +12,7 @@ namespace penstock {
 /// is no memory. @throws std::bad_alloc
 std::vector<std::string> names_in(const std::filesystem::path& directory);
 
+/// Returns the names as names_in() does. @throws Error io_error if the directory cannot be read.
+std::vector<std::string> expect_names_in(const std::filesystem::path& directory);
+
 }  // namespace penstock

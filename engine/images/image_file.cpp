@@ -17,8 +17,15 @@ namespace penstock {
 namespace {
 
 /// Returns all bytes of a file, whose size was found when it was opened.
-std::vector<std::uint8_t> all_bytes(const std::string& path) {
+/// @throws Error invalid_data for a file that is larger than an image of `most_pixels` pixels can
+/// be.
+std::vector<std::uint8_t> all_bytes(const std::string& path, std::int64_t most_pixels) {
   InputFile file(path, printable(path));
+  constexpr std::uint64_t beside_pixels = std::uint64_t{1} << 24, bytes_of_pixel = 16;
+  if (file.bytes() > beside_pixels + bytes_of_pixel * static_cast<std::uint64_t>(most_pixels))
+    throw Error(Errc::invalid_data, printable(path) + ": expected a file for at most " +
+                                        std::to_string(most_pixels) + " pixels, got one of " +
+                                        std::to_string(file.bytes()) + " bytes");
   std::vector<std::uint8_t> bytes(static_cast<std::size_t>(file.bytes()));
   bytes.resize(file.read(std::as_writable_bytes(std::span(bytes))));
   return bytes;
@@ -43,7 +50,7 @@ void check_image_options(const ImageOptions& options) {
 ImagePlanes read_image_file(const std::string& path, const ImageOptions& options) {
   PixelImage image;
   {
-    const std::vector<std::uint8_t> bytes = all_bytes(path);
+    const std::vector<std::uint8_t> bytes = all_bytes(path, options.most_pixels);
     try {
       image = decoded(bytes, options.most_pixels);
     } catch (const Error& error) {

@@ -1,5 +1,6 @@
 // An error of libjpeg is reported by a jump. A function that calls setjmp() has no variables with
 // destructors, and neither have the callbacks that jump, so that no destructor is left out.
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 
@@ -39,14 +40,28 @@ struct JpegErrors {
 /// Takes warnings of lost pixels, which would be gray, for errors.
 void on_jpeg_message(j_common_ptr jpeg, int level) {
   const int code = jpeg->err->msg_code;
-  if (level < 0 && (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER || code == JWRN_HUFF_BAD_CODE))
-    on_jpeg_error(jpeg);
+  const bool loses_pixels = code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER ||
+                            code == JWRN_HUFF_BAD_CODE || code == JWRN_ARITH_BAD_CODE ||
+                            code == JWRN_MUST_RESYNC;
+  if (level < 0 && loses_pixels) on_jpeg_error(jpeg);
 }
 
 void print_no_jpeg_message(j_common_ptr) {}
 
+/// Returns how many scans an image may have, each of which goes through all pixels: fewer for large
+/// images, so that the time is bounded.
+int most_scans_of(const jpeg_decompress_struct& image) {
+  constexpr std::int64_t most_visits = std::int64_t{1} << 31;
+  constexpr std::int64_t least = 64;
+  const std::int64_t pixels = std::int64_t{image.image_height} * image.image_width;
+  return static_cast<int>(
+      std::clamp<std::int64_t>(most_visits / std::max<std::int64_t>(pixels, 1), least, most_scans));
+}
+
 void count_scans(j_common_ptr jpeg) {
-  if (reinterpret_cast<j_decompress_ptr>(jpeg)->input_scan_number <= most_scans) return;
+  const auto& image = *reinterpret_cast<j_decompress_ptr>(jpeg);
+  const int most_scans = most_scans_of(image);
+  if (image.input_scan_number <= most_scans) return;
   auto* const errors = reinterpret_cast<JpegErrors*>(jpeg->err);
   std::snprintf(errors->message, sizeof errors->message, "more than %d scans", most_scans);
   std::longjmp(errors->jump, 1);

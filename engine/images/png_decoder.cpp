@@ -77,6 +77,7 @@ class PngReader {
     if (setjmp(state_.jump) != 0) return false;
     png_set_read_fn(png_, &state_, read_png_bytes);
     png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+    skip_texts();
     png_read_info(png_, info_);
     bytes_in_file_ = png_get_rowbytes(png_, info_);
     png_set_strip_16(png_);
@@ -87,8 +88,25 @@ class PngReader {
     return true;
   }
 
-  std::int64_t rows() const noexcept { return png_get_image_height(png_, info_); }
-  std::int64_t columns() const noexcept { return png_get_image_width(png_, info_); }
+  /// Passes over texts, color profiles and palettes for dithering, which may be compressed, and
+  /// would take much more memory than the file. Other chunks that take memory have at most a
+  /// megabyte.
+  void skip_texts() noexcept {
+#ifdef PNG_HANDLE_AS_UNKNOWN_SUPPORTED
+    constexpr png_byte names[] = "tEXt\0zTXt\0iTXt\0iCCP\0sPLT";  // Each name ends with a NUL.
+    constexpr int name_bytes = 5;
+    png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, names,
+                                static_cast<int>(sizeof names) / name_bytes);
+#endif
+    png_set_chunk_malloc_max(png_, png_alloc_size_t{1} << 20);
+  }
+
+  std::int64_t rows() const noexcept {
+    return png_get_image_height(png_, info_);
+  }
+  std::int64_t columns() const noexcept {
+    return png_get_image_width(png_, info_);
+  }
   /// Returns how many bytes the pixels have, at least, before they are compressed.
   std::uint64_t least_bytes() const noexcept {
     return bytes_in_file_ * static_cast<std::uint64_t>(rows());
@@ -101,7 +119,9 @@ class PngReader {
     return png_get_rowbytes(png_, info_) ==
            static_cast<std::size_t>(columns()) * png_get_channels(png_, info_);
   }
-  std::int64_t channels() const noexcept { return png_get_channels(png_, info_); }
+  std::int64_t channels() const noexcept {
+    return png_get_channels(png_, info_);
+  }
 
   /// Reads the pixels to `pixels`, and what follows them.
   bool read_pixels(std::uint8_t* pixels) noexcept {

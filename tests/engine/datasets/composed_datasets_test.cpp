@@ -202,6 +202,17 @@ TEST(ShuffledStreams, HaveEachSampleOnceInAnOrderOfSeedEpochAndWorkerAlone) {
   EXPECT_NE(stream_of(*shuffle_stream(numbers, {.samples = 100, .seed = 6}), {}), first);
 }
 
+TEST(ShuffledStreams, FillTheirBufferNoFurtherOnceTheyAreStopped) {
+  const auto shuffled =
+      shuffle_stream(std::make_shared<NumberedStreams>(1'000'000'000), {.samples = 900'000'000});
+  const std::unique_ptr<SampleStream> stream = shuffled->begin({});
+  std::stop_source source;
+  source.request_stop();
+  std::int64_t number = 0;
+  std::byte* const destinations[] = {reinterpret_cast<std::byte*>(&number)};
+  EXPECT_FALSE(stream->next(destinations, source.get_token()));
+}
+
 TEST(ShuffledStreams, MoveNoSampleForwardByMoreThanTheBuffer) {
   const auto numbers = std::make_shared<NumberedStreams>(1000);
   const Numbers order = stream_of(*shuffle_stream(numbers, {.samples = 10}), {});
