@@ -92,6 +92,15 @@ void set_saved_optimizer(const Checkpoint& checkpoint, TrainingModel& model) {
   model.set_optimizer(optimizer_from_json(checkpoint.optimizer));
 }
 
+/// Reads the file of a checkpoint. Checkpoints have tensors of Penstock's own types alone, so that
+/// a file with another type is damaged.
+WeightsFile read_tensors_of(const std::string& path) try {
+  return read_weights_file(path, checkpoint_subject);
+} catch (const Error& error) {
+  if (error.code() != Errc::unsupported) throw;
+  throw Error(Errc::corrupt_file, error.what());
+}
+
 }  // namespace
 
 Checkpoint make_checkpoint(const TrainingModel& model, const DataLoader& data) {
@@ -130,7 +139,7 @@ void save_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
 
 Checkpoint load_checkpoint(const std::string& path) {
   return on_hosts_thread(checkpoint_subject, [&] {
-    return checkpoint_of(read_weights_file(path, checkpoint_subject),
+    return checkpoint_of(read_tensors_of(path),
                          std::string(checkpoint_subject) + " \"" + printable(path) + '"');
   });
 }

@@ -61,6 +61,15 @@ int checked_keep(int keep) {
       std::string(directory_subject) + ": keep: expected 1 or more, got " + std::to_string(keep));
 }
 
+/// Returns the numbers of updates of those of `names` that checkpoints have, in ascending order.
+std::vector<std::uint64_t> numbers_of(const std::vector<std::string>& names) {
+  std::vector<std::uint64_t> numbers;
+  for (const std::string& name : names)
+    if (const auto number = number_of(name)) numbers.push_back(*number);
+  std::ranges::sort(numbers);
+  return numbers;
+}
+
 }  // namespace
 
 class CheckpointDirectory::Impl {
@@ -74,11 +83,7 @@ class CheckpointDirectory::Impl {
 
   std::vector<std::uint64_t> numbers() const {
     expect_own_process();
-    std::vector<std::uint64_t> numbers;
-    for (const std::string& name : names_in(directory_))
-      if (const auto number = number_of(name)) numbers.push_back(*number);
-    std::ranges::sort(numbers);
-    return numbers;
+    return numbers_of(expect_names_in(directory_));
   }
 
   FoundCheckpoint newest() const {
@@ -124,7 +129,7 @@ class CheckpointDirectory::Impl {
   /// numbers than `newest` are damaged ones, which the run will replace. A file that cannot be
   /// removed stays.
   void remove_others(std::uint64_t newest) const {
-    std::vector<std::uint64_t> kept = numbers();
+    std::vector<std::uint64_t> kept = numbers_of(names_in(directory_));
     std::erase_if(kept, [&](std::uint64_t number) { return number > newest; });
     const auto keep = static_cast<std::size_t>(keep_);
     if (kept.size() <= keep) return;

@@ -167,7 +167,11 @@ class Fitting {
       record.seconds = seconds_before + watch.seconds();
       record.waited_seconds = data_.waited_seconds() - waited;
     };
-    while (!finished() && record.steps != options_.steps_per_epoch && run_step(record, scores)) {
+    // A training that goes on from a checkpoint may have taken more steps than the epoch now has.
+    const auto has_steps = [&] {
+      return !options_.steps_per_epoch || record.steps < *options_.steps_per_epoch;
+    };
+    while (!finished() && has_steps() && run_step(record, scores)) {
       note_times();
       if (is_due()) save(record, scores);
     }
