@@ -356,5 +356,16 @@ TEST(FitCheckpoints, KeepWhatEveryMetricHasCounted) {
             "confusion matrix: expected counts of 0 or more, got -1");
 }
 
+TEST(FitCheckpoints, EndAnEpochThatHasTakenMoreStepsThanItNowHas) {
+  FitRun saved({.name = "five steps", .steps_per_epoch = 5});
+  saved.fit(nullptr, 0, 1);
+  const auto after_four = std::ranges::find(saved.checkpoints, 4u, &Checkpoint::updates);
+  ASSERT_NE(after_four, saved.checkpoints.end());
+  FitRun resumed({.name = "three steps", .epochs = 1, .steps_per_epoch = 3});
+  const History history = resumed.fit(&*after_four);
+  ASSERT_EQ(history.epochs.size(), 1u);
+  EXPECT_EQ(history.epochs.front().steps, 4);
+}
+
 }  // namespace
 }  // namespace penstock::testing
