@@ -23,6 +23,7 @@
 #include "penstock/penstock.hpp"
 #include "tests/engine/small_models.hpp"
 #include "tests/support/temporary_directory.hpp"
+#include "tests/tools/kill_program.hpp"
 
 namespace penstock::testing {
 namespace {
@@ -242,16 +243,6 @@ int kill_trainings(int kills, unsigned seed) {
 }  // namespace penstock::testing
 
 int main(int argc, char** argv) {
-  int kills = 300;
-  unsigned seed = 1;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (std::string(argv[i]) == "--kills") kills = std::atoi(argv[i + 1]);
-    if (std::string(argv[i]) == "--seed") seed = static_cast<unsigned>(std::atoi(argv[i + 1]));
-  }
-  try {
-    return penstock::testing::kill_trainings(kills, seed);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "kill_trainings: %s\n", error.what());
-    return 1;
-  }
+  using namespace penstock::testing;
+  return kill_program(argc, argv, "kill_trainings", kill_trainings);
 }

@@ -23,6 +23,7 @@
 #include "penstock/error.hpp"
 #include "penstock/output_file.hpp"
 #include "tests/support/temporary_directory.hpp"
+#include "tests/tools/kill_program.hpp"
 
 namespace penstock::testing {
 namespace {
@@ -157,16 +158,6 @@ int kill_writers(int kills, unsigned seed) {
 }  // namespace penstock::testing
 
 int main(int argc, char** argv) {
-  int kills = 300;
-  unsigned seed = 1;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (std::string(argv[i]) == "--kills") kills = std::atoi(argv[i + 1]);
-    if (std::string(argv[i]) == "--seed") seed = static_cast<unsigned>(std::atoi(argv[i + 1]));
-  }
-  try {
-    return penstock::testing::kill_writers(kills, seed);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "kill_writers: %s\n", error.what());
-    return 1;
-  }
+  using namespace penstock::testing;
+  return kill_program(argc, argv, "kill_writers", kill_writers);
 }
