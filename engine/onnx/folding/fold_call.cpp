@@ -91,13 +91,8 @@ const Tensor& FoldCall::input(std::size_t i) const {
   return inputs[i];
 }
 
-std::int64_t FoldCall::integer(std::string_view name, std::int64_t fallback) const {
-  const OnnxAttribute* const attribute = node.find(name);
-  return attribute && attribute->integer ? *attribute->integer : fallback;
-}
-
 std::vector<std::int64_t> FoldCall::integers(std::string_view name, std::size_t i) const {
-  if (const OnnxAttribute* const attribute = node.find(name)) return attribute->integers;
+  if (node.find(name)) return node.integers(name);
   return has(i) ? integers_of(inputs[i]) : std::vector<std::int64_t>{};
 }
 

@@ -22,7 +22,9 @@ struct FoldCall {
   /// Returns input number `i`. @throws Error corrupt_file if the node lacks it.
   const Tensor& input(std::size_t i) const;
   /// Returns the integer attribute `name`, or `fallback`.
-  std::int64_t integer(std::string_view name, std::int64_t fallback) const;
+  std::int64_t integer(std::string_view name, std::int64_t fallback) const {
+    return node.integer(name, fallback);
+  }
   /// Returns the integers that the attribute `name` has or, failing that, input number `i`; nothing
   /// if the node has neither.
   std::vector<std::int64_t> integers(std::string_view name, std::size_t i) const;

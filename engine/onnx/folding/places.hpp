@@ -5,11 +5,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/onnx/shapes/reshaped_dims.hpp"
 #include "penstock/tensor.hpp"
 
 namespace penstock {
-
-using Dims = std::vector<std::int64_t>;
 
 /// Returns the dimensions of a shape.
 Dims dims_of(const Shape& shape);

@@ -20,4 +20,14 @@ const OnnxAttribute* OnnxNode::find(std::string_view attribute) const noexcept {
   return found == attributes.end() ? nullptr : &*found;
 }
 
+std::int64_t OnnxNode::integer(std::string_view attribute, std::int64_t fallback) const noexcept {
+  const OnnxAttribute* const found = find(attribute);
+  return found && found->integer ? *found->integer : fallback;
+}
+
+std::vector<std::int64_t> OnnxNode::integers(std::string_view attribute) const {
+  const OnnxAttribute* const found = find(attribute);
+  return found ? found->integers : std::vector<std::int64_t>{};
+}
+
 }  // namespace penstock

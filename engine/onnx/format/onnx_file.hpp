@@ -81,6 +81,10 @@ struct OnnxNode {
 
   /// Returns the attribute called `name`, or null.
   const OnnxAttribute* find(std::string_view attribute) const noexcept;
+  /// Returns the integer attribute called `attribute`, or `fallback` if the node does not have it.
+  std::int64_t integer(std::string_view attribute, std::int64_t fallback) const noexcept;
+  /// Returns the integers of the attribute, or an empty list if the node does not have it.
+  std::vector<std::int64_t> integers(std::string_view attribute) const;
 };
 
 /// An OnnxDim is a dimension: a number, or a name for whatever it is, or neither.

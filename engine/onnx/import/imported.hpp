@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/onnx/format/onnx_file.hpp"
+#include "engine/onnx/shapes/reshaped_dims.hpp"
 #include "penstock/tensor.hpp"
 #include "penstock/value.hpp"
 
@@ -18,7 +19,6 @@ namespace penstock {
 /// number of samples.
 inline constexpr std::size_t probes = 2;
 
-using Dims = std::vector<std::int64_t>;
 /// ProbedDims are the dimensions that ONNX's tensor has, for each of the two numbers of samples.
 using ProbedDims = std::array<Dims, probes>;
 
@@ -58,7 +58,6 @@ struct Imported {
   /// `sources` are the inputs of the graph from which the value is computed.
   std::set<std::string> sources = {};
 
-  bool is_sampled() const { return placement.has_value(); }
   bool is_known() const { return static_cast<bool>(known[0]); }
   /// Returns whether the tensor is known and the same for every number of samples.
   bool is_constant() const { return is_known() && known[0].storage() == known[1].storage(); }

@@ -32,7 +32,6 @@ class NetworkImport {
 
   /// Names the nodes that are added from now on after `name`.
   void name_nodes(const std::string& name);
-  const std::string& node_name() const { return node_name_; }
 
   /// Adds an input of the graph.
   Imported input(const std::string& name, OnnxType type, const Dims& sample,

@@ -12,11 +12,6 @@ Imported& NodeImport::input(std::size_t i) const {
   return *inputs_[i];
 }
 
-std::int64_t NodeImport::integer(std::string_view name, std::int64_t fallback) const {
-  const OnnxAttribute* const attribute = node.find(name);
-  return attribute && attribute->integer ? *attribute->integer : fallback;
-}
-
 double NodeImport::real(std::string_view name, double fallback) const {
   const OnnxAttribute* const attribute = node.find(name);
   return attribute && attribute->real ? static_cast<double>(*attribute->real) : fallback;
@@ -25,11 +20,6 @@ double NodeImport::real(std::string_view name, double fallback) const {
 std::string NodeImport::text(std::string_view name, const std::string& fallback) const {
   const OnnxAttribute* const attribute = node.find(name);
   return attribute && attribute->text ? *attribute->text : fallback;
-}
-
-std::vector<std::int64_t> NodeImport::integers(std::string_view name) const {
-  const OnnxAttribute* const attribute = node.find(name);
-  return attribute ? attribute->integers : std::vector<std::int64_t>{};
 }
 
 const Imported& NodeImport::known(std::size_t i) const {

@@ -32,14 +32,16 @@ class NodeImport {
   bool wants(std::size_t i) const { return i < node.outputs.size() && !node.outputs[i].empty(); }
 
   /// Returns the attribute, or `fallback` if the node does not have it.
-  std::int64_t integer(std::string_view name, std::int64_t fallback) const;
+  std::int64_t integer(std::string_view name, std::int64_t fallback) const {
+    return node.integer(name, fallback);
+  }
   bool flag(std::string_view name, bool fallback = false) const {
     return integer(name, fallback ? 1 : 0) != 0;
   }
   double real(std::string_view name, double fallback) const;
   std::string text(std::string_view name, const std::string& fallback) const;
   /// Returns the integers of the attribute, or an empty list if the node does not have it.
-  std::vector<std::int64_t> integers(std::string_view name) const;
+  std::vector<std::int64_t> integers(std::string_view name) const { return node.integers(name); }
 
   /// Returns input number `i`, which has to be known for an import. @throws NeededInputs if it
   /// depends on inputs of the graph; Error unsupported if it depends on parameters.

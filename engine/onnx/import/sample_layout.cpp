@@ -65,7 +65,7 @@ std::optional<Placement> placement_in(const ProbedDims& to, std::size_t axis, st
 
 }  // namespace
 
-// In both row-major tensors there are as many places in front of the samples. An axis that begins
+// There are as many places in front of the samples in both row-major tensors. An axis that begins
 // with the samples is better than one that has other places in front of them: if there is one
 // sample, each axis could have it.
 Placement reshaped_placement(const Placement& placement, const ProbedDims& from,

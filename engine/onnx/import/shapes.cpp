@@ -197,7 +197,7 @@ Results expand(NodeImport& n) {
   for (std::size_t probe = 0; probe < probes; ++probe)
     padded[probe].insert(padded[probe].begin(), to[probe].size() - from[probe].size(), 1);
   Imported result = n.network.reshaped(x, padded);
-  // Where the number of samples decides a size, tensors without samples get them.
+  // A tensor without samples gets them if their number decides one of the sizes.
   for (std::size_t axis = 0; axis < to[0].size() && !result.placement; ++axis) {
     if (to[0][axis] == to[1][axis]) continue;
     n.expect_supported(to[0][axis] == n.network.samples(0) && to[1][axis] == n.network.samples(1),

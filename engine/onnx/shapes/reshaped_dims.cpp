@@ -10,8 +10,6 @@
 namespace penstock {
 namespace {
 
-using Dims = std::vector<std::int64_t>;
-
 /// Returns whether each axis of `rank` is one of `axes`.
 std::vector<bool> flags_of(const Dims& axes, std::size_t rank) {
   std::vector<bool> flags(rank, false);

@@ -8,27 +8,26 @@
 
 namespace penstock {
 
+/// Dims are the dimensions of a tensor, the slowest first, or a number for each of them.
+using Dims = std::vector<std::int64_t>;
+
 /// Returns axis number `axis` of `rank` axes; a negative one counts from the end.
 /// @throws Error corrupt_file, as all of these functions, if there is no such axis.
 std::size_t axis_of(std::int64_t axis, std::size_t rank);
 /// Returns the dimensions that Reshape gives to a tensor of the dimensions `dims`: a 0 in `wanted`
 /// keeps the dimension in that place unless `allow_zero` is true, and a -1 stands for whatever is
 /// left.
-std::vector<std::int64_t> reshaped_dims(const std::vector<std::int64_t>& dims,
-                                        std::vector<std::int64_t> wanted, bool allow_zero);
+Dims reshaped_dims(const Dims& dims, Dims wanted, bool allow_zero);
 /// Returns the two dimensions that Flatten gives: the product of those before `axis`, and that of
 /// the others.
-std::vector<std::int64_t> flattened_dims(const std::vector<std::int64_t>& dims, std::int64_t axis);
+Dims flattened_dims(const Dims& dims, std::int64_t axis);
 /// Returns `dims` without `axes`, which have one element, or without all that have one if there are
 /// no `axes`.
-std::vector<std::int64_t> squeezed_dims(const std::vector<std::int64_t>& dims,
-                                        const std::vector<std::int64_t>& axes);
+Dims squeezed_dims(const Dims& dims, const Dims& axes);
 /// Returns `dims` with new axes of one element, whose numbers in the result are `axes`.
-std::vector<std::int64_t> unsqueezed_dims(const std::vector<std::int64_t>& dims,
-                                          const std::vector<std::int64_t>& axes);
+Dims unsqueezed_dims(const Dims& dims, const Dims& axes);
 /// Returns the sizes of the parts into which Split cuts an axis of `size` elements: `sizes` if
 /// there are any, or else `parts` of one size, except for the last one, which may be smaller.
-std::vector<std::int64_t> split_sizes(std::int64_t size, const std::vector<std::int64_t>& sizes,
-                                      std::size_t parts);
+Dims split_sizes(std::int64_t size, const Dims& sizes, std::size_t parts);
 
 }  // namespace penstock

@@ -79,7 +79,7 @@ class Differentiation {
     // The value depends on a parameter by way of this node, through which no gradient goes back to
     // that parameter. There may be other such nodes.
     NodeId stop = none;
-    // At least one of the parameters that `stop` hides so is trained.
+    // `stop` hides at least one parameter that is trained.
     bool stop_hides_trained = false;
     // The value depends on this parameter, which is frozen, in a way without such a node.
     ValueId frozen = none;
