@@ -2,6 +2,7 @@
 #include <charconv>
 #include <chrono>
 #include <exception>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -86,16 +87,12 @@ class CheckpointDirectory::Impl {
     return numbers_of(expect_names_in(directory_));
   }
 
-  FoundCheckpoint newest() const {
-    FoundCheckpoint found;
+  FoundCheckpoint newest() {
+    expect_own_process();
+    writer_.reset();  // The destructor of the thread waits for its end.
     std::vector<std::uint64_t> left = numbers();
-    for (; !left.empty() && !found.checkpoint; left.pop_back()) try {
-        found.path = (directory_ / file_name(left.back())).native();
-        found.checkpoint = load_checkpoint(found.path);
-      } catch (const Error& error) {
-        if (error.code() != Errc::corrupt_file) throw;
-        found.skipped.emplace_back(error.what());
-      }
+    FoundCheckpoint found;
+    for (; !left.empty() && !found.checkpoint; left.pop_back()) read(left.back(), found);
     if (!found.checkpoint) found.path.clear();
     return found;
   }
@@ -115,34 +112,57 @@ class CheckpointDirectory::Impl {
  private:
   void expect_own_process() const { process_.expect_current(directory_subject); }
 
-  /// Writes `checkpoint` and removes those that are too many. Runs on the thread `writer_`.
+  /// Reads the checkpoint `number` into `found`, or writes down there that it is damaged.
+  void read(std::uint64_t number, FoundCheckpoint& found) try {
+    found.path = (directory_ / file_name(number)).native();
+    found.checkpoint = load_checkpoint(found.path);
+    newest_whole_ = number;
+  } catch (const Error& error) {
+    if (error.code() != Errc::corrupt_file) throw;
+    found.skipped.emplace_back(error.what());
+    damaged_.insert(number);
+  }
+
+  /// Writes `checkpoint` and removes those that are too many. Those that a killed process did not
+  /// come to remove go first, so that there is never more than one too many, however often a run is
+  /// killed. Runs on the thread `writer_`.
   void write(const Checkpoint& checkpoint) noexcept try {
     lock_.expect_held();
+    remove_others();
     save_checkpoint((directory_ / file_name(checkpoint.updates)).native(), checkpoint);
-    remove_others(checkpoint.updates);
+    newest_whole_ = checkpoint.updates;
+    damaged_.erase(checkpoint.updates);
+    remove_others();
     TemporaryFile::remove_abandoned(directory_, abandoned_after);
   } catch (...) {
     failure_ = std::current_exception();
   }
 
-  /// Removes the checkpoints that are older than the newest ones that are kept. Files with higher
-  /// numbers than `newest` are damaged ones, which the run will replace. A file that cannot be
-  /// removed stays.
-  void remove_others(std::uint64_t newest) const {
-    std::vector<std::uint64_t> kept = numbers_of(names_in(directory_));
-    std::erase_if(kept, [&](std::uint64_t number) { return number > newest; });
+  /// Removes all files that are older than the oldest checkpoint that is kept. Damaged ones are not
+  /// counted, and files with higher numbers than the newest whole one stay, because the run will
+  /// replace them. A file that cannot be removed stays.
+  void remove_others() const {
+    std::vector<std::uint64_t> files = numbers_of(names_in(directory_));
+    std::erase_if(files, [&](std::uint64_t number) { return number > newest_whole_; });
+    std::vector<std::uint64_t> kept = files;
+    std::erase_if(kept, [&](std::uint64_t number) { return damaged_.contains(number); });
     const auto keep = static_cast<std::size_t>(keep_);
-    if (kept.size() <= keep) return;
-    kept.resize(kept.size() - keep);
+    if (kept.size() < keep) return;
+    const std::uint64_t oldest = kept[kept.size() - keep];
     std::error_code stays;
-    for (const std::uint64_t number : kept) fs::remove(directory_ / file_name(number), stays);
+    for (const std::uint64_t number : files)
+      if (number < oldest) fs::remove(directory_ / file_name(number), stays);
   }
 
   const actors::OwningProcess process_;
   const int keep_;
   const fs::path directory_;
   const DirectoryLock lock_;
-  // `failure_` is what kept the last checkpoint from being written. The thread `writer_` sets it.
+  // `newest_whole_` is the number of the newest checkpoint that was read or written, and `damaged_`
+  // has those of the files that were found to be damaged. The thread `writer_` changes them while
+  // it runs, and sets `failure_`, which is what kept the last checkpoint from being written.
+  std::uint64_t newest_whole_ = 0;
+  std::set<std::uint64_t> damaged_;
   std::exception_ptr failure_;
   // `writer_` writes the last checkpoint, or has written it. It ends before all else.
   std::optional<actors::EngineThread> writer_;

@@ -109,14 +109,17 @@ class CheckpointDirectory {
   /// Returns the numbers of updates of the files that the directory has, in ascending order,
   /// whether or not the files are whole.
   std::vector<std::uint64_t> numbers() const;
-  /// Reads the newest checkpoint that is whole. Files that are damaged are passed over.
+  /// Reads the newest checkpoint that is whole, after waiting for the one that was saved last.
+  /// Files that are damaged are passed over.
   /// @throws Error out_of_memory; io_error if a file cannot be read, because an older checkpoint
   /// must not replace one that may be whole.
   FoundCheckpoint newest() const;
 
   /// Waits for the last checkpoint as wait() does, and then begins to write `checkpoint`. When it
-  /// is on the disk, older checkpoints than the newest `keep` are removed. A process that is killed
-  /// meanwhile leaves the older ones as they are. @throws Error as wait(); out_of_memory.
+  /// is on the disk, files that are older than the newest `keep` whole checkpoints are removed. A
+  /// process that is killed meanwhile may leave one checkpoint more than `keep`; once newest() has
+  /// found the checkpoint to go on from, the next save removes it. Files that newest() has found to
+  /// be damaged are not counted. @throws Error as wait(); out_of_memory.
   void save(Checkpoint checkpoint);
   /// Waits until the checkpoint that was saved last is on the disk. @throws Error as
   /// save_checkpoint(), and io_error if the directory is no longer the one that was locked, each

@@ -82,6 +82,33 @@ TEST(CheckpointDirectory, PassesOverDamagedFilesAndSaysSo) {
   EXPECT_EQ(directory.newest().checkpoint->updates, 2U);
 }
 
+TEST(CheckpointDirectory, RemovesWhatAKilledRunHasLeftBeforeItWritesMore) {
+  const TemporaryDirectory parent;
+  CheckpointDirectory directory(parent.path(), 2);
+  for (const std::uint64_t updates : {1, 2, 3, 4})
+    save_checkpoint(parent / file_of(updates), number(updates));
+  EXPECT_EQ(directory.newest().checkpoint->updates, 4U);
+  const FileSizeLimit limit(20'000);
+  directory.save(number(5, 100'000));
+  EXPECT_NE(refusal(Errc::io_error, [&] { directory.wait(); }), "accepted");
+  EXPECT_EQ(directory.numbers(), (Numbers{3, 4}));
+}
+
+TEST(CheckpointDirectory, DoesNotCountDamagedFiles) {
+  const TemporaryDirectory parent;
+  CheckpointDirectory directory(parent.path(), 2);
+  for (const std::uint64_t updates : {1, 2, 3})
+    save_checkpoint(parent / file_of(updates), number(updates));
+  cut(parent / file_of(3));
+  EXPECT_EQ(directory.newest().checkpoint->updates, 2U);
+  directory.save(number(4));
+  directory.wait();
+  EXPECT_EQ(directory.numbers(), (Numbers{2, 3, 4}));
+  directory.save(number(5));
+  directory.wait();
+  EXPECT_EQ(directory.numbers(), (Numbers{4, 5}));
+}
+
 TEST(CheckpointDirectory, IsForOneRunAtATime) {
   const TemporaryDirectory parent;
   const std::string path = parent.path();
