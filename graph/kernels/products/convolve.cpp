@@ -234,6 +234,8 @@ void convolve(const Windows& w, Part part, const float* source, const float* wei
               const float* bias, float* target, float* workspace) {
   if (convolves_directly(w))
     return convolve_directly(w, part, source, weight, bias, target, workspace);
+  if (convolves_by_samples(w))
+    return convolve_by_samples(w, part, source, weight, bias, target, workspace);
   const ConvolveWorkspace regions = convolve_workspace(w);
   float* const panel = workspace + regions.panel;
   float* const left = workspace + regions.weights;

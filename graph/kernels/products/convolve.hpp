@@ -15,10 +15,13 @@ void convolve_weight_gradient(const Windows& w, Part part, const float* source,
                               const float* target_gradient, float* weight_gradient,
                               float* workspace);
 
-/// Computes a convolution for which convolves_directly() is true. weight_gradient_directly()
-/// computes a gradient of weights for which sums_weights_directly() is true.
+/// Computes a convolution for which convolves_directly() is true. convolve_by_samples() does so if
+/// convolves_by_samples() is true, and weight_gradient_directly() computes a gradient of weights
+/// for which sums_weights_directly() is true.
 void convolve_directly(const Windows& w, Part part, const float* source, const float* weight,
                        const float* bias, float* target, float* workspace);
+void convolve_by_samples(const Windows& w, Part part, const float* source, const float* weight,
+                         const float* bias, float* target, float* workspace);
 void weight_gradient_directly(const Windows& w, Part part, const float* source,
                               const float* target_gradient, float* weight_gradient,
                               float* workspace);

@@ -42,21 +42,6 @@ struct PlaceRun {
   }
 };
 
-/// Taps are the taps along one axis through which a place sees a pixel of the source, not of the
-/// border.
-struct Taps {
-  std::int64_t first, count;
-
-  Taps(const WindowAxis& axis, std::int64_t place) : first(0), count(0) {
-    const auto shows = [&](std::int64_t tap) {
-      const std::int64_t pixel = axis.first + place * axis.step + tap * axis.tap_step;
-      return pixel >= 0 && pixel < axis.size;
-    };
-    while (first < axis.taps && !shows(first)) ++first;
-    while (first + count < axis.taps && shows(first + count)) ++count;
-  }
-};
-
 /// Adds the products of `channels` channels to the sums of a run of places, which lies in row `row`
 /// of sample `sample` of the band.
 void multiply_run(const Panel& panel, const PlaceRun& run, std::int64_t sample, std::int64_t row,
@@ -65,7 +50,7 @@ void multiply_run(const Panel& panel, const PlaceRun& run, std::int64_t sample, 
   const std::int64_t width = w.columns.size, plane = w.rows.size * width;
   const std::int64_t row_taps = w.columns.taps, taps = w.rows.taps * row_taps;
   const std::int64_t y = panel.band.first_row + row;
-  const Taps seen(w.rows, y);
+  const SeenTaps seen(w.rows, y);
   const std::int64_t pixel =
       (y + w.rows.first + seen.first * w.rows.tap_step) * width + run.first + w.columns.first;
   const bool last = channel + channels == w.channels;

@@ -63,6 +63,17 @@ static constexpr bool convolves_directly(const Windows& w) {
          x.low >= -most_skipped && x.low + x.places + x.span - x.size <= most_skipped;
 }
 
+/// Returns whether the rows of a tile are samples: all of them see the source through the same
+/// taps, so that nothing is multiplied by the border, which is a large part of what places see if
+/// images are small. The source is transposed for that, and only once, so that it must not be
+/// large.
+static constexpr bool convolves_by_samples(const Windows& w) {
+  constexpr std::int64_t fewest_channels = 16, most_places = 16, most_pixels = 64;
+  const std::int64_t pixels = w.rows.size * w.columns.size;
+  return !convolves_directly(w) && w.channels >= fewest_channels && fills_vectors(w.results) &&
+         w.rows.places * w.columns.places <= most_places && pixels <= most_pixels;
+}
+
 /// Returns whether the gradient of the weights reads the source directly: a Vector then has the
 /// gradients of the same place in several planes of the target, and pixels are read one by one.
 static constexpr bool sums_weights_directly(const Windows& w) {

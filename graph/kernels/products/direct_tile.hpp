@@ -33,6 +33,21 @@ struct DirectTile {
   std::int64_t target_pitch;
 };
 
+/// SeenTaps are the taps along one axis through which a place sees a pixel of the source, not of
+/// the border.
+struct SeenTaps {
+  std::int64_t first, count;
+
+  SeenTaps(const WindowAxis& axis, std::int64_t place) : first(0), count(0) {
+    const auto shows = [&](std::int64_t tap) {
+      const std::int64_t pixel = axis.first + place * axis.step + tap * axis.tap_step;
+      return pixel >= 0 && pixel < axis.size;
+    };
+    while (first < axis.taps && !shows(first)) ++first;
+    while (first + count < axis.taps && shows(first + count)) ++count;
+  }
+};
+
 /// Computes target = left * right. The fields of `tile` say what the sums start with, and whether a
 /// bias and a ReLU follow.
 void multiply_direct(const DirectTile& tile);

@@ -35,8 +35,10 @@ static constexpr ProductRange range_of(Part part, std::int64_t rows, std::int64_
 
 /// Returns the number of units of a convolution. A unit is one plane of the target at the places of
 /// one band; the units of a band are neighbours, so that they share its packed pixels. If the
-/// source is read directly, a unit is a panel of planes in place of one plane.
+/// source is read directly, a unit is a panel of planes in place of one plane; if the rows of tiles
+/// are samples, it is such a panel at all places.
 static constexpr std::int64_t convolve_units(const Windows& w) {
+  if (convolves_by_samples(w)) return panels_of(w.results);
   return band_count(w) * (convolves_directly(w) ? panels_of(w.results) : w.results);
 }
 

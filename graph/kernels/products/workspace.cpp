@@ -43,6 +43,7 @@ std::int64_t packed_product_floats(std::int64_t depth) noexcept {
 }
 
 std::int64_t convolve_floats(const Windows& w) noexcept {
+  if (convolves_by_samples(w)) return samples_workspace(w).end;
   return convolves_directly(w) ? direct_workspace(w).end : convolve_workspace(w).end;
 }
 
@@ -54,6 +55,14 @@ DirectWorkspace direct_workspace(const Windows& w) noexcept {
   const std::int64_t weights = 0;
   const std::int64_t places = weights + packed_results(w) * w.channels * taps(w);
   return {weights, places, places + band_places(w) * widest_panel};
+}
+
+SamplesWorkspace samples_workspace(const Windows& w) noexcept {
+  const std::int64_t pixels = w.rows.size * w.columns.size;
+  const std::int64_t places = w.rows.places * w.columns.places;
+  const std::int64_t weights = 0, transposed = weights + w.channels * taps(w) * widest_panel;
+  const std::int64_t sums = transposed + w.samples * pixels * w.channels;
+  return {weights, transposed, sums, sums + w.samples * places * widest_panel};
 }
 
 ConvolveWorkspace convolve_workspace(const Windows& w) noexcept {

@@ -33,6 +33,13 @@ struct DirectWorkspace {
 };
 DirectWorkspace direct_workspace(const Windows& w) noexcept;
 
+/// This is the workspace of convolutions whose tiles have samples as rows. It has regions for the
+/// packed weights of a panel, for the transposed source, and for the sums of a panel.
+struct SamplesWorkspace {
+  std::int64_t weights, transposed, sums, end;
+};
+SamplesWorkspace samples_workspace(const Windows& w) noexcept;
+
 /// This is the workspace of all other convolutions. It has regions for a panel of the pixels that
 /// places see, for the packed weights of some planes of the target, and for the Image of a band.
 struct ConvolveWorkspace {

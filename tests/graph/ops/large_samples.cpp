@@ -18,7 +18,11 @@ std::vector<OpSample> large_samples(std::string_view op) {
              .attributes = {{"padding", 1}}},
             {.inputs = {f32({3, 300, 10, 12}), f32({96, 300, 1, 1})}},
             {.inputs = {f32({2, 40, 6, 6}), f32({256, 40, 3, 3}), f32({256})},
-             .attributes = {{"padding", 1}, {"stride", 2}}}};
+             .attributes = {{"padding", 1}, {"stride", 2}}},
+            // The rows of tiles are samples.
+            {.inputs = {f32({19, 70, 2, 2}), f32({96, 70, 3, 3}), f32({96})},
+             .attributes = {{"padding", 1}, {"relu", 1}}},
+            {.inputs = {f32({16, 600, 1, 1}), f32({112, 600, 1, 1})}}};
   if (op == "linear")
     return {{.inputs = {f32({20, 400}), f32({130, 400}), f32({130})}},
             {.inputs = {f32({40, 300}), f32({330, 300})}},

@@ -133,8 +133,9 @@ Borders::Borders(const Windows& windows)
   const std::int64_t inner =
       (inner_rows_.end - inner_rows_.begin) * (inner_columns_.end - inner_columns_.begin);
   const bool multiplies = windows.rows.taps > 0 && windows.columns.taps > 0;
-  meets_zeros_ = multiplies && !convolves_directly(windows) &&
-                 inner != windows.rows.places * windows.columns.places;
+  const bool leaves_zeros_out = convolves_directly(windows) || convolves_by_samples(windows);
+  meets_zeros_ =
+      multiplies && !leaves_zeros_out && inner != windows.rows.places * windows.columns.places;
 }
 
 void Borders::sum_again(Part part, const float* source, const float* weight, float* target) const {

@@ -82,7 +82,27 @@ Windows cut_into_bands(Windows w, std::int64_t places, std::int64_t depth) {
   return w;
 }
 
-Windows cut_for_sums(const Windows& w) {
+/// Leaves out those taps at both ends of the kernel through which every place sees only the border.
+WindowAxis cropped(WindowAxis axis) {
+  const auto sees = [&](std::int64_t tap) {
+    const std::int64_t first = axis.first + tap * axis.tap_step;
+    for (std::int64_t place = 0; place < axis.places; ++place)
+      if (const std::int64_t pixel = first + place * axis.step; pixel >= 0 && pixel < axis.size)
+        return true;
+    return false;
+  };
+  while (axis.taps > 0 && !sees(axis.taps - 1)) --axis.taps;
+  while (axis.taps > 0 && !sees(0)) {
+    --axis.taps;
+    axis.first += axis.tap_step;
+    axis.weight_first += axis.weight_step;
+  }
+  return axis_of(axis);
+}
+
+Windows cut_for_sums(Windows w) {
+  w.rows = cropped(w.rows);
+  w.columns = cropped(w.columns);
   return convolves_directly(w) ? cut_into_bands(w, direct_places, direct_depth)
                                : cut_into_bands(w, places_per_band, depth_block);
 }

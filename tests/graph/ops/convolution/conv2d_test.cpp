@@ -110,6 +110,14 @@ INSTANTIATE_TEST_SUITE_P(
         Geometry{{2, 2, 11, 11}, {3, 2, 3, 3}, {{"stride", 4}, {"dilation", 3}, {"padding", 2}}},
         // No tap sees any pixel of x, so that there is next to no workspace.
         Geometry{{3, 7, 1, 4}, {9, 7, 1, 1}, {{"stride", 2}, {"padding", 3}, {"dilation", 2}}},
+        // Images are so small that the rows of tiles are samples.
+        Geometry{{17, 20, 1, 1}, {48, 20, 3, 3}, {{"padding", 1}}},
+        Geometry{{9, 33, 2, 2}, {64, 33, 3, 3}, {{"padding", 1}}},
+        Geometry{{5, 40, 4, 4}, {32, 20, 1, 1}, {{"stride", 2}, {"groups", 2}}},
+        Geometry{{3, 16, 8, 8}, {80, 16, 3, 3}, {{"stride", 2}, {"padding", 1}}},
+        Geometry{{2, 18, 5, 7}, {16, 18, 2, 3}, {{"stride", List{3, 2}}, {"padding", List{1, 2}}}},
+        Geometry{{4, 16, 3, 2}, {32, 16, 3, 3}, {{"padding", 4}, {"dilation", 3}}},
+        Geometry{{0, 16, 2, 2}, {16, 16, 3, 3}, {{"padding", 1}}},
         Geometry{{0, 2, 6, 6}, {3, 2, 3, 3}, {}}));
 
 TEST(Conv2dInputGradient, IsNotComputedForTheDataItself) {

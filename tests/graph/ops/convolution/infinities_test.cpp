@@ -248,6 +248,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{{1, 4, 9, 8}, {6, 2, 3, 3}, {{"stride", 2}, {"groups", 2}, {"padding", 1}}},
         Case{{1, 2, 9, 9}, {3, 2, 3, 3}, {{"dilation", 2}, {"stride", List{1, 3}}}},
         Case{{1, 40, 5, 5}, {36, 40, 3, 3}, {{"padding", 1}}},
+        Case{{3, 32, 2, 2}, {32, 32, 3, 3}, {{"padding", 1}}},
+        Case{{2, 32, 4, 4}, {48, 32, 3, 3}, {{"padding", 1}, {"stride", 2}}},
         // A result channel has few weights and many pixels, which may be several bands.
         Case{{9, 6, 7, 7}, {6, 1, 3, 3}, {{"groups", 6}, {"padding", 1}}},
         Case{{3, 4, 28, 28}, {8, 1, 3, 3}, {{"groups", 4}, {"padding", 1}}},
