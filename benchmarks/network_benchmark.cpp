@@ -3,8 +3,9 @@
 // machine's peak, which is measured first. Single ops are compared with the peak of their core,
 // which is measured in turns with them. The data are in memory and always the same noise. The
 // program fails if the engine and PyTorch do not arrive at the same losses and logits.
-// Usage: network_benchmark [all|contests|ops [ROUNDS [PENSTOCK_BYTES [PYTORCH_BYTES]]]]
-// `contests` measures the networks and PyTorch, `ops` measures single ops. ROUNDS says how often
+// Usage: network_benchmark [all|contests|deep|ops [ROUNDS [PENSTOCK_BYTES [PYTORCH_BYTES]]]]
+// `contests` measures the small networks and PyTorch, `deep` measures torchvision's networks and
+// PyTorch, `ops` measures single ops, and `all` all but the deep networks. ROUNDS says how often
 // each measurement is repeated. PENSTOCK_BYTES and PYTORCH_BYTES are the peak memory of processes
 // that have done the trainer's default work; benchmarks/run measures both.
 #include <algorithm>
@@ -77,10 +78,10 @@ Row row_of(const Contest& contest, const Standing& standing, double peak) {
 
 /// Prints the rows of all contests, and returns whether the engine and PyTorch came to the same
 /// result in each contest.
-bool print_contests(int rounds, double peak) {
+bool print_contests(Networks networks, int rounds, double peak) {
   bool same = true;
   std::uint64_t blocks = 0;
-  for (const Contest& contest : contests()) {
+  for (const Contest& contest : contests(networks)) {
     const Standing standing = hold(contest, rounds);
     print(row_of(contest, standing, peak));
     blocks += standing.blocks;
@@ -186,7 +187,7 @@ void print_memory(double penstock_bytes, double pytorch_bytes) {
   print(row);
 }
 
-enum class Part { all, contests, ops };
+enum class Part { all, contests, deep, ops };
 
 struct Run {
   Part part = Part::all;
@@ -201,8 +202,9 @@ int run(const Run& wanted) {
   const auto [part, rounds, penstock_bytes, pytorch_bytes] = wanted;
   const double peak = measure_machine();
   print_header();
-  const bool same = part == Part::ops || print_contests(rounds, peak);
-  if (part != Part::contests) print_op_rows(rounds);
+  const Networks networks = part == Part::deep ? Networks::deep : Networks::small;
+  const bool same = part == Part::ops || print_contests(networks, rounds, peak);
+  if (part == Part::all || part == Part::ops) print_op_rows(rounds);
   if (part == Part::all) {
     print_balanced(rounds);
     print_memory_costs(rounds);
@@ -223,6 +225,7 @@ int run(const Run& wanted) {
 std::optional<Part> part_named(const std::string& name) {
   if (name == "all") return Part::all;
   if (name == "contests") return Part::contests;
+  if (name == "deep") return Part::deep;
   if (name == "ops") return Part::ops;
   return std::nullopt;
 }
@@ -234,7 +237,8 @@ int main(int argc, char** argv) {
   using namespace penstock::benchmarks;
   const auto part = part_named(argc > 1 ? argv[1] : "all");
   if (!part) {
-    std::fprintf(stderr, "network_benchmark: expected all, contests or ops, got %s\n", argv[1]);
+    std::fprintf(stderr, "network_benchmark: expected all, contests, deep or ops, got %s\n",
+                 argv[1]);
     return 2;
   }
   const auto argument = [&](int index, double otherwise) {

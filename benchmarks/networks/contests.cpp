@@ -1,6 +1,7 @@
 #include "benchmarks/networks/contests.hpp"
 
-#include <algorithm>
+#include "benchmarks/networks/deep_contests.hpp"
+#include "benchmarks/networks/settings.hpp"
 
 namespace penstock::benchmarks {
 namespace {
@@ -8,38 +9,6 @@ namespace {
 constexpr const char* one = "B1,B2,B3,B4";
 constexpr const char* two = "B1|B2,B3,B4";
 constexpr const char* four = "B1|B2|B3|B4";
-
-/// Returns a text such as "1 stage x2, b=40 G=5".
-std::string describe(const Setting& setting, bool training) {
-  const auto& [cut, topology] = std::pair(setting.cut, setting.topology);
-  const std::size_t stages = std::max<std::size_t>(1, topology.stages.size());
-  std::string text = std::to_string(stages) + " stage" + (stages == 1 ? "" : "s");
-  if (topology.replication_factor > 1) text += " x" + std::to_string(topology.replication_factor);
-  text += ", b=" + std::to_string(cut.batch);
-  return training ? text + " G=" + std::to_string(cut.accumulation) : text;
-}
-
-Setting training(const char* stages, int replicas, const Cut& cut) {
-  Setting setting{.name = {}, .cut = cut, .topology = {}};
-  if (*stages != '\0') setting.topology.stages = parse_stages(stages);
-  setting.topology.replication_factor = replicas;
-  setting.name = describe(setting, true);
-  return setting;
-}
-
-/// Returns `setting` with two threads for each IPU.
-Setting with_two_threads(Setting setting) {
-  setting.topology.threads_per_ipu = 2;
-  setting.name += ", 2 threads";
-  return setting;
-}
-
-/// Returns a setting in which the replicas divide `samples` samples, in micro-batches of `batch`.
-Setting inference(const char* stages, int replicas, std::int64_t batch, std::int64_t samples) {
-  Setting setting = training(stages, replicas, {batch, 1, samples / batch / replicas});
-  setting.name = describe(setting, false);
-  return setting;
-}
 
 constexpr std::int64_t mnist_updates = 10;
 
@@ -166,6 +135,20 @@ Contest lstm_training() {
           .goal = {.times_pytorch = 2}};
 }
 
+std::vector<Contest> small_contests() {
+  return {mnist_training(),
+          any_400_per_update(),
+          mnist_inference(),
+          mnist_inference_of_8(),
+          fashion_training(),
+          mlp_training({32, 4, 25}, {.times_pytorch = 5, .times_openblas = 4}),
+          mlp_training({128, 1, 25}, {}),
+          keyword_training(),
+          gpt_training(),
+          gpt_decoding(),
+          lstm_training()};
+}
+
 }  // namespace
 
 const Contest& mnist_training() {
@@ -179,20 +162,9 @@ const Contest& mnist_training() {
   return contest;
 }
 
-const std::vector<Contest>& contests() {
-  static const std::vector<Contest> all{
-      mnist_training(),
-      any_400_per_update(),
-      mnist_inference(),
-      mnist_inference_of_8(),
-      fashion_training(),
-      mlp_training({32, 4, 25}, {.times_pytorch = 5, .times_openblas = 4}),
-      mlp_training({128, 1, 25}, {}),
-      keyword_training(),
-      gpt_training(),
-      gpt_decoding(),
-      lstm_training()};
-  return all;
+const std::vector<Contest>& contests(Networks networks) {
+  static const std::vector<Contest> small = small_contests(), deep = deep_contests();
+  return networks == Networks::deep ? deep : small;
 }
 
 }  // namespace penstock::benchmarks

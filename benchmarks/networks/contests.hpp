@@ -2,6 +2,7 @@
 // settings.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "benchmarks/networks/contest.hpp"
@@ -10,7 +11,10 @@ namespace penstock::benchmarks {
 
 /// Returns the training of mnist-cnn in its own topology, four stages.
 const Contest& mnist_training();
-/// Returns all contests. The first one is mnist_training().
-const std::vector<Contest>& contests();
+
+/// The deep networks are torchvision's. The small ones are all others.
+enum class Networks : std::uint8_t { small, deep };
+/// Returns all contests of `networks`. The first one of the small networks is mnist_training().
+const std::vector<Contest>& contests(Networks networks);
 
 }  // namespace penstock::benchmarks

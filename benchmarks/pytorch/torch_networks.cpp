@@ -38,13 +38,16 @@ Tensor mlp(Tensor x, const TorchWeights& weights) {
   return linear(x, weights, "logits");
 }
 
-/// Returns relu of the batch norm called `name`, which updates its running statistics in training.
-Tensor normed(const Tensor& x, const TorchWeights& weights, const std::string& name) {
+/// Returns the batch norm called `name`, which updates its running statistics in training.
+Tensor batch_norm(const Tensor& x, const TorchWeights& weights, const std::string& name) {
   const bool training = torch::GradMode::is_enabled();
-  return torch::relu(torch::batch_norm(x, weights.at(name + ".weight"), weights.at(name + ".bias"),
-                                       weights.at(name + ".running_mean"),
-                                       weights.at(name + ".running_var"), training, 0.1, 1e-5,
-                                       false));
+  return torch::batch_norm(x, weights.at(name + ".weight"), weights.at(name + ".bias"),
+                           weights.at(name + ".running_mean"), weights.at(name + ".running_var"),
+                           training, 0.1, 1e-5, false);
+}
+
+Tensor normed(const Tensor& x, const TorchWeights& weights, const std::string& name) {
+  return torch::relu(batch_norm(x, weights, name));
 }
 
 Tensor keywords(Tensor x, const TorchWeights& weights) {
@@ -57,6 +60,83 @@ Tensor keywords(Tensor x, const TorchWeights& weights) {
                block + ".mixed.norm");
   }
   return linear(x.mean({2, 3}), weights, "out");
+}
+
+/// A ConvNorm is a convolution called `convolution`, without bias, and the batch norm `norm` of its
+/// result.
+struct ConvNorm {
+  std::string convolution, norm;
+  std::int64_t stride = 1;
+  bool depthwise = false;
+};
+
+Tensor conv_norm(const Tensor& x, const TorchWeights& weights, const ConvNorm& layer) {
+  const Tensor& weight = weights.at(layer.convolution + ".weight");
+  const std::int64_t padding = weight.size(2) / 2, groups = layer.depthwise ? weight.size(0) : 1;
+  return batch_norm(torch::conv2d(x, weight, {}, layer.stride, padding, 1, groups), weights,
+                    layer.norm);
+}
+
+// As in torchvision, the results of these activations are written over their arguments.
+Tensor relu_of(Tensor x) {
+  return torch::relu_(x);
+}
+Tensor relu6_of(Tensor x) {
+  return torch::relu6_(x);
+}
+
+/// Returns what torchvision's residual blocks compute, with two convolutions or three.
+Tensor residual(const Tensor& x, const TorchWeights& weights, const std::string& name,
+                std::int64_t stride) {
+  const bool bottleneck = weights.contains(name + ".conv3.weight");
+  const int layers = bottleneck ? 3 : 2, strided = bottleneck ? 2 : 1;
+  Tensor y = x;
+  for (int i = 1; i <= layers; ++i) {
+    const std::string number = std::to_string(i);
+    y = conv_norm(y, weights,
+                  {name + ".conv" + number, name + ".bn" + number, i == strided ? stride : 1});
+    if (i < layers) y = relu_of(y);
+  }
+  const std::string downsample = name + ".downsample.";
+  if (!weights.contains(downsample + "0.weight")) return relu_of(y.add_(x));
+  return relu_of(y.add_(conv_norm(x, weights, {downsample + "0", downsample + "1", stride})));
+}
+
+Tensor resnet(Tensor x, const TorchWeights& weights) {
+  x = relu_of(conv_norm(x, weights, {"conv1", "bn1", 2}));
+  x = torch::max_pool2d(x, 3, 2, 1);
+  for (int group = 1; group <= 4; ++group)
+    for (int i = 0;; ++i) {
+      const std::string name = "layer" + std::to_string(group) + "." + std::to_string(i);
+      if (!weights.contains(name + ".conv1.weight")) break;
+      x = residual(x, weights, name, i == 0 && group > 1 ? 2 : 1);
+    }
+  return linear(x.mean({2, 3}), weights, "fc");
+}
+
+/// Returns torchvision's inverted residual: a convolution that makes more channels, unless it is
+/// the first block, a depthwise one, and one that makes fewer channels.
+Tensor inverted_residual(const Tensor& x, const TorchWeights& weights, const std::string& name,
+                         std::int64_t stride) {
+  const auto layer = [&](int i) { return name + ".conv." + std::to_string(i); };
+  const bool expands = weights.contains(layer(1) + ".1.weight");
+  Tensor y = x;
+  if (expands) y = relu6_of(conv_norm(y, weights, {layer(0) + ".0", layer(0) + ".1"}));
+  const std::string each = layer(expands ? 1 : 0);
+  y = relu6_of(conv_norm(y, weights, {each + ".0", each + ".1", stride, true}));
+  y = conv_norm(y, weights, {layer(expands ? 2 : 1), layer(expands ? 3 : 2)});
+  return stride == 1 && x.sizes() == y.sizes() ? x + y : y;
+}
+
+/// Returns MobileNet-v2 without its dropout.
+Tensor mobilenet_v2(Tensor x, const TorchWeights& weights) {
+  x = relu6_of(conv_norm(x, weights, {"features.0.0", "features.0.1", 2}));
+  for (int i = 1; i <= 17; ++i) {
+    const bool halves = i == 2 || i == 4 || i == 7 || i == 14;
+    x = inverted_residual(x, weights, "features." + std::to_string(i), halves ? 2 : 1);
+  }
+  x = relu6_of(conv_norm(x, weights, {"features.18.0", "features.18.1"}));
+  return linear(x.mean({2, 3}), weights, "classifier.1");
 }
 
 Tensor layer_norm(const Tensor& x, const TorchWeights& weights, const std::string& name) {
@@ -146,6 +226,9 @@ TorchNetwork find_torch_network(const std::string& name) {
                                                             {"fashion-cnn", fashion_cnn},
                                                             {"mlp", mlp},
                                                             {"keywords", keywords},
+                                                            {"resnet18", resnet},
+                                                            {"resnet50", resnet},
+                                                            {"mobilenet-v2", mobilenet_v2},
                                                             {"gpt", gpt},
                                                             {"lstm", lstm}};
   return networks.at(name);

@@ -1,6 +1,7 @@
 #include "benchmarks/runners/benchmark_networks.hpp"
 
 #include "apps/networks/gpt.hpp"
+#include "apps/networks/mobilenet_v2.hpp"
 #include "apps/networks/networks.hpp"
 
 namespace penstock::benchmarks {
@@ -35,6 +36,19 @@ Model keywords() {
   return model;
 }
 
+/// MobileNet-v2 gets larger images than the other networks do, because it halves them five times.
+constexpr networks::ImageKind mobilenet_images{
+    .channels = 3, .height = 96, .width = 96, .classes = 10};
+
+/// Returns MobileNet-v2 without its dropout, whose random numbers PyTorch draws otherwise.
+Model mobilenet() {
+  networks::Network network = networks::mobilenet_v2;
+  network.layers = [](Model& model, Value x, std::int64_t classes) {
+    return networks::mobilenet_v2_layers(model, x, classes, 0);
+  };
+  return network.build(mobilenet_images, 0);
+}
+
 constexpr std::int64_t lstm_steps = 64, lstm_width = 128, lstm_classes = 10;
 
 Model lstm() {
@@ -52,6 +66,7 @@ Model lstm() {
 
 Model build_network(const std::string& name) {
   if (name == "keywords") return keywords();
+  if (name == "mobilenet-v2") return mobilenet();
   if (name == "lstm") return lstm();
   if (name == "gpt") return networks::gpt({}, 0);
   if (name == "gpt-decoder") {
@@ -70,7 +85,8 @@ std::vector<InputSize> inputs_of(const std::string& name) {
     const networks::GptOptions sizes;
     return {{{sizes.context}, sizes.vocabulary}, {{sizes.context}, sizes.vocabulary}};
   }
-  const networks::ImageKind& images = networks::find_network(name).images;
+  const networks::ImageKind& images =
+      name == "mobilenet-v2" ? mobilenet_images : networks::find_network(name).images;
   return {{{images.channels, images.height, images.width}}, {{}, images.classes}};
 }
 
