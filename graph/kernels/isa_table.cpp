@@ -10,6 +10,7 @@ namespace penstock::graph::PENSTOCK_ISA {
 extern const ActivationKernels activation_kernels;
 extern const AlignmentKernels alignment_kernels;
 extern const ArithmeticKernels arithmetic_kernels;
+extern const ChannelNormKernels channel_norm_kernels;
 extern const DepthwiseKernels depthwise_kernels;
 extern const ElementaryKernels elementary_kernels;
 extern const LossKernels loss_kernels;
@@ -27,6 +28,7 @@ const KernelTable isa_table{
     .activations = activation_kernels,
     .alignments = alignment_kernels,
     .arithmetic = arithmetic_kernels,
+    .channel_norms = channel_norm_kernels,
     .depthwise = depthwise_kernels,
     .elementary = elementary_kernels,
     .losses = loss_kernels,

@@ -16,6 +16,7 @@
 #include "graph/kernels/pools/pools.hpp"
 #include "graph/kernels/products/product_kernels.hpp"
 #include "graph/kernels/recurrent/recurrent.hpp"
+#include "graph/kernels/reductions/channel_norms.hpp"
 #include "graph/kernels/reductions/norms.hpp"
 #include "graph/kernels/reductions/reductions.hpp"
 #include "graph/kernels/reductions/softmax.hpp"
@@ -27,6 +28,7 @@ struct KernelTable {
   const ActivationKernels& activations;
   const AlignmentKernels& alignments;
   const ArithmeticKernels& arithmetic;
+  const ChannelNormKernels& channel_norms;
   const DepthwiseKernels& depthwise;
   const ElementaryKernels& elementary;
   const LossKernels& losses;

@@ -29,24 +29,6 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   return {y, in[1], in[1], in[3], in[4]};
 }
 
-struct Statistics {
-  double mean;
-  double variance;  ///< `variance` is the biased variance, which divides by the number of elements.
-};
-
-Statistics statistics(const Channel& x) {
-  const auto count = static_cast<double>(x.all.count());
-  double sum = 0, squares = 0;
-  x.for_each_run([&](std::int64_t, const float* run) {
-    sum += kernel_table().reductions.sum(x.length(), run);
-  });
-  const auto mean = static_cast<float>(sum / count);
-  x.for_each_run([&](std::int64_t, const float* run) {
-    squares += kernel_table().norms.squared_deviations(x.length(), mean, run);
-  });
-  return {mean, squares / count};
-}
-
 /// Moves a channel's running statistic, which is input `i` and output `i`, towards `value`, by the
 /// share `momentum` of the difference.
 void update(const KernelCall& call, std::size_t i, std::size_t channel, double value,
@@ -65,18 +47,23 @@ void expect_variance(const TensorType& x) {
 /// the unbiased variance of each channel.
 template <class Keep>
 void normalise_by_batch(const KernelCall& call, Keep keep) {
-  const Channels x(call.inputs[0]);
-  expect_variance(*call.inputs[0].type);
-  const auto count = static_cast<double>(x.count());
-  for_each_channel(call, x, [&](std::int64_t channel) {
-    const auto c = static_cast<std::size_t>(channel);
-    const Channel elements = channel_of(x, channel, floats(call.workspace));
-    const auto [mean, variance] = statistics(elements);
-    const Moments moments{static_cast<float>(mean), inverse_std(call, variance)};
-    normalise_channel(call, channel, elements, moments);
-    call.outputs[1].f32()[c] = moments.mean;
-    call.outputs[2].f32()[c] = moments.inverse_std;
-    keep(c, mean, variance * count / (count - 1));
+  const Operand& x = call.inputs[0];
+  expect_variance(*x.type);
+  const auto& kernels = kernel_table().channel_norms;
+  float* const memory = floats(call.workspace);
+  for_each_block(call, x.shape(), [&](const ChannelBlock& block) {
+    const auto count = static_cast<double>(block.runs.samples * block.runs.length);
+    float *const mean = block.of(call.outputs[1]), *const scale = block.of(call.outputs[2]);
+    double sums[ChannelBlock::most_channels];
+    kernels.sums(block.runs, block.in(x), sums, memory);
+    for (std::int64_t c = 0; c < block.runs.channels; ++c)
+      mean[c] = static_cast<float>(sums[c] / count);
+    kernels.squared_deviations(block.runs, mean, block.in(x), sums, memory);
+    for (std::int64_t c = 0; c < block.runs.channels; ++c) {
+      scale[c] = inverse_std(call, sums[c] / count);
+      keep(static_cast<std::size_t>(block.first + c), mean[c], sums[c] / (count - 1));
+    }
+    normalise_block(call, block, mean, scale);
   });
 }
 
@@ -149,24 +136,31 @@ std::vector<TensorType> infer_gradients(const Attributes&, Types in) {
   return {in[0], in[2], in[2]};
 }
 
+/// Computes dx from dy and x, inputs 0 and 1, for a block whose gradient sums are `sums`.
+void put_input_gradient(const KernelCall& call, const ChannelBlock& block,
+                        const GradientSums* sums) {
+  const float *const inverse_std = block.of(call.inputs[3]), *weight = block.of(call.inputs[4]);
+  const auto count = static_cast<double>(block.runs.samples * block.runs.length);
+  float factors[ChannelBlock::most_channels], slopes[ChannelBlock::most_channels],
+      offsets[ChannelBlock::most_channels];
+  for (std::int64_t c = 0; c < block.runs.channels; ++c) {
+    const GradientSums means = scaled(sums[c], static_cast<double>(weight[c]) / count);
+    const auto scale = static_cast<double>(inverse_std[c]);
+    factors[c] = weight[c] * inverse_std[c];
+    slopes[c] = static_cast<float>(means.dy_x * scale * scale);
+    offsets[c] = static_cast<float>(means.dy * scale);
+  }
+  kernel_table().channel_norms.input_gradient(
+      block.runs, block.of(call.inputs[2]), factors, slopes, offsets, block.in(call.inputs[0]),
+      block.in(call.inputs[1]), block.in(call.outputs[0]), floats(call.workspace));
+}
+
 void forward_gradients(const KernelCall& call) {
-  const Channels dy(call.inputs[0]), x(call.inputs[1]), dx(call.outputs[0]);
-  float* const memory = floats(call.workspace);
-  for_each_channel(call, x, [&](std::int64_t c) {
-    const auto moments = stored_moments(call.inputs[2], call.inputs[3], c);
-    const float weight = call.inputs[4].f32()[static_cast<std::size_t>(c)];
-    const Channel own_dy = channel_of(dy, c, memory), own_x = channel_of(x, c, memory + x.count());
-    const Channel to = dx.is_short() ? own_dy : Channel{dx, c};
-    const GradientSums sums = channel_gradient_sums(own_dy, own_x, moments);
-    const auto means = scaled(sums, weight / static_cast<double>(x.count()));
-    own_x.for_each_run([&](std::int64_t n, const float* run) {
-      kernel_table().norms.input_gradient(own_x.length(), moments, weight, means, own_dy.run(n),
-                                          run, to.run(n));
-    });
-    if (dx.is_short()) dx.replace(c, to.run(0));
-    const auto channel = static_cast<std::size_t>(c);
-    call.outputs[1].f32()[channel] = static_cast<float>(sums.dy_x);
-    call.outputs[2].f32()[channel] = static_cast<float>(sums.dy);
+  for_each_block(call, call.inputs[0].shape(), [&](const ChannelBlock& block) {
+    GradientSums sums[ChannelBlock::most_channels];
+    sum_gradients(call, block, block.of(call.inputs[2]), block.of(call.inputs[3]), sums);
+    put_input_gradient(call, block, sums);
+    put_gradients(block, sums, call.outputs[1], call.outputs[2]);
   });
 }
 
@@ -179,7 +173,7 @@ const Op batch_norm{.name = "batch_norm",
                     .forward = forward,
                     .backward = backward,
                     .cost = streaming_cost<6>,
-                    .workspace = channel_workspace<1>,
+                    .workspace = channel_workspace,
                     .units = axis_units<1>,
                     .overwrites = {{0, 0}},
                     .updates = {{3, 3}, {4, 4}},
@@ -194,7 +188,7 @@ const Op cumulative_batch_norm{.name = "cumulative_batch_norm",
                                .forward = forward_cumulative,
                                .backward = backward,
                                .cost = streaming_cost<6>,
-                               .workspace = channel_workspace<1>,
+                               .workspace = channel_workspace,
                                .units = axis_units<1>,
                                .overwrites = {{0, 0}},
                                .updates = {{3, 3}, {4, 4}, {5, 5}},
@@ -209,7 +203,7 @@ const Op untracked_batch_norm{.name = "untracked_batch_norm",
                               .forward = forward_untracked,
                               .backward = backward,
                               .cost = streaming_cost<6>,
-                              .workspace = channel_workspace<1>,
+                              .workspace = channel_workspace,
                               .units = axis_units<1>,
                               .overwrites = {{0, 0}},
                               .lane_use = lane_use,
@@ -220,7 +214,7 @@ const Op batch_norm_gradients{.name = "batch_norm_gradients",
                               .infer = infer_gradients,
                               .forward = forward_gradients,
                               .cost = streaming_cost<10>,
-                              .workspace = channel_workspace<2>,
+                              .workspace = channel_workspace,
                               .units = axis_units<1>,
                               .overwrites = {{0, 0}, {1, 0}}};
 

@@ -9,8 +9,11 @@
 namespace penstock::graph {
 namespace {
 
-Moments running(const KernelCall& call, std::size_t channel) {
-  return {call.inputs[2].f32()[channel], inverse_std(call, call.inputs[3].f32()[channel])};
+/// Computes the inverse standard deviation of each channel of the block from its variance.
+void invert(const KernelCall& call, const ChannelBlock& block, const Operand& variance,
+            float* inverse) {
+  for (std::int64_t c = 0; c < block.runs.channels; ++c)
+    inverse[c] = inverse_std(call, block.of(variance)[c]);
 }
 
 std::vector<TensorType> infer_running(const Attributes& attributes, Types in) {
@@ -20,11 +23,10 @@ std::vector<TensorType> infer_running(const Attributes& attributes, Types in) {
 }
 
 void forward_running(const KernelCall& call) {
-  const Channels x(call.inputs[0]);
-  for_each_channel(call, x, [&](std::int64_t channel) {
-    const auto c = static_cast<std::size_t>(channel);
-    normalise_channel(call, channel, channel_of(x, channel, floats(call.workspace)),
-                      {call.inputs[3].f32()[c], inverse_std(call, call.inputs[4].f32()[c])});
+  for_each_block(call, call.inputs[0].shape(), [&](const ChannelBlock& block) {
+    float inverse[ChannelBlock::most_channels];
+    invert(call, block, call.inputs[4], inverse);
+    normalise_block(call, block, block.of(call.inputs[3]), inverse);
   });
 }
 
@@ -54,22 +56,30 @@ std::vector<TensorType> infer_running_input_gradient(const Attributes&, Types in
 }
 
 void forward_running_input_gradient(const KernelCall& call) {
-  const Channels dy(call.inputs[0]), dx(call.outputs[0]);
-  for_each_channel(call, dy, [&](std::int64_t channel) {
-    const auto c = static_cast<std::size_t>(channel);
-    const float slope = call.inputs[1].f32()[c] * inverse_std(call, call.inputs[2].f32()[c]);
-    const Channel from = channel_of(dy, channel, floats(call.workspace));
-    const Channel to = dy.is_short() ? from : Channel{dx, channel};
-    from.for_each_run([&](std::int64_t n, const float* run) {
-      kernel_table().arithmetic.scale(from.length(), slope, run, to.run(n));
-    });
-    if (dy.is_short()) dx.replace(channel, to.run(0));
+  const Operand &dy = call.inputs[0], &dx = call.outputs[0];
+  const float zeros[ChannelBlock::most_channels] = {};
+  for_each_block(call, dy.shape(), [&](const ChannelBlock& block) {
+    float slopes[ChannelBlock::most_channels];
+    invert(call, block, call.inputs[2], slopes);
+    for (std::int64_t c = 0; c < block.runs.channels; ++c) slopes[c] *= block.of(call.inputs[1])[c];
+    kernel_table().channel_norms.normalise(block.runs, zeros, slopes, zeros, block.in(dy),
+                                           block.in(dx), floats(call.workspace));
   });
 }
 
 std::vector<TensorType> infer_running_weight_gradient(const Attributes&, Types in) {
   expect_inputs(in, 4, "dy, x, running_mean, running_var");
   return {in[2], in[2]};
+}
+
+void forward_running_weight_gradient(const KernelCall& call) {
+  for_each_block(call, call.inputs[0].shape(), [&](const ChannelBlock& block) {
+    float inverse[ChannelBlock::most_channels];
+    GradientSums sums[ChannelBlock::most_channels];
+    invert(call, block, call.inputs[3], inverse);
+    sum_gradients(call, block, block.of(call.inputs[2]), inverse, sums);
+    put_gradients(block, sums, call.outputs[0], call.outputs[1]);
+  });
 }
 
 }  // namespace
@@ -81,7 +91,7 @@ const Op batch_norm_inference{.name = "batch_norm_inference",
                               .forward = forward_running,
                               .backward = backward_running,
                               .cost = streaming_cost<4>,
-                              .workspace = channel_workspace<1>,
+                              .workspace = channel_workspace,
                               .units = axis_units<1>,
                               .overwrites = {{0, 0}},
                               .lane_use = follow_lanes,
@@ -92,16 +102,16 @@ const Op batch_norm_inference_input_gradient{.name = "batch_norm_inference_input
                                              .infer = infer_running_input_gradient,
                                              .forward = forward_running_input_gradient,
                                              .cost = streaming_cost<1>,
-                                             .workspace = channel_workspace<1>,
+                                             .workspace = channel_workspace,
                                              .units = axis_units<1>,
                                              .overwrites = {{0, 0}}};
 
 const Op batch_norm_inference_weight_gradient{.name = "batch_norm_inference_weight_gradient",
                                               .attributes = {attribute::norm_eps},
                                               .infer = infer_running_weight_gradient,
-                                              .forward = forward_weight_gradient<running>,
+                                              .forward = forward_running_weight_gradient,
                                               .cost = streaming_cost<4>,
-                                              .workspace = channel_workspace<2>,
+                                              .workspace = channel_workspace,
                                               .units = axis_units<0>};
 
 }  // namespace penstock::graph

@@ -1,6 +1,5 @@
 #include "graph/ops/norms/channels.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "graph/kernels/kernel_table.hpp"
@@ -8,27 +7,22 @@
 
 namespace penstock::graph {
 
-Channels::Channels(const Operand& x)
-    : data_(x.f32().data()), samples_(x.shape()[0]), channels_(x.shape()[1]) {
-  const std::int64_t runs = samples_ * channels_;
-  length_ = runs > 0 ? x.elements() / runs : 0;
+ChannelRuns all_channels(const Shape& x) {
+  const std::int64_t sample = x.elements() / x[0];
+  return {.samples = x[0], .sample = sample, .channels = x[1], .length = sample / x[1]};
 }
 
-Channels Channels::copied(std::int64_t channel, float* to) const {
-  for_each_run(channel, [&](std::int64_t sample, const float* run) {
-    std::copy_n(run, length_, to + sample * length_);
-  });
-  return {to, count()};
+std::int64_t block_channels(const ChannelRuns& all) {
+  if (all.length >= long_run) return 1;
+  const std::int64_t fit = std::clamp<std::int64_t>(ChannelBlock::most_columns / all.length, 1,
+                                                    ChannelBlock::most_channels);
+  return std::min(fit, all.channels);
 }
 
-void Channels::replace(std::int64_t channel, const float* from) const {
-  for_each_run(channel, [&](std::int64_t sample, float* run) {
-    std::copy_n(from + sample * length_, length_, run);
-  });
-}
-
-Channel channel_of(const Channels& all, std::int64_t number, float* memory) {
-  return all.is_short() ? Channel{all.copied(number, memory), 0} : Channel{all, number};
+std::int64_t channel_workspace(const Attributes&, Types in, Types) {
+  const ChannelRuns all = all_channels(in[0].shape);
+  if (all.length >= long_run) return 0;
+  return column_floats * float_bytes * block_channels(all) * all.length;
 }
 
 float inverse_std(const KernelCall& call, double variance) {
@@ -47,24 +41,32 @@ void expect_channels(const Attributes& attributes, Types in) {
   }
 }
 
-void normalise_channel(const KernelCall& call, std::int64_t number, const Channel& x,
-                       const Moments& moments) {
-  const auto c = static_cast<std::size_t>(number);
-  const float weight = call.inputs[1].f32()[c], bias = call.inputs[2].f32()[c];
-  const Channels all(call.outputs[0]);
-  const Channel y = all.is_short() ? x : Channel{all, number};
-  x.for_each_run([&](std::int64_t n, const float* run) {
-    kernel_table().norms.normalise(x.length(), moments, weight, bias, run, y.run(n));
-  });
-  if (all.is_short()) all.replace(number, x.run(0));
+void normalise_block(const KernelCall& call, const ChannelBlock& block, const float* mean,
+                     const float* inverse_std) {
+  float factors[ChannelBlock::most_channels];
+  const float* const weight = block.of(call.inputs[1]);
+  for (std::int64_t c = 0; c < block.runs.channels; ++c) factors[c] = inverse_std[c] * weight[c];
+  kernel_table().channel_norms.normalise(block.runs, mean, factors, block.of(call.inputs[2]),
+                                         block.in(call.inputs[0]), block.in(call.outputs[0]),
+                                         floats(call.workspace));
 }
 
-GradientSums channel_gradient_sums(const Channel& dy, const Channel& x, const Moments& moments) {
-  GradientSums sums;
-  x.for_each_run([&](std::int64_t sample, const float* run) {
-    add_to(sums, kernel_table().norms.gradient_sums(x.length(), moments, dy.run(sample), run));
-  });
-  return sums;
+void sum_gradients(const KernelCall& call, const ChannelBlock& block, const float* mean,
+                   const float* inverse_std, GradientSums* sums) {
+  double dy[ChannelBlock::most_channels], products[ChannelBlock::most_channels];
+  kernel_table().channel_norms.gradient_sums(block.runs, mean, block.in(call.inputs[0]),
+                                             block.in(call.inputs[1]), dy, products,
+                                             floats(call.workspace));
+  for (std::int64_t c = 0; c < block.runs.channels; ++c)
+    sums[c] = {dy[c], products[c] * static_cast<double>(inverse_std[c])};
+}
+
+void put_gradients(const ChannelBlock& block, const GradientSums* sums, const Operand& dweight,
+                   const Operand& dbias) {
+  for (std::int64_t c = 0; c < block.runs.channels; ++c) {
+    block.of(dweight)[c] = static_cast<float>(sums[c].dy_x);
+    block.of(dbias)[c] = static_cast<float>(sums[c].dy);
+  }
 }
 
 }  // namespace penstock::graph

@@ -1,77 +1,53 @@
 // Batch norm and its inference form share the declarations in this header: the view of a tensor by
-// channel, and what both do with a channel.
+// channel, and what both do with channels.
 #pragma once
 
+#include <algorithm>
+
+#include "graph/ir/op.hpp"
+#include "graph/kernels/reductions/channel_norms.hpp"
 #include "graph/ops/norms/normalise.hpp"
 #include "graph/ops/rules/cost.hpp"
 
 namespace penstock::graph {
 
-/// A Channels is the view of a tensor [N,C,...] by channel: each channel has N runs of neighbouring
-/// elements.
-class Channels {
- public:
-  explicit Channels(const Operand& x);
+/// A ChannelBlock is some neighbouring channels of a tensor [N,C,...], which are computed together.
+struct ChannelBlock {
+  /// A block has at most so many channels, so that arrays of numbers for each of them fit on the
+  /// stack. If its runs are short, it has no more channels than make `most_columns` columns, so
+  /// that caches keep it.
+  static constexpr std::int64_t most_channels = 512, most_columns = 2048;
 
-  std::int64_t channels() const { return channels_; }
-  /// Returns the number of elements of one channel; length() returns that of one of the channel's
-  /// runs.
-  std::int64_t count() const { return samples_ * length_; }
-  std::int64_t length() const { return length_; }
-  float* run(std::int64_t sample, std::int64_t channel) const {
-    return data_ + (sample * channels_ + channel) * length_;
-  }
-  /// Returns whether the runs are so short that kernels work faster on copies of whole channels.
-  bool is_short() const { return is_short(samples_, length_); }
-  static bool is_short(std::int64_t samples, std::int64_t length) {
-    return samples > 1 && length < 16;
-  }
-  /// Copies the runs of `channel`, one behind the other, to the count() floats from `to` on.
-  /// Returns the view of the copy, which is one run of one channel.
-  Channels copied(std::int64_t channel, float* to) const;
-  /// Replaces the elements of `channel` by the count() floats from `from` on.
-  void replace(std::int64_t channel, const float* from) const;
+  ChannelRuns runs;
+  std::int64_t first;  ///< This is the number of the first channel.
 
-  /// Calls `visit(sample, run)` for each sample in order. `run` is the run of `channel` in that
-  /// sample.
-  template <class Visit>
-  void for_each_run(std::int64_t channel, Visit visit) const {
-    for (std::int64_t sample = 0; sample < samples_; ++sample) visit(sample, run(sample, channel));
-  }
-
- private:
-  Channels(float* data, std::int64_t length)
-      : data_(data), samples_(1), channels_(1), length_(length) {}
-
-  float* data_;
-  std::int64_t samples_, channels_, length_;
+  /// Returns the place of the block's first element in a tensor of the same shape.
+  float* in(const Operand& x) const { return x.f32().data() + first * runs.length; }
+  /// Returns the place of the block's first number in a tensor that has one for each channel.
+  float* of(const Operand& numbers) const { return numbers.f32().data() + first; }
 };
 
-/// A Channel is one channel of a tensor, or of a copy of it, as Channels sees them.
-struct Channel {
-  Channels all;
-  std::int64_t number;
+/// Returns a block of all channels of `x`.
+ChannelRuns all_channels(const Shape& x);
+/// Returns how many channels of `all` a block has at most.
+std::int64_t block_channels(const ChannelRuns& all);
 
-  /// Calls `visit(sample, run)` for each run.
-  template <class Visit>
-  void for_each_run(Visit visit) const {
-    all.for_each_run(number, visit);
+/// Calls `visit(block)` for blocks that together have the channels of the call's part. `x` is the
+/// shape of the tensor.
+template <class Visit>
+void for_each_block(const KernelCall& call, const Shape& x, Visit visit) {
+  const ChannelRuns all = all_channels(x);
+  const std::int64_t most = block_channels(all);
+  const Part channels = within(call.part, all.channels);
+  for (std::int64_t first = channels.begin; first < channels.end; first += most) {
+    ChannelRuns runs = all;
+    runs.channels = std::min(most, channels.end - first);
+    visit(ChannelBlock{runs, first});
   }
-  float* run(std::int64_t sample) const { return all.run(sample, number); }
-  std::int64_t length() const { return all.length(); }
-};
-
-/// Returns channel `number` of `all` or, if its runs are short, a copy of it in `memory`.
-Channel channel_of(const Channels& all, std::int64_t number, float* memory);
-
-/// Serves as Op::workspace of an op that copies `copies` tensors channel by channel if the runs of
-/// input 0 are short.
-template <int copies>
-std::int64_t channel_workspace(const Attributes&, Types in, Types) {
-  const Shape& x = in[0].shape;
-  const std::int64_t count = x.elements() / x[1];
-  return Channels::is_short(x[0], count / x[0]) ? copies * count * float_bytes : 0;
 }
+
+/// Serves as Op::workspace of an op that works on the channels of input 0.
+std::int64_t channel_workspace(const Attributes&, Types in, Types);
 
 /// Returns 1/sqrt(variance + eps) for the attribute eps of the call.
 float inverse_std(const KernelCall& call, double variance);
@@ -79,35 +55,17 @@ float inverse_std(const KernelCall& call, double variance);
 /// Checks x [N,C,...], and the other inputs, which have an element for each channel.
 void expect_channels(const Attributes& attributes, Types inputs);
 
-/// Calls `visit(channel)` for each channel of the call's part.
-template <class Visit>
-void for_each_channel(const KernelCall& call, const Channels& x, Visit visit) {
-  const Part channels = within(call.part, x.channels());
-  for (std::int64_t channel = channels.begin; channel < channels.end; ++channel) visit(channel);
-}
+/// Writes the block of output 0, which is the normalised input 0. Inputs 1 and 2 are the weight and
+/// the bias. `mean` and `inverse_std` have a number for each channel of the block.
+void normalise_block(const KernelCall& call, const ChannelBlock& block, const float* mean,
+                     const float* inverse_std);
 
-/// Writes channel `number` of output 0, which is the normalised `x`. The inputs are x, weight and
-/// bias. The memory of a copy of x takes the results first.
-void normalise_channel(const KernelCall& call, std::int64_t number, const Channel& x,
-                       const Moments& moments);
+/// Computes the gradient sums of the channels of a block of dy and x, inputs 0 and 1, to `sums`.
+void sum_gradients(const KernelCall& call, const ChannelBlock& block, const float* mean,
+                   const float* inverse_std, GradientSums* sums);
 
-/// Returns the gradient sums over all elements of a channel.
-GradientSums channel_gradient_sums(const Channel& dy, const Channel& x, const Moments& moments);
-
-/// Maps (dy, x, two statistics) to (dweight, dbias). `moments_of` makes the moments of a channel
-/// from the two statistics.
-template <Moments (*moments_of)(const KernelCall&, std::size_t channel)>
-void forward_weight_gradient(const KernelCall& call) {
-  const Channels dy(call.inputs[0]), x(call.inputs[1]);
-  float* const memory = floats(call.workspace);
-  for_each_channel(call, x, [&](std::int64_t channel) {
-    const auto c = static_cast<std::size_t>(channel);
-    const auto sums =
-        channel_gradient_sums(channel_of(dy, channel, memory),
-                              channel_of(x, channel, memory + x.count()), moments_of(call, c));
-    call.outputs[0].f32()[c] = static_cast<float>(sums.dy_x);
-    call.outputs[1].f32()[c] = static_cast<float>(sums.dy);
-  });
-}
+/// Writes the gradient sums of a block's channels to `dweight` and `dbias`.
+void put_gradients(const ChannelBlock& block, const GradientSums* sums, const Operand& dweight,
+                   const Operand& dbias);
 
 }  // namespace penstock::graph

@@ -27,6 +27,18 @@ std::vector<OpSample> large_samples(std::string_view op) {
     return {{.inputs = {f32({20, 400}), f32({130, 400}), f32({130})}},
             {.inputs = {f32({40, 300}), f32({330, 300})}},
             {.inputs = {f32({300, 40}), f32({10, 40}), f32({10})}}};
+  // The samples have many short runs in several blocks of channels, long runs, and so many samples
+  // that the sums of a column are cut.
+  if (op == "batch_norm" || op == "batch_norm_inference") {
+    std::vector<OpSample> samples;
+    for (const Shape& x :
+         {Shape{3, 1030, 1}, Shape{5, 70, 6, 6}, Shape{2, 3, 20, 17}, Shape{67, 5, 3, 3}}) {
+      const TensorType c = f32({x[1]});
+      samples.push_back({.inputs = {f32(x), c, c, c, c}, .low = 0.5, .high = 2});
+      if (op == "batch_norm_inference") samples.back().constants = {3, 4};
+    }
+    return samples;
+  }
   // The gradient of this node goes through several blocks of depth.
   if (op == "lstm")
     return {{.inputs = {f32({33, 2, 280}), f32({280, 70}), f32({280})},

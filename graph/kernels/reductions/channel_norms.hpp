@@ -1,0 +1,46 @@
+// ChannelNormKernels are the parts of batch norm that work on the channels of a tensor. They are a
+// part of KernelTable. This header has declarations only, because sources of every instruction set
+// include it.
+#pragma once
+
+#include <cstdint>
+
+namespace penstock::graph {
+
+/// ChannelRuns are neighbouring channels of a tensor [N,C,...]. Each channel has a run of `length`
+/// neighbouring elements in each sample, and the runs of one sample lie side by side.
+struct ChannelRuns {
+  std::int64_t samples;
+  std::int64_t sample;  ///< This is the number of elements from one sample to the next.
+  std::int64_t channels, length;
+};
+
+/// Runs below this length are computed column by column: a column has the elements of all samples
+/// at one place.
+inline constexpr std::int64_t long_run = 256;
+/// The workspace has this many floats for each column.
+inline constexpr std::int64_t column_floats = 4;
+
+/// Each function reads or writes the elements of `runs`, the first of which is at the pointer. The
+/// other arguments have a number for each channel. `workspace` has `column_floats` floats for each
+/// column, and is not used if the runs are long. Sums have the same bits under every instruction
+/// set. A result may be written over an operand.
+struct ChannelNormKernels {
+  /// Computes the sums of x.
+  void (*sums)(const ChannelRuns& runs, const float* x, double* sums, float* workspace);
+  /// Computes the sums of (x - mean)².
+  void (*squared_deviations)(const ChannelRuns& runs, const float* mean, const float* x,
+                             double* sums, float* workspace);
+  /// Computes y = (x - mean)·factor + shift.
+  void (*normalise)(const ChannelRuns& runs, const float* mean, const float* factor,
+                    const float* shift, const float* x, float* y, float* workspace);
+  /// Computes the sums of dy, and those of dy·(x - mean).
+  void (*gradient_sums)(const ChannelRuns& runs, const float* mean, const float* dy, const float* x,
+                        double* dy_sums, double* product_sums, float* workspace);
+  /// Computes dx = dy·factor - ((x - mean)·slope + offset).
+  void (*input_gradient)(const ChannelRuns& runs, const float* mean, const float* factor,
+                         const float* slope, const float* offset, const float* dy, const float* x,
+                         float* dx, float* workspace);
+};
+
+}  // namespace penstock::graph
