@@ -7,7 +7,7 @@
 namespace penstock::benchmarks {
 namespace {
 
-constexpr const char* one = "B1,B2,B3,B4";
+constexpr const char* all_blocks = "B1,B2,B3,B4";
 
 /// A DeepNetwork is a network of torchvision, with the operations of one sample in inference and
 /// training.
@@ -22,7 +22,7 @@ Contest deep_training(const DeepNetwork& network, std::int64_t batch, std::int64
   return {.title = std::string(network.name) + " training, " + std::to_string(batch) + " an update",
           .task = {.network = network.name, .rule = Rule::momentum},
           .megaflops = network.training_megaflops,
-          .settings = {with_two_threads(training(one, 1, {batch, 1, updates}))},
+          .settings = {with_two_threads(training(all_blocks, 1, {batch, 1, updates}))},
           .pytorch = {batch, 1, updates},
           .goal = {.times_pytorch = 2}};
 }
@@ -35,7 +35,7 @@ Contest deep_replicas(const DeepNetwork& network, std::int64_t batch, std::int64
           .task = {.network = network.name, .rule = Rule::momentum},
           .megaflops = network.training_megaflops,
           .settings = {training("B1,B2,B3|B4", 2, {batch, 1, updates}),
-                       training(one, 2, {batch, 1, updates})},
+                       training(all_blocks, 2, {batch, 1, updates})},
           .pytorch = {batch, 2, updates},
           .goal = {.times_pytorch = 2}};
 }
@@ -45,8 +45,8 @@ Contest deep_inference(const DeepNetwork& network, std::int64_t batch) {
   return {.title = std::string(network.name) + " inference, batch size " + std::to_string(batch),
           .task = {.network = network.name, .training = false},
           .megaflops = network.inference_megaflops,
-          .settings = {with_two_threads(inference(one, 1, batch, samples)),
-                       inference(one, 2, batch, samples)},
+          .settings = {with_two_threads(inference(all_blocks, 1, batch, samples)),
+                       inference(all_blocks, 2, batch, samples)},
           .pytorch = {batch, 1, samples / batch},
           .goal = {.times_pytorch = batch == 1 ? 2.5 : 1.5}};
 }
