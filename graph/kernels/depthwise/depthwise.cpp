@@ -1,5 +1,6 @@
 #include "graph/kernels/depthwise/depthwise.hpp"
 
+#include "graph/kernels/depthwise/by_channels.hpp"
 #include "graph/kernels/depthwise/workspace.hpp"
 #include "graph/kernels/vectors/vector.hpp"
 
@@ -69,6 +70,8 @@ void take_row(const DepthwiseConvolution& conv, const float* results, float* y) 
 
 void convolve(const DepthwiseConvolution& conv, Part part, const float* x, const float* weight,
               const float* bias, float* y, float* workspace) {
+  if (convolves_by_channels(conv))
+    return convolve_by_channels(conv, part, x, weight, bias, y, workspace);
   const DepthwiseWorkspace at = depthwise_workspace(conv);
   const Part planes = within(part, conv.samples * conv.channels);
   float* const results = workspace + at.results;
@@ -131,6 +134,8 @@ void spread(const DepthwiseConvolution& conv, std::int64_t top, std::int64_t lef
 
 void convolve_input_gradient(const DepthwiseConvolution& conv, Part part, const float* dy,
                              const float* weight, float* dx, float* workspace) {
+  if (convolves_by_channels(conv))
+    return input_gradient_by_channels(conv, part, dy, weight, dx, workspace);
   const DepthwiseWorkspace at = depthwise_input_gradient_workspace(conv);
   const Part planes = within(part, conv.samples * conv.channels);
   const std::int64_t cells = conv.kernel_height * conv.kernel_width;
@@ -218,6 +223,8 @@ float gradient_of_weight(const DepthwiseConvolution& conv, std::int64_t channel,
 
 void convolve_weight_gradient(const DepthwiseConvolution& conv, Part part, const float* x,
                               const float* dy, float* dweight, float* workspace) {
+  if (convolves_by_channels(conv))
+    return weight_gradient_by_channels(conv, part, x, dy, dweight, workspace);
   const DepthwiseWorkspace at = depthwise_weight_gradient_workspace(conv);
   const Part channels = within(part, conv.channels);
   const std::int64_t cells = conv.kernel_height * conv.kernel_width;

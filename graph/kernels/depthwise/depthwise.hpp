@@ -22,10 +22,11 @@ struct DepthwiseConvolution {
 };
 
 struct DepthwiseKernels {
-  // The units of convolve() and convolve_input_gradient() are planes, sample by sample, and those
-  // of convolve_weight_gradient() are channels. Workspaces have as many floats as
-  // depthwise_floats(), depthwise_input_gradient_floats() and depthwise_weight_gradient_floats()
-  // return.
+  // The units of convolve() and convolve_input_gradient() are planes, sample by sample, or, if
+  // images are small, blocks of planes, block by block. Those of convolve_weight_gradient() are
+  // channels or blocks of channels. depthwise_units() and depthwise_weight_units() count them.
+  // Workspaces have as many floats as depthwise_floats(), depthwise_input_gradient_floats() and
+  // depthwise_weight_gradient_floats() return.
 
   /// Computes `y`. `bias` [C] may be null, which stands for zeros.
   void (*convolve)(const DepthwiseConvolution&, Part, const float* x, const float* weight,
@@ -37,6 +38,11 @@ struct DepthwiseKernels {
   void (*convolve_weight_gradient)(const DepthwiseConvolution&, Part, const float* x,
                                    const float* dy, float* dweight, float* workspace);
 };
+
+/// Returns the number of units of DepthwiseKernels::convolve() and convolve_input_gradient().
+std::int64_t depthwise_units(const DepthwiseConvolution& conv);
+/// Returns the number of units of DepthwiseKernels::convolve_weight_gradient().
+std::int64_t depthwise_weight_units(const DepthwiseConvolution& conv);
 
 /// Returns the floats of workspace of DepthwiseKernels::convolve().
 std::int64_t depthwise_floats(const DepthwiseConvolution& conv);

@@ -1,5 +1,7 @@
 #include "graph/kernels/depthwise/workspace.hpp"
 
+#include <algorithm>
+
 namespace penstock::graph {
 namespace {
 
@@ -46,15 +48,51 @@ DepthwiseWorkspace depthwise_weight_gradient_workspace(const DepthwiseConvolutio
                 conv.kernel_height * conv.kernel_width * most_lanes);
 }
 
+bool convolves_by_channels(const DepthwiseConvolution& conv) {
+  constexpr std::int64_t fewest_channels = depthwise_block / 2;
+  const auto is_small = [](std::int64_t size, std::int64_t outputs, std::int64_t taps) {
+    return size <= depthwise_places && outputs <= depthwise_places && taps <= depthwise_taps;
+  };
+  return conv.channels >= fewest_channels &&
+         is_small(conv.height, conv.out_height, conv.kernel_height) &&
+         is_small(conv.width, conv.out_width, conv.kernel_width);
+}
+
+std::int64_t depthwise_blocks(const DepthwiseConvolution& conv) {
+  return (conv.channels + depthwise_block - 1) / depthwise_block;
+}
+
+ChannelsWorkspace channels_workspace(const DepthwiseConvolution& conv) {
+  // A square of Vectors may be written, or read, where there are fewer pixels.
+  const auto planes = [](std::int64_t pixels) {
+    return std::max(pixels, depthwise_block) * depthwise_block;
+  };
+  const std::int64_t x = 0, y = x + planes(conv.height * conv.width);
+  const std::int64_t weights = y + planes(conv.out_height * conv.out_width);
+  const std::int64_t spare = weights + conv.kernel_height * conv.kernel_width * depthwise_block;
+  return {x, y, weights, spare, spare + planes(0) + slack};
+}
+
+std::int64_t depthwise_units(const DepthwiseConvolution& conv) {
+  return conv.samples * (convolves_by_channels(conv) ? depthwise_blocks(conv) : conv.channels);
+}
+
+std::int64_t depthwise_weight_units(const DepthwiseConvolution& conv) {
+  return convolves_by_channels(conv) ? depthwise_blocks(conv) : conv.channels;
+}
+
 std::int64_t depthwise_floats(const DepthwiseConvolution& conv) {
+  if (convolves_by_channels(conv)) return channels_workspace(conv).end;
   return depthwise_workspace(conv).end;
 }
 
 std::int64_t depthwise_input_gradient_floats(const DepthwiseConvolution& conv) {
+  if (convolves_by_channels(conv)) return channels_workspace(conv).end;
   return depthwise_input_gradient_workspace(conv).end;
 }
 
 std::int64_t depthwise_weight_gradient_floats(const DepthwiseConvolution& conv) {
+  if (convolves_by_channels(conv)) return channels_workspace(conv).end;
   return depthwise_weight_gradient_workspace(conv).end;
 }
 

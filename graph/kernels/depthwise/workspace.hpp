@@ -29,4 +29,22 @@ DepthwiseWorkspace depthwise_input_gradient_workspace(const DepthwiseConvolution
 /// pixel that the first tap reads.
 DepthwiseWorkspace depthwise_weight_gradient_workspace(const DepthwiseConvolution& conv);
 
+/// A convolution has at most this many places and taps along an axis if it is computed by Vectors
+/// of neighbouring channels. The channels are divided into blocks of `depthwise_block` of them, in
+/// the same way for every instruction set.
+inline constexpr std::int64_t depthwise_places = 64, depthwise_taps = 8, depthwise_block = 16;
+
+/// Returns whether `conv` is computed by Vectors of neighbouring channels: images are so small that
+/// their rows would fill Vectors badly, and caches keep the transposed planes of a block.
+bool convolves_by_channels(const DepthwiseConvolution& conv);
+/// Returns the number of blocks of channels.
+std::int64_t depthwise_blocks(const DepthwiseConvolution& conv);
+
+/// A ChannelsWorkspace says where the transposed planes of x and y, the transposed weights or their
+/// gradients, and room for the planes of a block of tiny images begin, in floats.
+struct ChannelsWorkspace {
+  std::int64_t x, y, weights, spare, end;
+};
+ChannelsWorkspace channels_workspace(const DepthwiseConvolution& conv);
+
 }  // namespace penstock::graph

@@ -46,12 +46,12 @@ std::int64_t convolve_weight_gradient_floats(const Conv2dGeometry& conv) {
 }
 
 std::int64_t convolve_units(const Conv2dGeometry& conv) {
-  if (depthwise_form(conv)) return conv.n * conv.c;
+  if (const auto depthwise = depthwise_form(conv)) return depthwise_units(*depthwise);
   return conv.groups * convolve_units(forward_windows(conv));
 }
 
 std::int64_t convolve_input_gradient_units(const Conv2dGeometry& conv) {
-  if (depthwise_form(conv)) return conv.n * conv.c;
+  if (const auto depthwise = depthwise_form(conv)) return depthwise_units(*depthwise);
   std::int64_t units = 0;
   for (const Windows& windows : input_gradient_windows(conv))
     units += conv.groups * convolve_units(windows);
@@ -59,6 +59,7 @@ std::int64_t convolve_input_gradient_units(const Conv2dGeometry& conv) {
 }
 
 std::int64_t convolve_weight_gradient_units(const Conv2dGeometry& conv) {
+  if (const auto depthwise = depthwise_form(conv)) return depthwise_weight_units(*depthwise);
   return conv.groups * conv.group_outputs();
 }
 
