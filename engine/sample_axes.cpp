@@ -31,6 +31,8 @@ class SampleAxes {
 
   const Shape& shape(graph::ValueId value) const { return graphs_[0].type(value).shape; }
 
+  std::size_t rank(graph::ValueId value) const { return shape(value).rank(); }
+
   /// Returns whether `axis` of `value` counts samples.
   bool counts(graph::ValueId value, std::size_t axis) const {
     const Shape &a = shape(value), &b = graphs_[1].type(value).shape;
@@ -56,61 +58,79 @@ class SampleAxes {
   std::array<graph::Graph, 2> graphs_;
 };
 
-/// Returns whether another input of the node counts samples along axis number `axis` of its output.
-bool others_count(const SampleAxes& axes, const graph::Node& node, graph::ValueId input,
-                  std::size_t axis) {
-  const std::size_t rank = axes.shape(node.outputs[0]).rank();
-  for (const graph::ValueId other : node.inputs) {
-    const std::size_t missing = rank - axes.shape(other).rank();
-    if (other != input && axis >= missing && axes.counts(other, axis - missing)) return true;
-  }
-  return false;
+/// Returns how many of the last axes of the node's inputs are those of matrices.
+std::size_t axes_of_matrix(const graph::Node& node) {
+  return node.op == &graph::matmul ? 2 : 0;
 }
 
-/// Returns what pairs each sample of the value v, whose axis 0 would be axis number `place` of the
-/// node's output, with itself. If another input counts samples along an axis before `place`, axis 0
-/// of v gets there by axes of 1 behind it.
-std::string advice_on_pairs(const SampleAxes& axes, const graph::Node& node, graph::ValueId v,
+/// Returns whether an input of the node that has more axes than `input` counts samples along axis
+/// number `axis` of the node's output.
+bool longer_counts(const SampleAxes& axes, const graph::Node& node, graph::ValueId input,
+                   std::size_t axis) {
+  const std::size_t rank = axes.rank(node.outputs[0]);
+  return std::ranges::any_of(node.inputs, [&](graph::ValueId other) {
+    const std::size_t missing = rank - axes.rank(other);
+    return axes.rank(other) > axes.rank(input) && axis >= missing &&
+           axes.counts(other, axis - missing);
+  });
+}
+
+/// Returns the text of a permutation of `rank` axes that swaps axis 0 and `axis`, as in {1, 0, 2}.
+std::string swap_text(std::size_t rank, std::size_t axis) {
+  std::string text = "{" + std::to_string(axis);
+  for (std::size_t i = 1; i < rank; ++i) text += ", " + std::to_string(i == axis ? 0 : i);
+  return text + "}";
+}
+
+/// Returns what pairs each sample of the value v, which is `input`, with itself, or an empty text
+/// if nothing that is done to v alone would. Axis 0 of v would be axis number `place` of the node's
+/// output. If a longer operand counts samples along an axis before `place`, axis 0 of v gets there
+/// by axes of 1 behind it. If the longer operand counts them along an axis behind `place`, along
+/// which v counts none and thus has the size 1, v swaps that axis with axis 0.
+std::string advice_on_pairs(const SampleAxes& axes, const graph::Node& node, graph::ValueId input,
                             std::size_t place) {
   for (std::size_t before = 0; before < place; ++before) {
-    if (!others_count(axes, node, v, before)) continue;
+    if (!longer_counts(axes, node, input, before)) continue;
     std::string moved = "v";
     for (std::size_t axis = before; axis < place; ++axis) moved = "unsqueeze(" + moved + ", 1)";
     return moved;
   }
-  return "transpose() that puts the samples of all operands along one axis, counted from the last,";
+  const std::size_t rank = axes.rank(input);
+  for (std::size_t axis = 1; axis + axes_of_matrix(node) < rank; ++axis)
+    if (!axes.counts(input, axis) && longer_counts(axes, node, input, place + axis))
+      return "transpose(v, " + swap_text(rank, axis) + ")";
+  return "";
 }
 
 /// Returns what to do about `input`, whose axis 0 counts samples and would be axis number `place`
 /// of the node's output, behind other axes.
 std::string advice(const SampleAxes& axes, const graph::Node& node, graph::ValueId input,
                    std::size_t place) {
-  const std::size_t rank = axes.shape(input).rank();
-  const auto is_longer = [&](graph::ValueId other) { return axes.shape(other).rank() > rank; };
+  const std::size_t rank = axes.rank(input);
   const auto is_longer_with_samples = [&](graph::ValueId other) {
-    return is_longer(other) && axes.counts_any(other);
+    return axes.rank(other) > rank && axes.counts_any(other);
   };
-  if (std::ranges::none_of(node.inputs, is_longer_with_samples))
-    return axes.text(*std::ranges::find_if(node.inputs, is_longer)) +
+  if (std::ranges::none_of(node.inputs, is_longer_with_samples)) {
+    const auto rank_of = [&](graph::ValueId value) { return axes.rank(value); };
+    return axes.text(*std::ranges::max_element(node.inputs, {}, rank_of)) +
            " has no axis of samples, and has to have fewer axes than " + axes.text(input) +
            ", or as many with a first one of size 1; unsqueeze() adds axes to " + axes.text(input);
-  std::string order = "{1, 0";
-  for (std::size_t axis = 2; axis <= rank; ++axis) order += ", " + std::to_string(axis);
-  return "with v for the value of that shape, " + advice_on_pairs(axes, node, input, place) +
-         " pairs each sample with itself, and transpose(unsqueeze(v, 1), " + order +
-         "}) pairs each sample with all samples";
+  }
+  const std::string itself = advice_on_pairs(axes, node, input, place);
+  return "with v for the value of that shape, " +
+         (itself.empty() ? "" : itself + " pairs each sample with itself, and ") +
+         "transpose(unsqueeze(v, 1), " + swap_text(rank + 1, 1) +
+         ") pairs each sample with all samples";
 }
 
 /// Checks that the node, which broadcasts its inputs, puts the axis of the samples of none of them
-/// behind others, unless it meets an axis that counts samples there.
+/// behind others, unless it meets an axis that counts samples there. Only an operand of more axes
+/// has such an axis: samples of operands of the same rank would together lie behind other axes.
 void check_broadcast(const SampleAxes& axes, const graph::Node& node) {
-  const std::size_t rank = axes.shape(node.outputs[0]).rank();
-  const std::size_t of_matrix = node.op == &graph::matmul ? 2 : 0;
   for (const graph::ValueId input : node.inputs) {
-    const std::size_t its_rank = axes.shape(input).rank();
-    const std::size_t place = rank - its_rank;
-    if (place == 0 || its_rank <= of_matrix || !axes.counts(input, 0) ||
-        others_count(axes, node, input, place))
+    const std::size_t place = axes.rank(node.outputs[0]) - axes.rank(input);
+    if (place == 0 || axes.rank(input) <= axes_of_matrix(node) || !axes.counts(input, 0) ||
+        longer_counts(axes, node, input, place))
       continue;
     std::string shapes;
     for (const graph::ValueId each : node.inputs)

@@ -211,6 +211,11 @@ TEST(LayerRefusals, OfSamplesBehindOtherAxesComeWhenAModelIsMade) {
       "with all samples";
   const std::string pairs = advice + "unsqueeze(v, 1)" + all;
   const std::string of_pairs = "[N,1] and [N]: axis 0 of [N]" + pairs;
+  const auto no_samples = [](const std::string& longest) {
+    return ": axis 0 of [N,1] would lie behind other axes; " + longest +
+           " has no axis of samples, and has to have fewer axes than [N,1], or as many with a "
+           "first one of size 1; unsqueeze() adds axes to [N,1]";
+  };
   const Row table[] = {
       {[](Model& m, Value x, Value y) { return m.maximum(x, y); },
        "maximum \"maximum_1\" " + of_pairs},
@@ -226,12 +231,21 @@ TEST(LayerRefusals, OfSamplesBehindOtherAxesComeWhenAModelIsMade) {
        "less \"less_1\" [N] and [N,1]: axis 0 of [N]" + pairs},
       {[](Model& m, Value x, Value y) { return m.where(m.less(x, x), x, y); },
        "where \"where_1\" [N,1] and [N,1] and [N]: axis 0 of [N]" + pairs},
+      // Operands of the same rank do not excuse each other.
+      {[](Model& m, Value x, Value y) { return m.where(m.less(y, 20), x, y); },
+       "where \"where_1\" [N] and [N,1] and [N]: axis 0 of [N]" + pairs},
       {[](Model& m, Value x, Value) {
          return x + m.parameter("p", {2, 1, 1});
        },
-       "add \"add_1\" [N,1] and [2,1,1]: axis 0 of [N,1] would lie behind other axes; [2,1,1] has "
-       "no axis of samples, and has to have fewer axes than [N,1], or as many with a first one of "
-       "size 1; unsqueeze() adds axes to [N,1]"},
+       "add \"add_1\" [N,1] and [2,1,1]" + no_samples("[2,1,1]")},
+      {[](Model& m, Value x, Value) {
+         return m.where(m.parameter("p", {2, 1, 1}), x, m.neg(x));
+       },
+       "where \"where_1\" [2,1,1] and [N,1] and [N,1]" + no_samples("[2,1,1]")},
+      {[](Model& m, Value x, Value) {
+         return m.where(m.parameter("p", {2, 1, 1}), m.parameter("q", {3, 1, 1, 1}), x);
+       },
+       "where \"where_1\" [2,1,1] and [3,1,1,1] and [N,1]" + no_samples("[3,1,1,1]")},
       {[](Model& m, Value x, Value y) {
          const Value turned = m.transpose(m.expand(m.unsqueeze(x, 1), {5, 1}), {1, 0, 2});
          return turned + y;  // The samples of [5,N,1] meet no axis of y [N].
@@ -248,9 +262,21 @@ TEST(LayerRefusals, OfSamplesBehindOtherAxesComeWhenAModelIsMade) {
          return m.transpose(m.unsqueeze(x, 1), {1, 2, 0}) + x;
        },
        "add \"add_1\" [1,1,N] and [N,1]: axis 0 of [N,1]" + advice +
-           "transpose() that puts the samples of all operands along one axis, counted from the "
-           "last, pairs each sample with itself, and transpose(unsqueeze(v, 1), {1, 0, 2}) pairs "
-           "each sample with all samples"},
+           "transpose(v, {1, 0}) pairs each sample with itself, and transpose(unsqueeze(v, 1), {1, "
+           "0, 2}) pairs each sample with all samples"},
+      {[](Model& m, Value x, Value) {
+         const Value column = m.unsqueeze(x, 1);
+         return m.transpose(m.unsqueeze(column, 1), {1, 2, 3, 0}) + column;
+       },
+       "add \"add_1\" [1,1,1,N] and [N,1,1]: axis 0 of [N,1,1]" + advice +
+           "transpose(v, {2, 1, 0}) pairs each sample with itself, and transpose(unsqueeze(v, 1), "
+           "{1, 0, 2, 3}) pairs each sample with all samples"},
+      // The samples of [1,1,N] meet those of axis 1 of [N,N] already.
+      {[](Model& m, Value x, Value) {
+         return m.transpose(m.unsqueeze(x, 1), {1, 2, 0}) + m.matmul(x, m.transpose(x, {1, 0}));
+       },
+       "add \"add_1\" [1,1,N] and [N,N]: axis 0 of [N,N]" + advice +
+           "transpose(unsqueeze(v, 1), {1, 0, 2}) pairs each sample with all samples"},
       {[](Model& m, Value x, Value y) {
          return m.binary_cross_entropy_with_logits(x, x, LossReduction::mean, y);
        },
@@ -282,6 +308,8 @@ TEST(LayerRefusals, LeaveOperandsAloneWhoseSamplesMeetSamples) {
   model.output("experts",
                model.transpose(model.matmul(x, model.parameter("e", {4, 3, 5})), {1, 0, 2}));
   model.output("steps", model.transpose(z, {1, 0, 2}) * x);
+  const Value products = model.matmul(x, model.transpose(x, {1, 0}));  // [N,N]
+  model.output("columns", model.where(products, y, model.neg(y)));
   model.output("matrices", model.matmul(z, model.parameter("w", {3, 4})));
   InferenceModel(model, {.batch_size = 1});
 }
@@ -296,6 +324,10 @@ TEST(LayerRefusals, OfSamplesBehindOtherAxesAdviseWhatPairsSamples) {
   model.output("itself", x - column);
   model.output("itself in volumes", model.unsqueeze(x, 1) - model.unsqueeze(column, 1));
   model.output("itself on axis 1", in_front(turned - column));
+  const Value many = in_front(model.expand(model.unsqueeze(x, 1), {5, 1}));  // [5,N,1]
+  model.output("itself on axis 1 of many", model.mean(in_front(many - column), {1}));
+  model.output("itself on the last axis",
+               model.transpose(last - model.transpose(x + x, {1, 0}), {2, 0, 1}));
   model.output("all", model.sum(x - row, {1}));
   model.output("all in volumes", model.sum(model.unsqueeze(x, 1) - row, {1, 2}));
   model.output("all on axis 1", model.sum(in_front(turned - row), {1, 2}));
@@ -309,11 +341,13 @@ TEST(LayerRefusals, OfSamplesBehindOtherAxesAdviseWhatPairsSamples) {
     const auto numbers = result.output(output).as<float>();
     EXPECT_EQ(std::vector<float>(numbers.begin(), numbers.end()), expected) << output;
   };
-  for (const std::string name : {"itself", "itself in volumes", "itself on axis 1"})
+  for (const std::string name :
+       {"itself", "itself in volumes", "itself on axis 1", "itself on axis 1 of many"})
     expect(name, {-9, -28});
   for (const std::string name : {"all", "all in volumes", "all on axis 1"})
     expect(name, {-38, -36});
   expect("all on the last axis", {1, -1});
+  expect("itself on the last axis", {-1, -2});
   expect("axes of x", {0, -1, 1, 0});
   expect("as many axes", {0, 1});
 }
