@@ -56,4 +56,10 @@ ValueId ModelBuilder::linear(const std::string& name, ValueId x, std::int64_t fe
   return apply("linear", {x, weight, parameter(name + ".bias", {features})}, {}, name);
 }
 
+graph::Graph frozen(graph::Graph graph, const std::set<std::string>& names) {
+  for (graph::Variable& variable : graph.variables)
+    variable.frozen = names.contains(graph.value(variable.value).name);
+  return graph;
+}
+
 }  // namespace penstock::testing

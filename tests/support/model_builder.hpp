@@ -1,6 +1,7 @@
 // A ModelBuilder makes graphs for tests, node by node.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,5 +45,8 @@ class ModelBuilder {
   graph::Graph graph_;
   graph::BlockId block_ = graph::none;
 };
+
+/// Returns `graph` in which the variables called `names`, and no others, are frozen.
+graph::Graph frozen(graph::Graph graph, const std::set<std::string>& names);
 
 }  // namespace penstock::testing

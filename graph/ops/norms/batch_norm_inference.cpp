@@ -45,9 +45,8 @@ void backward_running(GradientContext& context) {
 
 std::vector<OpSample> running_samples() {
   const TensorType x{DType::f32, {3, 4, 2, 5}}, c{DType::f32, {4}};
-  return {
-      {.inputs = {x, c, c, c, c}, .low = 0.5, .high = 2, .constants = {3, 4}},
-      {.inputs = {{DType::f32, {7, 4}}, c, c, c, c}, .low = 0.5, .high = 2, .constants = {3, 4}}};
+  return {{.inputs = {x, c, c, c, c}, .low = 0.5, .high = 2},
+          {.inputs = {{DType::f32, {7, 4}}, c, c, c, c}, .low = 0.5, .high = 2}};
 }
 
 std::vector<TensorType> infer_running_input_gradient(const Attributes&, Types in) {
@@ -95,7 +94,8 @@ const Op batch_norm_inference{.name = "batch_norm_inference",
                               .units = axis_units<1>,
                               .overwrites = {{0, 0}},
                               .lane_use = follow_lanes,
-                              .samples = running_samples};
+                              .samples = running_samples,
+                              .constant_inputs = {3, 4}};
 
 const Op batch_norm_inference_input_gradient{.name = "batch_norm_inference_input_gradient",
                                              .attributes = {attribute::norm_eps},

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "graph/ir/append.hpp"
+#include "graph/ir/missing_gradient.hpp"
 #include "graph/ir/op.hpp"
 #include "graph/ops/arithmetic/arithmetic.hpp"
 #include "graph/ops/arithmetic/sums.hpp"
@@ -63,7 +64,7 @@ class Differentiation {
     if (graph_.value(loss).producer == none) refuse("is not computed by any layer");
     if (graph_.type(loss).dtype != DType::f32)
       refuse("must be of type f32, is " + to_string(graph_.type(loss)));
-    if (!dependent_[index(loss)]) refuse(why_constant(loss));
+    if (!dependent_[index(loss)]) refuse(why_without_gradient(graph_, dependent_, loss));
     const auto dims = graph_.type(loss).shape.dims();
     contributions_[index(loss)] = {
         context_of(graph_.value(loss).producer)
@@ -71,86 +72,6 @@ class Differentiation {
                   {{"shape", std::vector<std::int64_t>(dims.begin(), dims.end())},
                    {"value", 1.0},
                    {"loss_scaled", std::int64_t{1}}})};
-  }
-
-  /// The Sources of a value that is not marked tell on which parameters it depends, and why no
-  /// gradient reaches them.
-  struct Sources {
-    // The value depends on a parameter by way of this node, through which no gradient goes back to
-    // that parameter. There may be other such nodes.
-    NodeId stop = none;
-    // `stop` hides at least one parameter that is trained.
-    bool stop_hides_trained = false;
-    // The value depends on this parameter, which is frozen, in a way without such a node.
-    ValueId frozen = none;
-
-    /// Makes node `id`, unless it is `none`, the stop if there is no stop yet, or if `id` hides a
-    /// trained parameter and the stop hides none.
-    void add_stop(NodeId id, bool hides_trained) {
-      if (id == none || (stop != none && stop_hides_trained >= hides_trained)) return;
-      stop = id;
-      stop_hides_trained = hides_trained;
-    }
-  };
-
-  Sources sources_of(ValueId value) const {
-    std::vector<Sources> sources(graph_.values.size());
-    for (const Variable& variable : graph_.variables)
-      if (variable.frozen && graph_.value(variable.value).kind == ValueKind::parameter)
-        sources[index(variable.value)].frozen = variable.value;
-    for (std::size_t id = 0; id < forward_nodes_; ++id) {
-      const Node& node = graph_.nodes[id];
-      for (const ValueId output : node.outputs)
-        sources[index(output)] =
-            sources_through(static_cast<NodeId>(id), graph_.type(output).dtype, sources);
-    }
-    return sources[index(value)];
-  }
-
-  /// Returns the Sources of an output of the type `dtype` of node `id`, whose inputs have theirs in
-  /// `sources`.
-  Sources sources_through(NodeId id, DType dtype, const std::vector<Sources>& sources) const {
-    const Node& node = graph_.node(id);
-    const bool stops_all = node.op->stops_gradient || dtype != DType::f32;
-    Sources all;
-    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      const Sources& its = sources[index(node.inputs[i])];
-      const bool is_trained = dependent_[index(node.inputs[i])];
-      const bool stops = stops_all || std::ranges::count(node.op->constant_inputs, i) > 0;
-      if (stops && (is_trained || its.frozen != none)) all.add_stop(id, is_trained);
-      all.add_stop(its.stop, its.stop_hides_trained);
-      if (all.frozen == none && !stops) all.frozen = its.frozen;
-    }
-    return all;
-  }
-
-  /// Returns the node, which is the stop of Sources, and why no gradient goes back through it.
-  std::string stop_text(const Node& node) const {
-    const std::string name =
-        to_string(node) +
-        (node.attributes.has("op") ? " of the op " + quoted_text(node.attributes.text("op")) : "");
-    if (node.op->stops_gradient) return name + ", which lets no gradient back";
-    if (graph_.type(node.outputs[0]).dtype != DType::f32)
-      return name + ", whose integers have no gradient";
-    return name + ", which gives one of its inputs no gradient";
-  }
-
-  /// Says, of `value`, which is not marked, why no gradient goes back from it, and what to do.
-  std::string why_constant(ValueId value) const {
-    const Sources sources = sources_of(value);
-    const ValueId frozen = sources.frozen;
-    const std::string not_trained = " is frozen, or Objective::trains leaves it out",
-                      train = "; unfreeze() it, or add it there";
-    if (frozen == value) return not_trained.substr(1) + train;
-    if (sources.stop == none && frozen == none) return "does not depend on any parameter";
-    const std::string by_way =
-        sources.stop == none ? ""
-                             : "by way of layers such as " + stop_text(graph_.node(sources.stop));
-    if (frozen == none)
-      return "depends on parameters only " + by_way + "; let it depend on one in another way, too";
-    return "depends on no parameter that is trained" +
-           (sources.stop_hides_trained ? ", except " + by_way : "") + ": " +
-           quoted_text(graph_.value(frozen).name) + not_trained + train;
   }
 
   GradientContext context_of(NodeId node) { return {graph_, node, {}, {}}; }
@@ -267,7 +188,7 @@ class Differentiation {
     };
     if (!dependent_[index(wanted.value)])
       refuse("a tensor that has a gradient, got " + quoted_text(name) + ", which " +
-             why_constant(wanted.value));
+             why_without_gradient(graph_, dependent_, wanted.value));
     const ValueId gradient = graph_.value(wanted.value).kind == ValueKind::parameter
                                  ? sum_over_uses(wanted)
                                  : plain_gradient(wanted);

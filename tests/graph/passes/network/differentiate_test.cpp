@@ -15,6 +15,7 @@
 namespace penstock::graph {
 namespace {
 
+using testing::frozen;
 using testing::ModelBuilder;
 using testing::refusal;
 
@@ -185,31 +186,6 @@ TEST(Differentiate, SaysWhyAnAnchorHasNoGradient) {
             "options.output.anchors[0]: expected what the loss depends on, got \"aside\"");
 }
 
-TEST(Differentiate, SaysWhichOpGivesNoGradient) {
-  ModelBuilder model;
-  const auto h = model.linear("h", model.input("x", {3}), 3);
-  const auto step = model.apply("floor", {h}, {}, "step");
-  const auto after = model.apply("tanh", {step}, {}, "after");
-  ModelBuilder of_step = model;
-  model.loss(model.apply("identity_loss", {model.apply("mul", {after, h})}));
-  of_step.loss(of_step.apply("identity_loss", {after}));
-  EXPECT_EQ(
-      refusal(Errc::invalid_argument, [&] { anchored(model, after); }),
-      "options.output.anchors[0]: expected a tensor that has a gradient, got \"after\", "
-      "which depends on parameters only by way of layers such as floor \"step\", which lets no "
-      "gradient back; let it depend on one in another way, too");
-  EXPECT_EQ(refusal(Errc::invalid_model, [&] { differentiate(of_step.graph()); }),
-            "model \"test\": the loss depends on parameters only by way of layers such as floor "
-            "\"step\", which lets no gradient back; let it depend on one in another way, too");
-}
-
-/// Returns `graph` in which the variables called `names` are frozen.
-Graph frozen(Graph graph, const std::set<std::string>& names) {
-  for (Variable& variable : graph.variables)
-    variable.frozen = names.contains(graph.value(variable.value).name);
-  return graph;
-}
-
 std::vector<std::string> backward_ops(const Graph& graph) {
   std::vector<std::string> ops;
   for (const Node& node : graph.nodes)
@@ -263,114 +239,6 @@ TEST(Differentiate, TakesFunctionsWithStepsForConstants) {
     EXPECT_EQ(graph.parameter_gradients.size(), 2U) << op;
     EXPECT_EQ(std::ranges::count(backward_ops(graph), "mul"), 1) << op << " has a gradient";
   }
-}
-
-TEST(Differentiate, SaysThatParametersAreFrozen) {
-  const std::set<std::string> all{"fc0.weight", "fc0.bias"};
-  EXPECT_EQ(refusal(Errc::invalid_model, [&] { differentiate(frozen(chain(1), all)); }),
-            "model \"test\": the loss depends on no parameter that is trained: \"fc0.weight\" is "
-            "frozen, or Objective::trains leaves it out; unfreeze() it, or add it there");
-  const auto of_anchor = [&](ValueId value) {
-    Graph graph = frozen(chain(2), all);
-    graph.gradients.push_back({.value = value, .anchor = 0});
-    return refusal(Errc::invalid_argument, [&] { differentiate(graph); });
-  };
-  const Graph graph = chain(2);
-  EXPECT_EQ(
-      of_anchor(graph.node(0).outputs[0]),
-      "options.output.anchors[0]: expected a tensor that has a gradient, got \"fc0\", which "
-      "depends on no parameter that is trained: \"fc0.weight\" is frozen, or Objective::trains "
-      "leaves it out; unfreeze() it, or add it there");
-  EXPECT_EQ(of_anchor(graph.variables[0].value),
-            "options.output.anchors[0]: expected a tensor that has a gradient, got \"fc0.weight\", "
-            "which is frozen, or Objective::trains leaves it out; unfreeze() it, or add it there");
-}
-
-// A discriminator's loss on what the frozen discriminator says of a generator's rounded output
-// depends on parameters in both ways.
-TEST(Differentiate, SaysThatParametersAreFrozenBesideAnOpThatGivesNoGradient) {
-  const auto text = [](bool judges, const std::set<std::string>& names) {
-    ModelBuilder model;
-    const auto x = model.input("x", {3});
-    const auto floor = model.apply("floor", {model.linear("a", x, 3)}, {}, "floor");
-    const auto sign = model.apply("sign", {model.linear("b", x, 3)}, {}, "sign");
-    const auto sum = model.apply("add", {floor, sign});
-    model.loss(model.apply("identity_loss", {judges ? model.linear("judge", sum, 3) : sum}));
-    const Graph graph = frozen(model.graph(), names);
-    return refusal(Errc::invalid_model, [&] { differentiate(graph); });
-  };
-  EXPECT_EQ(
-      text(true, {"judge.weight", "judge.bias"}),
-      "model \"test\": the loss depends on no parameter that is trained, except by way of layers "
-      "such as floor \"floor\", which lets no gradient back: \"judge.weight\" is frozen, or "
-      "Objective::trains leaves it out; unfreeze() it, or add it there");
-  EXPECT_EQ(text(false, {"a.weight", "a.bias"}),
-            "model \"test\": the loss depends on parameters only by way of layers such as sign "
-            "\"sign\", which lets no gradient back; let it depend on one in another way, too");
-  EXPECT_EQ(text(true, {"judge.weight", "judge.bias", "a.weight", "a.bias", "b.weight", "b.bias"}),
-            "model \"test\": the loss depends on no parameter that is trained: \"judge.weight\" is "
-            "frozen, or Objective::trains leaves it out; unfreeze() it, or add it there");
-}
-
-TEST(Differentiate, SaysThatIntegersHaveNoGradient) {
-  ModelBuilder model;
-  const auto h = model.linear("h", model.input("x", {3}), 3);
-  const auto place = model.apply("argmax", {h}, {{"axis", std::int64_t{1}}}, "place");
-  model.loss(model.apply("identity_loss", {model.apply("to_float", {place})}));
-  EXPECT_EQ(refusal(Errc::invalid_model, [&] { differentiate(model.graph()); }),
-            "model \"test\": the loss depends on parameters only by way of layers such as argmax "
-            "\"place\", whose integers have no gradient; let it depend on one in another way, too");
-}
-
-TEST(Differentiate, DoesNotAdviseToTrainWhatIntegersDependOn) {
-  for (const std::set<std::string>& names :
-       {std::set<std::string>{"h.bias"}, {"h.weight", "h.bias"}}) {
-    ModelBuilder model;
-    const auto h = model.linear("h", model.input("x", {3}), 3);
-    const auto place = model.apply("argmax", {h}, {{"axis", std::int64_t{1}}}, "place");
-    model.loss(model.apply("identity_loss", {model.apply("to_float", {place})}));
-    const Graph graph = frozen(model.graph(), names);
-    EXPECT_EQ(
-        refusal(Errc::invalid_model, [&] { differentiate(graph); }),
-        "model \"test\": the loss depends on parameters only by way of layers such as argmax "
-        "\"place\", whose integers have no gradient; let it depend on one in another way, too");
-  }
-}
-
-TEST(Differentiate, DoesNotAdviseToTrainWhatAConditionDependsOn) {
-  ModelBuilder model;
-  const auto x = model.input("x", {3});
-  const auto gate = model.linear("d", x, 3), h = model.linear("g", x, 3);
-  model.loss(model.apply("identity_loss", {model.apply("where", {gate, h, x}, {}, "chosen")}));
-  const Graph graph = frozen(model.graph(), {"d.weight", "d.bias", "g.weight", "g.bias"});
-  EXPECT_EQ(refusal(Errc::invalid_model, [&] { differentiate(graph); }),
-            "model \"test\": the loss depends on no parameter that is trained: \"g.weight\" is "
-            "frozen, or Objective::trains leaves it out; unfreeze() it, or add it there");
-}
-
-TEST(Differentiate, SaysThatALossDependsOnParametersOnlyThroughACondition) {
-  const auto text = [](const std::string& gate, const std::set<std::string>& names) {
-    ModelBuilder model;
-    const auto x = model.input("x", {3});
-    const auto condition =
-        gate == "compared"
-            ? model.apply("less_equal", {model.parameter("t", {3}), x}, {}, "compared")
-            : model.linear("gate", x, 3);
-    const auto stopped =
-        gate == "stopped" ? model.apply("stop_gradient", {condition}, {}, "stopped") : condition;
-    model.loss(model.apply("identity_loss", {model.apply("where", {stopped, x, x}, {}, "chosen")}));
-    const Graph graph = frozen(model.graph(), names);
-    return refusal(Errc::invalid_model, [&] { differentiate(graph); });
-  };
-  const std::string only =
-      "model \"test\": the loss depends on parameters only by way of layers such as ";
-  const std::string advice = "; let it depend on one in another way, too";
-  EXPECT_EQ(text("compared", {}),
-            only + "less_equal \"compared\", which lets no gradient back" + advice);
-  EXPECT_EQ(text("stopped", {}),
-            only + "stop_gradient \"stopped\", which lets no gradient back" + advice);
-  EXPECT_EQ(text("frozen", {"gate.weight", "gate.bias"}),
-            only + "where \"chosen\", which gives one of its inputs no gradient" + advice);
 }
 
 TEST(Differentiate, RefusesAConditionThatDependsOnWhatIsTrained) {

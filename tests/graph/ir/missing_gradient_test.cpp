@@ -1,0 +1,221 @@
+#include "graph/ir/missing_gradient.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "graph/ir/op.hpp"
+#include "graph/ops/list.hpp"
+#include "graph/passes/network/differentiate.hpp"
+#include "tests/support/model_builder.hpp"
+#include "tests/support/random_tensor.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace penstock::graph {
+namespace {
+
+using testing::ModelBuilder;
+using testing::refusal;
+
+const std::string only = "depends on parameters only by way of ";
+const std::string in_another_way = "; let it depend on one in another way, too";
+const std::string on_trained = "; let it depend in another way on one that is trained";
+
+/// Returns what a refusal to train `model`, whose parameters called `names` are frozen, says of the
+/// loss.
+std::string refused(const ModelBuilder& model, const std::set<std::string>& names = {}) {
+  const Graph graph = testing::frozen(model.graph(), names);
+  const std::string text = refusal(Errc::invalid_model, [&] { differentiate(graph); });
+  const std::string begin = "model \"test\": the loss ";
+  return text.starts_with(begin) ? text.substr(begin.size()) : text;
+}
+
+/// Returns what a refusal of the gradient of `value`, which is called `name`, says of it.
+std::string refused_anchor(const ModelBuilder& model, ValueId value, const std::string& name,
+                           const std::set<std::string>& names = {}) {
+  Graph graph = testing::frozen(model.graph(), names);
+  graph.gradients.push_back({.value = value, .anchor = 0});
+  const std::string text = refusal(Errc::invalid_argument, [&] { differentiate(graph); });
+  const std::string begin =
+      "options.output.anchors[0]: expected a tensor that has a gradient, got \"" + name +
+      "\", which ";
+  return text.starts_with(begin) ? text.substr(begin.size()) : text;
+}
+
+void lose(ModelBuilder& model, ValueId value) {
+  model.loss(model.apply("identity_loss", {value}));
+}
+
+TEST(MissingGradient, IsExplainedByTheOpThatLetsNoneBack) {
+  ModelBuilder model;
+  const auto h = model.linear("h", model.input("x", {3}), 3);
+  const auto after = model.apply("tanh", {model.apply("floor", {h}, {}, "step")}, {}, "after");
+  ModelBuilder of_step = model;
+  lose(model, model.apply("mul", {after, h}));
+  lose(of_step, after);
+  const std::string text = only + "floor \"step\", which lets no gradient back" + in_another_way;
+  EXPECT_EQ(refused_anchor(model, after, "after"), text);
+  EXPECT_EQ(refused(of_step), text);
+}
+
+TEST(MissingGradient, IsExplainedByFrozenParameters) {
+  ModelBuilder model;
+  const auto first = model.linear("first", model.input("x", {3}), 3);
+  const auto weight = model.graph().variables[0].value;
+  ModelBuilder longer = model;
+  lose(model, first);
+  lose(longer, longer.linear("second", first, 3));
+  const std::set<std::string> frozen{"first.weight", "first.bias"};
+  const std::string text =
+      "depends on no parameter that is trained: \"first.weight\" is frozen, or Objective::trains "
+      "leaves it out; unfreeze() it, or add it there";
+  EXPECT_EQ(refused(model, frozen), text);
+  EXPECT_EQ(refused_anchor(longer, first, "first", frozen), text);
+  EXPECT_EQ(refused_anchor(longer, weight, "first.weight", frozen),
+            "is frozen, or Objective::trains leaves it out; unfreeze() it, or add it there");
+}
+
+// A discriminator's loss on what the frozen discriminator says of a generator's rounded output
+// depends on parameters in both ways.
+TEST(MissingGradient, IsExplainedByFrozenParametersBesideAnOpThatLetsNoneBack) {
+  const auto text = [](bool judges, const std::set<std::string>& names) {
+    ModelBuilder model;
+    const auto x = model.input("x", {3});
+    const auto floor = model.apply("floor", {model.linear("a", x, 3)}, {}, "floor");
+    const auto sign = model.apply("sign", {model.linear("b", x, 3)}, {}, "sign");
+    const auto sum = model.apply("add", {floor, sign});
+    lose(model, judges ? model.linear("judge", sum, 3) : sum);
+    return refused(model, names);
+  };
+  const std::string judge =
+      ": \"judge.weight\" is frozen, or Objective::trains leaves it out; unfreeze() it, or add it "
+      "there";
+  EXPECT_EQ(text(true, {"judge.weight", "judge.bias"}),
+            "depends on no parameter that is trained, except by way of layers such as floor "
+            "\"floor\", which lets no gradient back" +
+                judge);
+  EXPECT_EQ(
+      text(true, {"judge.weight", "judge.bias", "a.weight", "a.bias"}),
+      "depends on no parameter that is trained, except by way of sign \"sign\", which lets no "
+      "gradient back" +
+          judge);
+  EXPECT_EQ(text(true, {"judge.weight", "judge.bias", "a.weight", "a.bias", "b.weight", "b.bias"}),
+            "depends on no parameter that is trained" + judge);
+  EXPECT_EQ(text(false, {"a.weight", "a.bias"}),
+            only + "layers such as sign \"sign\", which lets no gradient back" + in_another_way);
+}
+
+TEST(MissingGradient, OfIntegersAsksForAnotherWayToWhatIsTrained) {
+  ModelBuilder model;
+  const auto h = model.linear("h", model.input("x", {3}), 3);
+  const auto place = model.apply("argmax", {h}, {{"axis", 1}}, "place");
+  lose(model, model.apply("to_float", {place}));
+  const std::string of_place = only + "argmax \"place\", whose integers have no gradient";
+  EXPECT_EQ(refused(model), of_place + in_another_way);
+  EXPECT_EQ(refused(model, {"h.bias"}), of_place + in_another_way);
+  EXPECT_EQ(refused(model, {"h.weight", "h.bias"}), of_place + on_trained);
+}
+
+// Output 1 is integers, and through output 0 gradients go back. topk() is a sort with a count.
+TEST(MissingGradient, OfTheIndicesOfASortIsThatOfIntegers) {
+  for (const Attributes& attributes : {Attributes{{"axis", 1}}, {{"axis", 1}, {"count", 2}}}) {
+    ModelBuilder model;
+    const auto h = model.linear("h", model.input("x", {3}), 3);
+    const auto values = model.apply("sort", {h}, attributes, "best");
+    const Node& sort = model.graph().node(model.graph().value(values).producer);
+    lose(model, model.apply("to_float", {sort.outputs[1]}));
+    EXPECT_EQ(refused(model),
+              only + "sort \"best\", whose integers have no gradient" + in_another_way);
+  }
+}
+
+TEST(MissingGradient, AsksToTrainNothingThatAConditionDependsOn) {
+  ModelBuilder model;
+  const auto x = model.input("x", {3});
+  const auto gate = model.linear("d", x, 3), h = model.linear("g", x, 3);
+  lose(model, model.apply("where", {gate, h, x}, {}, "chosen"));
+  EXPECT_EQ(refused(model, {"d.weight", "d.bias", "g.weight", "g.bias"}),
+            "depends on no parameter that is trained: \"g.weight\" is frozen, or Objective::trains "
+            "leaves it out; unfreeze() it, or add it there");
+}
+
+TEST(MissingGradient, OfAConditionIsExplainedByTheOpThatComesFirst) {
+  const auto text = [](const std::string& gate, const std::set<std::string>& names) {
+    ModelBuilder model;
+    const auto x = model.input("x", {3});
+    const auto condition =
+        gate == "compared"
+            ? model.apply("less_equal", {model.parameter("t", {3}), x}, {}, "compared")
+            : model.linear("gate", x, 3);
+    const auto stopped =
+        gate == "stopped" ? model.apply("stop_gradient", {condition}, {}, "stopped") : condition;
+    lose(model, model.apply("where", {stopped, x, x}, {}, "chosen"));
+    return refused(model, names);
+  };
+  EXPECT_EQ(text("compared", {}),
+            only + "less_equal \"compared\", which lets no gradient back" + in_another_way);
+  EXPECT_EQ(text("stopped", {}),
+            only + "stop_gradient \"stopped\", which lets no gradient back" + in_another_way);
+  EXPECT_EQ(text("frozen", {"gate.weight", "gate.bias"}),
+            only + "where \"chosen\", which gives one of its inputs no gradient" + on_trained);
+}
+
+// The position of the mask among the inputs depends on whether q, k and v are one tensor.
+TEST(MissingGradient, AsksToTrainNothingThatAMaskOfAttentionDependsOn) {
+  for (const bool are_apart : {false, true}) {
+    ModelBuilder model;
+    const auto x = model.input("x", {6, 12});
+    const auto mask = model.linear("gate", model.input("known", {6}), 6);
+    const std::vector<ValueId> inputs =
+        are_apart ? std::vector{x, x, x, mask} : std::vector{x, mask};
+    lose(model, model.apply("attention", inputs, {{"key_padding_mask", 1}}, "mixed"));
+    EXPECT_EQ(refused(model, {"gate.weight", "gate.bias"}),
+              only + "attention \"mixed\", which gives one of its inputs no gradient" + on_trained);
+  }
+}
+
+/// Returns a graph whose loss is output 0 of `op`. Input number `frozen` is a
+/// frozen parameter.
+Graph graph_of(const Op& op, const OpSample& sample, std::size_t frozen) {
+  Graph graph;
+  std::vector<ValueId> inputs;
+  for (std::size_t i = 0; i < sample.inputs.size(); ++i) {
+    inputs.push_back(static_cast<ValueId>(i));
+    graph.values.push_back({.name = "input" + std::to_string(i),
+                            .type = sample.inputs[i],
+                            .kind = i == frozen ? ValueKind::parameter : ValueKind::input});
+  }
+  graph.variables.push_back({.value = inputs[frozen], .frozen = true});
+  const NodeId node = append(graph, op, inputs, sample.attributes, "node");
+  graph.loss = graph.node(node).outputs[0];
+  return graph;
+}
+
+// An op's gradient leaves out what a sample calls constant, and buffers, which no layer makes of
+// parameters.
+TEST(MissingGradient, IsExplainedByAnyOpThatGivesAnInputNone) {
+  for (const Op* op : all_ops()) {
+    if (!op->backward || op->stops_gradient || !op->samples) continue;
+    for (const OpSample& sample : op->samples())
+      for (std::size_t i = 0; i < sample.inputs.size(); ++i) {
+        const auto is_it = [&](const Update& update) {
+          return update.input == static_cast<int>(i);
+        };
+        if (sample.inputs[i].dtype != DType::f32 || std::ranges::any_of(op->updates, is_it))
+          continue;
+        const Graph graph = graph_of(*op, sample, i);
+        const std::string text = refusal(Errc::invalid_model, [&] { differentiate(graph); });
+        const bool is_constant = testing::is_constant(*op, sample, i);
+        EXPECT_EQ(text.find("which gives one of its inputs no gradient") != text.npos, is_constant)
+            << op->name << ", input " << i << ": " << text;
+        EXPECT_EQ(text.find("unfreeze() it") != text.npos, !is_constant)
+            << op->name << ", input " << i << ": " << text;
+      }
+  }
+}
+
+}  // namespace
+}  // namespace penstock::graph
