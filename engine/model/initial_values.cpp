@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
-#include <iterator>
 #include <numbers>
 #include <numeric>
 #include <span>
@@ -68,10 +66,12 @@ double share_between(const Initializer& initializer) {
   return below(initializer.high) - below(initializer.low);
 }
 
-Quad uniform(const Draws& draws, float center, float bound) {
+Quad uniform(const Draws& draws, double low, double high) {
+  const auto middle = static_cast<float>((low + high) / 2);
+  const auto half = static_cast<float>((high - low) / 2);
   Quad quad{};
   for (std::size_t i = 0; i < quad.size(); ++i)
-    quad[i] = center + bound * (2 * graph::to_unit(draws[i]) - 1);
+    quad[i] = middle + half * (2 * graph::to_unit(draws[i]) - 1);
   return quad;
 }
 
@@ -167,23 +167,14 @@ void make_orthogonal(std::span<float> elements, std::size_t rows, double gain) {
       element(k, i) = static_cast<float>(gain * vectors[k][i]);
 }
 
-/// Returns `number`, rounded to f32, in as few digits as tell it from other numbers of f32.
-std::string f32_text(double number) {
-  char text[32];
-  const auto end = std::to_chars(text, std::end(text), static_cast<float>(number)).ptr;
-  return {text, end};
-}
-
-/// Checks the bounds of the uniform distribution `uniform`. @throws Error invalid_argument, whose
-/// text begins with `subject`.
-void check_bounds(const std::string& subject, const Initializer& uniform) {
-  check_number(subject, uniform.center, any_number);
-  const double low = uniform.center - uniform.spread, high = uniform.center + uniform.spread;
+/// Checks that `low` and `high` are the bounds of a uniform distribution of f32. @throws Error
+/// invalid_argument, whose text begins with `subject`.
+void check_bounds(const std::string& subject, double low, double high) {
   check_f32(subject + ": low", low, any_number);
   check_f32(subject + ": high", high, any_number);
   if (low > high)
     throw Error(Errc::invalid_argument, subject + ": expected low not to be above high, got low " +
-                                            f32_text(low) + " and high " + f32_text(high));
+                                            number_text(low) + " and high " + number_text(high));
 }
 
 }  // namespace
@@ -194,7 +185,7 @@ void check_initializer(const Initializer& initializer, const Shape& shape, std::
   const auto refuse = [&](const std::string& text) {
     throw Error(Errc::invalid_argument, subject + ": " + text);
   };
-  if (initializer.kind == Kind::uniform) check_bounds(subject, initializer);
+  if (initializer.kind == Kind::uniform) check_bounds(subject, initializer.low, initializer.high);
   check_f32(subject, initializer.center, any_number);
   check_f32(subject, initializer.spread, {});
   if (uses_matrix(initializer.kind) && shape.rank() < 2)
@@ -204,8 +195,8 @@ void check_initializer(const Initializer& initializer, const Shape& shape, std::
     refuse("expected a zero_row from 0 to " + std::to_string(rows - 1) + ", or -1 for none, got " +
            std::to_string(initializer.zero_row));
   if (initializer.kind != Kind::truncated_normal) return;
-  check_number(subject, initializer.low, any_number);
-  check_number(subject, initializer.high, any_number);
+  check_number(subject + ": low", initializer.low, any_number);
+  check_number(subject + ": high", initializer.high, any_number);
   constexpr double smallest_share = 1e-3;
   if (!(initializer.spread > 0) || !(share_between(initializer) >= smallest_share))
     refuse("expected a thousandth of the distribution, or more, to be from " +
@@ -219,14 +210,13 @@ Tensor initial_values(const Initializer& initializer, const Shape& shape, std::u
   const std::span elements(reinterpret_cast<float*>(memory.get()), count);
   const graph::RandomKey key{.seed = seed, .name = graph::hash_name(name)};
   const Initializer drawn = without_fans(initializer, shape);
-  const auto center = static_cast<float>(drawn.center), bound = static_cast<float>(drawn.spread);
   const auto draws = [&](std::uint64_t index) { return graph::philox(key, index); };
   switch (drawn.kind) {
     case Kind::constant:
-      std::fill(elements.begin(), elements.end(), center);
+      std::ranges::fill(elements, static_cast<float>(drawn.center));
       break;
     case Kind::uniform:
-      draw(elements, [&](std::uint64_t i) { return uniform(draws(i), center, bound); });
+      draw(elements, [&](std::uint64_t i) { return uniform(draws(i), drawn.low, drawn.high); });
       break;
     case Kind::truncated_normal:
       draw(elements, [&](std::uint64_t i) { return truncated(drawn, key, i); });

@@ -16,7 +16,7 @@ Initializer Initializer::constant(double value) {
 }
 
 Initializer Initializer::uniform(double low, double high) {
-  return {.kind = Kind::uniform, .center = (low + high) / 2, .spread = (high - low) / 2};
+  return {.kind = Kind::uniform, .low = low, .high = high};
 }
 
 Initializer Initializer::normal(double mean, double std) {

@@ -33,15 +33,15 @@ struct Initializer {
   };
 
   Kind kind = Kind::constant;  ///< `kind` says which distribution it is.
-  /// `center` is the constant, the middle of the range of `uniform`, or the mean of `normal` and
-  /// `truncated_normal`. Other kinds have 0 here.
+  /// `center` is the constant, or the mean of `normal` and `truncated_normal`. Other kinds have 0
+  /// here.
   double center = 0;
-  /// `spread` is half the width of the range of `uniform`, or the standard deviation of `normal`
-  /// and `truncated_normal`. For `constant` it is 0, and for other kinds it is the gain, a factor
+  /// `spread` is the standard deviation of `normal` and `truncated_normal`. The kinds `constant`
+  /// and `uniform` have 0 here. In each of the other kinds, `spread` is the gain, which is a factor
   /// of the result.
   double spread = 0;
-  double low = 0;     ///< `low` is the lower bound of `truncated_normal`.
-  double high = 0;    ///< `high` is the upper bound of `truncated_normal`.
+  double low = 0;     ///< `low` is the lower bound of `uniform` and `truncated_normal`.
+  double high = 0;    ///< `high` is the upper bound of `uniform` and `truncated_normal`.
   Fan fan = Fan::in;  ///< `fan` is the fan that the Kaiming initializers use.
   /// `zero_row` is the row of the parameter that is 0 all the same, or -1 if there is none. The
   /// first axis of the parameter counts the rows.

@@ -136,15 +136,6 @@ TEST(InitialValues, RefuseWhatCannotBeDrawn) {
             "parameter \"w\": normal: expected 0 or more, got -1");
   EXPECT_EQ(refused(Initializer::uniform(2, 1)),
             "parameter \"w\": uniform: expected low not to be above high, got low 2 and high 1");
-  const std::string in_f32 = ": expected -3.4028234663852886e+38 to 3.4028234663852886e+38, got ";
-  EXPECT_EQ(refused(Initializer::uniform(0, 5e38)),
-            "parameter \"w\": uniform: high" + in_f32 + "5e+38");
-  EXPECT_EQ(refused(Initializer::uniform(-5e38, 0)),
-            "parameter \"w\": uniform: low" + in_f32 + "-5e+38");
-  EXPECT_EQ(refused(Initializer::uniform(0, 1e39)),
-            "parameter \"w\": uniform: high" + in_f32 + "1e+39");
-  EXPECT_EQ(refused(Initializer::uniform(0, std::numeric_limits<double>::infinity())),
-            "parameter \"w\": uniform: expected a finite number, got inf");
   EXPECT_EQ(refused(Initializer::constant(std::nan(""))),
             "parameter \"w\": constant: expected a finite number, got nan");
   EXPECT_EQ(refused(Initializer::orthogonal(), {4}),
@@ -158,6 +149,40 @@ TEST(InitialValues, RefuseWhatCannotBeDrawn) {
   padded.zero_row = 4;
   EXPECT_EQ(refused(padded),
             "parameter \"w\": normal: expected a zero_row from 0 to 3, or -1 for none, got 4");
+}
+
+TEST(InitialValues, RefuseBoundsByTheirNames) {
+  const auto refused_with = [](const Initializer& initializer) {
+    return testing::refusal(Errc::invalid_argument, [&] {
+      check_initializer(initializer, {4, 4}, "w");
+    });
+  };
+  const auto refused = [&](double low, double high) {
+    return refused_with(Initializer::uniform(low, high));
+  };
+  const double infinity = std::numeric_limits<double>::infinity();
+  const std::string low = "parameter \"w\": uniform: low", high = "parameter \"w\": uniform: high",
+                    finite = ": expected a finite number, got ",
+                    f32 = ": expected -3.4028234663852886e+38 to 3.4028234663852886e+38, got ";
+  EXPECT_EQ(refused(0, infinity), high + finite + "inf");
+  EXPECT_EQ(refused(-infinity, infinity), low + finite + "-inf");
+  EXPECT_EQ(refused(std::nan(""), 1), low + finite + "nan");
+  EXPECT_EQ(refused(0, 5e38), high + f32 + "5e+38");
+  EXPECT_EQ(refused(-5e38, 0), low + f32 + "-5e+38");
+  EXPECT_EQ(refused(1.4e37, 6.7e38), high + f32 + "6.7e+38");
+  EXPECT_EQ(refused(1e308, 1.5e308), low + f32 + "1e+308");
+  EXPECT_EQ(refused(-1.7e308, 1.7e308), low + f32 + "-1.7e+308");
+  EXPECT_EQ(
+      refused(0.3, 0.1),
+      "parameter \"w\": uniform: expected low not to be above high, got low 0.3 and high 0.1");
+  EXPECT_EQ(refused_with(Initializer::truncated_normal(0, 1, -2, infinity)),
+            "parameter \"w\": truncated_normal: high" + finite + "inf");
+}
+
+TEST(InitialValues, UniformOnesHaveTheWholeRangeOfF32) {
+  constexpr double most = std::numeric_limits<float>::max();
+  for (const float value : draw(Initializer::uniform(-most, most), {8}))
+    EXPECT_TRUE(std::isfinite(value));
 }
 
 TEST(InitialValues, DependOnSeedAndNameAndNothingElse) {
