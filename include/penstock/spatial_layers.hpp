@@ -84,18 +84,22 @@ class SpatialLayers : public Activations {
   Value lp_pool3d(Value x, double norm, const LpPool3dOptions& options = {});
   /// Divides an image into `size` windows of about the same size, which may overlap by a pixel, and
   /// returns the mean of each: x [N,C,H,W] -> [N,C,size.rows,size.columns]. Along an axis that they
-  /// do not divide evenly, there are at most 4,096 windows.
+  /// do not divide evenly, there are at most 4,096 windows. An x without elements is refused.
   Value adaptive_avg_pool2d(Value x, Size2d size);
-  /// Returns the largest element of each window of adaptive_avg_pool2d().
+  /// Returns the largest element of each window of adaptive_avg_pool2d(). If windows overlap, equal
+  /// maxima share the gradient; else the first one has it.
   Value adaptive_max_pool2d(Value x, Size2d size);
   /// Does to sequences what adaptive_avg_pool2d() does to images: x [N,C,L] -> [N,C,size].
   Value adaptive_avg_pool1d(Value x, std::int64_t size);
-  /// Returns the largest element of each window of adaptive_avg_pool1d().
+  /// Returns the largest element of each window of adaptive_avg_pool1d(), with the gradient that
+  /// adaptive_max_pool2d() has.
   Value adaptive_max_pool1d(Value x, std::int64_t size);
   /// Does to volumes what adaptive_avg_pool2d() does to images: x [N,C,D,H,W] ->
   /// [N,C,size.depth,size.rows,size.columns].
   Value adaptive_avg_pool3d(Value x, Size3d size);
-  /// Returns the largest element of each window of adaptive_avg_pool3d().
+  /// Returns the largest element of each window of adaptive_avg_pool3d(). Rows and columns are
+  /// pooled in one step and the depth in another, which docs/layers.md orders. Each step has the
+  /// gradient that adaptive_max_pool2d() has.
   Value adaptive_max_pool3d(Value x, Size3d size);
   /// Returns the mean of each channel: [N,C,H,W] -> [N,C,1,1].
   Value global_avg_pool2d(Value x);

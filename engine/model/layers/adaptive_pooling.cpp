@@ -76,8 +76,8 @@ Value adapted(const Composition& layer, const graph::Op& reduce, const Value& x,
 }
 
 /// Pools x [N,C,H,W] to `size`: at once where all windows are of one size, and else along one axis
-/// after the other, beginning with an axis that divides evenly: the windows of the other axis are
-/// then cut out of fewer elements.
+/// after the other, beginning with an axis that divides evenly. Where that makes the axis shorter,
+/// the windows of the other axis are cut out of fewer elements.
 Value adapted(const Composition& layer, const AdaptivePooling& by, const Value& x, Size2d size) {
   const Shape shape = layer.shape(x);
   if (shape[2] % size.rows == 0 && shape[3] % size.columns == 0)
@@ -107,18 +107,25 @@ Value adapted_image(ModelState& model, std::string_view call, const AdaptivePool
   });
 }
 
-/// Pools the slices of a volume, and then along its depth.
+/// Pools x [N,C,D,H,W] to `size`: the slices at once, and the depth before or after them. The depth
+/// comes first if it becomes shorter in windows of one size, and the slices have others.
 Value adapted_volume(ModelState& model, std::string_view call, const AdaptivePooling& by,
                      const Value& x, Size3d size) {
   return composed(model, call, [&](const Composition& layer) {
     expect_sound(layer, x, 5, std::array{size.depth, size.rows, size.columns});
     const Shape shape = layer.shape(x);
-    const Value slices = layer.reshaped(x, {0, shape[1] * shape[2], shape[3], shape[4]});
-    const Value pooled = adapted(layer, by, slices, {size.rows, size.columns});
-    const std::int64_t pixels = size.rows * size.columns;
-    const Value lines = layer.reshaped(pooled, {0, shape[1], shape[2], pixels});
-    return layer.reshaped(adapted(layer, by, lines, {size.depth, pixels}),
-                          {0, 0, 0, size.rows, size.columns});
+    const auto slices = [&](const Value& of) {
+      const Value images = layer.reshaped(of, {0, -1, shape[3], shape[4]});
+      return adapted(layer, by, images, {size.rows, size.columns});
+    };
+    const auto depth = [&](const Value& of) {
+      const Value lines = layer.reshaped(of, {0, shape[1], shape[2], -1});
+      return adapted(layer, by, lines, {size.depth, layer.shape(lines)[3]});
+    };
+    const bool slices_are_even = shape[3] % size.rows == 0 && shape[4] % size.columns == 0;
+    const bool depth_is_even = shape[2] % size.depth == 0 && shape[2] > size.depth;
+    const Value pooled = depth_is_even && !slices_are_even ? slices(depth(x)) : depth(slices(x));
+    return layer.reshaped(pooled, {0, shape[1], size.depth, size.rows, size.columns});
   });
 }
 

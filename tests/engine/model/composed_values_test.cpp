@@ -174,21 +174,26 @@ TEST(ComposedValues, OfAdaptivePoolingsThatDivideOneAxisEvenly) {
                  {1.5, 2.75, 4, -2, 1, 4});
 }
 
-/// Returns the gradient, with regard to a sample of `shape` whose elements are all equal, of the
-/// sum of what `layer` computes of the sample.
-Numbers gradient_of_equals(const std::vector<std::int64_t>& shape,
-                           const std::function<Value(Model&, Value)>& layer) {
+/// Returns the gradient, with regard to a sample of `shape` that has these elements, of the sum of
+/// what `layer` computes of the sample.
+Numbers gradient_of(const std::vector<std::int64_t>& shape, const Tensor& elements,
+                    const std::function<Value(Model&, Value)>& layer) {
   Model model;
-  const std::int64_t size = Shape(shape).elements();
+  const std::int64_t size = elements.elements();
   const Value zeros = model.parameter("zeros", {size}, Initializer::constant(0));
   const Value x = model.input("x", {size}) + zeros;
   model.loss(model.identity_loss(layer(model, model.reshape(x, shape)), LossReduction::sum));
   TrainingModel training(model, {.batch_size = 1}, Sgd{.learning_rate = 1});
-  training.step({testing::uniform({1, size}, 1, 1, 1)});
+  training.step({elements});
   const Tensor moved = model.weight("zeros");
   Numbers gradient;
   for (const float element : moved.as<float>()) gradient.push_back(-element);
   return gradient;
+}
+
+Numbers gradient_of_equals(const std::vector<std::int64_t>& shape,
+                           const std::function<Value(Model&, Value)>& layer) {
+  return gradient_of(shape, testing::uniform({1, Shape(shape).elements()}, 1, 1, 1), layer);
 }
 
 TEST(ComposedValues, OfAdaptiveMaximaWhoseWindowsOverlapShareTheGradientOfEquals) {
@@ -200,12 +205,23 @@ TEST(ComposedValues, OfAdaptiveMaximaWhoseWindowsOverlapShareTheGradientOfEquals
   EXPECT_EQ(of_image({1, 3}), (Numbers{0.75, 0.75, 0.75, 0.75}));
   EXPECT_EQ(of_image({3, 1}), (Numbers{0.75, 0.75, 0.75, 0.75}));
   EXPECT_EQ(of_image({2, 1}), (Numbers{1, 0, 1, 0}));
-  // The pixels of a slice have windows that do not overlap, unlike the two slices.
+  // Each slice is one window; along the depth, the three windows of two slices overlap.
   EXPECT_EQ(gradient_of_equals({1, 2, 2, 2},
                                [](Model& m, Value x) {
                                  return m.adaptive_max_pool3d(x, {3, 1, 1});
                                }),
             (Numbers{1.5, 0, 0, 0, 1.5, 0, 0, 0}));
+}
+
+// The first slice is 1 over 0, and the second one is 1 over 1. The larger of the two slices is the
+// first one in row 0, for both are equal there, and the second one in row 1. Rows that were pooled
+// before the depth would leave the middle window of the three to the first slice.
+TEST(ComposedValues, OfAdaptivePoolingsOfVolumesBeginWithADepthThatAloneDividesEvenly) {
+  EXPECT_EQ(gradient_of({1, 2, 2, 1}, Tensor({1, 4}, {1, 0, 1, 1}),
+                        [](Model& m, Value x) {
+                          return m.adaptive_max_pool3d(x, {1, 3, 1});
+                        }),
+            (Numbers{1.5, 0, 0, 1.5}));
 }
 
 TEST(ComposedValues, OfAFocalLoss) {
