@@ -32,8 +32,7 @@ const AdaptivePooling maxima{graph::max_pool2d, graph::amax};
 void expect_sound(const Composition& layer, const Value& x, std::size_t rank,
                   std::span<const std::int64_t> sizes) {
   layer.expect_rank(x, rank);
-  layer.expect(layer.shape(x).elements() > 0,
-               "expected x with at least one element, got " + to_string(layer.type(x)));
+  layer.expect_elements(x);
   for (const std::int64_t size : sizes)
     if (size < 1)
       throw Error(Errc::invalid_argument,

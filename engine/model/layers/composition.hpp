@@ -80,6 +80,10 @@ class Composition {
     expect(shape(x).rank() == rank, graph::rank_refusal(name + " of rank " + std::to_string(rank),
                                                         to_string(shape(x)), shape(x)));
   }
+  /// Checks that `x`, which is called `name`, is not empty. @throws Error as expect().
+  void expect_elements(const Value& x, const std::string& name = "x") const {
+    expect(shape(x).elements() > 0, graph::elements_refusal(name, to_string(type(x))));
+  }
   /// Returns axis number `axis` of `rank` axes, counted from the front. A negative axis counts from
   /// the end. @throws Error shape_mismatch if there is no such axis, or if it counts the samples.
   std::size_t sample_axis(std::int64_t axis, std::size_t rank) const {

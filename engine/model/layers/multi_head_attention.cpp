@@ -56,8 +56,7 @@ class MultiHead {
     const graph::TensorType type = layer_.type(input);
     layer_.expect(type.dtype == DType::f32 && type.shape.rank() >= 3,
                   "expected a " + what + " of type f32 and rank 3 or more, got " + to_string(type));
-    layer_.expect(type.shape.elements() > 0,
-                  "expected a " + what + " with at least one element, got " + to_string(type));
+    layer_.expect_elements(input, "a " + what);
   }
 
   /// Returns q, k and v, or qkv, which linear layers make of the inputs.

@@ -12,6 +12,7 @@
 #include "graph/ops/recurrent/gru.hpp"
 #include "graph/ops/recurrent/lstm.hpp"
 #include "graph/ops/recurrent/rnn.hpp"
+#include "graph/ops/rules/expect.hpp"
 #include "graph/values/number_range.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"
@@ -74,8 +75,7 @@ class RecurrentStack {
     const graph::TensorType& type = network_.graph().type(x);
     expect(type.dtype == DType::f32 && type.shape.rank() == 3,
            "expected x of type f32 and shape [N,T,I], got " + to_string(type));
-    expect(type.shape.elements() > 0,
-           "expected x with at least one element, got " + to_string(type.shape));
+    expect(type.shape.elements() > 0, graph::elements_refusal("x", to_string(type)));
     expect_positive("hidden_size", options_.hidden_size);
     expect(options_.hidden_size <= most_hidden, "expected hidden_size of at most " +
                                                     std::to_string(most_hidden) + ", got " +

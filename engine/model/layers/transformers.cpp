@@ -22,8 +22,7 @@ class TransformerLayer {
     const graph::TensorType type = layer.type(x);
     layer.expect(type.dtype == DType::f32 && type.shape.rank() == 3,
                  "expected x of type f32 and shape [N,T,E], got " + to_string(type));
-    layer.expect(type.shape.elements() > 0,
-                 "expected x with at least one element, got " + to_string(type.shape));
+    layer.expect_elements(x);
     layer.expect(options.dim_feedforward >= 1, "expected dim_feedforward of 1 or more, got " +
                                                    std::to_string(options.dim_feedforward));
     width_ = type.shape[-1];

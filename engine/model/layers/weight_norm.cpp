@@ -5,6 +5,7 @@
 #include "graph/ops/arithmetic/arithmetic.hpp"
 #include "graph/ops/arithmetic/elementary.hpp"
 #include "graph/ops/arithmetic/reductions.hpp"
+#include "graph/ops/rules/expect.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
@@ -52,9 +53,8 @@ std::size_t axis_of(const std::string& name, const Shape& shape, int axis) {
                                           "axes, got " +
                                           to_string(shape) + " and axis " + std::to_string(axis));
   if (shape.elements() == 0)
-    throw Error(Errc::shape_mismatch, "weight_norm " + quoted_text(name) +
-                                          ": expected a weight with at least one element, got " +
-                                          to_string(shape));
+    throw Error(Errc::shape_mismatch, "weight_norm " + quoted_text(name) + ": " +
+                                          graph::elements_refusal("a weight", to_string(shape)));
   return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
 }
 

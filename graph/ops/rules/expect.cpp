@@ -39,6 +39,10 @@ std::string rank_refusal(std::string_view expected, const std::string& got, cons
          (shape.rank() > 0 ? "; reshape() gives it another rank" : "");
 }
 
+std::string elements_refusal(std::string_view name, const std::string& got) {
+  return "expected " + std::string(name) + " with at least one element, got " + got;
+}
+
 void expect_rank(const TensorType& type, std::size_t rank, std::string_view name) {
   if (type.shape.rank() == rank) return;
   expect(false, rank_refusal(std::string(name) + " of rank " + std::to_string(rank),
@@ -64,9 +68,7 @@ void expect_rank_from(const TensorType& type, std::size_t rank, std::string_view
 }
 
 void expect_elements(const TensorType& type, std::string_view name) {
-  if (type.shape.elements() > 0) return;
-  expect(false,
-         "expected " + std::string(name) + " with at least one element, got " + to_string(type));
+  if (type.shape.elements() == 0) expect(false, elements_refusal(name, to_string(type)));
 }
 
 void expect_eps(const Attributes& attributes) {

@@ -21,6 +21,10 @@ inline constexpr RealAttribute norm_eps{"eps", 1e-5};
 /// shape is `shape`. A single number has no axis for samples, and so no layer reshapes it.
 std::string rank_refusal(std::string_view expected, const std::string& got, const Shape& shape);
 
+/// Returns the text of the refusal of a tensor without elements: "expected x with at least one
+/// element, got f32[40,0]". `name` is "x" there, and `got` is the text of what came.
+std::string elements_refusal(std::string_view name, const std::string& got);
+
 /// Checks that there are `count` inputs. The refusal lists the names of the inputs as `names` does:
 /// "expected 3 inputs (x, weight, bias), got 2".
 void expect_inputs(Types inputs, std::size_t count, std::string_view names);

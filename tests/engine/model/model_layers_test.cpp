@@ -634,6 +634,16 @@ TEST(ModelLayer, RefusesAnInputWithoutElementsAndLeavesNothingBehind) {
        [&] { model.batch_norm2d("l", channels); }},
       {"dropout \"l\": expected x with at least one element, got [1,0]",
        [&] { model.dropout("l", row, 0.5); }},
+      {"lstm \"l\": expected x with at least one element, got f32[1,3,0]",
+       [&] { model.lstm("l", matrix, {.hidden_size = 2}); }},
+      {"transformer_encoder_layer \"l\": expected x with at least one element, got f32[1,3,0]",
+       [&] { model.transformer_encoder_layer("l", matrix, {.heads = 2}); }},
+      {"multi_head_attention \"l\": expected a query with at least one element, got f32[1,3,0]",
+       [&] { model.multi_head_attention("l", matrix, {.heads = 2}); }},
+      {"weight_norm \"l\": expected a weight with at least one element, got [3,0]",
+       [&] {
+         model.weight_norm("l", {3, 0});
+       }},
   };
   for (const auto& [text, layer] : cases) EXPECT_EQ(refusal(Errc::shape_mismatch, layer), text);
   EXPECT_TRUE(model.parameters().empty());
