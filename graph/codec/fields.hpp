@@ -134,9 +134,11 @@ void fields(auto& archive, Either<Sharing> auto& sharing) {
 
 void fields(auto& archive, Either<Instruction> auto& instruction) {
   auto& [name, name_hash, op, attributes, input_types, output_types, inputs, outputs,
-         workspace_offset, workspace_bytes, sharing, transfer, recomputed] = instruction;
+         workspace_offset, workspace_bytes, sharing, transfer, recomputed, first_outputs,
+         in_first] = instruction;
   archive(name, name_hash, op, attributes, input_types, output_types, inputs, outputs,
-          workspace_offset, workspace_bytes, sharing, transfer, recomputed);
+          workspace_offset, workspace_bytes, sharing, transfer, recomputed, first_outputs,
+          in_first);
 }
 
 void fields(auto& archive, Either<Program> auto& program) {

@@ -98,6 +98,9 @@ std::string line(const Instruction& instruction) {
   if (sharing.pieces > 1)
     text += ", " + std::string(sharing.parts > 1 ? "each " : "") + "in " +
             std::to_string(sharing.pieces) + " pieces";
+  if (!instruction.first_outputs.empty())
+    text += ", in the first micro-batch -> " + places(instruction.first_outputs);
+  if (!instruction.in_first) text += ", not in the first micro-batch";
   return text + "\n";
 }
 

@@ -85,6 +85,11 @@ struct Instruction {
   Transfer transfer = Transfer::none;
   /// `recomputed` says whether the call repeats a call of the forward program.
   bool recomputed = false;
+  /// In the first micro-batch of a window, the outputs lie here, unless the list is empty. A
+  /// gradient is then written where its sum lies.
+  std::vector<Location> first_outputs = {};
+  /// `in_first` says whether the instruction runs in the first micro-batch of a window, too.
+  bool in_first = true;
 };
 
 /// Returns the cost of the instruction, or no cost if the op does not say what it costs.

@@ -205,9 +205,13 @@ void make_inputs_valid(const Instruction& instruction, const Bindings& bindings)
 }
 
 void run(const Instruction& instruction, const Bindings& bindings) {
+  const bool first = bindings.summed == 0;
+  if (first && !instruction.in_first) return;
   if (bindings.heartbeat) bindings.heartbeat->begin(&instruction);
   Operands inputs(instruction.input_types, instruction.inputs, bindings);
-  Operands outputs(instruction.output_types, instruction.outputs, bindings);
+  const bool elsewhere = first && !instruction.first_outputs.empty();
+  Operands outputs(instruction.output_types,
+                   elsewhere ? instruction.first_outputs : instruction.outputs, bindings);
   RandomKey random = bindings.random;
   random.name = instruction.name_hash;
   const KernelCall call{instruction.attributes,

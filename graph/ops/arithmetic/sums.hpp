@@ -18,7 +18,8 @@ extern const Op channel_sum_lanes;
 
 /// Maps (sum, x), of one shape, to sum + x, which takes the memory of `sum`. If the attribute
 /// running (0 by default) is 1, the op computes a running mean instead: sum·k/(k+1) + x/(k+1),
-/// where `sum` is the mean of the k micro-batches of the window that came before.
+/// where `sum` is the mean of the k micro-batches of the window that came before. In the first
+/// micro-batch of a window, the result is x.
 extern const Op accumulate;
 
 }  // namespace penstock::graph

@@ -1,5 +1,8 @@
 #include "graph/passes/results/lower.hpp"
 
+#include <optional>
+#include <vector>
+
 #include "graph/ir/op.hpp"
 #include "graph/ops/movement/rearrange.hpp"
 #include "graph/values/text.hpp"
@@ -98,6 +101,53 @@ class Transfers {
   std::vector<bool> there_;
 };
 
+/// A Use says which instruction computes a value, and as which output, how many inputs of the
+/// program's nodes the value is, and which instruction reads it last.
+struct Use {
+  std::optional<std::size_t> maker = {};
+  std::size_t output = 0;
+  int reads = 0;
+  std::size_t reader = 0;
+};
+
+std::vector<Use> uses_of(const Graph& graph, std::span<const NodeId> nodes,
+                         std::span<const std::size_t> instructions) {
+  std::vector<Use> uses(graph.values.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = graph.node(nodes[i]);
+    for (const ValueId input : node.inputs) {
+      ++uses[index(input)].reads;
+      uses[index(input)].reader = instructions[i];
+    }
+    for (std::size_t output = 0; output < node.outputs.size(); ++output) {
+      uses[index(node.outputs[output])].maker = instructions[i];
+      uses[index(node.outputs[output])].output = output;
+    }
+  }
+  return uses;
+}
+
+/// Lets the instruction that computes a gradient write it where the gradient sum lies in the first
+/// micro-batch of a window, so that nothing need be added then. `instructions` has the number of
+/// the instruction of each of `nodes`.
+void put_first_gradients(const Values& values, std::span<const NodeId> nodes,
+                         std::span<const std::size_t> instructions, Program& program) {
+  const std::vector<Use> uses = uses_of(values.graph, nodes, instructions);
+  for (const ParameterGradient& gradient : values.graph.parameter_gradients) {
+    const Use &of_gradient = uses[index(gradient.gradient)], &of_sum = uses[index(gradient.sum)];
+    const bool only_added = of_gradient.reads == 1 && of_sum.reads == 1;
+    if (!of_gradient.maker || !only_added || of_gradient.reader != of_sum.reader) continue;
+    const Location home = values.place_of(gradient.sum);
+    if (home.space != Space::accumulators ||
+        values.place_of(gradient.gradient).space != Space::scratch)
+      continue;
+    Instruction& making = program.instructions[*of_gradient.maker];
+    if (making.first_outputs.empty()) making.first_outputs = making.outputs;
+    making.first_outputs[of_gradient.output] = home;
+    program.instructions[of_sum.reader].in_first = false;
+  }
+}
+
 }  // namespace
 
 Program lower(const Graph& graph, std::span<const NodeId> nodes, const Placements& placements,
@@ -105,6 +155,7 @@ Program lower(const Graph& graph, std::span<const NodeId> nodes, const Placement
   Program program;
   const Values values{graph, placements, scratch};
   Transfers transfers(values, program);
+  std::vector<std::size_t> instructions;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const Node& node = graph.node(nodes[i]);
     Instruction instruction = instruction_of(values, node);
@@ -118,9 +169,11 @@ Program lower(const Graph& graph, std::span<const NodeId> nodes, const Placement
       add(program.recomputed_cost, cost_of(instruction));
       ++program.recomputed;
     }
+    instructions.push_back(program.instructions.size());
     append(program, std::move(instruction));
     transfers.after(node);
   }
+  put_first_gradients(values, nodes, instructions, program);
   return program;
 }
 

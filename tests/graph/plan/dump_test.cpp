@@ -50,10 +50,10 @@ stage 0 on IPU 0 (A): 3 in flight, 3 stash slots; bytes: parameters 192, accumul
     linear "fc1" (received[0], parameters+0, parameters+128) -> stash+0, 960 bytes at scratch+0
   backward: receives [3], sends []
     relu_gradient "fc1/relu_gradient" (stash+0, received[1]) -> scratch+704
-    linear_weight_gradient "fc1/linear_weight_gradient" (received[0], scratch+704) -> scratch+576, 576 bytes at scratch+0
-    channel_sum "fc1/channel_sum" (scratch+704) -> scratch+0
-    accumulate "fc1/accumulate" (accumulators+0, scratch+576) -> accumulators+0
-    accumulate "fc1/accumulate_2" (accumulators+128, scratch+0) -> accumulators+128
+    linear_weight_gradient "fc1/linear_weight_gradient" (received[0], scratch+704) -> scratch+576, 576 bytes at scratch+0, in the first micro-batch -> accumulators+0
+    channel_sum "fc1/channel_sum" (scratch+704) -> scratch+0, in the first micro-batch -> accumulators+128
+    accumulate "fc1/accumulate" (accumulators+0, scratch+576) -> accumulators+0, not in the first micro-batch
+    accumulate "fc1/accumulate_2" (accumulators+128, scratch+0) -> accumulators+128, not in the first micro-batch
 stage 1 on IPU 1 (B): 1 in flight, 3 stash slots; bytes: parameters 128, accumulators 128, stash 128, scratch 768
   fc2.weight f32[2,4]: parameters+0, accumulators+0
   fc2.bias f32[2]: parameters+64, accumulators+64
@@ -64,10 +64,10 @@ stage 1 on IPU 1 (B): 1 in flight, 3 stash slots; bytes: parameters 128, accumul
     fill "mse/fill" () -> scratch+0
     mse_loss_gradient "mse/mse_loss_gradient" (stash+0, received[0], scratch+0) -> scratch+640
     linear_input_gradient "fc2/linear_input_gradient" (scratch+640, parameters+0) -> sent_back[0], 384 bytes at scratch+0
-    linear_weight_gradient "fc2/linear_weight_gradient" (received[1], scratch+640) -> scratch+576, 576 bytes at scratch+0
-    channel_sum "fc2/channel_sum" (scratch+640) -> scratch+0
-    accumulate "fc2/accumulate" (accumulators+0, scratch+576) -> accumulators+0
-    accumulate "fc2/accumulate_2" (accumulators+64, scratch+0) -> accumulators+64
+    linear_weight_gradient "fc2/linear_weight_gradient" (received[1], scratch+640) -> scratch+576, 576 bytes at scratch+0, in the first micro-batch -> accumulators+0
+    channel_sum "fc2/channel_sum" (scratch+640) -> scratch+0, in the first micro-batch -> accumulators+64
+    accumulate "fc2/accumulate" (accumulators+0, scratch+576) -> accumulators+0, not in the first micro-batch
+    accumulate "fc2/accumulate_2" (accumulators+64, scratch+0) -> accumulators+64, not in the first micro-batch
   output y: stash+0
   output loss: stash+64
 )");

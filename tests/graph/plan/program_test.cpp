@@ -153,6 +153,40 @@ TEST(Program, AddsToASumInTheHostStoreInPieces) {
   }
 }
 
+TEST(Program, BeginsASumWithTheFirstGradientOfAWindow) {
+  const TensorType type{DType::f32, {16}};
+  std::shared_ptr<std::byte> sums = allocate_block(64), gradients = allocate_block(64),
+                             scratch = allocate_block(64);
+  auto* const sum = reinterpret_cast<float*>(sums.get());
+  sum[3] = 7;
+  reinterpret_cast<float*>(gradients.get())[3] = 1.5f;
+  Instruction gradient{.name = "gradient",
+                       .op = &identity,
+                       .input_types = {type},
+                       .output_types = {type},
+                       .inputs = {{Space::stash, 0, 0}},
+                       .outputs = {{Space::scratch, 0, 0}}};
+  Instruction add{.name = "sum",
+                  .op = &accumulate,
+                  .input_types = {type, type},
+                  .output_types = {type},
+                  .inputs = {{Space::accumulators, 0, 0}, {Space::scratch, 0, 0}},
+                  .outputs = {{Space::accumulators, 0, 0}}};
+  const auto run_for = [&](std::int64_t summed) {
+    run({.instructions = {gradient, add}}, {.accumulators = sums.get(),
+                                            .stash = gradients.get(),
+                                            .scratch = scratch.get(),
+                                            .summed = summed});
+    return sum[3];
+  };
+  EXPECT_EQ(run_for(0), 1.5f) << "the instruction that adds sets the sum";
+  EXPECT_EQ(run_for(1), 3);
+  gradient.first_outputs = {{Space::accumulators, 0, 0}};
+  add.in_first = false;
+  EXPECT_EQ(run_for(0), 1.5f) << "the gradient is computed where its sum lies";
+  EXPECT_EQ(run_for(1), 3);
+}
+
 TEST(Program, CountsTransfersByTheirDirection) {
   const TensorType type{DType::f32, {16}};
   std::shared_ptr<std::byte> host = allocate_block(64), scratch = allocate_block(64);

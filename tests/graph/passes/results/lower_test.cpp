@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "tests/support/model_builder.hpp"
@@ -93,6 +94,35 @@ TEST(Lower, GivesANodeItsWorkspace) {
   EXPECT_EQ(program.instructions[1].workspace_offset, 640);
   EXPECT_EQ(program.instructions[1].workspace_bytes, 100);
   EXPECT_EQ(program.instructions[2].workspace_bytes, 0);
+}
+
+TEST(Lower, ComputesTheFirstGradientOfAWindowWhereItsSumLies) {
+  Sums sums;
+  std::vector<ParameterGradient> gradients;
+  for (const ValueId gradient : {sums.z, sums.y, sums.h}) {
+    const ValueId total = sums.model.input("total " + std::to_string(gradient), {4});
+    const ValueId next = sums.model.apply("accumulate", {total, gradient});
+    gradients.push_back({.gradient = gradient, .sum = total});
+    sums.placements.resize(index(next) + 1);
+    sums.scratch.of_value.resize(index(next) + 1);
+    sums.scratch.workspaces.emplace_back();
+    sums.placements[index(total)] = sums.placements[index(next)] =
+        Placement{{.space = Space::accumulators, .offset = 128}};
+  }
+  Graph graph = sums.model.graph();
+  graph.parameter_gradients = gradients;
+  const Program program =
+      lower(graph, std::vector<NodeId>{0, 1, 2, 3, 4, 5}, sums.placements, sums.scratch, 1);
+  const auto& [h, y, z, add_z, add_y, add_h] =
+      std::tie(program.instructions[0], program.instructions[1], program.instructions[2],
+               program.instructions[3], program.instructions[4], program.instructions[5]);
+  EXPECT_EQ(z.first_outputs,
+            (std::vector<Location>{{.space = Space::accumulators, .offset = 128}}));
+  EXPECT_FALSE(add_z.in_first);
+  EXPECT_TRUE(y.first_outputs.empty()) << "z is computed from y, too";
+  EXPECT_TRUE(add_y.in_first);
+  EXPECT_TRUE(h.first_outputs.empty()) << "h stays in the stash";
+  EXPECT_TRUE(add_h.in_first);
 }
 
 TEST(Lower, RefusesAValueThatHasNoPlace) {
