@@ -83,6 +83,7 @@ void RunCheckpoints::find_newest(const TrainerOptions& options) {
     throw penstock::Error(penstock::Errc::invalid_argument,
                           subject + "the options are not those of the run: " + changed);
   resumed_ = std::move(found.checkpoint);
+  newest_ = resumed_->updates;
 }
 
 TrainerOptions RunCheckpoints::without_beginnings(TrainerOptions options) const {
@@ -94,10 +95,13 @@ TrainerOptions RunCheckpoints::without_beginnings(TrainerOptions options) const 
 
 penstock::FitCheckpoints RunCheckpoints::for_fit() {
   if (!directory_) return {};
-  return {
-      .save = [this](penstock::Checkpoint checkpoint) { directory_->save(std::move(checkpoint)); },
-      .every_updates = options_.every,
-      .resume = resumed_ ? &*resumed_ : nullptr};
+  return {.save =
+              [this](penstock::Checkpoint checkpoint) {
+                newest_ = checkpoint.updates;
+                directory_->save(std::move(checkpoint));
+              },
+          .every_updates = options_.every,
+          .resume = resumed_ ? &*resumed_ : nullptr};
 }
 
 void RunCheckpoints::wait() {

@@ -45,6 +45,9 @@ class RunCheckpoints {
   bool is_resumed() const noexcept { return resumed_.has_value(); }
   /// Returns the state of the run that this run goes on from.
   const RunState& resumed() const noexcept { return state_; }
+  /// Returns after how many updates of the model the newest checkpoint was made from which a run
+  /// can go on, or nothing if there is none.
+  std::optional<std::uint64_t> newest() const noexcept { return newest_; }
   /// Returns `options` without the files that a run only begins with, if this run goes on.
   TrainerOptions without_beginnings(TrainerOptions options) const;
   /// Returns what fit() is told of the checkpoints. The object has to live as long as fit().
@@ -60,6 +63,7 @@ class RunCheckpoints {
   std::unique_ptr<penstock::CheckpointDirectory> directory_;
   std::optional<penstock::Checkpoint> resumed_;
   RunState state_;
+  std::optional<std::uint64_t> newest_;
 };
 
 }  // namespace trainer

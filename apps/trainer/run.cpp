@@ -89,8 +89,9 @@ int Run::execute(const std::function<void()>& on_first_step) {
   const penstock::History history = train(on_first_step, interruption->token());
   if (history.cancelled) {
     checkpoints_.wait();
+    const std::optional<std::uint64_t> newest = checkpoints_.newest();
     note_interruption(interruption->signal(), training_.updates() - first_update_,
-                      checkpoints_.is_on() && history.updates > 0);
+                      newest ? std::optional(*newest - first_update_) : std::nullopt);
     return interruption->signal();
   }
   const std::optional<penstock::Evaluation> evaluation = evaluate(interruption->token());

@@ -66,10 +66,13 @@ std::string stopped_by(int signal) {
 
 }  // namespace
 
-void note_interruption(int signal, std::uint64_t updates, bool is_saved) {
-  print_note(stopped_by(signal) + " after " + std::to_string(updates) +
-             " weight updates; no file was replaced" +
-             (is_saved ? ", and --resume goes on from there" : ""));
+void note_interruption(int signal, std::uint64_t updates, std::optional<std::uint64_t> saved_at) {
+  std::string text = stopped_by(signal) + " after " + std::to_string(updates) +
+                     " weight updates; no file was replaced";
+  if (saved_at)
+    text += ", and --resume goes on from " +
+            (*saved_at == updates ? "there" : "weight update " + std::to_string(*saved_at));
+  print_note(text);
 }
 
 void note_interrupted_test(int signal) {

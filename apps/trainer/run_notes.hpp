@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "apps/trainer/output/metrics.hpp"
@@ -30,9 +31,9 @@ void note_report(const penstock::CompileReport& report);
 void note_more(const penstock::CompileReport& inference, const penstock::CompileReport& training);
 /// Prints where the time of the training went, and what would make it faster.
 void print_profile(const penstock::Profile& profile);
-/// Says that the signal number `signal` has ended the training after `updates` weight updates, and
-/// whether a checkpoint was saved.
-void note_interruption(int signal, std::uint64_t updates, bool is_saved);
+/// Says that the signal number `signal` has ended the training after `updates` weight updates, and,
+/// if there is a checkpoint, that it was made after `saved_at` of them.
+void note_interruption(int signal, std::uint64_t updates, std::optional<std::uint64_t> saved_at);
 /// Says that the signal number `signal` has ended the test.
 void note_interrupted_test(int signal);
 

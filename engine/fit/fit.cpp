@@ -58,6 +58,7 @@ class Fitting {
         validation_note_(validation_model_ ? LoaderNote(*validation_model_) : LoaderNote(model_)),
         per_update_(model_.options().samples_per_step() / model_.options().device_iterations),
         saved_at_(progress.updates),
+        stopped_(progress.stopped),
         progress_(std::move(progress)) {
     if (validation_model_)
       validation_fields_.emplace(*validation_model_, options.validation_data->fields(),
@@ -81,7 +82,10 @@ class Fitting {
     go_on();
     // An epoch that goes on may have nothing left but its end, which comes even after all updates.
     for (int epoch = progress_.epoch.epoch; epoch <= options_.epochs; ++epoch) {
-      if (!goes_on(epoch) && finished()) break;
+      if (!goes_on(epoch) && finished()) {
+        if (history_.cancelled && updates() != saved_at_) save_between(epoch);
+        break;
+      }
       run_epoch(epoch);
     }
     history_.updates = updates();
@@ -171,24 +175,32 @@ class Fitting {
     const auto has_steps = [&] {
       return !options_.steps_per_epoch || record.steps < *options_.steps_per_epoch;
     };
-    while (!finished() && has_steps() && run_step(record, scores)) {
+    while (!finished() && has_steps()) {
+      if (may_cut()) save(record, scores);
+      if (!run_step(record, scores)) break;
       note_times();
       if (is_due()) save(record, scores);
     }
     if (record.steps == 0 && !finished()) refuse_empty("fit");
     note_times();
-    const bool is_last = !cancelled() && (epoch == options_.epochs || finished());
-    if (history_.cancelled || is_last) save(record, scores);
+    // A training with a larger `max_updates` goes on inside of this epoch, so that the checkpoint
+    // is made before the epoch's end.
+    const bool is_out_of_updates = updates_left() <= 0;
+    if (cancelled() || is_out_of_updates) save(record, scores);
     if (history_.cancelled) return;
     note_.tell(data_);
     if (!end_epoch(record, scores)) return save(record, scores);
     history_.waited_seconds += record.waited_seconds;
-    if (may_save() && !is_last && !stopped_ && cancelled()) save_between(epoch + 1);
+    if (is_out_of_updates) return;
+    if (epoch == options_.epochs || stopped_) save_between(epoch + 1);
   }
 
   /// Returns whether a checkpoint can be made now. After a step that `max_updates` has cut short it
   /// cannot, because the rest of the step's batch would be lost to a training that goes on.
   bool may_save() const { return options_.checkpoints.save && !is_cut_; }
+
+  /// Returns whether `max_updates` may cut the next step short.
+  bool may_cut() const { return updates_left() < updates_of(data_.samples_per_batch()); }
 
   /// Returns whether a checkpoint is due after the step that has just ended.
   bool is_due() const {
@@ -203,8 +215,10 @@ class Fitting {
       save({.epoch = record, .begun = true, .scores = scores.save(), .epochs = history_.epochs});
   }
 
-  /// Saves the training before epoch `next`, whose data have not begun.
+  /// Saves the training before epoch `next`, whose data have not begun. A training that is over has
+  /// no such epoch, unless it goes on for more epochs.
   void save_between(int next) {
+    if (!may_save()) return;
     save({.epoch = {.epoch = next},
           .scores = Scores(options_.metrics, true).save(),
           .epochs = history_.epochs});
@@ -212,6 +226,7 @@ class Fitting {
 
   void save(FitProgress progress) {
     saved_at_ = progress.updates = updates();
+    progress.stopped = stopped_;
     Checkpoint checkpoint = make_checkpoint(model_, data_);
     checkpoint.states[fit_state_name] = saved(progress, names_);
     save_states(options_.callbacks, checkpoint);
@@ -347,11 +362,11 @@ class Fitting {
   std::optional<InferenceFields> validation_fields_;
   const std::int64_t per_update_;  // `per_update_` is the number of samples of an update.
   std::uint64_t saved_at_;         // The last checkpoint was made after this many updates.
+  bool stopped_;                   // `stopped_` says whether a callback has ended the training.
   FitProgress progress_;           // `progress_` is where this training goes on.
   // `taken_` is the number of batches that were taken in the data's present epoch.
   std::int64_t taken_ = 0;
   std::int64_t samples_ = 0;
-  bool stopped_ = false;
   bool is_cut_ = false;  // `is_cut_` says whether `max_updates` has cut the last step short.
   std::optional<Stopwatch> first_step_;
   // `seconds_` is the time from the call of the first step to the return of the last one, without

@@ -50,8 +50,9 @@ EpochRecord record_of(std::span<const std::int64_t> numbers) {
 
 SavedState saved(const FitProgress& progress, const std::vector<std::string>& names) {
   std::vector<std::int64_t> now = numbers_in(progress.epoch), ended;
-  now.push_back(progress.begun);
   now.push_back(static_cast<std::int64_t>(progress.updates));
+  now.push_back(progress.begun);
+  now.push_back(progress.stopped);
   for (const EpochRecord& record : progress.epochs) {
     const std::vector<std::int64_t> numbers = numbers_in(record);
     ended.insert(ended.end(), numbers.begin(), numbers.end());
@@ -68,11 +69,12 @@ FitProgress progress_in(const SavedState& state, const std::vector<std::string>&
     throw Error(Errc::invalid_argument, "fit: expected the values " + printable(values) +
                                             ", as the training has that was saved, got " +
                                             printable(joined(names)));
-  const auto now = whole_numbers(state, "progress", numbers_of_record + 2);
-  check_count("updates", now[numbers_of_record + 1], 0, most_counted);
+  const auto now = whole_numbers(state, "progress", numbers_of_record + 3);
+  check_count("updates", now[numbers_of_record], 0, most_counted);
   FitProgress progress{.epoch = record_of(now),
-                       .begun = now[numbers_of_record] != 0,
-                       .updates = static_cast<std::uint64_t>(now[numbers_of_record + 1]),
+                       .begun = now[numbers_of_record + 1] != 0,
+                       .stopped = now[numbers_of_record + 2] != 0,
+                       .updates = static_cast<std::uint64_t>(now[numbers_of_record]),
                        .scores = part_of(state, "scores/")};
   const auto count = static_cast<std::size_t>(progress.epoch.epoch - 1);
   if (count == 0) return progress;

@@ -19,6 +19,8 @@ struct FitProgress {
   EpochRecord epoch = {};
   /// `begun` says whether the epoch has begun its data.
   bool begun = false;
+  /// `stopped` says whether a callback has ended the training with Next::stop.
+  bool stopped = false;
   std::uint64_t updates = 0;  ///< The training has done this many updates.
   SavedState scores = {};     ///< `scores` is what Scores::save() has returned.
   /// `epochs` has the records of the epochs that have ended.

@@ -114,8 +114,8 @@ struct FitCallback {
   /// `state_name` is the name under which a checkpoint has what `save_state` returns. The callbacks
   /// that have a state have different names.
   std::string state_name = {};
-  /// `save_state` is called between two steps if fit() saves a checkpoint. It returns all that the
-  /// callback needs to go on as if it had not been interrupted.
+  /// `save_state` is called between two steps, or after the end of an epoch, if fit() saves a
+  /// checkpoint. It returns all that the callback needs to go on as if it had not been interrupted.
   std::function<SavedState()> save_state = {};
   /// `load_state` is called after all functions `on_fit_begin`, and before the first epoch, if
   /// fit() goes on from a checkpoint. It is set if `save_state` is.
@@ -125,10 +125,13 @@ struct FitCallback {
 /// FitCheckpoints say when fit() saves the training, and from where fit() goes on.
 struct FitCheckpoints {
   /// `save` is called with a checkpoint between two steps: after each step in which the number of
-  /// updates has passed a multiple of `every_updates`, before the end of the last epoch, and if the
-  /// host has asked for a stop; but not after a step that `max_updates` has cut short, because the
-  /// rest of its batch would be lost. CheckpointDirectory::save() is a function for that. If `save`
-  /// is empty, no checkpoint is made.
+  /// updates has passed a multiple of `every_updates`, if the host has asked for a stop, and when
+  /// the training is over. If all epochs are done or a callback has returned Next::stop, the last
+  /// checkpoint is made after the end of the last epoch, with that epoch in the callbacks' states.
+  /// If `max_updates` are done, it is made before the end of the epoch, which a training with a
+  /// larger `max_updates` takes further, and before a step that `max_updates` would cut short,
+  /// because the rest of that step's batch would be lost. CheckpointDirectory::save() is a function
+  /// for `save`. If `save` is empty, no checkpoint is made.
   std::function<void(Checkpoint checkpoint)> save = {};
   std::int64_t every_updates = 1000;  ///< `every_updates` is 1 or more.
   /// fit() goes on from this checkpoint, which an earlier fit() has saved, and ends as that fit()
@@ -136,7 +139,9 @@ struct FitCheckpoints {
   /// History, except for times. The host makes the models, the loaders, the metrics and the
   /// callbacks as for the first fit(), on any topology, and lets none of the loaders begin an epoch
   /// before. fit() begins with restore_checkpoint(), calls `on_epoch_begin` for the epoch that goes
-  /// on, and counts epochs, steps and updates on. If the pointer is null, the training begins.
+  /// on, and counts epochs, steps and updates on. A training that a callback has ended with
+  /// Next::stop ends again at once, even if it has more epochs now. If the pointer is null, the
+  /// training begins.
   const Checkpoint* resume = nullptr;
 };
 

@@ -356,6 +356,79 @@ TEST(FitCheckpoints, KeepWhatEveryMetricHasCounted) {
             "confusion matrix: expected counts of 0 or more, got -1");
 }
 
+/// Returns a callback that ends the training after the step in which `updates` are done.
+FitCallback stopping_after(std::uint64_t updates) {
+  FitCallback callback;
+  callback.on_step_end = [updates](const StepRecord& record, const StepResult&) {
+    return record.updates == updates ? Next::stop : Next::go_on;
+  };
+  return callback;
+}
+
+/// Returns what fit() does that a callback ends, and that goes on from `resume` if it is set. The
+/// checkpoints go to `saved`, and the weights to `model`.
+History ended_by(const FitCallback& callback, const Model& model, std::vector<Checkpoint>& saved,
+                 std::int64_t every, const Checkpoint* resume = nullptr) {
+  const Options options = options_for(2, 2, 1);
+  TrainingModel training(model, options, AdamW{.learning_rate = 0.05});
+  DataLoader data = loader_of(18, options.samples_per_step(), 1);
+  return fit(training, data,
+             {.epochs = 8,
+              .callbacks = {callback},
+              .checkpoints = {
+                  .save = [&](Checkpoint checkpoint) { saved.push_back(std::move(checkpoint)); },
+                  .every_updates = every,
+                  .resume = resume}});
+}
+
+TEST(FitCheckpoints, KnowThatACallbackHasEndedTheTraining) {
+  // A rule of no gain, however small the loss, ends the training after the second epoch.
+  const EarlyStopping never_better{.monitor = "loss", .min_delta = 1e9};
+  const auto make = [&](bool in_step) {
+    return in_step ? stopping_after(6) : early_stopping(never_better);
+  };
+  for (const bool in_step : {true, false})
+    for (const std::int64_t every : {1, 1000}) {
+      const Model whole = tied_model();
+      std::vector<Checkpoint> saved;
+      const History expected = ended_by(make(in_step), whole, saved, every);
+      ASSERT_EQ(expected.epochs.size(), 2U);
+      ASSERT_FALSE(saved.empty());
+      EXPECT_EQ(saved.back().updates, expected.updates) << "the end is saved";
+      for (const Checkpoint& checkpoint : saved) {
+        SCOPED_TRACE(std::to_string(in_step) + ", update " + std::to_string(checkpoint.updates));
+        const Model resumed = tied_model();
+        std::vector<Checkpoint> again;
+        expect_same(expected, ended_by(make(in_step), resumed, again, every, &checkpoint));
+        expect_same_weights(whole, resumed);
+      }
+    }
+}
+
+TEST(FitCheckpoints, HaveTheLastEpochInTheStatesOfCallbacks) {
+  FitRun whole({.name = ""});
+  const History expected = whole.fit(nullptr);
+  ASSERT_EQ(whole.checkpoints.size(), 1U);
+  const Tensor& told = whole.checkpoints[0].states.at("callback recorder").tensor("told");
+  EXPECT_TRUE(std::ranges::equal(told.as<std::int64_t>(), whole.told));
+  FitRun resumed({.name = ""});
+  expect_same(expected, resumed.fit(&whole.checkpoints[0]));
+  EXPECT_TRUE(resumed.checkpoints.empty()) << "the training is over at once";
+  expect_same(whole, resumed);
+}
+
+TEST(FitCheckpoints, AreMadeBeforeAStepThatIsCutShort) {
+  Plan plan{.name = "", .iterations = 2, .epochs = 2, .max_updates = 7, .samples = 16};
+  FitRun cut(plan);
+  cut.fit(nullptr);
+  ASSERT_EQ(cut.checkpoints.size(), 1U);
+  EXPECT_EQ(cut.checkpoints[0].updates, 6U);
+  plan.max_updates = 8;
+  FitRun whole(plan), longer(plan);
+  expect_same(whole.fit(nullptr), longer.fit(&cut.checkpoints[0]));
+  expect_same(whole, longer);
+}
+
 TEST(FitCheckpoints, EndAnEpochThatHasTakenMoreStepsThanItNowHas) {
   FitRun saved({.name = "five steps", .steps_per_epoch = 5});
   saved.fit(nullptr, 0, 1);
