@@ -1,5 +1,7 @@
 // These functions of RunningModel read and set the buffers of single replicas.
 #include <algorithm>
+#include <map>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -11,33 +13,37 @@
 
 namespace penstock {
 
+std::map<std::string_view, std::size_t> RunningModel::buffers() const {
+  const std::vector<std::string> names = parameter_names();
+  const std::set<std::string_view> parameters(names.begin(), names.end());
+  std::map<std::string_view, std::size_t> positions;
+  for (std::size_t i = 0; i < plan_->variables.size(); ++i)
+    if (const std::string& name = plan_->variables[i].name; !parameters.contains(name))
+      positions.emplace(name, i);
+  return positions;
+}
+
 std::size_t RunningModel::buffer_position(const std::string& name) const {
-  const auto& variables = plan_->variables;
-  const auto found = std::ranges::find(variables, name, &graph::VariableInfo::name);
-  const std::vector<std::string> parameters = parameter_names();
-  const auto is_parameter = [&](const graph::VariableInfo& variable) {
-    return std::ranges::count(parameters, variable.name) > 0;
-  };
-  if (found == variables.end()) {
-    std::vector<std::string_view> buffers;
-    for (const graph::VariableInfo& variable : variables)
-      if (!is_parameter(variable)) buffers.push_back(variable.name);
-    throw Error(Errc::invalid_argument,
-                "there is no buffer named " + quoted_text(name) + instead_of(name, buffers));
-  }
-  if (is_parameter(*found))
+  const auto known = buffers();
+  if (const auto found = known.find(name); found != known.end()) return found->second;
+  if (std::ranges::count(plan_->variables, name, &graph::VariableInfo::name) > 0)
     throw Error(Errc::invalid_argument, "buffer " + quoted_text(name) +
                                             ": is a parameter, the same in every replica; "
                                             "Model::weight reads it");
-  return static_cast<std::size_t>(found - variables.begin());
+  std::vector<std::string_view> names;
+  for (const graph::VariableInfo& variable : plan_->variables)
+    if (known.contains(variable.name)) names.push_back(variable.name);
+  throw Error(Errc::invalid_argument,
+              "there is no buffer named " + quoted_text(name) + instead_of(name, names));
 }
 
 Tensor RunningModel::read_buffer(const std::string& name, int replica, int replicas) {
   // What the replicas have made of their buffers is on the IPUs of the plan that has trained last,
   // which may be one for calls of another length.
-  RunningModel& last = *state_holder();
-  if (&last != this && last.replicas() == replicas && last.held_version_ == weights_->version())
-    return last.read_buffer(name, replica, replicas);
+  RunningModel* const last = buffers_holder();
+  if (last && last != this && last->replicas() == replicas &&
+      last->held_version_ == weights_->version())
+    return last->read_buffer(name, replica, replicas);
   const std::size_t position = buffer_position(name);
   check_number("replica", replica, {.low = 0, .high = static_cast<double>(replicas - 1)});
   attach();
@@ -46,35 +52,50 @@ Tensor RunningModel::read_buffer(const std::string& name, int replica, int repli
   return read[position];
 }
 
-std::vector<NamedTensor> RunningModel::replica_buffers(int replica) {
-  for (RunningModel* const plan : {state_holder(), this}) {
-    if (!plan->runtime_ || plan->replicas() != replicas()) continue;
-    if (plan->held_version_ != weights_->version()) continue;
-    const auto read = plan->ask([&](auto& actors) { return actors.read_variables(replica); });
-    const std::vector<std::string> parameters = parameter_names();
-    std::vector<NamedTensor> buffers;
-    for (std::size_t i = 0; i < read.size(); ++i)
-      if (const std::string& name = plan->plan_->variables[i].name;
-          std::ranges::count(parameters, name) == 0)
-        buffers.push_back({name, read[i]});
-    return buffers;
+ReplicaBuffers RunningModel::replica_buffers() {
+  RunningModel* const last = buffers_holder();
+  if (!last || !last->runtime_ || last->replicas() != replicas()) return {};
+  if (last->held_version_ != weights_->version()) return {};
+  const auto known = last->buffers();
+  ReplicaBuffers result{.length = last->length()};
+  if (known.empty()) return result;
+  for (int replica = 1; replica < static_cast<int>(replicas()); ++replica) {
+    const auto read = last->ask([&](auto& actors) { return actors.read_variables(replica); });
+    auto& of_replica = result.buffers.emplace_back();
+    for (const auto& [name, position] : known)
+      of_replica.push_back({std::string(name), read[position]});
   }
-  return {};
+  return result;
 }
 
-void RunningModel::set_replica_buffers(int replica, std::span<const NamedTensor> buffers) {
+void RunningModel::expect_buffers(std::span<const NamedTensor> of_replica) const {
+  auto left = buffers();
+  const auto refuse = [](const std::string& name, const std::string& what) {
+    throw Error(Errc::shape_mismatch, "buffer " + quoted_text(name) + " of a replica: " + what);
+  };
+  for (const auto& [name, tensor] : of_replica) {
+    const auto known = left.extract(name);
+    if (!known) refuse(name, "is none of the model's, or is there twice");
+    const graph::TensorType& type = plan_->variables[known.mapped()].type;
+    if (!tensor || graph::TensorType{tensor.dtype(), tensor.shape()} != type)
+      refuse(name, "expected " + graph::to_string(type) + ", got " +
+                       (tensor ? graph::to_string(graph::TensorType{tensor.dtype(), tensor.shape()})
+                               : "an empty tensor"));
+  }
+  if (!left.empty()) refuse(std::string(left.begin()->first), "is missing");
+}
+
+void RunningModel::set_replica_buffers(std::span<const std::vector<NamedTensor>> of_replicas) {
   attach();
   if (held_version_ != weights_->version()) upload_weights();
-  auto values = ask([&](auto& actors) { return actors.read_variables(replica); });
-  for (const auto& [name, tensor] : buffers) {
-    Tensor& value = values[buffer_position(name)];
-    if (!tensor || tensor.dtype() != value.dtype() || tensor.shape() != value.shape())
-      throw Error(Errc::shape_mismatch, "buffer " + quoted_text(name) + " of replica " +
-                                            std::to_string(replica) + ": expected " +
-                                            to_string(value.shape()));
-    value = tensor;
+  const auto known = buffers();
+  for (std::size_t i = 0; i < of_replicas.size(); ++i) {
+    const int replica = static_cast<int>(i) + 1;
+    auto values = ask([&](auto& actors) { return actors.read_variables(replica); });
+    for (const auto& [name, tensor] : of_replicas[i]) values[known.at(name)] = tensor;
+    ask([&](auto& actors) { actors.write_variables(values, replica); });
   }
-  ask([&](auto& actors) { actors.write_variables(values, replica); });
+  buffers_holder() = this;
 }
 
 }  // namespace penstock

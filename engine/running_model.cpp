@@ -223,6 +223,7 @@ void RunningModel::prepare_to_end() noexcept {
 // weights are lost only because an IPU is still at work.
 RunningModel::~RunningModel() {
   if (runtime_) runtime_->end_for_good();
+  if (host_of_ && buffers_holder() == this) buffers_holder() = nullptr;
   weights_->detach(*this);
 }
 
@@ -326,7 +327,9 @@ void RunningModel::prepare_run() {
   if (plan_->training) fetch_optimizer_state();
   if (held_version_ != weights_->version()) upload_weights();
   // From here on the newest weights are on the IPUs, even if a later update of this call fails.
-  if (plan_->training) held_version_ = weights_->mark_newer(*this);
+  if (!plan_->training) return;
+  held_version_ = weights_->mark_newer(*this);
+  buffers_holder() = this;
 }
 
 void RunningModel::count_rows(OutputRows& rows, std::int64_t micro_batches) const {

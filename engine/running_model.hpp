@@ -6,10 +6,12 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "actors/pipeline/pipeline_runtime.hpp"
@@ -22,6 +24,7 @@
 #include "engine/monitor/model_gauge.hpp"
 #include "engine/monitor/process_monitor.hpp"
 #include "engine/published.hpp"
+#include "engine/replica_buffers.hpp"
 #include "graph/ir/graph.hpp"
 #include "graph/plan/plan.hpp"
 #include "penstock/call_report.hpp"
@@ -165,12 +168,16 @@ class RunningModel : public WeightSource {
 
   /// Returns what TrainingModel::buffer() returns for a model with `replicas` replicas.
   Tensor read_buffer(const std::string& name, int replica, int replicas);
-  /// Returns the buffers of replica `replica`, or none if all replicas go on from the buffers of
-  /// the first one.
-  std::vector<NamedTensor> replica_buffers(int replica);
-  /// Sets the buffers of replica `replica` that `buffers` names. @throws Error invalid_argument for
-  /// a name that is no buffer's; shape_mismatch. Nothing has changed then.
-  void set_replica_buffers(int replica, std::span<const NamedTensor> buffers);
+  /// Returns the buffers that the replicas of this model, or of the model for calls of another
+  /// length that has trained last, have of their own.
+  ReplicaBuffers replica_buffers();
+  /// Checks that `of_replica` has all buffers of this model, and no other tensors. @throws Error
+  /// shape_mismatch if it has not.
+  void expect_buffers(std::span<const NamedTensor> of_replica) const;
+  /// Sets all buffers of the replicas but the first. `of_replicas` has a list for each of them, for
+  /// which expect_buffers() holds. From then on, this model counts as the one that has trained
+  /// last.
+  void set_replica_buffers(std::span<const std::vector<NamedTensor>> of_replicas);
   std::vector<Tensor> read_weights() override;
   void weights_taken() override;
 
@@ -195,6 +202,13 @@ class RunningModel : public WeightSource {
   RunningModel*& state_holder() noexcept {
     return host_of_ ? host_of_->state_holder_ : state_holder_;
   }
+  /// Returns the model whose replicas have the newest buffers of their own, which is the one that
+  /// has trained last, or null if none has.
+  RunningModel*& buffers_holder() noexcept {
+    return host_of_ ? host_of_->buffers_holder_ : buffers_holder_;
+  }
+  /// Returns the names of all buffers, and their positions in Plan::variables.
+  std::map<std::string_view, std::size_t> buffers() const;
   actors::OptimizerTensors optimizer_tensors();
   /// Makes `state` the newest state of the optimizer, which this model then holds.
   void write_optimizer(actors::OptimizerTensors state);
@@ -276,6 +290,9 @@ class RunningModel : public WeightSource {
   // `state_holder_` is the model that holds the optimizer's newest state. A model for other calls
   // uses the member of `host_of_` instead of its own.
   RunningModel* state_holder_ = this;
+  // `buffers_holder_` is the model that has trained last, or null. A model for other calls uses the
+  // member of `host_of_` instead of its own.
+  RunningModel* buffers_holder_ = nullptr;
   // `kept_state_` has the optimizer's state while this model is detached and holds the state.
   std::optional<actors::OptimizerTensors> kept_state_;
   // `failure_` is the failure that the log was told. It is empty if there was none.

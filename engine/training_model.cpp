@@ -12,6 +12,7 @@
 #include "engine/named_inputs.hpp"
 #include "engine/names/known_names.hpp"
 #include "engine/optimizer_state.hpp"
+#include "engine/replica_buffers.hpp"
 #include "engine/rule_metadata.hpp"
 #include "graph/values/hosts_thread.hpp"
 #include "graph/values/memory.hpp"
@@ -85,6 +86,25 @@ class TrainingModel::Impl : public ModelBody {
     std::vector<NamedTensor> state;
     for (const auto& [name, tensor] : file.tensors) state.push_back({name, tensor});
     other_plans().open().set_optimizer_state(state, subject);
+  }
+
+  /// Returns the plan whose replicas take `buffers`, or null if none does: if all replicas begin
+  /// with the buffers of the first one. @throws Error as ModelAccess::expect_replica_buffers().
+  RunningModel* plan_for(const ReplicaBuffers& buffers) {
+    other_plans().open();
+    if (std::ssize(buffers.buffers) + 1 != running().replicas() || buffers.buffers.empty())
+      return nullptr;
+    const auto [axes, shortest, longest] = running().dynamic_length();
+    if (buffers.length < shortest || buffers.length > longest)
+      throw Error(Errc::invalid_argument,
+                  "buffers of replicas: expected those of a step of length " +
+                      std::to_string(shortest) + " to " + std::to_string(longest) +
+                      ", got length " + std::to_string(buffers.length));
+    // No step of a model with static shapes has the length, so that none goes on with the buffers.
+    if (options().static_shapes && buffers.length != longest) return nullptr;
+    RunningModel& plan = other_plans().take_whole(buffers.length);
+    for (const auto& of_replica : buffers.buffers) plan.expect_buffers(of_replica);
+    return &plan;
   }
 
  private:
@@ -215,15 +235,18 @@ Tensor TrainingModel::buffer(const std::string& name, int replica) const {
     return impl.running().read_buffer(name, replica, replicas);
   });
 }
-std::vector<NamedTensor> ModelAccess::replica_buffers(const TrainingModel& model, int replica) {
-  return as_one_call(model.impl_, "make_checkpoint", [&](auto& impl) {
-    return impl.other_plans().open().replica_buffers(replica);
-  });
+ReplicaBuffers ModelAccess::replica_buffers(const TrainingModel& model) {
+  return as_one_call(model.impl_, "make_checkpoint",
+                     [](auto& impl) { return impl.other_plans().open().replica_buffers(); });
 }
-void ModelAccess::set_replica_buffers(TrainingModel& model, int replica,
-                                      const std::vector<NamedTensor>& buffers) {
-  as_one_call(model.impl_, "restore_checkpoint",
-              [&](auto& impl) { impl.other_plans().open().set_replica_buffers(replica, buffers); });
+void ModelAccess::expect_replica_buffers(TrainingModel& model, const ReplicaBuffers& buffers) {
+  as_one_call(model.impl_, "restore_checkpoint", [&](auto& impl) { impl.plan_for(buffers); });
+}
+void ModelAccess::set_replica_buffers(TrainingModel& model, const ReplicaBuffers& buffers) {
+  as_one_call(model.impl_, "restore_checkpoint", [&](auto& impl) {
+    if (RunningModel* const plan = impl.plan_for(buffers))
+      plan->set_replica_buffers(buffers.buffers);
+  });
 }
 double TrainingModel::learning_rate() const {
   return on_hosts_thread("TrainingModel::learning_rate", [&] {

@@ -8,6 +8,7 @@
 #include "engine/files/weights_file.hpp"
 #include "engine/fit/best_epoch.hpp"
 #include "engine/model/model_access.hpp"
+#include "engine/replica_buffers.hpp"
 #include "graph/values/hosts_thread.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"
@@ -79,14 +80,6 @@ LoaderPosition position_in(const Checkpoint& checkpoint, const DataLoader& data)
   return {position.epoch, std::min(batches, most)};
 }
 
-void restore_buffers(const Checkpoint& checkpoint, TrainingModel& model) {
-  const auto& buffers = checkpoint.replica_buffers;
-  const auto replicas = static_cast<std::size_t>(model.options().topology.replication_factor);
-  if (buffers.size() + 1 != replicas) return;
-  for (std::size_t i = 0; i < buffers.size(); ++i)
-    ModelAccess::set_replica_buffers(model, static_cast<int>(i + 1), buffers[i]);
-}
-
 void set_saved_optimizer(const Checkpoint& checkpoint, TrainingModel& model) {
   if (to_json(model.optimizer()) == checkpoint.optimizer) return;
   model.set_optimizer(optimizer_from_json(checkpoint.optimizer));
@@ -105,18 +98,16 @@ WeightsFile read_tensors_of(const std::string& path) try {
 
 Checkpoint make_checkpoint(const TrainingModel& model, const DataLoader& data) {
   return on_hosts_thread(checkpoint_subject, [&] {
-    Checkpoint checkpoint{.updates = model.updates(),
-                          .weights = weights_of(ModelAccess::trained(model)),
-                          .optimizer_state = model.optimizer_state(),
-                          .optimizer = to_json(model.optimizer()),
-                          .options = to_json(model.options()),
-                          .position = data.position(),
-                          .samples_per_batch = data.samples_per_batch()};
-    for (int replica = 1; replica < model.options().topology.replication_factor; ++replica) {
-      std::vector<NamedTensor> buffers = ModelAccess::replica_buffers(model, replica);
-      if (!buffers.empty()) checkpoint.replica_buffers.push_back(std::move(buffers));
-    }
-    return checkpoint;
+    ReplicaBuffers buffers = ModelAccess::replica_buffers(model);
+    return Checkpoint{.updates = model.updates(),
+                      .weights = weights_of(ModelAccess::trained(model)),
+                      .replica_buffers = std::move(buffers.buffers),
+                      .replica_buffers_length = buffers.length,
+                      .optimizer_state = model.optimizer_state(),
+                      .optimizer = to_json(model.optimizer()),
+                      .options = to_json(model.options()),
+                      .position = data.position(),
+                      .samples_per_batch = data.samples_per_batch()};
   });
 }
 
@@ -125,10 +116,12 @@ void restore_checkpoint(const Checkpoint& checkpoint, TrainingModel& model, Data
     const Model& trained = ModelAccess::trained(model);
     expect_same_options(options_from_json(checkpoint.options), model.options());
     expect_weights_of(trained, checkpoint.weights);
+    const ReplicaBuffers buffers{checkpoint.replica_buffers_length, checkpoint.replica_buffers};
+    ModelAccess::expect_replica_buffers(model, buffers);
     set_saved_optimizer(checkpoint, model);
     model.set_optimizer_state(checkpoint.optimizer_state);
     ModelAccess::set_weights(trained, "restore_checkpoint", checkpoint.weights);
-    restore_buffers(checkpoint, model);
+    ModelAccess::set_replica_buffers(model, buffers);
     data.seek(position_in(checkpoint, data));
   });
 }

@@ -24,7 +24,7 @@ constexpr const char* options_key = "options";
 struct Heading {
   int format = format_version;
   std::uint64_t updates = 0, epoch = 0;
-  std::int64_t batches = 0, samples_per_batch = 0;
+  std::int64_t batches = 0, samples_per_batch = 0, replica_buffers_length = 0;
   std::size_t replicas_with_buffers = 0;
   std::vector<std::string> states = {};
 };
@@ -38,6 +38,7 @@ void each_field(AnyHeading& heading, const auto& visit) {
   visit("batches", heading.batches);
   visit("samples_per_batch", heading.samples_per_batch);
   visit("replicas_with_buffers", heading.replicas_with_buffers);
+  visit("replica_buffers_length", heading.replica_buffers_length);
   visit("states", heading.states);
 }
 
@@ -131,6 +132,7 @@ WeightsFile content_of(const Checkpoint& checkpoint) {
                   .epoch = checkpoint.position.epoch,
                   .batches = checkpoint.position.batches,
                   .samples_per_batch = checkpoint.samples_per_batch,
+                  .replica_buffers_length = checkpoint.replica_buffers_length,
                   .replicas_with_buffers = checkpoint.replica_buffers.size()};
   WeightsFile content;
   add(content, "weights/", checkpoint.weights);
@@ -159,6 +161,7 @@ Checkpoint checkpoint_of(WeightsFile content, const std::string& subject) {
   const Heading heading = heading_of(text_of(content, heading_key, subject), subject);
   Checkpoint checkpoint{.updates = heading.updates,
                         .weights = tensors_with(content, "weights/"),
+                        .replica_buffers_length = heading.replica_buffers_length,
                         .optimizer_state = tensors_with(content, "optimizer/"),
                         .optimizer = text_of(content, optimizer_key, subject),
                         .options = text_of(content, options_key, subject),

@@ -19,6 +19,7 @@ class InferenceModel;
 class TrainingModel;
 struct NamedTensor;
 struct Objective;
+struct ReplicaBuffers;
 
 struct ModelAccess {
   /// Returns the network, as it is now, for micro-batches of one sample; graph::with_batch() makes
@@ -60,14 +61,16 @@ struct ModelAccess {
   /// function is thrown when the weights are set already.
   static void set_weights(const Model& model, std::string_view name,
                           const std::vector<NamedTensor>& weights);
-  /// Returns the buffers of replica `replica`, or none if all replicas go on from the buffers of
-  /// the first one.
-  static std::vector<NamedTensor> replica_buffers(const TrainingModel& model, int replica);
-  /// Sets buffers of replica `replica` alone. What overwrites them afterwards is what
-  /// TrainingModel::buffer() says. @throws Error invalid_argument for a name that is no buffer's;
-  /// shape_mismatch.
-  static void set_replica_buffers(TrainingModel& model, int replica,
-                                  const std::vector<NamedTensor>& buffers);
+  /// Returns the buffers that the replicas of `model` have of their own.
+  static ReplicaBuffers replica_buffers(const TrainingModel& model);
+  /// Checks that set_replica_buffers() takes `buffers`, and makes the plan for their length.
+  /// @throws Error shape_mismatch if the buffers are not those of the model; invalid_argument if no
+  /// step has their length; as TrainingModel::step() for the plan. Nothing has changed then.
+  static void expect_replica_buffers(TrainingModel& model, const ReplicaBuffers& buffers);
+  /// Sets the buffers of all replicas but the first. If `buffers` has none, or those of another
+  /// number of replicas, all replicas go on from the first one's. What overwrites them afterwards
+  /// is what TrainingModel::buffer() says. @throws Error as expect_replica_buffers().
+  static void set_replica_buffers(TrainingModel& model, const ReplicaBuffers& buffers);
   /// Returns the model's weights. They live as long as this pointer, even if no handle is left.
   static std::shared_ptr<ParameterStore> weights(const Model& model);
 };

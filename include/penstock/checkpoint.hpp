@@ -31,6 +31,10 @@ struct Checkpoint {
   /// `replica_buffers` has a list for each replica but the first, with that replica's buffers. It
   /// is empty if there is one replica, or if all replicas go on from the buffers of the first one.
   std::vector<std::vector<NamedTensor>> replica_buffers = {};
+  /// `replica_buffers_length` is the length that the dynamic axes had in the step that has made
+  /// `replica_buffers`: in a step of another length, all replicas begin with the buffers of the
+  /// first one. It is 0 if the model has no dynamic axis.
+  std::int64_t replica_buffers_length = 0;
   /// `optimizer_state` is TrainingModel::optimizer_state().
   std::vector<NamedTensor> optimizer_state = {};
   /// `optimizer` is TrainingModel::optimizer() as to_json() writes it, with its schedule.

@@ -10,6 +10,7 @@
 #include "penstock/dataset.hpp"
 #include "tests/engine/same_weights.hpp"
 #include "tests/engine/small_models.hpp"
+#include "tests/support/random_tensor.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/same_bits.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -150,6 +151,52 @@ TEST(Checkpoint, GoesOnWithOtherReplicasBehindTheSamplesThatWereTaken) {
     for (int replica = 0; replica < of_replicas; ++replica)
       EXPECT_TRUE(same_bits(two.model.weight(mean), other.training.buffer(mean, replica)));
     other.take(1);
+  }
+}
+
+constexpr std::int64_t longest_sequence = 6;
+
+/// Returns a network whose batch norm reads sequences of any length up to `longest_sequence`.
+Model sequence_model() {
+  Model model("sequences", 4);
+  const Value x = model.input("x", {3, longest_sequence});
+  model.dynamic_axis(x, 2);
+  model.loss(model.identity_loss(model.square(model.batch_norm1d("norm", x))));
+  return model;
+}
+
+/// Returns a loader that is never read, for a loop that makes its own batches.
+DataLoader unread() {
+  return {tensor_dataset({uniform({4, 3, longest_sequence}, 1)}), 4};
+}
+
+TEST(Checkpoint, LetsStepsOfEachLengthGoOnWithTheBuffersThatTheyHadMade) {
+  Options options{.batch_size = 2};
+  options.topology.replication_factor = replicas;
+  const auto take = [](TrainingModel& training, std::int64_t step) {
+    // Steps of one length follow each other, and steps of another.
+    const std::int64_t length = step / 2 % 2 == 0 ? 4 : step / 4 % 2 == 0 ? longest_sequence : 3;
+    training.step({uniform({4, 3, length}, static_cast<std::uint64_t>(step))});
+  };
+  constexpr std::int64_t most = 8;
+  const Model whole_model = sequence_model();
+  TrainingModel whole(whole_model, options, Sgd{.learning_rate = 0.1});
+  for (std::int64_t step = 0; step < most; ++step) take(whole, step);
+  for (std::int64_t cut = 1; cut < most; ++cut) {
+    SCOPED_TRACE(cut);
+    const Model first_model = sequence_model(), second_model = sequence_model();
+    TrainingModel first(first_model, options, Sgd{.learning_rate = 0.1});
+    TrainingModel second(second_model, options, Sgd{.learning_rate = 0.1});
+    for (std::int64_t step = 0; step < cut; ++step) take(first, step);
+    DataLoader before = unread(), after = unread();
+    const TemporaryDirectory directory;
+    save_checkpoint(directory / "checkpoint", make_checkpoint(first, before));
+    restore_checkpoint(load_checkpoint(directory / "checkpoint"), second, after);
+    EXPECT_TRUE(same_bits(second.buffer(mean, 1), first.buffer(mean, 1)));
+    for (std::int64_t step = cut; step < most; ++step) take(second, step);
+    expect_same_weights(whole_model, second_model);
+    for (int replica = 0; replica < replicas; ++replica)
+      EXPECT_TRUE(same_bits(whole.buffer(mean, replica), second.buffer(mean, replica))) << replica;
   }
 }
 
