@@ -171,22 +171,24 @@ class DataLoader::Impl {
 
   LoaderPosition position() {
     const Call call(*this, "position()");
-    return {begun_ ? under_way_ : epoch_, next_};
+    if (!begun_) return {epoch_, 0};
+    return {under_way_, next_, epoch_ - under_way_ - 1};
   }
 
   void seek(const LoaderPosition& to, const std::stop_token& stop) {
     const Call call(*this, "seek()");
     check_epoch(to, epoch_);
-    if (to.epoch != epoch_) {
-      next_epoch_ = plan_ ? std::optional(sampled_epoch(to.epoch)) : std::nullopt;
-      epoch_ = to.epoch;
-    }
-    if (plan_ && !next_epoch_) next_epoch_ = sampled_epoch(epoch_);
-    if (!streams_)
-      check_batches(to, next_epoch_ ? next_epoch_->plan->batches() : counts_.batches.load());
+    std::optional<SampledEpoch> sought;
+    if (plan_) sought = to.epoch == epoch_ && next_epoch_ ? next_epoch_ : sampled_epoch(to.epoch);
+    if (!streams_) check_batches(to, sought ? sought->plan->batches() : counts_.batches.load());
+    next_epoch_ = std::move(sought);
+    epoch_ = to.epoch;
     begin_epoch(streams_ ? 0 : to.batches);
-    while (next_ < to.batches)
+    epoch_ += to.skipped;
+    while (next_ < to.batches) {
+      expect_not_stopped(to, stop);
       if (!next_batch(stop)) check_batches(to, next_);
+    }
   }
 
   std::optional<Batch> next(const std::stop_token& stop) {
@@ -235,6 +237,13 @@ class DataLoader::Impl {
     if (ended_) return std::nullopt;
     ++next_;
     return std::move(batch.tensors);
+  }
+
+  void expect_not_stopped(const LoaderPosition& to, const std::stop_token& stop) const {
+    if (stop.stop_requested())
+      throw Error(Errc::cancelled, "data loader: seek: was asked to stop after " +
+                                       std::to_string(next_) + " of " + std::to_string(to.batches) +
+                                       " batches");
   }
 
   void begin_epoch(std::int64_t first_batch = 0) {

@@ -77,7 +77,8 @@ LoaderPosition position_in(const Checkpoint& checkpoint, const DataLoader& data)
   if (position.batches > most_samples / before) return position;  // seek() refuses it.
   const std::int64_t batches = (position.batches * before + now - 1) / now;
   const std::int64_t most = data.batches() > 0 ? data.batches() : batches;
-  return {position.epoch, std::min(batches, most)};
+  position.batches = std::min(batches, most);
+  return position;
 }
 
 void set_saved_optimizer(const Checkpoint& checkpoint, TrainingModel& model) {

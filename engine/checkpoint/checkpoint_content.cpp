@@ -23,7 +23,7 @@ constexpr const char* options_key = "options";
 /// by its place in `states`, because a name may have any characters.
 struct Heading {
   int format = format_version;
-  std::uint64_t updates = 0, epoch = 0;
+  std::uint64_t updates = 0, epoch = 0, skipped_epochs = 0;
   std::int64_t batches = 0, samples_per_batch = 0, replica_buffers_length = 0;
   std::size_t replicas_with_buffers = 0;
   std::vector<std::string> states = {};
@@ -36,6 +36,7 @@ void each_field(AnyHeading& heading, const auto& visit) {
   visit("updates", heading.updates);
   visit("epoch", heading.epoch);
   visit("batches", heading.batches);
+  visit("skipped_epochs", heading.skipped_epochs);
   visit("samples_per_batch", heading.samples_per_batch);
   visit("replicas_with_buffers", heading.replicas_with_buffers);
   visit("replica_buffers_length", heading.replica_buffers_length);
@@ -106,6 +107,7 @@ Heading heading_of(const std::string& text, const std::string& subject) try {
   reader.read_fields(heading_key, json, heading);
   check_number("checkpoint.updates", static_cast<double>(heading.updates), counted);
   check_number("checkpoint.epoch", static_cast<double>(heading.epoch), counted);
+  check_number("checkpoint.skipped_epochs", static_cast<double>(heading.skipped_epochs), counted);
   check_number("checkpoint.batches", static_cast<double>(heading.batches), counted);
   return heading;
 } catch (const Error& error) {
@@ -130,6 +132,7 @@ std::string checksum_of(const WeightsFile& content) {
 WeightsFile content_of(const Checkpoint& checkpoint) {
   Heading heading{.updates = checkpoint.updates,
                   .epoch = checkpoint.position.epoch,
+                  .skipped_epochs = checkpoint.position.skipped,
                   .batches = checkpoint.position.batches,
                   .samples_per_batch = checkpoint.samples_per_batch,
                   .replica_buffers_length = checkpoint.replica_buffers_length,
@@ -165,7 +168,7 @@ Checkpoint checkpoint_of(WeightsFile content, const std::string& subject) {
                         .optimizer_state = tensors_with(content, "optimizer/"),
                         .optimizer = text_of(content, optimizer_key, subject),
                         .options = text_of(content, options_key, subject),
-                        .position = {heading.epoch, heading.batches},
+                        .position = {heading.epoch, heading.batches, heading.skipped_epochs},
                         .samples_per_batch = heading.samples_per_batch};
   // A list of buffers is made only if there are some, so that the number alone takes no memory.
   for (std::size_t i = 0; i < heading.replicas_with_buffers; ++i) {

@@ -100,7 +100,8 @@ struct LoaderPosition {
   /// `epoch` is the number of the epoch that the loader is in, or of its first epoch if none has
   /// begun. A loader's epochs are counted from 0.
   std::uint64_t epoch = 0;
-  std::int64_t batches = 0;  ///< This many batches of that epoch were taken.
+  std::int64_t batches = 0;   ///< This many batches of that epoch were taken.
+  std::uint64_t skipped = 0;  ///< This many epochs that follow are left out by skip_epochs().
 
   /// Returns whether both positions are the same.
   bool operator==(const LoaderPosition&) const = default;
@@ -197,19 +198,21 @@ class DataLoader {
   /// Leaves out the next `count` epochs, so that a training can go on where another run has ended.
   /// @throws Error as start_epoch().
   void skip_epochs(std::uint64_t count);
-  /// Returns the epoch that the loader is in, and how many of its batches were taken. @throws Error
-  /// busy; closed in a forked process.
+  /// Returns the epoch that the loader is in, how many of its batches were taken, and how many of
+  /// the following epochs are left out. @throws Error busy; closed in a forked process.
   LoaderPosition position() const;
-  /// Begins the epoch `position.epoch`, and leaves out its first `position.batches` batches, so
-  /// that next() returns the batches that it would return to a loader that had come to `position`
-  /// by itself. The samples of numbered datasets that are left out are not read. A sampler is
-  /// called for the epoch, and has to return what it returned before. The streams of an iterable
-  /// dataset have no numbers to begin at: they are opened for the epoch and read up to the
-  /// position. The batches are the same only if the streams give the same samples whenever they are
-  /// opened for one epoch, as those of a file do and those of a socket do not; the loader cannot
-  /// tell. `stop` ends the reading of streams as it ends next().
+  /// Begins the epoch `position.epoch`, leaves out its first `position.batches` batches, and leaves
+  /// out the `position.skipped` epochs that follow, so that next() returns the batches that it
+  /// would return to a loader that had come to `position` by itself. The samples of numbered
+  /// datasets that are left out are not read. A sampler is called for the epoch, and has to return
+  /// what it returned before. The streams of an iterable dataset have no numbers to begin at: they
+  /// are opened for the epoch and read up to the position. The batches are the same only if the
+  /// streams give the same samples whenever they are opened for one epoch, as those of a file do
+  /// and those of a socket do not; the loader cannot tell. `stop` ends the reading of streams as it
+  /// ends next().
   /// @throws Error invalid_argument if the epoch has begun already or was left out, or if it has
-  /// fewer batches than `position.batches`; as start_epoch(), and for streams as next().
+  /// fewer batches than `position.batches`, which leaves the loader of numbered samples unchanged;
+  /// as start_epoch(), and for streams as next(), after which the epoch has begun.
   void seek(const LoaderPosition& position, const std::stop_token& stop = {});
   /// Returns the next batch of the epoch, or nothing at the end of the epoch. The first call begins
   /// the first epoch unless start_epoch() has begun it. A batch's tensors do not change for as long

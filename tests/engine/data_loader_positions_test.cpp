@@ -43,7 +43,12 @@ TEST(DataLoaderPositions, CountTheBatchesThatWereTaken) {
     EXPECT_EQ(loader.position(), (LoaderPosition{1, 0})) << kind.name;
     loader.next();
     loader.skip_epochs(2);
-    EXPECT_EQ(loader.position(), (LoaderPosition{1, 1})) << "the epoch goes on; " << kind.name;
+    EXPECT_EQ(loader.position(), (LoaderPosition{1, 1, 2})) << "the epoch goes on; " << kind.name;
+    DataLoader later = eight_samples(kind, nothing);
+    later.seek(loader.position());
+    EXPECT_EQ(later.position(), loader.position()) << kind.name;
+    later.start_epoch();
+    EXPECT_EQ(later.position(), (LoaderPosition{4, 0})) << kind.name;
     loader.start_epoch();
     EXPECT_EQ(loader.position(), (LoaderPosition{4, 0})) << kind.name;
   }
@@ -147,6 +152,17 @@ TEST(DataLoaderPositions, AreRefusedIfTheyDoNotExist) {
                       streams.seek({0, 5});
                     }),
             "data loader: seek: expected at most 4 batches, which epoch 0 has, got 5");
+}
+
+TEST(DataLoaderPositions, ChangeNothingIfTheyAreRefused) {
+  for (const OrderCase& one : order_cases()) {
+    DataLoader loader = one.make();
+    const auto far = [&] { loader.seek({7, 1000}); };
+    EXPECT_NE(refusal(Errc::invalid_argument, far), "accepted") << one.name;
+    EXPECT_EQ(loader.position(), LoaderPosition()) << one.name;
+    DataLoader other = one.make();
+    EXPECT_EQ(next_epoch(loader), next_epoch(other)) << one.name;
+  }
 }
 
 TEST(DataLoaderPositions, CanBeSoughtAgainAfterAStopHasEndedTheReadingOfStreams) {

@@ -24,10 +24,11 @@ Checkpoint example() {
   Checkpoint checkpoint{.updates = 7,
                         .weights = {{"fc/weight", numbers({1, 2})}, {"norm.mean", numbers({3})}},
                         .replica_buffers = {{{"norm.mean", numbers({4})}}},
+                        .replica_buffers_length = 6,
                         .optimizer_state = {{"step", Tensor({}, std::span(&step, 1))}},
                         .optimizer = "{}",
                         .options = "{}",
-                        .position = {2, 3},
+                        .position = {2, 3, 5},
                         .samples_per_batch = 40};
   checkpoint.states["a"] = {.texts = {{"k", "v\n"}}, .tensors = {{"t", numbers({5})}}};
   checkpoint.states["a/b"] = {.texts = {{"k", ""}}};
@@ -55,6 +56,7 @@ TEST(CheckpointFile, HoldsWhatWasSaved) {
   EXPECT_EQ(loaded.options, saved.options);
   expect_same(loaded.weights, saved.weights);
   expect_same(loaded.optimizer_state, saved.optimizer_state);
+  EXPECT_EQ(loaded.replica_buffers_length, saved.replica_buffers_length);
   ASSERT_EQ(loaded.replica_buffers.size(), 1U);
   expect_same(loaded.replica_buffers[0], saved.replica_buffers[0]);
   ASSERT_EQ(loaded.states.size(), saved.states.size());
