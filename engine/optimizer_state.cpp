@@ -85,13 +85,16 @@ std::int64_t checked_step(const Tensor& tensor, const std::string& subject) {
 }
 
 void check_numbers(const Tensor& tensor, const graph::StateTensor& state, const std::string& name,
-                   const std::string& subject) {
+                   const std::string& subject, StateNumbers allowed) {
+  const bool finite = allowed == StateNumbers::finite;
   const auto numbers = tensor.as<float>();
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (std::isfinite(numbers[i]) && !(state.never_negative && numbers[i] < 0)) continue;
+    const bool is_negative = state.never_negative && numbers[i] < 0;
+    if (!is_negative && (!finite || std::isfinite(numbers[i]))) continue;
     refuse(Errc::invalid_data, subject, name,
-           std::string("expected finite numbers") + (state.never_negative ? " of 0 or more" : "") +
-               ", got " + number_text(numbers[i]) + " as element " + std::to_string(i));
+           std::string(finite ? "expected finite numbers" : "expected numbers") +
+               (state.never_negative ? " of 0 or more" : "") + ", got " + number_text(numbers[i]) +
+               " as element " + std::to_string(i));
   }
 }
 
@@ -123,8 +126,8 @@ void expect_state_types(const graph::Plan& plan, const actors::UpdateRules& rule
 }
 
 actors::OptimizerTensors tensors_of(const graph::Plan& plan, const actors::UpdateRules& rules,
-                                    std::span<const NamedTensor> named,
-                                    const std::string& subject) {
+                                    std::span<const NamedTensor> named, const std::string& subject,
+                                    StateNumbers numbers) {
   std::vector<NamedType> types;
   std::map<std::string_view, const Tensor*> tensors;
   for (const auto& [name, tensor] : named) {
@@ -142,7 +145,7 @@ actors::OptimizerTensors tensors_of(const graph::Plan& plan, const actors::Updat
     for (const graph::StateTensor& state : state_of(rules.variables[i])) {
       const std::string name = name_of(variable, state);
       state_tensors.push_back(*tensors.at(name));
-      check_numbers(state_tensors.back(), state, name, subject);
+      check_numbers(state_tensors.back(), state, name, subject, numbers);
     }
   }
   return result;

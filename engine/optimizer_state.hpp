@@ -2,6 +2,7 @@
 // and back.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,12 +27,19 @@ struct NamedType {
 void expect_state_types(const graph::Plan& plan, const actors::UpdateRules& rules,
                         std::span<const NamedType> named, const std::string& subject);
 
+/// StateNumbers say which numbers a state may have.
+enum class StateNumbers : std::uint8_t {
+  finite,  ///< A host may set finite numbers alone.
+  any,     ///< The state of a training that has diverged may have infinities and nans.
+};
+
 /// Returns the state that the named tensors hold.
 /// @throws Error shape_mismatch, which names, after `subject`, the tensor that is missing, has
 /// another type, is there twice or belongs to no state; invalid_data if "step" is negative or more
-/// than 2^53, a number is not finite, or a number is negative where the rule keeps no negative
-/// ones.
+/// than 2^53, a number is not one of `numbers`, or a number is negative where the rule keeps no
+/// negative ones.
 actors::OptimizerTensors tensors_of(const graph::Plan& plan, const actors::UpdateRules& rules,
-                                    std::span<const NamedTensor> named, const std::string& subject);
+                                    std::span<const NamedTensor> named, const std::string& subject,
+                                    StateNumbers numbers = StateNumbers::finite);
 
 }  // namespace penstock

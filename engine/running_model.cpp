@@ -241,12 +241,17 @@ void RunningModel::take_optimizer_of_host() {
     set_rules(host_of_->optimizer(), host_of_->rules_number_);
 }
 
-void RunningModel::set_rules(const Optimizer& optimizer, std::uint64_t number) {
-  std::optional<Optimizer> newest = optimizer;
+actors::UpdateRules RunningModel::checked_rules(const Optimizer& optimizer) const {
   actors::UpdateRules rules = update_rules(optimizer, *plan_, parameter_names(), gradient_parts_);
   expect_rules_kept(*first_optimizer_, optimizer, parameter_names());
   expect_same_state(*plan_, rules_, rules);
   expect_constants_kept(*first_optimizer_, optimizer, parameter_names());
+  return rules;
+}
+
+void RunningModel::set_rules(const Optimizer& optimizer, std::uint64_t number) {
+  std::optional<Optimizer> newest = optimizer;
+  actors::UpdateRules rules = checked_rules(optimizer);
   if (runtime_) ask([&](auto& actors) { actors.set_rules(rules); });
   rules_ = std::move(rules);
   rules_number_ = number;
@@ -260,9 +265,14 @@ std::vector<NamedTensor> RunningModel::optimizer_state() {
 }
 
 void RunningModel::set_optimizer_state(std::span<const NamedTensor> named,
-                                       const std::string& subject) {
-  write_optimizer(tensors_of(*plan_, rules_, named, subject));
+                                       const std::string& subject, StateNumbers numbers) {
+  write_optimizer(tensors_of(*plan_, rules_, named, subject, numbers));
   log_(LogLevel::info, {"optimizer: state of update ", std::to_string(updates()), " restored"});
+}
+
+void RunningModel::expect_optimizer_state(std::span<const NamedTensor> named,
+                                          const std::string& subject, StateNumbers numbers) const {
+  tensors_of(*plan_, rules_, named, subject, numbers);
 }
 
 void RunningModel::expect_optimizer_state(std::span<const NamedType> types,

@@ -37,6 +37,7 @@
 
 namespace penstock {
 
+enum class StateNumbers : std::uint8_t;
 struct NamedType;
 struct Objective;
 
@@ -124,6 +125,8 @@ class RunningModel : public WeightSource {
   /// @throws Error invalid_argument, before anything has changed, if a parameter's rule, the state
   /// that the rule keeps or a constant attribute would change.
   void set_optimizer(const Optimizer& optimizer) { set_rules(optimizer, rules_number_ + 1); }
+  /// Checks that set_optimizer() takes `optimizer`. @throws Error as set_optimizer().
+  void expect_optimizer(const Optimizer& optimizer) const { checked_rules(optimizer); }
   /// Takes the optimizer's constants from the model whose other calls this model runs.
   /// @throws Error as set_optimizer()
   void take_optimizer_of_host();
@@ -141,7 +144,12 @@ class RunningModel : public WeightSource {
   std::vector<NamedTensor> optimizer_state();
   /// Sets the optimizer's state to what the named tensors hold.
   /// @throws Error as tensors_of(), before anything has changed.
-  void set_optimizer_state(std::span<const NamedTensor> named, const std::string& subject);
+  void set_optimizer_state(std::span<const NamedTensor> named, const std::string& subject,
+                           StateNumbers numbers);
+  /// Checks that the optimizer's state could be set to what the named tensors hold. @throws Error
+  /// as tensors_of().
+  void expect_optimizer_state(std::span<const NamedTensor> named, const std::string& subject,
+                              StateNumbers numbers) const;
   /// Checks that a state with the names and types `types` could be set. @throws Error as
   /// set_optimizer_state()
   void expect_optimizer_state(std::span<const NamedType> types, const std::string& subject) const;
@@ -232,6 +240,8 @@ class RunningModel : public WeightSource {
   /// Adds to the profile what the actors have measured of their programs.
   void note_program_times();
   void set_rules(const Optimizer& optimizer, std::uint64_t number);
+  /// Returns the rules of `optimizer`. @throws Error as set_optimizer().
+  actors::UpdateRules checked_rules(const Optimizer& optimizer) const;
   /// Gives the IPUs what they need for a run: the threads, the optimizer's state and the newest
   /// weights.
   void prepare_run();

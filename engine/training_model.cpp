@@ -85,7 +85,7 @@ class TrainingModel::Impl : public ModelBody {
         path, what, [&](const WeightsHeader& header) { expect_state(header, subject); });
     std::vector<NamedTensor> state;
     for (const auto& [name, tensor] : file.tensors) state.push_back({name, tensor});
-    other_plans().open().set_optimizer_state(state, subject);
+    other_plans().open().set_optimizer_state(state, subject, StateNumbers::finite);
   }
 
   /// Returns the plan whose replicas take `buffers`, or null if none does: if all replicas begin
@@ -214,7 +214,8 @@ std::vector<NamedTensor> TrainingModel::optimizer_state() const {
 }
 void TrainingModel::set_optimizer_state(const std::vector<NamedTensor>& state) {
   as_one_call(impl_, "TrainingModel::set_optimizer_state", [&](auto& impl) {
-    impl.other_plans().open().set_optimizer_state(copied(state), "optimizer state");
+    impl.other_plans().open().set_optimizer_state(copied(state), "optimizer state",
+                                                  StateNumbers::finite);
   });
 }
 void TrainingModel::save_optimizer_state(const std::string& path) const {
@@ -233,6 +234,22 @@ Tensor TrainingModel::buffer(const std::string& name, int replica) const {
   return as_one_call(impl_, "TrainingModel::buffer", [&](auto& impl) {
     const int replicas = impl.options().topology.replication_factor;
     return impl.running().read_buffer(name, replica, replicas);
+  });
+}
+void ModelAccess::expect_optimizer(const TrainingModel& model, const Optimizer& optimizer) {
+  as_one_call(model.impl_, "restore_checkpoint",
+              [&](auto& impl) { impl.other_plans().open().expect_optimizer(optimizer); });
+}
+void ModelAccess::expect_optimizer_state(const TrainingModel& model,
+                                         const std::vector<NamedTensor>& state) {
+  as_one_call(model.impl_, "restore_checkpoint", [&](auto& impl) {
+    impl.other_plans().open().expect_optimizer_state(state, "optimizer state", StateNumbers::any);
+  });
+}
+void ModelAccess::set_optimizer_state(TrainingModel& model, const std::vector<NamedTensor>& state) {
+  as_one_call(model.impl_, "restore_checkpoint", [&](auto& impl) {
+    impl.other_plans().open().set_optimizer_state(copied(state), "optimizer state",
+                                                  StateNumbers::any);
   });
 }
 ReplicaBuffers ModelAccess::replica_buffers(const TrainingModel& model) {

@@ -81,9 +81,13 @@ LoaderPosition position_in(const Checkpoint& checkpoint, const DataLoader& data)
   return position;
 }
 
-void set_saved_optimizer(const Checkpoint& checkpoint, TrainingModel& model) {
-  if (to_json(model.optimizer()) == checkpoint.optimizer) return;
-  model.set_optimizer(optimizer_from_json(checkpoint.optimizer));
+/// Returns the optimizer that was saved, or nothing if `model` has it. @throws Error
+/// invalid_argument if the model cannot be given it.
+std::optional<Optimizer> other_optimizer(const Checkpoint& checkpoint, const TrainingModel& model) {
+  if (to_json(model.optimizer()) == checkpoint.optimizer) return std::nullopt;
+  Optimizer optimizer = optimizer_from_json(checkpoint.optimizer);
+  ModelAccess::expect_optimizer(model, optimizer);
+  return optimizer;
 }
 
 /// Reads the file of a checkpoint. Checkpoints have tensors of Penstock's own types alone, so that
@@ -112,18 +116,21 @@ Checkpoint make_checkpoint(const TrainingModel& model, const DataLoader& data) {
   });
 }
 
-void restore_checkpoint(const Checkpoint& checkpoint, TrainingModel& model, DataLoader& data) {
+void restore_checkpoint(const Checkpoint& checkpoint, TrainingModel& model, DataLoader& data,
+                        const std::stop_token& stop) {
   on_hosts_thread(checkpoint_subject, [&] {
     const Model& trained = ModelAccess::trained(model);
     expect_same_options(options_from_json(checkpoint.options), model.options());
     expect_weights_of(trained, checkpoint.weights);
     const ReplicaBuffers buffers{checkpoint.replica_buffers_length, checkpoint.replica_buffers};
     ModelAccess::expect_replica_buffers(model, buffers);
-    set_saved_optimizer(checkpoint, model);
-    model.set_optimizer_state(checkpoint.optimizer_state);
+    const std::optional<Optimizer> optimizer = other_optimizer(checkpoint, model);
+    ModelAccess::expect_optimizer_state(model, checkpoint.optimizer_state);
+    data.seek(position_in(checkpoint, data), stop);
+    if (optimizer) model.set_optimizer(*optimizer);
+    ModelAccess::set_optimizer_state(model, checkpoint.optimizer_state);
     ModelAccess::set_weights(trained, "restore_checkpoint", checkpoint.weights);
     ModelAccess::set_replica_buffers(model, buffers);
-    data.seek(position_in(checkpoint, data));
   });
 }
 

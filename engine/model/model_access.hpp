@@ -18,6 +18,7 @@ namespace penstock {
 class InferenceModel;
 class TrainingModel;
 struct NamedTensor;
+class Optimizer;
 struct Objective;
 struct ReplicaBuffers;
 
@@ -61,6 +62,14 @@ struct ModelAccess {
   /// function is thrown when the weights are set already.
   static void set_weights(const Model& model, std::string_view name,
                           const std::vector<NamedTensor>& weights);
+  /// Checks that TrainingModel::set_optimizer() takes `optimizer`. @throws Error as that function.
+  static void expect_optimizer(const TrainingModel& model, const Optimizer& optimizer);
+  /// Checks that set_optimizer_state() takes `state`. @throws Error as that function.
+  static void expect_optimizer_state(const TrainingModel& model,
+                                     const std::vector<NamedTensor>& state);
+  /// Sets the state of the optimizer as TrainingModel::set_optimizer_state() does, but takes
+  /// numbers that are not finite, too, because a training that has diverged goes on with them.
+  static void set_optimizer_state(TrainingModel& model, const std::vector<NamedTensor>& state);
   /// Returns the buffers that the replicas of `model` have of their own.
   static ReplicaBuffers replica_buffers(const TrainingModel& model);
   /// Checks that set_replica_buffers() takes `buffers`, and makes the plan for their length.

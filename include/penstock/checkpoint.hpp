@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -61,14 +62,19 @@ Checkpoint make_checkpoint(const TrainingModel& model, const DataLoader& data);
 /// the buffers of the saved first one; if a batch has another number of samples, `data` goes on
 /// with the first batch that has no sample of a batch that was taken. The optimizer becomes the
 /// one that was saved, and TrainingModel::set_optimizer() may change it afterwards.
+/// Numbers that are not finite are restored as they are, so that a training that has diverged can
+/// be looked at. `stop` ends the reading of streams up to the position, as in DataLoader::seek().
 /// @throws Error invalid_argument, naming the difference, for another batch_size, seed,
 /// training.gradient_accumulation, training.reduction or training.reduction_strategy, and for
 /// another rule or constant of the optimizer that TrainingModel::set_optimizer() refuses.
-/// @throws Error shape_mismatch, naming the tensor, if the parameters or the optimizer's state are
-/// others than the model's. Nothing has changed after any of these.
-/// @throws Error as TrainingModel::set_optimizer_state() and DataLoader::seek(). The model or the
-/// loader may have changed then.
-void restore_checkpoint(const Checkpoint& checkpoint, TrainingModel& model, DataLoader& data);
+/// @throws Error shape_mismatch, naming the tensor, if the parameters, the buffers of a replica or
+/// the optimizer's state are others than the model's; invalid_data for a step or a negative number
+/// that TrainingModel::set_optimizer_state() refuses. Nothing has changed after any of these.
+/// @throws Error as DataLoader::seek(); then the model has not changed. @throws Error
+/// out_of_memory, and as TrainingModel::step() for a model that has failed; then the model may have
+/// changed.
+void restore_checkpoint(const Checkpoint& checkpoint, TrainingModel& model, DataLoader& data,
+                        const std::stop_token& stop = {});
 
 /// Writes `checkpoint` to a file at `path`, whole or not at all. The file is on the disk when the
 /// function returns. It is in the safetensors format, with a checksum of all that it holds.

@@ -2,6 +2,8 @@
 // interrupted, on whatever topology it goes on.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
@@ -240,6 +242,7 @@ TEST(Checkpoint, IsRefusedByATrainingWhoseBitsWouldDiffer) {
 
 TEST(Checkpoint, IsRefusedByAnotherModel) {
   Training saved, other;
+  saved.take(1);
   Checkpoint checkpoint = make_checkpoint(saved.training, saved.data);
   Checkpoint without = checkpoint, reshaped = checkpoint, with_more = checkpoint;
   without.weights.erase(without.weights.begin());
@@ -251,8 +254,62 @@ TEST(Checkpoint, IsRefusedByAnotherModel) {
   with_more.weights.push_back({"more", with_more.weights[0].tensor});
   EXPECT_EQ(refused(with_more, other, Errc::shape_mismatch),
             "checkpoint: parameter \"more\" is none of the model's");
+  Checkpoint strange = checkpoint;
+  strange.replica_buffers[0].pop_back();
+  EXPECT_EQ(refused(strange, other, Errc::shape_mismatch),
+            "buffer \"norm.running_var\" of a replica: is missing");
+  strange = checkpoint;
+  strange.replica_buffers[0][0].tensor = Tensor::zeros(DType::f32, {3});
+  EXPECT_EQ(refused(strange, other, Errc::shape_mismatch),
+            "buffer \"norm.running_mean\" of a replica: expected f32[4], got f32[3]");
+  strange = checkpoint;
+  strange.replica_buffers_length = 5;
+  EXPECT_EQ(refused(strange, other),
+            "buffers of replicas: expected those of a step of length 0 to 0, got length 5");
   checkpoint.optimizer_state.pop_back();
   EXPECT_NE(refused(checkpoint, other, Errc::shape_mismatch), "accepted");
+}
+
+TEST(Checkpoint, ChangesNoOptimizerIfItsStateIsRefused) {
+  Training saved(options_on(), AdamW{.learning_rate = 0.5}), other;
+  saved.take(1);
+  Checkpoint checkpoint = make_checkpoint(saved.training, saved.data);
+  const std::int64_t negative = -1;
+  checkpoint.optimizer_state[0].tensor = Tensor({}, std::span(&negative, 1));
+  const double before = other.training.learning_rate();
+  EXPECT_NE(refused(checkpoint, other, Errc::invalid_data), "accepted");
+  EXPECT_EQ(other.training.learning_rate(), before);
+  // The loader refuses an epoch that it has begun, before the model changes.
+  Training begun;
+  begun.data.start_epoch();
+  checkpoint = make_checkpoint(saved.training, saved.data);
+  EXPECT_NE(refusal(Errc::invalid_argument,
+                    [&] { restore_checkpoint(checkpoint, begun.training, begun.data); }),
+            "accepted");
+  EXPECT_EQ(begun.training.learning_rate(), before);
+  expect_same_weights(begun.model, tied_model());
+}
+
+TEST(Checkpoint, KeepsTheBitsOfATrainingThatHasDiverged) {
+  const TemporaryDirectory directory;
+  const auto diverging = [] {
+    return Training(options_on(), Sgd{.learning_rate = 1e30, .momentum = 0.9});
+  };
+  Training whole = diverging(), resumed = diverging();
+  whole.take(4);
+  const auto has_nan = [](const NamedTensor& named) {
+    return named.tensor.dtype() == DType::f32 &&
+           std::ranges::any_of(named.tensor.as<float>(), [](float x) { return !std::isfinite(x); });
+  };
+  const Checkpoint checkpoint = make_checkpoint(whole.training, whole.data);
+  ASSERT_TRUE(std::ranges::any_of(checkpoint.optimizer_state, has_nan));
+  ASSERT_TRUE(std::ranges::any_of(checkpoint.weights, has_nan));
+  save_checkpoint(directory / "checkpoint", checkpoint);
+  restore_checkpoint(load_checkpoint(directory / "checkpoint"), resumed.training, resumed.data);
+  expect_same_weights(whole.model, resumed.model);
+  whole.take(2);
+  resumed.take(2);
+  expect_same_weights(whole.model, resumed.model);
 }
 
 }  // namespace
