@@ -79,6 +79,11 @@ void RunCheckpoints::find_newest(const TrainerOptions& options) {
     throw penstock::Error(penstock::Errc::invalid_data,
                           subject + "expected a checkpoint of penstock-train, got another");
   state_ = run_state(state->second);
+  if (state_.first_update > found.checkpoint->updates)
+    throw penstock::Error(penstock::Errc::invalid_data,
+                          subject + "expected a run that began after at most " +
+                              std::to_string(found.checkpoint->updates) + " updates, got " +
+                              std::to_string(state_.first_update));
   if (const std::string changed = differences(state_.options, options); !changed.empty())
     throw penstock::Error(penstock::Errc::invalid_argument,
                           subject + "the options are not those of the run: " + changed);

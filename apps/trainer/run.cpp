@@ -90,7 +90,7 @@ int Run::execute(const std::function<void()>& on_first_step) {
   if (history.cancelled) {
     checkpoints_.wait();
     const std::optional<std::uint64_t> newest = checkpoints_.newest();
-    note_interruption(interruption->signal(), training_.updates() - first_update_,
+    note_interruption(interruption->signal(), history.updates,
                       newest ? std::optional(*newest - first_update_) : std::nullopt);
     return interruption->signal();
   }

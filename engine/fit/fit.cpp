@@ -376,9 +376,9 @@ class Fitting {
   History history_;
 };
 
-/// Returns the progress from which a training goes on, after the model and the loader have come
-/// there; this is the beginning if there is no checkpoint.
-FitProgress resumed_progress(TrainingModel& model, DataLoader& data, const FitOptions& options) {
+/// Returns the progress from which a training goes on, which is the beginning if there is no
+/// checkpoint.
+FitProgress saved_progress(const FitOptions& options) {
   const Checkpoint* const checkpoint = options.checkpoints.resume;
   if (!checkpoint) return {};
   const auto state = checkpoint->states.find(fit_state_name);
@@ -386,9 +386,20 @@ FitProgress resumed_progress(TrainingModel& model, DataLoader& data, const FitOp
     throw Error(Errc::invalid_argument,
                 "fit: checkpoints.resume: expected a checkpoint that fit() has made, got another");
   check_states(options.callbacks, *checkpoint);
-  FitProgress progress = progress_in(state->second, value_names(options));
-  restore_checkpoint(*checkpoint, model, data);
-  return progress;
+  return progress_in(state->second, value_names(options));
+}
+
+/// Lets the model and the loader go on from the checkpoint, if there is one. Returns false if a
+/// stop has kept the loader from its position.
+bool restored(TrainingModel& model, DataLoader& data, const FitOptions& options,
+              const std::stop_token& stop) try {
+  if (options.checkpoints.resume)
+    restore_checkpoint(*options.checkpoints.resume, model, data, stop);
+  return true;
+} catch (const Error& error) {
+  const bool is_stop = error.code() == Errc::cancelled && stop.stop_requested();
+  if (!is_stop || is_of_host(error)) throw;
+  return false;
 }
 
 }  // namespace
@@ -410,7 +421,9 @@ History fit(TrainingModel& model, DataLoader& data, const FitOptions& options,
     FitModels models(model, options.validation_model);
     check_fit(models.training, models.validation ? &*models.validation : nullptr, data, options,
               stop);
-    FitProgress progress = resumed_progress(models.training, data, options);
+    FitProgress progress = saved_progress(options);
+    if (!restored(models.training, data, options, stop))
+      return History{.epochs = progress.epochs, .updates = progress.updates, .cancelled = true};
     return Fitting(models, data, options, std::move(progress), std::move(stop)).run();
   });
 }

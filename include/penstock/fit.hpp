@@ -196,7 +196,9 @@ struct FitOptions {
 /// If FitCheckpoints::save is set, a step is never cut short: once `stop` is requested, fit() ends
 /// the step that is under way with all its metrics and callbacks, saves a checkpoint, and returns a
 /// History that is marked as cancelled. An evaluation that is cut short is made anew by the fit()
-/// that goes on.
+/// that goes on. If the stop comes while the streams of an iterable dataset are read up to the
+/// position of FitCheckpoints::resume, the model has not changed, and the next fit() goes on from
+/// the same checkpoint with new loaders.
 /// @throws Error invalid_argument, before the training begins, if two callbacks save a state under
 /// one name, or if FitCheckpoints::resume has no state of one of the callbacks or was made with
 /// other metrics; unsupported for a metric that cannot be saved; and as restore_checkpoint(). What

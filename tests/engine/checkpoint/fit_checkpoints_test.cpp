@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "penstock/penstock.hpp"
+#include "tests/engine/checkpoint/same_history.hpp"
 #include "tests/engine/same_weights.hpp"
 #include "tests/engine/small_models.hpp"
 #include "tests/support/refusal.hpp"
@@ -68,10 +69,6 @@ DataLoader loader_of(std::int64_t samples, std::int64_t rows, std::uint64_t seed
   return {tensor_dataset(testing::samples(samples, true, seed)),
           rows,
           {.shuffle = true, .drop_last = drop_last, .seed = seed}};
-}
-
-void add_values(std::vector<std::int64_t>& to, const std::vector<NamedValue>& values) {
-  for (const NamedValue& value : values) to.push_back(std::bit_cast<std::int64_t>(value.value));
 }
 
 /// A FitRun is a training with all that can be saved.
@@ -170,23 +167,6 @@ class FitRun {
   DataLoader data_, validation_;
 };
 
-void expect_same(const History& a, const History& b) {
-  EXPECT_EQ(a.updates, b.updates);
-  EXPECT_FALSE(a.cancelled || b.cancelled);
-  ASSERT_EQ(a.epochs.size(), b.epochs.size());
-  for (std::size_t i = 0; i < a.epochs.size(); ++i) {
-    const EpochRecord &one = a.epochs[i], &other = b.epochs[i];
-    EXPECT_EQ(one.epoch, other.epoch);
-    EXPECT_EQ(one.steps, other.steps);
-    EXPECT_EQ(one.updates, other.updates);
-    EXPECT_EQ(one.validation_samples, other.validation_samples);
-    std::vector<std::int64_t> values, others;
-    add_values(values, one.values);
-    add_values(others, other.values);
-    EXPECT_EQ(values, others);
-  }
-}
-
 void expect_same(const FitRun& a, const FitRun& b) {
   expect_same_weights(a.model, b.model);
   expect_same_weights(a.average.model(), b.average.model());
@@ -201,7 +181,7 @@ TEST(FitCheckpoints, LetATrainingGoOnFromEachOfThem) {
     for (const Checkpoint& checkpoint : whole.checkpoints) {
       SCOPED_TRACE(plan.name + ", update " + std::to_string(checkpoint.updates));
       FitRun resumed(plan);
-      expect_same(expected, resumed.fit(&checkpoint));
+      expect_same_history(expected, resumed.fit(&checkpoint));
       expect_same(whole, resumed);
     }
   }
@@ -223,7 +203,7 @@ TEST(FitCheckpoints, AreMadeWhereverTheHostStops) {
       }
       ASSERT_EQ(stopped.checkpoints.size(), 1U);
       EXPECT_EQ(stopped.checkpoints[0].updates, cut.updates);
-      expect_same(expected, resumed.fit(&stopped.checkpoints[0]));
+      expect_same_history(expected, resumed.fit(&stopped.checkpoints[0]));
       expect_same(whole, resumed);
     }
   }
@@ -356,55 +336,6 @@ TEST(FitCheckpoints, KeepWhatEveryMetricHasCounted) {
             "confusion matrix: expected counts of 0 or more, got -1");
 }
 
-/// Returns a callback that ends the training after the step in which `updates` are done.
-FitCallback stopping_after(std::uint64_t updates) {
-  FitCallback callback;
-  callback.on_step_end = [updates](const StepRecord& record, const StepResult&) {
-    return record.updates == updates ? Next::stop : Next::go_on;
-  };
-  return callback;
-}
-
-/// Returns what fit() does that a callback ends, and that goes on from `resume` if it is set. The
-/// checkpoints go to `saved`, and the weights to `model`.
-History ended_by(const FitCallback& callback, const Model& model, std::vector<Checkpoint>& saved,
-                 std::int64_t every, const Checkpoint* resume = nullptr) {
-  const Options options = options_for(2, 2, 1);
-  TrainingModel training(model, options, AdamW{.learning_rate = 0.05});
-  DataLoader data = loader_of(18, options.samples_per_step(), 1);
-  return fit(training, data,
-             {.epochs = 8,
-              .callbacks = {callback},
-              .checkpoints = {
-                  .save = [&](Checkpoint checkpoint) { saved.push_back(std::move(checkpoint)); },
-                  .every_updates = every,
-                  .resume = resume}});
-}
-
-TEST(FitCheckpoints, KnowThatACallbackHasEndedTheTraining) {
-  // A rule of no gain, however small the loss, ends the training after the second epoch.
-  const EarlyStopping never_better{.monitor = "loss", .min_delta = 1e9};
-  const auto make = [&](bool in_step) {
-    return in_step ? stopping_after(6) : early_stopping(never_better);
-  };
-  for (const bool in_step : {true, false})
-    for (const std::int64_t every : {1, 1000}) {
-      const Model whole = tied_model();
-      std::vector<Checkpoint> saved;
-      const History expected = ended_by(make(in_step), whole, saved, every);
-      ASSERT_EQ(expected.epochs.size(), 2U);
-      ASSERT_FALSE(saved.empty());
-      EXPECT_EQ(saved.back().updates, expected.updates) << "the end is saved";
-      for (const Checkpoint& checkpoint : saved) {
-        SCOPED_TRACE(std::to_string(in_step) + ", update " + std::to_string(checkpoint.updates));
-        const Model resumed = tied_model();
-        std::vector<Checkpoint> again;
-        expect_same(expected, ended_by(make(in_step), resumed, again, every, &checkpoint));
-        expect_same_weights(whole, resumed);
-      }
-    }
-}
-
 TEST(FitCheckpoints, HaveTheLastEpochInTheStatesOfCallbacks) {
   FitRun whole({.name = ""});
   const History expected = whole.fit(nullptr);
@@ -412,7 +343,7 @@ TEST(FitCheckpoints, HaveTheLastEpochInTheStatesOfCallbacks) {
   const Tensor& told = whole.checkpoints[0].states.at("callback recorder").tensor("told");
   EXPECT_TRUE(std::ranges::equal(told.as<std::int64_t>(), whole.told));
   FitRun resumed({.name = ""});
-  expect_same(expected, resumed.fit(&whole.checkpoints[0]));
+  expect_same_history(expected, resumed.fit(&whole.checkpoints[0]));
   EXPECT_TRUE(resumed.checkpoints.empty()) << "the training is over at once";
   expect_same(whole, resumed);
 }
@@ -425,7 +356,7 @@ TEST(FitCheckpoints, AreMadeBeforeAStepThatIsCutShort) {
   EXPECT_EQ(cut.checkpoints[0].updates, 6U);
   plan.max_updates = 8;
   FitRun whole(plan), longer(plan);
-  expect_same(whole.fit(nullptr), longer.fit(&cut.checkpoints[0]));
+  expect_same_history(whole.fit(nullptr), longer.fit(&cut.checkpoints[0]));
   expect_same(whole, longer);
 }
 
