@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 
+#include "engine/fit/saved_numbers.hpp"
 #include "engine/fit/scored_labels.hpp"
 #include "graph/values/hosts_thread.hpp"
 #include "penstock/classification_metrics.hpp"
@@ -113,6 +114,22 @@ void expect_labels(std::span<const std::int64_t> labels, std::int64_t classes) {
                                           std::to_string(i));
 }
 
+/// Checks that `counts` are counts of samples, whose sum is so small that none overflows.
+void expect_countable(std::span<const std::int64_t> counts) {
+  std::int64_t left = most_counted;
+  for (const std::int64_t count : counts) {
+    if (count < 0)
+      throw Error(Errc::invalid_data, std::string(matrix_subject) +
+                                          ": expected counts of 0 or more, got " +
+                                          std::to_string(count));
+    if (count > left)
+      throw Error(Errc::invalid_data, std::string(matrix_subject) +
+                                          ": expected counts of at most " +
+                                          std::to_string(most_counted) + " samples, got more");
+    left -= count;
+  }
+}
+
 void expect_classes(std::int64_t expected, std::int64_t got) {
   if (expected == 0 || got == expected) return;
   throw Error(Errc::shape_mismatch, std::string(matrix_subject) + ": expected " +
@@ -133,11 +150,7 @@ ConfusionMatrix ConfusionMatrix::from_counts(const Tensor& counts) {
               (counts ? std::string(to_string(counts.dtype())) + ' ' + to_string(counts.shape())
                       : "an empty tensor"));
     const auto numbers = counts.as<std::int64_t>();
-    for (const std::int64_t number : numbers)
-      if (number < 0)
-        throw Error(Errc::invalid_data, std::string(matrix_subject) +
-                                            ": expected counts of 0 or more, got " +
-                                            std::to_string(number));
+    expect_countable(numbers);
     ConfusionMatrix matrix;
     matrix.classes_ = counts.shape()[0];
     matrix.counts_.assign(numbers.begin(), numbers.end());

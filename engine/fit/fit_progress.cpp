@@ -10,8 +10,6 @@ namespace penstock {
 namespace {
 
 constexpr std::size_t numbers_of_record = 7;
-/// No training takes so many steps or updates that adding to their number could overflow.
-constexpr std::int64_t most_counted = std::int64_t{1} << 53;
 
 /// Returns the numbers of `record`, without its values.
 std::vector<std::int64_t> numbers_in(const EpochRecord& record) {
@@ -37,6 +35,9 @@ EpochRecord record_of(std::span<const std::int64_t> numbers) {
   constexpr int most = std::numeric_limits<int>::max();
   check_count("epoch", numbers[0], 1, most);
   check_count("steps", numbers[1], 0, most_counted);
+  check_count("updates", numbers[2], 0, most_counted);
+  check_count("validation samples", numbers[5], 0, most_counted);
+  check_count("validation samples left out", numbers[6], 0, most_counted);
   return {.epoch = static_cast<int>(numbers[0]),
           .steps = numbers[1],
           .updates = static_cast<std::uint64_t>(numbers[2]),

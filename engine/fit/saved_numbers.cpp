@@ -57,6 +57,9 @@ SavedState saved(const Score& score) {
 
 Score score_in(const SavedState& state) {
   const auto numbers = whole_numbers(state, "score", 2);
+  if (numbers[1] < 0 || numbers[1] > most_counted)
+    refuse_numbers("score", "a count from 0 to " + std::to_string(most_counted),
+                   std::to_string(numbers[1]));
   return {number_of(numbers[0]), numbers[1]};
 }
 

@@ -13,6 +13,10 @@
 
 namespace penstock {
 
+/// No training counts more than this, so that no sum of what a checkpoint and a training count
+/// overflows.
+inline constexpr std::int64_t most_counted = std::int64_t{1} << 53;
+
 /// Returns the bits of `number` as a whole number.
 std::int64_t bits_of(double number) noexcept;
 /// Returns the number that has these bits.
@@ -32,7 +36,8 @@ std::span<const std::int64_t> whole_numbers(const SavedState& state, const std::
                                             std::size_t count);
 
 SavedState saved(const Score& score);
-/// Returns the score of which saved() has made `state`. @throws Error invalid_data
+/// Returns the score of which saved() has made `state`. @throws Error invalid_data if `state` is
+/// something else, or if the score counts less than 0 or more than 2^53.
 Score score_in(const SavedState& state);
 
 /// Adds what `part` has to `state`, with `prefix` before each name.

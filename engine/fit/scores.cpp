@@ -58,8 +58,10 @@ auto naming(const Metric& metric, const auto& call) {
   }
 }
 
-std::string part_name(const Metric& metric) {
-  return "metric/" + metric.name + '/';
+/// Returns the beginning of the names under which a checkpoint has the state of the metric at
+/// `position`. It has no name of a metric, because such a name may begin with another one.
+std::string part_name(std::size_t position) {
+  return "metric/" + std::to_string(position) + '/';
 }
 
 std::string functions_text(const Metric& metric) {
@@ -152,15 +154,14 @@ SavedState Scores::save() const {
   add_part(state, "loss/", saved(loss_));
   for (std::size_t i = 0; i < metrics_.size(); ++i)
     if (states_[i])
-      add_part(state, part_name(metrics_[i]),
-               naming(metrics_[i], [&] { return states_[i]->save(); }));
+      add_part(state, part_name(i), naming(metrics_[i], [&] { return states_[i]->save(); }));
   return state;
 }
 
 void Scores::load(const SavedState& saved) {
   loss_ = score_in(part_of(saved, "loss/"));
   for (std::size_t i = 0; i < metrics_.size(); ++i) {
-    const SavedState part = part_of(saved, part_name(metrics_[i]));
+    const SavedState part = part_of(saved, part_name(i));
     if (part.texts.empty() && part.tensors.empty()) continue;
     MetricState& counted = state(i);
     naming(metrics_[i], [&] { counted.load(part); });

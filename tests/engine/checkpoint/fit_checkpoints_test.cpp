@@ -334,6 +334,67 @@ TEST(FitCheckpoints, KeepWhatEveryMetricHasCounted) {
                       ConfusionMatrix::from_counts(Tensor({2, 2}, std::span(negative)));
                     }),
             "confusion matrix: expected counts of 0 or more, got -1");
+  const std::int64_t half = std::int64_t{1} << 52;
+  const std::vector<std::int64_t> many{half, 0, 1, half};
+  EXPECT_EQ(refusal(Errc::invalid_data,
+                    [&] {
+                      ConfusionMatrix::from_counts(Tensor({2, 2}, std::span(many)));
+                    }),
+            "confusion matrix: expected counts of at most 9007199254740992 samples, got more");
+  for (const std::int64_t count : {std::int64_t{-1}, std::int64_t{1} << 62}) {
+    SavedState state = perplexity("y").start()->save();
+    state.tensors[0].tensor = Tensor({2}, std::span<const std::int64_t>(std::vector{half, count}));
+    EXPECT_EQ(refusal(Errc::invalid_data, [&] { perplexity("y").start()->load(state); }),
+              "a saved state: tensor \"score\": expected a count from 0 to 9007199254740992, got " +
+                  std::to_string(count));
+  }
+}
+
+/// Returns a metric called `name` that counts steps, each of them as 1 / `every`.
+Metric counted_steps(const std::string& name, int every) {
+  struct State : MetricState {
+    explicit State(int of_every) : every(of_every) {}
+    void add(const StepResult&, const Batch&) override {
+      steps += 1.0f / static_cast<float>(every);
+    }
+    void merge(const MetricState& other) override {
+      steps += static_cast<const State&>(other).steps;
+    }
+    double value() const override { return steps; }
+    SavedState save() const override {
+      return {.tensors = {{"aux/n", Tensor({}, std::span(&steps, 1))}}};
+    }
+    void load(const SavedState& saved) override {
+      EXPECT_EQ(saved.tensors.size(), 1U) << "the state of another metric is no part of it";
+      steps = saved.tensor("aux/n").item();
+    }
+    int every;
+    float steps = 0;
+  };
+  return {.name = name, .start = [every] { return std::make_unique<State>(every); }};
+}
+
+TEST(FitCheckpoints, TellMetricsApartWhoseNamesBeginAlike) {
+  const Model model = tied_model();
+  const Options options = options_of({.name = ""});
+  std::optional<Checkpoint> saved;
+  const auto train = [&](const Checkpoint* resume) {
+    TrainingModel training(model, options, Sgd{});
+    DataLoader data = loader_of(18, 4, 1);
+    return fit(training, data,
+               {.metrics = {counted_steps("n", 1), counted_steps("n/aux", 2)},
+                .checkpoints = {.save =
+                                    [&](Checkpoint checkpoint) {
+                                      if (!saved) saved = std::move(checkpoint);
+                                    },
+                                .every_updates = 1,
+                                .resume = resume}});
+  };
+  const History whole = train(nullptr);
+  ASSERT_TRUE(saved);
+  const History resumed = train(&*saved);
+  for (const char* name : {"n", "n/aux"})
+    EXPECT_EQ(value_of(resumed.epochs[0].values, name), value_of(whole.epochs[0].values, name));
 }
 
 TEST(FitCheckpoints, HaveTheLastEpochInTheStatesOfCallbacks) {
