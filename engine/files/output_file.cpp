@@ -23,13 +23,10 @@ namespace {
 
 constexpr std::size_t write_bytes = 1 << 16;
 
-/// Writes to disk what a rename has changed in a directory. A failure is ignored, because some file
-/// systems cannot sync a directory.
-void sync_directory(const std::filesystem::path& directory) noexcept {
-  const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  ::fsync(descriptor);
-  ::close(descriptor);
+/// Returns whether `error` says that a directory cannot be written to the disk because its file
+/// system has no such operation, or because this user may write to it but not read it.
+bool is_no_failure(int error) {
+  return error == EINVAL || error == ENOTSUP || error == ENOSYS || error == EACCES;
 }
 
 /// Gives the new file at `descriptor` the owner, group and permissions of the file `replaced`, as
@@ -117,13 +114,23 @@ void OutputFile::sync() {
 
 void OutputFile::commit() {
   const actors::Uncancelled uncancelled;
-  sync();
+  if (temporary_) sync();
   reporting([&] {
     const CanonicalFloats floats;
-    temporary_->become(target_);
+    if (temporary_) temporary_->become(target_);
+    temporary_.reset();
+    sync_directory();
   });
-  temporary_.reset();
-  sync_directory(directory_);
+}
+
+/// Writes to the disk what a rename has changed in the directory.
+void OutputFile::sync_directory() const {
+  const int descriptor = ::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int error = descriptor < 0 || ::fsync(descriptor) != 0 ? errno : 0;
+  if (descriptor >= 0) ::close(descriptor);
+  if (error != 0 && !is_no_failure(error))
+    refuse("it is in place, but its directory was not written to the disk: " +
+           system_message(error));
 }
 
 void OutputFile::expect_whole() const {

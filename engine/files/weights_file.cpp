@@ -201,6 +201,12 @@ void write_tensors(OutputFile& file, std::vector<NamedTensor> tensors,
     std::string text = to_json(layout(tensors, metadata));
     text.append((alignment - text.size() % alignment) % alignment, ' ');
     const std::uint64_t size = text.size();
+    if (size > header_bytes_limit)
+      refuse(Errc::invalid_argument,
+             "writing tensors: expected names and texts that take at most " +
+                 std::to_string(header_bytes_limit) +
+                 " bytes, which is the most that a safetensors file may have of them, got " +
+                 std::to_string(size) + " bytes; a tensor can hold a longer text");
     file.write(std::as_bytes(std::span(&size, 1)));
     file.write(text);
     for (const auto& [name, tensor] : tensors) file.write({tensor.raw(), tensor.bytes()});

@@ -78,8 +78,9 @@ void restore_checkpoint(const Checkpoint& checkpoint, TrainingModel& model, Data
 
 /// Writes `checkpoint` to a file at `path`, whole or not at all. The file is on the disk when the
 /// function returns. It is in the safetensors format, with a checksum of all that it holds.
-/// @throws Error io_error; out_of_memory; invalid_argument if a text is not UTF-8. A file that was
-/// at `path` is then unchanged.
+/// @throws Error io_error; out_of_memory; invalid_argument if a text is not UTF-8, or if all names
+/// and texts together are larger than 100 MB. A file that was at `path` is then unchanged, unless
+/// the text says that the new one is in place and only its directory was not written to the disk.
 void save_checkpoint(const std::string& path, const Checkpoint& checkpoint);
 /// Reads the file at `path`. @throws Error io_error; corrupt_file if the file is damaged or is no
 /// checkpoint; unsupported if a newer version of Penstock has written it; out_of_memory. The text

@@ -36,7 +36,7 @@ struct ClassificationOptions {
 class ConfusionMatrix {
  public:
   /// Returns the matrix whose counts() are `counts`. @throws Error shape_mismatch unless `counts`
-  /// is i64 [classes,classes]; invalid_data for a negative number.
+  /// is i64 [classes,classes]; invalid_data for a negative number, and for more than 2^53 samples.
   static ConfusionMatrix from_counts(const Tensor& counts);
   /// Counts the samples with these scores and labels. Scores are f32 [N,classes], and the class
   /// with the highest score is predicted, which is the first one if several scores are equal; or

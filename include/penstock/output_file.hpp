@@ -50,8 +50,10 @@ class OutputFile {
   /// Writes everything to disk, so that commit() only has to rename the file. @throws Error
   /// io_error or out_of_memory.
   void sync();
-  /// Replaces the target by what was written. Nothing may be written afterwards. @throws Error
-  /// io_error or out_of_memory; the target is unchanged then, and the call may be made again.
+  /// Replaces the target by what was written, and writes its directory to the disk. Nothing may be
+  /// written afterwards. @throws Error io_error or out_of_memory, and the call may be made again.
+  /// The target is unchanged then, unless the text says that only its directory was not written to
+  /// the disk.
   void commit();
 
  private:
@@ -60,13 +62,15 @@ class OutputFile {
   void flush();
   template <class Action>
   void reporting(const Action& action) const;
+  void sync_directory() const;
   [[noreturn]] void fail(int error_number) const;
   [[noreturn]] void refuse(const std::string& reason) const;
 
   std::string name_;  ///< `name_` is the name of the target in messages, as the caller spelled it.
   std::filesystem::path target_;
   std::filesystem::path directory_;
-  std::unique_ptr<TemporaryFile> temporary_;  ///< `temporary_` is null after commit().
+  /// `temporary_` is null once the file is in place.
+  std::unique_ptr<TemporaryFile> temporary_;
   std::string buffer_;
   bool has_gap_ = false;  ///< `has_gap_` is set once a write has failed.
 };

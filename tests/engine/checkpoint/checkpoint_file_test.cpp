@@ -67,6 +67,19 @@ TEST(CheckpointFile, HoldsWhatWasSaved) {
   EXPECT_EQ(load_safetensors(directory / "c").tensor("weights/norm.mean").as<float>()[0], 3);
 }
 
+TEST(CheckpointFile, IsNotWrittenIfItsTextsWouldBeRefused) {
+  const TemporaryDirectory directory;
+  Checkpoint large = example();
+  large.states["a"].texts["k"] = std::string(100'000'000, 'x');
+  const std::string text =
+      refusal(Errc::invalid_argument, [&] { save_checkpoint(directory / "c", large); });
+  EXPECT_TRUE(
+      text.starts_with("writing tensors: expected names and texts that take at most "
+                       "100000000 bytes"))
+      << text;
+  EXPECT_TRUE(directory.entries().empty());
+}
+
 // Each bit that is flipped shows, and so does each cut.
 TEST(CheckpointFile, IsRefusedIfItIsDamaged) {
   const TemporaryDirectory directory;
