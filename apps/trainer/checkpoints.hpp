@@ -41,8 +41,8 @@ class RunCheckpoints {
 
   /// Returns whether the run saves checkpoints.
   bool is_on() const noexcept { return directory_ != nullptr; }
-  /// Returns whether the run goes on from a checkpoint.
-  bool is_resumed() const noexcept { return resumed_.has_value(); }
+  /// Returns the checkpoint from which the run goes on, or nothing if it begins.
+  const std::optional<penstock::Checkpoint>& checkpoint() const noexcept { return resumed_; }
   /// Returns the state of the run that this run goes on from.
   const RunState& resumed() const noexcept { return state_; }
   /// Returns after how many updates of the model the newest checkpoint was made from which a run

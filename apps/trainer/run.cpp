@@ -40,6 +40,8 @@ Run::Run(const TrainerOptions& options)
   if (options_.optimizer.init_state) go_on_from(*options_.optimizer.init_state);
   for (const std::string& note : idle_options(options_)) print_note(note);
   note_dropped(training_loader_, task_);
+  if (checkpoints_.checkpoint())
+    note_other_steps(*checkpoints_.checkpoint(), training_options_, task_.train->size());
   note_report(training_.compile_report());
   note_more(inference_.compile_report(), training_.compile_report());
 }

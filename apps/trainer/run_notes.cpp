@@ -60,6 +60,39 @@ void print_profile(const penstock::Profile& profile) {
 
 namespace {
 
+/// Returns whether steps of `now` samples, after as many as `checkpoint` has seen, take those
+/// samples of each epoch that steps of its own size would take.
+bool take_same_samples(const penstock::Checkpoint& checkpoint, std::int64_t now,
+                       std::int64_t samples) {
+  const std::int64_t before = checkpoint.samples_per_batch;
+  if (before < 1 || before == now) return true;
+  const bool ends_a_step = checkpoint.position.batches % now * (before % now) % now == 0;
+  return ends_a_step && samples % before == samples % now;
+}
+
+}  // namespace
+
+void note_other_steps(const penstock::Checkpoint& checkpoint, const penstock::Options& options,
+                      std::int64_t samples) {
+  const std::string result =
+      ", and the weights become others than those of a run that was never stopped";
+  const penstock::Options saved = penstock::options_from_json(checkpoint.options);
+  const int before = saved.topology.replication_factor, now = options.topology.replication_factor;
+  const std::int64_t step = options.samples_per_step();
+  if (before != now)
+    print_note("--resume: --replication-factor was " + std::to_string(before) + " and is " +
+               std::to_string(now) +
+               ": each weight update takes another number of samples, all replicas begin with the "
+               "batch-norm statistics of the first one" +
+               result);
+  else if (!take_same_samples(checkpoint, step, samples))
+    print_note("--resume: a step had " + std::to_string(checkpoint.samples_per_batch) +
+               " samples and has " + std::to_string(step) +
+               ": other samples of an epoch are left out" + result);
+}
+
+namespace {
+
 std::string stopped_by(int signal) {
   return std::string("stopped by ") + (signal == SIGINT ? "SIGINT" : "SIGTERM");
 }

@@ -31,6 +31,11 @@ void note_report(const penstock::CompileReport& report);
 void note_more(const penstock::CompileReport& inference, const penstock::CompileReport& training);
 /// Prints where the time of the training went, and what would make it faster.
 void print_profile(const penstock::Profile& profile);
+/// Says that a run that goes on from `checkpoint` with `options`, on data of `samples` samples, has
+/// other steps than before, if its weights therefore become others than those of a run that was
+/// never stopped.
+void note_other_steps(const penstock::Checkpoint& checkpoint, const penstock::Options& options,
+                      std::int64_t samples);
 /// Says that the signal number `signal` has ended the training after `updates` weight updates, and,
 /// if there is a checkpoint, that it was made after `saved_at` of them.
 void note_interruption(int signal, std::uint64_t updates, std::optional<std::uint64_t> saved_at);

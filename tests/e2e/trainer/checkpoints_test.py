@@ -171,6 +171,24 @@ class Checkpoints(unittest.TestCase):
             notes = self.run_to_its_end(*options, *self.checkpoints('--resume'), code=2)
             self.assertIn(f'the options are not those of the run: {text}\n', notes)
 
+    def test_another_number_of_replicas_is_noted(self):
+        self.run_to_its_end(*SHORT, *self.checkpoints())
+        self.assertNotIn('--replication-factor was',
+                         self.run_to_its_end(*IMAGES, *self.checkpoints('--resume')))
+        one = list(IMAGES)
+        one[one.index('--replication-factor') + 1] = '1'
+        self.assertIn('--replication-factor was 2 and is 1: ',
+                      self.run_to_its_end(*one, *self.checkpoints('--resume')))
+
+    def test_a_run_whose_last_step_is_cut_goes_on_from_before_it(self):
+        cut = [*ENDLESS, '--max-updates', '7']
+        self.run_to_its_end(*cut, *self.checkpoints('--resume'))
+        self.assertEqual([file.name for file in self.saved()],
+                         ['checkpoint-000000000006.safetensors'])
+        self.run_to_its_end(*SHORT, *self.files('whole'))
+        self.run_to_its_end(*SHORT, *self.files('resumed'), *self.checkpoints('--resume'))
+        self.expect_same_results()
+
     def test_a_damaged_checkpoint_is_passed_over(self):
         self.run_to_its_end(*IMAGES, *self.files('whole'))
         options = [*IMAGES, *self.checkpoints('--resume', '--checkpoint-every', '500')]
