@@ -6,8 +6,8 @@
 // where --seconds is the time for each reader. A long run is best made under the sanitizers (a
 // build directory with -Db_sanitize=address,undefined -Db_lundef=false). A defect is printed with
 // the options that repeat its draw. The readers are weights, weights_header, checkpoint,
-// idx_images, idx_gzip, cifar10, json_value, options_json, optimizer_json, loader_json, plan_codec,
-// plan_cache, onnx and onnx_tensor.
+// checkpoint_files, idx_images, idx_gzip, cifar10, json_value, options_json, optimizer_json,
+// loader_json, plan_codec, plan_cache, onnx and onnx_tensor.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -31,6 +31,7 @@
 #include "tests/support/onnx_bytes.hpp"
 #include "tests/support/random_network.hpp"
 #include "tests/support/temporary_directory.hpp"
+#include "tests/tools/fuzz/checkpoint_files.hpp"
 #include "tests/tools/fuzz/fuzzer.hpp"
 #include "tests/tools/fuzz/memory_file.hpp"
 
@@ -228,6 +229,7 @@ std::vector<FuzzedReader> readers() {
       weights(),
       weights_header(),
       checkpoint(),
+      checkpoint_files(),
       of_a_file("idx_images", {images, packed}, read_as_images),
       of_a_file("idx_gzip", {packed, gzipped(images.substr(0, 30)) + gzipped(images.substr(30))},
                 read_as_images),
