@@ -1,7 +1,9 @@
 // This program kills trainings at random instants, lets each go on from its newest checkpoint, on
 // one topology or another, and kills it again, until it ends. Weights, their moving average and all
 // losses must have the bits of a training that was never killed. The network has dropout and batch
-// norm, and is trained on shuffled data by two replicas. No file that a killed process leaves may
+// norm, and is trained on shuffled data by two replicas, until all epochs are done, until a
+// callback ends it, or up to a number of updates that cuts a step short. A training that has come
+// to its end does so again at once, with the same results. No file that a killed process leaves may
 // be damaged. The test suite runs the program for a few kills; a longer run is
 //
 //   build-test/tests/tools/kill_trainings --kills 300 [--seed S]
@@ -14,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -55,23 +58,35 @@ std::vector<Topology> topologies() {
            }}};
 }
 
-Options options_on(const Topology& topology) {
-  Options options = options_for(2, 2, 1);
+/// An Ending says when a training ends that is not killed.
+struct Ending {
+  int iterations = 1;  ///< A step does this many updates.
+  std::optional<std::int64_t> max_updates = {};
+  /// A callback ends the training after this many updates, unless the number is 0.
+  std::uint64_t stopped_after = 0;
+};
+
+const std::vector<Ending> endings{
+    {}, {.iterations = 2, .max_updates = 251}, {.stopped_after = 270}};
+
+Options options_on(const Topology& topology, const Ending& ending) {
+  Options options = options_for(2, 2, ending.iterations);
   options.topology.replication_factor = 2;
   options.runtime.monitor = false;
   topology.change(options);
   return options;
 }
 
-/// Returns a callback that writes down the bits of all losses of steps and epochs.
-FitCallback recorder(std::string& lines) {
+/// Returns a callback that writes down the bits of all losses of steps and epochs, and ends the
+/// training after `stopped_after` updates.
+FitCallback recorder(std::string& lines, std::uint64_t stopped_after) {
   FitCallback callback;
-  callback.on_step_end = [&](const StepRecord& step, const StepResult& result) {
+  callback.on_step_end = [&lines, stopped_after](const StepRecord& step, const StepResult& result) {
     char text[100];
     std::snprintf(text, sizeof text, "%d %lld %a\n", step.epoch, static_cast<long long>(step.step),
                   result.mean_loss);
     lines += text;
-    return Next::go_on;
+    return step.updates == stopped_after ? Next::stop : Next::go_on;
   };
   callback.on_epoch_end = [&](const EpochRecord& epoch) {
     char text[100];
@@ -87,9 +102,10 @@ FitCallback recorder(std::string& lines) {
 }
 
 /// Trains from the newest checkpoint in `directory` on, and leaves the results beside it.
-void train(const TemporaryDirectory& directory, const Topology& topology, std::int64_t every) {
+void train(const TemporaryDirectory& directory, const Topology& topology, const Ending& ending,
+           std::int64_t every) {
   const Model model = tied_model();
-  const Options options = options_on(topology);
+  const Options options = options_on(topology, ending);
   TrainingModel training(model, options, AdamW{.learning_rate = 0.01});
   DataLoader data(tensor_dataset(samples(sample_count, true)), options,
                   {.shuffle = true, .seed = 3});
@@ -99,8 +115,9 @@ void train(const TemporaryDirectory& directory, const Topology& topology, std::i
   std::string lines;
   fit(training, data,
       {.epochs = epochs,
+       .max_updates = ending.max_updates,
        .metrics = {accuracy("y")},
-       .callbacks = {average.callback(), recorder(lines)},
+       .callbacks = {average.callback(), recorder(lines, ending.stopped_after)},
        .checkpoints = {
            .save = [&](Checkpoint checkpoint) { checkpoints.save(std::move(checkpoint)); },
            .every_updates = every,
@@ -118,14 +135,15 @@ void expect(bool holds, const std::string& what) {
 }
 
 /// Starts a process that trains.
-pid_t start(const TemporaryDirectory& directory, const Topology& topology, std::int64_t every) {
+pid_t start(const TemporaryDirectory& directory, const Topology& topology, const Ending& ending,
+            std::int64_t every) {
   const pid_t trainer = ::fork();
   expect(trainer >= 0, "cannot fork");
   if (trainer != 0) return trainer;
   // Without this call, the process would go on if this program ended after a failed check.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   try {
-    train(directory, topology, every);
+    train(directory, topology, ending, every);
     ::_exit(0);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "the training: %s\n", error.what());
@@ -201,15 +219,16 @@ struct Counts {
   int kills = 0, trainings = 0, beginnings = 0;
 };
 
-/// Trains and kills until a training has come to its end. `usual` is how long one takes.
-void train_and_kill(std::mt19937& random, Microseconds usual, const Results& expected,
-                    Counts& counts) {
+/// Trains and kills until a training has come to its end, and once more. `usual` is how long a
+/// training takes.
+void train_and_kill(std::mt19937& random, Microseconds usual, const Ending& ending,
+                    const Results& expected, Counts& counts) {
   const std::vector<Topology> all = topologies();
   const TemporaryDirectory directory;
   const std::int64_t every = 1 + random() % 20;
   std::uint64_t newest = 0;
   for (int kill = 0;; ++kill) {
-    const pid_t trainer = start(directory, all[random() % all.size()], every);
+    const pid_t trainer = start(directory, all[random() % all.size()], ending, every);
     if (kill < most_kills_of_a_training) {
       await_instant(random, directory, usual);
       ::kill(trainer, SIGKILL);
@@ -221,17 +240,26 @@ void train_and_kill(std::mt19937& random, Microseconds usual, const Results& exp
   }
   ++counts.trainings;
   expect(results_of(directory) == expected, "a training that was killed has other results");
+  expect(ended_by_itself(start(directory, all[random() % all.size()], ending, every)),
+         "the training was killed");
+  expect(results_of(directory) == expected, "a training that was over has other results");
 }
 
 int kill_trainings(int kills, unsigned seed) {
   std::mt19937 random(seed);
-  const TemporaryDirectory whole;
+  std::vector<Results> expected;
   const auto begin = Clock::now();
-  expect(ended_by_itself(start(whole, topologies().front(), 1'000'000)), "the training was killed");
-  const auto usual = std::chrono::duration_cast<Microseconds>(Clock::now() - begin);
-  const Results expected = results_of(whole);
+  for (const Ending& ending : endings) {
+    const TemporaryDirectory whole;
+    expect(ended_by_itself(start(whole, topologies().front(), ending, 1'000'000)),
+           "the training was killed");
+    expected.push_back(results_of(whole));
+  }
+  const auto usual = std::chrono::duration_cast<Microseconds>(Clock::now() - begin) /
+                     static_cast<int>(endings.size());
   Counts counts;
-  while (counts.kills < kills) train_and_kill(random, usual, expected, counts);
+  for (std::size_t i = 0; counts.kills < kills; i = (i + 1) % endings.size())
+    train_and_kill(random, usual, endings[i], expected[i], counts);
   std::printf(
       "%d kills in %d trainings, %d of them before the first checkpoint; all ended with the same "
       "bits\n",
