@@ -78,9 +78,9 @@ struct History {
   bool cancelled = false;
 };
 
-/// A Next tells fit() whether to go on with the training. A callback returns it. Next::stop ends the
-/// training for good, also for a fit() that goes on from one of its checkpoints; the stop token of
-/// fit() interrupts it.
+/// A Next tells fit() whether to go on with the training. A callback returns it. Next::stop ends
+/// the training for good, also for a fit() that goes on from one of its checkpoints; the stop token
+/// of fit() interrupts it.
 enum class Next : std::uint8_t { go_on, stop };
 
 /// A FitCallback is a group of functions that fit() calls. An empty function is not called. What a
