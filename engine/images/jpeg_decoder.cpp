@@ -37,7 +37,8 @@ struct JpegErrors {
   std::longjmp(errors->jump, 1);
 }
 
-/// Takes warnings of lost pixels, which would be gray, for errors.
+/// Takes warnings of lost pixels, which would be gray, for errors. What other warnings tell of
+/// loses no pixel: superfluous bytes, an unknown version, or scans in an unusual order.
 void on_jpeg_message(j_common_ptr jpeg, int level) {
   const int code = jpeg->err->msg_code;
   const bool loses_pixels = code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER ||

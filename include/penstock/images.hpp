@@ -35,8 +35,12 @@ struct ImageOptions {
 /// their lower byte, and the colors of a palette are looked up. The format is recognized by the
 /// first bytes and not by the file's name.
 /// @throws Error io_error if the file cannot be read; corrupt_file if it is neither PNG nor JPEG,
-/// or if it is damaged or incomplete; invalid_data if it has too many pixels; unsupported if
-/// Penstock was built without the library for the format; out_of_memory. The text names the file.
+/// or if it is damaged or incomplete so that pixels cannot be read; invalid_data if it has too many
+/// pixels; unsupported if Penstock was built without the library for the format; out_of_memory. The
+/// text names the file. Because a JPEG file has no checksums, damage that reads as other pixels is
+/// not noticed in one. Of a progressive image, the scans that a file has are read, though later
+/// ones that would make the image sharp may be missing, and bytes between the parts of a JPEG file
+/// that belong to none of them are passed over, as Pillow does it.
 /// @throws Error invalid_argument if `most_pixels` is not 1 or more.
 Tensor load_image(const std::string& path, const ImageOptions& options = {});
 

@@ -1,5 +1,6 @@
 // The expected pixels are Pillow's; tests/tools/pillow_images.py has computed them.
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -8,7 +9,9 @@
 #include "engine/images/pixel_image.hpp"
 #include "penstock/error.hpp"
 #include "penstock/images.hpp"
+#include "tests/support/allocation_counter.hpp"
 #include "tests/support/drawn_images.hpp"
+#include "tests/support/malloc_counter.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/same_bits.hpp"
 
@@ -101,6 +104,99 @@ TEST_F(ImageFiles, OfMorePixelsThanTheFileCanHoldAreRefused) {
   const std::string data("\0\0\0\0IDAT\x35\xaf\x06\x1e", 12);
   EXPECT_EQ(refused(Errc::corrupt_file, claiming(side, side, "\x57\xc1\x95\x85") + data + end),
             "damaged PNG image: it claims more pixels than it can hold");
+}
+
+std::string big_endian(std::size_t number) {
+  std::string bytes;
+  for (const int shift : {24, 16, 8, 0}) bytes += static_cast<char>(number >> shift);
+  return bytes;
+}
+
+std::string png_chunk(const std::string& name, const std::string& content) {
+  const std::string counted = name + content;
+  const auto crc =
+      crc32(0, reinterpret_cast<const Bytef*>(counted.data()), static_cast<uInt>(counted.size()));
+  return big_endian(content.size()) + counted + big_endian(crc);
+}
+
+std::string deflated(const std::string& bytes) {
+  uLongf size = compressBound(bytes.size());
+  std::string packed(size, '\0');
+  compress2(reinterpret_cast<Bytef*>(packed.data()), &size,
+            reinterpret_cast<const Bytef*>(bytes.data()), bytes.size(), 9);
+  packed.resize(size);
+  return packed;
+}
+
+/// Returns a right PNG file of black pixels with one bit each, and with `chunk` before the pixels.
+std::string black_png(std::size_t rows, std::size_t columns, const std::string& chunk = "") {
+  return "\x89PNG\r\n\x1a\n" +
+         png_chunk("IHDR", big_endian(columns) + big_endian(rows) + std::string("\1\0\0\0\0", 5)) +
+         chunk + png_chunk("IDAT", deflated(std::string(rows * (1 + (columns + 7) / 8), '\0'))) +
+         png_chunk("IEND", "");
+}
+
+TEST_F(ImageFiles, OfFewBytesAndManyPixelsAreRefusedWithoutTheMemoryForThem) {
+  const std::string bomb = black_png(16'384, 16'384);
+  ASSERT_LT(bomb.size(), 100'000u);
+  const std::uint64_t before = testing::malloc_bytes();
+  testing::take_most_block_bytes();
+  EXPECT_EQ(refused(Errc::invalid_data, bomb), "expected at most 67108864 pixels, got 16384x16384");
+  EXPECT_LT(testing::malloc_bytes() - before, 2u << 20);
+  EXPECT_LT(testing::take_most_block_bytes(), 2 << 20);
+  EXPECT_EQ(load(black_png(300, 200)).shape(), (Shape{3, 300, 200}));
+}
+
+TEST_F(ImageFiles, WithTextsThatInflateAreReadWithoutTheMemoryForThem) {
+  const std::string text(std::size_t{16} << 20, 'a'), packed = deflated(text);
+  for (const auto& [name, start] : {std::pair<std::string, std::string>{"zTXt", {"a\0\0", 3}},
+                                    {"iCCP", {"a\0\0", 3}},
+                                    {"iTXt", {"a\0\1\0\0\0", 6}}}) {
+    const std::string bomb = black_png(2, 2, png_chunk(name, start + packed));
+    const std::uint64_t before = testing::malloc_bytes();
+    EXPECT_EQ(load(bomb).shape(), (Shape{3, 2, 2})) << name;
+    EXPECT_LT(testing::malloc_bytes() - before, 2u << 20) << name;
+  }
+}
+
+TEST_F(ImageFiles, OfJpegMayHaveBytesBetweenTheirPartsThatBelongToNone) {
+  const std::string whole = images_.bytes("rgb.jpg");
+  const Tensor expected = load(whole);
+  EXPECT_TRUE(testing::same_bits(load(whole + "more"), expected));
+  std::string padded = whole;
+  padded.insert(padded.size() - 2, "padding");
+  EXPECT_TRUE(testing::same_bits(load(padded), expected));
+  padded = whole;
+  padded.insert(padded.find("\xff\xdb"), "padding");
+  EXPECT_TRUE(testing::same_bits(load(padded), expected));
+}
+
+TEST_F(ImageFiles, OfProgressiveJpegMayLackLaterScans) {
+  const std::string whole = images_.bytes("progressive.jpg");
+  const auto first = whole.find("\xff\xda"), second = whole.find("\xff\xda", first + 2);
+  ASSERT_NE(second, whole.npos);
+  const Tensor blurred = load(whole.substr(0, second) + "\xff\xd9");
+  EXPECT_EQ(blurred.shape(), (Shape{3, 14, 21}));
+  EXPECT_FALSE(testing::same_bits(blurred, load(whole)));
+}
+
+// A flipped bit is either noticed, or it reads as other pixels.
+TEST_F(ImageFiles, OfJpegWithAFlippedBitAreRefusedOrHaveAllTheirPixels) {
+  const std::string whole = images_.bytes("rgb.jpg");
+  int refusals = 0, images = 0;
+  for (std::size_t bit = whole.find("\xff\xda") * 8; bit < whole.size() * 8; bit += 3) {
+    std::string damaged = whole;
+    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ 1 << bit % 8);
+    try {
+      EXPECT_EQ(load(damaged).shape(), (Shape{3, 14, 21}));
+      ++images;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Errc::corrupt_file);
+      ++refusals;
+    }
+  }
+  EXPECT_GT(refusals, 10);
+  EXPECT_GT(images, 10);
 }
 
 TEST_F(ImageFiles, ThatAreCutShortAreRefused) {
