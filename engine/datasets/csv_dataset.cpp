@@ -26,6 +26,9 @@ void check_csv_options(const CsvOptions& options) {
   if (options.label_dtype != DType::i64 && options.label_dtype != DType::f32)
     refuse_option("expected labels of i64 or f32, got " +
                   std::string(to_string(options.label_dtype)));
+  if (!options.label.empty() && std::ranges::count(options.features, options.label) > 0)
+    refuse_option("expected a label that is none of the features, got " +
+                  quoted_text(options.label) + " as both");
   if (options.classes.empty()) return;
   if (options.label.empty()) refuse_option("expected the name of a label beside the classes");
   if (options.label_dtype != DType::i64) refuse_option("expected labels of i64 beside classes");
@@ -41,14 +44,40 @@ std::string_view trimmed(std::string_view text) {
   return end == text.npos ? "" : text.substr(begin, end + 1 - begin);
 }
 
-/// Returns the number that is all of `text`, or nothing.
-template <class Number>
-std::optional<Number> number_in(std::string_view text) {
+/// Returns the whole number that is all of `text`, or nothing.
+std::optional<std::int64_t> whole_number_in(std::string_view text) {
   if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
-  Number number{};
+  std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return number;
+}
+
+/// Returns whether `text`, which is a number that a double cannot hold, is too small for one rather
+/// than too large: its first digit that is not 0 has a place far behind the decimal point.
+bool is_tiny(std::string_view text) {
+  const std::size_t mark = std::min(text.find_first_of("eE"), text.size());
+  const std::string_view digits = text.substr(0, mark);
+  const auto point = static_cast<std::int64_t>(std::min(digits.find('.'), digits.size()));
+  const auto first = static_cast<std::int64_t>(digits.find_first_of("123456789"));
+  std::string_view exponent = text.substr(std::min(mark + 1, text.size()));
+  if (exponent.starts_with('+')) exponent.remove_prefix(1);
+  std::int64_t power = 0;
+  const auto read = std::from_chars(exponent.data(), exponent.data() + exponent.size(), power);
+  if (read.ec == std::errc::result_out_of_range) return exponent.starts_with('-');
+  return power < first - point;
+}
+
+/// Returns the number that is all of `text`, or nothing. A number that is nearer to 0 than those of
+/// double are is 0.
+std::optional<double> real_number_in(std::string_view text) {
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (end != text.data() + text.size()) return std::nullopt;
+  if (error == std::errc::result_out_of_range && is_tiny(text))
+    return text.starts_with('-') ? -0.0 : 0.0;
+  return error == std::errc() ? std::optional(number) : std::nullopt;
 }
 
 /// A CsvColumns takes the features and the label out of rows.
@@ -118,7 +147,7 @@ class CsvColumns {
   }
 
   float f32_in(std::size_t i) const {
-    const auto number = number_in<double>(trimmed(rows_.values()[i]));
+    const auto number = real_number_in(trimmed(rows_.values()[i]));
     if (!number || !std::isfinite(*number)) refuse_value(i, "a finite number");
     if (exceeds_f32(*number)) refuse_value(i, "a number that f32 can hold");
     return static_cast<float>(*number);
@@ -133,7 +162,7 @@ class CsvColumns {
         refuse_value(i, "one of the classes " + shortened(joined(options_.classes, quoted_text)));
       return i64_labels_.push_back(found - options_.classes.begin());
     }
-    const auto number = number_in<std::int64_t>(trimmed(value));
+    const auto number = whole_number_in(trimmed(value));
     if (!number) refuse_value(i, "a whole number");
     i64_labels_.push_back(*number);
   }

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "penstock/csv.hpp"
@@ -99,6 +100,19 @@ TEST_F(CsvFiles, MayHaveOtherSeparatorsQuotesAndLineEnds) {
       (std::vector<float>{1, 2}));
 }
 
+TEST_F(CsvFiles, MayHaveNumbersThatAreNearerToZeroThanAFloatOrADouble) {
+  const std::string zeros(400, '0');
+  std::string rows;
+  for (const std::string& number :
+       {std::string("1e-42"), std::string("1e-400"), std::string("-1e-400"),
+        std::string("0.0000123e-5000"), std::string("1e-9223372036854775809"), "0." + zeros + "1",
+        "1" + zeros + "e-900", "0." + zeros + "1e+401", "1" + zeros + "E-400"})
+    rows += number + "\n";
+  const std::vector<float> numbers = features(*read("a\n" + rows));
+  EXPECT_EQ(numbers, (std::vector<float>{1e-42f, 0, 0, 0, 0, 0, 0, 1, 1}));
+  EXPECT_TRUE(std::signbit(numbers[2]));
+}
+
 TEST_F(CsvFiles, AreReadTheSameUnderEveryLocale) {
   const testing::CommaLocale locale;
   EXPECT_EQ(features(*read("a\n1.5\n")), std::vector{1.5f});
@@ -126,8 +140,8 @@ TEST_F(CsvFiles, WithMissingOrOtherValuesAreRefusedByLineAndColumn) {
             "line 4: column \"b?c\": expected a number that f32 can hold, got \"1e39\"");
   EXPECT_EQ(text("3\n"), "line 4: expected 2 columns, got 1");
   EXPECT_EQ(text("3,4,5\n"), "line 4: expected 2 columns, got 3");
-  for (const std::string value :
-       {"nan", "inf", "-inf", "1e400", "1 2", "0x10", "1,5", "--1", "+-1", "."})
+  for (const std::string value : {"nan", "inf", "-inf", "1e400", "1e9223372036854775808", "1e",
+                                  "1 2", "0x10", "1,5", "--1", "+-1", "."})
     EXPECT_NE(text("3," + value + "\n"), "accepted") << value;
 }
 
@@ -184,6 +198,8 @@ TEST_F(CsvFiles, NeedOptionsThatMakeSense) {
             "read_csv: expected labels of i64 beside classes");
   EXPECT_EQ(text({.label = "y", .classes = {"a", "b", "a"}}),
             "read_csv: expected different classes, got \"a\" twice");
+  EXPECT_EQ(text({.features = {"a", "y"}, .label = "y"}),
+            "read_csv: expected a label that is none of the features, got \"y\" as both");
   EXPECT_EQ(refusal(Errc::io_error, [&] { read_csv(path() + "2"); }), path() + "2: no such file");
 }
 
