@@ -92,7 +92,8 @@ void adjust_hue(std::span<float> image, float shift) {
     const float saturation = most == least ? 0 : (most - least) / most;
     const float shifted = hue_of(red, green, blue, most, least) + shift;
     const float hue = shifted - std::floor(shifted);
-    const auto color = color_of(hue, saturation, most);
+    const auto color =
+        std::isnan(hue) ? std::array{hue, hue, hue} : color_of(hue, saturation, most);
     red = color[0];
     green = color[1];
     blue = color[2];

@@ -1,6 +1,7 @@
 // These pure functions change the colors of an image, whose numbers are 0 to 1, as the functions of
 // torchvision with the same names do. An image has 1 or 3 channels, which lie one behind the other.
-// The results are cut off at 0 and 1.
+// The results are cut off at 0 and 1. A color of which a number is infinite or no number becomes
+// three that are no numbers if its hue is changed.
 #pragma once
 
 #include <span>

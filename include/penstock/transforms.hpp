@@ -125,8 +125,8 @@ struct ColorJitter {
 /// brightness, contrast, saturation and hue change in a random order. An image has 1 channel, of
 /// which only brightness and contrast change, or 3: red, green and blue. Its numbers are 0 to 1, as
 /// they are before normalize(), or bytes, which are rounded once at the end. The result is cut off
-/// at 0 and 1. The factors and the order depend on the seed, the epoch and the number of the sample
-/// alone.
+/// at 0 and 1, and what was computed of a number that is not finite may be no number. The factors
+/// and the order depend on the seed, the epoch and the number of the sample alone.
 /// @throws Error shape_mismatch if the first field is neither f32 nor u8 [1,H,W] or [3,H,W];
 /// invalid_argument if a range is empty, or if a factor could be negative, or a hue out of its
 /// range.

@@ -193,6 +193,24 @@ TEST_F(ImageTransforms, ChangeTheBrightnessAndContrastOfGrayImages) {
   EXPECT_EQ(image.as<float>()[1], 0.75f);
 }
 
+TEST_F(ImageTransforms, OfNumbersThatAreNotFiniteHaveNoColors) {
+  const float nan = std::nanf(""), infinity = INFINITY;
+  for (const auto& color : std::vector<std::array<float, 3>>{{nan, 0.25f, 0.5f},
+                                                             {0.25f, nan, 0.5f},
+                                                             {0.25f, 0.5f, nan},
+                                                             {infinity, 0.25f, 0.5f},
+                                                             {0.25f, -infinity, 0.5f},
+                                                             {infinity, infinity, infinity},
+                                                             {nan, nan, nan}}) {
+    // The second pixel is a usual one, which the first one leaves alone.
+    const Tensor image({3, 1, 2}, {color[0], 0.25f, color[1], 0.5f, color[2], 0.75f});
+    const Tensor changed = image_of(*color_jitter(copies_of(image), always("hue")));
+    const auto numbers = changed.as<float>();
+    EXPECT_TRUE(std::isnan(numbers[0]) && std::isnan(numbers[2]) && std::isnan(numbers[4]));
+    EXPECT_TRUE(std::isfinite(numbers[1] + numbers[3] + numbers[5]));
+  }
+}
+
 TEST_F(ImageTransforms, DrawUniformFactorsInARandomOrder) {
   const auto dataset = color_jitter(copies_of(Tensor({1, 1, 2}, {0.25f, 0.5f}), 2000),
                                     {.brightness = {0.5, 1.5}, .seed = 3});
@@ -255,6 +273,15 @@ TEST_F(ImageTransforms, RefuseWhatMakesNoSense) {
             "color_jitter.contrast.low: expected 0 or more, got -1");
   EXPECT_NE(invalid([&] { color_jitter(images, {.contrast = {2, 1}}); }), "accepted");
   EXPECT_NE(invalid([&] { color_jitter(images, {.hue = {-0.6, 0}}); }), "accepted");
+  const double nan = std::nan("");
+  for (const FactorRange& range :
+       {FactorRange{nan, 1}, FactorRange{0, nan}, FactorRange{nan, nan}, FactorRange{0, INFINITY}})
+    for (FactorRange ColorJitter::*const field : {&ColorJitter::brightness, &ColorJitter::contrast,
+                                                  &ColorJitter::saturation, &ColorJitter::hue}) {
+      ColorJitter jitter;
+      jitter.*field = range;
+      EXPECT_NE(invalid([&] { color_jitter(images, jitter); }), "accepted");
+    }
   EXPECT_EQ(invalid([] { resize(nullptr, {}); }), "resize: expected a dataset, got none");
   EXPECT_EQ(mismatch([] {
               color_jitter(copies_of(Tensor::zeros(DType::u8, {2, 3, 3})), {});
