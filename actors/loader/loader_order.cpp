@@ -24,9 +24,7 @@ std::vector<std::int64_t> numbers_below(std::int64_t count) try {
 /// Shuffles by the method of Fisher and Yates: the number for position i is drawn from positions 0
 /// to i. Because each draw has 64 bits, the bias that comes from taking its remainder is below
 /// samples / 2^64.
-void shuffle(std::vector<std::int64_t>& order, std::uint64_t seed, std::uint64_t epoch) {
-  const graph::RandomKey key{
-      .seed = seed, .update = epoch, .name = graph::hash_name("epoch_order")};
+void shuffle(std::vector<std::int64_t>& order, const graph::RandomKey& key) {
   for (std::size_t i = order.size(); i-- > 1;) {
     const auto draws = graph::philox(key, i);
     const std::uint64_t draw = std::uint64_t{draws[0]} << 32 | draws[1];
@@ -37,9 +35,9 @@ void shuffle(std::vector<std::int64_t>& order, std::uint64_t seed, std::uint64_t
 }  // namespace
 
 std::vector<std::int64_t> shuffled_order(std::int64_t samples, std::uint64_t seed,
-                                         std::uint64_t epoch) {
+                                         std::uint64_t epoch, std::string_view purpose) {
   std::vector<std::int64_t> order = numbers_below(samples);
-  shuffle(order, seed, epoch);
+  shuffle(order, {.seed = seed, .update = epoch, .name = graph::hash_name(purpose)});
   return order;
 }
 

@@ -4,15 +4,17 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 namespace penstock::actors {
 
-/// Returns the numbers 0 to samples-1 in an order that depends on nothing but `samples`, `seed` and
-/// `epoch`.
+/// Returns the numbers 0 to samples-1 in an order that depends on nothing but `samples`, `seed`,
+/// `epoch` and `purpose`. Orders of different purposes have nothing to do with each other.
 /// @throws Error out_of_memory
 std::vector<std::int64_t> shuffled_order(std::int64_t samples, std::uint64_t seed,
-                                         std::uint64_t epoch);
+                                         std::uint64_t epoch,
+                                         std::string_view purpose = "epoch_order");
 
 /// An OrderPartition is one of `count` partitions of an epoch's order. Each partition has `samples`
 /// consecutive samples of the order, and no sample is in two partitions. The samples that are in no

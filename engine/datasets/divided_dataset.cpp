@@ -67,7 +67,7 @@ std::vector<std::shared_ptr<const Dataset>> divided_into(
     const std::shared_ptr<const Dataset>& dataset, std::int64_t samples,
     const std::vector<std::int64_t>& counts, const PartOrder& order) {
   std::vector<std::int64_t> whole;
-  if (order.shuffle) whole = actors::shuffled_order(samples, order.seed, 0);
+  if (order.shuffle) whole = actors::shuffled_order(samples, order.seed, 0, "split");
   std::vector<std::shared_ptr<const Dataset>> parts;
   std::int64_t first = 0;
   for (const std::int64_t count : counts) {

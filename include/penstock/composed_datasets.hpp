@@ -17,7 +17,8 @@ struct PartOrder {
   /// `shuffle` says whether the samples are divided in a random order. Otherwise the first part has
   /// the first samples, and so on.
   bool shuffle = true;
-  /// The random order depends on this seed and the number of samples alone.
+  /// The random order depends on this seed and the number of samples alone. It has nothing to do
+  /// with the order in which a DataLoader of the same seed visits samples.
   std::uint64_t seed = 0;
 };
 

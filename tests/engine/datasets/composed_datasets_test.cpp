@@ -54,6 +54,18 @@ TEST(SplitDatasets, HaveEachSampleOnceInAnOrderOfTheSeedAlone) {
             Numbers(all.begin(), all.begin() + 70));
 }
 
+TEST(SplitDatasets, AreInAnotherOrderThanALoaderOfTheSameSeedVisits) {
+  const Numbers divided = numbers_of(*split_by_counts(numbered(1000), {1000}, {.seed = 5})[0]);
+  Numbers visited;
+  DataLoader loader(numbered(1000), 1000, {.shuffle = true, .seed = 5});
+  for (const std::int64_t number : (*loader.next())[0].as<std::int64_t>())
+    visited.push_back(number);
+  // Two orders that have nothing to do with each other agree in one place, on average.
+  int same = 0;
+  for (std::size_t i = 0; i < divided.size(); ++i) same += divided[i] == visited[i];
+  EXPECT_LT(same, 10);
+}
+
 TEST(SplitDatasets, KeepTheOrderIfToldSo) {
   const auto parts = split_by_counts(numbered(5), {2, 3}, {.shuffle = false});
   EXPECT_EQ(numbers_of(*parts[0]), (Numbers{0, 1}));
