@@ -123,6 +123,25 @@ TEST_F(ImageFolders, DrawOtherWindowsInEveryEpoch) {
   EXPECT_FALSE(testing::same_bits(sample_of(*dataset, 1).image, first));
 }
 
+TEST_F(ImageFolders, GiveALoaderTheSameBatchesWhateverTheNumberOfItsWorkers) {
+  for (int i = 0; i < 9; ++i) add("a/" + std::to_string(i) + (i % 2 ? ".png" : ".jpg"), "rgb.jpg");
+  add("b/0.png");
+  const auto dataset =
+      read_image_folder(path(), as_bytes, {.size = RandomResizedCrop{.rows = 5, .columns = 5}})
+          .dataset;
+  DataLoader one(dataset, 10, {.shuffle = true, .workers = 1});
+  const Batch first = *one.begin(), second = *one.begin();
+  EXPECT_FALSE(testing::same_bits(first[0], second[0]));
+  for (const int workers : {2, 5}) {
+    DataLoader several(dataset, 10, {.shuffle = true, .workers = workers});
+    for (const Batch& expected : {first, second}) {
+      const Batch batch = *several.begin();
+      EXPECT_TRUE(testing::same_bits(batch[0], expected[0])) << workers;
+      EXPECT_TRUE(testing::same_bits(batch[1], expected[1])) << workers;
+    }
+  }
+}
+
 TEST_F(ImageFolders, NameBrokenImagesAndRefuseOrSkipThem) {
   add("a/1.png");
   testing::write_file(directory_ / "a/2.png", images_.bytes("rgb.png").substr(0, 200));
