@@ -8,10 +8,9 @@
 namespace trainer {
 namespace {
 
-/// Reads one of the two folders, and adds the paths of its files to `files`.
+/// Reads one of the two folders.
 penstock::ImageFolder read_folder(const std::string& directory, const FolderDemand& demand,
-                                  penstock::ImageFolderOptions options,
-                                  std::vector<std::string>& files) {
+                                  penstock::ImageFolderOptions options) {
   options.images.color =
       demand.image[0] == 1 ? penstock::ImageColor::gray : penstock::ImageColor::rgb;
   penstock::ImageFolder folder =
@@ -21,7 +20,6 @@ penstock::ImageFolder read_folder(const std::string& directory, const FolderDema
                                                             std::to_string(demand.most_classes) +
                                                             " folders, one for each class, got " +
                                                             std::to_string(folder.classes.size()));
-  files.insert(files.end(), folder.files.begin(), folder.files.end());
   return folder;
 }
 
@@ -36,10 +34,10 @@ FolderImages read_folders(const std::string& directory, const FolderDemand& dema
   const penstock::ImageFolderOptions windows{
       .size = penstock::RandomResizedCrop{.rows = rows, .columns = columns, .seed = demand.seed}};
   FolderImages images;
-  const auto train = read_folder(directory + "/train", demand,
-                                 demand.random_crops ? windows : middle, images.files);
+  const auto train =
+      read_folder(directory + "/train", demand, demand.random_crops ? windows : middle);
   on_read();
-  const auto test = read_folder(directory + "/test", demand, middle, images.files);
+  const auto test = read_folder(directory + "/test", demand, middle);
   on_read();
   if (train.classes != test.classes)
     throw penstock::Error(penstock::Errc::invalid_data,

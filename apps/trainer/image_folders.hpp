@@ -25,7 +25,6 @@ struct FolderDemand {
 struct FolderImages {
   std::shared_ptr<const penstock::Dataset> train;
   std::shared_ptr<const penstock::Dataset> test;
-  std::vector<std::string> files = {};  ///< These are the paths of all images.
   std::int64_t classes = 0;
 };
 

@@ -183,7 +183,8 @@ Images folder_images(const DataOptions& options, std::uint64_t seed, const Netwo
     throw penstock::Error(penstock::Errc::invalid_data,
                           *options.data_dir + ": expected folders of two classes or more, got " +
                               std::to_string(kind.classes));
-  return {folders.train, folders.test, std::move(folders.files), kind};
+  const std::string& directory = *options.data_dir;
+  return {folders.train, folders.test, {directory + "/train", directory + "/test"}, kind};
 } catch (const penstock::Error& error) {
   throw with_advice(error, options);
 }

@@ -15,7 +15,7 @@ namespace trainer {
 struct Images {
   std::shared_ptr<const penstock::Dataset> train;  ///< `train` has the fields image and label.
   std::shared_ptr<const penstock::Dataset> test;
-  /// `files` are the paths of the files from which the images were read.
+  /// `files` are the paths of the files from which the images were read, or of folders of images.
   std::vector<std::string> files = {};
   penstock::networks::ImageKind kind = {};
 };

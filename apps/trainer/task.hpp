@@ -20,7 +20,7 @@ struct Task {
   penstock::Model model;
   std::shared_ptr<const penstock::Dataset> train;  ///< The first fields are the model's inputs.
   std::shared_ptr<const penstock::Dataset> test;
-  /// `files` are the paths of the files from which the data were read.
+  /// `files` are the paths of the files from which the data were read, or of folders of such files.
   std::vector<std::string> files = {};
   std::string sample_name;  ///< `sample_name` is what a sample is: "image" or "window".
   /// `training_metrics` are measured in each step, besides the loss.

@@ -32,6 +32,11 @@ std::string text_of(const RunFile& file) {
   return file.option + " \"" + file.path.string() + '"';
 }
 
+bool is_folder(const fs::path& path) {
+  std::error_code it_is_not_there;
+  return fs::is_directory(path, it_is_not_there);
+}
+
 void refuse(const RunFile& output, const std::string& what) {
   throw penstock::Error(penstock::Errc::invalid_argument, text_of(output) + ": " + what);
 }
@@ -39,6 +44,13 @@ void refuse(const RunFile& output, const std::string& what) {
 bool may_replace(const RunFile& output, const RunFile& input) {
   return (output.option == "--save-weights" && input.option == "--init-weights") ||
          (output.option == "--save-optimizer-state" && input.option == "--init-optimizer-state");
+}
+
+void check_output(const RunFile& output, const RunFile& input) {
+  if (!may_replace(output, input) && same_file(output.path, input.path))
+    refuse(output, "would replace what the run reads, " + text_of(input));
+  if (is_folder(input.path) && contains(input.path, output.path))
+    refuse(output, "lies in a folder that the run reads, " + text_of(input));
 }
 
 void check_pair(const RunFile& a, const RunFile& b) {
@@ -51,9 +63,7 @@ void check_pair(const RunFile& a, const RunFile& b) {
 
 void check_distinct(std::span<const RunFile> outputs, std::span<const RunFile> inputs) {
   for (const RunFile& output : outputs) {
-    for (const RunFile& input : inputs)
-      if (!may_replace(output, input) && same_file(output.path, input.path))
-        refuse(output, "would replace what the run reads, " + text_of(input));
+    for (const RunFile& input : inputs) check_output(output, input);
     for (const RunFile& other : outputs)
       if (&other != &output) check_pair(output, other);
   }

@@ -1,5 +1,6 @@
-// A RunFile is a file that a run reads or writes, with the option that names the file.
-// check_distinct() decides which files may be the same one, before any file is opened for writing.
+// A RunFile is a file that a run reads or writes, or a directory all of which it reads, with the
+// option that names the file. check_distinct() decides which files may be the same one, before any
+// file is opened for writing.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +15,8 @@ struct RunFile {
 };
 
 /// Checks that no output replaces an input or another output, even under another name of the file,
-/// and that no output stands where another one needs a directory. Only the weights and the
+/// that none lies in a directory that is an input, and that none stands where another one needs a
+/// directory. Only the weights and the
 /// optimizer's state with which the run begins may be replaced, by those that the run saves.
 /// @throws penstock::Error invalid_argument that names both files.
 void check_distinct(std::span<const RunFile> outputs, std::span<const RunFile> inputs);

@@ -55,6 +55,18 @@ TEST(RunFiles, AreTheSameByWhateverName) {
         << name;
 }
 
+TEST(RunFiles, NoOutputLiesInADirectoryThatIsRead) {
+  const TemporaryDirectory directory;
+  std::filesystem::create_directories(directory / "train/cats");
+  std::filesystem::create_directories(directory / "training");
+  std::filesystem::create_directory_symlink(directory / "train/cats", directory / "link");
+  const Files inputs{{"--dataset", directory / "train"}};
+  for (const char* const name : {"train", "train/new", "train/cats/1.png", "link/new"})
+    EXPECT_NE(verdict({{"--metrics", directory / name}}, inputs), "accepted") << name;
+  for (const char* const name : {"training/new", "new", "train.jsonl"})
+    EXPECT_EQ(verdict({{"--metrics", directory / name}}, inputs), "accepted") << name;
+}
+
 TEST(RunFiles, AFileIsNoDirectoryOfAnother) {
   EXPECT_EQ(verdict({{"--profile-dir", "p/training/trace.json"}, {"--metrics", "p/training"}}),
             "--metrics \"p/training\": cannot be a directory too, of --profile-dir "
