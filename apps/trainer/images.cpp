@@ -34,9 +34,11 @@ Images synthetic_images(std::uint64_t seed, const Normalization& normalization) 
 /// Returns a text that says what to do if the files of the data set are not there.
 std::string advice(const DataOptions& options) {
   if (options.dataset == DatasetName::mnist)
-    return "; tell with --data-dir where MNIST's four IDX files are";
+    return "; tell with --data-dir where MNIST's four IDX files are, or get them there with "
+           "--download mnist";
   if (options.dataset == DatasetName::cifar10)
-    return "; tell with --data-dir where CIFAR-10's binary batches are";
+    return "; tell with --data-dir where CIFAR-10's binary batches are, or get them there with "
+           "--download cifar10";
   if (options.dataset == DatasetName::folder)
     return "; tell with --data-dir where the folders train and test are";
   return "; install the package dataset-fashion-mnist, or tell with --data-dir where "

@@ -5,6 +5,7 @@
 #include <functional>
 #include <new>
 
+#include "apps/trainer/download/print_download.hpp"
 #include "apps/trainer/interruption.hpp"
 #include "apps/trainer/options/command_line.hpp"
 #include "apps/trainer/output/console.hpp"
@@ -28,6 +29,11 @@ int main(int argc, char** argv) {
     const trainer::Command command = trainer::read_command_line(argc, argv);
     if (command.text) {
       trainer::print(*command.text);
+      return 0;
+    }
+    if (command.options.download.dataset) {
+      code = failed_code;
+      trainer::print_download(command.options);
       return 0;
     }
     const int signal = run(command.options, [&] { code = failed_code; });

@@ -39,7 +39,7 @@ FLOORS = [
     ('engine/', ['actors/', 'graph/', 'penstock/'],
      rf'{STANDARD}|zlib\.h|png\.h|jpeglib\.h|jerror\.h|{POSIX}'),
     ('apps/', ['penstock/'],
-     rf'{STANDARD}|penstock/\w+\.hpp|boost/program_options\.hpp|{POSIX}'),
+     rf'{STANDARD}|penstock/\w+\.hpp|boost/program_options\.hpp|curl/curl\.h|zlib\.h|{POSIX}'),
 ]
 FLOOR_ROOTS = tuple(sorted({folder.split('/')[0] + '/' for folder, _, _ in FLOORS}))
 

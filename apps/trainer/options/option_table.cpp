@@ -94,6 +94,24 @@ OptionGroup data_group() {
       .take();
 }
 
+OptionGroup download_group() {
+  return OptionRows("Download", &TrainerOptions::download)
+      .add("download", &DownloadOptions::dataset,
+           one_of<DatasetName>(
+               {DatasetName::mnist, DatasetName::fashion_mnist, DatasetName::cifar10}),
+           "get the files of this data set over HTTPS, check them, put them into --data-dir, and "
+           "run nothing; files that are there stay, and a download that was cut off goes on")
+      .add(
+          "download-url", &DownloadOptions::url, some_text("URL"),
+          "get them from here, where the slash at the end is followed by the name of a file, as in "
+          "https://example.org/mnist/; by default from where they were published")
+      .add(
+          "download-ca", &DownloadOptions::authorities, path("FILE"),
+          "let the authorities whose certificates (PEM) are in this file vouch for the server, and "
+          "not those that the system knows")
+      .take();
+}
+
 OptionGroup training_group() {
   return OptionRows("Training", &TrainerOptions::training)
       .add("batch-size", &TrainingOptions::batch_size, whole_number(1),
@@ -339,9 +357,9 @@ OptionGroup output_group() {
 
 const std::vector<OptionGroup>& option_groups() {
   static const std::vector<OptionGroup> groups{
-      network_group(),      data_group(),          training_group(),
-      optimizer_group(),    learning_rate_group(), pipeline_group(),
-      continuation_group(), checkpoint_group(),    output_group()};
+      network_group(),    data_group(),          download_group(), training_group(),
+      optimizer_group(),  learning_rate_group(), pipeline_group(), continuation_group(),
+      checkpoint_group(), output_group()};
   return groups;
 }
 

@@ -82,6 +82,20 @@ void validate(const DataOptions& options) {
     refuse("--data-dir: synthetic images are generated, not read");
 }
 
+void validate(const DownloadOptions& options, const DataOptions& data) {
+  if (!options.dataset && options.url) refuse("--download-url: needs --download");
+  if (!options.dataset && options.authorities) refuse("--download-ca: needs --download");
+  if (options.dataset && !data.data_dir)
+    refuse("--download: needs --data-dir, the directory where the files go");
+  if (!options.url) return;
+  if (!options.url->starts_with("https://") && !options.url->starts_with("http://"))
+    refuse("--download-url: expected an address that begins with https:// or http://, got \"" +
+           *options.url + '"');
+  if (!options.url->ends_with('/'))
+    refuse("--download-url: expected an address that ends with a slash, got \"" + *options.url +
+           '"');
+}
+
 void validate(const PipelineOptions& options) {
   if (options.begin_block && options.stages && options.stages->stages.empty())
     refuse("--begin-block: --stages auto cuts the network without regard to blocks; leave one out");
@@ -119,6 +133,7 @@ void TrainerOptions::validate() const {
   trainer::validate(learning_rate);
   trainer::validate(network, data);
   trainer::validate(continuation, network);
+  trainer::validate(download, data);
   trainer::validate(data);
   trainer::validate(pipeline);
   trainer::validate(checkpoints);

@@ -46,6 +46,16 @@ struct DataOptions {
   int buffered_batches = 3;  ///< This many batches are assembled ahead.
 };
 
+/// DownloadOptions say whether the program downloads a data set, in place of a run.
+struct DownloadOptions {
+  std::optional<DatasetName> dataset = {};  ///< This data set goes to DataOptions::data_dir.
+  /// The files are at this address, which ends with a slash. If it is not given, they are where
+  /// they were published.
+  std::optional<std::string> url = {};
+  /// `authorities` is the path of a file of certificates; see FetchRequest::authorities.
+  std::optional<std::string> authorities = {};
+};
+
 struct TrainingOptions {
   int batch_size = 40;  ///< A micro-batch of the training has this many samples.
   int device_iterations = 10;
@@ -171,6 +181,7 @@ struct ContinuationOptions {
 struct TrainerOptions {
   NetworkOptions network = {};
   DataOptions data = {};
+  DownloadOptions download = {};
   TrainingOptions training = {};
   OptimizerOptions optimizer = {};
   LearningRateOptions learning_rate = {};

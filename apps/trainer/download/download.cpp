@@ -1,0 +1,106 @@
+#include "apps/trainer/download/download.hpp"
+
+#include <algorithm>
+
+#include "apps/trainer/download/packed_file.hpp"
+#include "penstock/error.hpp"
+
+namespace trainer {
+namespace {
+
+namespace fs = std::filesystem;
+using penstock::Errc;
+using penstock::Error;
+
+/// A gzipped file is not much larger than what it holds.
+std::uint64_t most_bytes_of(const KnownFile& file) {
+  return file.digested == Digested::file ? file.bytes : file.bytes + file.bytes / 100 + 1024;
+}
+
+/// Returns the paths under which readers of data sets look for the file: gzipped or plain.
+std::vector<fs::path> places_of(const KnownFile& file, const fs::path& directory) {
+  std::vector<fs::path> places{directory / file.name};
+  if (places[0].extension() == ".gz") places.push_back(fs::path(places[0]).replace_extension());
+  return places;
+}
+
+bool has_size(const fs::path& path, std::uint64_t bytes) {
+  std::error_code it_is_not_there;
+  return fs::file_size(path, it_is_not_there) == bytes && !it_is_not_there;
+}
+
+/// Returns whether the file is in the directory. @throws Error invalid_data if another one is.
+bool is_there(const KnownFile& file, const fs::path& directory) {
+  for (const fs::path& path : places_of(file, directory)) {
+    if (!fs::exists(path)) continue;
+    if (digest_of(path, file) == file.sha256) return true;
+    throw Error(Errc::invalid_data,
+                path.string() +
+                    ": is not the file of that name that was to be downloaded; remove "
+                    "it, or name another --data-dir");
+  }
+  return false;
+}
+
+/// Gets what is missing of `file`, and checks it.
+void complete(const KnownFile& known, const Download& download, PartialFile& file) {
+  const std::string url = download.url + known.name;
+  FetchRequest request{
+      .url = url, .authorities = download.authorities, .most_bytes = most_bytes_of(known)};
+  if (download.on_progress)
+    request.on_progress = [&](std::uint64_t done, std::uint64_t total) {
+      download.on_progress(known.name, done, total);
+    };
+  // A run that was killed at the end may have left a whole file.
+  if (file.bytes() > 0 && digest_of(file.path(), known) == known.sha256) return;
+  if (file.bytes() > request.most_bytes) file.clear();
+  try {
+    download.fetch(request, file);
+  } catch (const Error& error) {
+    if (error.code() == Errc::invalid_data) file.remove();
+    throw;
+  }
+  const std::string digest = digest_of(file.path(), known);
+  if (digest == known.sha256) return;
+  file.remove();
+  throw Error(Errc::corrupt_file,
+              url + ": expected " +
+                  (known.digested == Digested::file ? "a file" : "a gzipped file of a content") +
+                  " with the SHA-256 " + known.sha256 + ", got " + digest + "; it was removed");
+}
+
+void download_file(const KnownFile& known, const Download& download) {
+  const fs::path path = download.directory / known.name;
+  if (is_there(known, download.directory))
+    return download.on_file(path.string() + " is there already");
+  PartialFile file(path);
+  complete(known, download, file);
+  file.put_in_place();
+  download.on_file(path.string());
+}
+
+void download_archive(const KnownDataset& dataset, const Download& download) {
+  const auto path_of = [&](const std::string& name) { return download.directory / name; };
+  const auto is_member_there = [&](const std::string& name) {
+    return has_size(path_of(name), dataset.member_bytes);
+  };
+  const bool are_there = std::ranges::all_of(dataset.members, is_member_there);
+  if (!are_there) {
+    const KnownFile& archive = dataset.files.front();
+    PartialFile file(path_of(archive.name));
+    complete(archive, download, file);
+    unpack(file.path(), dataset, download.directory);
+    file.remove();
+  }
+  for (const std::string& name : dataset.members)
+    download.on_file(path_of(name).string() + (are_there ? " is there already" : ""));
+}
+
+}  // namespace
+
+void download(const KnownDataset& dataset, const Download& download) {
+  if (!dataset.members.empty()) return download_archive(dataset, download);
+  for (const KnownFile& file : dataset.files) download_file(file, download);
+}
+
+}  // namespace trainer

@@ -1,0 +1,199 @@
+#include "apps/trainer/download/packed_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "apps/trainer/download/sha256.hpp"
+#include "penstock/error.hpp"
+#include "penstock/output_file.hpp"
+
+namespace trainer {
+namespace {
+
+namespace fs = std::filesystem;
+using penstock::Errc;
+using penstock::Error;
+
+constexpr std::size_t buffer_bytes = std::size_t{1} << 16;
+constexpr std::size_t tar_block_bytes = 512;
+// The archive of CIFAR-10 has nine entries.
+constexpr int most_entries = 1000;
+
+/// A PackedReader reads a file from front to back, unpacked if it is gzipped.
+class PackedReader {
+ public:
+  explicit PackedReader(const fs::path& path)
+      : path_(path), file_(gzopen(path.c_str(), "rbe"), gzclose) {
+    if (!file_) throw Error(Errc::io_error, path.string() + ": cannot be opened");
+    gzbuffer(file_.get(), buffer_bytes);
+  }
+
+  /// Reads up to `bytes.size()` bytes, fewer only at the end, and returns how many.
+  /// @throws Error corrupt_file.
+  std::size_t read(std::span<std::byte> bytes) {
+    const int count = gzread(file_.get(), bytes.data(), static_cast<unsigned>(bytes.size()));
+    int problem = Z_OK;
+    const char* const text = gzerror(file_.get(), &problem);
+    // The end within a gzipped stream is told by the code alone.
+    if (count < 0 || problem != Z_OK) refuse(problem == Z_BUF_ERROR ? "it is cut short" : text);
+    return static_cast<std::size_t>(count);
+  }
+
+  [[noreturn]] void refuse(const std::string& text) const {
+    throw Error(Errc::corrupt_file, path_.string() + ": " + text);
+  }
+
+ private:
+  fs::path path_;
+  std::unique_ptr<gzFile_s, int (*)(gzFile)> file_;
+};
+
+/// A PlainReader reads the bytes of a file from front to back.
+class PlainReader {
+ public:
+  explicit PlainReader(const fs::path& path)
+      : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (descriptor_ < 0) throw Error(Errc::io_error, path.string() + ": cannot be opened");
+  }
+  ~PlainReader() { ::close(descriptor_); }
+  PlainReader(const PlainReader&) = delete;
+  PlainReader& operator=(const PlainReader&) = delete;
+
+  std::size_t read(std::span<std::byte> bytes) {
+    const ssize_t count = ::read(descriptor_, bytes.data(), bytes.size());
+    if (count < 0) throw Error(Errc::io_error, path_.string() + ": cannot be read");
+    return static_cast<std::size_t>(count);
+  }
+
+ private:
+  fs::path path_;
+  int descriptor_;
+};
+
+/// Returns the digest of all that `reader` reads, or a text if that are not `expected` bytes.
+template <class Reader>
+std::string digest_of_all(Reader reader, std::uint64_t expected) {
+  Sha256 digest;
+  std::vector<std::byte> buffer(buffer_bytes);
+  std::uint64_t bytes = 0;
+  while (const std::size_t count = reader.read(buffer)) {
+    bytes += count;
+    if (bytes > expected) return "that of more than " + std::to_string(expected) + " bytes";
+    digest.add(std::span(buffer).first(count));
+  }
+  return bytes == expected ? digest.digest() : "that of " + std::to_string(bytes) + " bytes";
+}
+
+/// A TarReader gives the members of a tar archive, one after the other.
+class TarReader {
+ public:
+  explicit TarReader(const fs::path& archive) : reader_(archive) {}
+
+  /// Goes on to the next member. Returns false at the end.
+  bool next() {
+    skip(bytes_left_ + padding_);
+    if (++entries_ > most_entries) reader_.refuse("expected an archive of fewer members");
+    std::array<std::byte, tar_block_bytes> header{};
+    if (read_whole(header) == 0 || header[0] == std::byte{0}) return false;
+    const auto* const text = reinterpret_cast<const char*>(header.data());
+    check_header(header, text);
+    name_.assign(text, std::find(text, text + 100, '\0'));
+    is_file_ = text[156] == '0' || text[156] == '\0';
+    bytes_left_ = octal(text + 124, 11);
+    padding_ = (tar_block_bytes - bytes_left_ % tar_block_bytes) % tar_block_bytes;
+    return true;
+  }
+  /// Returns the last part of the member's path.
+  std::string file_name() const { return name_.substr(name_.rfind('/') + 1); }
+  bool is_file() const noexcept { return is_file_; }
+  std::uint64_t bytes_left() const noexcept { return bytes_left_; }
+
+  /// Hands the bytes of the member that are left to `take`.
+  template <class Take>
+  void read_rest(const Take& take) {
+    std::vector<std::byte> buffer(buffer_bytes);
+    while (bytes_left_ > 0) {
+      const auto part = std::span(buffer).first(
+          static_cast<std::size_t>(std::min<std::uint64_t>(bytes_left_, buffer.size())));
+      if (read_whole(part) != part.size()) reader_.refuse("it is cut short");
+      bytes_left_ -= part.size();
+      take(part);
+    }
+  }
+
+ private:
+  std::size_t read_whole(std::span<std::byte> bytes) {
+    const std::size_t count = reader_.read(bytes);
+    if (count != 0 && count != bytes.size()) reader_.refuse("it is cut short");
+    return count;
+  }
+
+  void skip(std::uint64_t bytes) {
+    bytes_left_ = bytes;
+    read_rest([](std::span<const std::byte>) {});
+    padding_ = 0;
+  }
+
+  std::uint64_t octal(const char* digits, std::size_t count) const {
+    while (count > 0 && *digits == ' ') ++digits, --count;
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(digits, digits + count, number, 8);
+    if (error != std::errc() || (end != digits + count && *end != '\0' && *end != ' '))
+      reader_.refuse("expected a tar archive");
+    return number;
+  }
+
+  /// Checks the sum of the header, in which its own field counts as spaces.
+  void check_header(std::span<const std::byte> header, const char* text) const {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < header.size(); ++i)
+      sum += i >= 148 && i < 156 ? std::uint64_t{' '} : std::to_integer<std::uint64_t>(header[i]);
+    if (sum != octal(text + 148, 7)) reader_.refuse("expected a tar archive");
+  }
+
+  PackedReader reader_;
+  int entries_ = 0;
+  std::string name_;
+  bool is_file_ = false;
+  std::uint64_t bytes_left_ = 0;
+  std::uint64_t padding_ = 0;
+};
+
+}  // namespace
+
+std::string digest_of(const fs::path& path, const KnownFile& known) try {
+  return known.digested == Digested::file ? digest_of_all(PlainReader(path), known.bytes)
+                                          : digest_of_all(PackedReader(path), known.bytes);
+} catch (const Error& error) {
+  if (error.code() != Errc::corrupt_file) throw;
+  return "that of a damaged file";
+}
+
+void unpack(const fs::path& archive, const KnownDataset& dataset, const fs::path& directory) {
+  std::map<std::string, std::unique_ptr<penstock::OutputFile>> files;
+  TarReader reader(archive);
+  while (reader.next()) {
+    const std::string name = reader.file_name();
+    if (!reader.is_file() || std::ranges::count(dataset.members, name) == 0) continue;
+    if (reader.bytes_left() != dataset.member_bytes || files.contains(name))
+      throw Error(Errc::corrupt_file, archive.string() + ": expected " + name + " once, of " +
+                                          std::to_string(dataset.member_bytes) + " bytes");
+    auto& file = files[name] = std::make_unique<penstock::OutputFile>(directory / name);
+    reader.read_rest([&](std::span<const std::byte> bytes) { file->write(bytes); });
+    file->sync();
+  }
+  for (const std::string& name : dataset.members)
+    if (!files.contains(name))
+      throw Error(Errc::corrupt_file, archive.string() + ": expected " + name + ", got none");
+  for (const auto& [name, file] : files) file->commit();
+}
+
+}  // namespace trainer

@@ -1,0 +1,88 @@
+#include "apps/trainer/download/partial_file.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "penstock/error.hpp"
+
+namespace trainer {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Brings the entries of a directory to the disk, if its file system can do that.
+void sync_directory(const fs::path& directory) {
+  const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);
+  ::close(descriptor);
+}
+
+}  // namespace
+
+PartialFile::PartialFile(const fs::path& target) : target_(target), path_(target) {
+  path_ += ".part";
+  std::error_code it_is_there_or_open_fails;
+  fs::create_directories(path_.parent_path(), it_is_there_or_open_fails);
+  descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
+  if (descriptor_ < 0) fail("cannot be opened");
+  struct stat facts {};
+  const bool is_locked = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
+  const bool is_known = ::fstat(descriptor_, &facts) == 0;
+  // Whoever had the lock before may have removed the file, or put it in place, meanwhile.
+  struct stat named {};
+  const bool is_named = ::stat(path_.c_str(), &named) == 0 && named.st_ino == facts.st_ino;
+  if (is_locked && is_known && is_named && S_ISREG(facts.st_mode)) {
+    bytes_ = static_cast<std::uint64_t>(facts.st_size);
+    return;
+  }
+  ::close(descriptor_);
+  if (!is_locked || !is_named)
+    throw penstock::Error(penstock::Errc::busy, path_.string() + ": another process writes it");
+  throw penstock::Error(penstock::Errc::io_error, path_.string() + ": expected a regular file");
+}
+
+PartialFile::~PartialFile() {
+  if (bytes_ == 0) remove();
+  ::close(descriptor_);
+}
+
+void PartialFile::append(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail("cannot be written");
+    bytes_ += static_cast<std::uint64_t>(written);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+void PartialFile::clear() {
+  if (::ftruncate(descriptor_, 0) != 0) fail("cannot be emptied");
+  bytes_ = 0;
+}
+
+void PartialFile::put_in_place() {
+  if (::fsync(descriptor_) != 0) fail("cannot be written to the disk");
+  if (::rename(path_.c_str(), target_.c_str()) != 0)
+    fail("cannot be renamed to " + target_.filename().string());
+  is_over_ = true;
+  sync_directory(target_.has_parent_path() ? target_.parent_path() : ".");
+}
+
+void PartialFile::remove() noexcept {
+  if (!is_over_) ::unlink(path_.c_str());
+  is_over_ = true;
+}
+
+void PartialFile::fail(const std::string& what) const {
+  const std::string reason = std::generic_category().message(errno);
+  throw penstock::Error(penstock::Errc::io_error, path_.string() + ": " + what + ": " + reason);
+}
+
+}  // namespace trainer
