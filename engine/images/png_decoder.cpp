@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <new>
 #include <string>
 
@@ -17,6 +18,8 @@
 namespace penstock {
 namespace {
 
+// What libpng keeps beside pixels takes this many bytes at most, and those of the file.
+constexpr std::size_t most_bytes_beside_file = std::size_t{1} << 20;
 // A byte of a deflate stream inflates to at most 1032 bytes.
 constexpr std::uint64_t most_png_inflation = 1032;
 
@@ -24,6 +27,8 @@ constexpr std::uint64_t most_png_inflation = 1032;
 struct PngState {
   const std::uint8_t* next = nullptr;
   std::size_t bytes_left = 0;
+  /// A larger block is not allocated: libpng would allocate whatever length a chunk claims to have.
+  std::size_t most_block_bytes = 0;
   std::jmp_buf jump;
   char message[200] = {};
   bool out_of_memory = false;
@@ -46,8 +51,10 @@ void read_png_bytes(png_structp png, png_bytep to, std::size_t count) {
 }
 
 png_voidp allocate_for_png(png_structp png, png_alloc_size_t bytes) {
+  auto* const state = static_cast<PngState*>(png_get_mem_ptr(png));
+  if (bytes > state->most_block_bytes) return nullptr;
   void* const memory = std::malloc(bytes);
-  if (!memory) static_cast<PngState*>(png_get_mem_ptr(png))->out_of_memory = true;
+  if (!memory) state->out_of_memory = true;
   return memory;
 }
 
@@ -61,6 +68,7 @@ class PngReader {
   explicit PngReader(std::span<const std::uint8_t> bytes) {
     state_.next = bytes.data();
     state_.bytes_left = bytes.size();
+    state_.most_block_bytes = bytes.size() + most_bytes_beside_file;
     png_ = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &state_, on_png_error, on_png_warning,
                                     &state_, allocate_for_png, free_for_png);
     if (png_) info_ = png_create_info_struct(png_);
@@ -112,10 +120,14 @@ class PngReader {
     return bytes_in_file_ * static_cast<std::uint64_t>(rows());
   }
 
-  /// Makes what read_header() has asked for known to channels().
+  /// Makes what read_header() has asked for known to channels(). The number of pixels, which has
+  /// been checked, bounds what is allocated for rows.
   bool begin_pixels() noexcept {
     if (setjmp(state_.jump) != 0) return false;
+    const std::size_t most_block_bytes = state_.most_block_bytes;
+    state_.most_block_bytes = std::numeric_limits<std::size_t>::max();
     png_read_update_info(png_, info_);
+    state_.most_block_bytes = most_block_bytes;
     return png_get_rowbytes(png_, info_) ==
            static_cast<std::size_t>(columns()) * png_get_channels(png_, info_);
   }

@@ -159,6 +159,20 @@ TEST_F(ImageFiles, WithTextsThatInflateAreReadWithoutTheMemoryForThem) {
   }
 }
 
+TEST_F(ImageFiles, WithAChunkThatClaimsGigabytesAreRefusedWithoutTheMemoryForIt) {
+  for (const char* const name : {"eXIf", "PLTE", "tIME", "abCd"}) {
+    const std::string claim = std::string("\x70\0\0\0", 4) + name + "II*";
+    std::string before = black_png(2, 2), behind = before;
+    before.insert(before.find("IDAT") - 4, claim);
+    behind.insert(behind.find("IEND") - 4, claim);
+    for (const std::string& bomb : {before, behind}) {
+      const std::uint64_t start = testing::malloc_bytes();
+      EXPECT_NE(refused(Errc::corrupt_file, bomb), "accepted") << name;
+      EXPECT_LT(testing::malloc_bytes() - start, 2u << 20) << name;
+    }
+  }
+}
+
 TEST_F(ImageFiles, OfJpegMayHaveBytesBetweenTheirPartsThatBelongToNone) {
   const std::string whole = images_.bytes("rgb.jpg");
   const Tensor expected = load(whole);
