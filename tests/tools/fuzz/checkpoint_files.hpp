@@ -1,7 +1,7 @@
 // checkpoint_files() is a reader of whole checkpoints, from which a training goes on.
 #pragma once
 
-#include "tests/tools/fuzz/fuzzer.hpp"
+#include "tests/tools/fuzz/fuzzed_reader.hpp"
 
 namespace penstock::testing {
 

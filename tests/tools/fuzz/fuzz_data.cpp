@@ -3,20 +3,23 @@
 //
 //   build-test/tests/tools/fuzz/fuzz_data --seconds 600 [--seed S] [READER...]
 //
-// where --seconds is the time for each reader. The readers are npy, csv, csv_classes, wav and, if
-// Penstock is built with libpng and libjpeg, png and jpeg.
+// where --seconds is the time for each reader. The readers are npy, csv, csv_classes, wav,
+// idx_images, idx_gzip, cifar10 and, if Penstock is built with libpng and libjpeg, png and jpeg.
 #include <memory>
 #include <stdexcept>
 
 #include "penstock/csv.hpp"
+#include "penstock/dataset.hpp"
 #include "penstock/error.hpp"
 #include "penstock/images.hpp"
 #include "penstock/npy.hpp"
 #include "penstock/wav.hpp"
 #include "tests/support/allocation_counter.hpp"
 #include "tests/support/drawn_images.hpp"
+#include "tests/support/idx_bytes.hpp"
+#include "tests/support/malloc_counter.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "tests/tools/fuzz/fuzzer.hpp"
+#include "tests/tools/fuzz/fuzzed_reader.hpp"
 #include "tests/tools/fuzz/memory_file.hpp"
 
 namespace penstock::testing {
@@ -24,34 +27,36 @@ namespace {
 
 /// A reader may ask for this much memory beside what grows with the file.
 constexpr std::uint64_t fixed_bytes = std::uint64_t{8} << 20;
+/// A gzipped file holds at most this many bytes for each of its own, and a vector that grows to
+/// hold them asks for three times as many in all.
+constexpr std::uint64_t bytes_per_gzipped_byte = 3 * 1032 + 16;
 
-/// Returns a reader that writes its input to a file and calls `read` with the file's path. It is a
-/// defect if that call asks for more than `fixed_bytes` and `bytes_per_byte` bytes for each byte of
-/// the file.
-FuzzedReader bounded(const std::string& name, std::vector<std::string> seeds,
-                     std::vector<std::string> words, std::uint64_t bytes_per_byte,
-                     const std::function<void(const std::string&)>& read) {
+/// Returns `reader`, of which `read` is called with the path of a file that holds the input. It is
+/// a defect if that call asks for more than `fixed_bytes` and `bytes_per_byte` bytes for each byte
+/// of the file.
+FuzzedReader bounded(FuzzedReader reader, std::uint64_t bytes_per_byte) {
   const auto file = std::make_shared<MemoryFile>();
-  return {name, std::move(seeds), std::move(words), [=](const std::string& bytes) {
-            file->write(bytes);
-            const std::uint64_t limit = fixed_bytes + bytes_per_byte * bytes.size();
-            const std::uint64_t before = heap_bytes();
-            take_most_block_bytes();
-            const auto check = [&] {
-              const std::uint64_t taken =
-                  heap_bytes() - before + static_cast<std::uint64_t>(take_most_block_bytes());
-              if (taken > limit)
-                throw std::runtime_error(std::to_string(taken) + " bytes were asked for, for " +
-                                         std::to_string(bytes.size()) + " of a file");
-            };
-            try {
-              read(file->path());
-            } catch (const std::exception&) {
-              check();
-              throw;
-            }
-            check();
-          }};
+  reader.read = [file, bytes_per_byte, read = reader.read](const std::string& bytes) {
+    file->write(bytes);
+    const std::uint64_t limit = fixed_bytes + bytes_per_byte * bytes.size();
+    const std::uint64_t before = malloc_bytes();
+    take_most_block_bytes();
+    const auto check = [&] {
+      const std::uint64_t taken =
+          malloc_bytes() - before + static_cast<std::uint64_t>(take_most_block_bytes());
+      if (taken > limit)
+        throw std::runtime_error(std::to_string(taken) + " bytes were asked for, for " +
+                                 std::to_string(bytes.size()) + " of a file");
+    };
+    try {
+      read(file->path());
+    } catch (const std::exception&) {
+      check();
+      throw;
+    }
+    check();
+  };
+  return reader;
 }
 
 std::string npy_bytes(const Tensor& tensor) {
@@ -64,23 +69,44 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text.replace(text.find(from), from.size(), to);
 }
 
+/// Returns the header of a NumPy file of `shape`, such as "(2, 3)", without any data behind it.
+std::string npy_header(const std::string& shape) {
+  std::string text = "{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + ", }";
+  text.resize((10 + text.size() + 64) / 64 * 64 - 11, ' ');
+  text += '\n';
+  return std::string("\x93NUMPY\1\0", 8) + static_cast<char>(text.size()) +
+         static_cast<char>(text.size() >> 8) + text;
+}
+
 FuzzedReader npy() {
   const std::string of_f32 = npy_bytes(Tensor({2, 3}, {1, 2, 3, 4, 5, 6}));
   return bounded(
-      "npy",
-      {of_f32, npy_bytes(Tensor::zeros(DType::i64, {4})),
-       npy_bytes(Tensor::zeros(DType::boolean, {1, 2, 1, 3})), replaced(of_f32, "False", "True "),
-       replaced(npy_bytes(Tensor::zeros(DType::i64, {5})), "i8", "f8"),
-       replaced(npy_bytes(Tensor::zeros(DType::u8, {5})), "u1", "i1")},
-      {"<f2", "<u8", "<i2", ">f4", "True", "False", "(", ")", "9223372036854775807, 9",
-       "4294967296, 4294967296", "0, ", "-1", "'", "}", "shape", "descr"},
-      32, [](const std::string& path) { load_npy(path); });
+      {.name = "npy",
+       .seeds = {of_f32, npy_bytes(Tensor::zeros(DType::i64, {4})),
+                 npy_bytes(Tensor::zeros(DType::boolean, {1, 2, 1, 3})),
+                 replaced(of_f32, "False", "True "),
+                 replaced(npy_bytes(Tensor::zeros(DType::i64, {5})), "i8", "f8"),
+                 replaced(npy_bytes(Tensor::zeros(DType::u8, {5})), "u1", "i1")},
+       .words = {"<f2", "<u8", "<i2", ">f4", "True", "False", "(", ")", "9223372036854775807, 9",
+                 "4294967296, 4294967296", "0, ", "-1", "'", "}", "shape", "descr"},
+       .read = [](const std::string& path) { load_npy(path); },
+       .hostile = {npy_header("(1000000000,)"), npy_header("(4294967296, 4294967296)"),
+                   npy_header("(9223372036854775807, 3)"), npy_header("(0, 9223372036854775808)"),
+                   npy_header("((((((((((1,),),),),),),),),),)"), npy_header("(-1,)"),
+                   npy_header(std::string(3 * 60000, '9')), of_f32.substr(0, 70), of_f32 + "x"}},
+      32);
 }
 
 FuzzedReader csv(const std::string& name, const std::string& text, const CsvOptions& options) {
-  return bounded(name, {text, "\xEF\xBB\xBF" + text, replaced(text, "\n", "\r\n")},
-                 {",", "\"", "\"\"", "\n", "\r\n", ",,,,,,,,", "1e999", "nan", "-", "+", "0x1", ""},
-                 256, [options](const std::string& path) { read_csv(path, options); });
+  return bounded(
+      {.name = name,
+       .seeds = {text, "\xEF\xBB\xBF" + text, replaced(text, "\n", "\r\n")},
+       .words = {",", "\"", "\"\"", "\n", "\r\n", ",,,,,,,,", "1e999", "1e-999", "nan", "-", "+",
+                 "0x1", ""},
+       .read = [options](const std::string& path) { read_csv(path, options); },
+       .hostile = {text + "\"", text + std::string(70'000, ','), text + std::string(1000, '"'),
+                   "\n", text + std::string(20'000, '9') + "e99999999999999999999"}},
+      256);
 }
 
 std::string wav_bytes(int tag, int bits, const std::string& samples) {
@@ -95,9 +121,28 @@ std::string wav_bytes(int tag, int bits, const std::string& samples) {
 }
 
 FuzzedReader wav() {
-  return bounded("wav", {wav_bytes(1, 16, "12345678"), wav_bytes(3, 32, "12345678")},
-                 {"fmt ", "data", "LIST", std::string("\xfe\xff", 2), std::string("\3\0", 2)}, 16,
-                 [](const std::string& path) { load_wav(path); });
+  const std::string plain = wav_bytes(1, 16, "12345678");
+  return bounded(
+      {.name = "wav",
+       .seeds = {plain, wav_bytes(3, 32, "12345678")},
+       .words = {"fmt ", "data", "LIST", std::string("\xfe\xff", 2), std::string("\3\0", 2)},
+       .read = [](const std::string& path) { load_wav(path); },
+       .hostile = {plain.substr(0, 40) + "\xff\xff\xff\xff", plain.substr(0, 36),
+                   replaced(plain, "fmt ", "LIST"), wav_bytes(1, 0, "12345678")}},
+      16);
+}
+
+void read_as_images(const std::string& path) {
+  static MemoryFile labels;
+  labels.write(idx_bytes({3}));
+  read_idx(path, labels.path(), {});
+}
+
+std::string records(std::size_t count) {
+  std::string bytes;
+  for (std::size_t i = 0; i < count; ++i)
+    bytes += static_cast<char>(i % 10) + std::string(3 * 32 * 32, static_cast<char>(i));
+  return bytes;
 }
 
 /// Returns the bytes of the drawn images whose names end with `ending`.
@@ -109,13 +154,52 @@ std::vector<std::string> drawn_files(const std::string& ending) {
   return files;
 }
 
+FuzzedReader idx(const std::string& name, std::vector<std::string> seeds) {
+  const std::string zeros = std::string(std::size_t{4} << 20, '\0');
+  return bounded(
+      {.name = name,
+       .seeds = std::move(seeds),
+       .read = read_as_images,
+       .hostile = {idx_header({3, 0xffffffff, 0xffffffff}), idx_header({0x80000000, 0x80000000, 4}),
+                   idx_bytes({3, 4, 5}) + "x", gzipped(idx_header({3, 2000, 2000}) + zeros),
+                   gzipped(idx_header({3, 1500, 1500}) + zeros),
+                   gzipped(gzipped(idx_bytes({3, 4, 5})))}},
+      bytes_per_gzipped_byte);
+}
+
+FuzzedReader cifar10() {
+  return bounded({.name = "cifar10",
+                  .seeds = {records(2), gzipped(records(3))},
+                  .read = [](const std::string& path) { read_cifar10({path}); },
+                  .hostile = {records(1) + "x", gzipped(std::string(std::size_t{4} << 20, '\0')),
+                              std::string("\x1f\x8b"), ""}},
+                 bytes_per_gzipped_byte);
+}
+
 /// Returns a reader of images. The number of pixels is limited, and not the size of the file: the
 /// largest image takes less than `fixed_bytes`.
 FuzzedReader images(const std::string& name, const std::string& ending,
-                    std::vector<std::string> words) {
-  return bounded(name, drawn_files(ending), std::move(words), 16, [](const std::string& path) {
-    load_image(path, {.color = ImageColor::rgba, .most_pixels = std::int64_t{1} << 18});
-  });
+                    std::vector<std::string> words, std::vector<std::string> hostile) {
+  return bounded(
+      {.name = name,
+       .seeds = drawn_files(ending),
+       .words = std::move(words),
+       .read =
+           [](const std::string& path) {
+             load_image(path, {.color = ImageColor::rgba, .most_pixels = std::int64_t{1} << 18});
+           },
+       .hostile = std::move(hostile)},
+      16);
+}
+
+/// Returns the image file `name` with the `size` that stands `behind` bytes after `mark`, and half
+/// of the file.
+std::vector<std::string> damaged(const std::string& name, const std::string& mark,
+                                 std::size_t behind, const std::string& size) {
+  const std::string whole = DrawnImages().bytes(name);
+  std::string resized = whole;
+  resized.replace(whole.find(mark) + behind, size.size(), size);
+  return {resized, whole.substr(0, whole.size() / 2)};
 }
 
 /// Returns whether Penstock is built with the library that reads `file`.
@@ -129,27 +213,30 @@ bool is_supported(const std::string& file) try {
   return false;
 }
 
-std::vector<FuzzedReader> data_readers() {
+}  // namespace
+
+std::vector<FuzzedReader> fuzzed_readers() {
+  const std::string plain = idx_bytes({3, 4, 5}, 'i'), packed = gzipped(plain);
   std::vector<FuzzedReader> readers{
       npy(),
       csv("csv", "a,b,c\n1,-2.5,\"3\"\n4,5e3, 6\n", {.label = "b", .label_dtype = DType::f32}),
       csv("csv_classes", "a;y\n1;dog\n2;\"cat\"\n3;dog\n",
           {.label = "y", .classes = {"cat", "dog"}, .separator = ';'}),
-      wav()};
+      wav(),
+      idx("idx_images", {plain, packed}),
+      idx("idx_gzip", {packed, gzipped(plain.substr(0, 30)) + gzipped(plain.substr(30))}),
+      cifar10()};
   if (is_supported("rgb.png"))
     readers.push_back(
         images("png", ".png",
-               {"IHDR", "PLTE", "tRNS", "IDAT", "IEND", "eXIf", "zTXt", "iCCP", "acTL", "gAMA"}));
+               {"IHDR", "PLTE", "tRNS", "IDAT", "IEND", "eXIf", "zTXt", "iCCP", "acTL", "gAMA"},
+               damaged("rgb.png", "IHDR", 4, std::string("\x7f\xff\xff\xff\x7f\xff\xff\xff", 8))));
   if (is_supported("rgb.jpg"))
     readers.push_back(images("jpeg", ".jpg",
                              {"\xff\xc0", "\xff\xc2", "\xff\xc4", "\xff\xda", "\xff\xd9",
-                              "\xff\xdd", "\xff\xe1", "Exif", "Adobe"}));
+                              "\xff\xdd", "\xff\xe1", "Exif", "Adobe"},
+                             damaged("rgb.jpg", "\xff\xc0", 5, "\xff\xff\xff\xff")));
   return readers;
 }
 
-}  // namespace
 }  // namespace penstock::testing
-
-int main(int argc, char** argv) {
-  return penstock::testing::fuzz(penstock::testing::data_readers(), argc, argv);
-}

@@ -6,8 +6,8 @@
 // where --seconds is the time for each reader. A long run is best made under the sanitizers (a
 // build directory with -Db_sanitize=address,undefined -Db_lundef=false). A defect is printed with
 // the options that repeat its draw. The readers are weights, weights_header, checkpoint,
-// checkpoint_files, idx_images, idx_gzip, cifar10, json_value, options_json, optimizer_json,
-// loader_json, plan_codec, plan_cache, onnx and onnx_tensor.
+// checkpoint_files, json_value, options_json, optimizer_json, loader_json, plan_codec, plan_cache,
+// onnx and onnx_tensor.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -19,7 +19,6 @@
 #include "graph/codec/plan_codec.hpp"
 #include "graph/compile/compile.hpp"
 #include "penstock/data_loader_json.hpp"
-#include "penstock/dataset.hpp"
 #include "penstock/error.hpp"
 #include "penstock/json_value.hpp"
 #include "penstock/model.hpp"
@@ -27,12 +26,12 @@
 #include "penstock/optimizer_json.hpp"
 #include "penstock/options_json.hpp"
 #include "tests/support/data_path.hpp"
-#include "tests/support/idx_bytes.hpp"
 #include "tests/support/onnx_bytes.hpp"
 #include "tests/support/random_network.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/tools/fuzz/checkpoint_files.hpp"
-#include "tests/tools/fuzz/fuzzer.hpp"
+#include "tests/tools/fuzz/fuzzed_reader.hpp"
+#include "tests/tools/fuzz/hostile_onnx.hpp"
 #include "tests/tools/fuzz/memory_file.hpp"
 
 namespace penstock::testing {
@@ -74,32 +73,65 @@ std::string weights_bytes() {
   return file_content(directory / "weights");
 }
 
+/// Returns a safetensors file of `header`, with `data` behind it.
+std::string weights_of(const std::string& header, const std::string& data) {
+  const std::uint64_t size = header.size();
+  return std::string(reinterpret_cast<const char*>(&size), sizeof size) + header + data;
+}
+
 /// Returns a file with tensors of the types that are converted when they are read.
 std::string converted_weights_bytes() {
   const std::string header = R"({"d":{"dtype":"F64","shape":[2],"data_offsets":[0,16]},)"
                              R"("h":{"dtype":"F16","shape":[3],"data_offsets":[16,22]},)"
                              R"("b":{"dtype":"BF16","shape":[],"data_offsets":[22,24]}})";
-  const std::uint64_t size = header.size();
-  return std::string(reinterpret_cast<const char*>(&size), sizeof size) + header +
-         std::string(24, '\x3f');
+  return weights_of(header, std::string(24, '\x3f'));
+}
+
+/// Returns a header with one tensor of `shape`, whose bytes are `offsets`.
+std::string tensor_header(const std::string& shape, const std::string& offsets) {
+  return R"({"w":{"dtype":"F32","shape":)" + shape + R"(,"data_offsets":)" + offsets + "}}";
+}
+
+std::vector<std::string> hostile_weights_headers() {
+  const std::string tensor = R"({"dtype":"F32","shape":[1],"data_offsets":[0,4]})";
+  return {tensor_header("[4611686018427387904,4]", "[0,0]"),
+          tensor_header("[9223372036854775808]", "[0,4]"),
+          tensor_header("[-1]", "[0,4]"),
+          tensor_header("[1]", "[4,0]"),
+          tensor_header("[1]", "[0,18446744073709551616]"),
+          tensor_header("[1099511627776]", "[0,4398046511104]"),
+          R"({"w":)" + tensor + R"(,"w":)" + tensor + "}",
+          R"({"v":)" + tensor + R"(,"w":)" + tensor + "}",
+          R"({"__metadata__":{"a":1}})",
+          R"({"w":)" + std::string(100'000, '[')};
+}
+
+std::vector<std::string> hostile_weights() {
+  std::vector<std::string> files{"\xff\xff\xff\xff\xff\xff\xff\x7f{}", "\1", "",
+                                 weights_of("{}", "abc")};
+  for (const std::string& header : hostile_weights_headers())
+    files.push_back(weights_of(header, "abcd"));
+  return files;
 }
 
 FuzzedReader weights() {
-  return {"weights",
-          {weights_bytes(), converted_weights_bytes()},
-          with_json_words({"F32", "I64", "F16", "BF16", "F64", "shape", "dtype", "data_offsets",
-                           "__metadata__"}),
-          [](const std::string& bytes) {
-            std::size_t taken = 0;
-            read_weights(
-                [&](std::span<std::byte> destination) {
-                  const std::size_t count = std::min(destination.size(), bytes.size() - taken);
-                  std::memcpy(destination.data(), bytes.data() + taken, count);
-                  taken += count;
-                  return count;
-                },
-                bytes.size());
-          }};
+  return {.name = "weights",
+          .seeds = {weights_bytes(), converted_weights_bytes()},
+          .words = with_json_words({"F32", "I64", "F16", "BF16", "F64", "shape", "dtype",
+                                    "data_offsets", "__metadata__"}),
+          .read =
+              [](const std::string& bytes) {
+                std::size_t taken = 0;
+                read_weights(
+                    [&](std::span<std::byte> destination) {
+                      const std::size_t count = std::min(destination.size(), bytes.size() - taken);
+                      std::memcpy(destination.data(), bytes.data() + taken, count);
+                      taken += count;
+                      return count;
+                    },
+                    bytes.size());
+              },
+          .hostile = hostile_weights()};
 }
 
 /// Returns a reader of the text with the numbers of a checkpoint. The checksum is always right,
@@ -125,11 +157,12 @@ FuzzedReader weights_header() {
   std::uint64_t size = 0;
   std::memcpy(&size, bytes.data(), sizeof size);
   const std::uint64_t data = bytes.size() - sizeof size - size;
-  return {"weights_header",
-          {bytes.substr(sizeof size, size)},
-          with_json_words({"F32", "I64", "F16", "BF16", "F64", "shape", "dtype", "data_offsets",
-                           "__metadata__"}),
-          [data](const std::string& text) { parse_weights_header(text, data); }};
+  return {.name = "weights_header",
+          .seeds = {bytes.substr(sizeof size, size)},
+          .words = with_json_words({"F32", "I64", "F16", "BF16", "F64", "shape", "dtype",
+                                    "data_offsets", "__metadata__"}),
+          .read = [data](const std::string& text) { parse_weights_header(text, data); },
+          .hostile = hostile_weights_headers()};
 }
 
 /// Returns a reader that writes its input to a file and calls `read` with the file's path.
@@ -142,22 +175,15 @@ FuzzedReader of_a_file(const std::string& name, std::vector<std::string> seeds,
           }};
 }
 
-void read_as_images(const std::string& path) {
-  static MemoryFile labels;
-  labels.write(idx_bytes({3}));
-  read_idx(path, labels.path(), {});
-}
-
-std::string records(std::size_t count) {
-  std::string bytes;
-  for (std::size_t i = 0; i < count; ++i)
-    bytes += static_cast<char>(i % 10) + std::string(3 * 32 * 32, static_cast<char>(i));
-  return bytes;
-}
-
 FuzzedReader json(const std::string& name, const std::string& seed,
                   const std::function<void(const std::string&)>& read) {
-  return {name, {seed}, json_words, read};
+  const std::string deep(100'000, '['), long_number(100'000, '9');
+  return {name,
+          {seed},
+          json_words,
+          read,
+          {deep, R"({"a":)" + deep, "{\"a\":\"\\ud800\"}", long_number + "e" + long_number,
+           seed + seed, seed.substr(0, seed.size() / 2)}};
 }
 
 Options many_options() {
@@ -220,21 +246,18 @@ FuzzedReader onnx() {
   reader.words = {"Gemm",   "Reshape", "Transpose", "Expand", "Tile",  "Range", "Resize", "Conv",
                   "Concat", "Slice",   "Gather",    "Split",  "LSTM",  "Pad",   "axis",   "perm",
                   "x",      "w",       "shape",     "y",      "batch", "value", "Where"};
+  reader.hostile = hostile_onnx();
   return reader;
 }
 
-std::vector<FuzzedReader> readers() {
-  const std::string images = idx_bytes({3, 4, 5}, 'i'), packed = gzipped(images);
+}  // namespace
+
+std::vector<FuzzedReader> fuzzed_readers() {
   return {
       weights(),
       weights_header(),
       checkpoint(),
       checkpoint_files(),
-      of_a_file("idx_images", {images, packed}, read_as_images),
-      of_a_file("idx_gzip", {packed, gzipped(images.substr(0, 30)) + gzipped(images.substr(30))},
-                read_as_images),
-      of_a_file("cifar10", {records(2), gzipped(records(3))},
-                [](const std::string& path) { read_cifar10({path}); }),
       json("json_value", R"({"a": [1, -2.5e3, "\u00e9\ud83d\ude00"], "b": {"c": null, "d": true}})",
            [](const std::string& text) { to_json(parse_json(text)); }),
       json("options_json", to_json(many_options()),
@@ -254,9 +277,4 @@ std::vector<FuzzedReader> readers() {
   };
 }
 
-}  // namespace
 }  // namespace penstock::testing
-
-int main(int argc, char** argv) {
-  return penstock::testing::fuzz(penstock::testing::readers(), argc, argv);
-}

@@ -1,5 +1,9 @@
-#include "tests/tools/fuzz/fuzzer.hpp"
-
+// The main function of a program that mutates inputs of its readers. It expects that the reader
+// accepts each mutation or refuses it with an error of one short line, and neither crashes nor runs
+// for ever.
+//
+// The options are --seconds, --draws, --seed and --first, each of them with a number, and the names
+// of readers.
 #include <signal.h>
 #include <unistd.h>
 
@@ -9,15 +13,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <string_view>
 
-#include "penstock/error.hpp"
+#include "tests/tools/fuzz/fuzzed_reader.hpp"
 #include "tests/tools/fuzz/mutations.hpp"
 
 namespace penstock::testing {
 namespace {
 
-constexpr std::size_t longest_text = 6000;
 constexpr unsigned most_seconds_per_input = 60;
 
 struct Settings {
@@ -51,23 +53,14 @@ std::uint64_t mixed(std::uint64_t seed, std::uint64_t draw) {
 std::string input_of(const FuzzedReader& reader, std::uint64_t seed, std::uint64_t draw) {
   std::mt19937_64 random(mixed(seed, draw));
   const auto any = [&]() -> const std::string& {
-    return reader.seeds[random() % reader.seeds.size()];
+    // What is made of hostile inputs is seldom accepted.
+    const bool is_hostile = !reader.hostile.empty() && random() % 8 == 0;
+    const std::vector<std::string>& inputs = is_hostile ? reader.hostile : reader.seeds;
+    return inputs[random() % inputs.size()];
   };
   const std::string& base = any();
   const std::string& other = any();
   return mutated(base, reader.words, other, random);
-}
-
-/// Returns what is wrong with a refusal, or an empty text if the refusal is right: its text is one
-/// short line, and its cause lies in the input.
-std::string defect_of(const Error& error) {
-  const std::string_view text = error.what();
-  if (error.code() == Errc::internal || error.code() == Errc::out_of_memory)
-    return std::string(to_string(error.code())) + ": " + std::string(text.substr(0, 200));
-  if (text.size() > longest_text) return "a text of " + std::to_string(text.size()) + " bytes";
-  const bool one_line =
-      std::ranges::none_of(text, [](char c) { return c == '\n' || c == '\r' || c == '\x1b'; });
-  return one_line ? "" : "a text of several lines, or with control characters";
 }
 
 class Fuzzing {
@@ -85,6 +78,9 @@ class Fuzzing {
     current_reader = reader_.name.c_str();
     for (const std::string& seed : reader_.seeds)
       if (!accepts(seed)) report("a seed is refused");
+    for (std::size_t i = 0; i < reader_.hostile.size(); ++i)
+      if (accepts(reader_.hostile[i]))
+        report("hostile input " + std::to_string(i) + " is accepted");
     std::uint64_t draw = settings_.first;
     for (; draw - settings_.first < settings_.draws && elapsed() < settings_.seconds; ++draw) {
       current_draw = draw;
@@ -102,15 +98,9 @@ class Fuzzing {
 
  private:
   bool accepts(const std::string& input) {
-    try {
-      reader_.read(input);
-      return true;
-    } catch (const Error& error) {
-      if (const std::string defect = defect_of(error); !defect.empty()) report(defect);
-    } catch (const std::exception& error) {
-      report(std::string("an exception that is no Error: ") + error.what());
-    }
-    return false;
+    const Reading reading = reading_of(reader_, input);
+    if (!reading.defect.empty()) report(reading.defect);
+    return reading.accepted;
   }
 
   void report(const std::string& what) {
@@ -150,9 +140,9 @@ bool is_wanted(const FuzzedReader& reader, const Settings& settings) {
   return settings.names.empty() || std::ranges::count(settings.names, reader.name) > 0;
 }
 
-}  // namespace
-
-int fuzz(std::span<const FuzzedReader> readers, int argc, char** argv) {
+/// Fuzzes the readers that the command line names, or all of them, and prints the results. Returns
+/// the process's exit code: 0 if no defect was found, 1 if one was, 2 if the command line is wrong.
+int fuzz(int argc, char** argv) {
   Settings settings;
   try {
     settings = settings_of(argc, argv);
@@ -164,7 +154,7 @@ int fuzz(std::span<const FuzzedReader> readers, int argc, char** argv) {
     ::signal(signal, tell_and_die);
   bool good = true;
   std::size_t fuzzed = 0;
-  for (const FuzzedReader& reader : readers)
+  for (const FuzzedReader& reader : fuzzed_readers())
     if (is_wanted(reader, settings)) {
       ++fuzzed;
       good = Fuzzing(reader, settings).run() && good;
@@ -173,4 +163,9 @@ int fuzz(std::span<const FuzzedReader> readers, int argc, char** argv) {
   return fuzzed == 0 ? 2 : good ? 0 : 1;
 }
 
+}  // namespace
 }  // namespace penstock::testing
+
+int main(int argc, char** argv) {
+  return penstock::testing::fuzz(argc, argv);
+}
