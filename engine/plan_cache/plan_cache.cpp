@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <ranges>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -36,6 +35,15 @@ std::string hexadecimal(std::uint64_t number) {
   return penstock::hexadecimal(number, name_digits);
 }
 
+/// A Backwards is a text from its end to its beginning. Clang 14 cannot compile
+/// std::views::reverse.
+struct Backwards {
+  std::string_view text;
+
+  auto begin() const { return text.rbegin(); }
+  auto end() const { return text.rend(); }
+};
+
 /// Returns two hashes of the key and the content together. The second one takes the bytes
 /// backwards, so that a change that leaves one hash as it was shows in the other. Nothing is
 /// copied, because plans are large.
@@ -43,7 +51,7 @@ std::string hashes(std::string_view key, std::string_view content) {
   const std::uint64_t start = graph::fnv_of_nothing;
   const std::uint64_t forwards = graph::fnv_on(graph::fnv_on(start, key), content);
   const std::uint64_t backwards =
-      graph::fnv_on(graph::fnv_on(start, std::views::reverse(content)), std::views::reverse(key));
+      graph::fnv_on(graph::fnv_on(start, Backwards{content}), Backwards{key});
   return hexadecimal(forwards) + hexadecimal(backwards);
 }
 

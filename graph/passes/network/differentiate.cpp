@@ -1,7 +1,6 @@
 #include "graph/passes/network/differentiate.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <string>
 #include <utility>
 
@@ -209,9 +208,9 @@ class Differentiation {
   ValueId sum_over_uses(const GradientAnchor& wanted) {
     ValueId sum = none;
     const std::vector<ParameterGradient> uses = graph_.parameter_gradients;
-    for (const ParameterGradient& use : uses | std::views::reverse)
-      if (use.parameter == wanted.value)
-        sum = sum == none ? use.gradient : emit(use.use, add, {sum, use.gradient}, {}, wanted);
+    for (auto use = uses.rbegin(); use != uses.rend(); ++use)
+      if (use->parameter == wanted.value)
+        sum = sum == none ? use->gradient : emit(use->use, add, {sum, use->gradient}, {}, wanted);
     return sum;
   }
 
