@@ -20,7 +20,10 @@ std::vector<FuzzedReader> fuzzed_readers() {
          file->write(text);
          trainer::TrainerOptions options;
          apply(trainer::read_configuration(file->path()), options);
-       }}};
+       },
+       {R"({"epochs": 1, "epochs": 2})", R"({"epochs": 1e400})", R"({"epochs": [3]})",
+        R"({"no-such-option": 1})", R"({"stages": )" + std::string(100'000, '['), "[]", "",
+        R"({"config": "x"})"}}};
 }
 
 }  // namespace penstock::testing
