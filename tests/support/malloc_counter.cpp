@@ -3,13 +3,12 @@
 #include <cstddef>
 #include <cstdlib>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
-#define PENSTOCK_COUNTS_MALLOC 0
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define PENSTOCK_HAS_SANITIZER 1
 #elif defined(__has_feature)
-#define PENSTOCK_COUNTS_MALLOC \
-  (!__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer))
-#else
-#define PENSTOCK_COUNTS_MALLOC 1
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define PENSTOCK_HAS_SANITIZER 1
+#endif
 #endif
 
 namespace {
@@ -20,7 +19,25 @@ namespace {
 
 }  // namespace
 
-#if PENSTOCK_COUNTS_MALLOC
+#if defined(PENSTOCK_HAS_SANITIZER)
+// A sanitizer has replaced malloc(), and tells of each block, also of those of realloc().
+extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*)(const volatile void*,
+                                                                  std::size_t),
+                                                         void (*)(const volatile void*));
+
+namespace {
+
+void count_block(const volatile void*, std::size_t size) {
+  bytes_asked_for += size;
+}
+
+void count_no_block(const volatile void*) {}
+
+[[maybe_unused]] const int installed =
+    __sanitizer_install_malloc_and_free_hooks(count_block, count_no_block);
+
+}  // namespace
+#elif defined(__GLIBC__)
 extern "C" {
 
 // These are the functions of GNU's C library under their other names.
@@ -47,10 +64,6 @@ void* realloc(void* block, std::size_t size) {
 #endif
 
 namespace penstock::testing {
-
-bool counts_malloc() noexcept {
-  return PENSTOCK_COUNTS_MALLOC;
-}
 
 std::uint64_t malloc_bytes() noexcept {
   return bytes_asked_for;

@@ -1,19 +1,15 @@
-// The functions of this header count what the program asks of malloc() and its relatives, also in C
-// libraries. They replace malloc() in a test program that uses them, unless a sanitizer has
-// replaced it already.
+// malloc_bytes() counts what the program asks of malloc() and its relatives, also in C libraries.
+// It replaces malloc() in a test program that uses it; a sanitizer, which has replaced malloc()
+// already, tells what is asked for.
 #pragma once
 
 #include <cstdint>
 
 namespace penstock::testing {
 
-/// Returns whether malloc() is counted: not under a sanitizer, nor where the C library is not
-/// GNU's.
-bool counts_malloc() noexcept;
-
 /// Returns how many bytes the calling thread has asked of malloc(), calloc() and realloc() so far,
-/// and so of `operator new` as well. Memory that was aligned on purpose does not count. The number
-/// stays 0 where malloc() is not counted.
+/// and so of `operator new` as well. Memory that was aligned on purpose counts under a sanitizer
+/// only. The number stays 0 with another C library than GNU's.
 std::uint64_t malloc_bytes() noexcept;
 
 }  // namespace penstock::testing

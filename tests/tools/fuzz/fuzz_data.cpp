@@ -5,8 +5,6 @@
 //
 // where --seconds is the time for each reader. The readers are npy, csv, csv_classes, wav,
 // idx_images, idx_gzip, cifar10 and, if Penstock is built with libpng and libjpeg, png and jpeg.
-#include <memory>
-#include <stdexcept>
 
 #include "penstock/csv.hpp"
 #include "penstock/dataset.hpp"
@@ -14,49 +12,23 @@
 #include "penstock/images.hpp"
 #include "penstock/npy.hpp"
 #include "penstock/wav.hpp"
-#include "tests/support/allocation_counter.hpp"
 #include "tests/support/drawn_images.hpp"
 #include "tests/support/idx_bytes.hpp"
-#include "tests/support/malloc_counter.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "tests/tools/fuzz/fuzzed_reader.hpp"
+#include "tests/tools/fuzz/bounded_reader.hpp"
 #include "tests/tools/fuzz/memory_file.hpp"
 
 namespace penstock::testing {
 namespace {
 
-/// A reader may ask for this much memory beside what grows with the file.
-constexpr std::uint64_t fixed_bytes = std::uint64_t{8} << 20;
 /// A gzipped file holds at most this many bytes for each of its own, and a vector that grows to
 /// hold them asks for three times as many in all.
 constexpr std::uint64_t bytes_per_gzipped_byte = 3 * 1032 + 16;
 
-/// Returns `reader`, of which `read` is called with the path of a file that holds the input. It is
-/// a defect if that call asks for more than `fixed_bytes` and `bytes_per_byte` bytes for each byte
-/// of the file.
-FuzzedReader bounded(FuzzedReader reader, std::uint64_t bytes_per_byte) {
-  const auto file = std::make_shared<MemoryFile>();
-  reader.read = [file, bytes_per_byte, read = reader.read](const std::string& bytes) {
-    file->write(bytes);
-    const std::uint64_t limit = fixed_bytes + bytes_per_byte * bytes.size();
-    const std::uint64_t before = malloc_bytes();
-    take_most_block_bytes();
-    const auto check = [&] {
-      const std::uint64_t taken =
-          malloc_bytes() - before + static_cast<std::uint64_t>(take_most_block_bytes());
-      if (taken > limit)
-        throw std::runtime_error(std::to_string(taken) + " bytes were asked for, for " +
-                                 std::to_string(bytes.size()) + " of a file");
-    };
-    try {
-      read(file->path());
-    } catch (const std::exception&) {
-      check();
-      throw;
-    }
-    check();
-  };
-  return reader;
+/// Returns `reader`, whose `read` takes the path of a file, as one that takes the content of the
+/// file, and that is bounded().
+FuzzedReader bounded_file(FuzzedReader reader, std::uint64_t bytes_per_byte) {
+  return bounded(of_a_file(std::move(reader)), bytes_per_byte);
 }
 
 std::string npy_bytes(const Tensor& tensor) {
@@ -80,7 +52,7 @@ std::string npy_header(const std::string& shape) {
 
 FuzzedReader npy() {
   const std::string of_f32 = npy_bytes(Tensor({2, 3}, {1, 2, 3, 4, 5, 6}));
-  return bounded(
+  return bounded_file(
       {.name = "npy",
        .seeds = {of_f32, npy_bytes(Tensor::zeros(DType::i64, {4})),
                  npy_bytes(Tensor::zeros(DType::boolean, {1, 2, 1, 3})),
@@ -98,7 +70,7 @@ FuzzedReader npy() {
 }
 
 FuzzedReader csv(const std::string& name, const std::string& text, const CsvOptions& options) {
-  return bounded(
+  return bounded_file(
       {.name = name,
        .seeds = {text, "\xEF\xBB\xBF" + text, replaced(text, "\n", "\r\n")},
        .words = {",", "\"", "\"\"", "\n", "\r\n", ",,,,,,,,", "1e999", "1e-999", "nan", "-", "+",
@@ -122,7 +94,7 @@ std::string wav_bytes(int tag, int bits, const std::string& samples) {
 
 FuzzedReader wav() {
   const std::string plain = wav_bytes(1, 16, "12345678");
-  return bounded(
+  return bounded_file(
       {.name = "wav",
        .seeds = {plain, wav_bytes(3, 32, "12345678")},
        .words = {"fmt ", "data", "LIST", std::string("\xfe\xff", 2), std::string("\3\0", 2)},
@@ -156,7 +128,7 @@ std::vector<std::string> drawn_files(const std::string& ending) {
 
 FuzzedReader idx(const std::string& name, std::vector<std::string> seeds) {
   const std::string zeros = std::string(std::size_t{4} << 20, '\0');
-  return bounded(
+  return bounded_file(
       {.name = name,
        .seeds = std::move(seeds),
        .read = read_as_images,
@@ -168,19 +140,20 @@ FuzzedReader idx(const std::string& name, std::vector<std::string> seeds) {
 }
 
 FuzzedReader cifar10() {
-  return bounded({.name = "cifar10",
-                  .seeds = {records(2), gzipped(records(3))},
-                  .read = [](const std::string& path) { read_cifar10({path}); },
-                  .hostile = {records(1) + "x", gzipped(std::string(std::size_t{4} << 20, '\0')),
-                              std::string("\x1f\x8b"), ""}},
-                 bytes_per_gzipped_byte);
+  return bounded_file(
+      {.name = "cifar10",
+       .seeds = {records(2), gzipped(records(3))},
+       .read = [](const std::string& path) { read_cifar10({path}); },
+       .hostile = {records(1) + "x", gzipped(std::string(std::size_t{4} << 20, '\0')),
+                   std::string("\x1f\x8b"), ""}},
+      bytes_per_gzipped_byte);
 }
 
 /// Returns a reader of images. The number of pixels is limited, and not the size of the file: the
-/// largest image takes less than `fixed_bytes`.
+/// largest image takes less than the 8 MiB that bounded() allows.
 FuzzedReader images(const std::string& name, const std::string& ending,
                     std::vector<std::string> words, std::vector<std::string> hostile) {
-  return bounded(
+  return bounded_file(
       {.name = name,
        .seeds = drawn_files(ending),
        .words = std::move(words),

@@ -10,6 +10,7 @@
 // onnx and onnx_tensor.
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <memory>
 
 #include "engine/checkpoint/checkpoint_content.hpp"
@@ -29,10 +30,9 @@
 #include "tests/support/onnx_bytes.hpp"
 #include "tests/support/random_network.hpp"
 #include "tests/support/temporary_directory.hpp"
+#include "tests/tools/fuzz/bounded_reader.hpp"
 #include "tests/tools/fuzz/checkpoint_files.hpp"
-#include "tests/tools/fuzz/fuzzed_reader.hpp"
 #include "tests/tools/fuzz/hostile_onnx.hpp"
-#include "tests/tools/fuzz/memory_file.hpp"
 
 namespace penstock::testing {
 namespace {
@@ -165,25 +165,17 @@ FuzzedReader weights_header() {
           .hostile = hostile_weights_headers()};
 }
 
-/// Returns a reader that writes its input to a file and calls `read` with the file's path.
-FuzzedReader of_a_file(const std::string& name, std::vector<std::string> seeds,
-                       const std::function<void(const std::string&)>& read) {
-  const auto file = std::make_shared<MemoryFile>();
-  return {name, std::move(seeds), {}, [file, read](const std::string& bytes) {
-            file->write(bytes);
-            read(file->path());
-          }};
-}
-
 FuzzedReader json(const std::string& name, const std::string& seed,
                   const std::function<void(const std::string&)>& read) {
   const std::string deep(100'000, '['), long_number(100'000, '9');
-  return {name,
-          {seed},
-          json_words,
-          read,
-          {deep, R"({"a":)" + deep, "{\"a\":\"\\ud800\"}", long_number + "e" + long_number,
-           seed + seed, seed.substr(0, seed.size() / 2)}};
+  return bounded(
+      {.name = name,
+       .seeds = {seed},
+       .words = json_words,
+       .read = read,
+       .hostile = {deep, R"({"a":)" + deep, "{\"a\":\"\\ud800\"}", long_number + "e" + long_number,
+                   seed + seed, seed.substr(0, seed.size() / 2)}},
+      64);
 }
 
 Options many_options() {
@@ -238,25 +230,34 @@ std::string onnx_bytes() {
   return bytes.file();
 }
 
+/// An import computes constants of at most 2^24 elements in all, whatever the size of the file.
+constexpr std::uint64_t bytes_of_constants = std::uint64_t{512} << 20;
+
 FuzzedReader onnx() {
-  FuzzedReader reader = of_a_file("onnx",
-                                  {onnx_bytes(), file_content(data_path("onnx/lstm2.onnx")),
-                                   file_content(data_path("onnx/cnn.onnx"))},
-                                  [](const std::string& path) { Model::from_onnx(path); });
-  reader.words = {"Gemm",   "Reshape", "Transpose", "Expand", "Tile",  "Range", "Resize", "Conv",
-                  "Concat", "Slice",   "Gather",    "Split",  "LSTM",  "Pad",   "axis",   "perm",
-                  "x",      "w",       "shape",     "y",      "batch", "value", "Where"};
-  reader.hostile = hostile_onnx();
-  return reader;
+  return of_a_file(
+      {.name = "onnx",
+       .seeds = {onnx_bytes(), file_content(data_path("onnx/lstm2.onnx")),
+                 file_content(data_path("onnx/cnn.onnx"))},
+       .words = {"Gemm",   "Reshape", "Transpose", "Expand", "Tile",  "Range", "Resize", "Conv",
+                 "Concat", "Slice",   "Gather",    "Split",  "LSTM",  "Pad",   "axis",   "perm",
+                 "x",      "w",       "shape",     "y",      "batch", "value", "Where"},
+       .read = [](const std::string& path) { Model::from_onnx(path); },
+       .hostile = hostile_onnx()});
+}
+
+FuzzedReader onnx_tensor_file() {
+  return of_a_file({.name = "onnx_tensor",
+                    .seeds = {onnx_tensor("x", Tensor::zeros(DType::f32, {2, 3}))},
+                    .read = [](const std::string& path) { load_onnx_tensor(path); }});
 }
 
 }  // namespace
 
 std::vector<FuzzedReader> fuzzed_readers() {
   return {
-      weights(),
-      weights_header(),
-      checkpoint(),
+      bounded(weights(), 64),
+      bounded(weights_header(), 64),
+      bounded(checkpoint(), 64),
       checkpoint_files(),
       json("json_value", R"({"a": [1, -2.5e3, "\u00e9\ud83d\ude00"], "b": {"c": null, "d": true}})",
            [](const std::string& text) { to_json(parse_json(text)); }),
@@ -266,14 +267,13 @@ std::vector<FuzzedReader> fuzzed_readers() {
            [](const std::string& text) { optimizer_from_json(text); }),
       json("loader_json", to_json(DataLoaderOptions{}),
            [](const std::string& text) { data_loader_options_from_json(text); }),
-      {"plan_codec",
-       {plan_bytes(1, true), plan_bytes(2, false)},
-       {},
-       [](const std::string& bytes) { graph::decode(bytes); }},
-      plan_cache(),
-      onnx(),
-      of_a_file("onnx_tensor", {onnx_tensor("x", Tensor::zeros(DType::f32, {2, 3}))},
-                [](const std::string& path) { load_onnx_tensor(path); }),
+      bounded({.name = "plan_codec",
+               .seeds = {plan_bytes(1, true), plan_bytes(2, false)},
+               .read = [](const std::string& bytes) { graph::decode(bytes); }},
+              64),
+      bounded(plan_cache(), 64),
+      bounded(onnx(), 64, bytes_of_constants),
+      bounded(onnx_tensor_file(), 64),
   };
 }
 
