@@ -24,7 +24,7 @@ constexpr const char* introduction =
     "\n"
     "Trains a network on images, or a language model on a text, as a pipeline of stages over\n"
     "virtual devices (IPUs). Then prints its accuracy on the test set, or its loss on the rest\n"
-    "of the text. Defaults stand in brackets.\n";
+    "of the text. With --download, gets a data set instead. Defaults stand in brackets.\n";
 
 constexpr const char* conclusion =
     "One step takes batch-size x gradient-accumulation x device-iterations x\n"
@@ -54,6 +54,7 @@ constexpr const char* conclusion =
     "  penstock-train\n"
     "  penstock-train --strategy sharded --profile --profile-dir sharded_profile\n"
     "  penstock-train --model mlp --optimizer sgd --momentum 0.9 --stages \"B1,B2|B3,B4\"\n"
+    "  penstock-train --download mnist --data-dir ~/mnist\n"
     "  penstock-train --dataset mnist --data-dir ~/mnist --epochs 5 --save-weights mnist.st\n"
     "  penstock-train --model gpt --data-dir input.txt --sample 500\n"
     "  penstock-train --model resnet50 --dataset cifar10 --data-dir ~/cifar-10-batches-bin\n"
