@@ -209,7 +209,8 @@ class Downloads(unittest.TestCase):
             shutil.rmtree(self.target)
             result = self.run_trainer(server, '--download-ca', str(certificate))
             self.assertEqual(result.returncode, 1)
-            self.assertIn('not supported or disabled', result.stderr)
+            self.assertIn('rotocol', result.stderr)
+            self.assertEqual(os.listdir(self.target), [])
 
 
 if __name__ == '__main__':

@@ -159,6 +159,10 @@ TEST_F(ImageFiles, WithTextsThatInflateAreReadWithoutTheMemoryForThem) {
   }
 }
 
+TEST_F(ImageFiles, MayHaveRowsThatAreLongerThanTheFile) {
+  EXPECT_EQ(load(black_png(2, 3'000'000)).shape(), (Shape{3, 2, 3'000'000}));
+}
+
 TEST_F(ImageFiles, WithAChunkThatClaimsGigabytesAreRefusedWithoutTheMemoryForIt) {
   for (const char* const name : {"eXIf", "PLTE", "tIME", "abCd"}) {
     const std::string claim = std::string("\x70\0\0\0", 4) + name + "II*";
