@@ -41,6 +41,7 @@
 namespace penstock {
 
 class OutputFile;
+struct OnnxExportOptions;
 struct OnnxOptions;
 
 /// A ParameterInfo describes a parameter or a buffer of a model.
@@ -84,9 +85,9 @@ class Model : public LossFunctions {
 
   /// Makes a model of the file at `path` in the ONNX format, for operators of versions 7 to 21
   /// (docs/onnx.md). Initializers become parameters under their names, which gradients change, or
-  /// constants, as OnnxOptions::parameters says. Layers have the names of the file's nodes, with dots
-  /// for slashes, and outputs have their names. A batch norm in the form for inference is one whose
-  /// statistics are frozen, and unfreeze_statistics() gives it the form for training.
+  /// constants, as OnnxOptions::parameters says. Layers have the names of the file's nodes, with
+  /// dots for slashes, and outputs have their names. A batch norm in the form for inference is one
+  /// whose statistics are frozen, and unfreeze_statistics() gives it the form for training.
   /// @throws Error io_error if the file cannot be read; corrupt_file if it breaks the format;
   /// unsupported, naming each operator and its nodes, for what cannot be imported.
   static Model from_onnx(const std::string& path, const OnnxOptions& options);
@@ -186,8 +187,9 @@ class Model : public LossFunctions {
 
   /// Makes calls return `value` under the name `name`.
   void output(const std::string& name, Value value);
-  /// Returns the value that calls return under the name `name`, such as an output of an imported model
-  /// from which a loss is to be computed. @throws Error invalid_argument if there is no such output.
+  /// Returns the value that calls return under the name `name`, such as an output of an imported
+  /// model from which a loss is to be computed. @throws Error invalid_argument if there is no such
+  /// output.
   Value output(const std::string& name) const;
   /// Sets the value that training minimizes; it may be set once. Losses that it is computed from
   /// are then ordinary values. Without this call, training minimizes the one loss from which no
@@ -260,6 +262,24 @@ class Model : public LossFunctions {
   /// @throws Error as the other function; invalid_argument for options that fit neither the model
   /// nor the file; and as weight() if parameters keep their values. No weight has changed then.
   LoadedWeights load_weights(const std::string& path, const LoadOptions& options);
+
+  /// Writes the model to a file at `path` in the ONNX format, with operators of version 17, whole
+  /// or not at all (docs/onnx.md). The file computes what an InferenceModel does: dropouts are left
+  /// out, batch norms have the form for inference, and what no output needs, such as losses and
+  /// their labels, is not in the file. Inputs, outputs, parameters and buffers keep their names.
+  /// @throws Error unsupported, naming each layer that cannot be written; invalid_model if the
+  /// model has no output; invalid_argument for outputs that there are not; io_error, and as
+  /// weight().
+  void save_onnx(const std::string& path, const OnnxExportOptions& options) const;
+  /// Writes the model as the other function does, with the defaults of OnnxExportOptions.
+  void save_onnx(const std::string& path) const;
+  /// Writes the model as the other functions do, with its weights inside, to `file`, which the
+  /// caller commits. @throws Error as the other function; unsupported if the file would have 2 GB
+  /// or more.
+  void save_onnx(OutputFile& file) const;
+  /// Checks that save_onnx() can write all layers, without writing anything.
+  /// @throws Error as save_onnx().
+  void check_onnx() const;
 
  private:
   friend struct ModelAccess;  // Training and inference models use ModelAccess.

@@ -1,6 +1,7 @@
-// Models come from files in the ONNX format, which other libraries write, by Model::from_onnx().
-// These are its options, and functions that run such a file as it is, and that say what is in it.
-// docs/onnx.md lists the operators.
+// Models come from files in the ONNX format, which other libraries write, by Model::from_onnx(),
+// and become such files by Model::save_onnx(). These are the options of both, and functions that
+// run such a file as it is, say what is in it, and exchange its weights. docs/onnx.md lists the
+// operators.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +40,25 @@ struct OnnxOptions {
   std::vector<std::string> parameters = {"*"};
 };
 
+/// OnnxWeights say where Model::save_onnx() writes the weights.
+enum class OnnxWeights : std::uint8_t {
+  inside,  ///< The weights are in the file itself, unless it would then have 2 GB or more.
+  /// The weights are in a file beside it, which has the same name with ".data" behind it.
+  beside,
+};
+
+/// OnnxExportOptions say what Model::save_onnx() writes.
+struct OnnxExportOptions {
+  OnnxWeights weights = OnnxWeights::inside;  ///< This says where the weights are written.
+  /// These are the names of the outputs that the file has; each is that of an output of the model,
+  /// or else of a layer. If there are none, the file has all outputs of the model that are computed
+  /// without a loss, or all if there are no others.
+  std::vector<std::string> outputs = {};
+  /// The file takes this number of samples at a time. If it is 0, the file takes any number: the
+  /// size of that axis has the name "batch".
+  std::int64_t batch_size = 0;
+};
+
 /// Computes the outputs of the ONNX file at `path` for `inputs`, which are the file's inputs by
 /// name, in the file's types and shapes. Outputs have the file's types and shapes, too. What the
 /// file says for training, such as Dropout, counts as in inference.
@@ -50,6 +70,18 @@ std::vector<NamedTensor> run_onnx(const std::string& path, const std::vector<Nam
 /// (input_0.pb), and its name. @throws Error io_error, corrupt_file, and unsupported for a type
 /// that no tensor has.
 NamedTensor load_onnx_tensor(const std::string& path);
+
+/// Returns the initializers of the ONNX file at `path` under their names, such as for a file in the
+/// safetensors format. Elements of other floating-point types are converted to f32.
+/// @throws Error io_error, corrupt_file, and unsupported for a type that no tensor has.
+std::vector<NamedTensor> load_onnx_weights(const std::string& path);
+
+/// Writes the ONNX file at `from`, with `weights` in place of the initializers of their names, to
+/// `to`, whole or not at all. All else is as it was, but the weights are in the file itself.
+/// @throws Error as load_onnx_weights(); invalid_argument for a name that no initializer has;
+/// shape_mismatch for a weight of another shape or type; unsupported for a file of 2 GB or more.
+void save_onnx_with_weights(const std::string& from, const std::string& to,
+                            const std::vector<NamedTensor>& weights);
 
 /// An OnnxOperatorUse says how often a file uses an operator.
 struct OnnxOperatorUse {

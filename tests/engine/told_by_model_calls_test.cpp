@@ -62,6 +62,7 @@ Acts calls() {
          host.model.save_weights(file);
          file.commit();
        }},
+      {"save_onnx", [](Host& host) { host.model.save_onnx(host.directory / "network.onnx"); }},
       {"a layer's function",
        [](Host& host) {
          Sequential chain(host.model, host.model.input("of chain", {2}));

@@ -9,6 +9,7 @@
 
 #include "engine/files/element_type.hpp"
 #include "engine/onnx/format/external_data.hpp"
+#include "engine/onnx/format/write_onnx_file.hpp"
 #include "engine/onnx/shapes/corrupt.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"
@@ -183,18 +184,6 @@ Tensor checked_values(const OnnxTensor& tensor, const std::filesystem::path& dir
   return tensor.raw ? tensor_of_raw(tensor, shape, *tensor.raw) : tensor_of_lists(tensor, shape);
 }
 
-void append_varint(std::string& bytes, std::uint64_t value) {
-  for (; value >= 128; value >>= 7) bytes += static_cast<char>(value | 128);
-  bytes += static_cast<char>(value);
-}
-
-/// Appends field number `field`, which is a text, raw bytes or a packed list.
-void append_bytes(std::string& bytes, unsigned field, std::string_view content) {
-  append_varint(bytes, field << 3 | 2);
-  append_varint(bytes, content.size());
-  bytes += content;
-}
-
 }  // namespace
 
 DType dtype_of_onnx(OnnxType type) {
@@ -261,15 +250,14 @@ Tensor values_of(const OnnxTensor& tensor, const std::filesystem::path& director
 }
 
 std::string onnx_tensor_bytes(const Tensor& tensor, const std::string& name) {
-  std::string bytes, dims;
-  for (const std::int64_t size : tensor.shape())
-    append_varint(dims, static_cast<std::uint64_t>(size));
-  append_bytes(bytes, 1, dims);
-  append_varint(bytes, 2 << 3);
-  append_varint(bytes, static_cast<std::uint64_t>(onnx_type_of(tensor.dtype())));
-  append_bytes(bytes, 8, name);
-  append_bytes(bytes, 9, {reinterpret_cast<const char*>(tensor.raw()), tensor.bytes()});
-  return bytes;
+  return bytes_of(onnx_message(onnx_tensor_of(tensor, name)));
+}
+
+OnnxTensor onnx_tensor_of(const Tensor& tensor, const std::string& name) {
+  return {.name = name,
+          .type = onnx_type_of(tensor.dtype()),
+          .dims = {tensor.shape().begin(), tensor.shape().end()},
+          .raw = std::span(tensor.raw(), tensor.bytes())};
 }
 
 }  // namespace penstock

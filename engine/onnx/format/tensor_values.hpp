@@ -31,6 +31,8 @@ std::uint64_t bytes_in_file(const OnnxTensor& tensor);
 /// of other types, and for numbers that are too large for the type that they become.
 Tensor values_of(const OnnxTensor& tensor, const std::filesystem::path& directory);
 
+/// Returns a tensor as an ONNX file has it, whose raw elements are those of `tensor`.
+OnnxTensor onnx_tensor_of(const Tensor& tensor, const std::string& name);
 /// Returns the bytes of a file in ONNX's format for one tensor, such as "output_0.pb".
 std::string onnx_tensor_bytes(const Tensor& tensor, const std::string& name);
 

@@ -25,6 +25,9 @@ class WireReader {
   /// Returns the number of the field.
   std::uint32_t field() const noexcept { return field_; }
 
+  /// Returns whether the field is an integer.
+  bool is_integer() const noexcept { return type_ == WireType::varint; }
+
   /// Returns the field's integer.
   std::int64_t integer();
   /// Returns the field's number of 4 bytes.

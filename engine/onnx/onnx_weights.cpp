@@ -1,0 +1,143 @@
+// These functions exchange the weights of ONNX files with hosts. What is not replaced keeps its
+// bytes, whether or not Penstock knows what it means.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "engine/names/known_names.hpp"
+#include "engine/onnx/format/external_data.hpp"
+#include "engine/onnx/format/read_onnx_file.hpp"
+#include "engine/onnx/format/tensor_values.hpp"
+#include "engine/onnx/format/wire_reader.hpp"
+#include "engine/onnx/format/write_onnx_file.hpp"
+#include "graph/values/hosts_thread.hpp"
+#include "graph/values/text.hpp"
+#include "penstock/error.hpp"
+#include "penstock/onnx.hpp"
+#include "penstock/output_file.hpp"
+
+namespace penstock {
+namespace {
+
+// These are the numbers of fields in the format.
+constexpr std::uint32_t graph_of_model = 7, initializer_of_graph = 5;
+
+/// A WeightsExchange copies a file with other weights.
+class WeightsExchange {
+ public:
+  WeightsExchange(std::filesystem::path directory, const std::vector<NamedTensor>& weights)
+      : directory_(std::move(directory)) {
+    for (const NamedTensor& weight : weights) weights_[weight.name] = &weight.tensor;
+  }
+
+  WireMessage model(std::span<const std::byte> bytes) {
+    return copied(bytes, "model", graph_of_model, [&](std::span<const std::byte> graph) {
+      return copied(graph, "graph", initializer_of_graph,
+                    [&](std::span<const std::byte> tensor) { return initializer(tensor); });
+    });
+  }
+
+  /// Checks that the file had an initializer for each weight.
+  void expect_all_used() const {
+    for (const auto& [name, tensor] : weights_)
+      if (!names_.contains(name))
+        throw Error(Errc::invalid_argument, "there is no initializer " + quoted_text(name) +
+                                                instead_of(name, names_, std::identity()));
+  }
+
+ private:
+  /// Returns a message with what `changed` makes of each field number `field`. If that is nothing,
+  /// the field stays as it is.
+  static WireMessage copied(std::span<const std::byte> bytes, std::string_view what,
+                            std::uint32_t field, const auto& changed) {
+    WireMessage message;
+    for (WireReader reader(bytes, what); reader.next();)
+      if (reader.is_integer()) {
+        message.integer(reader.field(), reader.integer());
+      } else {
+        const std::span<const std::byte> content = reader.bytes();
+        std::optional<WireMessage> other;
+        if (reader.field() == field) other = changed(content);
+        if (other)
+          message.message(field, std::move(*other));
+        else
+          message.bytes(reader.field(), content);
+      }
+    return message;
+  }
+
+  std::optional<WireMessage> initializer(std::span<const std::byte> bytes) {
+    OnnxTensor tensor = read_onnx_tensor(bytes);
+    names_.insert(tensor.name);
+    const auto weight = weights_.find(tensor.name);
+    if (weight != weights_.end()) return replaced(tensor, *weight->second);
+    if (tensor.external.empty()) return std::nullopt;
+    kept_.push_back(read_external_data(tensor.external, bytes_in_file(tensor), directory_));
+    tensor.raw = kept_.back();
+    tensor.external.clear();
+    return onnx_message(tensor);
+  }
+
+  static WireMessage replaced(const OnnxTensor& tensor, const Tensor& weight) {
+    const OnnxTensor other = onnx_tensor_of(weight, tensor.name);
+    if (other.type != tensor.type || other.dims != tensor.dims)
+      throw Error(Errc::shape_mismatch, "initializer " + quoted_text(tensor.name) + ": expected " +
+                                            to_string(tensor.type) + to_string(shape_of(tensor)) +
+                                            ", got " + to_string(other.type) +
+                                            to_string(weight.shape()));
+    return onnx_message(other);
+  }
+
+  std::filesystem::path directory_;
+  std::map<std::string, const Tensor*> weights_;
+  std::set<std::string> names_;
+  std::vector<std::vector<std::byte>> kept_;  ///< `kept_` are elements from other files.
+};
+
+/// Does `action` with errors that name the file at `path`.
+auto in_file(const std::string& path, const auto& action) {
+  const std::string name = "ONNX file " + printable(path);
+  const auto bytes = read_onnx_bytes(path, name);
+  try {
+    return action(bytes);
+  } catch (const Error& error) {
+    throw Error(error.code(), name + ": " + error.what());
+  }
+}
+
+}  // namespace
+
+std::vector<NamedTensor> load_onnx_weights(const std::string& path) {
+  return on_hosts_thread("load_onnx_weights", [&] {
+    return in_file(path, [&](const std::shared_ptr<const std::vector<std::byte>>& bytes) {
+      std::vector<NamedTensor> weights;
+      const OnnxFile file = read_onnx(bytes);
+      for (const auto& tensor : file.graph.initializers)
+        weights.push_back(
+            {tensor->name, values_of(*tensor, std::filesystem::path(path).parent_path())});
+      return weights;
+    });
+  });
+}
+
+void save_onnx_with_weights(const std::string& from, const std::string& to,
+                            const std::vector<NamedTensor>& weights) {
+  on_hosts_thread("save_onnx_with_weights", [&] {
+    in_file(from, [&](const std::shared_ptr<const std::vector<std::byte>>& bytes) {
+      read_onnx(bytes);
+      WeightsExchange exchange(std::filesystem::path(from).parent_path(), weights);
+      const WireMessage message = exchange.model(*bytes);
+      exchange.expect_all_used();
+      if (message.size() >= onnx_bytes_limit)
+        throw Error(Errc::unsupported, "with all weights inside, the file would have 2 GB or more");
+      OutputFile file(to);
+      write_message(message, file);
+      file.commit();
+    });
+  });
+}
+
+}  // namespace penstock

@@ -1,0 +1,74 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/engine/onnx/imported_models.hpp"
+#include "tests/support/refusal.hpp"
+#include "tests/support/same_bits.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace penstock::testing {
+namespace {
+
+class OnnxWeightsOfFiles : public ::testing::Test {
+ protected:
+  OnnxWeightsOfFiles() { write_file(from_, perceptron().file()); }
+
+  TemporaryDirectory directory_;
+  std::string from_ = (directory_ / "from.onnx").string(), to_ = (directory_ / "to.onnx").string();
+};
+
+TEST_F(OnnxWeightsOfFiles, AreReadUnderTheirNames) {
+  const std::vector<NamedTensor> weights = load_onnx_weights(from_);
+  ASSERT_EQ(weights.size(), 4u);
+  EXPECT_EQ(weights[0].name, "fc1.weight");
+  EXPECT_TRUE(same_bits(weights[0].tensor, counted({6, 4})));
+}
+
+TEST_F(OnnxWeightsOfFiles, TakeThePlaceOfOthers) {
+  save_onnx_with_weights(from_, to_, {{"fc2.bias", Tensor({3}, {1, 2, 3})}});
+  const std::vector<NamedTensor> weights = load_onnx_weights(to_);
+  EXPECT_TRUE(same_bits(weights[3].tensor, Tensor({3}, {1, 2, 3})));
+  for (std::size_t i = 0; i < 3; ++i)
+    EXPECT_TRUE(same_bits(weights[i].tensor, load_onnx_weights(from_)[i].tensor));
+}
+
+TEST_F(OnnxWeightsOfFiles, LeaveWhatIsUnknownAsItIs) {
+  OnnxBytes bytes = perceptron();
+  const std::string scalar = wire_integer(2, 1) + wire_real(4, 0.5f) + wire_bytes(8, "half");
+  bytes.graph_field(wire_bytes(5, scalar));
+  bytes.model_field(wire_bytes(6, "what the model is for")).graph_field(wire_bytes(10, "a graph"));
+  write_file(from_, bytes.file());
+  save_onnx_with_weights(from_, to_, {});
+  EXPECT_EQ(file_content(to_), file_content(from_));
+}
+
+TEST_F(OnnxWeightsOfFiles, LieInTheFileWhereTheyLayBesideIt) {
+  Model model("beside", 1);
+  model.output("y", model.linear("fc", model.input("x", {4}), 3));
+  model.save_onnx(from_, {.weights = OnnxWeights::beside});
+  save_onnx_with_weights(from_, to_, {{"fc.bias", Tensor({3}, {1, 2, 3})}});
+  std::filesystem::remove(from_ + ".data");
+  const Model read = Model::from_onnx(to_);
+  EXPECT_TRUE(same_bits(read.weight("fc.weight"), model.weight("fc.weight")));
+  EXPECT_TRUE(same_bits(read.weight("fc.bias"), Tensor({3}, {1, 2, 3})));
+}
+
+TEST_F(OnnxWeightsOfFiles, AreRefusedUnderOtherNamesAndInOtherShapesAndTypes) {
+  const std::string text = refusal(Errc::invalid_argument, [&] {
+    save_onnx_with_weights(from_, to_, {{"fc2.bais", Tensor({3}, {1, 2, 3})}});
+  });
+  EXPECT_NE(text.find("there is no initializer \"fc2.bais\"; did you mean \"fc2.bias\"?"),
+            std::string::npos)
+      << text;
+  for (const Tensor& wrong : {Tensor({2}, {1, 2}), integers({1, 2, 3})})
+    EXPECT_NE(refusal(Errc::shape_mismatch,
+                      [&] {
+                        save_onnx_with_weights(from_, to_, {{"fc2.bias", wrong}});
+                      }),
+              "accepted");
+  EXPECT_FALSE(std::filesystem::exists(to_));
+}
+
+}  // namespace
+}  // namespace penstock::testing
