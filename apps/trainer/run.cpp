@@ -68,7 +68,7 @@ penstock::FitCallback Run::state_callback() {
 // The count of updates goes on from the number that the optimizer's state has seen. The schedule's
 // end therefore moves by that number, and the run begins with a later epoch.
 void Run::go_on_from(const std::string& optimizer_state) {
-  read_file("--init-optimizer-state", [&] { training_.load_optimizer_state(optimizer_state); });
+  of_option("--init-optimizer-state", [&] { training_.load_optimizer_state(optimizer_state); });
   first_update_ = training_.updates();
   const auto seen = static_cast<std::int64_t>(first_update_);
   const std::int64_t updates_of_run =
@@ -99,8 +99,11 @@ int Run::execute(const std::function<void()>& on_first_step) {
   const std::optional<penstock::Evaluation> evaluation = evaluate(interruption->token());
   const int signal = interruption->signal();
   interruption.reset();  // Nothing that is stopped from here on could be ended in better order.
-  if (options_.output.save_weights)
-    check_finite(task_.model, "--save-weights: expected finite weights after training", remedy);
+  for (const auto& [option, file] : {std::pair("--save-weights", options_.output.save_weights),
+                                     std::pair("--save-onnx", options_.output.save_onnx)})
+    if (file)
+      check_finite(task_.model, std::string(option) + ": expected finite weights after training",
+                   remedy);
   outputs_.add_weights(task_.model);
   outputs_.add_optimizer_state(training_);
   std::optional<RunMetrics> run;

@@ -67,8 +67,8 @@ void load_weights(penstock::Model& model, const std::string& path) {
 
 }  // namespace
 
-void read_file(const std::string& option, const std::function<void()>& read) try {
-  read();
+void of_option(const std::string& option, const std::function<void()>& action) try {
+  action();
 } catch (const penstock::Error& error) {
   throw penstock::Error(error.code(), option + ": " + error.what());
 }
@@ -88,9 +88,10 @@ void check_finite(const penstock::Model& model, const std::string& expectation,
 Task prepared_task(const TrainerOptions& options, const ProgressStream& stream) {
   Task task = make_task(options, stream);
   if (options.pipeline.begin_block) begin_blocks(task.model, *options.pipeline.begin_block);
+  if (options.output.save_onnx) of_option("--save-onnx", [&] { task.model.check_onnx(); });
   const std::optional<std::string>& weights = options.network.init_weights;
   if (!weights) return task;
-  read_file("--init-weights", [&] { load_weights(task.model, *weights); });
+  of_option("--init-weights", [&] { load_weights(task.model, *weights); });
   check_finite(task.model, "--init-weights: expected finite weights in \"" + *weights + '"');
   return task;
 }

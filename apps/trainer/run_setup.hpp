@@ -15,9 +15,9 @@
 
 namespace trainer {
 
-/// Calls `read`, which reads the file that `option` names. An error gets the option's name in front
-/// of its text.
-void read_file(const std::string& option, const std::function<void()>& read);
+/// Calls `action`, which does what `option` asks for. An error gets the option's name in front of
+/// its text.
+void of_option(const std::string& option, const std::function<void()>& action);
 
 /// Checks that every weight is finite, because otherwise no image has a meaningful score. The
 /// refusal begins with `expectation` and ends with `advice`.

@@ -329,6 +329,8 @@ OptionGroup output_group() {
   return OptionRows("Output", &TrainerOptions::output)
       .add("save-weights", &OutputOptions::save_weights, path("FILE"),
            "write the trained weights (safetensors)")
+      .add("save-onnx", &OutputOptions::save_onnx, path("FILE"),
+           "write the trained network, as it is in inference, in the ONNX format")
       .add("save-optimizer-state", &OutputOptions::save_optimizer_state, path("FILE"),
            "write what the optimizer keeps (safetensors), beside --save-weights")
       .add("metrics", &OutputOptions::metrics, path("FILE"),

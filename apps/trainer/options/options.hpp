@@ -147,6 +147,7 @@ struct PipelineOptions {
 
 struct OutputOptions {
   std::optional<std::string> save_weights = {};  ///< `save_weights` is the path of a file.
+  std::optional<std::string> save_onnx = {};     ///< `save_onnx` is the path of a file.
   /// `save_optimizer_state` is the path of a file.
   std::optional<std::string> save_optimizer_state = {};
   std::optional<std::string> metrics = {};      ///< `metrics` is the path of a file.

@@ -21,6 +21,7 @@ std::vector<RunFile> output_files(const OutputOptions& options) {
   std::vector<RunFile> files;
   if (options.metrics) files.push_back({"--metrics", *options.metrics});
   if (options.save_weights) files.push_back({"--save-weights", *options.save_weights});
+  if (options.save_onnx) files.push_back({"--save-onnx", *options.save_onnx});
   if (options.save_optimizer_state)
     files.push_back({"--save-optimizer-state", *options.save_optimizer_state});
   if (!options.profile) return files;
@@ -55,6 +56,7 @@ Outputs::Outputs(const OutputOptions& options, std::span<const RunFile> inputs, 
   if (options.tensorboard) events_.emplace(*options.tensorboard);
   if (options.metrics_port) serve_metrics(static_cast<std::uint16_t>(*options.metrics_port));
   if (options.save_weights) weights_.emplace(*options.save_weights);
+  if (options.save_onnx) onnx_.emplace(*options.save_onnx);
   if (options.save_optimizer_state) optimizer_state_.emplace(*options.save_optimizer_state);
   if (!options.profile) return;
   training_profile_.emplace(profile_directory(options, "training"));
@@ -112,6 +114,7 @@ void Outputs::write_events(const std::vector<Scalar>& scalars) try {
 
 void Outputs::add_weights(const penstock::Model& model) {
   if (weights_) model.save_weights(*weights_);
+  if (onnx_) model.save_onnx(*onnx_);
 }
 
 void Outputs::add_optimizer_state(const penstock::TrainingModel& training) {
@@ -126,7 +129,7 @@ void Outputs::commit(const RunProfiles& profiles) {
 }
 
 void Outputs::commit() {
-  put_in_place({&metrics_, &weights_, &optimizer_state_});
+  put_in_place({&metrics_, &weights_, &onnx_, &optimizer_state_});
 }
 
 }  // namespace trainer

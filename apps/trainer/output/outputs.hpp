@@ -48,6 +48,7 @@ class Outputs {
   /// Adds the numbers of an epoch, in which the IPUs were idle for the share `idle` of the time.
   void add(const penstock::EpochRecord& epoch, double idle);
   void add(const RunMetrics& run);
+  /// Writes the trained weights, and the network in the ONNX format.
   void add_weights(const penstock::Model& model);
   void add_optimizer_state(const penstock::TrainingModel& training);
 
@@ -65,7 +66,7 @@ class Outputs {
   void serve_metrics(std::uint16_t port);
   void write_events(const std::vector<Scalar>& scalars);
 
-  File metrics_, weights_, optimizer_state_;
+  File metrics_, weights_, onnx_, optimizer_state_;
   std::optional<penstock::ProfileFiles> training_profile_, inference_profile_;
   std::optional<EventFile> events_;
   bool keeps_lines_ = false;
