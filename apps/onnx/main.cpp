@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/onnx/check.hpp"
+#include "apps/onnx/convert.hpp"
 #include "apps/onnx/run.hpp"
 #include "apps/onnx/summary.hpp"
 #include "penstock/terminal_text.hpp"
@@ -17,12 +18,16 @@ constexpr const char* usage =
     "Usage: penstock-onnx summary FILE\n"
     "       penstock-onnx run FILE --inputs FILE,... --output-dir DIR\n"
     "       penstock-onnx check FOLDER...\n"
+    "       penstock-onnx convert FILE RESULT [--weights FILE]\n"
     "summary says what is in a file in the ONNX format: inputs, outputs, operators, parameters\n"
     "and layers, and what cannot be imported. run computes the outputs for tensors in files of\n"
     "ONNX (.pb) or NumPy (.npy), which are the model's inputs in their order, and writes them to\n"
     "DIR as output_0.npy, output_1.npy and so on. check runs folders that are as those of ONNX's\n"
     "own backend tests: a file model.onnx, and folders test_data_set_0 and so on with the tensors\n"
     "input_0.pb, output_0.pb and so on. It prints pass, fail or unsupported for each folder.\n"
+    "convert writes the weights of a file in the ONNX format to RESULT, in the format of\n"
+    "safetensors, under their names. With --weights, it writes the file in the ONNX format with\n"
+    "the weights of a file in the format of safetensors in place of its own.\n"
     "penstock-onnx --version prints the version.\n";
 
 constexpr int refused = 2;
@@ -44,6 +49,17 @@ std::string option_of(const Arguments& arguments, const std::string& name) {
   return "";
 }
 
+/// Exchanges weights, if the arguments are those of convert, and returns whether they are.
+bool convert(const Arguments& arguments) {
+  if (arguments.size() == 3) {
+    onnx_tool::write_weights(arguments[1], arguments[2]);
+    return true;
+  }
+  if (arguments.size() != 5 || arguments[3] != "--weights") return false;
+  onnx_tool::write_model(arguments[1], arguments[4], arguments[2]);
+  return true;
+}
+
 /// Does what the arguments say, and returns the process's exit code; -1 says that they say nothing.
 int execute(const Arguments& arguments) {
   const std::string command = arguments.empty() ? "" : arguments[0];
@@ -53,6 +69,7 @@ int execute(const Arguments& arguments) {
   }
   if (command == "check" && arguments.size() >= 2)
     return onnx_tool::check_all({arguments.begin() + 1, arguments.end()}) ? 0 : 1;
+  if (command == "convert") return convert(arguments) ? 0 : -1;
   const std::string inputs = option_of(arguments, "--inputs"),
                     directory = option_of(arguments, "--output-dir");
   if (command != "run" || arguments.size() != 6 || inputs.empty() || directory.empty()) return -1;

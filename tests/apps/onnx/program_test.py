@@ -41,6 +41,24 @@ def call(*arguments, status=0):
     return run.stdout + run.stderr
 
 
+def check_conversions(program, model, directory):
+    """Checks that weights go from a model to a file of their own, and back changed."""
+    weights, copy = directory / 'weights.safetensors', directory / 'copy.onnx'
+    call(program, 'convert', model, weights)
+    call(program, 'convert', model, copy, '--weights', weights)
+    call(program, 'convert', copy, directory / 'again.safetensors')
+    assert weights.read_bytes() == (directory / 'again.safetensors').read_bytes()
+    content = bytearray(weights.read_bytes())
+    content[-4:] = struct.pack('<f', 7)
+    weights.write_bytes(content)
+    call(program, 'convert', model, copy, '--weights', weights)
+    call(program, 'convert', copy, directory / 'again.safetensors')
+    assert weights.read_bytes() == (directory / 'again.safetensors').read_bytes()
+    assert call(program, 'summary', copy) == call(program, 'summary', model)
+    refusal = call(program, 'convert', model, copy, status=2)
+    assert 'expected --weights FILE' in refusal, refusal
+
+
 def main():
     program, model, reference = sys.argv[1:]
     tensors, metadata = read(reference)
@@ -63,9 +81,10 @@ def main():
         refusal = call(program, 'run', model, '--inputs', 'a.npy,b.npy', '--output-dir', name,
                        status=2)
         assert 'expected a file for each of 1 inputs, got 2' in refusal, refusal
+        check_conversions(program, model, directory)
         (directory / 'broken.onnx').write_bytes(pathlib.Path(model).read_bytes()[:-9])
         assert 'broken.onnx' in call(program, 'summary', directory / 'broken.onnx', status=2)
-    for wrong in ([], ['run', model], ['check'], ['convert', 'a', 'b']):
+    for wrong in ([], ['run', model], ['check'], ['convert', 'a']):
         assert 'Usage:' in call(program, *wrong, status=2)
 
 
