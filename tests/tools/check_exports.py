@@ -1,0 +1,99 @@
+"""Checks the ONNX files that Penstock writes with other libraries.
+
+Usage: check_exports.py DIRECTORY
+
+DIRECTORY is a build directory. Run it with the Python of the system, for which Debian's package
+python3-onnx is needed; python3-opencv is used if it is there.
+
+The script exports the networks of tests/tools/export_networks, and a perceptron that penstock-train
+has trained. ONNX's own checker has to accept each file, shapes included. Where OpenCV has all
+operators of a file, it has to compute what Penstock does, with differences of 1e-4 of the largest
+number at most; for each other file the script prints what OpenCV lacks. It ends with status 1 if
+anything differs, or if OpenCV runs fewer networks than it is known to run.
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy
+import onnx
+import onnx.checker
+
+try:
+    import cv2
+except ImportError:
+    cv2 = None
+
+TOLERANCE = 1e-4
+# OpenCV 4.6 is known to run these.
+RUN_BY_OPENCV = {'cifar-cnn', 'fashion-cnn', 'lstm', 'mlp', 'mnist-cnn', 'resnet18', 'resnet50',
+                 'upsampling'}
+
+
+def check(path):
+    """Checks a file by ONNX's rules, with all shapes that follow from them."""
+    model = onnx.load(path)
+    onnx.checker.check_model(model, full_check=True)
+    onnx.shape_inference.infer_shapes(model, check_type=True, strict_mode=True)
+    return model
+
+
+def by_opencv(path, x):
+    """Returns what OpenCV computes, or raises cv2.error."""
+    network = cv2.dnn.readNetFromONNX(str(path))
+    network.setInput(x)
+    return network.forward()
+
+
+def compare(name, directory):
+    """Returns whether OpenCV computes for a network what Penstock does."""
+    x, y = (numpy.load(directory / f'{name}.{part}.npy') for part in 'xy')
+    try:
+        result = by_opencv(directory / f'{name}.onnx', x.astype(numpy.float32))
+    except cv2.error as error:
+        print(f'{name}: OpenCV does not run it: {error.err}'[:120])
+        return name not in RUN_BY_OPENCV
+    if result.shape != y.shape:
+        print(f'{name}: OpenCV gives the shape {result.shape} for {y.shape}')
+        return name not in RUN_BY_OPENCV
+    difference = abs(result - y).max() / abs(y).max()
+    print(f'{name}: OpenCV differs by {difference:.1e}')
+    return difference <= TOLERANCE
+
+
+def check_trained(trainer, directory):
+    """Checks what the trainer writes, and that it knows the weights that it has trained."""
+    path = directory / 'trained.onnx'
+    subprocess.run([trainer, '--dataset', 'synthetic', '--model', 'mlp', '--epochs', '1',
+                    '--max-updates', '4', '--no-progress', '--save-onnx', path,
+                    '--save-weights', directory / 'trained.safetensors'],
+                   check=True, stdout=subprocess.DEVNULL)
+    model = check(path)
+    weights = (directory / 'trained.safetensors').read_bytes()
+    for tensor in model.graph.initializer:
+        assert tensor.raw_data in weights, f'{tensor.name} was not trained'
+
+
+def main():
+    build = pathlib.Path(sys.argv[1])
+    sound = True
+    with tempfile.TemporaryDirectory() as name:
+        directory = pathlib.Path(name)
+        subprocess.run([build / 'tests/tools/export_networks', directory], check=True)
+        files = sorted(directory.glob('*.onnx'))
+        for path in files:
+            check(path)
+        print(f'ONNX {onnx.__version__} accepts {len(files)} networks')
+        check_trained(build / 'apps/trainer/penstock-train', directory)
+        if cv2 is None:
+            print('python3-opencv is not there')
+        else:
+            for path in files:
+                sound = compare(path.stem, directory) and sound
+    return 0 if sound else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())
