@@ -6,6 +6,7 @@
 #include "engine/onnx/folding/places.hpp"
 #include "engine/onnx/format/read_onnx_file.hpp"
 #include "engine/onnx/format/tensor_values.hpp"
+#include "engine/onnx/import/check_options.hpp"
 #include "engine/onnx/import/import_graph.hpp"
 #include "engine/onnx/import/sample_layout.hpp"
 #include "graph/values/hosts_thread.hpp"
@@ -68,6 +69,20 @@ const Tensor& given(const std::vector<NamedTensor>& inputs, const std::string& n
   return found->tensor;
 }
 
+/// Checks the shapes of the inputs. The axis that counts samples in the model may have another size
+/// than the file says.
+void check_inputs(const OnnxFile& file, const ImportedGraph& graph,
+                  const std::vector<NamedTensor>& inputs) {
+  for (const OnnxValueInfo& info : file.graph.inputs) {
+    const auto tensor = std::ranges::find(inputs, info.name, &NamedTensor::name);
+    if (tensor == inputs.end()) continue;
+    const auto input = std::ranges::find(graph.inputs, info.name, &ImportedInput::name);
+    std::optional<std::size_t> samples;
+    if (input != graph.inputs.end() && !input->placement.whole) samples = input->placement.axis;
+    check_run_input(info, tensor->tensor, samples);
+  }
+}
+
 /// Returns the number of samples that the inputs have.
 std::int64_t samples_of(const ImportedGraph& graph, const std::vector<NamedTensor>& inputs) {
   for (const ImportedInput& input : graph.inputs) {
@@ -118,11 +133,13 @@ std::vector<NamedTensor> run_onnx(const std::string& path, const std::vector<Nam
   return on_hosts_thread("run_onnx", [&] {
     const OnnxFile file = read_onnx_file(path);
     const OnnxOptions options{.inputs = inputs};
-    return run(import_graph({.file = file,
-                             .directory = std::filesystem::path(path).parent_path(),
-                             .options = options,
-                             .is_run = true}),
-               inputs);
+    const ImportedGraph graph =
+        import_graph({.file = file,
+                      .directory = std::filesystem::path(path).parent_path(),
+                      .options = options,
+                      .is_run = true});
+    check_inputs(file, graph, inputs);
+    return run(graph, inputs);
   });
 }
 

@@ -36,8 +36,12 @@ struct OnnxOptions {
   OnnxSamples samples = OnnxSamples::automatic;  ///< This says whether an axis counts samples.
   /// Initializers of floats with one axis or more become parameters, which are trained, if their
   /// names match one of these patterns, in which a `*` matches any characters and a `?` matches
-  /// one. Others become constants, as do those of which an element is not finite.
+  /// one. Others become constants, as do those of which an element is not finite. Of tensors that
+  /// PyTorch's exporter calls buffers, only a pattern that is the whole name makes parameters.
   std::vector<std::string> parameters = {"*"};
+  /// Initializers whose names match one of these patterns become constants in any case, such as
+  /// tables of positions that no gradient is to change.
+  std::vector<std::string> constants = {};
 };
 
 /// OnnxWeights say where Model::save_onnx() writes the weights.
@@ -60,7 +64,9 @@ struct OnnxExportOptions {
 };
 
 /// Computes the outputs of the ONNX file at `path` for `inputs`, which are the file's inputs by
-/// name, in the file's types and shapes. Outputs have the file's types and shapes, too. What the
+/// name, in the file's types and shapes. If an axis of all inputs counts samples, and the operators
+/// keep them apart, there may be another number of samples than the file says. Outputs have the
+/// file's types and, but for the number of samples, its shapes. What the
 /// file says for training, such as Dropout, counts as in inference.
 /// @throws Error as Model::from_onnx(); invalid_argument for an input that is missing or that the
 /// file does not have; shape_mismatch for one of another type or shape.

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -108,6 +109,8 @@ struct OnnxGraph {
   std::vector<OnnxValueInfo> inputs = {};  ///< Files of old versions list initializers here, too.
   std::vector<OnnxValueInfo> outputs = {};
   bool has_sparse_initializers = false;
+  /// `buffers` are the names of the tensors of which the exporter says that they are no parameters.
+  std::set<std::string> buffers = {};
 };
 
 /// An OnnxFunction is an operator that the file defines by a graph of other operators.

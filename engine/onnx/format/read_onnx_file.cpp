@@ -1,7 +1,9 @@
 #include "engine/onnx/format/read_onnx_file.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "engine/files/input_file.hpp"
@@ -178,6 +180,21 @@ OnnxValueInfo read_value_info(Bytes bytes) {
   return info;
 }
 
+/// Adds the name of a described value to `buffers` if the description says, as PyTorch's exporter
+/// does, that the value is a buffer or another tensor that is no parameter.
+void read_description(Bytes bytes, std::set<std::string>& buffers) {
+  constexpr std::string_view kind = "pkg.torch.export.graph_signature.InputSpec.kind";
+  std::string name;
+  bool is_buffer = false;
+  for (WireReader reader(bytes, "description of a value"); reader.next();) {
+    if (reader.field() == 1) name = reader.text();
+    if (reader.field() != 4) continue;
+    const auto [key, text] = read_entry(reader.bytes());
+    is_buffer = is_buffer || (key == kind && (text == "BUFFER" || text == "CONSTANT_TENSOR"));
+  }
+  if (is_buffer) buffers.insert(name);
+}
+
 OnnxGraph read_graph(Bytes bytes, int depth) {
   if (depth > deepest_graph)
     corrupt("graphs are inside each other, more than " + std::to_string(deepest_graph) + " deep");
@@ -199,6 +216,9 @@ OnnxGraph read_graph(Bytes bytes, int depth) {
         break;
       case 12:
         graph.outputs.push_back(read_value_info(reader.bytes()));
+        break;
+      case 13:
+        read_description(reader.bytes(), graph.buffers);
         break;
       case 15:
         graph.has_sparse_initializers = true;

@@ -24,33 +24,41 @@ std::string text_of(const OnnxValueInfo& input) {
   return text + ']';
 }
 
-/// Returns whether a tensor is one for the input. `sizes` has the sizes of names so far.
+/// Returns whether a tensor is one for the input. `sizes` has the sizes of names so far. The sizes
+/// of those axes need not be the file's of which `is_free` says so.
+template <class IsFree>
 bool fits(const Tensor& tensor, const OnnxValueInfo& input,
-          std::map<std::string, std::int64_t>& sizes) {
+          std::map<std::string, std::int64_t>& sizes, const IsFree& is_free) {
   if (tensor.dtype() != dtype_of_onnx(input.type)) return false;
   if (!input.shape) return true;
   if (tensor.shape().rank() != input.shape->size()) return false;
   for (std::size_t i = 0; i < input.shape->size(); ++i) {
     const OnnxDim& dim = (*input.shape)[i];
     const std::int64_t size = tensor.shape().begin()[i];
-    if (dim.size && *dim.size != size) return false;
+    if (dim.size && *dim.size != size && !is_free(i)) return false;
     if (!dim.size && !dim.name.empty() && sizes.emplace(dim.name, size).first->second != size)
       return false;
   }
   return true;
 }
 
+[[noreturn]] void refuse_tensor(const OnnxValueInfo& input, const Tensor& given,
+                                const std::string& advice = "") {
+  throw Error(Errc::shape_mismatch,
+              "input " + quoted_text(input.name) + ": expected " + text_of(input) + ", got " +
+                  std::string(to_string(given.dtype())) + to_string(given.shape()) + advice);
+}
+
 void check_input(const GraphPlan& plan, const NamedTensor& given,
-                 std::map<std::string, std::int64_t>& sizes) {
+                 std::map<std::string, std::int64_t>& sizes, bool is_run) {
   const auto input = std::ranges::find(plan.inputs, given.name, &OnnxValueInfo::name);
   if (input == plan.inputs.end())
     throw Error(Errc::invalid_argument,
                 "there is no input " + quoted_text(given.name) +
                     instead_of(given.name, plan.inputs, &OnnxValueInfo::name));
-  if (input->type != OnnxType::undefined && !fits(given.tensor, *input, sizes))
-    throw Error(Errc::shape_mismatch,
-                "input " + quoted_text(given.name) + ": expected " + text_of(*input) + ", got " +
-                    std::string(to_string(given.tensor.dtype())) + to_string(given.tensor.shape()));
+  const auto may_count_samples = [&](std::size_t axis) { return is_run && axis < 2; };
+  if (input->type != OnnxType::undefined && !fits(given.tensor, *input, sizes, may_count_samples))
+    refuse_tensor(*input, given.tensor);
 }
 
 bool has_dimension(const GraphPlan& plan, const std::string& name) {
@@ -60,9 +68,23 @@ bool has_dimension(const GraphPlan& plan, const std::string& name) {
   });
 }
 
+/// Checks that each pattern matches the name of an initializer. `field` has the patterns.
+void check_patterns(const GraphPlan& plan, const std::vector<std::string>& patterns,
+                    const std::string& field) {
+  for (const std::string& pattern : patterns) {
+    const auto matches_it = [&](const ReadInitializer& initializer) {
+      return matches(pattern, initializer.name);
+    };
+    if (pattern != "*" && std::ranges::none_of(plan.initializers, matches_it))
+      throw Error(Errc::invalid_argument, "OnnxOptions::" + field +
+                                              ": no initializer that is read matches " +
+                                              quoted_text(pattern));
+  }
+}
+
 }  // namespace
 
-void check_options(const GraphPlan& plan, const OnnxOptions& options) {
+void check_options(const GraphPlan& plan, const OnnxOptions& options, bool is_run) {
   std::map<std::string, std::int64_t> sizes = options.dimensions;
   for (const auto& [name, size] : options.dimensions)
     if (!has_dimension(plan, name) || size < 1)
@@ -71,16 +93,19 @@ void check_options(const GraphPlan& plan, const OnnxOptions& options) {
           "OnnxOptions::dimensions: expected names of dimensions of inputs, with sizes of 1 or "
           "more, got " +
               quoted_text(name) + " of " + std::to_string(size));
-  for (const NamedTensor& given : options.inputs) check_input(plan, given, sizes);
-  for (const std::string& pattern : options.parameters) {
-    const auto matches_it = [&](const ReadInitializer& initializer) {
-      return matches(pattern, initializer.name);
-    };
-    if (pattern != "*" && std::ranges::none_of(plan.initializers, matches_it))
-      throw Error(
-          Errc::invalid_argument,
-          "OnnxOptions::parameters: no initializer that is read matches " + quoted_text(pattern));
-  }
+  for (const NamedTensor& given : options.inputs) check_input(plan, given, sizes, is_run);
+  check_patterns(plan, options.parameters, "parameters");
+  check_patterns(plan, options.constants, "constants");
+}
+
+void check_run_input(const OnnxValueInfo& input, const Tensor& given,
+                     std::optional<std::size_t> samples) {
+  std::map<std::string, std::int64_t> sizes;
+  const auto counts_samples = [&](std::size_t axis) { return axis == samples; };
+  if (input.type != OnnxType::undefined && !fits(given, input, sizes, counts_samples))
+    refuse_tensor(
+        input, given,
+        samples ? "" : "; another number of samples needs operators that keep samples apart");
 }
 
 }  // namespace penstock

@@ -23,7 +23,9 @@ struct GraphPlan {
   /// `nodes` are in an order in which each node comes after those that it reads. The names of
   /// outputs that nobody reads are empty.
   std::vector<OnnxNode> nodes = {};
-  std::vector<OnnxValueInfo> inputs = {};  ///< These are the inputs that are no initializers.
+  /// These are the inputs that are no initializers. An axis 0 whose size the file leaves open
+  /// without a name is called "batch".
+  std::vector<OnnxValueInfo> inputs = {};
   /// These are the initializers that a node or an output of the graph reads, with their elements.
   std::vector<ReadInitializer> initializers = {};
 };

@@ -75,14 +75,16 @@ class GraphImport {
   }
 
   /// Returns whether a tensor becomes a parameter. Only a pattern that is its name makes one of a
-  /// scalar.
+  /// scalar or of a buffer.
   bool is_trainable(const Tensor& tensor, const std::string& name) const {
     if (tensor.dtype() != DType::f32 || tensor.elements() == 0) return false;
-    const bool is_scalar = tensor.shape().rank() == 0;
-    const auto matches_name = [&](const std::string& pattern) {
-      return is_scalar ? pattern == name : matches(pattern, name);
+    const bool has_to_be_named = tensor.shape().rank() == 0 || file_.graph.buffers.contains(name);
+    const auto makes_parameter = [&](const std::string& pattern) {
+      return has_to_be_named ? pattern == name : matches(pattern, name);
     };
-    return std::ranges::any_of(options_.parameters, matches_name) &&
+    const auto makes_constant = [&](const std::string& pattern) { return matches(pattern, name); };
+    return std::ranges::any_of(options_.parameters, makes_parameter) &&
+           std::ranges::none_of(options_.constants, makes_constant) &&
            std::ranges::all_of(tensor.as<float>(), [](float x) { return std::isfinite(x); });
   }
 
@@ -220,7 +222,7 @@ std::string text_of(const NeededInputs& needed) {
 
 ImportedGraph import_graph(const ImportRequest& request) {
   const GraphPlan plan = plan_graph(request.file, request.directory);
-  check_options(plan, request.options);
+  check_options(plan, request.options, request.is_run);
   const bool has_values = !request.options.inputs.empty();
   std::optional<Error> refusal;
   const auto refuse = [&](Errc code, const std::string& text) {

@@ -13,6 +13,7 @@
 #include "engine/onnx/shapes/corrupt.hpp"
 #include "engine/onnx/shapes/reshaped_dims.hpp"
 #include "graph/ops/arithmetic/arithmetic.hpp"
+#include "graph/ops/arithmetic/expand.hpp"
 #include "graph/ops/casts/casts.hpp"
 #include "graph/ops/movement/rearrange.hpp"
 #include "penstock/error.hpp"
@@ -162,24 +163,30 @@ Imported NetworkImport::constant(const Tensor& tensor, OnnxType type) {
 }
 
 // The axis of the samples, if the operand has it, has one element, and is left out. A known tensor
-// that is not trained may have rows for all samples that are all the same, of which one is enough.
+// that is not trained may have rows for all samples if they are the same for each of them.
 Value NetworkImport::without_samples(Imported& x, std::size_t rank, const Placement& placement) {
   const std::size_t missing = rank - this->rank(x);
   if (placement.whole || placement.axis < missing) return value(x);
-  const std::size_t axis = placement.axis - missing;
+  Placement own_placement = placement;
+  own_placement.axis -= missing;
+  const std::size_t axis = own_placement.axis;
+  const bool has_rows = dims(x)[0][axis] != 1;
   Imported row = x;
-  if (dims(x)[0][axis] != 1) {
+  if (has_rows) {
     for (std::size_t probe = 0; probe < probes; ++probe) {
       const std::int64_t rows = placement.outer * samples_[probe] * placement.inner;
       if (!x.is_known() || x.trainable || dims(x)[probe][axis] != rows)
         throw MixedSamples{"an operand has a row for each of a number of samples"};
-      row.known[probe] = repeated_row(x.known[probe], axis);
+      row.known[probe] = rows_of_a_sample(x.known[probe], own_placement);
     }
   }
   const Value made = value(row);
   Dims own = shape(made);
-  own.erase(own.begin() + static_cast<std::ptrdiff_t>(axis));
-  own.insert(own.begin() + static_cast<std::ptrdiff_t>(axis), placement.extra(), 1);
+  const auto place = own.erase(own.begin() + static_cast<std::ptrdiff_t>(axis));
+  Dims around;
+  for (const std::int64_t size : {placement.outer, placement.inner})
+    if (size != 1) around.push_back(has_rows ? size : 1);
+  own.insert(place, around.begin(), around.end());
   return reshaped_value(made, own);
 }
 
@@ -236,7 +243,15 @@ Value NetworkImport::with_samples(Imported& x, const Placement& placement) {
   ones[0] = 0;
   Dims to = shape(own);
   to.insert(to.begin(), 1);
-  return apply(graph::add, {reshaped_value(own, to), reshaped_value(zero, ones)});
+  const Value result = apply(graph::add, {reshaped_value(own, to), reshaped_value(zero, ones)});
+  if (placement.whole || placement.extra() == 0) return result;
+  // A sample has a row for each place around it in the axis of the samples.
+  Dims repeated = shape(result);
+  repeated[0] = -1;
+  std::size_t axis = placement.axis + 1;
+  if (placement.outer != 1) repeated[axis++] = placement.outer;
+  if (placement.inner != 1) repeated[axis] = placement.inner;
+  return apply(graph::expand, {result}, {{"shape", repeated}});
 }
 
 std::int64_t NetworkImport::axis_of_value(const Imported& x, std::int64_t axis) const {

@@ -86,22 +86,28 @@ Placement reshaped_placement(const Placement& placement, const ProbedDims& from,
   throw MixedSamples{"a new shape puts parts of samples into an axis"};
 }
 
-Tensor repeated_row(const Tensor& tensor, std::size_t axis) {
+Tensor rows_of_a_sample(const Tensor& tensor, const Placement& placement) {
+  const std::size_t axis = placement.axis;
   const Dims dims = dims_of(tensor.shape());
-  const std::size_t row =
-      size_of(tensor.dtype()) * static_cast<std::size_t>(product(dims, axis + 1, dims.size()));
-  const auto rows = static_cast<std::size_t>(dims[axis]);
-  const auto blocks = static_cast<std::size_t>(product(dims, 0, axis));
-  if (rows == 0) throw MixedSamples{"a known tensor has no row for a sample"};
-  auto elements = std::make_shared<std::vector<std::byte>>(std::max<std::size_t>(1, blocks * row));
-  for (std::size_t block = 0; block < blocks; ++block) {
-    const std::byte* const first = tensor.raw() + block * rows * row;
-    for (std::size_t i = 1; i < rows; ++i)
-      if (std::memcmp(first, first + i * row, row) != 0)
+  const std::int64_t samples = dims[axis] / (placement.outer * placement.inner);
+  if (samples == 0) throw MixedSamples{"a known tensor has no row for a sample"};
+  // The rows of one sample that stand side by side, and how many such groups there are.
+  const std::size_t group =
+      size_of(tensor.dtype()) *
+      static_cast<std::size_t>(placement.inner * product(dims, axis + 1, dims.size()));
+  const auto groups = static_cast<std::size_t>(product(dims, 0, axis) * placement.outer);
+  const auto count = static_cast<std::size_t>(samples);
+  auto elements =
+      std::make_shared<std::vector<std::byte>>(std::max<std::size_t>(1, groups * group));
+  for (std::size_t i = 0; i < groups; ++i) {
+    const std::byte* const first = tensor.raw() + i * count * group;
+    for (std::size_t sample = 1; sample < count; ++sample)
+      if (std::memcmp(first, first + sample * group, group) != 0)
         throw MixedSamples{"a known tensor differs from sample to sample"};
-    std::copy_n(first, row, elements->data() + block * row);
+    std::copy_n(first, group, elements->data() + i * group);
   }
-  return Tensor::wrap(tensor.dtype(), tensor.shape().with(at(axis), 1),
+  return Tensor::wrap(tensor.dtype(),
+                      tensor.shape().with(at(axis), placement.outer * placement.inner),
                       {elements, elements->data()});
 }
 

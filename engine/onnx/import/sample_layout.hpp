@@ -22,8 +22,9 @@ std::size_t value_axis(std::size_t axis, const Placement& placement);
 Placement reshaped_placement(const Placement& placement, const ProbedDims& from,
                              const ProbedDims& to, const std::array<std::int64_t, probes>& samples);
 
-/// Returns one of the rows of `tensor` along `axis`, which are all the same, as a tensor with one
-/// element along that axis. @throws MixedSamples if rows differ.
-Tensor repeated_row(const Tensor& tensor, std::size_t axis);
+/// Returns the rows along `placement.axis` of `tensor` that are one sample's, of which there are
+/// `outer` times `inner`, where all samples have the same rows. @throws MixedSamples if the rows of
+/// samples differ.
+Tensor rows_of_a_sample(const Tensor& tensor, const Placement& placement);
 
 }  // namespace penstock

@@ -47,6 +47,37 @@ TEST(FromOnnx, MakesConstantsOfWhatNoPatternNames) {
     EXPECT_EQ(parameter.trainable, parameter.name.starts_with("fc2.")) << parameter.name;
 }
 
+TEST(FromOnnx, MakesConstantsOfWhatAPatternOfConstantsNames) {
+  const Model model = imported(perceptron().file(), {.constants = {"*.bias", "fc?.bias"}});
+  for (const ParameterInfo& parameter : model.parameters())
+    EXPECT_EQ(parameter.trainable, parameter.name.ends_with(".weight")) << parameter.name;
+  EXPECT_EQ(refused(Errc::invalid_argument, perceptron().file(), {.constants = {"fc3.*"}}),
+            "OnnxOptions::constants: no initializer that is read matches \"fc3.*\"");
+}
+
+/// Returns a description of a value as PyTorch's exporter writes it.
+std::string described(const std::string& name, const std::string& kind) {
+  return wire_bytes(
+      13, wire_bytes(1, name) +
+              wire_bytes(4, wire_bytes(1, "pkg.torch.export.graph_signature.InputSpec.kind") +
+                                wire_bytes(2, kind)));
+}
+
+TEST(FromOnnx, MakesConstantsOfBuffersUnlessTheyAreNamed) {
+  OnnxBytes bytes = perceptron();
+  bytes.graph_field(described("fc1.bias", "BUFFER"));
+  bytes.graph_field(described("fc2.bias", "CONSTANT_TENSOR"));
+  bytes.graph_field(described("fc2.weight", "PARAMETER"));
+  const auto constants = [&](const OnnxOptions& options) {
+    std::vector<std::string> names;
+    for (const ParameterInfo& parameter : imported(bytes.file(), options).parameters())
+      if (!parameter.trainable) names.push_back(parameter.name);
+    return names;
+  };
+  EXPECT_EQ(constants({}), (std::vector<std::string>{"fc1.bias", "fc2.bias"}));
+  EXPECT_EQ(constants({.parameters = {"*", "fc1.bias"}}), std::vector<std::string>{"fc2.bias"});
+}
+
 TEST(FromOnnx, UsesAnInitializerOfSeveralNodesOnce) {
   OnnxBytes bytes;
   bytes.input("x", {"batch", 4}).output("y").initializer("w", counted({4, 4}));
@@ -197,6 +228,60 @@ TEST(FromOnnx, FindsTheSamplesOfABatchOfOne) {
   bytes.node({"Transpose", {"j"}, {"y"}, {{"perm", std::vector<std::int64_t>{1, 0, 2}}}});
   const Tensor x = counted({5, 3, 4});
   EXPECT_TRUE(same_bits(outputs(imported(bytes.file()), x), x));
+}
+
+/// Returns a file that joins x [N,3,2] as rows [3·N,2] with a constant of as many rows, of which
+/// `rows` has those of one sample.
+OnnxBytes joined_rows(const std::vector<float>& rows) {
+  OnnxBytes bytes;
+  std::vector<float> twice;
+  for (const float row : rows) twice.insert(twice.end(), 2, row);
+  const auto count = static_cast<std::int64_t>(twice.size());
+  bytes.input("x", {2, 3, 2}).output("y");
+  bytes.initializer("flat", integers({-1, 2})).initializer("apart", integers({3, 2, 3}));
+  bytes.node({"Constant",
+              {},
+              {"c"},
+              {{"value", Tensor(Shape({count, 1}), std::span<const float>(twice))}}});
+  bytes.node({"Transpose", {"x"}, {"t"}, {{"perm", std::vector<std::int64_t>{1, 0, 2}}}});
+  bytes.node({"Reshape", {"t", "flat"}, {"f"}});
+  bytes.node({"Concat", {"f", "c"}, {"j"}, {{"axis", std::int64_t{1}}}});
+  bytes.node({"Reshape", {"j", "apart"}, {"a"}});
+  bytes.node({"Transpose", {"a"}, {"y"}, {{"perm", std::vector<std::int64_t>{1, 0, 2}}}});
+  return bytes;
+}
+
+TEST(FromOnnx, JoinsRowsOfSamplesWithConstants) {
+  for (const std::vector<float>& rows : {std::vector<float>{7, 7, 7}, {7, 8, 9}}) {
+    const Tensor x = counted({5, 3, 2}), y = outputs(imported(joined_rows(rows).file()), x);
+    ASSERT_EQ(y.shape(), Shape({5, 3, 3}));
+    for (std::size_t i = 0; i < 15; ++i) {
+      EXPECT_EQ(y.as<float>()[3 * i], x.as<float>()[2 * i]);
+      EXPECT_EQ(y.as<float>()[3 * i + 2], rows[i % 3]);
+    }
+  }
+}
+
+TEST(FromOnnx, TakesAnOpenAxis0ForThatOfTheSamples) {
+  for (const OnnxDimension& open : {OnnxDimension(""), OnnxDimension(-1)}) {
+    OnnxBytes bytes;
+    bytes.input("x", {open, 3}).output("y");
+    bytes.node({"Relu", {"x"}, {"y"}});
+    EXPECT_EQ(outputs(imported(bytes.file()), counted({4, 3})).shape(), Shape({4, 3}));
+  }
+}
+
+TEST(FromOnnx, TakesAnyNumberOfSamplesOfAFileOfAFixedOne) {
+  OnnxBytes bytes;
+  bytes.input("x", {2, 3, 4}).output("y").initializer("w", counted({4, 4}));
+  bytes.initializer("heads", integers({2, 3, 2, 2})).initializer("flat", integers({2, 12}));
+  bytes.node({"MatMul", {"x", "w"}, {"m"}}).node({"Reshape", {"m", "heads"}, {"h"}});
+  bytes.node({"Transpose", {"h"}, {"t"}, {{"perm", std::vector<std::int64_t>{0, 2, 1, 3}}}});
+  bytes.node({"Reshape", {"t", "flat"}, {"y"}});
+  const Model model = imported(bytes.file(), {.samples = OnnxSamples::axis});
+  const Tensor x = counted({5, 3, 4}), y = outputs(model, x);
+  ASSERT_EQ(y.shape(), Shape({5, 12}));
+  EXPECT_TRUE(same_bits(y.rows(4, 5), outputs(model, x.rows(4, 5))));
 }
 
 TEST(FromOnnx, PadsTheAxesThatANodeNames) {

@@ -31,6 +31,33 @@ TEST(RunOnnx, RefusesInputsOfOtherShapesAndTypes) {
   EXPECT_NE(refusal(Errc::invalid_argument, [&] { run_onnx(path, {}); }), "accepted");
 }
 
+TEST(RunOnnx, TakesAnyNumberOfSamplesIfOperatorsKeepThemApart) {
+  OnnxBytes apart;
+  apart.input("x", {1, 2, 3}).output("y").initializer("flat", integers({1, 6}));
+  apart.node({"Reshape", {"x", "flat"}, {"y"}});
+  OnnxBytes mixed;
+  mixed.input("x", {1, 2, 3}).output("y");
+  mixed.node({"ReduceSum", {"x"}, {"y"}, {{"keepdims", std::int64_t{0}}}});
+  const TemporaryDirectory directory;
+  const std::string path = (directory / "model.onnx").string();
+  write_file(path, apart.file());
+  EXPECT_EQ(run_onnx(path, {{"x", counted({5, 2, 3})}})[0].tensor.shape(), Shape({5, 6}));
+  EXPECT_NE(refusal(Errc::shape_mismatch,
+                    [&] {
+                      run_onnx(path, {{"x", counted({1, 5, 3})}});
+                    }),
+            "accepted");
+  write_file(path, mixed.file());
+  EXPECT_EQ(run_onnx(path, {{"x", counted({1, 2, 3})}})[0].tensor.shape(), Shape());
+  const std::string text = refusal(Errc::shape_mismatch, [&] {
+    run_onnx(path, {{"x", counted({5, 2, 3})}});
+  });
+  EXPECT_NE(text.find("input \"x\": expected float[1,2,3], got f32[5,2,3]; another number of "
+                      "samples needs operators that keep samples apart"),
+            std::string::npos)
+      << text;
+}
+
 TEST(RunOnnx, ComputesInTheTypesAndShapesOfTheFile) {
   OnnxBytes bytes;
   bytes.input("x", {2, 3}).output("most").output("is_large").output("shape");
