@@ -45,6 +45,7 @@ struct SettingBytes {
     for (const std::int64_t value : values) bytes += wire_integer(8, value);
     return bytes;
   }
+  std::string operator()(const OnnxGraphBytes& graph) const { return wire_bytes(6, graph.bytes); }
 };
 
 std::string dimension(const OnnxDimension& dim) {

@@ -21,9 +21,14 @@ std::string wire_bytes(unsigned field, std::string_view content);
 /// An OnnxDimension is a number or a name.
 using OnnxDimension = std::variant<std::int64_t, std::string>;
 
+/// An OnnxGraphBytes has the bytes of a GraphProto.
+struct OnnxGraphBytes {
+  std::string bytes;
+};
+
 /// An OnnxSetting is a value of an attribute.
-using OnnxSetting =
-    std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, Tensor>;
+using OnnxSetting = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>,
+                                 Tensor, OnnxGraphBytes>;
 
 /// An OnnxNodeBytes describes a node.
 struct OnnxNodeBytes {
@@ -53,6 +58,8 @@ class OnnxBytes {
   /// Adds a field to the model as it is.
   OnnxBytes& model_field(const std::string& bytes);
 
+  /// Returns the graph alone, which an attribute of a node may have.
+  OnnxGraphBytes graph() const { return {graph_}; }
   /// Returns the bytes of a file with operators of the version `opset`.
   std::string file(std::int64_t opset = 17) const;
 

@@ -7,6 +7,7 @@
 
 #include "engine/onnx/folding/fold_call.hpp"
 #include "engine/onnx/format/tensor_values.hpp"
+#include "engine/onnx/import/branches.hpp"
 #include "engine/onnx/import/node_import.hpp"
 #include "engine/onnx/shapes/corrupt.hpp"
 #include "graph/values/text.hpp"
@@ -73,7 +74,8 @@ std::vector<OnnxNode> needed(const OnnxGraph& graph, std::vector<OnnxNode> nodes
   return kept;
 }
 
-/// Throws Error unsupported if any node cannot be imported.
+}  // namespace
+
 void check_operators(const std::vector<OnnxNode>& nodes) {
   std::map<std::string, std::vector<std::string>> missing;
   for (const OnnxNode& node : nodes)
@@ -90,6 +92,8 @@ void check_operators(const std::vector<OnnxNode>& nodes) {
   };
   throw Error(Errc::unsupported, "these operators cannot be imported: " + joined(missing, line));
 }
+
+namespace {
 
 /// Checks that the elements that tensors have in other files are no more than these files have, for
 /// tensors could share elements and take more memory than all files together.
@@ -228,7 +232,7 @@ std::int64_t opset_of(const OnnxFile& file) {
 
 bool is_supported(const OnnxNode& node) {
   if (!node.domain.empty()) return false;
-  return find_operator(node.op_type) || is_folded(node.op_type);
+  return find_operator(node.op_type) || is_folded(node.op_type) || node.op_type == if_operator;
 }
 
 std::string layer_name(const OnnxNode& node) {
@@ -251,6 +255,7 @@ GraphPlan plan_graph(const OnnxFile& file, const std::filesystem::path& director
   if (file.graph.has_sparse_initializers)
     throw Error(Errc::unsupported, "the graph has sparse initializers");
   std::vector<OnnxNode> nodes = written_out(file);
+  list_captures(nodes);
   check_version(plan.opset, nodes);
   check_names(file.graph, nodes);
   plan.nodes = needed(file.graph, std::move(nodes));

@@ -45,6 +45,9 @@ std::int64_t opset_of(const OnnxFile& file);
 /// Returns whether nodes of this operator can be imported.
 bool is_supported(const OnnxNode& node);
 
+/// Checks that all nodes can be imported. @throws Error unsupported, which names those that cannot.
+void check_operators(const std::vector<OnnxNode>& nodes);
+
 /// Returns the name by which messages call a node, and the model's layers are called: the name of
 /// the node, or else that of its first output, with dots for slashes.
 std::string layer_name(const OnnxNode& node);

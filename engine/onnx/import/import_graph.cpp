@@ -9,10 +9,12 @@
 #include "engine/onnx/folding/fold_call.hpp"
 #include "engine/onnx/folding/places.hpp"
 #include "engine/onnx/format/tensor_values.hpp"
+#include "engine/onnx/import/branches.hpp"
 #include "engine/onnx/import/check_options.hpp"
 #include "engine/onnx/import/graph_plan.hpp"
 #include "engine/onnx/import/node_import.hpp"
 #include "engine/onnx/import/sample_axis.hpp"
+#include "engine/onnx/shapes/corrupt.hpp"
 #include "graph/ops/movement/rearrange.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"
@@ -30,6 +32,7 @@ class GraphImport {
         options_(request.options),
         axis_(axis),
         known_inputs_(known_inputs),
+        directory_(request.directory),
         network_(Model(file_.graph.name.empty() ? "onnx" : file_.graph.name), axis.samples,
                  request.is_run),
         result_{.model = network_.model()} {}
@@ -88,24 +91,71 @@ class GraphImport {
            std::ranges::all_of(tensor.as<float>(), [](float x) { return std::isfinite(x); });
   }
 
-  void add_node(const OnnxNode& node) {
-    network_.name_nodes(layer_name(node));
+  /// Returns what the inputs of a node stand for, without those at the end that are left out.
+  std::vector<Imported*> inputs_of(const OnnxNode& node) {
     std::vector<Imported*> inputs;
     for (const std::string& name : node.inputs)
       inputs.push_back(name.empty() ? nullptr : &values_.at(name));
     while (!inputs.empty() && !inputs.back()) inputs.pop_back();
-    std::vector<Imported> outputs;
-    try {
-      outputs = outputs_of(node, inputs);
-    } catch (const Error& error) {
-      throw Error(error.code(), described(node) + ": " + error.what());
-    } catch (NeededInputs& needed) {
-      needed.text = described(node) + ": " + needed.text;
-      throw;
-    } catch (MixedSamples& mixed) {
-      mixed.text = described(node) + ": " + mixed.text;
-      throw;
+    return inputs;
+  }
+
+  /// Adds the nodes of the branch that a node If takes, and gives its results to the node's
+  /// outputs. What a branch computes has names of its own.
+  void add_branch(const OnnxNode& node) {
+    const OnnxGraph& branch = branch_of(node, condition_of(node));
+    check_operators(branch.nodes);
+    if (branch.has_sparse_initializers)
+      throw Error(Errc::unsupported, "a branch has sparse initializers");
+    for (const auto& tensor : branch.initializers) {
+      check_is_new(tensor->name);
+      add_initializer({tensor->name, tensor->type, values_of(*tensor, directory_)});
     }
+    std::vector<OnnxNode> nodes = branch.nodes;
+    list_captures(nodes);
+    for (const OnnxNode& inner : nodes) {
+      for (const std::string& name : inner.inputs)
+        if (!name.empty() && !values_.contains(name))
+          corrupt("node " + quoted_text(layer_name(inner)) + " reads " + quoted_text(name) +
+                  ", which no earlier node computes");
+      for (const std::string& name : inner.outputs) check_is_new(name);
+      add_node(inner);
+    }
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      const auto found = values_.find(branch.outputs[i].name);
+      if (found == values_.end())
+        corrupt("no node computes the output " + quoted_text(branch.outputs[i].name));
+      if (!node.outputs[i].empty()) values_[node.outputs[i]] = Imported(found->second);
+    }
+  }
+
+  void check_is_new(const std::string& name) const {
+    if (!name.empty() && values_.contains(name))
+      corrupt("a branch computes " + quoted_text(name) + ", which is there already");
+  }
+
+  /// Returns the condition of a node If, which has to be known.
+  bool condition_of(const OnnxNode& node) {
+    if (node.inputs.empty() || node.inputs[0].empty()) corrupt("expected a condition, got none");
+    const Imported& condition = values_.at(node.inputs[0]);
+    if (!condition.is_known()) {
+      const std::string text = "the condition has to be known when the model is imported";
+      if (condition.sources.empty())
+        throw Error(Errc::unsupported, text + ", and depends on parameters");
+      throw NeededInputs{condition.sources, text};
+    }
+    const Tensor& tensor = NetworkImport::settled(condition);
+    if (tensor.dtype() != DType::boolean || tensor.elements() != 1)
+      corrupt("expected one bool as the condition");
+    return tensor.as<bool>()[0];
+  }
+
+  void add_node(const OnnxNode& node) {
+    if (node.op_type == if_operator) return described_as(node, [&] { add_branch(node); });
+    network_.name_nodes(layer_name(node));
+    const std::vector<Imported*> inputs = inputs_of(node);
+    std::vector<Imported> outputs;
+    described_as(node, [&] { outputs = outputs_of(node, inputs); });
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
       if (node.outputs[i].empty()) continue;
       if (i >= outputs.size())
@@ -113,6 +163,20 @@ class GraphImport {
                     described(node) + ": output " + std::to_string(i) + " is not supported");
       values_[node.outputs[i]] = std::move(outputs[i]);
     }
+  }
+
+  /// Calls `work`. What it throws gets the name of the node in front of its text.
+  template <class Work>
+  static void described_as(const OnnxNode& node, const Work& work) try {
+    work();
+  } catch (const Error& error) {
+    throw Error(error.code(), described(node) + ": " + error.what());
+  } catch (NeededInputs& needed) {
+    needed.text = described(node) + ": " + needed.text;
+    throw;
+  } catch (MixedSamples& mixed) {
+    mixed.text = described(node) + ": " + mixed.text;
+    throw;
   }
 
   static std::string described(const OnnxNode& node) {
@@ -189,6 +253,7 @@ class GraphImport {
   const OnnxOptions& options_;
   const SampleAxis& axis_;
   const std::set<std::string>& known_inputs_;
+  const std::filesystem::path& directory_;
   std::int64_t folded_elements_ = 0;  // Nodes have folded to this many elements so far.
   NetworkImport network_;
   ImportedGraph result_;

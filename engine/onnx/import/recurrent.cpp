@@ -3,6 +3,7 @@
 
 #include "engine/onnx/folding/fold_call.hpp"
 #include "engine/onnx/import/operators.hpp"
+#include "engine/onnx/import/unrolled_gru.hpp"
 #include "graph/ops/arithmetic/arithmetic.hpp"
 #include "graph/ops/arithmetic/linear.hpp"
 #include "graph/ops/movement/concat.hpp"
@@ -15,7 +16,8 @@
 namespace penstock {
 namespace {
 
-/// A RecurrentKind says which op goes through the steps, and in which order ONNX has its gates.
+/// A RecurrentKind says which op goes through the steps, and in which order ONNX has its gates. A
+/// GRU without an op is one that is written out step by step.
 struct RecurrentKind {
   const graph::Op* op;
   std::vector<std::int64_t> gates;  ///< Gate k of the op is ONNX's gate number `gates`[k].
@@ -118,6 +120,7 @@ class RecurrentNode {
       attributes.set("bias", std::int64_t{1});
     }
     hidden.insert(hidden.begin(), n_.apply(graph::linear, input));
+    if (!kind_.op) return add_unrolled(hidden, direction, reverse);
     add_states(hidden, attributes, direction);
     if (n_.has(4)) {
       if (const std::optional<Value> lengths = lengths_of(4)) {
@@ -131,6 +134,24 @@ class RecurrentNode {
     outputs_.push_back(y);
     hidden_states_.push_back(n_.network.other_output(y, 1));
     if (kind_.has_cell) cell_states_.push_back(n_.network.other_output(y, 2));
+  }
+
+  /// Adds the steps of a GRU that no op computes. `inputs` are the gates, the weight and, if the
+  /// node has one, the bias.
+  void add_unrolled(const std::vector<Value>& inputs, std::int64_t direction, bool reverse) {
+    n_.expect_supported(!n_.has(4) || !lengths_of(4),
+                        "GRU with linear_before_reset = 0 and lengths of sequences");
+    UnrolledGru layer{.gates = inputs[0],
+                      .weight = inputs[1],
+                      .bias = inputs.size() > 2 ? inputs[2] : Value(),
+                      .initial = {},
+                      .steps = steps_,
+                      .hidden = hidden_,
+                      .reverse = reverse};
+    if (n_.has(5) && !is_zero(n_.input(5))) layer.initial = state(n_.input(5), direction);
+    const RecurrentOutputs outputs = unrolled_gru(n_, layer);
+    outputs_.push_back(outputs.all);
+    hidden_states_.push_back(outputs.last);
   }
 
   /// Returns the lengths of the sequences, or nothing if all have all steps.
@@ -230,9 +251,7 @@ Results lstm(NodeImport& n) {
 }
 
 Results gru(NodeImport& n) {
-  n.expect_supported(n.flag("linear_before_reset"),
-                     "GRU whose reset gate comes before the product (linear_before_reset = 0)");
-  const RecurrentKind kind{&graph::gru, {1, 0, 2}, false};
+  const RecurrentKind kind{n.flag("linear_before_reset") ? &graph::gru : nullptr, {1, 0, 2}, false};
   return RecurrentNode(n, kind).add();
 }
 

@@ -1,0 +1,49 @@
+#include "engine/onnx/import/branches.hpp"
+
+#include <set>
+#include <string>
+
+#include "engine/onnx/shapes/corrupt.hpp"
+
+namespace penstock {
+namespace {
+
+/// Adds what a graph reads, but does not compute itself, to `captured`.
+void add_captures(const OnnxGraph& graph, std::set<std::string>& captured) {
+  std::set<std::string> own, read;
+  for (const OnnxValueInfo& input : graph.inputs) own.insert(input.name);
+  for (const auto& initializer : graph.initializers) own.insert(initializer->name);
+  for (const OnnxNode& node : graph.nodes) {
+    read.insert(node.inputs.begin(), node.inputs.end());
+    for (const OnnxAttribute& attribute : node.attributes)
+      if (attribute.graph) add_captures(*attribute.graph, read);
+    own.insert(node.outputs.begin(), node.outputs.end());
+  }
+  for (const OnnxValueInfo& output : graph.outputs) read.insert(output.name);
+  for (const std::string& name : read)
+    if (!name.empty() && !own.contains(name)) captured.insert(name);
+}
+
+}  // namespace
+
+void list_captures(std::vector<OnnxNode>& nodes) {
+  for (OnnxNode& node : nodes) {
+    if (node.op_type != if_operator || !node.domain.empty()) continue;
+    std::set<std::string> captured;
+    for (const OnnxAttribute& attribute : node.attributes)
+      if (attribute.graph) add_captures(*attribute.graph, captured);
+    node.inputs.insert(node.inputs.end(), captured.begin(), captured.end());
+  }
+}
+
+const OnnxGraph& branch_of(const OnnxNode& node, bool condition) {
+  const char* const name = condition ? "then_branch" : "else_branch";
+  const OnnxAttribute* const attribute = node.find(name);
+  if (!attribute || !attribute->graph) corrupt(std::string("expected a graph as ") + name);
+  if (attribute->graph->outputs.size() < node.outputs.size())
+    corrupt(std::string("expected ") + std::to_string(node.outputs.size()) + " outputs of " + name +
+            ", got " + std::to_string(attribute->graph->outputs.size()));
+  return *attribute->graph;
+}
+
+}  // namespace penstock
