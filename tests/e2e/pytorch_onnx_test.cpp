@@ -3,7 +3,9 @@
 // the files, and compares large networks.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/data_path.hpp"
@@ -80,6 +82,26 @@ TEST_P(ExportedNetwork, TrainsEveryParameterOfPyTorchs) {
   }
 }
 
+/// Returns how many layers of each op the imported network has.
+std::map<std::string, int> ops_of(const std::string& network) {
+  std::map<std::string, int> ops;
+  for (const LayerStage& layer : Model::from_onnx(Exported(network).path).stage_assignment())
+    ++ops[layer.op];
+  return ops;
+}
+
+TEST(ExportedPatterns, BecomeLayers) {
+  for (const auto& [network, blocks] : {std::pair("transformer", 3), std::pair("encoder", 2)}) {
+    std::map<std::string, int> ops = ops_of(network);
+    EXPECT_EQ(ops["attention"], blocks) << network;
+    EXPECT_EQ(ops["layer_norm"], 2 * blocks) << network;
+    EXPECT_EQ(ops["gelu"] + ops["gelu_tanh"], blocks) << network;
+    EXPECT_EQ(ops["linear"], 4 * blocks + 1) << network;
+    for (const char* part : {"matmul", "softmax", "erf", "tanh", "pow", "rsqrt", "sqrt"})
+      EXPECT_EQ(ops[part], 0) << network << " has " << part;
+  }
+}
+
 TEST(ExportedNorm, MovesItsStatistics) {
   const Exported exported("cnn");
   const Model before = Model::from_onnx(exported.path);
@@ -97,7 +119,8 @@ TEST_P(ExportedNetwork, HasTheSameBitsInAnyNumberOfStages) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ExportedNetwork,
-                         ::testing::Values("mlp", "cnn", "lstm2", "gru", "encoder", "decoder"),
+                         ::testing::Values("mlp", "cnn", "lstm2", "gru", "encoder", "decoder",
+                                           "transformer"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

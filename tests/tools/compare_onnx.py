@@ -72,6 +72,75 @@ class Decoder(nn.Module):
         return self.head(self.layers(self.tokens(x) + self.places, self.mask))
 
 
+class Columns(nn.Module):
+    """A linear layer whose weight has a row for each input, as in TensorFlow and in GPT-2."""
+
+    def __init__(self, inputs, outputs):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(inputs, outputs) / inputs ** 0.5)
+        self.bias = nn.Parameter(torch.randn(outputs) / 4)
+
+    def forward(self, x):
+        return x @ self.weight + self.bias
+
+
+class Block(nn.Module):
+    """A block of a transformer, with its attention written out as exporters write it."""
+
+    def __init__(self, width, heads, form):
+        super().__init__()
+        self.heads, self.form = heads, form
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv, self.out = Columns(width, 3 * width), Columns(width, width)
+        self.up, self.down = Columns(width, 2 * width), nn.Linear(2 * width, width)
+        self.drop = nn.Dropout(0)
+
+    def scores(self, q, k):
+        """Returns q·kᵀ, divided by the root of the features, in one of the forms of exporters."""
+        features = q.shape[-1]
+        if self.form == 'pytorch':  # scaled_dot_product_attention of PyTorch 2
+            scale = (1 / features ** 0.5) ** 0.5
+            return (q * scale) @ (k.transpose(-2, -1) * scale)
+        if self.form == 'tensorflow':
+            return (q * (1 / features ** 0.5)) @ k.transpose(-2, -1)
+        return q @ k.transpose(-2, -1) / features ** 0.5
+
+    def attention(self, x, mask):
+        parts = self.qkv(x).chunk(3, -1)
+        q, k, v = (part.reshape(*x.shape[:2], self.heads, -1).transpose(1, 2) for part in parts)
+        scores = self.scores(q, k)
+        if self.form == 'pytorch':
+            scores = scores + mask
+        elif self.form == 'tensorflow':
+            scores = scores.masked_fill(mask < 0, -1e9)
+        else:
+            scores = torch.where(mask == 0, scores, torch.finfo(torch.float32).min)
+        shares = self.drop(scores.softmax(-1))
+        return self.out((shares @ v).transpose(1, 2).flatten(2))
+
+    def forward(self, x, mask):
+        x = x + self.attention(self.norm1(x), mask)
+        y = self.up(self.norm2(x))
+        y = 0.5 * y * (1 + torch.tanh(0.7978845608028654 * (y + 0.044715 * torch.pow(y, 3))))
+        return x + self.down(y)
+
+
+class Transformer(nn.Module):
+    """Blocks in the forms of three exporters, with a causal mask."""
+
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList(Block(16, 4, form)
+                                    for form in ('pytorch', 'tensorflow', 'gpt2'))
+        self.head = nn.Linear(16, 5, bias=False)
+        self.register_buffer('mask', torch.full((1, 1, 9, 9), -torch.inf).triu(1))
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x, self.mask)
+        return self.head(x)[:, -1]
+
+
 def mlp():
     return nn.Sequential(nn.Linear(10, 16), nn.GELU(), nn.LayerNorm(16), nn.Linear(16, 5))
 
@@ -104,6 +173,7 @@ NETWORKS = {
     'gru': (lambda: Recurrent(nn.GRU(6, 12, batch_first=True)), (7, 6), 8, 5, 0.1),
     'encoder': (Encoder, (9, 16), 8, 5, 0.05),
     'decoder': (Decoder, (9,), 8, 20, 0.05),
+    'transformer': (Transformer, (9, 16), 8, 5, 0.05),
     'resnet18': (lambda: library('resnet18'), (3, 64, 64), 8, 5, 0.001),
     'mobilenet': (lambda: library('mobilenet_v2'), (3, 64, 64), 8, 5, 0.001),
     'resnet50': (lambda: library('resnet50'), (3, 64, 64), 8, 5, 0.001),

@@ -268,6 +268,9 @@ GraphPlan plan_graph(const OnnxFile& file, const std::filesystem::path& director
   if (plan.inputs.size() > most_inputs)
     throw Error(Errc::unsupported, "more than " + std::to_string(most_inputs) + " inputs");
   plan.initializers = read_initializers(file.graph, plan.nodes, directory);
+  std::set<std::string> outputs;
+  for (const OnnxValueInfo& output : file.graph.outputs) outputs.insert(output.name);
+  plan.patterns = find_patterns(plan.nodes, outputs, initializers);
   return plan;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/onnx/format/onnx_file.hpp"
+#include "engine/onnx/patterns/pattern.hpp"
 #include "penstock/tensor.hpp"
 
 namespace penstock {
@@ -23,6 +24,7 @@ struct GraphPlan {
   /// `nodes` are in an order in which each node comes after those that it reads. The names of
   /// outputs that nobody reads are empty.
   std::vector<OnnxNode> nodes = {};
+  std::vector<Pattern> patterns = {};  ///< These are groups of nodes that may be one layer.
   /// These are the inputs that are no initializers. An axis 0 whose size the file leaves open
   /// without a name is called "batch".
   std::vector<OnnxValueInfo> inputs = {};

@@ -13,6 +13,7 @@
 #include "engine/onnx/import/check_options.hpp"
 #include "engine/onnx/import/graph_plan.hpp"
 #include "engine/onnx/import/node_import.hpp"
+#include "engine/onnx/import/pattern_layers.hpp"
 #include "engine/onnx/import/sample_axis.hpp"
 #include "engine/onnx/shapes/corrupt.hpp"
 #include "graph/ops/movement/rearrange.hpp"
@@ -40,7 +41,7 @@ class GraphImport {
   ImportedGraph import() {
     for (const OnnxValueInfo& input : plan_.inputs) add_input(input);
     for (const ReadInitializer& initializer : plan_.initializers) add_initializer(initializer);
-    for (const OnnxNode& node : plan_.nodes) add_node(node);
+    add_nodes();
     network_.name_nodes("");
     for (const OnnxValueInfo& output : file_.graph.outputs) add_output(output);
     return std::move(result_);
@@ -89,6 +90,37 @@ class GraphImport {
     return std::ranges::any_of(options_.parameters, makes_parameter) &&
            std::ranges::none_of(options_.constants, makes_constant) &&
            std::ranges::all_of(tensor.as<float>(), [](float x) { return std::isfinite(x); });
+  }
+
+  void add_nodes() {
+    std::map<std::size_t, const Pattern*> patterns;
+    std::set<std::size_t> in_patterns;
+    for (const Pattern& pattern : plan_.patterns) {
+      patterns[pattern.nodes.back()] = &pattern;
+      in_patterns.insert(pattern.nodes.begin(), pattern.nodes.end());
+    }
+    for (std::size_t i = 0; i < plan_.nodes.size(); ++i) {
+      if (const auto pattern = patterns.find(i); pattern != patterns.end())
+        add_pattern(*pattern->second);
+      else if (!in_patterns.contains(i))
+        add_node(plan_.nodes[i]);
+    }
+  }
+
+  /// Adds the layer that a pattern stands for or, if it is none, the nodes of the pattern.
+  void add_pattern(const Pattern& pattern) {
+    const OnnxNode& layer = pattern.layer;
+    network_.name_nodes(layer_name(layer));
+    const std::vector<Imported*> inputs = inputs_of(layer);
+    std::vector<Imported> outputs;
+    described_as(layer, [&] {
+      NodeImport call(network_, layer, plan_.opset, inputs);
+      outputs = find_pattern_import(layer.op_type)(call);
+    });
+    if (!outputs.empty())
+      values_[layer.outputs[0]] = std::move(outputs[0]);
+    else
+      for (const std::size_t position : pattern.nodes) add_node(plan_.nodes[position]);
   }
 
   /// Returns what the inputs of a node stand for, without those at the end that are left out.

@@ -8,6 +8,7 @@
 #include "graph/ops/arithmetic/linear.hpp"
 #include "graph/ops/arithmetic/matmul.hpp"
 #include "graph/ops/arithmetic/reductions.hpp"
+#include "graph/ops/movement/rearrange.hpp"
 
 namespace penstock {
 namespace {
@@ -16,13 +17,12 @@ Results matmul(NodeImport& n) {
   return {matrix_product(n.network, n.input(0), n.input(1))};
 }
 
-/// Returns whether the node is a linear layer: x·weightᵀ + bias.
+/// Returns whether the node is a linear layer: x·weightᵀ + bias or x·weight + bias.
 bool is_linear(const NodeImport& n, double alpha, double beta) {
-  if (n.flag("transA") || !n.flag("transB") || alpha != 1 || n.rank(0) != 2 || n.rank(1) != 2 ||
-      n.input(1).placement)
+  if (n.flag("transA") || alpha != 1 || n.rank(0) != 2 || n.rank(1) != 2 || n.input(1).placement)
     return false;
-  return !n.has(2) ||
-         (beta == 1 && !n.input(2).placement && n.rank(2) == 1 && n.dims(2)[0] == n.dims(1)[0]);
+  return !n.has(2) || (beta == 1 && !n.input(2).placement && n.rank(2) == 1 &&
+                       n.dims(2)[0] == n.dims(1)[n.flag("transB") ? 0 : 1]);
 }
 
 Results gemm(NodeImport& n) {
@@ -30,6 +30,8 @@ Results gemm(NodeImport& n) {
   if (is_linear(n, alpha, beta)) {
     n.network.axis_of_value(n.input(0), 1);
     std::vector<Value> inputs{n.value(0), n.raw(1)};
+    if (!n.flag("transB"))
+      inputs[1] = n.apply(graph::transpose, {inputs[1]}, {{"axes", Dims{1, 0}}});
     if (n.has(2)) inputs.push_back(n.raw(2));
     return {n.like_first(n.apply(graph::linear, inputs))};
   }
