@@ -55,8 +55,8 @@ Verdict compare(const penstock::NamedTensor& got, const penstock::Tensor& expect
   return {};
 }
 
-Verdict check_data(const std::string& model, const penstock::OnnxSummary& summary,
-                   const fs::path& data) {
+Verdict check_data(const penstock::LoadedOnnx& model, const fs::path& data) {
+  const penstock::OnnxSummary& summary = model.summary();
   const std::vector<penstock::Tensor> tensors = numbered_tensors(data, "input");
   const std::vector<penstock::Tensor> expected = numbered_tensors(data, "output");
   if (tensors.size() > summary.inputs.size())
@@ -64,7 +64,7 @@ Verdict check_data(const std::string& model, const penstock::OnnxSummary& summar
   std::vector<penstock::NamedTensor> inputs;
   for (std::size_t i = 0; i < tensors.size(); ++i)
     inputs.push_back({summary.inputs[i].name, tensors[i]});
-  const std::vector<penstock::NamedTensor> outputs = penstock::run_onnx(model, inputs);
+  const std::vector<penstock::NamedTensor> outputs = model.run(inputs);
   if (outputs.size() < expected.size())
     return {Outcome::failed, "there are fewer outputs than expected"};
   for (std::size_t i = 0; i < expected.size(); ++i)
@@ -105,14 +105,13 @@ std::string unsupported_in(const penstock::OnnxSummary& summary) {
 }  // namespace
 
 Verdict check(const std::string& folder) try {
-  const std::string model = (fs::path(folder) / "model.onnx").string();
-  const penstock::OnnxSummary summary = penstock::describe_onnx(model);
-  if (const std::string missing = unsupported_in(summary); !missing.empty())
+  const penstock::LoadedOnnx model((fs::path(folder) / "model.onnx").string());
+  if (const std::string missing = unsupported_in(model.summary()); !missing.empty())
     return {Outcome::unsupported, missing};
   const std::vector<fs::path> data = data_folders(folder);
   if (data.empty()) return {Outcome::failed, "there is no folder test_data_set_0"};
   for (const fs::path& each : data)
-    if (Verdict verdict = check_data(model, summary, each); verdict.outcome != Outcome::passed)
+    if (Verdict verdict = check_data(model, each); verdict.outcome != Outcome::passed)
       return verdict;
   return {};
 } catch (const penstock::Error& error) {

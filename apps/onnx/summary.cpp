@@ -21,8 +21,8 @@ void print_tensors(const char* kind, const std::vector<penstock::OnnxTensorInfo>
 }
 
 /// Prints the layers of the model and its parameters, or why there are none.
-void print_model(const std::string& path) try {
-  const penstock::Model model = penstock::Model::from_onnx(path);
+void print_model(const penstock::LoadedOnnx& file) try {
+  const penstock::Model model = file.model({});
   std::int64_t trained = 0, others = 0;
   for (const penstock::ParameterInfo& parameter : model.parameters())
     (parameter.buffer ? others : trained) += parameter.shape.elements();
@@ -35,7 +35,8 @@ void print_model(const std::string& path) try {
 }  // namespace
 
 void print_summary(const std::string& path) {
-  const penstock::OnnxSummary summary = penstock::describe_onnx(path);
+  const penstock::LoadedOnnx file(path);
+  const penstock::OnnxSummary& summary = file.summary();
   std::cout << "producer " << penstock::terminal_text(summary.producer) << ", format "
             << summary.ir_version << ", operators of version " << summary.opset << '\n';
   print_tensors("input", summary.inputs);
@@ -43,7 +44,7 @@ void print_summary(const std::string& path) {
   for (const penstock::OnnxOperatorUse& use : summary.operators)
     std::cout << "operator " << penstock::terminal_text(use.op_type) << ' ' << use.nodes.size()
               << (use.supported ? "" : " unsupported") << '\n';
-  print_model(path);
+  print_model(file);
 }
 
 }  // namespace onnx_tool

@@ -6,12 +6,15 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "penstock/named_tensor.hpp"
 
 namespace penstock {
+
+class Model;
 
 /// OnnxSamples say whether an axis of a file's tensors counts the samples of a micro-batch.
 enum class OnnxSamples : std::uint8_t {
@@ -113,6 +116,27 @@ struct OnnxSummary {
   std::vector<OnnxTensorInfo> outputs = {};  ///< These are the outputs.
   std::vector<OnnxTensorInfo> initializers = {};  ///< These are the tensors that the file has.
   std::vector<OnnxOperatorUse> operators = {};    ///< These are the operators, by name.
+};
+
+/// A LoadedOnnx is an ONNX file that has been read. The functions that take a path read the file
+/// each time; this object reads it once. Tensors that the file has in other files are read when a
+/// model is made. Copies refer to the same file. Several threads may use an object at the same
+/// time.
+class LoadedOnnx {
+ public:
+  /// Reads the file at `path`. @throws Error io_error and corrupt_file.
+  explicit LoadedOnnx(const std::string& path);
+
+  /// Returns what describe_onnx() returns.
+  const OnnxSummary& summary() const noexcept;
+  /// Returns what Model::from_onnx() returns. @throws Error as that function.
+  Model model(const OnnxOptions& options) const;
+  /// Returns what run_onnx() returns. @throws Error as that function.
+  std::vector<NamedTensor> run(const std::vector<NamedTensor>& inputs) const;
+
+ private:
+  struct Impl;
+  std::shared_ptr<const Impl> impl_;
 };
 
 /// Returns what is in the ONNX file at `path`. @throws Error io_error and corrupt_file.

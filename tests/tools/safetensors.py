@@ -1,22 +1,20 @@
-"""This module reads and writes numpy tensors and texts by name, in safetensors files."""
+"""This module reads and writes tensors of numpy and texts by name, in safetensors files."""
 
 import json
 import struct
 
-import numpy
-
-TYPES = {'F32': numpy.float32, 'F64': numpy.float64, 'I64': numpy.int64,
-         'U8': numpy.uint8}
-NAMES = {numpy.dtype(dtype): name for name, dtype in TYPES.items()}
+TYPES = {'F32': 'float32', 'F64': 'float64', 'I64': 'int64', 'U8': 'uint8'}
+NAMES = {dtype: name for name, dtype in TYPES.items()}
 
 
 def write(path, tensors, metadata):
     """Writes `tensors` and the strings in `metadata`. The same content gives the same bytes."""
+    import numpy
     header, blobs, end = {'__metadata__': metadata}, [], 0
     # Tensors with larger elements come first, so that all tensors are aligned.
     for name, tensor in sorted(tensors.items(), key=lambda item: (-item[1].itemsize, item[0])):
         blob = numpy.ascontiguousarray(tensor).tobytes()
-        header[name] = {'dtype': NAMES[tensor.dtype], 'shape': list(tensor.shape),
+        header[name] = {'dtype': NAMES[tensor.dtype.name], 'shape': list(tensor.shape),
                         'data_offsets': [end, end + len(blob)]}
         blobs.append(blob)
         end += len(blob)
@@ -26,8 +24,8 @@ def write(path, tensors, metadata):
         file.write(struct.pack('<Q', len(text)) + text + b''.join(blobs))
 
 
-def read(path):
-    """Returns (tensors, metadata) of a file that this module or its twin in C++ wrote."""
+def read_raw(path):
+    """Returns (tensors, metadata) of a file: a type, a shape and bytes for each tensor."""
     with open(path, 'rb') as file:
         content = file.read()
     begin = 8 + struct.unpack('<Q', content[:8])[0]
@@ -36,6 +34,13 @@ def read(path):
     tensors = {}
     for name, entry in header.items():
         first, last = entry['data_offsets']
-        flat = numpy.frombuffer(content[begin + first:begin + last], TYPES[entry['dtype']])
-        tensors[name] = flat.reshape(entry['shape'])
+        tensors[name] = (entry['dtype'], entry['shape'], content[begin + first:begin + last])
     return tensors, metadata
+
+
+def read(path):
+    """Returns (tensors, metadata) of a file that this module or its twin in C++ wrote."""
+    import numpy
+    tensors, metadata = read_raw(path)
+    return {name: numpy.frombuffer(content, TYPES[dtype]).reshape(shape)
+            for name, (dtype, shape, content) in tensors.items()}, metadata

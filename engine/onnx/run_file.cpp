@@ -1,19 +1,17 @@
-// This runs an ONNX file on tensors that are as the file has them.
+#include "engine/onnx/file_uses.hpp"
+
 #include <algorithm>
 #include <filesystem>
 
 #include "engine/onnx/folding/fold_call.hpp"
 #include "engine/onnx/folding/places.hpp"
-#include "engine/onnx/format/read_onnx_file.hpp"
 #include "engine/onnx/format/tensor_values.hpp"
 #include "engine/onnx/import/check_options.hpp"
 #include "engine/onnx/import/import_graph.hpp"
 #include "engine/onnx/import/sample_layout.hpp"
-#include "graph/values/hosts_thread.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 #include "penstock/inference_model.hpp"
-#include "penstock/onnx.hpp"
 
 namespace penstock {
 namespace {
@@ -116,31 +114,13 @@ std::vector<NamedTensor> run(const ImportedGraph& graph, const std::vector<Named
 
 }  // namespace
 
-NamedTensor load_onnx_tensor(const std::string& path) {
-  return on_hosts_thread("load_onnx_tensor", [&] {
-    const std::string name = "ONNX tensor " + printable(path);
-    const auto bytes = read_onnx_bytes(path, name);
-    try {
-      const OnnxTensor tensor = read_onnx_tensor(*bytes);
-      return NamedTensor{tensor.name, values_of(tensor, {})};
-    } catch (const Error& error) {
-      throw Error(error.code(), name + ": " + error.what());
-    }
-  });
-}
-
-std::vector<NamedTensor> run_onnx(const std::string& path, const std::vector<NamedTensor>& inputs) {
-  return on_hosts_thread("run_onnx", [&] {
-    const OnnxFile file = read_onnx_file(path);
-    const OnnxOptions options{.inputs = inputs};
-    const ImportedGraph graph =
-        import_graph({.file = file,
-                      .directory = std::filesystem::path(path).parent_path(),
-                      .options = options,
-                      .is_run = true});
-    check_inputs(file, graph, inputs);
-    return run(graph, inputs);
-  });
+std::vector<NamedTensor> run_file(const OnnxFile& file, const std::filesystem::path& directory,
+                                  const std::vector<NamedTensor>& inputs) {
+  const OnnxOptions options{.inputs = inputs};
+  const ImportedGraph graph =
+      import_graph({.file = file, .directory = directory, .options = options, .is_run = true});
+  check_inputs(file, graph, inputs);
+  return run(graph, inputs);
 }
 
 }  // namespace penstock

@@ -1,0 +1,85 @@
+// This reads ONNX files, makes Models of them, describes and runs them.
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "engine/onnx/file_uses.hpp"
+#include "engine/onnx/format/read_onnx_file.hpp"
+#include "engine/onnx/format/tensor_values.hpp"
+#include "engine/onnx/import/import_graph.hpp"
+#include "graph/values/hosts_thread.hpp"
+#include "graph/values/text.hpp"
+#include "penstock/error.hpp"
+#include "penstock/model.hpp"
+#include "penstock/onnx.hpp"
+
+namespace penstock {
+
+struct LoadedOnnx::Impl {
+  std::string path;
+  OnnxFile file;
+  OnnxSummary summary;
+
+  std::filesystem::path directory() const { return std::filesystem::path(path).parent_path(); }
+};
+
+LoadedOnnx::LoadedOnnx(const std::string& path) {
+  impl_ = on_hosts_thread("LoadedOnnx", [&] {
+    OnnxFile file = read_onnx_file(path);
+    OnnxSummary summary = summary_of(file);
+    return std::shared_ptr<const Impl>(new Impl{path, std::move(file), std::move(summary)});
+  });
+}
+
+const OnnxSummary& LoadedOnnx::summary() const noexcept {
+  return impl_->summary;
+}
+
+Model LoadedOnnx::model(const OnnxOptions& options) const {
+  return on_hosts_thread("Model::from_onnx", [&] {
+    try {
+      return import_graph(
+                 {.file = impl_->file, .directory = impl_->directory(), .options = options})
+          .model;
+    } catch (const Error& error) {
+      throw Error(error.code(), "ONNX file " + printable(impl_->path) + ": " + error.what());
+    }
+  });
+}
+
+std::vector<NamedTensor> LoadedOnnx::run(const std::vector<NamedTensor>& inputs) const {
+  return on_hosts_thread("run_onnx",
+                         [&] { return run_file(impl_->file, impl_->directory(), inputs); });
+}
+
+Model Model::from_onnx(const std::string& path, const OnnxOptions& options) {
+  return LoadedOnnx(path).model(options);
+}
+
+Model Model::from_onnx(const std::string& path) {
+  return from_onnx(path, {});
+}
+
+std::vector<NamedTensor> run_onnx(const std::string& path, const std::vector<NamedTensor>& inputs) {
+  return LoadedOnnx(path).run(inputs);
+}
+
+OnnxSummary describe_onnx(const std::string& path) {
+  return LoadedOnnx(path).summary();
+}
+
+NamedTensor load_onnx_tensor(const std::string& path) {
+  return on_hosts_thread("load_onnx_tensor", [&] {
+    const std::string name = "ONNX tensor " + printable(path);
+    const auto bytes = read_onnx_bytes(path, name);
+    try {
+      const OnnxTensor tensor = read_onnx_tensor(*bytes);
+      return NamedTensor{tensor.name, values_of(tensor, {})};
+    } catch (const Error& error) {
+      throw Error(error.code(), name + ": " + error.what());
+    }
+  });
+}
+
+}  // namespace penstock
