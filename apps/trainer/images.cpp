@@ -64,10 +64,10 @@ bool is_cifar10(const DataOptions& options) {
 }
 
 ImageDemand demand_of(const Network& network, const DataOptions& options) {
+  constexpr int classes_of_bytes = 256;
   if (!network.takes_all_images)
     return {network.normalization, network.images.shape(),
-            static_cast<int>(network.images.classes)};
-  constexpr int classes_of_bytes = 256;
+            static_cast<int>(std::min<std::int64_t>(network.images.classes, classes_of_bytes))};
   return {.normalization = is_cifar10(options) ? penstock::networks::cifar10_pixels
                                                : penstock::networks::mnist_pixels,
           .classes = classes_of_bytes};
@@ -118,10 +118,29 @@ void check(const penstock::Dataset& images, const Shape& expected, const std::st
     throw penstock::Error(penstock::Errc::invalid_data, where + ": there are no images");
 }
 
+/// Returns whether the network is one of a file, for which the trainer has no layers.
+bool is_imported(const Network& network) {
+  return network.layers == nullptr;
+}
+
+/// Checks that the network of a file takes the images of CIFAR-10, or generated ones, and tells
+/// their classes apart. Other images are checked when they are read.
+void check_imported(DatasetName dataset, const Network& network) {
+  if (dataset != DatasetName::cifar10 && dataset != DatasetName::synthetic) return;
+  const ImageKind kind = dataset == DatasetName::cifar10 ? penstock::networks::cifar10_images
+                                                         : penstock::networks::mnist_images;
+  const ImageKind& takes = network.images;
+  if (takes.shape() == kind.shape() && takes.classes >= kind.classes) return;
+  throw penstock::Error(penstock::Errc::invalid_data,
+                        "--dataset " + std::string(to_string(dataset)) + ": expected images " +
+                            to_string(takes) + ", which " + std::string(network.name) +
+                            " takes, got " + to_string(kind) +
+                            "; --dataset folder has images of any size");
+}
+
 /// Checks that the images of `dataset` have the shape `expected`, which is the shape that the
-/// network takes. The check reads no file. Images of a folder get every shape.
+/// network takes. The check reads no file.
 void check_kind(DatasetName dataset, const Shape& expected) {
-  if (dataset == DatasetName::folder) return;
   const Shape cifar10 = penstock::networks::cifar10_images.shape();
   const Shape digits = penstock::networks::mnist_images.shape();
   const bool is_cifar10 = dataset == DatasetName::cifar10;
@@ -172,6 +191,10 @@ Images folder_images(const DataOptions& options, std::uint64_t seed, const Netwo
                           "--image-size: " + std::string(network.name) + " takes images of " +
                               to_string(kind.shape()) + " alone; leave it out");
   if (options.image_size) kind.height = kind.width = *options.image_size;
+  if (kind.channels != 1 && kind.channels != 3)
+    throw penstock::Error(penstock::Errc::invalid_data,
+                          "--dataset folder: has images of 1 or 3 channels, and " +
+                              std::string(network.name) + " takes " + to_string(kind.shape()));
   FolderImages folders =
       read_folders(options.data_dir.value(),
                    {.normalization = network.normalization,
@@ -197,7 +220,10 @@ Images open_images(const DataOptions& options, std::uint64_t seed, const Network
                    const std::function<void()>& on_read) {
   if (options.dataset == DatasetName::folder) return folder_images(options, seed, network, on_read);
   const bool synthetic = options.dataset == DatasetName::synthetic;
-  if (!network.takes_all_images) check_kind(options.dataset, network.images.shape());
+  if (is_imported(network))
+    check_imported(options.dataset, network);
+  else if (!network.takes_all_images)
+    check_kind(options.dataset, network.images.shape());
   const std::string where =
       synthetic ? "--dataset synthetic" : options.data_dir.value_or(fashion_mnist_directory);
   const ImageDemand demand = demand_of(network, options);

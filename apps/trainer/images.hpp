@@ -23,7 +23,8 @@ struct Images {
 /// Reads the training images and the test images for `network`, or generates synthetic images from
 /// `seed`. If the network takes all images, IDX files may have images of any size, and as many
 /// classes as their labels say. Calls `on_read` when each of the two sets has been read; generated
-/// images are not read. Images of a folder get the shape that the network takes or, if it takes all
+/// images are not read. A network without layers is one of a file, of which `images` and `name` are
+/// what the file says. Images of a folder get the shape that the network takes or, if it takes all
 /// images, that of DataOptions::image_size; `seed` decides on their random windows, too.
 /// @throws penstock::Error that names the file that cannot be read or, if the images are not those
 /// that the network takes, the shape that they have.

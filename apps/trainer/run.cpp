@@ -102,8 +102,7 @@ int Run::execute(const std::function<void()>& on_first_step) {
   for (const auto& [option, file] : {std::pair("--save-weights", options_.output.save_weights),
                                      std::pair("--save-onnx", options_.output.save_onnx)})
     if (file)
-      check_finite(task_.model, std::string(option) + ": expected finite weights after training",
-                   remedy);
+      check_finite(task_, std::string(option) + ": expected finite weights after training", remedy);
   outputs_.add_weights(task_.model);
   outputs_.add_optimizer_state(training_);
   std::optional<RunMetrics> run;

@@ -53,6 +53,10 @@ void keep_vectors_from_decay(penstock::Optimizer& optimizer, const penstock::Mod
   if (!group.parameters.empty()) optimizer.groups = {group};
 }
 
+bool is_finite(const penstock::Tensor& tensor) {
+  return std::ranges::all_of(tensor.as<float>(), [](float x) { return std::isfinite(x); });
+}
+
 /// Loads the weights of the file at `path`, which PyTorch may have written: it counts the
 /// micro-batches of each batch norm, and the counts of norms that have a momentum are of no use
 /// here.
@@ -73,12 +77,10 @@ void of_option(const std::string& option, const std::function<void()>& action) t
   throw penstock::Error(error.code(), option + ": " + error.what());
 }
 
-void check_finite(const penstock::Model& model, const std::string& expectation,
-                  const std::string& advice) {
-  for (const penstock::ParameterInfo& info : model.parameters()) {
-    const penstock::Tensor weight = model.weight(info.name);
-    const auto values = weight.as<float>();
-    if (!std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); }))
+void check_finite(const Task& task, const std::string& expectation, const std::string& advice) {
+  for (const penstock::ParameterInfo& info : task.model.parameters()) {
+    if (std::ranges::count(task.infinite_constants, info.name) > 0) continue;
+    if (!is_finite(task.model.weight(info.name)))
       throw penstock::Error(
           penstock::Errc::invalid_data,
           expectation + ", got infinity or nan in tensor \"" + info.name + '"' + advice);
@@ -88,11 +90,12 @@ void check_finite(const penstock::Model& model, const std::string& expectation,
 Task prepared_task(const TrainerOptions& options, const ProgressStream& stream) {
   Task task = make_task(options, stream);
   if (options.pipeline.begin_block) begin_blocks(task.model, *options.pipeline.begin_block);
+  if (options.pipeline.split_after) split_after(task.model, *options.pipeline.split_after);
   if (options.output.save_onnx) of_option("--save-onnx", [&] { task.model.check_onnx(); });
   const std::optional<std::string>& weights = options.network.init_weights;
   if (!weights) return task;
   of_option("--init-weights", [&] { load_weights(task.model, *weights); });
-  check_finite(task.model, "--init-weights: expected finite weights in \"" + *weights + '"');
+  check_finite(task, "--init-weights: expected finite weights in \"" + *weights + '"');
   return task;
 }
 
@@ -145,6 +148,7 @@ penstock::Optimizer scheduled_optimizer(const TrainerOptions& options, const Tas
 std::vector<RunFile> input_files(const TrainerOptions& options, const Task& task) {
   std::vector<RunFile> files;
   if (options.configuration) files.push_back({"--config", *options.configuration});
+  if (options.network.onnx) files.push_back({"--onnx", *options.network.onnx});
   if (options.network.init_weights)
     files.push_back({"--init-weights", *options.network.init_weights});
   if (options.optimizer.init_state)

@@ -19,14 +19,13 @@ namespace trainer {
 /// its text.
 void of_option(const std::string& option, const std::function<void()>& action);
 
-/// Checks that every weight is finite, because otherwise no image has a meaningful score. The
-/// refusal begins with `expectation` and ends with `advice`.
-void check_finite(const penstock::Model& model, const std::string& expectation,
-                  const std::string& advice = "");
+/// Checks that every weight is finite, because otherwise no image has a meaningful score. Constants
+/// such as masks may be infinite. The refusal begins with `expectation` and ends with `advice`.
+void check_finite(const Task& task, const std::string& expectation, const std::string& advice = "");
 
-/// Makes the task of the run, whose model has the weights of --init-weights and the blocks of
-/// --begin-block where these options are there. A terminal shows how far the reading of the data
-/// is.
+/// Makes the task of the run, whose model has the weights of --init-weights, and the blocks of
+/// --begin-block or the stages of --split-after, where these options are there. A terminal shows
+/// how far the reading of the data is.
 Task prepared_task(const TrainerOptions& options, const ProgressStream& stream);
 
 /// Returns `options`. @throws penstock::Error if they are not valid, or if one step needs more

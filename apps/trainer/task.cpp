@@ -1,30 +1,56 @@
 #include "apps/trainer/task.hpp"
 
+#include <utility>
+
 #include "apps/networks/gpt.hpp"
 #include "apps/networks/networks.hpp"
 #include "apps/trainer/images.hpp"
+#include "apps/trainer/onnx_network.hpp"
 #include "apps/trainer/texts.hpp"
 
 namespace trainer {
 namespace {
 
-Task image_task(const TrainerOptions& options, const ProgressStream& stream) {
-  const penstock::networks::Network& network =
-      penstock::networks::find_network(options.network.model);
+using penstock::networks::Network;
+
+Images read_images(const TrainerOptions& options, const Network& network,
+                   const ProgressStream& stream) {
   constexpr std::int64_t splits = 2;
   std::optional<Progress> progress;
   const auto on_read = [&] {
     if (!progress && stream.terminal) progress.emplace(stream, "Loading images", splits);
     if (progress) progress->advance("");
   };
-  Images images = open_images(options.data, options.network.seed, network, on_read);
-  return {.model = network.build(images.kind, options.network.seed),
+  return open_images(options.data, options.network.seed, network, on_read);
+}
+
+/// Returns the task of training `model` on the images. The output `logits` has the scores.
+Task image_task(const penstock::Model& model, Images images, const std::string& logits) {
+  return {.model = model,
           .train = std::move(images.train),
           .test = std::move(images.test),
           .files = std::move(images.files),
           .sample_name = "image",
-          .training_metrics = {penstock::accuracy("logits")},
-          .test_metrics = {penstock::accuracy("logits")}};
+          .training_metrics = {penstock::accuracy(logits)},
+          .test_metrics = {penstock::accuracy(logits)}};
+}
+
+Task image_task(const TrainerOptions& options, const ProgressStream& stream) {
+  if (options.network.onnx) {
+    const OnnxNetwork network = open_onnx_network(
+        *options.network.onnx, options.network.onnx_constants.value_or(std::vector<std::string>{}));
+    Images images = read_images(options, network.demand(), stream);
+    if (network.takes_rows) {
+      images.train = as_rows(images.train);
+      images.test = as_rows(images.test);
+    }
+    Task task = image_task(network.model, std::move(images), network.logits);
+    task.infinite_constants = network.infinite_constants;
+    return task;
+  }
+  const Network& network = penstock::networks::find_network(options.network.model);
+  Images images = read_images(options, network, stream);
+  return image_task(network.build(images.kind, options.network.seed), std::move(images), "logits");
 }
 
 Task text_task(const TrainerOptions& options) {

@@ -20,6 +20,8 @@ struct Task {
   penstock::Model model;
   std::shared_ptr<const penstock::Dataset> train;  ///< The first fields are the model's inputs.
   std::shared_ptr<const penstock::Dataset> test;
+  /// These tensors of the model are not finite before the training, and no training changes them.
+  std::vector<std::string> infinite_constants = {};
   /// `files` are the paths of the files from which the data were read, or of folders of such files.
   std::vector<std::string> files = {};
   std::string sample_name;  ///< `sample_name` is what a sample is: "image" or "window".

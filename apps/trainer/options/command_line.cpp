@@ -34,7 +34,8 @@ constexpr const char* conclusion =
     "cifar-cnn B1 to B4 (three convolutions, linear); mlp B1 to B4 (256, 128, 64 and 32, 10\n"
     "features); resnet18 and resnet50 B1 to B4 (up to layer1, layer2, layer3, from layer4 on);\n"
     "mobilenet-v2 B1 to B4 (from features.0, 4, 8 and 14 on); gpt embed, h.0, h.1 and so on,\n"
-    "and head. With --begin-block, there are the blocks that it names in their place.\n"
+    "and head. With --begin-block, there are the blocks that it names in their place. A network\n"
+    "of --onnx has none by itself, and is one stage unless an option cuts it.\n"
     "\n"
     "With --model gpt, other defaults hold: --dataset text --batch-size 12\n"
     "--gradient-accumulation 1 --epochs 1000 --max-updates 2000 --test-batch-size 12\n"
@@ -59,6 +60,7 @@ constexpr const char* conclusion =
     "  penstock-train --model gpt --data-dir input.txt --sample 500\n"
     "  penstock-train --model resnet50 --dataset cifar10 --data-dir ~/cifar-10-batches-bin\n"
     "    --begin-block layer4=1 --gradient-accumulation 3 --replication-factor 2\n"
+    "  penstock-train --onnx net.onnx --begin-block layer4=1 --save-weights net.st\n"
     "  penstock-train --checkpoint-dir run --resume\n"
     "  penstock-train --optimizer sgd --print-config > run.json\n"
     "  penstock-train --config run.json --epochs 1\n";

@@ -74,6 +74,15 @@ std::string show_block_starts(const std::vector<BlockStart>& starts) {
   return joined(words, ",");
 }
 
+std::vector<std::string> read_names(std::string_view text, const std::string& expected) {
+  std::vector<std::string> names;
+  for (const std::string_view part : parts_of(text)) {
+    if (part.empty() || part.find('=') != part.npos) refuse_value(expected, part);
+    names.emplace_back(part);
+  }
+  return names;
+}
+
 constexpr std::string_view all_stages = "all";
 
 constexpr std::string_view automatic = "auto";
@@ -127,6 +136,12 @@ ValueKind<std::vector<int>> stage_numbers(const std::string& value_name, int mos
 ValueKind<std::vector<BlockStart>> block_starts(const std::string& value_name, int most) {
   return {value_name, [=](std::string_view text) { return read_block_starts(text, most); },
           show_block_starts};
+}
+
+ValueKind<std::vector<std::string>> name_list(const std::string& value_name,
+                                              const std::string& expected) {
+  return {value_name, [=](std::string_view text) { return read_names(text, expected); },
+          [](const std::vector<std::string>& names) { return joined(names, ","); }};
 }
 
 ValueKind<StagesOption> stage_list(const std::string& value_name, int most) {

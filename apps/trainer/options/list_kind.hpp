@@ -18,6 +18,9 @@ ValueKind<std::vector<int>> stage_numbers(const std::string& value_name, int mos
 /// Reads names of layers, separated by commas, with an IPU from 0 to `most` behind those that are
 /// to be on it, such as "layer3,layer4=1".
 ValueKind<std::vector<BlockStart>> block_starts(const std::string& value_name, int most);
+/// Reads names, separated by commas. `expected` says what each of them is to be.
+ValueKind<std::vector<std::string>> name_list(const std::string& value_name,
+                                              const std::string& expected);
 /// Reads blocks that are grouped into stages, such as "B1,B2|B3,B4", or "auto", or "auto:" and a
 /// number of stages from 1 to `most`.
 ValueKind<StagesOption> stage_list(const std::string& value_name, int most);

@@ -39,6 +39,14 @@ std::vector<std::string> network_names() {
 OptionGroup network_group() {
   return OptionRows("Network", &TrainerOptions::network)
       .add("model", &NetworkOptions::model, one_of(network_names()), "network to train")
+      .add("onnx", &NetworkOptions::onnx, path("FILE"),
+           "network to train instead, from a file in the ONNX format: a classifier of images, with "
+           "the weights that it has in the file")
+      .add("onnx-constants", &NetworkOptions::onnx_constants,
+           name_list("NAMES", "a tensor, as in pos_embed or *.mask"),
+           "tensors of that file that are not trained, such as tables of positions; * stands for "
+           "any characters, and ? for one; may be given several times")
+      .repeatable()
       .add("seed", &NetworkOptions::seed, whole_number<std::uint64_t>(0),
            "seed of the first weights, of the order of the images, and of where the windows of a "
            "text begin")
@@ -179,6 +187,12 @@ OptionGroup pipeline_group() {
            "dot, and put it on this IPU, as in layer4=1; the block is called LAYER and ends where "
            "the next one begins; the layers before the first one are block start, on IPU 0; the "
            "network's own blocks are left out; may be given several times")
+      .repeatable()
+      .add("split-after", &PipelineOptions::split_after,
+           name_list("LAYER", "a layer, as in layer3"),
+           "end a stage behind this layer, or behind the last one whose name begins with LAYER and "
+           "a "
+           "dot; the network's own blocks are left out; may be given several times")
       .repeatable()
       .add(
           "strategy", &PipelineOptions::strategy, one_of<Strategy>(),

@@ -31,8 +31,17 @@ void validate(const LearningRateOptions& options) {
   check_schedule_option(options, "lr-last", options.last.has_value(), {cosine}, false);
 }
 
+/// Returns the option that chooses the network, with its value unless that is a file.
+std::string chosen_network(const NetworkOptions& options) {
+  return options.onnx ? "--onnx" : "--model " + options.model;
+}
+
 void validate(const NetworkOptions& options, const DataOptions& data) {
   const bool is_language_model = options.model == language_model;
+  if (options.onnx && options.model != NetworkOptions{}.model)
+    refuse("--onnx: the file's network takes the place of --model " + options.model +
+           "; leave one out");
+  if (options.onnx_constants && !options.onnx) refuse("--onnx-constants: needs --onnx");
   const std::pair<const char*, bool> sizes[] = {{"--layers", options.layers.has_value()},
                                                 {"--heads", options.heads.has_value()},
                                                 {"--width", options.width.has_value()},
@@ -40,12 +49,13 @@ void validate(const NetworkOptions& options, const DataOptions& data) {
                                                 {"--dropout", options.dropout.has_value()}};
   for (const auto& [option, is_given] : sizes)
     if (is_given && !is_language_model)
-      refuse(std::string(option) + ": --model " + options.model + " has no such size; gpt has");
+      refuse(std::string(option) + ": " + chosen_network(options) + " has no such size; gpt has");
   if (is_language_model && !is_text(data.dataset))
     refuse("--dataset " + std::string(to_string(data.dataset)) +
            ": --model gpt is trained on --dataset text");
   if (!is_language_model && is_text(data.dataset))
-    refuse("--dataset text: --model " + options.model + " is trained on images; add --model gpt");
+    refuse("--dataset text: " + chosen_network(options) + " is trained on images" +
+           (options.onnx ? "" : "; add --model gpt"));
   const penstock::networks::GptOptions gpt = gpt_options(options);
   if (gpt.width % gpt.heads != 0)
     refuse((options.width ? "--width" : "--heads") +
@@ -55,7 +65,7 @@ void validate(const NetworkOptions& options, const DataOptions& data) {
 
 void validate(const ContinuationOptions& options, const NetworkOptions& network) {
   if (options.sample && network.model != language_model)
-    refuse("--sample: --model " + network.model + " makes no text; gpt does");
+    refuse("--sample: " + chosen_network(network) + " makes no text; gpt does");
   if (options.sample) return;
   const ContinuationOptions defaults;
   if (options.prompt) refuse("--prompt: needs --sample");
@@ -99,6 +109,12 @@ void validate(const DownloadOptions& options, const DataOptions& data) {
 void validate(const PipelineOptions& options) {
   if (options.begin_block && options.stages && options.stages->stages.empty())
     refuse("--begin-block: --stages auto cuts the network without regard to blocks; leave one out");
+  if (options.split_after && (options.begin_block || options.stages || options.phases))
+    refuse("--split-after: " +
+           std::string(options.begin_block ? "--begin-block"
+                       : options.stages    ? "--stages"
+                                           : "--phases") +
+           " says by itself where stages begin; leave one out");
   if (options.stages && options.stages->stages.empty() && !options.stages->automatic &&
       !options.ipus)
     refuse(
@@ -172,7 +188,7 @@ TrainerOptions fitting_defaults(TrainerOptions defaults, const TrainerOptions& c
   if (chosen.learning_rate.schedule != defaults.learning_rate.schedule)
     defaults.learning_rate.last.reset();
   const PipelineOptions& pipeline = chosen.pipeline;
-  if (pipeline.phases || pipeline.ipus || pipeline.begin_block ||
+  if (pipeline.phases || pipeline.ipus || pipeline.begin_block || pipeline.split_after ||
       penstock::is_phased(pipeline.strategy))
     defaults.pipeline.stages.reset();
   return defaults;

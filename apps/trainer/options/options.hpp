@@ -19,6 +19,10 @@ enum class ScheduleName : std::uint8_t { constant, step, exponential, cosine };
 
 struct NetworkOptions {
   std::string model = "mnist-cnn";
+  /// `onnx` is the path of a file in the ONNX format, whose network takes the place of `model`.
+  std::optional<std::string> onnx = {};
+  /// Tensors of the file whose names match one of these patterns are not trained.
+  std::optional<std::vector<std::string>> onnx_constants = {};
   std::uint64_t seed = 0;  ///< `seed` decides on everything random, such as the first weights.
   std::optional<std::string> init_weights = {};  ///< `init_weights` is the path of a file.
   // The sizes that follow are those of --model gpt. If a size is not given, it has the network's
@@ -111,6 +115,8 @@ struct BlockStart {
 struct PipelineOptions {
   /// `begin_block` takes the place of the blocks that the network has by itself.
   std::optional<std::vector<BlockStart>> begin_block = {};
+  /// Stages end behind these layers. They take the place of the network's blocks, too.
+  std::optional<std::vector<std::string>> split_after = {};
   penstock::Strategy strategy = penstock::Strategy::pipelined;
   penstock::PipelineSchedule schedule = penstock::PipelineSchedule::grouped;
   std::optional<StagesOption> stages = {};
@@ -213,7 +219,7 @@ inline bool is_text(DatasetName dataset) {
 TrainerOptions defaults_of(const std::string& model);
 /// Some defaults of a model do not fit other values of these options.
 inline constexpr std::string_view options_with_defaults[] = {
-    "optimizer", "lr-schedule", "strategy", "phases", "ipus", "begin-block"};
+    "optimizer", "lr-schedule", "strategy", "phases", "ipus", "begin-block", "split-after"};
 /// Returns `defaults`, which are those of a model, without the ones that do not fit `chosen`, which
 /// has these options as the user has set them.
 TrainerOptions fitting_defaults(TrainerOptions defaults, const TrainerOptions& chosen);

@@ -50,6 +50,25 @@ TEST(BeginBlocks, CutEveryNetworkAtItsLayers) {
   EXPECT_EQ(blocks_of(penstock::networks::gpt({.layers = 3}, 0), {{"h.2", 1}}), "start@0 h.2@1");
 }
 
+/// Returns a network whose layers have the names that PyTorch's exporter gives to nodes.
+Model exported() {
+  Model model("exported");
+  penstock::Value x = model.input("x", {3});
+  for (const char* name :
+       {"conv1.Conv", "layer4.layer4.0.conv1.Conv", "layer4.layer4.1.conv1.Conv"})
+    x = model.linear(name, x, 3);
+  model.loss(model.cross_entropy(x, model.labels()));
+  return model;
+}
+
+TEST(BeginBlocks, FindNodesScopesAndModulesOfExportedNetworks) {
+  EXPECT_EQ(blocks_of(exported(), {{"layer4", 1}}), "start@0 layer4@1");
+  EXPECT_EQ(blocks_of(exported(), {{"/layer4/layer4.1/conv1/Conv"}}),
+            "start@0 layer4.layer4.1.conv1.Conv");
+  EXPECT_EQ(blocks_of(exported(), {{"layer4.1", 2}}), "start@0 layer4.layer4.1@2");
+  EXPECT_EQ(blocks_of(exported(), {{"layer4.0/conv1"}}), "start@0 layer4.layer4.0.conv1");
+}
+
 std::string refused(Model model, const std::vector<BlockStart>& starts) {
   return penstock::testing::refusal(Errc::invalid_argument, [&] { begin_blocks(model, starts); });
 }
@@ -73,6 +92,37 @@ TEST(BeginBlocks, AreRefusedWithTheLayersThatAreNear) {
             "and 5 more");
   EXPECT_EQ(refused(penstock::networks::gpt({.layers = 1}, 0), {{"wpe"}}),
             "--begin-block wpe: gpt has no layer of that name; there are wte, h, ln_f");
+}
+
+/// Returns the last layer of each stage.
+std::vector<std::string> ends_of_stages(Model model, const std::vector<std::string>& layers) {
+  split_after(model, layers);
+  std::vector<std::string> ends;
+  int stage = -1;
+  for (const penstock::LayerStage& layer : model.stage_assignment()) {
+    if (layer.stage != stage) ends.emplace_back();
+    stage = layer.stage;
+    ends.back() = layer.layer;
+  }
+  return ends;
+}
+
+TEST(SplitAfter, EndsStagesBehindLayersAndGroupsOfThem) {
+  using Ends = std::vector<std::string>;
+  EXPECT_EQ(ends_of_stages(find_network("mlp").build(0), {"dense128", "relu_1"}),
+            (Ends{"relu_1", "dense128", "cross_entropy_1"}));
+  EXPECT_EQ(ends_of_stages(find_network("mobilenet-v2").build(0), {"features.3"})[0],
+            "features.3.conv.3");
+}
+
+TEST(SplitAfter, IsRefusedWithTheLayersThatAreNear) {
+  const std::string text = penstock::testing::refusal(Errc::invalid_argument, [&] {
+    ends_of_stages(find_network("resnet18").build(0), {"layer9"});
+  });
+  EXPECT_EQ(
+      text,
+      "--split-after layer9: resnet18 has no layer of that name; there are conv1, bn1, layer1, "
+      "layer2, layer3, layer4, fc");
 }
 
 TEST(BeginBlocks, AreRefusedWhereAnotherOneBegins) {

@@ -243,6 +243,17 @@ const std::vector<Setting> settings{
      [](O o) {
        return o.pipeline.begin_block == std::vector<BlockStart>{{"layer3"}, {"layer4", 1}};
      }},
+    {"split_after",
+     {"--split-after", "layer2", "--split-after", "layer3"},
+     [](O o) {
+       return o.pipeline.split_after == std::vector<std::string>{"layer2", "layer3"};
+     }},
+    {"onnx_constants",
+     {"--onnx", "n.onnx", "--onnx-constants", "a.*,b"},
+     [](O o) {
+       return o.network.onnx_constants == std::vector<std::string>{"a.*", "b"};
+     }},
+    {"onnx", {"--onnx", "n.onnx"}, [](O o) { return o.network.onnx == "n.onnx"; }},
     {"schedule",
      {"--schedule", "interleaved"},
      [](O o) { return o.pipeline.schedule == penstock::PipelineSchedule::interleaved; }},
@@ -389,6 +400,9 @@ Arguments arguments_beside(const Setting& setting) {
 TEST(CommandLine, EveryOptionOfAnEngineReachesIt) {
   const std::set<std::string> of_the_run{"model",
                                          "init_weights",
+                                         "onnx",
+                                         "onnx_constants",
+                                         "split_after",
                                          "dataset",
                                          "data_dir",
                                          "random_crops",
@@ -687,6 +701,21 @@ TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
       {{"--begin-block", "layer3", "--begin-block", ""}, "--begin-block: expected a layer, "},
       {{"--begin-block", "layer4", "--stages", "auto:2"},
        "--begin-block: --stages auto cuts the network without regard to blocks; leave one out"},
+      {{"--split-after", "a,,b"}, "--split-after: expected a layer, as in layer3, got \"\""},
+      {{"--split-after", "a=1"}, "--split-after: expected a layer, as in layer3, got \"a=1\""},
+      {{"--split-after", "a", "--stages", "auto:2"},
+       "--split-after: --stages says by itself where stages begin; leave one out"},
+      {{"--split-after", "a", "--begin-block", "b"},
+       "--split-after: --begin-block says by itself where stages begin; leave one out"},
+      {{"--onnx-constants", "a"}, "--onnx-constants: needs --onnx"},
+      {{"--onnx", "n.onnx", "--onnx-constants", "a,"},
+       "--onnx-constants: expected a tensor, as in pos_embed or *.mask, got \"\""},
+      {{"--onnx", "n.onnx", "--model", "mlp"},
+       "--onnx: the file's network takes the place of --model mlp; leave one out"},
+      {{"--onnx", "n.onnx", "--layers", "2"}, "--layers: --onnx has no such size; gpt has"},
+      {{"--onnx", "n.onnx", "--dataset", "text", "--data-dir", "t"},
+       "--dataset text: --onnx is trained on images"},
+      {{"--onnx", "n.onnx", "--sample", "5"}, "--sample: --onnx makes no text; gpt does"},
       {{"--stages", "B1||B2"}, "--stages: "},
       {{"--ipu-memory", "900"}, "--ipu-memory: expected a size such as 900MB, 1.5GB or 64KiB"},
       {{"--ipu-memory", "MB"}, "--ipu-memory: expected a size such as"},

@@ -1,0 +1,182 @@
+#include "apps/trainer/onnx_network.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "apps/trainer/options/excerpt.hpp"
+#include "apps/trainer/options/read_value.hpp"
+#include "penstock/composed_datasets.hpp"
+#include "penstock/error.hpp"
+#include "penstock/onnx.hpp"
+
+namespace trainer {
+namespace {
+
+using penstock::Model;
+using penstock::OnnxTensorInfo;
+using penstock::networks::ImageKind;
+
+[[noreturn]] void refuse_file(const std::string& text) {
+  throw penstock::Error(penstock::Errc::invalid_model, text);
+}
+
+std::string text_of(const OnnxTensorInfo& tensor) {
+  return excerpt(tensor.name, longest_name) + ' ' + tensor.type + '[' + joined(tensor.shape, ",") +
+         ']';
+}
+
+/// Returns descriptions of tensors for a text that refuses them.
+std::string texts_of(const std::vector<OnnxTensorInfo>& tensors) {
+  std::vector<std::string> texts;
+  for (const OnnxTensorInfo& tensor : tensors) texts.push_back(text_of(tensor));
+  return texts.empty() ? "none" : joined(texts);
+}
+
+/// Returns the numbers that the dimensions of a tensor are, but for the first one, which counts
+/// samples; an empty list if one of them is no number.
+std::vector<std::int64_t> sizes_of(const OnnxTensorInfo& tensor) {
+  std::vector<std::int64_t> sizes;
+  for (std::size_t i = 1; i < tensor.shape.size(); ++i)
+    if (std::int64_t size = 0; reads_as(tensor.shape[i], size) && size >= 1)
+      sizes.push_back(size);
+    else
+      return {};
+  return sizes;
+}
+
+/// Returns the square images that have so many numbers, or nothing.
+std::optional<ImageKind> square_images(std::int64_t numbers) {
+  for (const std::int64_t channels : {1, 3}) {
+    const std::int64_t pixels = numbers / channels;
+    const auto side = static_cast<std::int64_t>(std::llround(std::sqrt(pixels)));
+    if (side * side * channels == numbers)
+      return ImageKind{.channels = channels, .height = side, .width = side};
+  }
+  return std::nullopt;
+}
+
+/// Returns the images that the one input of the file takes. The number of classes is still open.
+ImageKind images_of(const penstock::OnnxSummary& summary) {
+  if (summary.inputs.size() == 1 && summary.inputs[0].type == "float") {
+    const std::vector<std::int64_t> sizes = sizes_of(summary.inputs[0]);
+    if (sizes.size() == 3) return {.channels = sizes[0], .height = sizes[1], .width = sizes[2]};
+    if (sizes.size() == 1)
+      if (const std::optional<ImageKind> kind = square_images(sizes[0])) return *kind;
+  }
+  refuse_file(
+      "expected one input of images, float[N,channels,height,width] with numbers for all sizes but "
+      "N, or float[N,features] with those of a square image of 1 or 3 channels, got " +
+      texts_of(summary.inputs));
+}
+
+/// Returns the shape of an output for one sample. An output that is known when the file is imported
+/// is none of the model.
+std::optional<penstock::Shape> shape_of(const Model& model, const std::string& output) try {
+  return model.shape(model.output(output));
+} catch (const penstock::Error&) {
+  return std::nullopt;
+}
+
+/// Returns the name of the output that has the scores of the classes.
+std::string logits_of(const Model& model, const penstock::OnnxSummary& summary) {
+  std::vector<std::string> candidates, shapes;
+  for (const OnnxTensorInfo& output : summary.outputs) {
+    const std::optional<penstock::Shape> shape = shape_of(model, output.name);
+    if (!shape) continue;
+    shapes.push_back(excerpt(output.name, longest_name) + ' ' + to_string(*shape));
+    if (shape->rank() == 2 && (*shape)[1] >= 2) candidates.push_back(output.name);
+  }
+  if (candidates.size() > 1 && std::ranges::count(candidates, "logits") == 1) return "logits";
+  if (candidates.size() != 1)
+    refuse_file(
+        "expected one output of scores, [N,classes] with two classes or more, or one of them that "
+        "is called \"logits\", got, for one sample, " +
+        (shapes.empty() ? "none" : joined(shapes)));
+  return candidates.front();
+}
+
+/// Checks that scores are logits, of which the loss takes the softmax itself.
+void check_logits(const Model& model, const std::string& output) {
+  const std::string name = model.tensor_name(model.output(output));
+  for (const penstock::LayerStage& layer : model.stage_assignment())
+    if (layer.layer == name && layer.op == "softmax")
+      refuse_file("output " + excerpt(output, longest_name) +
+                  ": expected logits, which the loss takes the softmax of, got those of a softmax "
+                  "(layer " +
+                  excerpt(name, longest_name) + "); export the network without it");
+}
+
+/// Gives norms in the form for inference the form for training.
+void unfreeze_statistics(Model& model) {
+  for (const penstock::ParameterInfo& parameter : model.parameters())
+    if (parameter.buffer && parameter.frozen) model.unfreeze_statistics(parameter.name);
+}
+
+std::vector<std::string> infinite_constants(const Model& model) {
+  std::vector<std::string> names;
+  const auto is_finite = [](float element) { return std::isfinite(element); };
+  for (const penstock::ParameterInfo& parameter : model.parameters()) {
+    if (!parameter.buffer) continue;
+    const penstock::Tensor tensor = model.weight(parameter.name);
+    if (!std::ranges::all_of(tensor.as<float>(), is_finite)) names.push_back(parameter.name);
+  }
+  return names;
+}
+
+/// Makes the network of a model of the file at `path`. An error begins with the path.
+OnnxNetwork classifier(const std::string& path, const penstock::OnnxSummary& summary,
+                       Model model) try {
+  ImageKind images = images_of(summary);
+  const std::string logits = logits_of(model, summary);
+  check_logits(model, logits);
+  unfreeze_statistics(model);
+  const penstock::Value scores = model.output(logits);
+  images.classes = model.shape(scores)[1];
+  model.loss(model.cross_entropy(scores, model.labels()));
+  return {model,
+          logits,
+          std::filesystem::path(path).filename().string(),
+          images,
+          summary.inputs[0].shape.size() == 2,
+          infinite_constants(model)};
+} catch (const penstock::Error& error) {
+  throw penstock::Error(error.code(), excerpt(path, longest_name) + ": " + error.what());
+}
+
+}  // namespace
+
+penstock::networks::Network OnnxNetwork::demand() const {
+  return {.name = name,
+          .images = images,
+          .normalization = images.channels == 3 ? penstock::networks::cifar10_pixels
+                                                : penstock::networks::mnist_pixels,
+          .blocks = {}};
+}
+
+OnnxNetwork open_onnx_network(const std::string& path,
+                              const std::vector<std::string>& constants) try {
+  const penstock::OnnxOptions options{.samples = penstock::OnnxSamples::axis,
+                                      .constants = constants};
+  const penstock::LoadedOnnx file(path);
+  return classifier(path, file.summary(), file.model(options));
+} catch (const penstock::Error& error) {
+  throw penstock::Error(error.code(), std::string("--onnx: ") + error.what());
+}
+
+std::shared_ptr<const penstock::Dataset> as_rows(
+    const std::shared_ptr<const penstock::Dataset>& images) {
+  std::vector<penstock::Field> fields = images->fields();
+  const penstock::Shape row{fields[0].shape.elements()};
+  fields[0].shape = row;
+  return penstock::map_dataset(images, fields,
+                               [row](const std::vector<penstock::Tensor>& sample, const auto&) {
+                                 std::vector<penstock::Tensor> made = sample;
+                                 made[0] = made[0].reshaped(row);
+                                 return made;
+                               });
+}
+
+}  // namespace trainer
