@@ -1,5 +1,6 @@
 #include "engine/onnx/export/node_export.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/onnx/format/tensor_values.hpp"
@@ -11,6 +12,16 @@ std::vector<std::string> NodeExport::inputs() const {
   std::vector<std::string> all;
   for (std::size_t i = 0; i < input_count(); ++i) all.push_back(input(i));
   return all;
+}
+
+bool NodeExport::is_read(std::size_t i) const {
+  const graph::ValueId value = node_.outputs[i];
+  const auto reads = [value](const graph::Node& node) {
+    return std::ranges::find(node.inputs, value) != node.inputs.end();
+  };
+  const std::vector<graph::Output>& outputs = model().outputs;
+  return std::ranges::find(outputs, value, &graph::Output::value) != outputs.end() ||
+         std::ranges::any_of(model().nodes, reads);
 }
 
 bool NodeExport::is_open(std::size_t i, std::int64_t axis) const {

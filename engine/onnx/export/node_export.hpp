@@ -37,6 +37,8 @@ class NodeExport {
   const graph::TensorType& result_type(std::size_t i = 0) const {
     return types_.type(node_.outputs[i]);
   }
+  /// Returns whether output number `i` is an output of the model, or a node reads it.
+  bool is_read(std::size_t i) const;
   std::int64_t rank(std::size_t i = 0) const {
     return static_cast<std::int64_t>(type(i).shape.rank());
   }

@@ -40,12 +40,13 @@ class RecurrentExport {
     while (inputs.back().empty()) inputs.pop_back();
     settings.push_back(integer_setting("hidden_size", width_));
     if (n_.attributes.flag("reverse")) settings.push_back(text_setting("direction", "reverse"));
-    const std::size_t states = kind_.has_cell ? 2 : 1;
+    std::size_t states = kind_.has_cell ? 2 : 1;
+    while (states > 0 && !n_.is_read(states)) --states;
     const std::vector<std::string> outputs =
         n_.add_all(kind_.op_type, inputs, 1 + states, std::move(settings));
-    for (std::size_t i = 1; i <= states; ++i)
-      n_.result_is(n_.reshaped(outputs[i], 0, {-1, width_}), i);
     n_.result_is(n_.transposed(n_.reshaped(outputs[0], 1, {-1, width_}), {1, 0, 2}));
+    for (std::size_t i = 1; i <= states; ++i)
+      if (n_.is_read(i)) n_.result_is(n_.reshaped(outputs[i], 0, {-1, width_}), i);
   }
 
  private:
