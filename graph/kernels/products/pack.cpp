@@ -105,19 +105,21 @@ void pack_weights(const Windows& w, std::int64_t result, std::int64_t rows, std:
   // have no taps.
   if (taps == 0) return;
   weight += result * w.weight_result + channel * w.weight_channel;
-  const bool all_taps =
+  // The taps lie side by side, although the first and the last rows of the kernel may be left out.
+  const bool side_by_side =
       w.weight_row == w.columns.taps && w.rows.weight_step == 1 && w.columns.weight_step == 1;
+  const float* const first_row = weight + w.rows.weight_first * w.weight_row;
   // Whole Vectors are copied faster, even if fewer rows are needed.
-  if (all_taps && w.weight_result == 1)
+  if (side_by_side && w.weight_result == 1)
     return pack_rows(at_most(w.results - result, to.pitch), channels, weight, w.weight_channel, to);
-  if (all_taps && w.weight_channel == taps)
+  if (side_by_side && w.weight_channel == taps)
     return pack_columns(rows, channels * taps, weight, w.weight_result, to);
   std::int64_t c = 0;
   // In every channel but the last, a whole Vector can be read from every weight on without reading
   // past the weights.
-  if (all_taps && taps <= vector_size && w.weight_channel >= vector_size)
+  if (side_by_side && taps <= vector_size && w.weight_channel >= vector_size)
     for (; c < channels && channel + c + 1 < w.channels; ++c, to.data += taps * to.pitch)
-      pack_short_columns(rows, taps, weight + c * w.weight_channel, w.weight_result, to);
+      pack_short_columns(rows, taps, first_row + c * w.weight_channel, w.weight_result, to);
   for (; c < channels; ++c)
     for (std::int64_t y = 0; y < w.rows.taps; ++y)
       for (std::int64_t x = 0; x < w.columns.taps; ++x, to.data += to.pitch) {

@@ -44,7 +44,7 @@ ReductionWalk walk_over_axes(const KernelCall& call) {
 }
 
 ValueId repeated(GradientContext& context, ValueId value) {
-  const TensorType& x = context.type(context.input(0));
+  const TensorType x = context.type(context.input(0));
   const Shape kept = kept_shape(context.attributes(), x), whole = x.shape;
   const ValueId row = context.emit(reshape, {value}, {{"shape", Dims(kept.begin(), kept.end())}});
   return context.emit(expand, {row}, {{"shape", Dims(whole.begin(), whole.end())}});

@@ -183,7 +183,7 @@ const Op reduce_to{.name = "reduce_to",
                    .workspace = sums_workspace};
 
 ValueId reduced_to_input(GradientContext& context, ValueId gradient, std::size_t i) {
-  const Shape& shape = context.type(context.input(i)).shape;
+  const Shape shape = context.type(context.input(i)).shape;
   if (context.type(gradient).shape == shape) return gradient;
   return context.emit(reduce_to, {gradient},
                       {{"shape", std::vector<std::int64_t>(shape.begin(), shape.end())}});

@@ -60,7 +60,7 @@ void forward(const KernelCall& call) {
 
 void backward(GradientContext& context) {
   const ValueId x = context.input(0), weight = context.input(1), dy = gradient_before_relu(context);
-  const Shape& kernel = context.type(weight).shape;
+  const Shape kernel = context.type(weight).shape;
   Attributes for_input = with_input_size(context.attributes(), context.type(x).shape);
   Attributes for_weight = context.attributes();
   for_weight.set("kernel", std::vector<std::int64_t>{kernel[2], kernel[3]});

@@ -83,7 +83,7 @@ Attributes of_convolution(const Attributes& attributes) {
 
 void backward(GradientContext& context) {
   const ValueId x = context.input(0), weight = context.input(1), dy = context.gradient(0);
-  const Shape& kernel = context.type(weight).shape;
+  const Shape kernel = context.type(weight).shape;
   const Attributes attributes = of_convolution(context.attributes());
   Attributes for_weight = attributes;
   for_weight.set("kernel", std::vector<std::int64_t>{kernel[2], kernel[3]});

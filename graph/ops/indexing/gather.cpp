@@ -67,7 +67,7 @@ void forward_gather(const KernelCall& call) {
 }
 
 void backward_gather(GradientContext& context) {
-  const Shape& x = context.type(context.input(0)).shape;
+  const Shape x = context.type(context.input(0)).shape;
   const ValueId zeros =
       context.emit(fill, {}, {{"shape", std::vector<std::int64_t>(x.begin(), x.end())}});
   context.set(0, context.emit(scatter_add, {zeros, context.input(1), context.gradient(0)},

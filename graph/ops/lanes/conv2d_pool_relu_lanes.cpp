@@ -52,7 +52,7 @@ void forward(const KernelCall& call) {
 void backward(GradientContext& context) {
   const ValueId x = context.input(0), weight = context.input(1);
   const ValueId winners = context.output(1), dy = context.gradient(0);
-  const Shape& kernel = context.type(weight).shape;
+  const Shape kernel = context.type(weight).shape;
   if (context.needs(0))
     context.set(0, context.emit(conv2d_pool_relu_lanes_input_gradient, {winners, dy, weight},
                                 with_input_size(context.attributes(), context.type(x).shape)));

@@ -38,7 +38,7 @@ void backward(GradientContext& context) {
     context.set(0, context.gradient(0));
     return;
   }
-  const Shape& shape = context.type(context.input(0)).shape;
+  const Shape shape = context.type(context.input(0)).shape;
   Attributes attributes = context.attributes();
   attributes.set("shape", std::vector<std::int64_t>(shape.begin(), shape.end()));
   context.set(0, context.emit(identity_loss_gradient, {context.gradient(0)}, attributes));

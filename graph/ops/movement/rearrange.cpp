@@ -100,7 +100,7 @@ std::vector<TensorType> infer_flatten(const Attributes& attributes, Types in) {
 }
 
 void backward_reshape(GradientContext& context) {
-  const Shape& x = context.type(context.input(0)).shape;
+  const Shape x = context.type(context.input(0)).shape;
   context.set(0,
               context.emit(reshape, {context.gradient(0)}, {{"shape", Dims(x.begin(), x.end())}}));
 }

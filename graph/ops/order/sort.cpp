@@ -79,7 +79,7 @@ void forward(const KernelCall& call) {
 }
 
 void backward(GradientContext& context) {
-  const Shape& x = context.type(context.input(0)).shape;
+  const Shape x = context.type(context.input(0)).shape;
   const ValueId zeros =
       context.emit(fill, {}, {{"shape", std::vector<std::int64_t>(x.begin(), x.end())}});
   context.set(0, context.emit(scatter_add, {zeros, context.output(1), context.gradient(0)},

@@ -125,6 +125,9 @@ INSTANTIATE_TEST_SUITE_P(
         Geometry{{3, 16, 8, 8}, {80, 16, 3, 3}, {{"stride", 2}, {"padding", 1}}},
         Geometry{{2, 18, 5, 7}, {16, 18, 2, 3}, {{"stride", List{3, 2}}, {"padding", List{1, 2}}}},
         Geometry{{4, 16, 3, 2}, {32, 16, 3, 3}, {{"padding", 4}, {"dilation", 3}}},
+        // No place sees a pixel through the first and the last row of the kernel.
+        Geometry{{3, 20, 1, 9}, {32, 20, 3, 3}, {{"padding", 1}}},
+        Geometry{{3, 20, 2, 6}, {32, 20, 5, 5}, {{"padding", 2}}},
         Geometry{{0, 16, 2, 2}, {16, 16, 3, 3}, {{"padding", 1}}},
         Geometry{{0, 2, 6, 6}, {3, 2, 3, 3}, {}}));
 
