@@ -47,7 +47,8 @@ class Workbench {
     }
   }
 
-  /// Runs the program of `direction`, and lowers the time of each instruction in `times` to the
+  /// Runs the program of `direction` as for the second micro-batch of a window, in which gradients
+  /// are added to sums, and lowers the time of each instruction in `times` to the
   /// time that it takes now, if that is less.
   void run(Direction direction, std::vector<double>& times) const {
     const graph::Program& program =
@@ -56,7 +57,8 @@ class Workbench {
                                    .accumulators = accumulators_.get(),
                                    .stash = stash_.get(),
                                    .scratch = scratch_.get(),
-                                   .received = received_};
+                                   .received = received_,
+                                   .summed = 1};
     for (std::size_t i = 0; i < program.instructions.size(); ++i) {
       // Earlier instructions may have made numbers that a trained model never would.
       graph::make_inputs_valid(program.instructions[i], bindings);

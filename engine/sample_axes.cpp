@@ -107,14 +107,12 @@ std::string advice_on_pairs(const SampleAxes& axes, const graph::Node& node, gra
 std::string advice(const SampleAxes& axes, const graph::Node& node, graph::ValueId input,
                    std::size_t place) {
   const std::size_t rank = axes.rank(input);
-  const auto is_longer_with_samples = [&](graph::ValueId other) {
-    return axes.rank(other) > rank && axes.counts_any(other);
-  };
-  if (std::ranges::none_of(node.inputs, is_longer_with_samples)) {
-    const auto rank_of = [&](graph::ValueId value) { return axes.rank(value); };
-    return axes.text(*std::ranges::max_element(node.inputs, {}, rank_of)) +
-           " has no axis of samples, and has to have fewer axes than " + axes.text(input) +
-           ", or as many with a first one of size 1; unsqueeze() adds axes to " + axes.text(input);
+  const auto rank_of = [&](graph::ValueId value) { return axes.rank(value); };
+  const graph::ValueId longest = *std::ranges::max_element(node.inputs, {}, rank_of);
+  if (!axes.counts_any(longest)) {
+    return axes.text(longest) + " has no axis of samples, and has to have fewer axes than " +
+           axes.text(input) + ", or as many with a first one of size 1; unsqueeze() adds axes to " +
+           axes.text(input);
   }
   const std::string itself = advice_on_pairs(axes, node, input, place);
   return "with v for the value of that shape, " +

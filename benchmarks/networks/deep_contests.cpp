@@ -27,8 +27,8 @@ Contest deep_training(const DeepNetwork& network, std::int64_t batch, std::int64
           .goal = {.times_pytorch = 2}};
 }
 
-/// Returns the training in two replicas of two stages. PyTorch does the same work in twice as many
-/// micro-batches.
+/// Returns the training in two replicas, of two stages or one. PyTorch does the same work in twice
+/// as many micro-batches.
 Contest deep_replicas(const DeepNetwork& network, std::int64_t batch, std::int64_t updates) {
   return {.title = std::string(network.name) + " training, 2 micro-batches of " +
                    std::to_string(batch) + " an update",

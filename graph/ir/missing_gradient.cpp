@@ -8,6 +8,7 @@
 
 #include "graph/ir/op.hpp"
 #include "graph/values/text.hpp"
+#include "penstock/error.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -34,7 +35,12 @@ std::vector<bool> inputs_with_gradients(Graph& trial, NodeId id) {
   for (const ValueId output : node.outputs)
     output_gradients.push_back(is_real(output) ? output : none);
   GradientContext context(trial, id, std::move(output_gradients), needed);
-  node.op->backward(context);
+  try {
+    node.op->backward(context);
+  } catch (const Error&) {
+    // The op refuses to be trained here, which is told once the reason at hand is mended.
+    return needed;
+  }
   for (std::size_t i = 0; i < is_given.size(); ++i)
     is_given[i] = needed[i] && context.input_gradients()[i] != none;
   return is_given;

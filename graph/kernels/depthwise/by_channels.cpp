@@ -10,16 +10,6 @@ void copy(std::int64_t count, const float* from, float* to) {
   __builtin_memcpy(to, from, sizeof(float) * static_cast<std::size_t>(count));
 }
 
-/// Loads `count` rows of a Vector each, which are `pitch` floats apart, and transposes them. If
-/// `count` is less than `vector_size`, the last row is repeated.
-[[gnu::always_inline]] inline void load_transposed(std::int64_t count, const float* from,
-                                                   std::int64_t pitch,
-                                                   Vector (&rows)[vector_size]) {
-  unrolled<vector_size>(
-      [&](auto i) { rows[i] = load(from + (i < count ? i : count - 1) * pitch); });
-  transpose(rows);
-}
-
 /// Transposes `count` planes of `pixels` pixels to `to` [pixel][vector_size]. Squares overlap if
 /// the pixels do not fill the last one. If they do not even fill one, they are copied to `spare`,
 /// so that nothing is read behind the last plane.

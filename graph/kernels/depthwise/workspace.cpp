@@ -49,11 +49,11 @@ DepthwiseWorkspace depthwise_weight_gradient_workspace(const DepthwiseConvolutio
 }
 
 bool convolves_by_channels(const DepthwiseConvolution& conv) {
-  constexpr std::int64_t fewest_channels = depthwise_block / 2;
+  const std::int64_t computed = depthwise_blocks(conv) * depthwise_block;
   const auto is_small = [](std::int64_t size, std::int64_t outputs, std::int64_t taps) {
     return size <= depthwise_places && outputs <= depthwise_places && taps <= depthwise_taps;
   };
-  return conv.channels >= fewest_channels &&
+  return 6 * conv.channels >= 5 * computed &&
          is_small(conv.height, conv.out_height, conv.kernel_height) &&
          is_small(conv.width, conv.out_width, conv.kernel_width);
 }
@@ -64,13 +64,14 @@ std::int64_t depthwise_blocks(const DepthwiseConvolution& conv) {
 
 ChannelsWorkspace channels_workspace(const DepthwiseConvolution& conv) {
   // A square of Vectors may be written, or read, where there are fewer pixels.
-  const auto planes = [](std::int64_t pixels) {
-    return std::max(pixels, depthwise_block) * depthwise_block;
+  constexpr std::int64_t square = depthwise_block * depthwise_block;
+  const auto planes = [=](std::int64_t pixels) {
+    return std::max(pixels * depthwise_block, square);
   };
   const std::int64_t x = 0, y = x + planes(conv.height * conv.width);
   const std::int64_t weights = y + planes(conv.out_height * conv.out_width);
   const std::int64_t spare = weights + conv.kernel_height * conv.kernel_width * depthwise_block;
-  return {x, y, weights, spare, spare + planes(0) + slack};
+  return {x, y, weights, spare, spare + square + slack};
 }
 
 std::int64_t depthwise_units(const DepthwiseConvolution& conv) {

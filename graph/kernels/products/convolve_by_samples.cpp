@@ -99,12 +99,9 @@ void put_sample(const Panel& panel, const float* sums, float* to) {
     }
 }
 
-}  // namespace
-
-void convolve_by_samples(const Windows& w, Part part, const float* source, const float* weight,
-                         const float* bias, float* target, float* workspace) {
-  const Part units = within(part, panels_of(w.results));
-  if (empty(units)) return;
+/// Computes the panels of `units` for all samples of `w`.
+void convolve_samples(const Windows& w, Part units, const float* source, const float* weight,
+                      const float* bias, float* target, float* workspace) {
   const SamplesWorkspace regions = samples_workspace(w);
   float* const weights = workspace + regions.weights;
   const Pixels pixels = transpose_seen(w, source, workspace + regions.transposed);
@@ -121,6 +118,21 @@ void convolve_by_samples(const Windows& w, Part part, const float* source, const
     for (std::int64_t sample = 0; sample < w.samples; ++sample)
       put_sample(panel, panel.sums + sample * panel.places() * panel_width,
                  target + sample * w.target_sample + result * w.target_plane);
+  }
+}
+
+}  // namespace
+
+void convolve_by_samples(const Windows& w, Part part, const float* source, const float* weight,
+                         const float* bias, float* target, float* workspace) {
+  const Part units = within(part, panels_of(w.results));
+  if (empty(units)) return;
+  const std::int64_t most = samples_at_once(w);
+  for (std::int64_t first = 0; first < w.samples; first += most) {
+    Windows some = w;
+    some.samples = at_most(w.samples - first, most);
+    convolve_samples(some, units, source + first * w.source_sample, weight, bias,
+                     target + first * w.target_sample, workspace);
   }
 }
 

@@ -65,13 +65,21 @@ static constexpr bool convolves_directly(const Windows& w) {
 
 /// Returns whether the rows of a tile are samples: all of them see the source through the same
 /// taps, so that nothing is multiplied by the border, which is a large part of what places see if
-/// images are small. The source is transposed for that, and only once, so that it must not be
-/// large.
+/// images are small. The source is transposed for that, which takes little time if there are few
+/// pixels.
 static constexpr bool convolves_by_samples(const Windows& w) {
   constexpr std::int64_t fewest_channels = 16, most_places = 16, most_pixels = 64;
   const std::int64_t pixels = w.rows.size * w.columns.size;
   return !convolves_directly(w) && w.channels >= fewest_channels && fills_vectors(w.results) &&
          w.rows.places * w.columns.places <= most_places && pixels <= most_pixels;
+}
+
+/// Returns how many samples convolve_by_samples() computes at a time, so that their transposed
+/// pixels take no more than 4 MB, and packed weights are used often enough.
+static constexpr std::int64_t samples_at_once(const Windows& w) {
+  constexpr std::int64_t most_floats = 1 << 20, fewest = 64;
+  const std::int64_t fit = most_floats / (w.rows.size * w.columns.size * w.channels);
+  return at_most(w.samples, fit > fewest ? fit : fewest);
 }
 
 /// Returns whether the gradient of the weights reads the source directly: a Vector then has the

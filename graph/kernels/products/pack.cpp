@@ -24,16 +24,6 @@ void transpose_band(std::int64_t count, std::int64_t steps, const float* from, s
       to.data[step * to.pitch + i] = from[i * pitch + step];
 }
 
-/// Loads `count` rows of `vector_size` floats and transposes them. If `count` is less than
-/// `vector_size`, the last row is repeated.
-[[gnu::always_inline]] inline void load_transposed(std::int64_t count, const float* from,
-                                                   std::int64_t pitch,
-                                                   Vector (&rows)[vector_size]) {
-  unrolled<vector_size>(
-      [&](auto i) { rows[i] = load(from + (i < count ? i : count - 1) * pitch); });
-  transpose(rows);
-}
-
 /// Does what unpack_columns() does for at most `vector_size` columns. Steps are transposed in
 /// squares of `vector_size` steps; the last square overlaps the one before it if fewer steps are
 /// left.

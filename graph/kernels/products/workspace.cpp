@@ -59,10 +59,10 @@ DirectWorkspace direct_workspace(const Windows& w) noexcept {
 
 SamplesWorkspace samples_workspace(const Windows& w) noexcept {
   const std::int64_t pixels = w.rows.size * w.columns.size;
-  const std::int64_t places = w.rows.places * w.columns.places;
+  const std::int64_t places = w.rows.places * w.columns.places, samples = samples_at_once(w);
   const std::int64_t weights = 0, transposed = weights + w.channels * taps(w) * widest_panel;
-  const std::int64_t sums = transposed + w.samples * pixels * w.channels;
-  return {weights, transposed, sums, sums + w.samples * places * widest_panel};
+  const std::int64_t sums = transposed + (pixels == 1 ? 0 : samples * pixels * w.channels);
+  return {weights, transposed, sums, sums + samples * places * widest_panel};
 }
 
 ConvolveWorkspace convolve_workspace(const Windows& w) noexcept {

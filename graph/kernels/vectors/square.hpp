@@ -20,6 +20,16 @@ template <int distance = vector_size / 2>
   if constexpr (distance > 1) transpose<distance / 2>(rows);
 }
 
+/// Loads `count` rows of a Vector each, which are `pitch` floats apart, and transposes them. If
+/// `count` is less than `vector_size`, the last row is repeated.
+[[gnu::always_inline]] inline void load_transposed(std::int64_t count, const float* from,
+                                                   std::int64_t pitch,
+                                                   Vector (&rows)[vector_size]) {
+  unrolled<vector_size>(
+      [&](auto i) { rows[i] = load(from + (i < count ? i : count - 1) * pitch); });
+  transpose(rows);
+}
+
 /// Returns a Vector whose element i is the sum of the elements of rows[i]. The function adds halves
 /// of the Vectors, then quarters, and so on, and overwrites `rows`.
 template <int distance = vector_size / 2>

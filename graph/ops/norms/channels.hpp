@@ -15,7 +15,7 @@ namespace penstock::graph {
 struct ChannelBlock {
   /// A block has at most so many channels, so that arrays of numbers for each of them fit on the
   /// stack. If its runs are short, it has no more channels than make `most_columns` columns, so
-  /// that caches keep it.
+  /// that caches keep it, unless there are many samples.
   static constexpr std::int64_t most_channels = 512, most_columns = 2048;
 
   ChannelRuns runs;

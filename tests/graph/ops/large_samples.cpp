@@ -23,11 +23,12 @@ std::vector<OpSample> large_samples(std::string_view op) {
             {.inputs = {f32({19, 70, 2, 2}), f32({96, 70, 3, 3}), f32({96})},
              .attributes = {{"padding", 1}, {"relu", 1}}},
             {.inputs = {f32({16, 600, 1, 1}), f32({112, 600, 1, 1})}},
+            {.inputs = {f32({70, 320, 7, 7}), f32({16, 320, 1, 1})}, .attributes = {{"stride", 2}}},
             // Channels are convolved by themselves, several at a time.
             {.inputs = {f32({5, 40, 12, 7}), f32({40, 1, 3, 3}), f32({40})},
              .attributes = {{"padding", 1}, {"groups", 40}, {"relu", 1}}},
-            {.inputs = {f32({2, 24, 3, 3}), f32({24, 1, 3, 3})},
-             .attributes = {{"padding", 1}, {"groups", 24}, {"stride", 2}}}};
+            {.inputs = {f32({2, 30, 3, 3}), f32({30, 1, 3, 3})},
+             .attributes = {{"padding", 1}, {"groups", 30}, {"stride", 2}}}};
   if (op == "linear")
     return {{.inputs = {f32({20, 400}), f32({130, 400}), f32({130})}},
             {.inputs = {f32({40, 300}), f32({330, 300})}},

@@ -146,6 +146,9 @@ TEST(Program, AddsToASumInTheHostStoreInPieces) {
                                         .heartbeat = &heartbeat});
     EXPECT_GE(heartbeat.beats(), static_cast<std::uint64_t>(2 + row.pieces)) << "with each piece";
     EXPECT_EQ(std::memcmp(blocks[0].get(), blocks[1].get(), bytes), 0) << row.parts;
+    for (std::int64_t i = 0; i < elements; ++i)
+      ASSERT_FLOAT_EQ(reinterpret_cast<float*>(blocks[0].get())[i],
+                      (row.running ? 1.7f * 2 / 3 + 0.3f / 3 : 2.0f) * static_cast<float>(i));
     EXPECT_EQ(moves.loads, static_cast<std::uint64_t>(row.pieces)) << row.parts;
     EXPECT_EQ(moves.stores, static_cast<std::uint64_t>(row.pieces)) << row.parts;
     EXPECT_EQ(moves.loaded_bytes, type.bytes());

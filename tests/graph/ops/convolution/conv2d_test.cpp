@@ -111,12 +111,12 @@ INSTANTIATE_TEST_SUITE_P(
         // No tap sees any pixel of x, so that there is next to no workspace.
         Geometry{{3, 7, 1, 4}, {9, 7, 1, 1}, {{"stride", 2}, {"padding", 3}, {"dilation", 2}}},
         // Channels are convolved by themselves, several at a time.
-        Geometry{{3, 20, 3, 3}, {20, 1, 3, 3}, {{"groups", 20}, {"padding", 1}}},
-        Geometry{{2, 33, 20, 21},
-                 {33, 1, 4, 3},
-                 {{"groups", 33}, {"stride", List{2, 3}}, {"padding", 2}}},
+        Geometry{{3, 30, 3, 3}, {30, 1, 3, 3}, {{"groups", 30}, {"padding", 1}}},
+        Geometry{{2, 43, 20, 21},
+                 {43, 1, 4, 3},
+                 {{"groups", 43}, {"stride", List{2, 3}}, {"padding", 2}}},
         Geometry{{5, 16, 9, 6}, {16, 1, 3, 2}, {{"groups", 16}, {"dilation", List{2, 3}}}},
-        Geometry{{2, 9, 1, 1}, {9, 1, 3, 3}, {{"groups", 9}, {"padding", 1}, {"stride", 2}}},
+        Geometry{{2, 14, 1, 1}, {14, 1, 3, 3}, {{"groups", 14}, {"padding", 1}, {"stride", 2}}},
         Geometry{{0, 16, 5, 5}, {16, 1, 3, 3}, {{"groups", 16}}},
         // Images are so small that the rows of tiles are samples.
         Geometry{{17, 20, 1, 1}, {48, 20, 3, 3}, {{"padding", 1}}},
