@@ -64,7 +64,14 @@ class Transfer {
     set(CURLOPT_XFERINFODATA, this);
     set(CURLOPT_NOPROGRESS, 0L);
     set(CURLOPT_FAILONERROR, 1L);
-    if (request_.authorities) set(CURLOPT_CAINFO, request_.authorities->c_str());
+    if (request_.authorities) trust_only(*request_.authorities);
+  }
+
+  /// Trusts the authorities in `file` alone. libcurl would also trust those in the directory that
+  /// it was built with. Where its TLS library knows no such directories, the option has no effect.
+  void trust_only(const std::string& file) {
+    set(CURLOPT_CAINFO, file.c_str());
+    curl_easy_setopt(curl_, CURLOPT_CAPATH, static_cast<const char*>(nullptr));
   }
 
   void limit() {

@@ -190,7 +190,7 @@ class Downloads(unittest.TestCase):
         self.assertEqual(os.listdir(self.target), [])
 
     @unittest.skipUnless(shutil.which('openssl'), 'there is no program that makes certificates')
-    def test_over_https_trust_the_authorities_that_are_named_alone(self):
+    def test_over_https_trust_an_authority_only_if_it_is_named(self):
         key, certificate = self.scratch / 'key.pem', self.scratch / 'certificate.pem'
         subprocess.run(['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt',
                         'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-subj',
