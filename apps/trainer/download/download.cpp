@@ -1,7 +1,5 @@
 #include "apps/trainer/download/download.hpp"
 
-#include <algorithm>
-
 #include "apps/trainer/download/packed_file.hpp"
 #include "penstock/error.hpp"
 
@@ -29,18 +27,39 @@ bool has_size(const fs::path& path, std::uint64_t bytes) {
   return fs::file_size(path, it_is_not_there) == bytes && !it_is_not_there;
 }
 
+[[noreturn]] void refuse_to_replace(const fs::path& path) {
+  throw Error(Errc::invalid_data, path.string() +
+                                      ": is not the file of that name that was to be downloaded; "
+                                      "remove it, or name another --data-dir");
+}
+
+bool is_something_at(const fs::path& path) {
+  std::error_code it_cannot_be_seen;
+  return fs::exists(path, it_cannot_be_seen);
+}
+
 /// Returns whether the file is in the directory. @throws Error invalid_data if another one is.
 bool is_there(const KnownFile& file, const fs::path& directory) {
   for (const fs::path& path : places_of(file, directory)) {
-    std::error_code it_cannot_be_seen;
-    if (!fs::exists(path, it_cannot_be_seen)) continue;
+    if (!is_something_at(path)) continue;
     if (digest_of(path, file) == file.sha256) return true;
-    throw Error(Errc::invalid_data,
-                path.string() +
-                    ": is not the file of that name that was to be downloaded; remove "
-                    "it, or name another --data-dir");
+    refuse_to_replace(path);
   }
   return false;
+}
+
+/// Returns whether the directory has all members of the archive's data set, as far as their sizes
+/// say. @throws Error invalid_data if it has one of another size.
+bool are_members_there(const KnownDataset& dataset, const fs::path& directory) {
+  bool are_there = true;
+  for (const std::string& name : dataset.members) {
+    const fs::path path = directory / name;
+    if (!is_something_at(path))
+      are_there = false;
+    else if (!has_size(path, dataset.member_bytes))
+      refuse_to_replace(path);
+  }
+  return are_there;
 }
 
 /// Gets what is missing of `file`, and checks it.
@@ -82,10 +101,7 @@ void download_file(const KnownFile& known, const Download& download) {
 
 void download_archive(const KnownDataset& dataset, const Download& download) {
   const auto path_of = [&](const std::string& name) { return download.directory / name; };
-  const auto is_member_there = [&](const std::string& name) {
-    return has_size(path_of(name), dataset.member_bytes);
-  };
-  const bool are_there = std::ranges::all_of(dataset.members, is_member_there);
+  const bool are_there = are_members_there(dataset, download.directory);
   if (!are_there) {
     const KnownFile& archive = dataset.files.front();
     PartialFile file(path_of(archive.name));

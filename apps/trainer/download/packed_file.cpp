@@ -167,6 +167,32 @@ class TarReader {
   std::uint64_t padding_ = 0;
 };
 
+/// Compares the file at `path` with the member that `reader` is at.
+void expect_member(TarReader& reader, const fs::path& path) {
+  const std::uint64_t bytes = reader.bytes_left();
+  Sha256 expected;
+  reader.read_rest([&](std::span<const std::byte> part) { expected.add(part); });
+  if (digest_of_all(PlainReader(path), bytes) != expected.digest())
+    throw Error(Errc::invalid_data,
+                path.string() +
+                    ": has another content than the file of that name in the archive that was "
+                    "downloaded; remove it, or name another --data-dir");
+}
+
+/// Returns the member that `reader` is at as a file that is on the disk but does not appear at
+/// `path` yet. Returns none if that file is there already.
+std::unique_ptr<penstock::OutputFile> written_member(TarReader& reader, const fs::path& path) {
+  std::error_code it_cannot_be_seen;
+  if (fs::exists(path, it_cannot_be_seen)) {
+    expect_member(reader, path);
+    return nullptr;
+  }
+  auto file = std::make_unique<penstock::OutputFile>(path);
+  reader.read_rest([&](std::span<const std::byte> bytes) { file->write(bytes); });
+  file->sync();
+  return file;
+}
+
 }  // namespace
 
 std::string digest_of(const fs::path& path, const KnownFile& known) try {
@@ -186,14 +212,13 @@ void unpack(const fs::path& archive, const KnownDataset& dataset, const fs::path
     if (reader.bytes_left() != dataset.member_bytes || files.contains(name))
       throw Error(Errc::corrupt_file, archive.string() + ": expected " + name + " once, of " +
                                           std::to_string(dataset.member_bytes) + " bytes");
-    auto& file = files[name] = std::make_unique<penstock::OutputFile>(directory / name);
-    reader.read_rest([&](std::span<const std::byte> bytes) { file->write(bytes); });
-    file->sync();
+    files[name] = written_member(reader, directory / name);
   }
   for (const std::string& name : dataset.members)
     if (!files.contains(name))
       throw Error(Errc::corrupt_file, archive.string() + ": expected " + name + ", got none");
-  for (const auto& [name, file] : files) file->commit();
+  for (const auto& [name, file] : files)
+    if (file) file->commit();
 }
 
 }  // namespace trainer

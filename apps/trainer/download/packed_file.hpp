@@ -17,8 +17,10 @@ std::string digest_of(const std::filesystem::path& path, const KnownFile& known)
 
 /// Writes the members of `dataset` that the gzipped tar archive at `archive` has to files of these
 /// names in `directory`, whatever the folder in the archive is called. The files appear when all of
-/// them are on the disk. @throws penstock::Error io_error; corrupt_file if the archive is damaged,
-/// or if a member is not there or has another size.
+/// them are on the disk. A file that is there already is left as it is.
+/// @throws penstock::Error io_error; corrupt_file if the archive is damaged, or if a member is not
+/// there or has another size; invalid_data if a file that is there has another content than the
+/// member of its name.
 void unpack(const std::filesystem::path& archive, const KnownDataset& dataset,
             const std::filesystem::path& directory);
 

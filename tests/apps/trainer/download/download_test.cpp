@@ -217,6 +217,32 @@ TEST_F(ArchiveDownloads, UnpackTheMembersAndRemoveTheArchive) {
   EXPECT_EQ(server_.asked, Lines{});
 }
 
+TEST_F(ArchiveDownloads, LeaveAMemberOfAnotherSizeAndAskForNothing) {
+  std::filesystem::create_directories(target());
+  write_file(target() / "one.bin", "mine");
+  EXPECT_EQ(refusal(Errc::invalid_data),
+            (target() / "one.bin").string() +
+                ": is not the file of that name that was to be downloaded; remove it, or name "
+                "another --data-dir");
+  EXPECT_EQ(file_content(target() / "one.bin"), "mine");
+  EXPECT_EQ(server_.asked, Lines{});
+}
+
+TEST_F(ArchiveDownloads, CompareAMemberThatIsThereWithTheArchive) {
+  std::filesystem::create_directories(target());
+  write_file(target() / "two.bin", std::string(700, 'x'));
+  EXPECT_EQ(refusal(Errc::invalid_data),
+            (target() / "two.bin").string() +
+                ": has another content than the file of that name in the archive that was "
+                "downloaded; remove it, or name another --data-dir");
+  EXPECT_EQ(file_content(target() / "two.bin"), std::string(700, 'x'));
+  EXPECT_EQ(names(), (Lines{"all.tar.gz.part", "two.bin"}));
+  write_file(target() / "two.bin", std::string(700, '2'));
+  EXPECT_EQ(lines(), (Lines{"one.bin", "two.bin"}));
+  EXPECT_EQ(names(), (Lines{"one.bin", "two.bin"}));
+  EXPECT_EQ(server_.asked, Lines{"all.tar.gz 0"}) << "The archive that had come is taken again.";
+}
+
 TEST_F(ArchiveDownloads, WithAWrongChecksumUnpackNothing) {
   server_.files["all.tar.gz"].back() ^= 1;
   EXPECT_NE(refusal(Errc::corrupt_file), "accepted");
