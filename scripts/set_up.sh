@@ -55,6 +55,10 @@ require_tools() {
   done
 }
 
+update_lists() {
+  apt_get update || say "apt-get update failed; trying with the lists that are here"
+}
+
 install_missing() {
   if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
     require_tools  # Meson names the libraries that are missing.
@@ -66,9 +70,23 @@ install_missing() {
   as_root true 2>/dev/null || fail "not root, and sudo is missing or asks for a password;" \
     "install the missing packages yourself: apt-get install ${missing[*]}"
   say "installing ${missing[*]}"
-  apt_get update || say "apt-get update failed; trying with the lists that are here"
+  update_lists
   apt_get install --no-install-recommends "${missing[@]}" ||
     fail "apt-get could not install ${missing[*]}; its output is above"
+}
+
+# install_known PACKAGE...: installs the missing packages that the system's sources have.
+# A machine that has no lists of its sources yet gets them first.
+install_known() {
+  command -v apt-cache >/dev/null || return 0
+  local missing package known=()
+  mapfile -t missing < <(missing_of "$@")
+  [ ${#missing[@]} -gt 0 ] || return 0
+  [ -n "$(apt-cache madison dpkg 2>/dev/null)" ] || update_lists
+  for package in "${missing[@]}"; do
+    ! apt-cache show "$package" >/dev/null 2>&1 || known+=("$package")
+  done
+  install_missing "${known[@]}"
 }
 
 # configure DIRECTORY OPTION...: sets up the build directory DIRECTORY. One that is already there is
