@@ -31,20 +31,6 @@ std::int64_t samples_per_step(const Options& model) {
   return model.samples_per_step();
 }
 
-/// Returns the end of a refusal's text, which says how the size of a step is computed, and which
-/// options to change.
-std::string origin_of(const Options& model) {
-  const int group = model.topology.input_group_size;
-  return ": a step takes batch_size " + std::to_string(model.batch_size) +
-         " x training.gradient_accumulation " +
-         std::to_string(model.training.gradient_accumulation) + " x device_iterations " +
-         std::to_string(model.device_iterations) + " x topology.replication_factor " +
-         std::to_string(model.topology.replication_factor) +
-         (group > 1 ? " / topology.input_group_size " + std::to_string(group) : "") +
-         "; lower one of these options of the model, or let the loader's drop_last = false make a "
-         "shorter batch";
-}
-
 /// Makes what a loader holds of the arguments of its constructor.
 template <class Impl>
 std::unique_ptr<Impl> made(auto&&... arguments) {
@@ -183,6 +169,10 @@ class DataLoader::Impl {
     if (!streams_) check_batches(to, sought ? sought->plan->batches() : counts_.batches.load());
     next_epoch_ = std::move(sought);
     epoch_ = to.epoch;
+    if (to.batches == 0 && to.skipped == 0) {
+      begun_ = false;
+      return count_epoch();
+    }
     begin_epoch(streams_ ? 0 : to.batches);
     epoch_ += to.skipped;
     while (next_ < to.batches) {
@@ -249,12 +239,17 @@ class DataLoader::Impl {
   void begin_epoch(std::int64_t first_batch = 0) {
     if (plan_ && !next_epoch_) next_epoch_ = sampled_epoch(epoch_);
     runtime_->start_epoch(epoch_, next_epoch_ ? next_epoch_->plan : nullptr, first_batch);
-    if (next_epoch_) counts_.set(*next_epoch_);
+    count_epoch();
     next_epoch_.reset();
     under_way_ = epoch_++;
     next_ = first_batch;
     ended_ = false;
     begun_ = true;
+  }
+
+  /// Sets the counts to what is known of the epoch that is about to begin.
+  void count_epoch() {
+    if (next_epoch_) counts_.set(*next_epoch_);
     if (streams_) counts_.dropped = counts_.short_rows = 0;
   }
 
@@ -351,7 +346,7 @@ DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, std::int64_t samp
 DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, const Options& model,
                        const DataLoaderOptions& options)
     : impl_(made<Impl>(std::move(dataset), penstock::samples_per_step(model), options,
-                       origin_of(model))) {}
+                       origin_of_rows(model))) {}
 
 DataLoader::DataLoader(std::shared_ptr<const IterableDataset> dataset,
                        std::int64_t samples_per_batch, const DataLoaderOptions& options)

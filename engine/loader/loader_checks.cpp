@@ -3,6 +3,7 @@
 #include "graph/values/canonical_floats.hpp"
 #include "graph/values/number_range.hpp"
 #include "graph/values/text.hpp"
+#include "penstock/options.hpp"
 
 namespace penstock {
 namespace {
@@ -111,6 +112,18 @@ void check_batches(const LoaderPosition& position, std::int64_t batches) {
 
 void check_batch(const std::vector<Field>& fields, std::int64_t rows) {
   for (const Field& field : fields) check_batch_of(field, rows);
+}
+
+std::string origin_of_rows(const Options& model) {
+  const int group = model.topology.input_group_size;
+  return ": a step takes batch_size " + std::to_string(model.batch_size) +
+         " x training.gradient_accumulation " +
+         std::to_string(model.training.gradient_accumulation) + " x device_iterations " +
+         std::to_string(model.device_iterations) + " x topology.replication_factor " +
+         std::to_string(model.topology.replication_factor) +
+         (group > 1 ? " / topology.input_group_size " + std::to_string(group) : "") +
+         "; lower one of these options of the model, or let the loader's drop_last = false make a "
+         "shorter batch";
 }
 
 }  // namespace penstock

@@ -67,4 +67,8 @@ void check_batches(const LoaderPosition& position, std::int64_t batches);
 /// they do not.
 void check_batch(const std::vector<Field>& fields, std::int64_t rows);
 
+/// Returns the end of a refusal's text, which says how the size of a step of `model` is computed,
+/// and which options to change.
+std::string origin_of_rows(const Options& model);
+
 }  // namespace penstock

@@ -203,13 +203,14 @@ class DataLoader {
   LoaderPosition position() const;
   /// Begins the epoch `position.epoch`, leaves out its first `position.batches` batches, and leaves
   /// out the `position.skipped` epochs that follow, so that next() returns the batches that it
-  /// would return to a loader that had come to `position` by itself. The samples of numbered
-  /// datasets that are left out are not read. A sampler is called for the epoch, and has to return
-  /// what it returned before. The streams of an iterable dataset have no numbers to begin at: they
-  /// are opened for the epoch and read up to the position. The batches are the same only if the
-  /// streams give the same samples whenever they are opened for one epoch, as those of a file do
-  /// and those of a socket do not; the loader cannot tell. `stop` ends the reading of streams as it
-  /// ends next().
+  /// would return to a loader that had come to `position` by itself. An epoch of which nothing is
+  /// left out does not begin yet: the next call of next() or start_epoch() begins it. The samples
+  /// of numbered datasets that are left out are not read. A sampler is called for the epoch, and
+  /// has to return what it returned before. The streams of an iterable dataset have no numbers to
+  /// begin at: they are opened for the epoch and read up to the position. The batches are the same
+  /// only if the streams give the same samples whenever they are opened for one epoch, as those of
+  /// a file do and those of a socket do not; the loader cannot tell. `stop` ends the reading of
+  /// streams as it ends next().
   /// @throws Error invalid_argument if the epoch has begun already or was left out, or if it has
   /// fewer batches than `position.batches`, which leaves the loader of numbered samples unchanged;
   /// as start_epoch(), and for streams as next(), after which the epoch has begun.

@@ -69,6 +69,20 @@ TEST(DataLoaderPositions, AreWhereALoaderOfEveryKindGoesOn) {
     }
 }
 
+TEST(DataLoaderPositions, BeforeTheFirstBatchOfAnEpochAreBeforeItsBegin) {
+  for (const LoaderKind& kind : all_loader_kinds) {
+    DataLoader loader = eight_samples(kind, nothing);
+    loader.next();
+    loader.seek({3, 0});
+    EXPECT_EQ(loader.position(), (LoaderPosition{3, 0})) << kind.name;
+    loader.start_epoch();
+    EXPECT_EQ(loader.position(), (LoaderPosition{3, 0})) << kind.name;
+    EXPECT_EQ(rest_of_eight(loader), all_eight(kind)) << kind.name;
+    loader.start_epoch();
+    EXPECT_EQ(loader.position(), (LoaderPosition{4, 0})) << kind.name;
+  }
+}
+
 struct OrderCase {
   std::string name;
   std::function<DataLoader()> make;

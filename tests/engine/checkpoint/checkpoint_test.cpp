@@ -10,6 +10,7 @@
 
 #include "penstock/checkpoint.hpp"
 #include "penstock/dataset.hpp"
+#include "penstock/fit.hpp"
 #include "tests/engine/same_weights.hpp"
 #include "tests/engine/small_models.hpp"
 #include "tests/support/random_tensor.hpp"
@@ -200,6 +201,15 @@ TEST(Checkpoint, LetsStepsOfEachLengthGoOnWithTheBuffersThatTheyHadMade) {
     for (int replica = 0; replica < replicas; ++replica)
       EXPECT_TRUE(same_bits(whole.buffer(mean, replica), second.buffer(mean, replica))) << replica;
   }
+}
+
+TEST(Checkpoint, BeforeTheFirstBatchLeavesOutNoEpochOfTheData) {
+  Training saved, resumed;
+  restore_checkpoint(make_checkpoint(saved.training, saved.data), resumed.training, resumed.data);
+  fit(saved.training, saved.data, {.epochs = 1});
+  fit(resumed.training, resumed.data, {.epochs = 1});
+  EXPECT_EQ(resumed.data.position(), saved.data.position());
+  expect_same_weights(saved.model, resumed.model);
 }
 
 std::string refused(const Checkpoint& checkpoint, Training& training,
