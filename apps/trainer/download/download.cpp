@@ -15,11 +15,11 @@ std::uint64_t most_bytes_of(const KnownFile& file) {
   return file.digested == Digested::file ? file.bytes : file.bytes + file.bytes / 100 + 1024;
 }
 
-/// Returns the paths under which readers of data sets look for the file: gzipped or plain.
+/// Returns the paths at which readers of data sets look for the file, one after the other.
 std::vector<fs::path> places_of(const KnownFile& file, const fs::path& directory) {
-  std::vector<fs::path> places{directory / file.name};
-  if (places[0].extension() == ".gz") places.push_back(fs::path(places[0]).replace_extension());
-  return places;
+  const fs::path named = directory / file.name;
+  if (named.extension() != ".gz") return {named};
+  return {fs::path(named).replace_extension(), named};
 }
 
 bool has_size(const fs::path& path, std::uint64_t bytes) {
@@ -38,14 +38,16 @@ bool is_something_at(const fs::path& path) {
   return fs::exists(path, it_cannot_be_seen);
 }
 
-/// Returns whether the file is in the directory. @throws Error invalid_data if another one is.
-bool is_there(const KnownFile& file, const fs::path& directory) {
+/// Returns the path at which readers find the file, gzipped or plain, or nothing if it is not in
+/// the directory. @throws Error invalid_data if another file is there.
+std::optional<fs::path> found(const KnownFile& file, const fs::path& directory) {
+  std::optional<fs::path> first;
   for (const fs::path& path : places_of(file, directory)) {
     if (!is_something_at(path)) continue;
-    if (digest_of(path, file) == file.sha256) return true;
-    refuse_to_replace(path);
+    if (digest_of(path, file) != file.sha256) refuse_to_replace(path);
+    if (!first) first = path;
   }
-  return false;
+  return first;
 }
 
 /// Returns whether the directory has all members of the archive's data set, as far as their sizes
@@ -90,9 +92,9 @@ void complete(const KnownFile& known, const Download& download, PartialFile& fil
 }
 
 void download_file(const KnownFile& known, const Download& download) {
+  if (const auto there = found(known, download.directory))
+    return download.on_file(there->string() + " is there already");
   const fs::path path = download.directory / known.name;
-  if (is_there(known, download.directory))
-    return download.on_file(path.string() + " is there already");
   PartialFile file(path);
   complete(known, download, file);
   file.put_in_place();

@@ -113,8 +113,16 @@ TEST_F(Downloads, LeaveAloneWhatIsThereGzippedOrPlain) {
   std::filesystem::remove(target() / "a.gz");
   write_file(target() / "a", a_);
   server_.asked.clear();
-  EXPECT_EQ(lines(), (Lines{"a.gz is there already", "b.bin is there already"}));
+  EXPECT_EQ(lines(), (Lines{"a is there already", "b.bin is there already"}));
   EXPECT_EQ(server_.asked, Lines{});
+}
+
+TEST_F(Downloads, LookAtEveryFileThatAReaderMayTake) {
+  lines();
+  write_file(target() / "a", a_);
+  EXPECT_EQ(lines(), (Lines{"a is there already", "b.bin is there already"}));
+  write_file(target() / "a", "mine");
+  EXPECT_EQ(refusal(Errc::invalid_data).find((target() / "a: is not the file").string()), 0u);
 }
 
 TEST_F(Downloads, RefuseToReplaceAnotherFile) {
