@@ -10,6 +10,8 @@ namespace fs = std::filesystem;
 using penstock::Errc;
 using penstock::Error;
 
+const std::string kept_text = "; what has come is kept, and the same command goes on from there";
+
 /// A gzipped file is not much larger than what it holds.
 std::uint64_t most_bytes_of(const KnownFile& file) {
   return file.digested == Digested::file ? file.bytes : file.bytes + file.bytes / 100 + 1024;
@@ -80,7 +82,8 @@ void complete(const KnownFile& known, const Download& download, PartialFile& fil
     download.fetch(request, file);
   } catch (const Error& error) {
     if (error.code() == Errc::invalid_data) file.remove();
-    throw;
+    if (error.code() != Errc::io_error || file.bytes() == 0) throw;
+    throw Error(Errc::io_error, error.what() + kept_text);
   }
   const std::string digest = digest_of(file.path(), known);
   if (digest == known.sha256) return;
@@ -92,9 +95,11 @@ void complete(const KnownFile& known, const Download& download, PartialFile& fil
 }
 
 void download_file(const KnownFile& known, const Download& download) {
-  if (const auto there = found(known, download.directory))
-    return download.on_file(there->string() + " is there already");
   const fs::path path = download.directory / known.name;
+  if (const auto there = found(known, download.directory)) {
+    PartialFile::discard(path);
+    return download.on_file(there->string() + " is there already");
+  }
   PartialFile file(path);
   complete(known, download, file);
   file.put_in_place();
@@ -103,9 +108,12 @@ void download_file(const KnownFile& known, const Download& download) {
 
 void download_archive(const KnownDataset& dataset, const Download& download) {
   const auto path_of = [&](const std::string& name) { return download.directory / name; };
+  const KnownFile& archive = dataset.files.front();
   const bool are_there = are_members_there(dataset, download.directory);
-  if (!are_there) {
-    const KnownFile& archive = dataset.files.front();
+  if (are_there) {
+    // A run that was killed after it had unpacked the archive has left it.
+    PartialFile::discard(path_of(archive.name));
+  } else {
     PartialFile file(path_of(archive.name));
     complete(archive, download, file);
     unpack(file.path(), dataset, download.directory);

@@ -25,7 +25,8 @@ struct Download {
 
 /// Downloads the files of `dataset` that the directory does not have. A file appears when it is
 /// whole, has the right checksum, and is on the disk. What has come of a file stays if the download
-/// ends before, and the next one goes on from there. The members of an archive have no checksums of
+/// ends before, and the next one goes on from there; so the text of an io_error says. A new
+/// directory in which nothing stays is removed. The members of an archive have no checksums of
 /// their own: those that are in the directory are taken for the right ones if all of them are there
 /// and have the right size; otherwise they are compared with the archive.
 /// @throws penstock::Error corrupt_file if a checksum is wrong, in which case nothing stays of what

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <exception>
 #include <system_error>
 
 #include "penstock/error.hpp"
@@ -23,12 +24,32 @@ void sync_directory(const fs::path& directory) {
   ::close(descriptor);
 }
 
+fs::path part_of(fs::path target) {
+  return target += ".part";
+}
+
 }  // namespace
 
-PartialFile::PartialFile(const fs::path& target) : target_(target), path_(target) {
-  path_ += ".part";
-  std::error_code it_is_there_or_open_fails;
-  fs::create_directories(path_.parent_path(), it_is_there_or_open_fails);
+NewDirectories::NewDirectories(const fs::path& path) {
+  std::error_code it_cannot_be_made;
+  for (fs::path missing = path; !missing.empty() && !fs::exists(missing, it_cannot_be_made);
+       missing = missing.parent_path())
+    made_.push_back(missing);
+  fs::create_directories(path, it_cannot_be_made);
+}
+
+NewDirectories::~NewDirectories() {
+  for (const fs::path& path : made_) ::rmdir(path.c_str());
+}
+
+void PartialFile::discard(const fs::path& target) noexcept try {
+  std::error_code it_cannot_be_seen;
+  if (fs::exists(part_of(target), it_cannot_be_seen)) PartialFile(target).remove();
+} catch (const std::exception&) {
+}
+
+PartialFile::PartialFile(const fs::path& target)
+    : target_(target), path_(part_of(target)), directories_(path_.parent_path()) {
   descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (descriptor_ < 0) fail("cannot be opened");
   struct stat facts {};

@@ -8,13 +8,31 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace trainer {
 
+/// NewDirectories are those of a path that were not there. They vanish again if they stay empty.
+class NewDirectories {
+ public:
+  /// Makes the directory `path`, as far as that is possible.
+  explicit NewDirectories(const std::filesystem::path& path);
+  ~NewDirectories();
+  NewDirectories(const NewDirectories&) = delete;
+  NewDirectories& operator=(const NewDirectories&) = delete;
+
+ private:
+  std::vector<std::filesystem::path> made_;  ///< The innermost one is first.
+};
+
 class PartialFile {
  public:
+  /// Removes what has come of the file `target`, unless another process has it open.
+  static void discard(const std::filesystem::path& target) noexcept;
+
   /// Opens what has come of the file `target` so far, or begins it. The directory is made if need
-  /// be. @throws penstock::Error io_error; busy if another process has it open.
+  /// be, and vanishes again with the object if it is empty then. @throws penstock::Error io_error;
+  /// busy if another process has it open.
   explicit PartialFile(const std::filesystem::path& target);
   /// Leaves what has come for the next run, and no file if nothing has.
   ~PartialFile();
@@ -40,6 +58,7 @@ class PartialFile {
 
   std::filesystem::path target_;
   std::filesystem::path path_;
+  NewDirectories directories_;
   int descriptor_ = -1;
   std::uint64_t bytes_ = 0;
   bool is_over_ = false;  ///< `is_over_` says that the file was put in place or removed.

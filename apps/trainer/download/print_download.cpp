@@ -53,12 +53,7 @@ void print_download(const TrainerOptions& options) {
                        .on_progress = [&](const std::string& name, std::uint64_t done,
                                           std::uint64_t total) { bar.show(name, done, total); }});
   } catch (const penstock::Error& error) {
-    const bool goes_on = error.code() == penstock::Errc::io_error;
-    throw penstock::Error(
-        error.code(), std::string("--download: ") + error.what() +
-                          (goes_on ? "; what has come is kept, and the same command goes on from "
-                                     "there"
-                                   : ""));
+    throw penstock::Error(error.code(), std::string("--download: ") + error.what());
   }
 }
 

@@ -7,7 +7,7 @@ namespace trainer {
 
 /// Downloads what `options.download` says to `options.data.data_dir`. Prints a line about each
 /// file, and shows on a terminal how much of it has come. @throws penstock::Error as download()
-/// does, with advice on what is left to do.
+/// does, with the option's name before the text.
 void print_download(const TrainerOptions& options);
 
 }  // namespace trainer

@@ -89,7 +89,8 @@ class Downloads : public ::testing::Test {
   std::filesystem::path target() const { return directory_ / "new/data"; }
   Lines names() const {
     Lines names;
-    for (const auto& entry : std::filesystem::directory_iterator(target()))
+    std::error_code it_is_not_there;
+    for (const auto& entry : std::filesystem::directory_iterator(target(), it_is_not_there))
       names.push_back(entry.path().filename().string());
     std::ranges::sort(names);
     return names;
@@ -137,9 +138,11 @@ TEST_F(Downloads, RefuseToReplaceAnotherFile) {
 
 TEST_F(Downloads, GoOnWhereTheyWereCutOff) {
   server_.most_bytes = 1000;
-  EXPECT_EQ(refusal(Errc::io_error), "the connection broke");
+  const std::string kept =
+      "the connection broke; what has come is kept, and the same command goes on from there";
+  EXPECT_EQ(refusal(Errc::io_error), kept);
   EXPECT_EQ(names(), (Lines{"a.gz", "b.bin.part"}));
-  EXPECT_EQ(refusal(Errc::io_error), "the connection broke");
+  EXPECT_EQ(refusal(Errc::io_error), kept);
   EXPECT_EQ(lines(), (Lines{"a.gz is there already", "b.bin"}));
   EXPECT_EQ(server_.asked, (Lines{"a.gz 0", "b.bin 0", "b.bin 1000", "b.bin 2000"}));
   EXPECT_EQ(file_content(target() / "b.bin"), b_);
@@ -191,7 +194,21 @@ TEST_F(Downloads, OfOneDirectoryAreMadeByOneProcess) {
 TEST_F(Downloads, ThatBringNothingLeaveNothing) {
   server_.most_bytes = 0;
   EXPECT_EQ(refusal(Errc::io_error), "the connection broke");
-  EXPECT_EQ(names(), Lines{});
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "new"));
+}
+
+TEST_F(Downloads, RemoveNoDirectoryThatWasThereBefore) {
+  std::filesystem::create_directories(target());
+  server_.most_bytes = 0;
+  EXPECT_EQ(refusal(Errc::io_error), "the connection broke");
+  EXPECT_TRUE(std::filesystem::exists(target()));
+}
+
+TEST_F(Downloads, RemoveWhatIsLeftOfAFileThatIsThere) {
+  lines();
+  write_file(target() / "b.bin.part", "x");
+  lines();
+  EXPECT_EQ(names(), (Lines{"a.gz", "b.bin"}));
 }
 
 TEST_F(Downloads, AreRefusedWhereNoFileCanBe) {
@@ -221,7 +238,9 @@ TEST_F(ArchiveDownloads, UnpackTheMembersAndRemoveTheArchive) {
   EXPECT_EQ(file_content(target() / "one.bin"), std::string(700, '1'));
   EXPECT_EQ(file_content(target() / "two.bin"), std::string(700, '2'));
   server_.asked.clear();
+  write_file(target() / "all.tar.gz.part", "left by a run that was killed");
   EXPECT_EQ(lines(), (Lines{"one.bin is there already", "two.bin is there already"}));
+  EXPECT_EQ(names(), (Lines{"one.bin", "two.bin"}));
   EXPECT_EQ(server_.asked, Lines{});
 }
 
