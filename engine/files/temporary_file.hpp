@@ -1,6 +1,7 @@
 // TemporaryFile is a new file that either gets a path, where it replaces another file, or is
 // removed. If the file system allows it, the new file has no name until then, so that not even a
-// killed process leaves it behind. One thread at a time uses it.
+// killed process leaves it behind, unless it is killed just when the file replaces another one. One
+// thread at a time uses it.
 #pragma once
 
 #include <sys/types.h>
