@@ -40,6 +40,17 @@ missing_of() {
   done
 }
 
+# take_installed_libcurl: makes the package of libcurl that is installed the one that is needed.
+# There are three of them, any will do, and to install one removes the others.
+take_installed_libcurl() {
+  local package
+  for package in libcurl4-gnutls-dev libcurl4-nss-dev; do
+    [ -n "$(missing_of "$package")" ] ||
+      build_packages=("${build_packages[@]/#libcurl4-openssl-dev/$package}")
+  done
+}
+take_installed_libcurl
+
 as_root() {
   if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo -n "$@"; fi
 }
