@@ -13,7 +13,7 @@
 namespace penstock {
 namespace {
 
-constexpr int format_version = 1;
+constexpr int format_version = 2;
 /// Whole numbers up to this one are exact in a double, in which schedules count updates.
 constexpr NumberRange counted{.low = 0, .high = 0x1p53};
 constexpr const char* optimizer_key = "optimizer";

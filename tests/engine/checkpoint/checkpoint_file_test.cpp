@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "engine/checkpoint/checkpoint_content.hpp"
 #include "engine/files/weights_file.hpp"
 #include "penstock/checkpoint.hpp"
 #include "penstock/error.hpp"
@@ -116,6 +117,19 @@ TEST(CheckpointFile, IsRefusedIfItIsSomethingElse) {
   EXPECT_EQ(refusal(Errc::corrupt_file, [&] { load_checkpoint(path); }).substr(0, name.size() + 38),
             name + "expected the checksum \"00000000\", got ");
   EXPECT_NE(refusal(Errc::io_error, [&] { load_checkpoint(directory / "none"); }), "accepted");
+}
+
+TEST(CheckpointFile, OfAnotherFormatIsRefusedByItsFormat) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "c";
+  save_checkpoint(path, example());
+  WeightsFile file = read_weights_file(path);
+  std::string& heading = file.metadata.at(heading_key);
+  heading.replace(heading.find('2', heading.find("\"format\"")), 1, "1");
+  file.metadata[checksum_key] = checksum_of(file);
+  write_weights_file(path, file);
+  EXPECT_EQ(refusal(Errc::unsupported, [&] { load_checkpoint(path); }),
+            "checkpoint \"" + path + "\": expected format 2, got 1");
 }
 
 TEST(CheckpointFile, StaysAsItWasIfTheNextOneCannotBeSaved) {
