@@ -213,7 +213,7 @@ TEST(FitCheckpoints, GoOnOnAnotherTopologyAndForMoreEpochs) {
   Plan plan{.name = "longer", .iterations = 2, .replicas = 2, .epochs = 2, .samples = 64};
   FitRun first(plan);
   first.fit(nullptr);
-  ASSERT_EQ(first.checkpoints.size(), 1U) << "a training is saved before its end";
+  ASSERT_EQ(first.checkpoints.size(), 1U) << "a training is saved at its end";
   plan.epochs = 3;
   FitRun whole(plan);
   const History expected = whole.fit(nullptr);

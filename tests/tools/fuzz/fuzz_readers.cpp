@@ -3,11 +3,10 @@
 //
 //   build-test/tests/tools/fuzz/fuzz_readers --seconds 600 [--seed S] [READER...]
 //
-// where --seconds is the time for each reader. A long run is best made under the sanitizers (a
-// build directory with -Db_sanitize=address,undefined -Db_lundef=false). A defect is printed with
-// the options that repeat its draw. The readers are weights, weights_header, checkpoint,
-// checkpoint_files, json_value, options_json, optimizer_json, loader_json, plan_codec, plan_cache,
-// onnx and onnx_tensor.
+// where --seconds is the time for each reader. scripts/fuzz makes a long run under the sanitizers.
+// A defect is printed with the options that repeat its draw. The readers are weights,
+// weights_header, checkpoint, checkpoint_files, json_value, options_json, optimizer_json,
+// loader_json, plan_codec, plan_cache, onnx and onnx_tensor.
 #include <algorithm>
 #include <cstring>
 #include <functional>
