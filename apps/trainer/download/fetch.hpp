@@ -25,8 +25,8 @@ struct FetchRequest {
 
 /// Appends to `file` what is missing of the file at `request.url`: if `file` has bytes already, the
 /// rest is asked for, and if the server cannot give a part, the file begins anew. A connection that
-/// breaks is made anew as long as each one brings bytes. Redirections lead from https to https
-/// only.
+/// breaks is made anew, up to 20 times, as long as each one brings bytes. Redirections lead from
+/// https to https only.
 /// @throws penstock::Error io_error if the file cannot be had, in which case `file` keeps what has
 /// come; invalid_data if it is larger than `request.most_bytes`; unsupported without libcurl.
 void fetch(const FetchRequest& request, PartialFile& file);

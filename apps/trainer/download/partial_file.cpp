@@ -54,11 +54,12 @@ PartialFile::PartialFile(const fs::path& target)
   if (descriptor_ < 0) fail("cannot be opened");
   struct stat facts {};
   const bool is_locked = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
-  const bool is_known = ::fstat(descriptor_, &facts) == 0;
+  if (!is_locked && errno != EWOULDBLOCK) fail_to_open("cannot be locked");
+  if (::fstat(descriptor_, &facts) != 0) fail_to_open("cannot be examined");
   // Whoever had the lock before may have removed the file, or put it in place, meanwhile.
   struct stat named {};
   const bool is_named = ::stat(path_.c_str(), &named) == 0 && named.st_ino == facts.st_ino;
-  if (is_locked && is_known && is_named && S_ISREG(facts.st_mode)) {
+  if (is_locked && is_named && S_ISREG(facts.st_mode)) {
     bytes_ = static_cast<std::uint64_t>(facts.st_size);
     return;
   }
@@ -99,6 +100,13 @@ void PartialFile::put_in_place() {
 void PartialFile::remove() noexcept {
   if (!is_over_) ::unlink(path_.c_str());
   is_over_ = true;
+}
+
+void PartialFile::fail_to_open(const std::string& what) const {
+  const int reason = errno;
+  ::close(descriptor_);
+  errno = reason;
+  fail(what);
 }
 
 void PartialFile::fail(const std::string& what) const {

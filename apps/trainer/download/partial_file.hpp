@@ -55,6 +55,7 @@ class PartialFile {
 
  private:
   [[noreturn]] void fail(const std::string& what) const;
+  [[noreturn]] void fail_to_open(const std::string& what) const;
 
   std::filesystem::path target_;
   std::filesystem::path path_;
