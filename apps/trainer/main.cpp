@@ -33,6 +33,7 @@ int main(int argc, char** argv) {
     }
     if (command.options.download.dataset) {
       code = failed_code;
+      if (!command.note.empty()) trainer::print_note(command.note);
       trainer::print_download(command.options);
       return 0;
     }

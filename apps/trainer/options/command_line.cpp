@@ -1,6 +1,7 @@
 #include "apps/trainer/options/command_line.hpp"
 
 #include <algorithm>
+#include <array>
 #include <boost/program_options.hpp>
 #include <sstream>
 
@@ -212,6 +213,18 @@ void validate(const TrainerOptions& options, const std::vector<ParsedOption>& pa
                                           std::to_string(line->second) + ": " + error.what());
 }
 
+/// Returns a line about those of the options that change nothing because they are of a run, while
+/// --download runs nothing. Returns an empty text if there are none.
+std::string idle_beside_download(const std::vector<ParsedOption>& parsed) {
+  constexpr std::array useful{"download",    "download-url", "download-ca", "data-dir",
+                              "no-progress", "config",       "print-config"};
+  std::string names;
+  for (const ParsedOption& option : parsed)
+    if (std::ranges::count(useful, option.string_key) == 0)
+      names += (names.empty() ? "--" : ", --") + option.string_key;
+  return names.empty() ? "" : "--download runs nothing, so that these change nothing: " + names;
+}
+
 }  // namespace
 
 Command read_command_line(int argc, const char* const* argv) {
@@ -230,6 +243,7 @@ Command read_command_line(int argc, const char* const* argv) {
   if (choice.configuration) command.options.configuration = choice.configuration->file;
   const OptionLines lines = choice.set_in(command.options, [](const std::string&) { return true; });
   validate(command.options, parsed, lines);
+  if (command.options.download.dataset) command.note = idle_beside_download(parsed);
   if (value_of(parsed, "print-config"))
     command.text = configuration_text(command.options, defaults);
   return command;

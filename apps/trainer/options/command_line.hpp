@@ -14,6 +14,9 @@ struct Command {
   /// If `text` is set, it is printed, and nothing is run: it is the help, or the options as a
   /// configuration.
   std::optional<std::string> text = {};
+  /// `note` is a line that names the options of a run which the arguments give beside --download,
+  /// where they change nothing. It is empty if there are none.
+  std::string note = {};
 };
 
 /// Reads the arguments. The options of a configuration file are set first, wherever --config stands

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <utility>
+#include <vector>
+
+#include "apps/trainer/options/command_line.hpp"
 
 namespace trainer {
 namespace {
@@ -76,6 +79,17 @@ TEST(MovedCosine, IsNotedWhereNothingSaysWhereTheCosineEnds) {
   EXPECT_EQ(moved_cosine(said, 12, 24), "");
   EXPECT_EQ(moved_cosine(step, 12, 24), "");
   EXPECT_EQ(moved_cosine(cosine, 0, 12), "");
+}
+
+TEST(IdleOptions, AreThoseOfARunBesideADownload) {
+  const auto note = [](std::vector<const char*> arguments) {
+    arguments.insert(arguments.begin(), {"penstock-train", "--data-dir", "d"});
+    return read_command_line(static_cast<int>(arguments.size()), arguments.data()).note;
+  };
+  EXPECT_EQ(note({"--download", "mnist", "--no-progress", "--download-ca", "ca.pem"}), "");
+  EXPECT_EQ(note({"--dataset", "mnist", "--epochs", "3"}), "") << "This is a run.";
+  EXPECT_EQ(note({"--download", "mnist", "--epochs", "3", "--seed=1"}),
+            "--download runs nothing, so that these change nothing: --epochs, --seed");
 }
 
 }  // namespace
