@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -143,24 +144,17 @@ class FunctionCalls {
     }
     if (depth == deepest) corrupt("functions call each other, or more than 16 deep");
     if (++calls_ > most_nodes) corrupt("functions are called more often than can be imported");
-    const std::string prefix = layer_name(node) + ".";
-    std::map<std::string, std::string> names;
+    const Call call{node, *function, layer_name(node) + "."};
+    Names names;
     for (std::size_t i = 0; i < function->inputs.size(); ++i)
       names[function->inputs[i]] = i < node.inputs.size() ? node.inputs[i] : "";
     for (std::size_t i = 0; i < function->outputs.size(); ++i)
-      names[function->outputs[i]] = i < node.outputs.size() && !node.outputs[i].empty()
-                                        ? node.outputs[i]
-                                        : prefix + function->outputs[i];
-    const auto rename = [&](std::string& name) {
-      if (name.empty()) return;
-      const auto found = names.find(name);
-      name = found == names.end() ? prefix + name : found->second;
-    };
+      if (i < node.outputs.size() && !node.outputs[i].empty())
+        names[function->outputs[i]] = node.outputs[i];
+      else
+        names.erase(function->outputs[i]);
     for (OnnxNode inner : function->nodes) {
-      inner.name = prefix + layer_name(inner);
-      for (std::string& name : inner.inputs) rename(name);
-      for (std::string& name : inner.outputs) rename(name);
-      set_attributes(inner, node, *function);
+      write_out(inner, call, names);
       append(inner, depth + 1);
     }
   }
@@ -169,6 +163,7 @@ class FunctionCalls {
 
  private:
   static constexpr std::size_t most_nodes = 1'000'000;
+  static constexpr std::size_t most_copied = 10'000'000;
   static constexpr int deepest = 16;
 
   const OnnxFunction* find(const OnnxNode& node) const {
@@ -177,30 +172,76 @@ class FunctionCalls {
     return nullptr;
   }
 
-  /// Gives attributes that refer to those of the function the values that the caller sets.
-  static void set_attributes(OnnxNode& inner, const OnnxNode& caller,
-                             const OnnxFunction& function) {
+  struct Call {
+    const OnnxNode& caller;
+    const OnnxFunction& function;
+    std::string prefix;  ///< The names of what the function computes begin with `prefix`.
+  };
+  /// Names are what the caller calls the inputs and outputs of a function.
+  using Names = std::map<std::string, std::string>;
+
+  static void rename(std::string& name, const Call& call, const Names& names) {
+    if (name.empty()) return;
+    const auto found = names.find(name);
+    name = found == names.end() ? call.prefix + name : found->second;
+  }
+
+  /// Gives a node of a function the names and the attributes that it has for the caller.
+  void write_out(OnnxNode& node, const Call& call, const Names& names) {
+    node.name = call.prefix + layer_name(node);
+    for (std::string& name : node.inputs) rename(name, call, names);
+    for (std::string& name : node.outputs) rename(name, call, names);
     std::vector<OnnxAttribute> attributes;
-    for (const OnnxAttribute& attribute : inner.attributes) {
+    for (OnnxAttribute& attribute : node.attributes) {
       if (attribute.reference.empty()) {
-        attributes.push_back(attribute);
-        continue;
+        if (attribute.graph) attribute.graph = branch(*attribute.graph, call, names);
+        attributes.push_back(std::move(attribute));
+      } else if (const OnnxAttribute* const value = referred(attribute.reference, call)) {
+        attributes.push_back(*value);
+        attributes.back().name = attribute.name;
       }
-      const OnnxAttribute* value = caller.find(attribute.reference);
-      if (!value) {
-        const auto fallback =
-            std::ranges::find(function.defaults, attribute.reference, &OnnxAttribute::name);
-        if (fallback != function.defaults.end()) value = &*fallback;
-      }
-      if (!value) continue;
-      attributes.push_back(*value);
-      attributes.back().name = attribute.name;
     }
-    inner.attributes = std::move(attributes);
+    node.attributes = std::move(attributes);
+  }
+
+  /// Returns the value that the caller or else the function itself gives to an attribute of the
+  /// function, or null.
+  static const OnnxAttribute* referred(const std::string& name, const Call& call) {
+    if (const OnnxAttribute* const value = call.caller.find(name)) return value;
+    const auto fallback = std::ranges::find(call.function.defaults, name, &OnnxAttribute::name);
+    return fallback == call.function.defaults.end() ? nullptr : &*fallback;
+  }
+
+  /// Returns a branch of a node in a function with the names that the caller has for them. What the
+  /// branch defines itself hides inputs and outputs of the function that are called the same.
+  std::shared_ptr<const OnnxGraph> branch(const OnnxGraph& graph, const Call& call, Names names) {
+    count_copied(names.size() + graph.nodes.size());
+    for (const OnnxValueInfo& input : graph.inputs) names.erase(input.name);
+    for (const auto& initializer : graph.initializers) names.erase(initializer->name);
+    for (const OnnxNode& node : graph.nodes)
+      for (const std::string& output : node.outputs) names.erase(output);
+    auto renamed = std::make_shared<OnnxGraph>(graph);
+    for (OnnxValueInfo& input : renamed->inputs) rename(input.name, call, names);
+    for (OnnxValueInfo& output : renamed->outputs) rename(output.name, call, names);
+    for (std::shared_ptr<const OnnxTensor>& initializer : renamed->initializers) {
+      count_copied(1 + initializer->floats.size() + initializer->doubles.size() +
+                   initializer->integers.size());
+      auto tensor = std::make_shared<OnnxTensor>(*initializer);
+      rename(tensor->name, call, names);
+      initializer = std::move(tensor);
+    }
+    for (OnnxNode& node : renamed->nodes) write_out(node, call, names);
+    return renamed;
+  }
+
+  /// Counts names, nodes and elements of which a branch has copies of its own.
+  void count_copied(std::size_t count) {
+    copied_ += count;
+    if (copied_ > most_copied) corrupt("functions have more in branches than can be imported");
   }
 
   const OnnxFile& file_;
-  std::size_t calls_ = 0;
+  std::size_t calls_ = 0, copied_ = 0;
   std::vector<OnnxNode> nodes_;
 };
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 
 #include "tests/engine/onnx/imported_models.hpp"
@@ -89,6 +90,42 @@ TEST(Branches, AreRefusedIfTheyComputeANameTwiceOrCannotBeImported) {
             "If \"choice\": these operators cannot be imported: Det (\"d\")");
   EXPECT_EQ(refused(Errc::corrupt_file, with({"Relu", {"x"}, {"other"}}, "r")),
             "node \"choice\" reads \"r\", which no earlier node computes");
+}
+
+TEST(Branches, OfFunctionsReadTheFunctionsOwnTensors) {
+  // The function and the graph both have a tensor "t"; the branch hides the function's input "b".
+  OnnxBytes branch, bytes;
+  branch.initializer("b", Tensor({}, {10.0f}));
+  branch.node({"Mul", {"t", "a"}, {"p"}}).node({"Add", {"p", "b"}, {"r"}}).output("r");
+  const std::string function =
+      wire_bytes(1, "F") + wire_bytes(4, "a") + wire_bytes(4, "b") + wire_bytes(5, "o") +
+      wire_bytes(7, onnx_node({"Neg", {"a"}, {"t"}})) +
+      wire_bytes(7, onnx_node({"If", {"b"}, {"o"}, {{"then_branch", branch.graph()}}})) +
+      wire_bytes(10, "d");
+  const bool yes[] = {true};
+  bytes.input("x", {"batch", 2}).output("y").initializer("c", Tensor({}, std::span(yes)));
+  bytes.model_field(wire_bytes(25, function)).node({"Exp", {"x"}, {"t"}});
+  bytes.node({"F", {"x", "c"}, {"z"}, {}, "call", "d"}).node({"Add", {"z", "t"}, {"y"}});
+  const Tensor y = outputs(imported(bytes.file()), Tensor({1, 2}, {0.5f, 2}));
+  EXPECT_NEAR(y.as<float>()[0], 10 - 0.25 + std::exp(0.5), 1e-5);
+  EXPECT_NEAR(y.as<float>()[1], 10 - 4 + std::exp(2.0), 1e-5);
+}
+
+TEST(Branches, OfFunctionsHaveTheAttributesThatTheCallerGives) {
+  OnnxBytes branch, bytes;
+  const std::string reference = wire_bytes(1, "alpha") + wire_bytes(21, "slope");
+  const std::string leaky =
+      onnx_node({"LeakyRelu", {"a"}, {"r"}}) + wire_bytes(5, reference + wire_integer(20, 1));
+  branch.graph_field(wire_bytes(1, leaky)).output("r");
+  const std::string function =
+      wire_bytes(1, "F") + wire_bytes(4, "a") + wire_bytes(4, "b") + wire_bytes(5, "o") +
+      wire_bytes(7, onnx_node({"If", {"b"}, {"o"}, {{"then_branch", branch.graph()}}})) +
+      wire_bytes(10, "d");
+  const bool yes[] = {true};
+  bytes.input("x", {"batch", 1}).output("y").initializer("c", Tensor({}, std::span(yes)));
+  bytes.model_field(wire_bytes(25, function));
+  bytes.node({"F", {"x", "c"}, {"y"}, {{"slope", 0.5f}}, "call", "d"});
+  EXPECT_EQ(outputs(imported(bytes.file()), Tensor({1, 1}, {-3.0f})).as<float>()[0], -1.5f);
 }
 
 }  // namespace
