@@ -220,12 +220,25 @@ class AttentionPattern {
   }
 
   /// Returns whether the mask is known, and chooses between scores and a number that is far below
-  /// all of them.
+  /// all of them. Rows without a choice are none, for their scores would count where the mask is
+  /// added.
   bool is_choice() const {
     constexpr double far_below = -1e4;
     const Imported& x = n_.input(3);
     return x.is_known() && !x.trainable && numbers_of(x.known[0]) == numbers_of(x.known[1]) &&
-           number_of(n_, low).value_or(0) <= far_below;
+           number_of(n_, low).value_or(0) <= far_below && shows_a_key_in_each_row();
+  }
+
+  double hidden() const { return n_.flag("hides_true") ? 1 : 0; }
+
+  bool shows_a_key_in_each_row() const {
+    const std::vector<double> mask = numbers_of(n_.input(3).known[0]);
+    const Dims dims = n_.dims(3);
+    const auto length = dims.empty() ? 1 : static_cast<std::ptrdiff_t>(dims.back());
+    const auto is_shown = [&](double element) { return (element != 0 ? 1 : 0) != hidden(); };
+    for (auto row = mask.begin(); row != mask.end(); row += length)
+      if (std::none_of(row, row + length, is_shown)) return false;
+    return true;
   }
 
   /// Returns what is added to scores in place of a choice: 0 where these stay, and the number where
@@ -233,8 +246,8 @@ class AttentionPattern {
   Imported added_mask() const {
     const Tensor& mask = n_.input(3).known[0];
     std::vector<double> added = numbers_of(mask);
-    const double hidden = n_.flag("hides_true") ? 1 : 0, number = *number_of(n_, low);
-    for (double& element : added) element = (element != 0 ? 1 : 0) == hidden ? number : 0;
+    const double number = *number_of(n_, low);
+    for (double& element : added) element = (element != 0 ? 1 : 0) == hidden() ? number : 0;
     return NetworkImport::constant(tensor_of(DType::f32, mask.shape(), added), OnnxType::f32);
   }
 

@@ -112,6 +112,36 @@ TEST(Patterns, AttentionsThatAreNoneAreImportedNodeByNode) {
     EXPECT_NEAR(got.as<float>()[i], expected.as<float>()[i], 1e-6);
 }
 
+/// Returns an attention in which `mask` chooses between scores and a number that is far below them.
+OnnxBytes choosing_attention(const Tensor& mask) {
+  OnnxBytes bytes;
+  bytes.input("q", {"batch", 2, 3, 4}).input("k", {"batch", 2, 5, 4});
+  bytes.input("v", {"batch", 2, 5, 4}).output("y");
+  bytes.initializer("mask", mask).initializer("low", Tensor({}, {-1e9f}));
+  bytes.node({"Transpose", {"k"}, {"t"}, {{"perm", std::vector<std::int64_t>{0, 1, 3, 2}}}});
+  bytes.node({"MatMul", {"q", "t"}, {"raw"}}).node({"Where", {"mask", "raw", "low"}, {"chosen"}});
+  bytes.node({"Softmax", {"chosen"}, {"shares"}, {{"axis", std::int64_t{-1}}}});
+  bytes.node({"MatMul", {"shares", "v"}, {"y"}});
+  return bytes;
+}
+
+TEST(Patterns, MasksThatChooseAreOnesOfAttentionsIfEachRowHasAChoice) {
+  const bool all_rows[] = {true, false, false, true, true, false, false, false,
+                           true, true,  true,  true, true, true,  true};
+  EXPECT_TRUE(has_op(imported(choosing_attention(Tensor({3, 5}, std::span(all_rows))).file()),
+                     "attention"));
+
+  const bool hiding[] = {true,  false, false, true, true, false, false, false,
+                         false, false, true,  true, true, true,  true};
+  const Model model = imported(choosing_attention(Tensor({3, 5}, std::span(hiding))).file());
+  EXPECT_FALSE(has_op(model, "attention"));
+  // All scores of the row that shows no key are the same number, so that it has the mean of v.
+  const Tensor v = counted({2, 2, 5, 4}, 0.7f), y = attended(model);
+  float mean = 0;
+  for (std::size_t key = 0; key < 5; ++key) mean += v.as<float>()[4 * key + 1] / 5;
+  EXPECT_NEAR(y.as<float>()[4 + 1], mean, 1e-6);
+}
+
 /// Returns how many bytes the compiler plans for training an attention over `length` rows.
 std::int64_t planned_bytes(std::int64_t length) {
   OnnxBytes bytes;
