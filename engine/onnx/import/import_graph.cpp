@@ -133,14 +133,16 @@ class GraphImport {
   }
 
   /// Adds the nodes of the branch that a node If takes, and gives its results to the node's
-  /// outputs. What a branch computes has names of its own.
+  /// outputs. What a branch computes has names of its own, which other branches may have, too.
   void add_branch(const OnnxNode& node) {
     const OnnxGraph& branch = branch_of(node, condition_of(node));
     check_operators(branch.nodes);
     if (branch.has_sparse_initializers)
       throw Error(Errc::unsupported, "a branch has sparse initializers");
+    std::set<std::string> own;
     for (const auto& tensor : branch.initializers) {
       check_is_new(tensor->name);
+      own.insert(tensor->name);
       add_initializer({tensor->name, tensor->type, values_of(*tensor, directory_)});
     }
     std::vector<OnnxNode> nodes = branch.nodes;
@@ -151,14 +153,19 @@ class GraphImport {
           corrupt("node " + quoted_text(layer_name(inner)) + " reads " + quoted_text(name) +
                   ", which no earlier node computes");
       for (const std::string& name : inner.outputs) check_is_new(name);
+      own.insert(inner.outputs.begin(), inner.outputs.end());
       add_node(inner);
     }
+    std::vector<Imported> results;
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
       const auto found = values_.find(branch.outputs[i].name);
       if (found == values_.end())
         corrupt("no node computes the output " + quoted_text(branch.outputs[i].name));
-      if (!node.outputs[i].empty()) values_[node.outputs[i]] = Imported(found->second);
+      results.push_back(found->second);
     }
+    for (const std::string& name : own) values_.erase(name);
+    for (std::size_t i = 0; i < node.outputs.size(); ++i)
+      if (!node.outputs[i].empty()) values_[node.outputs[i]] = std::move(results[i]);
   }
 
   void check_is_new(const std::string& name) const {

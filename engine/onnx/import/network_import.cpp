@@ -115,11 +115,13 @@ Value NetworkImport::value(Imported& x) {
   if (tensor.elements() == 0)
     throw Error(Errc::unsupported, "a tensor without elements, which the model would compute with");
   if (!x.trainable) return constant_value(x.name.empty() ? node_name_ : x.name, tensor);
-  if (const auto found = parameters_.find(x.name); found != parameters_.end()) return found->second;
+  const std::pair key(tensor.raw(), x.name);
+  if (const auto found = parameters_.find(key); found != parameters_.end()) return found->second;
   const std::string name = ModelAccess::unused_variable_name(model_, x.name);
   const Value made = model_.parameter(name, x.known[0].shape(), Initializer::constant(0));
   model_.set_weight(name, x.known[0]);
-  parameters_.emplace(x.name, made);
+  parameters_.emplace(key, made);
+  kept_.push_back(tensor);
   return made;
 }
 

@@ -118,9 +118,10 @@ class NetworkImport {
   bool is_run_;
   std::string node_name_;
   Value first_input_;
-  std::map<std::string, Value> parameters_;
-  // `constants_` has the values of tensors that are in the model already, by where their elements
-  // are; `kept_` keeps these elements, so that no others are where they are.
+  // `parameters_` and `constants_` have the values of tensors that are in the model already, by
+  // where their elements are, as two branches may call theirs the same; `kept_` keeps these
+  // elements, so that no others are where they are.
+  std::map<std::pair<const std::byte*, std::string>, Value> parameters_;
   std::map<std::pair<const std::byte*, Dims>, Value> constants_;
   std::vector<Tensor> kept_;
 };

@@ -92,6 +92,24 @@ TEST(Branches, AreRefusedIfTheyComputeANameTwiceOrCannotBeImported) {
             "node \"choice\" reads \"r\", which no earlier node computes");
 }
 
+TEST(Branches, OfSeveralNodesMayNameTheirTensorsTheSame) {
+  OnnxBytes bytes;
+  const bool yes[] = {true};
+  bytes.input("x", {"batch", 2}).output("y").initializer("c", Tensor({}, std::span(yes)));
+  for (const std::string name : {"a", "b"}) {
+    OnnxBytes branch;
+    branch.initializer("w", name == "a" ? Tensor({2}, {2, 3}) : Tensor({2}, {5, 7}));
+    branch.node({"Mul", {"x", "w"}, {"t"}}).node({"Neg", {"t"}, {"r"}}).output("r");
+    bytes.node({"If", {"c"}, {name}, {{"then_branch", branch.graph()}}});
+  }
+  bytes.node({"Sub", {"a", "b"}, {"y"}});
+  const Model model = imported(bytes.file());
+  EXPECT_EQ(model.parameters().size(), 2u);
+  const Tensor y = outputs(model, Tensor({1, 2}, {1, 10}));
+  EXPECT_EQ(y.as<float>()[0], 3);
+  EXPECT_EQ(y.as<float>()[1], 40);
+}
+
 TEST(Branches, OfFunctionsReadTheFunctionsOwnTensors) {
   // The function and the graph both have a tensor "t"; the branch hides the function's input "b".
   OnnxBytes branch, bytes;
