@@ -47,6 +47,8 @@ const OnnxNode* Match::take(const OnnxNode& node, std::size_t i, std::string_vie
 }
 
 std::optional<Pattern> Match::pattern(OnnxNode layer) const {
+  for (std::size_t i = 0; i < last().outputs.size(); ++i)
+    if (last().outputs[i].empty() == (i == 0)) return std::nullopt;  // A layer has one result.
   for (const std::size_t position : taken_)
     for (const std::string& output : graph_->node(position).outputs)
       if (position != last_ && !output.empty() && !graph_->is_read_by(output, taken_))

@@ -187,11 +187,17 @@ OnnxBytes gelu(float root, const Tensor& half = Tensor({}, {0.5f})) {
   return bytes;
 }
 
-TEST(Patterns, AreNoneIfNodesLackInputsOrConstantsAddAxes) {
+TEST(Patterns, AreNoneIfNodesLackInputsOrHaveMoreOutputsOrConstantsAddAxes) {
   OnnxBytes bytes;
   bytes.input("x", {"batch", 4}).output("y").node({"Transpose", {}, {"t"}});
   bytes.node({"MatMul", {"x", "t"}, {"y"}});
   EXPECT_NE(refused(Errc::corrupt_file, bytes.file()), "accepted");
+
+  OnnxBytes doubled;
+  doubled.input("x", {"batch", 4}).output("y").output("z").initializer("w", counted({4, 4}));
+  doubled.node({"MatMul", {"x", "w"}, {"y", "z"}, {}, "product"});
+  EXPECT_EQ(refused(Errc::unsupported, doubled.file()),
+            "MatMul \"product\": output 1 is not supported");
 
   OnnxBytes raised = gelu(1.41421356f, Tensor({1, 1, 1}, {0.5f}));
   EXPECT_FALSE(has_op(imported(raised.file(), {.samples = OnnxSamples::whole}), "gelu"));
