@@ -29,7 +29,7 @@ constexpr std::uint32_t graph_of_model = 7, initializer_of_graph = 5;
 class WeightsExchange {
  public:
   WeightsExchange(std::filesystem::path directory, const std::vector<NamedTensor>& weights)
-      : directory_(std::move(directory)) {
+      : directory_(std::move(directory)), external_(directory_) {
     for (const NamedTensor& weight : weights) weights_[weight.name] = &weight.tensor;
   }
 
@@ -75,6 +75,7 @@ class WeightsExchange {
     const auto weight = weights_.find(tensor.name);
     if (weight != weights_.end()) return replaced(tensor, *weight->second);
     if (tensor.external.empty()) return std::nullopt;
+    count_external(external_, tensor);
     kept_.push_back(read_external_data(tensor.external, bytes_in_file(tensor), directory_));
     tensor.raw = kept_.back();
     tensor.external.clear();
@@ -92,6 +93,7 @@ class WeightsExchange {
   }
 
   std::filesystem::path directory_;
+  ExternalCount external_;
   std::map<std::string, const Tensor*> weights_;
   std::set<std::string> names_;
   std::vector<std::vector<std::byte>> kept_;  ///< `kept_` are elements from other files.
@@ -115,9 +117,12 @@ std::vector<NamedTensor> load_onnx_weights(const std::string& path) {
     return in_file(path, [&](const std::shared_ptr<const std::vector<std::byte>>& bytes) {
       std::vector<NamedTensor> weights;
       const OnnxFile file = read_onnx(bytes);
-      for (const auto& tensor : file.graph.initializers)
-        weights.push_back(
-            {tensor->name, values_of(*tensor, std::filesystem::path(path).parent_path())});
+      const std::filesystem::path directory = std::filesystem::path(path).parent_path();
+      ExternalCount external(directory);
+      for (const auto& tensor : file.graph.initializers) {
+        count_external(external, *tensor);
+        weights.push_back({tensor->name, values_of(*tensor, directory)});
+      }
       return weights;
     });
   });

@@ -73,4 +73,18 @@ std::vector<std::byte> read_external_data(const Entries& where, std::uint64_t by
   return elements;
 }
 
+void ExternalCount::add(const Entries& where, std::uint64_t bytes) {
+  const auto location = where.find("location");
+  if (location == where.end()) return;
+  const std::filesystem::path path = (directory_ / location->second).lexically_normal();
+  std::error_code error;
+  const std::uint64_t size = std::filesystem::file_size(path, error);
+  if (error) return;  // A file that is not there is refused when it is read.
+  std::uint64_t& counted = bytes_[path];
+  if (counted > size || bytes > size - counted)
+    corrupt("file " + quoted_text(location->second) + " has " + std::to_string(size) +
+            " bytes, fewer than the tensors that have their elements there");
+  counted += bytes;
+}
+
 }  // namespace penstock

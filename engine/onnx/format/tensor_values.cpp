@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "engine/files/element_type.hpp"
-#include "engine/onnx/format/external_data.hpp"
 #include "engine/onnx/format/write_onnx_file.hpp"
 #include "engine/onnx/shapes/corrupt.hpp"
 #include "graph/values/text.hpp"
@@ -251,6 +250,10 @@ Tensor values_of(const OnnxTensor& tensor, const std::filesystem::path& director
 
 std::string onnx_tensor_bytes(const Tensor& tensor, const std::string& name) {
   return bytes_of(onnx_message(onnx_tensor_of(tensor, name)));
+}
+
+void count_external(ExternalCount& count, const OnnxTensor& tensor) {
+  if (!tensor.external.empty()) count.add(tensor.external, bytes_in_file(tensor));
 }
 
 OnnxTensor onnx_tensor_of(const Tensor& tensor, const std::string& name) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/onnx/format/external_data.hpp"
 #include "engine/onnx/format/onnx_file.hpp"
 #include "penstock/tensor.hpp"
 
@@ -30,6 +31,8 @@ std::uint64_t bytes_in_file(const OnnxTensor& tensor);
 /// @throws Error io_error and corrupt_file, whose texts name the tensor; unsupported for elements
 /// of other types, and for numbers that are too large for the type that they become.
 Tensor values_of(const OnnxTensor& tensor, const std::filesystem::path& directory);
+/// Adds a tensor whose elements are in another file to `count`. @throws Error as the count's add().
+void count_external(ExternalCount& count, const OnnxTensor& tensor);
 
 /// Returns a tensor as an ONNX file has it, whose raw elements are those of `tensor`.
 OnnxTensor onnx_tensor_of(const Tensor& tensor, const std::string& name);

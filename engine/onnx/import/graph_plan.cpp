@@ -96,23 +96,6 @@ void check_operators(const std::vector<OnnxNode>& nodes) {
 
 namespace {
 
-/// Checks that the elements that tensors have in other files are no more than these files have, for
-/// tensors could share elements and take more memory than all files together.
-void check_external(const std::vector<const OnnxTensor*>& tensors,
-                    const std::filesystem::path& directory) {
-  std::map<std::string, std::uint64_t> bytes;
-  for (const OnnxTensor* const tensor : tensors) {
-    const auto location = tensor->external.find("location");
-    if (location == tensor->external.end()) continue;
-    std::error_code ignored;  // A file that is not there is refused when it is read.
-    const std::uint64_t size = std::filesystem::file_size(directory / location->second, ignored);
-    bytes[location->second] += bytes_in_file(*tensor);
-    if (!ignored && bytes[location->second] > size)
-      corrupt("file " + quoted_text(location->second) + " has " + std::to_string(size) +
-              " bytes, fewer than the tensors that have their elements there");
-  }
-}
-
 /// Returns those initializers that something reads.
 std::vector<ReadInitializer> read_initializers(const OnnxGraph& graph,
                                                const std::vector<OnnxNode>& nodes,
@@ -123,7 +106,8 @@ std::vector<ReadInitializer> read_initializers(const OnnxGraph& graph,
   std::vector<const OnnxTensor*> tensors;
   for (const auto& tensor : graph.initializers)
     if (read.contains(tensor->name)) tensors.push_back(tensor.get());
-  check_external(tensors, directory);
+  ExternalCount external(directory);
+  for (const OnnxTensor* const tensor : tensors) count_external(external, *tensor);
   std::vector<ReadInitializer> initializers;
   for (const OnnxTensor* const tensor : tensors)
     initializers.push_back({tensor->name, tensor->type, values_of(*tensor, directory)});

@@ -34,6 +34,7 @@ class GraphImport {
         axis_(axis),
         known_inputs_(known_inputs),
         directory_(request.directory),
+        branches_(request.directory),
         network_(Model(file_.graph.name.empty() ? "onnx" : file_.graph.name), axis.samples,
                  request.is_run),
         result_{.model = network_.model()} {}
@@ -143,6 +144,7 @@ class GraphImport {
     for (const auto& tensor : branch.initializers) {
       check_is_new(tensor->name);
       own.insert(tensor->name);
+      count_external(branches_, *tensor);
       add_initializer({tensor->name, tensor->type, values_of(*tensor, directory_)});
     }
     std::vector<OnnxNode> nodes = branch.nodes;
@@ -293,6 +295,7 @@ class GraphImport {
   const SampleAxis& axis_;
   const std::set<std::string>& known_inputs_;
   const std::filesystem::path& directory_;
+  ExternalCount branches_;            // This counts what branches have in other files.
   std::int64_t folded_elements_ = 0;  // Nodes have folded to this many elements so far.
   NetworkImport network_;
   ImportedGraph result_;

@@ -140,20 +140,40 @@ TEST(FromOnnx, RefusesFunctionsThatAreCalledTooOften) {
             "functions are called more often than can be imported");
 }
 
+/// Returns an initializer of four elements that has its elements in the file "weights".
+std::string beside(const std::string& name) {
+  return wire_bytes(5, wire_integer(1, 4) + wire_integer(2, 1) + wire_bytes(8, name) +
+                           wire_integer(14, 1) +
+                           wire_bytes(13, wire_bytes(1, "location") + wire_bytes(2, "weights")));
+}
+
 TEST(FromOnnx, RefusesTensorsThatShareTheBytesOfAnotherFile) {
   const TemporaryDirectory directory;
   write_file(directory / "weights", std::string(16, '\0'));
   OnnxBytes bytes;
   bytes.input("x", {"batch", 4}).output("y");
-  for (const char* name : {"a", "b"})
-    bytes.graph_field(wire_bytes(
-        5, wire_integer(1, 4) + wire_integer(2, 1) + wire_bytes(8, name) + wire_integer(14, 1) +
-               wire_bytes(13, wire_bytes(1, "location") + wire_bytes(2, "weights"))));
+  for (const char* name : {"a", "b"}) bytes.graph_field(beside(name));
   bytes.node({"Add", {"x", "a"}, {"h"}}).node({"Add", {"h", "b"}, {"y"}});
-  write_file(directory / "model.onnx", bytes.file());
-  EXPECT_NE(
-      refusal(Errc::corrupt_file, [&] { Model::from_onnx((directory / "model.onnx").string()); }),
-      "accepted");
+  const std::string path = (directory / "model.onnx").string();
+  write_file(path, bytes.file());
+  const std::string expected =
+      "file \"weights\" has 16 bytes, fewer than the tensors that have their elements there";
+  const auto expect_refused = [&](const auto& action) {
+    const std::string text = refusal(Errc::corrupt_file, action);
+    EXPECT_TRUE(text.ends_with(expected)) << text;
+  };
+  expect_refused([&] { Model::from_onnx(path); });
+  expect_refused([&] { load_onnx_weights(path); });
+  expect_refused([&] { save_onnx_with_weights(path, path + ".new", {}); });
+
+  OnnxBytes branch, branching;
+  for (const char* name : {"a", "b"}) branch.graph_field(beside(name));
+  branch.node({"Add", {"x", "a"}, {"h"}}).node({"Add", {"h", "b"}, {"r"}}).output("r");
+  const bool yes[] = {true};
+  branching.input("x", {"batch", 4}).output("y").initializer("c", Tensor({}, std::span(yes)));
+  branching.node({"If", {"c"}, {"y"}, {{"then_branch", branch.graph()}}});
+  write_file(path, branching.file());
+  expect_refused([&] { Model::from_onnx(path); });
 }
 
 }  // namespace
