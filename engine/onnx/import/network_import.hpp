@@ -30,6 +30,9 @@ class NetworkImport {
   /// Returns whether a node computes `value`.
   bool is_computed(const Value& value) const;
 
+  /// Counts steps of a layer that are written out one by one. Returns how many there are so far.
+  std::int64_t count_steps(std::int64_t steps) { return steps_ += steps; }
+
   /// Names the nodes that are added from now on after `name`.
   void name_nodes(const std::string& name);
 
@@ -116,6 +119,7 @@ class NetworkImport {
   std::shared_ptr<ModelState> state_;
   std::array<std::int64_t, probes> samples_;
   bool is_run_;
+  std::int64_t steps_ = 0;
   std::string node_name_;
   Value first_input_;
   // `parameters_` and `constants_` have the values of tensors that are in the model already, by

@@ -13,8 +13,9 @@
 namespace penstock {
 namespace {
 
-/// A step adds about fifteen nodes to the model.
-constexpr std::int64_t most_steps = 512;
+/// A step adds about fifteen nodes to the model. The second limit is for the layers of a file
+/// together, and for both directions of each.
+constexpr std::int64_t most_steps = 512, most_steps_in_all = 4096;
 
 class GruSteps {
  public:
@@ -92,6 +93,11 @@ RecurrentOutputs unrolled_gru(NodeImport& n, const UnrolledGru& layer) {
                      "GRU with linear_before_reset = 0 over " + std::to_string(layer.steps) +
                          " steps, of which at most " + std::to_string(most_steps) +
                          " are written out");
+  const std::int64_t steps = n.network.count_steps(layer.steps);
+  n.expect_supported(steps <= most_steps_in_all,
+                     "GRU with linear_before_reset = 0 over " + std::to_string(steps) +
+                         " steps in all layers so far, of which at most " +
+                         std::to_string(most_steps_in_all) + " are written out");
   return GruSteps(n, layer).add();
 }
 

@@ -27,7 +27,7 @@ struct RecurrentOutputs {
 
 /// Adds the layer: each step computes r = σ(a + b), z = σ(a + b), n = tanh(a + (r·h)·Wᵀ + bias) and
 /// h = (1 - z)·n + z·h, with a as what a gate gets from the input and b as what it gets from h.
-/// @throws Error unsupported for more steps than would be written out.
+/// @throws Error unsupported for more steps, in this layer or in all so far, than are written out.
 RecurrentOutputs unrolled_gru(NodeImport& n, const UnrolledGru& layer);
 
 }  // namespace penstock

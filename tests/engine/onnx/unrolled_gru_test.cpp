@@ -93,5 +93,20 @@ TEST(UnrolledGru, IsRefusedOverTooManySteps) {
       "written out");
 }
 
+TEST(UnrolledGru, IsRefusedIfAllLayersTogetherHaveTooManySteps) {
+  OnnxBytes bytes;
+  bytes.input("x", {512, "batch", 1});
+  bytes.initializer("w", counted({1, 6, 1})).initializer("r", counted({1, 6, 2}));
+  for (int i = 0; i < 9; ++i) {
+    const std::string name = "y" + std::to_string(i);
+    bytes.output(name).node(
+        {"GRU", {"x", "w", "r"}, {name}, {{"hidden_size", std::int64_t{2}}}, "gru_" + name});
+  }
+  EXPECT_EQ(
+      refused(Errc::unsupported, bytes.file()),
+      "GRU \"gru_y8\": GRU with linear_before_reset = 0 over 4608 steps in all layers so far, "
+      "of which at most 4096 are written out");
+}
+
 }  // namespace
 }  // namespace penstock::testing
