@@ -1,5 +1,6 @@
 #include "engine/onnx/import/branches.hpp"
 
+#include <map>
 #include <set>
 #include <string>
 
@@ -27,11 +28,20 @@ void add_captures(const OnnxGraph& graph, std::set<std::string>& captured) {
 }  // namespace
 
 void list_captures(std::vector<OnnxNode>& nodes) {
+  constexpr std::size_t most_captures = 10'000'000;
+  std::map<const OnnxGraph*, std::set<std::string>> captures;  // Nodes may share a branch.
+  std::size_t count = 0;
   for (OnnxNode& node : nodes) {
     if (node.op_type != if_operator || !node.domain.empty()) continue;
     std::set<std::string> captured;
-    for (const OnnxAttribute& attribute : node.attributes)
-      if (attribute.graph) add_captures(*attribute.graph, captured);
+    for (const OnnxAttribute& attribute : node.attributes) {
+      if (!attribute.graph) continue;
+      const auto [found, is_new] = captures.try_emplace(attribute.graph.get());
+      if (is_new) add_captures(*attribute.graph, found->second);
+      count += found->second.size();
+      if (count > most_captures) corrupt("branches read more than can be imported");
+      captured.insert(found->second.begin(), found->second.end());
+    }
     node.inputs.insert(node.inputs.end(), captured.begin(), captured.end());
   }
 }

@@ -147,7 +147,7 @@ class FunctionCalls {
 
  private:
   static constexpr std::size_t most_nodes = 1'000'000;
-  static constexpr std::size_t most_copied = 10'000'000;
+  static constexpr std::size_t most_copied = 4'000'000;
   static constexpr int deepest = 16;
 
   const OnnxFunction* find(const OnnxNode& node) const {
@@ -199,11 +199,13 @@ class FunctionCalls {
   /// Returns a branch of a node in a function with the names that the caller has for them. What the
   /// branch defines itself hides inputs and outputs of the function that are called the same.
   std::shared_ptr<const OnnxGraph> branch(const OnnxGraph& graph, const Call& call, Names names) {
-    count_copied(names.size() + graph.nodes.size());
+    count_copied(names.size());
     for (const OnnxValueInfo& input : graph.inputs) names.erase(input.name);
     for (const auto& initializer : graph.initializers) names.erase(initializer->name);
-    for (const OnnxNode& node : graph.nodes)
+    for (const OnnxNode& node : graph.nodes) {
+      count_copied(1 + node.inputs.size() + node.outputs.size());
       for (const std::string& output : node.outputs) names.erase(output);
+    }
     auto renamed = std::make_shared<OnnxGraph>(graph);
     for (OnnxValueInfo& input : renamed->inputs) rename(input.name, call, names);
     for (OnnxValueInfo& output : renamed->outputs) rename(output.name, call, names);
