@@ -25,10 +25,11 @@ std::string text_of(const OnnxValueInfo& input) {
 }
 
 /// Returns whether a tensor is one for the input. `sizes` has the sizes of names so far. The sizes
-/// of those axes need not be the file's of which `is_free` says so.
+/// of those axes need not be the file's of which `is_free` says so. The name of axis 0 says nothing
+/// if it is a guess.
 template <class IsFree>
 bool fits(const Tensor& tensor, const OnnxValueInfo& input,
-          std::map<std::string, std::int64_t>& sizes, const IsFree& is_free) {
+          std::map<std::string, std::int64_t>& sizes, const IsFree& is_free, bool is_guess) {
   if (tensor.dtype() != dtype_of_onnx(input.type)) return false;
   if (!input.shape) return true;
   if (tensor.shape().rank() != input.shape->size()) return false;
@@ -36,8 +37,8 @@ bool fits(const Tensor& tensor, const OnnxValueInfo& input,
     const OnnxDim& dim = (*input.shape)[i];
     const std::int64_t size = tensor.shape().begin()[i];
     if (dim.size && *dim.size != size && !is_free(i)) return false;
-    if (!dim.size && !dim.name.empty() && sizes.emplace(dim.name, size).first->second != size)
-      return false;
+    if (dim.size || dim.name.empty() || (i == 0 && is_guess)) continue;
+    if (sizes.emplace(dim.name, size).first->second != size) return false;
   }
   return true;
 }
@@ -57,7 +58,9 @@ void check_input(const GraphPlan& plan, const NamedTensor& given,
                 "there is no input " + quoted_text(given.name) +
                     instead_of(given.name, plan.inputs, &OnnxValueInfo::name));
   const auto may_count_samples = [&](std::size_t axis) { return is_run && axis < 2; };
-  if (input->type != OnnxType::undefined && !fits(given.tensor, *input, sizes, may_count_samples))
+  const bool is_guess = is_run && plan.guessed_batches.contains(given.name);
+  if (input->type != OnnxType::undefined &&
+      !fits(given.tensor, *input, sizes, may_count_samples, is_guess))
     refuse_tensor(*input, given.tensor);
 }
 
@@ -102,7 +105,7 @@ void check_run_input(const OnnxValueInfo& input, const Tensor& given,
                      std::optional<std::size_t> samples) {
   std::map<std::string, std::int64_t> sizes;
   const auto counts_samples = [&](std::size_t axis) { return axis == samples; };
-  if (input.type != OnnxType::undefined && !fits(given, input, sizes, counts_samples))
+  if (input.type != OnnxType::undefined && !fits(given, input, sizes, counts_samples, false))
     refuse_tensor(
         input, given,
         samples ? "" : "; another number of samples needs operators that keep samples apart");

@@ -232,16 +232,21 @@ class FunctionCalls {
 };
 
 /// Names the first dimensions that the file leaves open without a name, as some exporters write
-/// that of the samples. A negative size leaves a dimension open, too.
-void name_open_batch(std::vector<OnnxValueInfo>& inputs) {
+/// that of the samples. A negative size leaves a dimension open, too. Returns the names of the
+/// inputs that have such a dimension.
+std::set<std::string> name_open_batch(std::vector<OnnxValueInfo>& inputs) {
+  std::set<std::string> named;
   for (OnnxValueInfo& input : inputs) {
     if (!input.shape) continue;
     for (OnnxDim& dim : *input.shape)
       if (dim.size && *dim.size < 0) dim.size.reset();
     if (input.shape->empty()) continue;
     OnnxDim& first = input.shape->front();
-    if (!first.size && first.name.empty()) first.name = "batch";
+    if (first.size || !first.name.empty()) continue;
+    first.name = "batch";
+    named.insert(input.name);
   }
+  return named;
 }
 
 }  // namespace
@@ -291,7 +296,7 @@ GraphPlan plan_graph(const OnnxFile& file, const std::filesystem::path& director
   for (const auto& initializer : file.graph.initializers) initializers.insert(initializer->name);
   for (const OnnxValueInfo& input : file.graph.inputs)
     if (!initializers.contains(input.name)) plan.inputs.push_back(input);
-  name_open_batch(plan.inputs);
+  plan.guessed_batches = name_open_batch(plan.inputs);
   if (plan.inputs.size() > most_inputs)
     throw Error(Errc::unsupported, "more than " + std::to_string(most_inputs) + " inputs");
   plan.initializers = read_initializers(file.graph, plan.nodes, directory);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct GraphPlan {
   /// These are the inputs that are no initializers. An axis 0 whose size the file leaves open
   /// without a name is called "batch".
   std::vector<OnnxValueInfo> inputs = {};
+  /// These are the names of inputs whose axis 0 is called so. That is a guess, for their sizes may
+  /// have nothing to do with each other.
+  std::set<std::string> guessed_batches = {};
   /// These are the initializers that a node or an output of the graph reads, with their elements.
   std::vector<ReadInitializer> initializers = {};
 };

@@ -1,6 +1,7 @@
 #include "engine/onnx/import/sample_axis.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "engine/onnx/folding/places.hpp"
 #include "engine/onnx/format/tensor_values.hpp"
@@ -49,17 +50,19 @@ std::optional<std::int64_t> size_along(const std::vector<OnnxValueInfo>& inputs,
   return std::nullopt;
 }
 
-/// Returns the size of the axis called `symbol` of a tensor that the options give.
-std::optional<std::int64_t> given_size(const std::vector<OnnxValueInfo>& inputs,
-                                       const OnnxOptions& options, const std::string& symbol) {
+/// Returns the sizes of the axes called `symbol` of tensors that the options give. They are
+/// several only where the name is a guess.
+std::set<std::int64_t> given_sizes(const std::vector<OnnxValueInfo>& inputs,
+                                   const OnnxOptions& options, const std::string& symbol) {
+  std::set<std::int64_t> sizes;
   for (const OnnxValueInfo& input : inputs) {
     const Tensor tensor = given_for(input, options);
     if (!tensor || !input.shape || tensor.shape().rank() != input.shape->size()) continue;
     for (std::size_t axis = 0; axis < input.shape->size(); ++axis)
       if ((*input.shape)[axis].name == symbol && tensor.shape().begin()[axis] > 0)
-        return tensor.shape().begin()[axis];
+        sizes.insert(tensor.shape().begin()[axis]);
   }
-  return std::nullopt;
+  return sizes;
 }
 
 }  // namespace
@@ -82,10 +85,13 @@ std::vector<SampleAxis> sample_axes(const std::vector<OnnxValueInfo>& inputs,
   std::vector<SampleAxis> choices;
   if (options.samples != OnnxSamples::whole) {
     if (const std::string symbol = symbol_of(inputs, options); !symbol.empty()) {
-      const std::optional<std::int64_t> given =
-          is_run ? given_size(inputs, options, symbol) : std::nullopt;
-      choices.push_back(
-          {.whole = false, .symbol = symbol, .samples = {given.value_or(2), given.value_or(3)}});
+      const std::set<std::int64_t> given =
+          is_run ? given_sizes(inputs, options, symbol) : std::set<std::int64_t>();
+      if (given.empty())
+        choices.push_back({.whole = false, .symbol = symbol, .samples = {2, 3}});
+      else if (given.size() == 1)
+        choices.push_back(
+            {.whole = false, .symbol = symbol, .samples = {*given.begin(), *given.begin()}});
     } else {
       for (const std::size_t axis : {0, 1})
         if (const std::optional<std::int64_t> size = size_along(inputs, axis))

@@ -58,6 +58,23 @@ TEST(RunOnnx, TakesAnyNumberOfSamplesIfOperatorsKeepThemApart) {
       << text;
 }
 
+TEST(RunOnnx, TakesFirstAxesWithoutNamesOfDifferentSizes) {
+  OnnxBytes bytes;
+  bytes.input("a", {"", 4}).input("b", {"", 4}).output("y").output("r");
+  bytes.node({"Transpose", {"b"}, {"t"}, {{"perm", std::vector<std::int64_t>{1, 0}}}});
+  bytes.node({"MatMul", {"a", "t"}, {"y"}}).node({"Relu", {"b"}, {"r"}});
+  const TemporaryDirectory directory;
+  const std::string path = (directory / "model.onnx").string();
+  write_file(path, bytes.file());
+  const Tensor a = counted({2, 4}), b = counted({3, 4}, 0.7f);
+  const auto results = run_onnx(path, {{"a", a}, {"b", b}});
+  ASSERT_EQ(results[0].tensor.shape(), Shape({2, 3}));
+  EXPECT_EQ(results[1].tensor.shape(), Shape({3, 4}));
+  float product = 0;
+  for (std::size_t i = 0; i < 4; ++i) product += a.as<float>()[i] * b.as<float>()[8 + i];
+  EXPECT_NEAR(results[0].tensor.as<float>()[2], product, 1e-6);
+}
+
 TEST(RunOnnx, ComputesInTheTypesAndShapesOfTheFile) {
   OnnxBytes bytes;
   bytes.input("x", {2, 3}).output("most").output("is_large").output("shape");
