@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <string>
 
@@ -220,6 +221,22 @@ TEST_F(SaveOnnx, KeepsSizesThatAreNoMultiplesOfTheOldOnes) {
     const Value x = model.input("x", {1, before});
     model.output("y", model.interpolate(x, {.size = {after}, .mode = InterpolateMode::linear}));
     EXPECT_EQ(result(again(model), {counted({2, 1, before})}, "y").shape(), Shape({2, 1, after}));
+  }
+}
+
+TEST_F(SaveOnnx, CountsNothingOutsideOfImagesInMeansWithoutPadding) {
+  // The last window ends outside of the image; with kernel 1, another one would begin there.
+  for (const auto& [kernel, stride, size] : {std::array{3, 2, 6}, std::array{1, 3, 5}}) {
+    Model model("means", 1);
+    model.output("y",
+                 model.avg_pool2d(
+                     model.input("x", {2, size, size}),
+                     {.kernel = {kernel, kernel}, .stride = {stride, stride}, .ceil_mode = true}));
+    const OnnxFile file = written(model);
+    const auto pool = std::ranges::find(file.graph.nodes, "AveragePool", &OnnxNode::op_type);
+    ASSERT_NE(pool, file.graph.nodes.end());
+    EXPECT_EQ(pool->integer("count_include_pad", -1), 0);
+    expect_same_bits(model, {counted({2, 2, size, size})});
   }
 }
 
