@@ -99,6 +99,41 @@ class WeightsExchange {
   std::vector<std::vector<std::byte>> kept_;  ///< `kept_` are elements from other files.
 };
 
+/// Returns whether nodes, or nodes in their branches, have tensors of their own in other files.
+bool have_external_tensors(const std::vector<OnnxNode>& nodes) {
+  const auto is_external = [](const std::shared_ptr<const OnnxTensor>& tensor) {
+    return tensor && !tensor->external.empty();
+  };
+  const auto has_external = [&](const OnnxAttribute& attribute) {
+    if (is_external(attribute.tensor)) return true;
+    const OnnxGraph* const graph = attribute.graph.get();
+    return graph && (std::ranges::any_of(graph->initializers, is_external) ||
+                     have_external_tensors(graph->nodes));
+  };
+  return std::ranges::any_of(nodes, [&](const OnnxNode& node) {
+    return std::ranges::any_of(node.attributes, has_external);
+  });
+}
+
+std::filesystem::path directory_of(const std::string& path) {
+  std::error_code error;  // What cannot be found is refused when it is opened.
+  return std::filesystem::weakly_canonical(std::filesystem::absolute(path).parent_path(), error);
+}
+
+/// Checks that a copy of `file` can be elsewhere: only initializers of the graph itself are taken
+/// from other files into the copy.
+void check_copy(const OnnxFile& file, const std::string& from, const std::string& to) {
+  const bool has_external = have_external_tensors(file.graph.nodes) ||
+                            std::ranges::any_of(file.functions, [](const OnnxFunction& function) {
+                              return have_external_tensors(function.nodes);
+                            });
+  if (has_external && directory_of(from) != directory_of(to))
+    throw Error(Errc::unsupported,
+                "nodes or their branches have tensors in other files, which a copy in another "
+                "directory does not find; expected a copy in the same directory, got " +
+                    quoted_text(to));
+}
+
 /// Does `action` with errors that name the file at `path`.
 auto in_file(const std::string& path, const auto& action) {
   const std::string name = "ONNX file " + printable(path);
@@ -132,7 +167,7 @@ void save_onnx_with_weights(const std::string& from, const std::string& to,
                             const std::vector<NamedTensor>& weights) {
   on_hosts_thread("save_onnx_with_weights", [&] {
     in_file(from, [&](const std::shared_ptr<const std::vector<std::byte>>& bytes) {
-      read_onnx(bytes);
+      check_copy(read_onnx(bytes), from, to);
       WeightsExchange exchange(std::filesystem::path(from).parent_path(), weights);
       const WireMessage message = exchange.model(*bytes);
       exchange.expect_all_used();

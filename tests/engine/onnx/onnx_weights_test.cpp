@@ -54,6 +54,25 @@ TEST_F(OnnxWeightsOfFiles, LieInTheFileWhereTheyLayBesideIt) {
   EXPECT_TRUE(same_bits(read.weight("fc.bias"), Tensor({3}, {1, 2, 3})));
 }
 
+TEST_F(OnnxWeightsOfFiles, OfBranchesStayBesideTheFile) {
+  OnnxBytes branch, bytes;
+  branch.graph_field(wire_bytes(
+      5, wire_integer(1, 4) + wire_integer(2, 1) + wire_bytes(8, "w") + wire_integer(14, 1) +
+             wire_bytes(13, wire_bytes(1, "location") + wire_bytes(2, "weights"))));
+  branch.node({"Add", {"x", "w"}, {"r"}}).output("r");
+  const bool yes[] = {true};
+  bytes.input("x", {"batch", 4}).output("y").initializer("c", Tensor({}, std::span(yes)));
+  bytes.node({"If", {"c"}, {"y"}, {{"then_branch", branch.graph()}}});
+  write_file(from_, bytes.file());
+  save_onnx_with_weights(from_, to_, {});
+  EXPECT_EQ(file_content(to_), file_content(from_));
+  const TemporaryDirectory other;
+  const std::string elsewhere = (other / "to.onnx").string();
+  EXPECT_NE(refusal(Errc::unsupported, [&] { save_onnx_with_weights(from_, elsewhere, {}); }),
+            "accepted");
+  EXPECT_FALSE(std::filesystem::exists(elsewhere));
+}
+
 TEST_F(OnnxWeightsOfFiles, AreRefusedUnderOtherNamesAndInOtherShapesAndTypes) {
   const std::string text = refusal(Errc::invalid_argument, [&] {
     save_onnx_with_weights(from_, to_, {{"fc2.bais", Tensor({3}, {1, 2, 3})}});
