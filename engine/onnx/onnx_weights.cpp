@@ -82,13 +82,23 @@ class WeightsExchange {
     return onnx_message(tensor);
   }
 
-  static WireMessage replaced(const OnnxTensor& tensor, const Tensor& weight) {
-    const OnnxTensor other = onnx_tensor_of(weight, tensor.name);
-    if (other.type != tensor.type || other.dims != tensor.dims)
+  /// Returns a tensor of the file with the elements of `weight`, in the type that the file has.
+  WireMessage replaced(const OnnxTensor& tensor, const Tensor& weight) {
+    OnnxTensor other = onnx_tensor_of(weight, tensor.name);
+    const bool is_rounded = other.type == OnnxType::f32 && is_float(tensor.type);
+    if ((other.type != tensor.type && !is_rounded) || other.dims != tensor.dims)
       throw Error(Errc::shape_mismatch, "initializer " + quoted_text(tensor.name) + ": expected " +
                                             to_string(tensor.type) + to_string(shape_of(tensor)) +
                                             ", got " + to_string(other.type) +
                                             to_string(weight.shape()));
+    if (other.type == tensor.type) return onnx_message(other);
+    try {
+      kept_.push_back(raw_floats(weight.as<float>(), tensor.type));
+    } catch (const Error& error) {
+      throw Error(error.code(), "initializer " + quoted_text(tensor.name) + ": " + error.what());
+    }
+    other.type = tensor.type;
+    other.raw = kept_.back();
     return onnx_message(other);
   }
 
@@ -96,7 +106,7 @@ class WeightsExchange {
   ExternalCount external_;
   std::map<std::string, const Tensor*> weights_;
   std::set<std::string> names_;
-  std::vector<std::vector<std::byte>> kept_;  ///< `kept_` are elements from other files.
+  std::vector<std::vector<std::byte>> kept_;  ///< `kept_` are elements that no weight has.
 };
 
 /// Returns whether nodes, or nodes in their branches, have tensors of their own in other files.

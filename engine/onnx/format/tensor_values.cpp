@@ -1,5 +1,7 @@
 #include "engine/onnx/format/tensor_values.hpp"
 
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -63,6 +65,35 @@ std::int64_t raw_integer(OnnxType type, const std::byte* bytes) {
     default:
       return stored_integer<std::int64_t>(bytes);
   }
+}
+
+/// Returns the bits of IEEE 754 binary16 for a number that is not negative, to nearest, with ties
+/// to even. Numbers from 65520 on become infinity.
+std::uint16_t f16_bits(float number) {
+  if (std::isnan(number)) return 0x7e00;
+  if (number >= 65520) return 0x7c00;
+  if (number < 0x1p-14f) return static_cast<std::uint16_t>(std::nearbyint(number * 0x1p24f));
+  const auto bits = std::bit_cast<std::uint32_t>(number);
+  const std::uint32_t rounded = bits + 0xfff + (bits >> 13 & 1);
+  constexpr std::uint32_t bias = (127u - 15u) << 23;
+  return static_cast<std::uint16_t>((rounded - bias) >> 13);
+}
+
+/// Returns the bits of bfloat16 for a number that is not negative, which are the upper ones of f32.
+std::uint16_t bf16_bits(float number) {
+  if (std::isnan(number)) return 0x7fc0;
+  const auto bits = std::bit_cast<std::uint32_t>(number);
+  return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+/// Returns the bits of a number as f16 or bf16.
+std::uint16_t half_of(float number, OnnxType type) {
+  const bool is_f16 = type == OnnxType::f16;
+  const std::uint16_t bits = is_f16 ? f16_bits(std::abs(number)) : bf16_bits(std::abs(number));
+  if (bits == (is_f16 ? 0x7c00 : 0x7f80) && std::isfinite(number))
+    throw Error(Errc::invalid_argument,
+                "expected numbers that " + to_string(type) + " has, got " + std::to_string(number));
+  return static_cast<std::uint16_t>(bits | (std::signbit(number) ? 0x8000 : 0));
 }
 
 template <class Element>
@@ -246,6 +277,27 @@ Tensor values_of(const OnnxTensor& tensor, const std::filesystem::path& director
   return checked_values(tensor, directory);
 } catch (const Error& error) {
   throw Error(error.code(), "tensor " + quoted_text(tensor.name) + ": " + error.what());
+}
+
+bool is_float(OnnxType type) {
+  return dtype_of_onnx(type) == DType::f32;
+}
+
+std::vector<std::byte> raw_floats(std::span<const float> numbers, OnnxType type) {
+  std::vector<std::byte> bytes;
+  bytes.reserve(numbers.size() * raw_size(type));
+  const auto append = [&](const auto& number) {
+    const auto stored = std::as_bytes(std::span(&number, 1));
+    bytes.insert(bytes.end(), stored.begin(), stored.end());
+  };
+  for (const float number : numbers)
+    if (type == OnnxType::f64)
+      append(double{number});
+    else if (type == OnnxType::f32)
+      append(number);
+    else
+      append(half_of(number, type));
+  return bytes;
 }
 
 std::string onnx_tensor_bytes(const Tensor& tensor, const std::string& name) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,13 @@ std::uint64_t bytes_in_file(const OnnxTensor& tensor);
 Tensor values_of(const OnnxTensor& tensor, const std::filesystem::path& directory);
 /// Adds a tensor whose elements are in another file to `count`. @throws Error as the count's add().
 void count_external(ExternalCount& count, const OnnxTensor& tensor);
+
+/// Returns the bytes of numbers that a file has as `type`, a floating-point type. They are rounded
+/// to nearest. @throws Error invalid_argument for a number that is too large for the type.
+std::vector<std::byte> raw_floats(std::span<const float> numbers, OnnxType type);
+/// Returns whether tensors of f32 have the elements of a file's tensors of `type`. @throws Error as
+/// dtype_of_onnx().
+bool is_float(OnnxType type);
 
 /// Returns a tensor as an ONNX file has it, whose raw elements are those of `tensor`.
 OnnxTensor onnx_tensor_of(const Tensor& tensor, const std::string& name);

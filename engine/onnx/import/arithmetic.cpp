@@ -14,10 +14,6 @@
 namespace penstock {
 namespace {
 
-bool is_float(OnnxType type) {
-  return dtype_of_onnx(type) == DType::f32;
-}
-
 template <const graph::Op& op>
 Results of_two(NodeImport& n) {
   const auto [values, placement] = n.network.aligned({&n.input(0), &n.input(1)});

@@ -54,6 +54,35 @@ TEST_F(OnnxWeightsOfFiles, LieInTheFileWhereTheyLayBesideIt) {
   EXPECT_TRUE(same_bits(read.weight("fc.bias"), Tensor({3}, {1, 2, 3})));
 }
 
+TEST_F(OnnxWeightsOfFiles, KeepTheFloatingPointTypesOfTheFile) {
+  const std::vector<float> numbers{1, -0.5f, 65504, 0x1p-24f, 0x1p-14f, 0, 1.0009765625f, -3};
+  const Tensor weight({8}, std::span<const float>(numbers));
+  for (const auto& [type, size] : {std::pair(10, 2), std::pair(11, 8)}) {
+    OnnxBytes bytes = perceptron();
+    bytes.graph_field(
+        wire_bytes(5, wire_integer(1, 8) + wire_integer(2, type) + wire_bytes(8, "w") +
+                          wire_bytes(9, std::string(8 * static_cast<std::size_t>(size), '\0'))));
+    write_file(from_, bytes.file());
+    save_onnx_with_weights(from_, to_, {{"w", weight}});
+    EXPECT_TRUE(same_bits(load_onnx_weights(to_).back().tensor, weight));
+  }
+}
+
+TEST_F(OnnxWeightsOfFiles, AreRoundedToNearestInHalfPrecisionIfTheyAreNotTooLarge) {
+  OnnxBytes bytes = perceptron();
+  bytes.graph_field(wire_bytes(5, wire_integer(1, 3) + wire_integer(2, 10) + wire_bytes(8, "w") +
+                                      wire_bytes(9, std::string(6, '\0'))));
+  write_file(from_, bytes.file());
+  // The first two lie in the middle between two numbers, of which the even one is taken.
+  save_onnx_with_weights(from_, to_, {{"w", Tensor({3}, {2049, 2051, 65519})}});
+  EXPECT_TRUE(same_bits(load_onnx_weights(to_).back().tensor, Tensor({3}, {2048, 2052, 65504})));
+  EXPECT_NE(refusal(Errc::invalid_argument,
+                    [&] {
+                      save_onnx_with_weights(from_, to_, {{"w", Tensor({3}, {1, 65520, 1})}});
+                    }),
+            "accepted");
+}
+
 TEST_F(OnnxWeightsOfFiles, OfBranchesStayBesideTheFile) {
   OnnxBytes branch, bytes;
   branch.graph_field(wire_bytes(
