@@ -87,8 +87,11 @@ std::vector<NamedTensor> load_onnx_weights(const std::string& path);
 
 /// Writes the ONNX file at `from`, with `weights` in place of the initializers of their names, to
 /// `to`, whole or not at all. All else is as it was, but the weights are in the file itself.
-/// @throws Error as load_onnx_weights(); invalid_argument for a name that no initializer has;
-/// shape_mismatch for a weight of another shape or type; unsupported for a file of 2 GB or more.
+/// Weights of f32 are rounded to the floating-point type that the file has for them.
+/// @throws Error as load_onnx_weights(); invalid_argument for a name that no initializer has, and
+/// for a number that is too large for the file's type; shape_mismatch for a weight of another shape
+/// or type; unsupported for a file of 2 GB or more, and for one in another directory if nodes or
+/// their branches have tensors in other files.
 void save_onnx_with_weights(const std::string& from, const std::string& to,
                             const std::vector<NamedTensor>& weights);
 
