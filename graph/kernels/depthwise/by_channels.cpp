@@ -204,54 +204,77 @@ void transpose_weights(std::int64_t count, std::int64_t cells, const float* weig
       to[tap * vector_size + i] = weight[(i < count ? i : count - 1) * cells + tap];
 }
 
+/// A Pass computes the planes of one tensor from those of another one with the same channels. The
+/// pixels of the target meet those of the source as `rows` and `columns` say.
+struct Pass {
+  Meetings rows, columns;
+  std::int64_t source_height, source_width, height, width;
+  std::int64_t step;  ///< Neighbouring pixels of the target meet pixels this far apart.
+  const float* bias = nullptr;
+  bool relu = false;
+};
+
+Vector start_of(const Pass& pass, std::int64_t channel, std::int64_t count) {
+  Vector start = {};
+  if (pass.bias)
+    for (std::int64_t i = 0; i < count; ++i) start[i] = pass.bias[channel + i];
+  return start;
+}
+
+/// Computes the planes of the units of `part`. `workspace` has room for transposed planes of the
+/// source and of the target at `source` and `target`.
+void compute(const DepthwiseConvolution& conv, Part part, const Pass& pass, const float* from,
+             const float* weight, float* to, float* workspace, float* source, float* target) {
+  const ChannelsWorkspace at = channels_workspace(conv);
+  const std::int64_t pixels = pass.source_height * pass.source_width;
+  const std::int64_t results = pass.height * pass.width;
+  const std::int64_t cells = conv.kernel_height * conv.kernel_width;
+  float *const weights = workspace + at.weights, *const spare = workspace + at.spare;
+  const Gathering gathering{
+      pass.rows,         pass.columns, pass.height, pass.width, pass.source_width,
+      conv.kernel_width, pass.step,    source,      weights,    target};
+  for_each_group_of_units(conv, part, [&](std::int64_t channel, std::int64_t count, Part samples) {
+    transpose_weights(count, cells, weight + channel * cells, weights);
+    for (std::int64_t sample = samples.begin; sample < samples.end; ++sample) {
+      const std::int64_t plane = sample * conv.channels + channel;
+      transpose_planes(count, pixels, from + plane * pixels, source, spare);
+      gather(gathering, start_of(pass, channel, count));
+      if (pass.relu)
+        for (std::int64_t i = 0; i < results * vector_size; ++i)
+          target[i] = target[i] < 0 ? 0 : target[i];
+      put_planes(count, results, target, to + plane * results, spare);
+    }
+  });
+}
+
 }  // namespace
 
 void convolve_by_channels(const DepthwiseConvolution& conv, Part part, const float* x,
                           const float* weight, const float* bias, float* y, float* workspace) {
   const ChannelsWorkspace at = channels_workspace(conv);
-  const std::int64_t pixels = conv.height * conv.width, outputs = conv.out_height * conv.out_width;
-  const std::int64_t cells = conv.kernel_height * conv.kernel_width;
-  const Meetings rows = rows_of(conv).forward(), columns = columns_of(conv).forward();
-  float *const weights = workspace + at.weights, *const spare = workspace + at.spare;
-  float *const source = workspace + at.x, *const target = workspace + at.y;
-  for_each_group_of_units(conv, part, [&](std::int64_t channel, std::int64_t count, Part samples) {
-    transpose_weights(count, cells, weight + channel * cells, weights);
-    Vector start = {};
-    if (bias)
-      for (std::int64_t i = 0; i < count; ++i) start[i] = bias[channel + i];
-    for (std::int64_t sample = samples.begin; sample < samples.end; ++sample) {
-      const std::int64_t plane = sample * conv.channels + channel;
-      transpose_planes(count, pixels, x + plane * pixels, source, spare);
-      gather({rows, columns, conv.out_height, conv.out_width, conv.width, conv.kernel_width,
-              conv.stride_width, source, weights, target},
-             start);
-      if (conv.relu)
-        for (std::int64_t i = 0; i < outputs * vector_size; ++i)
-          target[i] = target[i] < 0 ? 0 : target[i];
-      put_planes(count, outputs, target, y + plane * outputs, spare);
-    }
-  });
+  const Pass pass{.rows = rows_of(conv).forward(),
+                  .columns = columns_of(conv).forward(),
+                  .source_height = conv.height,
+                  .source_width = conv.width,
+                  .height = conv.out_height,
+                  .width = conv.out_width,
+                  .step = conv.stride_width,
+                  .bias = bias,
+                  .relu = conv.relu};
+  compute(conv, part, pass, x, weight, y, workspace, workspace + at.x, workspace + at.y);
 }
 
 void input_gradient_by_channels(const DepthwiseConvolution& conv, Part part, const float* dy,
                                 const float* weight, float* dx, float* workspace) {
   const ChannelsWorkspace at = channels_workspace(conv);
-  const std::int64_t pixels = conv.height * conv.width, outputs = conv.out_height * conv.out_width;
-  const std::int64_t cells = conv.kernel_height * conv.kernel_width;
-  const Meetings rows = rows_of(conv).backward(), columns = columns_of(conv).backward();
-  float *const weights = workspace + at.weights, *const spare = workspace + at.spare;
-  float *const source = workspace + at.y, *const target = workspace + at.x;
-  for_each_group_of_units(conv, part, [&](std::int64_t channel, std::int64_t count, Part samples) {
-    transpose_weights(count, cells, weight + channel * cells, weights);
-    for (std::int64_t sample = samples.begin; sample < samples.end; ++sample) {
-      const std::int64_t plane = sample * conv.channels + channel;
-      transpose_planes(count, outputs, dy + plane * outputs, source, spare);
-      gather({rows, columns, conv.height, conv.width, conv.out_width, conv.kernel_width, 1, source,
-              weights, target},
-             Vector{});
-      put_planes(count, pixels, target, dx + plane * pixels, spare);
-    }
-  });
+  const Pass pass{.rows = rows_of(conv).backward(),
+                  .columns = columns_of(conv).backward(),
+                  .source_height = conv.out_height,
+                  .source_width = conv.out_width,
+                  .height = conv.height,
+                  .width = conv.width,
+                  .step = 1};
+  compute(conv, part, pass, dy, weight, dx, workspace, workspace + at.y, workspace + at.x);
 }
 
 namespace {

@@ -15,18 +15,7 @@ namespace {
 
 /// Returns a training of a network with two convolutions and norms that PyTorch has exported.
 Arguments file_for(const std::string& updates) {
-  return {"--dataset",
-          "synthetic",
-          "--batch-size",
-          "8",
-          "--device-iterations",
-          "5",
-          "--gradient-accumulation",
-          "2",
-          "--max-updates",
-          updates,
-          "--onnx",
-          data_path("onnx/cnn.onnx").string()};
+  return quick_for(updates) + Arguments{"--onnx", data_path("onnx/cnn.onnx").string()};
 }
 
 Arguments quick_file() {

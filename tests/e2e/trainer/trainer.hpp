@@ -23,17 +23,23 @@ inline CommandResult train(const Arguments& arguments, const CommandOptions& opt
   return run_command(Arguments{PENSTOCK_TRAIN} + arguments, options);
 }
 
-/// These arguments ask for three steps of 5, 5 and 2 updates of 2 micro-batches of 8 images.
-inline const Arguments quick{"--dataset",
-                             "synthetic",
-                             "--batch-size",
-                             "8",
-                             "--device-iterations",
-                             "5",
-                             "--gradient-accumulation",
-                             "2",
-                             "--max-updates",
-                             "12"};
+/// Returns arguments for steps of 5 updates of 2 micro-batches of 8 images, `updates` updates in
+/// all.
+inline Arguments quick_for(const std::string& updates) {
+  return {"--dataset",
+          "synthetic",
+          "--batch-size",
+          "8",
+          "--device-iterations",
+          "5",
+          "--gradient-accumulation",
+          "2",
+          "--max-updates",
+          updates};
+}
+
+/// These arguments ask for three steps, of 5, 5 and 2 updates.
+inline const Arguments quick = quick_for("12");
 inline const Arguments quick_mlp = quick + Arguments{"--model", "mlp"};
 
 inline void expect_success(const CommandResult& result) {

@@ -10,6 +10,7 @@
 
 #include "penstock/error.hpp"
 #include "penstock/output_file.hpp"
+#include "tests/engine/files/byte_reader.hpp"
 #include "tests/support/data_path.hpp"
 #include "tests/support/reference_file.hpp"
 #include "tests/support/refusal.hpp"
@@ -19,6 +20,7 @@ namespace penstock {
 namespace {
 
 using testing::file_content;
+using testing::reader_of;
 using testing::TemporaryDirectory;
 using testing::write_file;
 
@@ -30,17 +32,6 @@ std::string file_of(const std::string& header, std::size_t data_bytes) {
   bytes += header;
   for (std::size_t i = 0; i < data_bytes; ++i) bytes += static_cast<char>(i);
   return bytes;
-}
-
-/// Returns a reader of `bytes`, which adds the bytes that it has given to `taken`. Both arguments
-/// must outlive the reader.
-ByteReader reader_of(const std::string& bytes, std::size_t& taken) {
-  return [&](std::span<std::byte> destination) {
-    const std::size_t count = std::min(destination.size(), bytes.size() - taken);
-    std::memcpy(destination.data(), bytes.data() + taken, count);
-    taken += count;
-    return count;
-  };
 }
 
 /// Reads `bytes` as a file that is said to have `claimed` bytes.
@@ -205,7 +196,8 @@ const Broken broken[] = {
      "tensor \"" + std::string(100, 'x') + "...\": expected dtype, shape and data_offsets"},
     {one("7", "[1]", "[0,4]"), 4, R"(tensor "w": its dtype is not a text)"},
     {one(R"("I16")", "[2]", "[0,4]"), 4,
-     R"(tensor "w": expected dtype F32, I64, U8, I32, BOOL, F16, BF16 or F64, got "I16")", Errc::unsupported},
+     R"(tensor "w": expected dtype F32, I64, U8, I32, BOOL, F16, BF16 or F64, got "I16")",
+     Errc::unsupported},
     {one(f32, "1", "[0,4]"), 4, R"(tensor "w": its shape or offsets are not a list)"},
     {one(f32, "[-1]", "[0,4]"), 4, R"(tensor "w": a number in its shape or offsets is not a size)"},
     {one(f32, "[1.0]", "[0,4]"), 4,

@@ -1,12 +1,10 @@
 #include "tests/tools/fuzz/checkpoint_files.hpp"
+#include "tests/engine/files/byte_reader.hpp"
 
-#include <algorithm>
-#include <cstring>
 #include <optional>
 #include <utility>
 
 #include "engine/checkpoint/checkpoint_content.hpp"
-#include "engine/files/weights_file.hpp"
 #include "penstock/penstock.hpp"
 #include "tests/engine/small_models.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -46,15 +44,7 @@ std::string bytes_of(const Checkpoint& checkpoint) {
 }
 
 void go_on_from(const std::string& bytes) {
-  std::size_t taken = 0;
-  WeightsFile content = read_weights(
-      [&](std::span<std::byte> destination) {
-        const std::size_t count = std::min(destination.size(), bytes.size() - taken);
-        std::memcpy(destination.data(), bytes.data() + taken, count);
-        taken += count;
-        return count;
-      },
-      bytes.size());
+  WeightsFile content = weights_in(bytes);
   content.metadata[checksum_key] = checksum_of(content);
   const Checkpoint checkpoint = checkpoint_of(std::move(content), "a checkpoint");
   trained(&checkpoint);

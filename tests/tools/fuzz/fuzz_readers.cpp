@@ -7,7 +7,6 @@
 // A defect is printed with the options that repeat its draw. The readers are weights,
 // weights_header, checkpoint, checkpoint_files, json_value, options_json, optimizer_json,
 // loader_json, plan_codec, plan_cache, onnx and onnx_tensor.
-#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -25,6 +24,7 @@
 #include "penstock/onnx.hpp"
 #include "penstock/optimizer_json.hpp"
 #include "penstock/options_json.hpp"
+#include "tests/engine/files/byte_reader.hpp"
 #include "tests/support/data_path.hpp"
 #include "tests/support/onnx_bytes.hpp"
 #include "tests/support/random_network.hpp"
@@ -118,18 +118,7 @@ FuzzedReader weights() {
           .seeds = {weights_bytes(), converted_weights_bytes()},
           .words = with_json_words({"F32", "I64", "F16", "BF16", "F64", "shape", "dtype",
                                     "data_offsets", "__metadata__"}),
-          .read =
-              [](const std::string& bytes) {
-                std::size_t taken = 0;
-                read_weights(
-                    [&](std::span<std::byte> destination) {
-                      const std::size_t count = std::min(destination.size(), bytes.size() - taken);
-                      std::memcpy(destination.data(), bytes.data() + taken, count);
-                      taken += count;
-                      return count;
-                    },
-                    bytes.size());
-              },
+          .read = [](const std::string& bytes) { weights_in(bytes); },
           .hostile = hostile_weights()};
 }
 
