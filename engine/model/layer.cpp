@@ -18,7 +18,7 @@ Layer::Layer(NetworkBuilder& network, const graph::Op& op, const std::string& na
   network.expect_new_layer(op.name, name);
   // The check comes before the parameters, because their shapes and initial values depend on the
   // shape of x.
-  expect(shape_.elements() > 0, graph::elements_refusal("x", to_string(shape_)));
+  expect(shape_.elements() > 0, graph::elements_refusal("x", to_string(network.graph().type(x))));
 }
 
 void Layer::expect(bool holds, const std::string& text) const {

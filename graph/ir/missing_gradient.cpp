@@ -106,9 +106,22 @@ class Sources {
       for (const ValueId output : node.outputs | std::views::filter(is_needed))
         for (std::size_t k = 0; k < node.inputs.size(); ++k)
           if (depends(node.inputs[k]))
-            go_through(static_cast<NodeId>(i), output, node.inputs[k], is_given[k]);
+            go_through(static_cast<NodeId>(i), output, node.inputs[k],
+                       is_given[k] && !is_needed_untrained(node, node.inputs[k], is_given));
     }
     std::ranges::stable_partition(stops_, &Stop::hides_trained);
+  }
+
+  /// Returns whether `input`, which depends on no trained parameter by a way without a stop, has
+  /// its frozen parameter in common with an input of `node` that gets no gradient. A training of
+  /// that parameter would be refused.
+  bool is_needed_untrained(const Node& node, ValueId input,
+                           const std::vector<bool>& is_given) const {
+    const ValueId parameter = frozen_[index(input)];
+    if (parameter == none || dependent_[index(input)]) return false;
+    for (std::size_t k = 0; k < node.inputs.size(); ++k)
+      if (!is_given[k] && frozen_[index(node.inputs[k])] == parameter) return true;
+    return false;
   }
 
   /// Takes notice that `output` of node `id` depends on what `input` depends on.

@@ -5,6 +5,7 @@
 #include "engine/model/model_state.hpp"
 #include "graph/ops/activations/prelu.hpp"
 #include "graph/ops/arithmetic/linear.hpp"
+#include "graph/ops/rules/expect.hpp"
 #include "graph/ops/sequences/embedding.hpp"
 #include "graph/values/text.hpp"
 
@@ -21,10 +22,13 @@ graph::Attributes padding_of(std::optional<std::int64_t> index, std::int64_t row
   return {{"padding_index", *index < 0 ? *index + rows : *index}};
 }
 
-/// Returns the error that the tensor `name` has no element.
-Error no_element(const std::string& name, const Shape& shape) {
-  return {Errc::shape_mismatch, "parameter " + quoted_text(name) +
-                                    ": expected at least one element, got " + to_string(shape)};
+/// Checks that a tensor of f32 has an element. `subject` is what it is, such as "parameter", and
+/// `name` is its name.
+void expect_element(const std::string& subject, const std::string& name, const Shape& shape) {
+  if (shape.elements() > 0) return;
+  const std::string got = to_string(graph::TensorType{DType::f32, shape});
+  throw Error(Errc::shape_mismatch,
+              subject + " " + quoted_text(name) + ": " + graph::elements_refusal("a tensor", got));
 }
 
 }  // namespace
@@ -61,7 +65,7 @@ Value Layers::parameter(const std::string& name, const Shape& shape,
                         const Initializer& initializer) {
   return impl_->adding("parameter", name, [&](Impl& impl) {
     check_initializer(initializer, shape, name);
-    if (shape.elements() == 0) throw no_element(name, shape);
+    expect_element("parameter", name, shape);
     NetworkBuilder::Draft draft(impl.network);
     const graph::ValueId id =
         impl.network.variable(name, shape, initializer, graph::ValueKind::parameter);
@@ -77,7 +81,7 @@ Value Layers::constant(const std::string& name, const Tensor& value) {
       throw Error(Errc::unsupported, "constant " + quoted_text(name) +
                                          ": expected a tensor of f32, got " +
                                          std::string(to_string(value.dtype())));
-    if (value.shape().elements() == 0) throw no_element(name, value.shape());
+    expect_element("constant", name, value.shape());
     NetworkBuilder::Draft draft(impl.network);
     const graph::ValueId id = impl.network.variable(name, value.shape(), Initializer::constant(0),
                                                     graph::ValueKind::buffer);

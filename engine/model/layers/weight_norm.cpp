@@ -53,8 +53,10 @@ std::size_t axis_of(const std::string& name, const Shape& shape, int axis) {
                                           "axes, got " +
                                           to_string(shape) + " and axis " + std::to_string(axis));
   if (shape.elements() == 0)
-    throw Error(Errc::shape_mismatch, "weight_norm " + quoted_text(name) + ": " +
-                                          graph::elements_refusal("a weight", to_string(shape)));
+    throw Error(
+        Errc::shape_mismatch,
+        "weight_norm " + quoted_text(name) + ": " +
+            graph::elements_refusal("a weight", to_string(graph::TensorType{DType::f32, shape})));
   return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
 }
 

@@ -620,19 +620,19 @@ TEST(ModelLayer, RefusesAnInputWithoutElementsAndLeavesNothingBehind) {
   const Value row = model.slice(in.features, 1, 2, 2), matrix = model.slice(in.matrix, 2, 0, 0);
   const Value channels = model.slice(in.image, 1, 4, 4), pixels = model.slice(in.image, 2, 1, 1);
   const std::vector<std::pair<const char*, std::function<void()>>> cases{
-      {"conv2d \"l\": expected x with at least one element, got [1,0,9,8]",
+      {"conv2d \"l\": expected x with at least one element, got f32[1,0,9,8]",
        [&] { model.conv2d("l", channels, {.out_channels = 1, .kernel = 1}); }},
-      {"conv2d \"l\": expected x with at least one element, got [1,4,0,8]",
+      {"conv2d \"l\": expected x with at least one element, got f32[1,4,0,8]",
        [&] { model.conv2d("l", pixels, {.out_channels = 1, .kernel = 1, .padding = 1}); }},
-      {"linear \"l\": expected x with at least one element, got [1,0]",
+      {"linear \"l\": expected x with at least one element, got f32[1,0]",
        [&] { model.linear("l", row, 3); }},
-      {"group_norm \"l\": expected x with at least one element, got [1,4,0,8]",
+      {"group_norm \"l\": expected x with at least one element, got f32[1,4,0,8]",
        [&] { model.group_norm("l", pixels, 2); }},
-      {"layer_norm \"l\": expected x with at least one element, got [1,3,0]",
+      {"layer_norm \"l\": expected x with at least one element, got f32[1,3,0]",
        [&] { model.layer_norm("l", matrix); }},
-      {"batch_norm2d \"l\": expected x with at least one element, got [1,0,9,8]",
+      {"batch_norm2d \"l\": expected x with at least one element, got f32[1,0,9,8]",
        [&] { model.batch_norm2d("l", channels); }},
-      {"dropout \"l\": expected x with at least one element, got [1,0]",
+      {"dropout \"l\": expected x with at least one element, got f32[1,0]",
        [&] { model.dropout("l", row, 0.5); }},
       {"lstm \"l\": expected x with at least one element, got f32[1,3,0]",
        [&] { model.lstm("l", matrix, {.hidden_size = 2}); }},
@@ -640,7 +640,7 @@ TEST(ModelLayer, RefusesAnInputWithoutElementsAndLeavesNothingBehind) {
        [&] { model.transformer_encoder_layer("l", matrix, {.heads = 2}); }},
       {"multi_head_attention \"l\": expected a query with at least one element, got f32[1,3,0]",
        [&] { model.multi_head_attention("l", matrix, {.heads = 2}); }},
-      {"weight_norm \"l\": expected a weight with at least one element, got [3,0]",
+      {"weight_norm \"l\": expected a weight with at least one element, got f32[3,0]",
        [&] {
          model.weight_norm("l", {3, 0});
        }},

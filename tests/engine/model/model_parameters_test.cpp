@@ -77,7 +77,7 @@ TEST(ModelParameters, MayBelongToNoLayer) {
                     [&] {
                       model.parameter("q", {3, 0});
                     }),
-            "parameter \"q\": expected at least one element, got [3,0]");
+            "parameter \"q\": expected a tensor with at least one element, got f32[3,0]");
   EXPECT_EQ(refusal(Errc::invalid_argument,
                     [&] { model.parameter("q", {3}, Initializer::xavier_normal()); }),
             "parameter \"q\": xavier_normal: expected a parameter of rank 2 or more, got [3]");

@@ -142,6 +142,15 @@ TEST(MissingGradient, AsksToTrainNothingThatAConditionDependsOn) {
             "leaves it out; unfreeze() it, or add it there");
 }
 
+// One frozen parameter is the condition and one of the branches, and so it cannot be trained.
+TEST(MissingGradient, AsksToTrainNothingThatIsBothConditionAndBranch) {
+  ModelBuilder model;
+  const auto x = model.input("x", {3}), g = model.parameter("g", {3});
+  lose(model, model.apply("where", {g, g, x}, {}, "chosen"));
+  EXPECT_EQ(refused(model, {"g"}),
+            only + "where \"chosen\", which gives one of its inputs no gradient" + on_trained);
+}
+
 TEST(MissingGradient, OfAConditionIsExplainedByTheOpThatComesFirst) {
   const auto text = [](const std::string& gate, const std::set<std::string>& names) {
     ModelBuilder model;
