@@ -21,30 +21,47 @@ struct Stop {
   bool hides_trained;  // At least one such parameter is trained.
 };
 
-/// Returns, for each input of node `id`, whether the op gives it a gradient. The nodes that would
-/// compute the gradients are appended to `trial`, a copy of the graph.
-std::vector<bool> inputs_with_gradients(Graph& trial, NodeId id) {
-  const Node node = trial.node(id);
-  std::vector<bool> is_given(node.inputs.size());
-  if (node.op->stops_gradient || !node.op->backward) return is_given;
-  const auto is_real = [&](ValueId value) { return trial.type(value).dtype == DType::f32; };
-  std::vector<bool> needed;
-  for (const ValueId input : node.inputs) needed.push_back(is_real(input));
-  // An output has the type of its gradient, and so it can stand for it.
-  std::vector<ValueId> output_gradients;
-  for (const ValueId output : node.outputs)
-    output_gradients.push_back(is_real(output) ? output : none);
-  GradientContext context(trial, id, std::move(output_gradients), needed);
-  try {
-    node.op->backward(context);
-  } catch (const Error&) {
-    // The op refuses to be trained here, which is told once the reason at hand is mended.
-    return needed;
+/// A Lack is an input of a node to which the op gives no gradient, although a training needs one.
+struct Lack {
+  NodeId node;
+  ValueId input;
+};
+
+/// GivenGradients tells to which of its inputs a node gives a gradient.
+class GivenGradients {
+ public:
+  explicit GivenGradients(const Graph& graph) : trial_(graph), given_(graph.nodes.size()) {}
+
+  /// Returns, for each input of node `id`, `none` if the op gives it no gradient.
+  const std::vector<ValueId>& of(NodeId id) {
+    std::vector<ValueId>& given = given_[index(id)];
+    if (given.empty()) given = tried(id);
+    return given;
   }
-  for (std::size_t i = 0; i < is_given.size(); ++i)
-    is_given[i] = needed[i] && context.input_gradients()[i] != none;
-  return is_given;
-}
+
+ private:
+  /// Returns the gradients of the inputs of node `id`, which it emits into a copy of the graph.
+  std::vector<ValueId> tried(NodeId id) {
+    const Node node = trial_.node(id);
+    if (node.op->stops_gradient) return std::vector<ValueId>(node.inputs.size(), none);
+    const auto is_real = [&](ValueId value) { return trial_.type(value).dtype == DType::f32; };
+    std::vector<bool> needed;
+    for (const ValueId input : node.inputs) needed.push_back(is_real(input));
+    // An output has the type of its gradient, and so it can stand for it.
+    std::vector<ValueId> output_gradients;
+    for (const ValueId output : node.outputs)
+      output_gradients.push_back(is_real(output) ? output : none);
+    try {
+      return input_gradients(trial_, id, std::move(output_gradients), needed);
+    } catch (const Error&) {
+      // The op refuses to be trained here, which is told once the reason at hand is mended.
+      return node.inputs;
+    }
+  }
+
+  Graph trial_;  ///< This is the copy of the graph, with the nodes that compute such gradients.
+  std::vector<std::vector<ValueId>> given_;
+};
 
 /// Returns why no gradient goes back through a node of `op` from an output of the type `dtype` to
 /// one of the inputs, or an empty text if one does. `is_given` says whether the op gives that input
@@ -62,12 +79,13 @@ class Sources {
   Sources(const Graph& graph, const std::vector<bool>& dependent, ValueId value)
       : graph_(graph),
         dependent_(dependent),
+        value_(value),
+        given_(graph),
         is_origin_(graph.values.size()),
         frozen_(graph.values.size(), none) {
-    find_origins(value);
+    find_origins();
     for (const Variable& variable : graph.variables)
-      if (variable.frozen && graph.value(variable.value).kind == ValueKind::parameter)
-        frozen_[index(variable.value)] = variable.value;
+      if (is_frozen_parameter(variable)) frozen_[index(variable.value)] = variable.value;
     find_stops();
   }
 
@@ -78,13 +96,54 @@ class Sources {
     return stops().first(static_cast<std::size_t>(count));
   }
 
-  /// Returns a frozen parameter on which `value` depends in a way without a stop, or `none`.
-  ValueId frozen(ValueId value) const { return frozen_[index(value)]; }
+  /// Returns a frozen parameter on which the value depends in a way without a stop, or `none`.
+  ValueId frozen() const { return frozen_[index(value_)]; }
+
+  /// Returns the first frozen parameter whose training would not be refused, and would compute a
+  /// gradient of the value, or `none`.
+  ValueId trainable() {
+    for (const Variable& variable : graph_.variables)
+      if (is_frozen_parameter(variable) && dependent_on(variable.value)[index(value_)] &&
+          !lack_with(variable.value))
+        return variable.value;
+    return none;
+  }
+
+  /// Returns why a training of `parameter` would be refused, if it would be.
+  std::optional<Lack> lack_with(ValueId parameter) {
+    const std::vector<bool> dependent = dependent_on(parameter);
+    const auto is_dependent = [&](ValueId value) { return dependent[index(value)]; };
+    std::vector<bool> is_reached(graph_.values.size());
+    is_reached[index(graph_.loss)] = is_dependent(graph_.loss);
+    for (auto id = static_cast<NodeId>(graph_.nodes.size()); id-- > 0;) {
+      const Node& node = graph_.node(id);
+      if (std::ranges::none_of(node.outputs, [&](ValueId of) { return is_reached[index(of)]; }))
+        continue;
+      std::vector<bool> needed;
+      for (const ValueId input : node.inputs) needed.push_back(is_dependent(input));
+      if (const auto missing = missing_gradient(needed, given_.of(id)))
+        return Lack{id, node.inputs[*missing]};
+      for (const ValueId input : node.inputs | std::views::filter(is_dependent))
+        is_reached[index(input)] = true;
+    }
+    return std::nullopt;
+  }
 
  private:
-  void find_origins(ValueId value) {
+  bool is_frozen_parameter(const Variable& variable) const {
+    return variable.frozen && graph_.value(variable.value).kind == ValueKind::parameter;
+  }
+
+  /// Returns the values of which a training of `parameter` would compute gradients.
+  std::vector<bool> dependent_on(ValueId parameter) const {
+    std::vector<bool> marked(graph_.values.size());
+    marked[index(parameter)] = true;
+    return dependent_values(graph_, std::move(marked));
+  }
+
+  void find_origins() {
     const auto is_origin = [&](ValueId of) { return is_origin_[index(of)]; };
-    is_origin_[index(value)] = true;
+    is_origin_[index(value_)] = true;
     for (const Node& node : graph_.nodes | std::views::reverse)
       if (std::ranges::any_of(node.outputs, is_origin))
         for (const ValueId input : node.inputs) is_origin_[index(input)] = true;
@@ -95,33 +154,19 @@ class Sources {
   }
 
   void find_stops() {
-    Graph trial = graph_;
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       const Node& node = graph_.nodes[i];
       const auto is_needed = [&](ValueId output) { return is_origin_[index(output)]; };
       if (std::ranges::none_of(node.outputs, is_needed) ||
           std::ranges::none_of(node.inputs, [&](ValueId input) { return depends(input); }))
         continue;
-      const std::vector<bool> is_given = inputs_with_gradients(trial, static_cast<NodeId>(i));
+      const std::vector<ValueId>& given = given_.of(static_cast<NodeId>(i));
       for (const ValueId output : node.outputs | std::views::filter(is_needed))
         for (std::size_t k = 0; k < node.inputs.size(); ++k)
           if (depends(node.inputs[k]))
-            go_through(static_cast<NodeId>(i), output, node.inputs[k],
-                       is_given[k] && !is_needed_untrained(node, node.inputs[k], is_given));
+            go_through(static_cast<NodeId>(i), output, node.inputs[k], given[k] != none);
     }
     std::ranges::stable_partition(stops_, &Stop::hides_trained);
-  }
-
-  /// Returns whether `input`, which depends on no trained parameter by a way without a stop, has
-  /// its frozen parameter in common with an input of `node` that gets no gradient. A training of
-  /// that parameter would be refused.
-  bool is_needed_untrained(const Node& node, ValueId input,
-                           const std::vector<bool>& is_given) const {
-    const ValueId parameter = frozen_[index(input)];
-    if (parameter == none || dependent_[index(input)]) return false;
-    for (std::size_t k = 0; k < node.inputs.size(); ++k)
-      if (!is_given[k] && frozen_[index(node.inputs[k])] == parameter) return true;
-    return false;
   }
 
   /// Takes notice that `output` of node `id` depends on what `input` depends on.
@@ -137,6 +182,8 @@ class Sources {
 
   const Graph& graph_;
   const std::vector<bool>& dependent_;
+  ValueId value_;
+  GivenGradients given_;
   std::vector<bool> is_origin_;  ///< The value is computed from these, itself among them.
   std::vector<ValueId> frozen_;
   std::vector<Stop> stops_;
@@ -151,24 +198,61 @@ std::string way_through(const Graph& graph, std::span<const Stop> stops) {
          ", " + std::string(stops[0].reason);
 }
 
+/// Says of a frozen parameter how it can be trained. `lack` is why its training would be refused,
+/// if it would be.
+std::string how_to_train(const Graph& graph, const std::optional<Lack>& lack) {
+  const std::string frozen = "is frozen, or Objective::trains leaves it out";
+  if (!lack) return frozen + "; unfreeze() it, or add it there";
+  return frozen + ", and its training would be refused, for " + to_string(graph.node(lack->node)) +
+         " gives no gradient to its input " + quoted_text(graph.value(lack->input).name) +
+         "; make a constant of that input by stop_gradient(), and unfreeze() the parameter, or add "
+         "it there";
+}
+
 }  // namespace
+
+std::vector<bool> dependent_values(const Graph& graph, std::vector<bool> marked) {
+  for (const Node& node : graph.nodes) {
+    const bool is_dependent =
+        std::ranges::any_of(node.inputs, [&](ValueId input) { return marked[index(input)]; });
+    if (is_dependent && !node.op->stops_gradient)
+      for (const ValueId output : node.outputs)
+        marked[index(output)] = graph.type(output).dtype == DType::f32;
+  }
+  return marked;
+}
+
+std::vector<ValueId> input_gradients(Graph& graph, NodeId id, std::vector<ValueId> output_gradients,
+                                     const std::vector<bool>& needed) {
+  const Op& op = *graph.node(id).op;
+  GradientContext context(graph, id, std::move(output_gradients), needed);
+  if (op.backward) op.backward(context);
+  return context.input_gradients();
+}
+
+std::optional<std::size_t> missing_gradient(const std::vector<bool>& needed,
+                                            const std::vector<ValueId>& gradients) {
+  for (std::size_t i = 0; i < needed.size(); ++i)
+    if (needed[i] && gradients[i] == none) return i;
+  return std::nullopt;
+}
 
 std::string why_without_gradient(const Graph& graph, const std::vector<bool>& dependent,
                                  ValueId value) {
-  const Sources sources(graph, dependent, value);
-  const ValueId frozen = sources.frozen(value);
-  const std::string not_trained = " is frozen, or Objective::trains leaves it out",
-                    train = "; unfreeze() it, or add it there";
-  if (frozen == value) return not_trained.substr(1) + train;
+  Sources sources(graph, dependent, value);
+  const ValueId trainable = sources.trainable();
+  const ValueId frozen = trainable == none ? sources.frozen() : trainable;
   if (sources.stops().empty() && frozen == none) return "does not depend on any parameter";
   const std::span<const Stop> of_trained = sources.stops_of_trained();
   if (frozen == none)
     return "depends on parameters only " + way_through(graph, sources.stops()) +
            (of_trained.empty() ? "; let it depend in another way on one that is trained"
                                : "; let it depend on one in another way, too");
+  const std::string what_to_do = how_to_train(graph, sources.lack_with(frozen));
+  if (frozen == value) return what_to_do;
   return "depends on no parameter that is trained" +
          (of_trained.empty() ? "" : ", except " + way_through(graph, of_trained)) + ": " +
-         quoted_text(graph.value(frozen).name) + not_trained + train;
+         quoted_text(graph.value(frozen).name) + " " + what_to_do;
 }
 
 }  // namespace penstock::graph

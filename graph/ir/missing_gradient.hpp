@@ -1,13 +1,33 @@
-// A value that a training needs to have a gradient may have none. The text of the refusal says why,
-// and what to do, which is for whoever wrote the model.
+// A training computes gradients of the values that depend on what it trains. These functions say
+// which values those are, and give the inputs of a node their gradients. A value that a training
+// needs to have a gradient may have none: the text of the refusal says why, and what to do, which
+// is for whoever wrote the model.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "graph/ir/graph.hpp"
 
 namespace penstock::graph {
+
+/// Returns, for each ValueId, whether `marked` has the value, or the value is of type f32 and
+/// depends on one that `marked` has by a way that no op stops (Op::stops_gradient).
+std::vector<bool> dependent_values(const Graph& graph, std::vector<bool> marked);
+
+/// Emits the nodes that compute the gradients of those inputs of node `id` for which `needed` is
+/// true. `output_gradients` are the gradients of the node's outputs, or `none`. Returns, for each
+/// input, its gradient, or `none` if the op gives it none.
+/// @throws Error as Op::backward.
+std::vector<ValueId> input_gradients(Graph& graph, NodeId id, std::vector<ValueId> output_gradients,
+                                     const std::vector<bool>& needed);
+
+/// Returns the position of the first input for which `needed` is true and which has no gradient
+/// among `gradients`. A training in which there is such an input is refused.
+std::optional<std::size_t> missing_gradient(const std::vector<bool>& needed,
+                                            const std::vector<ValueId>& gradients);
 
 /// Says, of a forward value, why no gradient goes back from it, and what to do, as in `depends on
 /// parameters only by way of floor "step", which lets no gradient back; let it depend on one in

@@ -46,19 +46,13 @@ class Differentiation {
       dependent_[index(variable.value)] =
           !variable.frozen && graph_.value(variable.value).kind == ValueKind::parameter &&
           graph_.type(variable.value).dtype == DType::f32;
-    for (const Node& node : graph_.nodes) {
-      const bool is_dependent =
-          std::ranges::any_of(node.inputs, [&](ValueId input) { return dependent_[index(input)]; });
-      if (is_dependent && !node.op->stops_gradient)
-        for (const ValueId output : node.outputs)
-          dependent_[index(output)] = graph_.type(output).dtype == DType::f32;
-    }
+    dependent_ = dependent_values(graph_, std::move(dependent_));
   }
 
   void seed() {
     const ValueId loss = graph_.loss;
     const auto refuse = [&](const std::string& text) {
-      throw Error(Errc::invalid_model, "model " + quoted_text(graph_.name) + ": the loss " + text);
+      throw Error(Errc::invalid_model, subject() + "the loss " + text);
     };
     if (graph_.value(loss).producer == none) refuse("is not computed by any layer");
     if (graph_.type(loss).dtype != DType::f32)
@@ -72,6 +66,9 @@ class Differentiation {
                    {"value", 1.0},
                    {"loss_scaled", std::int64_t{1}}})};
   }
+
+  /// Returns the text with which refusals of the model begin.
+  std::string subject() const { return "model " + quoted_text(graph_.name) + ": "; }
 
   GradientContext context_of(NodeId node) { return {graph_, node, {}, {}}; }
 
@@ -96,20 +93,19 @@ class Differentiation {
       output_gradients.push_back(gradients_[index(output)] = gradient_of(output));
     if (std::ranges::count(output_gradients, none) == std::ssize(output_gradients)) return;
     if (node.apart && std::ranges::count(needed, true) == 0) return;
-    if (!node.op->backward)
-      throw Error(
-          Errc::invalid_model,
-          to_string(node) + ": has no gradient, but the loss depends on parameters through it");
-    GradientContext context(graph_, id, std::move(output_gradients), needed);
+    const std::vector<ValueId> gradients = gradients_of_inputs(id, output_gradients, needed);
+    if (const auto missing = missing_gradient(needed, gradients))
+      refuse_gradient(node, node.inputs[*missing]);
+    for (std::size_t i = 0; i < node.inputs.size(); ++i)
+      if (needed[i]) contribute(id, node.inputs[i], gradients[i]);
+  }
+
+  std::vector<ValueId> gradients_of_inputs(NodeId id, const std::vector<ValueId>& output_gradients,
+                                           const std::vector<bool>& needed) {
     try {
-      node.op->backward(context);
+      return input_gradients(graph_, id, output_gradients, needed);
     } catch (const Error& error) {
-      throw Error(error.code(), to_string(node) + ": " + error.what());
-    }
-    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      if (!needed[i]) continue;
-      if (context.input_gradients()[i] == none) refuse_gradient(node, node.inputs[i]);
-      contribute(id, node.inputs[i], context.input_gradients()[i]);
+      throw Error(error.code(), to_string(graph_.node(id)) + ": " + error.what());
     }
   }
 
@@ -119,8 +115,10 @@ class Differentiation {
     const bool is_parameter = value.kind == ValueKind::parameter;
     throw Error(
         Errc::invalid_model,
-        to_string(node) + ": gives no gradient to its input " + quoted_text(value.name) +
-            (is_parameter ? ", which is a parameter that is trained; freeze it, or use a constant()"
+        subject() + to_string(node) + ": gives no gradient to its input " +
+            quoted_text(value.name) +
+            (is_parameter ? ", which is a parameter that is trained; freeze it, or make a constant "
+                            "of it by stop_gradient()"
                           : ", which depends on a parameter that is trained; stop_gradient() makes "
                             "a constant of it"));
   }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -142,13 +143,148 @@ TEST(MissingGradient, AsksToTrainNothingThatAConditionDependsOn) {
             "leaves it out; unfreeze() it, or add it there");
 }
 
-// One frozen parameter is the condition and one of the branches, and so it cannot be trained.
-TEST(MissingGradient, AsksToTrainNothingThatIsBothConditionAndBranch) {
+/// A Network adds nodes to a model and returns the last one's value. What it calls on a value has
+/// the value's elements.
+using Network = std::function<ValueId(ModelBuilder&, const std::function<ValueId(ValueId)>&)>;
+
+ModelBuilder model_of(const Network& network, bool stops) {
   ModelBuilder model;
-  const auto x = model.input("x", {3}), g = model.parameter("g", {3});
-  lose(model, model.apply("where", {g, g, x}, {}, "chosen"));
-  EXPECT_EQ(refused(model, {"g"}),
-            only + "where \"chosen\", which gives one of its inputs no gradient" + on_trained);
+  lose(model, network(model, [&](ValueId value) {
+         return stops ? model.apply("stop_gradient", {value}) : value;
+       }));
+  return model;
+}
+
+// The parameters are a, b, g and h, of which all that a network has are frozen.
+TEST(MissingGradient, AsksToTrainAParameterThatCanBeTrained) {
+  struct Row {
+    std::string parameter;
+    Network network;
+  };
+  const Row table[] = {
+      {"h",
+       [](ModelBuilder& m, const auto&) {
+         const auto g = m.parameter("g", {3}), h = m.parameter("h", {3});
+         return m.apply("where", {g, m.apply("mul", {g, h}), m.input("x", {3})});
+       }},
+      {"h",
+       [](ModelBuilder& m, const auto&) {
+         const auto g = m.parameter("g", {3}), h = m.parameter("h", {3}), x = m.input("x", {3});
+         return m.apply("add", {m.apply("where", {g, x, x}), m.apply("add", {g, h})});
+       }},
+      {"h",
+       [](ModelBuilder& m, const auto&) {
+         const auto g = m.parameter("g", {3}), h = m.parameter("h", {3});
+         return m.apply("where", {g, g, h});
+       }},
+      // The loss does not need the node whose condition is g.
+      {"g",
+       [](ModelBuilder& m, const auto&) {
+         const auto g = m.parameter("g", {3}), x = m.input("x", {3});
+         m.apply("where", {g, x, x});
+         return m.apply("mul", {g, x});
+       }},
+      // The condition depends on both, and one of the branches on one of them.
+      {"a",
+       [](ModelBuilder& m, const auto&) {
+         const auto a = m.parameter("a", {3}), b = m.parameter("b", {3}), x = m.input("x", {3});
+         const auto condition = m.apply("less", {m.apply("mul", {a, x}), b});
+         return m.apply("where", {condition, m.apply("add", {x, a}), x});
+       }},
+  };
+  for (const Row& row : table) {
+    const ModelBuilder model = model_of(row.network, false);
+    std::set<std::string> names{"a", "b", "g", "h"};
+    EXPECT_EQ(
+        refused(model, names),
+        "depends on no parameter that is trained: \"" + row.parameter +
+            "\" is frozen, or Objective::trains leaves it out; unfreeze() it, or add it there");
+    names.erase(row.parameter);
+    EXPECT_EQ(differentiate(testing::frozen(model.graph(), names)).parameter_gradients.size(), 1U);
+  }
+}
+
+TEST(MissingGradient, OfAParameterThatCannotBeTrainedTellsWhatToDoFirst) {
+  struct Row {
+    std::string parameter, lacking;
+    Network network;  // Its function may be called on the input that gets no gradient.
+  };
+  const Row table[] = {
+      {"g", "where \"where_1\" gives no gradient to its input \"g\"",
+       [](ModelBuilder& m, const auto& stopped) {
+         const auto g = m.parameter("g", {3});
+         return m.apply("where", {stopped(g), g, m.input("x", {3})});
+       }},
+      {"g", "where \"where_1\" gives no gradient to its input \"g\"",
+       [](ModelBuilder& m, const auto& stopped) {
+         const auto g = m.parameter("g", {3}), x = m.input("x", {3});
+         return m.apply("add", {m.apply("where", {stopped(g), x, x}), g});
+       }},
+      {"h.weight", "where \"where_1\" gives no gradient to its input \"h\"",
+       [](ModelBuilder& m, const auto& stopped) {
+         const auto x = m.input("x", {3}), h = m.linear("h", x, 3);
+         return m.apply("add", {m.apply("where", {stopped(h), x, x}), h});
+       }},
+      {"b", "where \"where_1\" gives no gradient to its input \"add_1\"",
+       [](ModelBuilder& m, const auto& stopped) {
+         const auto a = m.parameter("a", {3}), b = m.parameter("b", {3}), x = m.input("x", {3});
+         const auto condition = m.apply("add", {m.apply("mul", {a, x}), b});
+         return m.apply("where", {stopped(condition), m.apply("add", {x, b}), x});
+       }},
+      {"b", "where \"where_2\" gives no gradient to its input \"b\"",
+       [](ModelBuilder& m, const auto& stopped) {
+         const auto a = m.parameter("a", {3}), b = m.parameter("b", {3});
+         const auto inner = m.apply("where", {a, b, m.input("x", {3})});
+         return m.apply("where", {stopped(b), inner, a});
+       }},
+      {"a", "to_float \"to_float_1\" gives no gradient to its input \"a\"",
+       [](ModelBuilder& m, const auto& stopped) {
+         const auto a = m.parameter("a", {3}), b = m.parameter("b", {3});
+         const auto x = m.apply("to_float", {m.input("x", {3, 4}, DType::u8), stopped(a), b});
+         return m.apply("mul",
+                        {x, m.apply("reshape", {a}, {{"shape", std::vector<std::int64_t>{3, 1}}})});
+       }},
+  };
+  for (const Row& row : table) {
+    std::set<std::string> names{"a", "b", "g", "h.weight", "h.bias"};
+    EXPECT_EQ(refused(model_of(row.network, false), names),
+              "depends on no parameter that is trained: \"" + row.parameter +
+                  "\" is frozen, or Objective::trains leaves it out, and its training would be "
+                  "refused, for " +
+                  row.lacking +
+                  "; make a constant of that input by stop_gradient(), and unfreeze() the "
+                  "parameter, or add it there");
+    names.erase(row.parameter);
+    const Graph followed = testing::frozen(model_of(row.network, true).graph(), names);
+    EXPECT_EQ(differentiate(followed).parameter_gradients.size(), 1U);
+  }
+}
+
+// The loss would need the gradient that is missing, and the value for which a host asks would not.
+TEST(MissingGradient, OfAnAnchorAsksToTrainNothingOfWhichTheLossWouldHaveNoGradient) {
+  ModelBuilder model;
+  const auto x = model.input("x", {3}), h = model.linear("h", x, 3);
+  lose(model, model.apply("where", {h, model.linear("trained", x, 3), x}, {}, "chosen"));
+  const auto weight = model.graph().variables[0].value;
+  const std::string text =
+      "is frozen, or Objective::trains leaves it out, and its training would be refused, for where "
+      "\"chosen\" gives no gradient to its input \"h\"; make a constant of that input by "
+      "stop_gradient(), and unfreeze() the parameter, or add it there";
+  EXPECT_EQ(refused_anchor(model, h, "h", {"h.weight", "h.bias"}),
+            "depends on no parameter that is trained: \"h.weight\" " + text);
+  EXPECT_EQ(refused_anchor(model, weight, "h.weight", {"h.weight", "h.bias"}), text);
+}
+
+// With one value per channel, the op refuses any training, which is not what is wrong here.
+TEST(MissingGradient, IsExplainedByFrozenParametersOfAnOpThatRefusesToBeTrained) {
+  ModelBuilder model;
+  const auto x = model.input("x", {6, 1, 1});
+  const auto of_channels = [&](const std::string& name) { return model.parameter(name, {6}); };
+  lose(model, model.apply("batch_norm", {x, of_channels("weight"), of_channels("bias"),
+                                         model.buffer("mean", {6}), model.buffer("var", {6})}));
+  EXPECT_EQ(refused(model, {"weight", "bias"}),
+            "depends on no parameter that is trained: \"weight\" is frozen, or Objective::trains "
+            "leaves it out; unfreeze() it, or add it there");
 }
 
 TEST(MissingGradient, OfAConditionIsExplainedByTheOpThatComesFirst) {
@@ -186,8 +322,7 @@ TEST(MissingGradient, AsksToTrainNothingThatAMaskOfAttentionDependsOn) {
   }
 }
 
-/// Returns a graph whose loss is output 0 of `op`. Input number `frozen` is a
-/// frozen parameter.
+/// Returns a graph whose loss is output 0 of `op`. Input number `frozen` is a frozen parameter.
 Graph graph_of(const Op& op, const OpSample& sample, std::size_t frozen) {
   Graph graph;
   std::vector<ValueId> inputs;

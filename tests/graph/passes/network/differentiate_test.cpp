@@ -255,7 +255,8 @@ TEST(Differentiate, RefusesAConditionThatDependsOnWhatIsTrained) {
     return model.graph();
   };
   EXPECT_EQ(refusal(Errc::invalid_model, [&] { differentiate(build("trained")); }),
-            "where \"chosen\": gives no gradient to its input \"gate\", which depends on a "
+            "model \"test\": where \"chosen\": gives no gradient to its input \"gate\", which "
+            "depends on a "
             "parameter that is trained; stop_gradient() makes a constant of it");
   EXPECT_EQ(differentiate(build("stopped")).parameter_gradients.size(), 2U);
   EXPECT_EQ(differentiate(build("compared")).parameter_gradients.size(), 2U);
@@ -273,7 +274,8 @@ TEST(Differentiate, RefusesAnInputThatAnOpGivesNoGradient) {
     return model.graph();
   };
   EXPECT_EQ(refusal(Errc::invalid_model, [&] { differentiate(build("trained")); }),
-            "hinge_embedding_loss \"loss\": gives no gradient to its input \"h\", which depends on "
+            "model \"test\": hinge_embedding_loss \"loss\": gives no gradient to its input \"h\", "
+            "which depends on "
             "a parameter that is trained; stop_gradient() makes a constant of it");
   EXPECT_EQ(differentiate(build("constant")).parameter_gradients.size(), 2U);
   EXPECT_EQ(differentiate(build("stopped")).parameter_gradients.size(), 2U);
@@ -296,7 +298,16 @@ const Refusal refusals[] = {
        const auto h = model.linear("fc", model.input("x", {3}), 3);
        model.loss(model.apply("relu_gradient", {h, h}, {}, "kink"));
      },
-     "relu_gradient \"kink\": has no gradient, but the loss depends on parameters through it"},
+     "model \"test\": relu_gradient \"kink\": gives no gradient to its input \"fc\", which depends "
+     "on a parameter that is trained; stop_gradient() makes a constant of it"},
+    {"ParameterThatGetsNoGradient",
+     [](ModelBuilder& model) {
+       const auto x = model.input("x", {3, 4}, DType::u8);
+       const auto mean = model.parameter("mean", {3}), std = model.parameter("std", {3});
+       model.loss(model.apply("identity_loss", {model.apply("to_float", {x, mean, std})}));
+     },
+     "model \"test\": to_float \"to_float_1\": gives no gradient to its input \"mean\", which is a "
+     "parameter that is trained; freeze it, or make a constant of it by stop_gradient()"},
 };
 
 class DifferentiateRefuses : public ::testing::TestWithParam<Refusal> {};
