@@ -59,8 +59,8 @@ Shape leading_shape(const Shape& shape) {
 
 std::vector<std::int64_t> common_leading_dims(const Shape& a, const Shape& b) {
   const std::optional<Shape> common = broadcast_shape(leading_shape(a), leading_shape(b));
-  expect(common.has_value(), "expected a and b with leading dimensions that broadcast, got " +
-                                 to_string(a) + " and " + to_string(b));
+  expect(common.has_value(), broadcast_refusal("a and b with leading dimensions that broadcast",
+                                               "the last axis before the matrices", a, b));
   return {common->begin(), common->end()};
 }
 

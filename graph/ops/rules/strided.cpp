@@ -33,16 +33,20 @@ std::optional<Shape> broadcast_shape(const Shape& a, const Shape& b) {
   return common;
 }
 
+std::string broadcast_refusal(std::string_view expected, std::string_view last_axis, const Shape& a,
+                              const Shape& b) {
+  return "expected " + std::string(expected) + ", got " + to_string(a) + " and " + to_string(b) +
+         "; counted from " + std::string(last_axis) +
+         ", sizes have to be equal or 1, and unsqueeze() adds an axis of 1";
+}
+
 std::vector<TensorType> infer_broadcast(const Attributes&, Types in) {
   expect_inputs(in, 2, "a, b");
   expect_dtype(in[0], DType::f32, "a");
   expect_dtype(in[1], DType::f32, "b");
   const Shape &a = in[0].shape, &b = in[1].shape;
   const std::optional<Shape> common = broadcast_shape(a, b);
-  expect(common.has_value(),
-         "expected shapes that broadcast, got " + to_string(a) + " and " + to_string(b) +
-             "; counted from the last axis, sizes have to be equal or 1, and unsqueeze() adds an "
-             "axis of 1");
+  expect(common.has_value(), broadcast_refusal("shapes that broadcast", "the last axis", a, b));
   return {{DType::f32, *common}};
 }
 

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "graph/ir/op.hpp"
@@ -17,6 +19,12 @@ bool broadcasts_to(const Shape& from, const Shape& to);
 /// Returns the shape to which tensors of the shapes `a` and `b` can both be repeated, if there is
 /// one.
 std::optional<Shape> broadcast_shape(const Shape& a, const Shape& b);
+/// Returns the text of the refusal of shapes `a` and `b` that do not broadcast: "expected shapes
+/// that broadcast, got [3,2] and [3]; counted from the last axis, sizes have to be equal or 1, and
+/// unsqueeze() adds an axis of 1". `expected` is "shapes that broadcast" there, and `last_axis` is
+/// "the last axis".
+std::string broadcast_refusal(std::string_view expected, std::string_view last_axis, const Shape& a,
+                              const Shape& b);
 /// Maps (a, b), f32 of shapes that broadcast, to their common shape.
 std::vector<TensorType> infer_broadcast(const Attributes&, Types inputs);
 

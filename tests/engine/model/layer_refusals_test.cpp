@@ -180,24 +180,86 @@ TEST(LayerRefusals, OfTransposedConvolutionsOfVolumes) {
 
 // The parameter's axis 0 would pass for that of the samples if there are one or two of them.
 TEST(LayerRefusals, OfParametersInThePlaceOfSamplesComeWhenAModelIsMade) {
-  for (const std::int64_t size : {2, 3}) {
+  struct Row {
+    std::function<Value(Model&, Value x, Value y)> layer;  // x is [N,3,2,4], and y is [N].
+    std::string text;
+  };
+  const auto axes = [](const std::string& value, const std::string& expression) {
+    return ", sizes have to be equal or 1; with v for the value of shape " + value + ", " +
+           expression + " keeps the samples on axis 0";
+  };
+  const Row table[] = {
+      {[](Model& m, Value, Value y) {
+         return m.unsqueeze(y, 1) + m.parameter("p", {2, 3});
+       },
+       "add \"add_1\" [N,1] and [2,3]; counted from the last axis" +
+           axes("[N,1]", "unsqueeze(v, 1)")},
+      {[](Model& m, Value, Value y) {
+         return m.parameter("p", {3, 3}) + m.unsqueeze(y, 1);
+       },
+       "add \"add_1\" [3,3] and [N,1]; counted from the last axis" +
+           axes("[N,1]", "unsqueeze(v, 1)")},
+      {[](Model& m, Value, Value y) {
+         return m.parameter("p", {2, 3}) - y;
+       },
+       "sub \"sub_1\" [2,3] and [N]; counted from the last axis" +
+           axes("[N]", "unsqueeze(unsqueeze(v, 1), 1)")},
+      {[](Model& m, Value x, Value y) {
+         return m.where(m.parameter("p", {3, 1, 1}), y, m.mean(x, {1, 2, 3}, false));
+       },
+       "where \"where_1\" [3,1,1] and [N] and [N]: axis 0 of [N] would lie behind other axes; "
+       "[3,1,1] has no axis of samples, and has to have fewer axes than [N], or as many with a "
+       "first one of size 1; with v for the value of shape [N], "
+       "unsqueeze(unsqueeze(unsqueeze(v, 1), 1), 1) keeps the samples on axis 0"},
+      {[](Model& m, Value x, Value) {
+         return m.matmul(x, m.mean(m.transpose(x, {0, 1, 3, 2}), {1}, false));
+       },
+       "matmul \"matmul_1\" [N,3,2,4] and [N,4,2]; counted from the last axis before the matrices" +
+           axes("[N,4,2]", "unsqueeze(v, 1)")},
+      // No axes of 1 bring the three samples of the parameter to the last axis.
+      {[](Model& m, Value, Value y) {
+         return m.transpose(m.unsqueeze(y, 1), {1, 0}) + m.parameter("p", {1, 3});
+       },
+       "add \"add_1\" [1,N] and [1,3]; counted from the last axis, sizes have to be equal or 1"},
+  };
+  for (const Row& row : table) {
     Model model("m");
-    const Value sum = model.input("x", {3}) + model.parameter("p", {size, 3});
-    model.output("y", sum);
-    const std::string samples = size == 2 ? "3" : "2";
+    const Value x = model.input("x", {3, 2, 4}), y = model.input("y", {});
+    model.output("out", row.layer(model, x, y));
+    const std::size_t name_end = row.text.find("\" ") + 1;
+    const bool fits = row.text.find("behind") != row.text.npos;
     for (const int batch : {1, 2, 5})
       EXPECT_EQ(
           refusal(Errc::shape_mismatch, [&] { InferenceModel(model, {.batch_size = batch}); }),
-          "model \"m\": with " + samples +
-              " samples in a micro-batch, which axis 0 of each value counts: add \"add_1\": "
-              "expected shapes that broadcast, got [" +
-              samples + ",3] and [" + std::to_string(size) +
-              ",3]; counted from the last axis, sizes have to be equal or 1, and unsqueeze() "
-              "adds an axis of 1");
+          "model \"m\": " + row.text.substr(0, name_end) +
+              (fits ? ": expected operands of as many axes as the result, for axis 0 counts "
+                      "samples, got"
+                    : ": expected shapes that broadcast for any number N of samples, got") +
+              row.text.substr(name_end));
   }
   Model model("m");
   model.output("y", model.input("x", {2, 3}) + model.parameter("p", {2, 3}));
   InferenceModel(model, {.batch_size = 1});
+}
+
+TEST(LayerRefusals, OfSamplesThatALayerDoesNotBroadcastComeWhenAModelIsMade) {
+  Model model("m");
+  const Value x = model.input("x", {3});
+  const Value sum = x + x;
+  model.output("y", model.relu(model.concat({sum, model.parameter("p", {1, 2})}, 1)));
+  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { InferenceModel(model, {.batch_size = 1}); }),
+            "model \"m\": with 2 samples in a micro-batch, which axis 0 of each input counts: "
+            "concat \"concat_1\": expected input 1 of shape [2,2], got [1,2]");
+}
+
+// The first layer would put samples behind other axes, and the second takes one sample only.
+TEST(LayerRefusals, OfSamplesNameTheFirstLayerThatCannotTakeThem) {
+  Model model("m");
+  const Value x = model.input("x", {1}), y = model.input("y", {});
+  model.output("z", model.concat({x - y, model.parameter("p", {1, 2})}, 1));
+  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { InferenceModel(model, {.batch_size = 1}); })
+                .find("model \"m\": sub \"sub_1\": expected operands of as many axes"),
+            0U);
 }
 
 TEST(LayerRefusals, OfSamplesBehindOtherAxesComeWhenAModelIsMade) {
@@ -211,11 +273,13 @@ TEST(LayerRefusals, OfSamplesBehindOtherAxesComeWhenAModelIsMade) {
       "with all samples";
   const std::string pairs = advice + "unsqueeze(v, 1)" + all;
   const std::string of_pairs = "[N,1] and [N]: axis 0 of [N]" + pairs;
-  const auto no_samples = [](const std::string& longest) {
+  const auto no_samples = [](const std::string& longest, const std::string& expression) {
     return ": axis 0 of [N,1] would lie behind other axes; " + longest +
            " has no axis of samples, and has to have fewer axes than [N,1], or as many with a "
-           "first one of size 1; unsqueeze() adds axes to [N,1]";
+           "first one of size 1; with v for the value of shape [N,1], " +
+           expression + " keeps the samples on axis 0";
   };
+  const std::string twice = "unsqueeze(unsqueeze(v, 1), 1)";
   const Row table[] = {
       {[](Model& m, Value x, Value y) { return m.maximum(x, y); },
        "maximum \"maximum_1\" " + of_pairs},
@@ -234,18 +298,41 @@ TEST(LayerRefusals, OfSamplesBehindOtherAxesComeWhenAModelIsMade) {
       // Operands of the same rank do not excuse each other.
       {[](Model& m, Value x, Value y) { return m.where(m.less(y, 20), x, y); },
        "where \"where_1\" [N] and [N,1] and [N]: axis 0 of [N]" + pairs},
+      // The order of operands of the same rank is all the same.
+      {[](Model& m, Value x, Value y) {
+         return m.where(m.unsqueeze(x, 1), m.parameter("p", {1, 1, 1}), y);
+       },
+       "where \"where_1\" [N,1,1] and [1,1,1] and [N]: axis 0 of [N]" + advice + twice + all},
+      {[](Model& m, Value x, Value y) {
+         return m.where(m.parameter("p", {1, 1, 1}), m.unsqueeze(x, 1), y);
+       },
+       "where \"where_1\" [1,1,1] and [N,1,1] and [N]: axis 0 of [N]" + advice + twice + all},
+      {[](Model& m, Value x, Value) {
+         return m.parameter("p", {1, 1, 4}) + m.expand(x, {4});
+       },
+       "add \"add_1\" [1,1,4] and [N,4]: axis 0 of [N,4] would lie behind other axes; [1,1,4] has "
+       "no axis of samples, and has to have fewer axes than [N,4], or as many with a first one of "
+       "size 1; with v for the value of shape [N,4], unsqueeze(v, 1) keeps the samples on axis 0"},
+      {[](Model& m, Value x, Value) {
+         return m.parameter("p", {2, 1, 4}) + m.expand(x, {4});
+       },
+       "add \"add_1\" [2,1,4] and [N,4]: axis 0 of [N,4] would lie behind other axes; [2,1,4] has "
+       "no axis of samples, and has to have fewer axes than [N,4], or as many with a first one of "
+       "size 1; with v for the value of shape [N,4], " +
+           twice + " keeps the samples on axis 0"},
       {[](Model& m, Value x, Value) {
          return x + m.parameter("p", {2, 1, 1});
        },
-       "add \"add_1\" [N,1] and [2,1,1]" + no_samples("[2,1,1]")},
+       "add \"add_1\" [N,1] and [2,1,1]" + no_samples("[2,1,1]", twice)},
       {[](Model& m, Value x, Value) {
          return m.where(m.parameter("p", {2, 1, 1}), x, m.neg(x));
        },
-       "where \"where_1\" [2,1,1] and [N,1] and [N,1]" + no_samples("[2,1,1]")},
+       "where \"where_1\" [2,1,1] and [N,1] and [N,1]" + no_samples("[2,1,1]", twice)},
       {[](Model& m, Value x, Value) {
          return m.where(m.parameter("p", {2, 1, 1}), m.parameter("q", {3, 1, 1, 1}), x);
        },
-       "where \"where_1\" [2,1,1] and [3,1,1,1] and [N,1]" + no_samples("[3,1,1,1]")},
+       "where \"where_1\" [2,1,1] and [3,1,1,1] and [N,1]" +
+           no_samples("[3,1,1,1]", "unsqueeze(" + twice + ", 1)")},
       {[](Model& m, Value x, Value y) {
          const Value turned = m.transpose(m.expand(m.unsqueeze(x, 1), {5, 1}), {1, 0, 2});
          return turned + y;  // The samples of [5,N,1] meet no axis of y [N].
@@ -334,6 +421,11 @@ TEST(LayerRefusals, OfSamplesBehindOtherAxesAdviseWhatPairsSamples) {
   model.output("all on the last axis", model.sum(in_front(last - turned), {1, 2}));
   model.output("axes of x", model.unsqueeze(model.unsqueeze(x, 1), 1) -
                                 model.constant("long", Tensor({2, 1, 1}, {1, 2})));
+  model.output("axes of y", model.constant("wide", Tensor({2, 1}, {1, 2})) +
+                                model.unsqueeze(model.unsqueeze(y, 1), 1));
+  model.output("matrices of samples",
+               model.matmul(model.constant("rows", Tensor({1, 3, 1, 1}, {1, 2, 3})),
+                            model.unsqueeze(model.unsqueeze(x, 1), 1)));
   model.output("as many axes", x - model.constant("short", Tensor({1, 1}, {1})));
   InferenceModel inference(model, {.batch_size = 2});
   const StepResult result = inference.run({Tensor({2, 1}, {1, 2}), Tensor({2}, {10, 30})});
@@ -349,6 +441,8 @@ TEST(LayerRefusals, OfSamplesBehindOtherAxesAdviseWhatPairsSamples) {
   expect("all on the last axis", {1, -1});
   expect("itself on the last axis", {-1, -2});
   expect("axes of x", {0, -1, 1, 0});
+  expect("axes of y", {11, 12, 31, 32});
+  expect("matrices of samples", {1, 2, 3, 2, 4, 6});
   expect("as many axes", {0, 1});
 }
 

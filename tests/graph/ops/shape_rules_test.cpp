@@ -296,7 +296,9 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"matmul",
                 {f32({2, 5, 7}), f32({3, 7, 4})},
                 {},
-                "expected a and b with leading dimensions that broadcast, got [2,5,7] and [3,7,4]"},
+                "expected a and b with leading dimensions that broadcast, got [2,5,7] and [3,7,4]; "
+                "counted from the last axis before the matrices, sizes have to be equal or 1, and "
+                "unsqueeze() adds an axis of 1"},
         Refused{"matmul", {f32({5, 7}), f32({5, 7})}, {}, "expected b with 7 rows, got 5"},
         Refused{"matmul",
                 {f32({5, 7}), f32({7, 5})},
