@@ -7,18 +7,20 @@
 namespace penstock {
 
 Layer::Layer(NetworkBuilder& network, const graph::Op& op, const std::string& name,
-             graph::ValueId x)
+             graph::ValueId x, std::string input)
     : network_(network),
       op_(op),
       name_(name),
       node_name_(name),
+      input_(std::move(input)),
       inputs_{x},
       shape_(network.graph().type(inputs_.front()).shape),
       draft_(network) {
   network.expect_new_layer(op.name, name);
   // The check comes before the parameters, because their shapes and initial values depend on the
   // shape of x.
-  expect(shape_.elements() > 0, graph::elements_refusal("x", to_string(network.graph().type(x))));
+  expect(shape_.elements() > 0,
+         graph::elements_refusal(input_, to_string(network.graph().type(x))));
 }
 
 void Layer::expect(bool holds, const std::string& text) const {
@@ -31,14 +33,14 @@ void Layer::expect_positive(const std::string& what, std::int64_t number) const 
 }
 
 void Layer::expect_rank(std::size_t rank) const {
-  expect(shape_.rank() == rank,
-         graph::rank_refusal("x of rank " + std::to_string(rank), to_string(shape_), shape_));
+  expect(shape_.rank() == rank, graph::rank_refusal(input_ + " of rank " + std::to_string(rank),
+                                                    to_string(shape_), shape_));
 }
 
 void Layer::expect_rank_from(std::size_t rank) const {
   expect(shape_.rank() >= rank,
-         graph::rank_refusal("x of rank " + std::to_string(rank) + " or more", to_string(shape_),
-                             shape_));
+         graph::rank_refusal(input_ + " of rank " + std::to_string(rank) + " or more",
+                             to_string(shape_), shape_));
 }
 
 void Layer::parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,

@@ -14,9 +14,11 @@ namespace penstock {
 class Layer {
  public:
   /// Begins a node that `op` computes from the value `x` and from parameters that are added later.
+  /// Refusals call `x` by the name `input`.
   /// @throws Error invalid_model if a layer must not be called `name`; as expect(), if `x` has no
   /// element.
-  Layer(NetworkBuilder& network, const graph::Op& op, const std::string& name, graph::ValueId x);
+  Layer(NetworkBuilder& network, const graph::Op& op, const std::string& name, graph::ValueId x,
+        std::string input);
 
   /// Returns the shape of x, for one sample.
   const Shape& shape() const noexcept { return shape_; }
@@ -68,6 +70,7 @@ class Layer {
   NetworkBuilder& network_;
   const graph::Op& op_;
   std::string name_, node_name_;
+  std::string input_;  ///< This is the name of x in refusals.
   std::vector<graph::ValueId> inputs_;
   Shape shape_;
   NetworkBuilder::Draft draft_;

@@ -66,8 +66,9 @@ Value ModelState::apply(const graph::Op& op, const std::vector<Value>& inputs,
   return value(network.node(op, std::move(ids), std::move(attributes), name));
 }
 
-Layer ModelState::layer(const graph::Op& op, const std::string& name, Value x) {
-  return {network, op, name, id(std::string(op.name) + " " + quoted_text(name), x)};
+Layer ModelState::layer(const graph::Op& op, const std::string& name, Value x,
+                        const std::string& input) {
+  return {network, op, name, id(std::string(op.name) + " " + quoted_text(name), x), input};
 }
 
 ModelState::NewWeights ModelState::new_weights() {

@@ -95,8 +95,9 @@ struct ModelState : std::enable_shared_from_this<ModelState> {
   /// Appends a node without parameters.
   Value apply(const graph::Op& op, const std::vector<Value>& inputs,
               graph::Attributes attributes = {}, const std::string& name = "");
-  /// Begins a node with parameters.
-  Layer layer(const graph::Op& op, const std::string& name, Value x);
+  /// Begins a node with parameters. Refusals call `x` by the name `input`.
+  Layer layer(const graph::Op& op, const std::string& name, Value x,
+              const std::string& input = "x");
   /// A NewWeights has the parameters and buffers that the network has and `weights` has not yet,
   /// with their initial values.
   struct NewWeights {

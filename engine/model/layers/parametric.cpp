@@ -22,13 +22,13 @@ graph::Attributes padding_of(std::optional<std::int64_t> index, std::int64_t row
   return {{"padding_index", *index < 0 ? *index + rows : *index}};
 }
 
-/// Checks that a tensor of f32 has an element. `subject` is what it is, such as "parameter", and
-/// `name` is its name.
-void expect_element(const std::string& subject, const std::string& name, const Shape& shape) {
+/// Checks that a tensor of f32 has an element. The refusal begins with `kind`, which is "parameter"
+/// or "constant", and with the tensor's name.
+void expect_element(const std::string& kind, const std::string& name, const Shape& shape) {
   if (shape.elements() > 0) return;
   const std::string got = to_string(graph::TensorType{DType::f32, shape});
   throw Error(Errc::shape_mismatch,
-              subject + " " + quoted_text(name) + ": " + graph::elements_refusal("a tensor", got));
+              kind + " " + quoted_text(name) + ": " + graph::elements_refusal("a tensor", got));
 }
 
 }  // namespace
@@ -104,7 +104,7 @@ Value Layers::embedding(Value ids, Value weight, std::optional<std::int64_t> pad
 Value Layers::embedding(const std::string& name, Value ids, std::int64_t count, std::int64_t size,
                         std::optional<std::int64_t> padding_index) {
   return impl_->adding(graph::embedding.name, name, [&](Impl& impl) {
-    Layer layer = impl.layer(graph::embedding, name, ids);
+    Layer layer = impl.layer(graph::embedding, name, ids, "ids");
     layer.expect_positive("count", count);
     layer.expect_positive("size", size);
     graph::Attributes padding = padding_of(padding_index, count);

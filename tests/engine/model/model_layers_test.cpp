@@ -618,6 +618,7 @@ TEST(ModelLayer, RefusesAnInputWithoutElementsAndLeavesNothingBehind) {
   Model model;
   const Inputs in(model);
   const Value row = model.slice(in.features, 1, 2, 2), matrix = model.slice(in.matrix, 2, 0, 0);
+  const Value ids = model.slice(model.input("ids", {3}, DType::i64), 1, 0, 0);
   const Value channels = model.slice(in.image, 1, 4, 4), pixels = model.slice(in.image, 2, 1, 1);
   const std::vector<std::pair<const char*, std::function<void()>>> cases{
       {"conv2d \"l\": expected x with at least one element, got f32[1,0,9,8]",
@@ -636,6 +637,8 @@ TEST(ModelLayer, RefusesAnInputWithoutElementsAndLeavesNothingBehind) {
        [&] { model.dropout("l", row, 0.5); }},
       {"lstm \"l\": expected x with at least one element, got f32[1,3,0]",
        [&] { model.lstm("l", matrix, {.hidden_size = 2}); }},
+      {"embedding \"l\": expected ids with at least one element, got i64[1,0]",
+       [&] { model.embedding("l", ids, 4, 3); }},
       {"transformer_encoder_layer \"l\": expected x with at least one element, got f32[1,3,0]",
        [&] { model.transformer_encoder_layer("l", matrix, {.heads = 2}); }},
       {"multi_head_attention \"l\": expected a query with at least one element, got f32[1,3,0]",
