@@ -12,6 +12,7 @@
 #include "engine/files/element_type.hpp"
 #include "engine/onnx/format/write_onnx_file.hpp"
 #include "engine/onnx/shapes/corrupt.hpp"
+#include "graph/values/number_range.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 
@@ -92,7 +93,7 @@ std::uint16_t half_of(float number, OnnxType type) {
   const std::uint16_t bits = is_f16 ? f16_bits(std::abs(number)) : bf16_bits(std::abs(number));
   if (bits == (is_f16 ? 0x7c00 : 0x7f80) && std::isfinite(number))
     throw Error(Errc::invalid_argument,
-                "expected numbers that " + to_string(type) + " has, got " + std::to_string(number));
+                "expected numbers that " + to_string(type) + " has, got " + number_text(number));
   return static_cast<std::uint16_t>(bits | (std::signbit(number) ? 0x8000 : 0));
 }
 

@@ -51,6 +51,17 @@ TEST(TensorValues, WidenIntegersAndNarrowFloats) {
   EXPECT_EQ(pair_of(OnnxType::f16, raw_of<std::uint16_t>({0x3c00, 0xc000})).as<float>()[1], -2);
 }
 
+TEST(TensorValues, RefuseNumbersThatATypeOfHalfTheBytesDoesNotHold) {
+  EXPECT_EQ(refusal(Errc::invalid_argument,
+                    [] {
+                      raw_floats(std::vector<float>{65519, -0x1p100f}, OnnxType::f16);
+                    }),
+            "expected numbers that float16 has, got -1.2676506002282294e+30");
+  EXPECT_EQ(refusal(Errc::invalid_argument,
+                    [] { raw_floats(std::vector<float>{0x1.fffffep127f}, OnnxType::bf16); }),
+            "expected numbers that bfloat16 has, got 3.4028234663852886e+38");
+}
+
 TEST(TensorValues, RefuseNumbersThatNoTypeHolds) {
   EXPECT_EQ(refusal(Errc::unsupported,
                     [] {
