@@ -88,9 +88,9 @@ void max_pool2d(NodeExport& n) {
 }
 
 void avg_pool2d(NodeExport& n) {
+  const bool has_padding = graph::pool_window(n.attributes).padding != graph::Pair{0, 0};
   // Without padding, ONNX would still count what windows have outside of the image.
-  const bool counts_padding = n.attributes.flag("count_include_pad", true) &&
-                              graph::pool_window(n.attributes).padding != graph::Window2d{}.padding;
+  const bool counts_padding = n.attributes.flag("count_include_pad", true) && has_padding;
   OnnxSettings settings = pool_settings(n, counts_padding);
   std::erase_if(settings, [](const OnnxAttribute& each) { return each.name == "dilations"; });
   settings.push_back(integer_setting("count_include_pad", counts_padding ? 1 : 0));

@@ -220,8 +220,9 @@ class AttentionPattern {
   }
 
   /// Returns whether the mask is known, and chooses between scores and a number that is far below
-  /// all of them. Rows without a choice are none, for their scores would count where the mask is
-  /// added.
+  /// all of them. The mask has to show a key in each row: if it hid all keys of a row, the choice
+  /// would give them one and the same score, whereas a number that is added to all scores of a row
+  /// leaves them as different as they were.
   bool is_choice() const {
     constexpr double far_below = -1e4;
     const Imported& x = n_.input(3);
