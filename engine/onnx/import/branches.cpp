@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "engine/onnx/import/copy_count.hpp"
 #include "engine/onnx/shapes/corrupt.hpp"
 
 namespace penstock {
@@ -28,9 +29,8 @@ void add_captures(const OnnxGraph& graph, std::set<std::string>& captured) {
 }  // namespace
 
 void list_captures(std::vector<OnnxNode>& nodes) {
-  constexpr std::size_t most_captures = 10'000'000;
   std::map<const OnnxGraph*, std::set<std::string>> captures;  // Nodes may share a branch.
-  std::size_t count = 0;
+  CopyCount count;
   for (OnnxNode& node : nodes) {
     if (node.op_type != if_operator || !node.domain.empty()) continue;
     std::set<std::string> captured;
@@ -38,8 +38,7 @@ void list_captures(std::vector<OnnxNode>& nodes) {
       if (!attribute.graph) continue;
       const auto [found, is_new] = captures.try_emplace(attribute.graph.get());
       if (is_new) add_captures(*attribute.graph, found->second);
-      count += found->second.size();
-      if (count > most_captures) corrupt("branches read more than can be imported");
+      for (const std::string& name : found->second) count.add(name);
       captured.insert(found->second.begin(), found->second.end());
     }
     node.inputs.insert(node.inputs.end(), captured.begin(), captured.end());

@@ -14,7 +14,7 @@ namespace penstock {
 inline constexpr std::string_view if_operator = "If";
 
 /// Appends what the branches of each node If read from outside to the inputs of the node, so that
-/// these are computed before it. @throws Error corrupt_file if that makes too many inputs.
+/// these are computed before it. @throws Error corrupt_file if that takes too much memory.
 void list_captures(std::vector<OnnxNode>& nodes);
 
 /// Returns the graph that the node If takes if its condition is `condition`.

@@ -4,11 +4,13 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "engine/onnx/folding/fold_call.hpp"
 #include "engine/onnx/format/tensor_values.hpp"
 #include "engine/onnx/import/branches.hpp"
+#include "engine/onnx/import/copy_count.hpp"
 #include "engine/onnx/import/node_import.hpp"
 #include "engine/onnx/shapes/corrupt.hpp"
 #include "graph/values/text.hpp"
@@ -117,44 +119,38 @@ std::vector<ReadInitializer> read_initializers(const OnnxGraph& graph,
 /// FunctionCalls write out the nodes of a file's own functions.
 class FunctionCalls {
  public:
-  explicit FunctionCalls(const OnnxFile& file) : file_(file) {}
+  explicit FunctionCalls(const OnnxFile& file) {
+    for (const OnnxFunction& function : file.functions)
+      functions_.try_emplace({function.domain, function.name}, &function);
+  }
 
-  void append(const OnnxNode& node, int depth) {
-    const OnnxFunction* const function = find(node);
-    if (!function) {
+  void append(OnnxNode node, int depth) {
+    const auto found = functions_.find({node.domain, node.op_type});
+    if (found == functions_.end()) {
       if (nodes_.size() == most_nodes) corrupt("functions make more nodes than can be imported");
-      nodes_.push_back(node);
+      nodes_.push_back(std::move(node));
       return;
     }
+    const OnnxFunction& function = *found->second;
     if (depth == deepest) corrupt("functions call each other, or more than 16 deep");
-    if (++calls_ > most_nodes) corrupt("functions are called more often than can be imported");
-    const Call call{node, *function, layer_name(node) + "."};
+    const Call call{node, function, layer_name(node) + "."};
+    copies_.add((function.inputs.size() + function.outputs.size()) * sizeof(Names::value_type));
     Names names;
-    for (std::size_t i = 0; i < function->inputs.size(); ++i)
-      names[function->inputs[i]] = i < node.inputs.size() ? node.inputs[i] : "";
-    for (std::size_t i = 0; i < function->outputs.size(); ++i)
+    for (std::size_t i = 0; i < function.inputs.size(); ++i)
+      names[function.inputs[i]] = i < node.inputs.size() ? node.inputs[i] : "";
+    for (std::size_t i = 0; i < function.outputs.size(); ++i)
       if (i < node.outputs.size() && !node.outputs[i].empty())
-        names[function->outputs[i]] = node.outputs[i];
+        names[function.outputs[i]] = node.outputs[i];
       else
-        names.erase(function->outputs[i]);
-    for (OnnxNode inner : function->nodes) {
-      write_out(inner, call, names);
-      append(inner, depth + 1);
-    }
+        names.erase(function.outputs[i]);
+    for (const OnnxNode& inner : function.nodes) append(written_out(inner, call, names), depth + 1);
   }
 
   std::vector<OnnxNode> nodes() && { return std::move(nodes_); }
 
  private:
   static constexpr std::size_t most_nodes = 1'000'000;
-  static constexpr std::size_t most_copied = 4'000'000;
   static constexpr int deepest = 16;
-
-  const OnnxFunction* find(const OnnxNode& node) const {
-    for (const OnnxFunction& function : file_.functions)
-      if (function.name == node.op_type && function.domain == node.domain) return &function;
-    return nullptr;
-  }
 
   struct Call {
     const OnnxNode& caller;
@@ -164,28 +160,37 @@ class FunctionCalls {
   /// Names are what the caller calls the inputs and outputs of a function.
   using Names = std::map<std::string, std::string>;
 
-  static void rename(std::string& name, const Call& call, const Names& names) {
-    if (name.empty()) return;
+  std::string renamed(const std::string& name, const Call& call, const Names& names) {
+    if (name.empty()) return counted("");
     const auto found = names.find(name);
-    name = found == names.end() ? call.prefix + name : found->second;
+    return counted(found == names.end() ? call.prefix + name : found->second);
   }
 
-  /// Gives a node of a function the names and the attributes that it has for the caller.
-  void write_out(OnnxNode& node, const Call& call, const Names& names) {
-    node.name = call.prefix + layer_name(node);
-    for (std::string& name : node.inputs) rename(name, call, names);
-    for (std::string& name : node.outputs) rename(name, call, names);
-    std::vector<OnnxAttribute> attributes;
-    for (OnnxAttribute& attribute : node.attributes) {
-      if (attribute.reference.empty()) {
-        if (attribute.graph) attribute.graph = branch(*attribute.graph, call, names);
-        attributes.push_back(std::move(attribute));
-      } else if (const OnnxAttribute* const value = referred(attribute.reference, call)) {
-        attributes.push_back(*value);
-        attributes.back().name = attribute.name;
-      }
+  std::string counted(std::string name) {
+    copies_.add(name);
+    return name;
+  }
+
+  /// Returns a node of a function with the names and the attributes that it has for the caller.
+  OnnxNode written_out(const OnnxNode& node, const Call& call, const Names& names) {
+    copies_.add(sizeof node);
+    OnnxNode written{.name = counted(call.prefix + layer_name(node)),
+                     .op_type = counted(node.op_type),
+                     .domain = counted(node.domain)};
+    for (const std::string& name : node.inputs)
+      written.inputs.push_back(renamed(name, call, names));
+    for (const std::string& name : node.outputs)
+      written.outputs.push_back(renamed(name, call, names));
+    for (const OnnxAttribute& attribute : node.attributes) {
+      const OnnxAttribute* const value =
+          attribute.reference.empty() ? &attribute : referred(attribute.reference, call);
+      if (!value) continue;
+      copies_.add(*value);
+      OnnxAttribute& copy = written.attributes.emplace_back(*value);
+      copy.name = attribute.name;
+      if (value == &attribute && value->graph) copy.graph = branch(*value->graph, call, names);
     }
-    node.attributes = std::move(attributes);
+    return written;
   }
 
   /// Returns the value that the caller or else the function itself gives to an attribute of the
@@ -197,37 +202,35 @@ class FunctionCalls {
   }
 
   /// Returns a branch of a node in a function with the names that the caller has for them. What the
-  /// branch defines itself hides inputs and outputs of the function that are called the same.
+  /// branch defines itself hides inputs and outputs of the function that are called the same. The
+  /// branch has no name and no types of its inputs and outputs, which nothing asks for.
   std::shared_ptr<const OnnxGraph> branch(const OnnxGraph& graph, const Call& call, Names names) {
-    count_copied(names.size());
+    copies_.add(sizeof graph + names.size() * sizeof(Names::value_type));
     for (const OnnxValueInfo& input : graph.inputs) names.erase(input.name);
     for (const auto& initializer : graph.initializers) names.erase(initializer->name);
-    for (const OnnxNode& node : graph.nodes) {
-      count_copied(1 + node.inputs.size() + node.outputs.size());
+    for (const OnnxNode& node : graph.nodes)
       for (const std::string& output : node.outputs) names.erase(output);
-    }
-    auto renamed = std::make_shared<OnnxGraph>(graph);
-    for (OnnxValueInfo& input : renamed->inputs) rename(input.name, call, names);
-    for (OnnxValueInfo& output : renamed->outputs) rename(output.name, call, names);
-    for (std::shared_ptr<const OnnxTensor>& initializer : renamed->initializers) {
-      count_copied(1 + initializer->floats.size() + initializer->doubles.size() +
-                   initializer->integers.size());
+    auto written = std::make_shared<OnnxGraph>();
+    written->has_sparse_initializers = graph.has_sparse_initializers;
+    const auto add_renamed = [&](std::vector<OnnxValueInfo>& list, const OnnxValueInfo& value) {
+      copies_.add(sizeof value);
+      list.push_back({.name = renamed(value.name, call, names)});
+    };
+    for (const OnnxValueInfo& input : graph.inputs) add_renamed(written->inputs, input);
+    for (const OnnxValueInfo& output : graph.outputs) add_renamed(written->outputs, output);
+    for (const std::shared_ptr<const OnnxTensor>& initializer : graph.initializers) {
+      copies_.add(*initializer);
       auto tensor = std::make_shared<OnnxTensor>(*initializer);
-      rename(tensor->name, call, names);
-      initializer = std::move(tensor);
+      tensor->name = renamed(tensor->name, call, names);
+      written->initializers.push_back(std::move(tensor));
     }
-    for (OnnxNode& node : renamed->nodes) write_out(node, call, names);
-    return renamed;
+    for (const OnnxNode& node : graph.nodes)
+      written->nodes.push_back(written_out(node, call, names));
+    return written;
   }
 
-  /// Counts names, nodes and elements of which a branch has copies of its own.
-  void count_copied(std::size_t count) {
-    copied_ += count;
-    if (copied_ > most_copied) corrupt("functions have more in branches than can be imported");
-  }
-
-  const OnnxFile& file_;
-  std::size_t calls_ = 0, copied_ = 0;
+  std::map<std::pair<std::string_view, std::string_view>, const OnnxFunction*> functions_;
+  CopyCount copies_;
   std::vector<OnnxNode> nodes_;
 };
 

@@ -43,7 +43,8 @@ GraphPlan plan_graph(const OnnxFile& file, const std::filesystem::path& director
 
 /// Returns the nodes of a file, with those of its own functions in place of the nodes that call
 /// them.
-/// @throws Error corrupt_file if functions call each other in a circle or make too many nodes.
+/// @throws Error corrupt_file if functions call each other in a circle, make too many nodes, or take
+/// too much memory.
 std::vector<OnnxNode> written_out(const OnnxFile& file);
 
 /// Returns the version of the operators of ONNX's own domain, or 0 if the file does not say it.

@@ -11,6 +11,7 @@
 #include "engine/onnx/format/tensor_values.hpp"
 #include "engine/onnx/import/branches.hpp"
 #include "engine/onnx/import/check_options.hpp"
+#include "engine/onnx/import/copy_count.hpp"
 #include "engine/onnx/import/graph_plan.hpp"
 #include "engine/onnx/import/node_import.hpp"
 #include "engine/onnx/import/pattern_layers.hpp"
@@ -147,6 +148,7 @@ class GraphImport {
       count_external(branches_, *tensor);
       add_initializer({tensor->name, tensor->type, values_of(*tensor, directory_)});
     }
+    for (const OnnxNode& inner : branch.nodes) copies_.add(inner);
     std::vector<OnnxNode> nodes = branch.nodes;
     list_captures(nodes);
     for (const OnnxNode& inner : nodes) {
@@ -296,6 +298,7 @@ class GraphImport {
   const std::set<std::string>& known_inputs_;
   const std::filesystem::path& directory_;
   ExternalCount branches_;            // This counts what branches have in other files.
+  CopyCount copies_;                  // This counts the nodes of branches.
   std::int64_t folded_elements_ = 0;  // Nodes have folded to this many elements so far.
   NetworkImport network_;
   ImportedGraph result_;

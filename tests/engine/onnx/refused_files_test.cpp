@@ -122,6 +122,10 @@ TEST(FromOnnx, RefusesNumbersThatAreOutOfRange) {
       "accepted");
 }
 
+const std::string too_many_copies =
+    "functions and branches take more than 268435456 bytes of memory once they are written out for "
+    "each call";
+
 TEST(FromOnnx, RefusesFunctionsThatAreCalledTooOften) {
   OnnxBytes bytes;
   bytes.input("x", {"batch", 4}).output("y").node({"F0", {"x"}, {"y"}, {}, "", "d"});
@@ -136,8 +140,76 @@ TEST(FromOnnx, RefusesFunctionsThatAreCalledTooOften) {
   }
   bytes.model_field(wire_bytes(
       25, wire_bytes(1, "F12") + wire_bytes(4, "a") + wire_bytes(5, "b") + wire_bytes(10, "d")));
-  EXPECT_EQ(refused(Errc::corrupt_file, bytes.file()),
-            "functions are called more often than can be imported");
+  EXPECT_EQ(refused(Errc::corrupt_file, bytes.file()), too_many_copies);
+}
+
+/// Returns what follows the nodes of a function with the input "a" and the output "b".
+std::string function_ends(const std::string& name) {
+  return wire_bytes(1, name) + wire_bytes(4, "a") + wire_bytes(5, "b") + wire_bytes(10, "d");
+}
+
+/// Returns a file in which 4096 calls of functions come to a function that has `leaf` as its node.
+/// The calls hand on an attribute "g", which has `branch`.
+std::string tree_of_functions(const std::string& leaf, const OnnxGraphBytes& branch = {}) {
+  const std::string handed_on = wire_bytes(5, wire_bytes(1, "g") + wire_bytes(21, "g"));
+  constexpr int depth = 12;
+  const bool yes[] = {true};
+  OnnxBytes bytes;
+  bytes.input("x", {"batch", 4}).output("y").initializer("c", Tensor({}, std::span(yes)));
+  bytes.node({"F0", {"c"}, {"y"}, {{"g", branch}}, "", "d"});
+  for (int level = 0; level < depth; ++level) {
+    std::string function = function_ends("F" + std::to_string(level));
+    for (const char* result : {"l", "r"})
+      function += wire_bytes(
+          7, onnx_node({"F" + std::to_string(level + 1), {"a"}, {result}, {}, result, "d"}) +
+                 handed_on);
+    function += wire_bytes(7, onnx_node({"Add", {"l", "r"}, {"b"}}));
+    bytes.model_field(wire_bytes(25, function));
+  }
+  bytes.model_field(
+      wire_bytes(25, function_ends("F" + std::to_string(depth)) + wire_bytes(7, leaf)));
+  return bytes.file();
+}
+
+/// Returns a node If whose branch has the field `field` 100,000 times, and a node before.
+std::string node_with_branch(unsigned field, const std::string& content) {
+  OnnxBytes branch;
+  std::string fields;
+  for (int i = 0; i < 100'000; ++i) fields += wire_bytes(field, content);
+  branch.node({"Relu", {"x"}, {"r"}}).graph_field(fields);
+  return onnx_node({"If", {"a"}, {"b"}, {{"then_branch", branch.graph()}}});
+}
+
+TEST(FromOnnx, RefusesFunctionsThatMultiplyWhatTheyHave) {
+  const std::string long_text(250'000, 't');
+  const std::vector<std::int64_t> list(250'000, 1);
+  OnnxBytes branch;
+  branch.node({"Relu", {"x"}, {"r"}, {{"list", list}}}).output("r");
+  const std::string value = wire_bytes(1, "r");
+  const std::string tensor = wire_bytes(8, "r") + wire_bytes(9, "1234");
+  const std::vector<std::pair<std::string, std::string>> leaves = {
+      {"integers", onnx_node({"Relu", {"a"}, {"b"}, {{"list", list}}})},
+      {"a text", onnx_node({"Relu", {"a"}, {"b"}, {{"text", long_text}}})},
+      {"the name of an attribute", onnx_node({"Relu", {"a"}, {"b"}, {{long_text, 1.0f}}})},
+      {"the name of an output", onnx_node({"Relu", {"a"}, {"b", long_text}})},
+      {"a domain", onnx_node({"Relu", {"a"}, {"b"}, {}, "", long_text})},
+      {"inputs", onnx_node({"Sum", std::vector<std::string>(100'000), {"b"}})},
+      {"a branch", onnx_node({"If", {"a"}, {"b"}, {{"then_branch", branch.graph()}}})},
+      {"initializers of a branch", node_with_branch(5, tensor)},
+      {"inputs of a branch", node_with_branch(11, value)},
+      {"outputs of a branch", node_with_branch(12, value)}};
+  for (const auto& [what, leaf] : leaves)
+    EXPECT_EQ(refused(Errc::corrupt_file, tree_of_functions(leaf)), too_many_copies) << what;
+}
+
+TEST(FromOnnx, RefusesABranchThatTooManyNodesTake) {
+  OnnxBytes branch;
+  branch.node({"Relu", {"x"}, {"r"}, {{"list", std::vector<std::int64_t>(250'000, 1)}}});
+  branch.output("r");
+  const std::string leaf = onnx_node({"If", {"a"}, {"b"}}) +
+                           wire_bytes(5, wire_bytes(1, "then_branch") + wire_bytes(21, "g"));
+  const std::string text = refused(Errc::corrupt_file, tree_of_functions(leaf, branch.graph()));
+  EXPECT_TRUE(text.ends_with(too_many_copies)) << text;
 }
 
 /// Returns an initializer of four elements that has its elements in the file "weights".
