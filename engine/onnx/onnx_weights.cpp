@@ -10,6 +10,7 @@
 #include "engine/names/known_names.hpp"
 #include "engine/onnx/format/external_data.hpp"
 #include "engine/onnx/format/read_onnx_file.hpp"
+#include "engine/onnx/format/tensor_reader.hpp"
 #include "engine/onnx/format/tensor_values.hpp"
 #include "engine/onnx/format/wire_reader.hpp"
 #include "engine/onnx/format/write_onnx_file.hpp"
@@ -75,11 +76,22 @@ class WeightsExchange {
     const auto weight = weights_.find(tensor.name);
     if (weight != weights_.end()) return replaced(tensor, *weight->second);
     if (tensor.external.empty()) return std::nullopt;
-    count_external(external_, tensor);
-    kept_.push_back(read_external_data(tensor.external, bytes_in_file(tensor), directory_));
-    tensor.raw = kept_.back();
+    tensor.raw = external_elements(tensor);
     tensor.external.clear();
     return onnx_message(tensor);
+  }
+
+  /// Returns the elements that a tensor has in another file. Tensors that have the same ones share
+  /// them.
+  std::span<const std::byte> external_elements(const OnnxTensor& tensor) {
+    const std::uint64_t bytes = bytes_in_file(tensor);
+    const auto [found, is_new] =
+        read_.try_emplace({external_place(tensor.external, directory_), bytes});
+    if (is_new) {
+      external_.add(tensor.external, bytes);
+      found->second = read_external_data(tensor.external, bytes, directory_);
+    }
+    return found->second;
   }
 
   /// Returns a tensor of the file with the elements of `weight`, in the type that the file has.
@@ -93,12 +105,12 @@ class WeightsExchange {
                                             to_string(weight.shape()));
     if (other.type == tensor.type) return onnx_message(other);
     try {
-      kept_.push_back(raw_floats(weight.as<float>(), tensor.type));
+      rounded_.push_back(raw_floats(weight.as<float>(), tensor.type));
     } catch (const Error& error) {
       throw Error(error.code(), "initializer " + quoted_text(tensor.name) + ": " + error.what());
     }
     other.type = tensor.type;
-    other.raw = kept_.back();
+    other.raw = rounded_.back();
     return onnx_message(other);
   }
 
@@ -106,7 +118,9 @@ class WeightsExchange {
   ExternalCount external_;
   std::map<std::string, const Tensor*> weights_;
   std::set<std::string> names_;
-  std::vector<std::vector<std::byte>> kept_;  ///< `kept_` are elements that no weight has.
+  /// `read_` are the elements that are in other files, by their places and numbers of bytes.
+  std::map<std::pair<ExternalPlace, std::uint64_t>, std::vector<std::byte>> read_;
+  std::vector<std::vector<std::byte>> rounded_;  ///< `rounded_` are elements of weights.
 };
 
 /// Returns whether nodes, or nodes in their branches, have tensors of their own in other files.
@@ -162,12 +176,9 @@ std::vector<NamedTensor> load_onnx_weights(const std::string& path) {
     return in_file(path, [&](const std::shared_ptr<const std::vector<std::byte>>& bytes) {
       std::vector<NamedTensor> weights;
       const OnnxFile file = read_onnx(bytes);
-      const std::filesystem::path directory = std::filesystem::path(path).parent_path();
-      ExternalCount external(directory);
-      for (const auto& tensor : file.graph.initializers) {
-        count_external(external, *tensor);
-        weights.push_back({tensor->name, values_of(*tensor, directory)});
-      }
+      TensorReader reader(std::filesystem::path(path).parent_path());
+      for (const auto& tensor : file.graph.initializers)
+        weights.push_back({tensor->name, reader.read(*tensor)});
       return weights;
     });
   });

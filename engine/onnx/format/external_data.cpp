@@ -73,10 +73,16 @@ std::vector<std::byte> read_external_data(const Entries& where, std::uint64_t by
   return elements;
 }
 
+ExternalPlace external_place(const Entries& where, const std::filesystem::path& directory) {
+  const auto location = where.find("location"), offset = where.find("offset");
+  const std::filesystem::path name = location == where.end() ? "" : location->second;
+  return {(directory / name).lexically_normal(), offset == where.end() ? "0" : offset->second};
+}
+
 void ExternalCount::add(const Entries& where, std::uint64_t bytes) {
   const auto location = where.find("location");
   if (location == where.end()) return;
-  const std::filesystem::path path = (directory_ / location->second).lexically_normal();
+  const std::filesystem::path path = external_place(where, directory_).first;
   std::error_code error;
   const std::uint64_t size = std::filesystem::file_size(path, error);
   if (error) return;  // A file that is not there is refused when it is read.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "engine/files/element_type.hpp"
+#include "engine/onnx/format/external_data.hpp"
 #include "engine/onnx/format/write_onnx_file.hpp"
 #include "engine/onnx/shapes/corrupt.hpp"
 #include "graph/values/number_range.hpp"
@@ -303,10 +304,6 @@ std::vector<std::byte> raw_floats(std::span<const float> numbers, OnnxType type)
 
 std::string onnx_tensor_bytes(const Tensor& tensor, const std::string& name) {
   return bytes_of(onnx_message(onnx_tensor_of(tensor, name)));
-}
-
-void count_external(ExternalCount& count, const OnnxTensor& tensor) {
-  if (!tensor.external.empty()) count.add(tensor.external, bytes_in_file(tensor));
 }
 
 OnnxTensor onnx_tensor_of(const Tensor& tensor, const std::string& name) {

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "engine/onnx/format/external_data.hpp"
 #include "engine/onnx/format/onnx_file.hpp"
 #include "penstock/tensor.hpp"
 
@@ -32,8 +31,6 @@ std::uint64_t bytes_in_file(const OnnxTensor& tensor);
 /// @throws Error io_error and corrupt_file, whose texts name the tensor; unsupported for elements
 /// of other types, and for numbers that are too large for the type that they become.
 Tensor values_of(const OnnxTensor& tensor, const std::filesystem::path& directory);
-/// Adds a tensor whose elements are in another file to `count`. @throws Error as the count's add().
-void count_external(ExternalCount& count, const OnnxTensor& tensor);
 
 /// Returns the bytes of numbers that a file has as `type`, a floating-point type. They are rounded
 /// to nearest. @throws Error invalid_argument for a number that is too large for the type.

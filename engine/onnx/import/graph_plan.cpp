@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "engine/onnx/folding/fold_call.hpp"
-#include "engine/onnx/format/tensor_values.hpp"
 #include "engine/onnx/import/branches.hpp"
 #include "engine/onnx/import/copy_count.hpp"
 #include "engine/onnx/import/node_import.hpp"
@@ -101,18 +100,14 @@ namespace {
 /// Returns those initializers that something reads.
 std::vector<ReadInitializer> read_initializers(const OnnxGraph& graph,
                                                const std::vector<OnnxNode>& nodes,
-                                               const std::filesystem::path& directory) {
+                                               TensorReader& reader) {
   std::set<std::string> read;
   for (const OnnxValueInfo& output : graph.outputs) read.insert(output.name);
   for (const OnnxNode& node : nodes) read.insert(node.inputs.begin(), node.inputs.end());
-  std::vector<const OnnxTensor*> tensors;
-  for (const auto& tensor : graph.initializers)
-    if (read.contains(tensor->name)) tensors.push_back(tensor.get());
-  ExternalCount external(directory);
-  for (const OnnxTensor* const tensor : tensors) count_external(external, *tensor);
   std::vector<ReadInitializer> initializers;
-  for (const OnnxTensor* const tensor : tensors)
-    initializers.push_back({tensor->name, tensor->type, values_of(*tensor, directory)});
+  for (const auto& tensor : graph.initializers)
+    if (read.contains(tensor->name))
+      initializers.push_back({tensor->name, tensor->type, reader.read(*tensor)});
   return initializers;
 }
 
@@ -285,7 +280,7 @@ std::string operator_name(const OnnxNode& node) {
   return printable(node.domain.empty() ? node.op_type : node.domain + "." + node.op_type);
 }
 
-GraphPlan plan_graph(const OnnxFile& file, const std::filesystem::path& directory) {
+GraphPlan plan_graph(const OnnxFile& file, TensorReader& reader) {
   GraphPlan plan{.opset = opset_of(file)};
   if (file.graph.has_sparse_initializers)
     throw Error(Errc::unsupported, "the graph has sparse initializers");
@@ -302,7 +297,7 @@ GraphPlan plan_graph(const OnnxFile& file, const std::filesystem::path& director
   plan.guessed_batches = name_open_batch(plan.inputs);
   if (plan.inputs.size() > most_inputs)
     throw Error(Errc::unsupported, "more than " + std::to_string(most_inputs) + " inputs");
-  plan.initializers = read_initializers(file.graph, plan.nodes, directory);
+  plan.initializers = read_initializers(file.graph, plan.nodes, reader);
   std::set<std::string> outputs;
   for (const OnnxValueInfo& output : file.graph.outputs) outputs.insert(output.name);
   plan.patterns = find_patterns(plan.nodes, outputs, initializers);

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "engine/onnx/format/onnx_file.hpp"
+#include "engine/onnx/format/tensor_reader.hpp"
 #include "engine/onnx/patterns/pattern.hpp"
 #include "penstock/tensor.hpp"
 
@@ -36,15 +36,16 @@ struct GraphPlan {
   std::vector<ReadInitializer> initializers = {};
 };
 
-/// Returns the plan for a file in `directory`. @throws Error corrupt_file for names that nothing
-/// computes, or that are computed twice; unsupported for a version of the operators that cannot be
-/// imported, and for operators that cannot be, all of which the text names with their nodes.
-GraphPlan plan_graph(const OnnxFile& file, const std::filesystem::path& directory);
+/// Returns the plan for a file, whose initializers `reader` reads. @throws Error corrupt_file for
+/// names that nothing computes, or that are computed twice; unsupported for a version of the
+/// operators that cannot be imported, and for operators that cannot be, all of which the text names
+/// with their nodes.
+GraphPlan plan_graph(const OnnxFile& file, TensorReader& reader);
 
 /// Returns the nodes of a file, with those of its own functions in place of the nodes that call
 /// them.
-/// @throws Error corrupt_file if functions call each other in a circle, make too many nodes, or take
-/// too much memory.
+/// @throws Error corrupt_file if functions call each other in a circle, make too many nodes, or
+/// take too much memory.
 std::vector<OnnxNode> written_out(const OnnxFile& file);
 
 /// Returns the version of the operators of ONNX's own domain, or 0 if the file does not say it.

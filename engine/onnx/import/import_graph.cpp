@@ -27,15 +27,14 @@ namespace {
 /// A GraphImport is one attempt to import a graph, with one choice of the axis that counts samples.
 class GraphImport {
  public:
-  GraphImport(const ImportRequest& request, const GraphPlan& plan, const SampleAxis& axis,
-              const std::set<std::string>& known_inputs)
+  GraphImport(const ImportRequest& request, const GraphPlan& plan, TensorReader& reader,
+              const SampleAxis& axis, const std::set<std::string>& known_inputs)
       : file_(request.file),
         plan_(plan),
         options_(request.options),
         axis_(axis),
         known_inputs_(known_inputs),
-        directory_(request.directory),
-        branches_(request.directory),
+        reader_(reader),
         network_(Model(file_.graph.name.empty() ? "onnx" : file_.graph.name), axis.samples,
                  request.is_run),
         result_{.model = network_.model()} {}
@@ -145,8 +144,7 @@ class GraphImport {
     for (const auto& tensor : branch.initializers) {
       check_is_new(tensor->name);
       own.insert(tensor->name);
-      count_external(branches_, *tensor);
-      add_initializer({tensor->name, tensor->type, values_of(*tensor, directory_)});
+      add_initializer({tensor->name, tensor->type, reader_.read(*tensor)});
     }
     for (const OnnxNode& inner : branch.nodes) copies_.add(inner);
     std::vector<OnnxNode> nodes = branch.nodes;
@@ -296,8 +294,7 @@ class GraphImport {
   const OnnxOptions& options_;
   const SampleAxis& axis_;
   const std::set<std::string>& known_inputs_;
-  const std::filesystem::path& directory_;
-  ExternalCount branches_;            // This counts what branches have in other files.
+  TensorReader& reader_;
   CopyCount copies_;                  // This counts the nodes of branches.
   std::int64_t folded_elements_ = 0;  // Nodes have folded to this many elements so far.
   NetworkImport network_;
@@ -307,13 +304,13 @@ class GraphImport {
 
 /// Imports a graph with one choice of the axis that counts samples. If operators need to know
 /// inputs, those that the options have become constants if `may_know` says so.
-ImportedGraph attempt(const ImportRequest& request, const GraphPlan& plan, const SampleAxis& axis,
-                      bool may_know) {
+ImportedGraph attempt(const ImportRequest& request, const GraphPlan& plan, TensorReader& reader,
+                      const SampleAxis& axis, bool may_know) {
   const std::vector<NamedTensor>& given = request.options.inputs;
   std::set<std::string> known;
   for (;;) {
     try {
-      return GraphImport(request, plan, axis, known).import();
+      return GraphImport(request, plan, reader, axis, known).import();
     } catch (const NeededInputs& needed) {
       const std::size_t before = known.size();
       for (const std::string& name : needed.names)
@@ -331,7 +328,8 @@ std::string text_of(const NeededInputs& needed) {
 }  // namespace
 
 ImportedGraph import_graph(const ImportRequest& request) {
-  const GraphPlan plan = plan_graph(request.file, request.directory);
+  TensorReader reader(request.directory);
+  const GraphPlan plan = plan_graph(request.file, reader);
   check_options(plan, request.options, request.is_run);
   const bool has_values = !request.options.inputs.empty();
   std::optional<Error> refusal;
@@ -340,7 +338,7 @@ ImportedGraph import_graph(const ImportRequest& request) {
   };
   for (const bool may_know : {false, true}) {
     for (const SampleAxis& axis : sample_axes(plan.inputs, request.options, request.is_run)) try {
-        return attempt(request, plan, axis, may_know);
+        return attempt(request, plan, reader, axis, may_know);
       } catch (const MixedSamples& mixed) {
         refuse(Errc::unsupported, mixed.text);
       } catch (const NeededInputs& needed) {

@@ -212,40 +212,90 @@ TEST(FromOnnx, RefusesABranchThatTooManyNodesTake) {
   EXPECT_TRUE(text.ends_with(too_many_copies)) << text;
 }
 
-/// Returns an initializer of four elements that has its elements in the file "weights".
-std::string beside(const std::string& name) {
-  return wire_bytes(5, wire_integer(1, 4) + wire_integer(2, 1) + wire_bytes(8, name) +
-                           wire_integer(14, 1) +
-                           wire_bytes(13, wire_bytes(1, "location") + wire_bytes(2, "weights")));
+/// Returns an initializer of `elements` floats that begin with byte `offset` of the file "weights".
+std::string beside(const std::string& name, std::int64_t elements, const std::string& offset) {
+  const auto entry = [](const std::string& key, const std::string& value) {
+    return wire_bytes(13, wire_bytes(1, key) + wire_bytes(2, value));
+  };
+  return wire_bytes(5, wire_integer(1, elements) + wire_integer(2, 1) + wire_bytes(8, name) +
+                           wire_integer(14, 1) + entry("location", "weights") +
+                           entry("offset", offset));
 }
 
-TEST(FromOnnx, RefusesTensorsThatShareTheBytesOfAnotherFile) {
-  const TemporaryDirectory directory;
-  write_file(directory / "weights", std::string(16, '\0'));
-  OnnxBytes bytes;
-  bytes.input("x", {"batch", 4}).output("y");
-  for (const char* name : {"a", "b"}) bytes.graph_field(beside(name));
-  bytes.node({"Add", {"x", "a"}, {"h"}}).node({"Add", {"h", "b"}, {"y"}});
-  const std::string path = (directory / "model.onnx").string();
-  write_file(path, bytes.file());
-  const std::string expected =
-      "file \"weights\" has 16 bytes, fewer than the tensors that have their elements there";
-  const auto expect_refused = [&](const auto& action) {
-    const std::string text = refusal(Errc::corrupt_file, action);
-    EXPECT_TRUE(text.ends_with(expected)) << text;
-  };
-  expect_refused([&] { Model::from_onnx(path); });
-  expect_refused([&] { load_onnx_weights(path); });
-  expect_refused([&] { save_onnx_with_weights(path, path + ".new", {}); });
+class TensorsBesideAFile : public ::testing::Test {
+ protected:
+  TensorsBesideAFile() { write_file(directory_ / "weights", std::string(16, '\0')); }
 
-  OnnxBytes branch, branching;
-  for (const char* name : {"a", "b"}) branch.graph_field(beside(name));
-  branch.node({"Add", {"x", "a"}, {"h"}}).node({"Add", {"h", "b"}, {"r"}}).output("r");
+  static void expect_refused(const auto& action) {
+    const std::string text = refusal(Errc::corrupt_file, action);
+    EXPECT_TRUE(
+        text.ends_with("file \"weights\" has 16 bytes, fewer than the tensors that have "
+                       "their elements there"))
+        << text;
+  }
+
+  /// Returns a graph that adds the tensors "a" and "b" to x.
+  static OnnxBytes sum(const std::string& a, const std::string& b) {
+    OnnxBytes graph;
+    graph.graph_field(a).graph_field(b).output("r");
+    graph.node({"Add", {"x", "a"}, {"h"}}).node({"Add", {"h", "b"}, {"r"}});
+    return graph;
+  }
+
+  /// Writes a file that takes `branch`.
+  void write_branching(const OnnxGraphBytes& branch, const std::string& graph_field = "") {
+    const bool yes[] = {true};
+    OnnxBytes bytes;
+    bytes.input("x", {"batch", 4}).output("y").initializer("c", Tensor({}, std::span(yes)));
+    bytes.graph_field(graph_field).node({"If", {"c"}, {"y"}, {{"then_branch", branch}}});
+    write_file(path_, bytes.file());
+  }
+
+  const TemporaryDirectory directory_;
+  const std::string path_ = (directory_ / "model.onnx").string();
+};
+
+TEST_F(TensorsBesideAFile, MayNotTakeMoreThanItHas) {
+  OnnxBytes bytes = sum(beside("a", 4, "0"), beside("b", 1, "4")).input("x", {"batch", 4});
+  write_file(path_, bytes.file());
+  expect_refused([&] { Model::from_onnx(path_); });
+  expect_refused([&] { load_onnx_weights(path_); });
+  expect_refused([&] { save_onnx_with_weights(path_, path_ + ".new", {}); });
+
+  write_branching(sum(beside("a", 4, "0"), beside("b", 1, "4")).graph());
+  expect_refused([&] { Model::from_onnx(path_); });
+  OnnxBytes branch;
+  branch.graph_field(beside("a", 4, "0")).output("r").node({"Add", {"v", "a"}, {"r"}});
+  write_branching(branch.graph(),
+                  beside("b", 1, "4") + wire_bytes(1, onnx_node({"Add", {"x", "b"}, {"v"}})));
+  expect_refused([&] { Model::from_onnx(path_); });
+}
+
+TEST_F(TensorsBesideAFile, ShareTheElementsOfOnePlace) {
+  OnnxBytes bytes = sum(beside("a", 4, "0"), beside("b", 4, "0")).input("x", {"batch", 4});
+  write_file(path_, bytes.file());
+  EXPECT_EQ(Model::from_onnx(path_).parameters().size(), 2u);
+  const std::vector<NamedTensor> weights = load_onnx_weights(path_);
+  EXPECT_EQ(weights[0].tensor.raw(), weights[1].tensor.raw());
+  const std::string copy = path_ + ".new";
+  save_onnx_with_weights(path_, copy, {});
+  std::filesystem::remove(directory_ / "weights");
+  EXPECT_EQ(load_onnx_weights(copy).size(), 2u);
+}
+
+TEST_F(TensorsBesideAFile, MayBelongToAFunctionThatIsCalledTwice) {
+  OnnxBytes branch, bytes;
+  branch.graph_field(beside("w", 4, "0")).node({"Add", {"a", "w"}, {"r"}}).output("r");
   const bool yes[] = {true};
-  branching.input("x", {"batch", 4}).output("y").initializer("c", Tensor({}, std::span(yes)));
-  branching.node({"If", {"c"}, {"y"}, {{"then_branch", branch.graph()}}});
-  write_file(path, branching.file());
-  expect_refused([&] { Model::from_onnx(path); });
+  bytes.input("x", {"batch", 4}).output("y").initializer("c", Tensor({}, std::span(yes)));
+  bytes.model_field(wire_bytes(
+      25, wire_bytes(1, "F") + wire_bytes(4, "a") + wire_bytes(4, "b") + wire_bytes(5, "o") +
+              wire_bytes(7, onnx_node({"If", {"b"}, {"o"}, {{"then_branch", branch.graph()}}})) +
+              wire_bytes(10, "d")));
+  bytes.node({"F", {"x", "c"}, {"h"}, {}, "first", "d"})
+      .node({"F", {"h", "c"}, {"y"}, {}, "second", "d"});
+  write_file(path_, bytes.file());
+  EXPECT_EQ(Model::from_onnx(path_).parameters().size(), 2u);
 }
 
 }  // namespace
