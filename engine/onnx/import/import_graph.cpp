@@ -144,7 +144,9 @@ class GraphImport {
     for (const auto& tensor : branch.initializers) {
       check_is_new(tensor->name);
       own.insert(tensor->name);
-      add_initializer({tensor->name, tensor->type, reader_.read(*tensor)});
+      const Tensor elements = reader_.read(*tensor);
+      count_repeated(tensor->name, elements);
+      add_initializer({tensor->name, tensor->type, elements});
     }
     for (const OnnxNode& inner : branch.nodes) copies_.add(inner);
     std::vector<OnnxNode> nodes = branch.nodes;
@@ -168,6 +170,13 @@ class GraphImport {
     for (const std::string& name : own) values_.erase(name);
     for (std::size_t i = 0; i < node.outputs.size(); ++i)
       if (!node.outputs[i].empty()) values_[node.outputs[i]] = std::move(results[i]);
+  }
+
+  /// Counts a tensor of a branch if tensors of other names have the same elements, as those of a
+  /// function have for each call: as parameters, each has elements of its own.
+  void count_repeated(const std::string& name, const Tensor& elements) {
+    std::set<std::string>& names = names_in_branches_[elements.raw()];
+    if (names.insert(name).second && names.size() > 1) copies_.add(elements.bytes());
   }
 
   void check_is_new(const std::string& name) const {
@@ -295,11 +304,13 @@ class GraphImport {
   const SampleAxis& axis_;
   const std::set<std::string>& known_inputs_;
   TensorReader& reader_;
-  CopyCount copies_;                  // This counts the nodes of branches.
+  CopyCount copies_;                  // This counts the nodes and the elements of branches.
   std::int64_t folded_elements_ = 0;  // Nodes have folded to this many elements so far.
   NetworkImport network_;
   ImportedGraph result_;
   std::map<std::string, Imported> values_;
+  // These are the names of the tensors in branches that have the same elements.
+  std::map<const std::byte*, std::set<std::string>> names_in_branches_;
 };
 
 /// Imports a graph with one choice of the axis that counts samples. If operators need to know

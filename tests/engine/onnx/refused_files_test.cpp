@@ -212,6 +212,15 @@ TEST(FromOnnx, RefusesABranchThatTooManyNodesTake) {
   EXPECT_TRUE(text.ends_with(too_many_copies)) << text;
 }
 
+TEST(FromOnnx, RefusesFunctionsThatMultiplyTheParametersOfABranch) {
+  OnnxBytes branch;
+  branch.initializer("w", counted({250'000, 1})).output("r").node({"Add", {"w", "w"}, {"r"}});
+  const std::string text = refused(
+      Errc::corrupt_file,
+      tree_of_functions(onnx_node({"If", {"a"}, {"b"}, {{"then_branch", branch.graph()}}})));
+  EXPECT_TRUE(text.ends_with(too_many_copies)) << text;
+}
+
 /// Returns an initializer of `elements` floats that begin with byte `offset` of the file "weights".
 std::string beside(const std::string& name, std::int64_t elements, const std::string& offset) {
   const auto entry = [](const std::string& key, const std::string& value) {
