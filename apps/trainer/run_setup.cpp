@@ -69,21 +69,6 @@ void load_weights(penstock::Model& model, const std::string& path) {
   if (!std::ranges::all_of(loaded.ignored, is_count)) model.load_weights(path);
 }
 
-/// Checks that an ONNX file has room for the weights of a model, before it is trained. The rest of
-/// the file has far fewer bytes than are kept for it here.
-void check_onnx_size(const penstock::Model& model) {
-  constexpr double format_limit = 0x1p31, kept_for_nodes = 0x1p26;
-  double bytes = 0;
-  for (const penstock::ParameterInfo& info : model.parameters())
-    bytes += 4.0 * static_cast<double>(info.shape.elements());
-  if (bytes > format_limit - kept_for_nodes)
-    throw penstock::Error(penstock::Errc::unsupported,
-                          "expected a model whose weights fit into one ONNX file, which has less "
-                          "than 2 GB, got weights of " +
-                              std::to_string(static_cast<std::int64_t>(bytes)) +
-                              " bytes; --save-weights saves weights of any size");
-}
-
 }  // namespace
 
 void of_option(const std::string& option, const std::function<void()>& action) try {
@@ -102,13 +87,26 @@ void check_finite(const Task& task, const std::string& expectation, const std::s
   }
 }
 
+void check_onnx_size(const std::vector<penstock::ParameterInfo>& parameters) {
+  constexpr double format_limit = 0x1p31, kept_for_nodes = 0x1p26;
+  double bytes = 0;
+  for (const penstock::ParameterInfo& info : parameters)
+    bytes += 4.0 * static_cast<double>(info.shape.elements());
+  if (bytes > format_limit - kept_for_nodes)
+    throw penstock::Error(penstock::Errc::unsupported,
+                          "expected a model whose weights fit into one ONNX file, which has less "
+                          "than 2 GB, got weights of " +
+                              std::to_string(static_cast<std::int64_t>(bytes)) +
+                              " bytes; --save-weights saves weights of any size");
+}
+
 Task prepared_task(const TrainerOptions& options, const ProgressStream& stream) {
   Task task = make_task(options, stream);
   if (options.pipeline.begin_block) begin_blocks(task.model, *options.pipeline.begin_block);
   if (options.pipeline.split_after) split_after(task.model, *options.pipeline.split_after);
   if (options.output.save_onnx)
     of_option("--save-onnx", [&] {
-      check_onnx_size(task.model);
+      check_onnx_size(task.model.parameters());
       task.model.check_onnx();
     });
   const std::optional<std::string>& weights = options.network.init_weights;

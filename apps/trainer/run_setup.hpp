@@ -23,6 +23,11 @@ void of_option(const std::string& option, const std::function<void()>& action);
 /// such as masks may be infinite. The refusal begins with `expectation` and ends with `advice`.
 void check_finite(const Task& task, const std::string& expectation, const std::string& advice = "");
 
+/// Checks that an ONNX file has room for the weights of a model with these parameters, before it is
+/// trained. The rest of the file has far fewer bytes than are kept for it.
+/// @throws penstock::Error unsupported.
+void check_onnx_size(const std::vector<penstock::ParameterInfo>& parameters);
+
 /// Makes the task of the run, whose model has the weights of --init-weights, and the blocks of
 /// --begin-block or the stages of --split-after, where these options are there. A terminal shows
 /// how far the reading of the data is.
