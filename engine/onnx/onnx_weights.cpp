@@ -9,6 +9,7 @@
 
 #include "engine/names/known_names.hpp"
 #include "engine/onnx/format/external_data.hpp"
+#include "engine/onnx/format/external_references.hpp"
 #include "engine/onnx/format/read_onnx_file.hpp"
 #include "engine/onnx/format/tensor_reader.hpp"
 #include "engine/onnx/format/tensor_values.hpp"
@@ -123,38 +124,19 @@ class WeightsExchange {
   std::vector<std::vector<std::byte>> rounded_;  ///< `rounded_` are elements of weights.
 };
 
-/// Returns whether nodes, or nodes in their branches, have tensors of their own in other files.
-bool have_external_tensors(const std::vector<OnnxNode>& nodes) {
-  const auto is_external = [](const std::shared_ptr<const OnnxTensor>& tensor) {
-    return tensor && !tensor->external.empty();
-  };
-  const auto has_external = [&](const OnnxAttribute& attribute) {
-    if (is_external(attribute.tensor)) return true;
-    const OnnxGraph* const graph = attribute.graph.get();
-    return graph && (std::ranges::any_of(graph->initializers, is_external) ||
-                     have_external_tensors(graph->nodes));
-  };
-  return std::ranges::any_of(nodes, [&](const OnnxNode& node) {
-    return std::ranges::any_of(node.attributes, has_external);
-  });
-}
-
 std::filesystem::path directory_of(const std::string& path) {
   std::error_code error;  // What cannot be found is refused when it is opened.
   return std::filesystem::weakly_canonical(std::filesystem::absolute(path).parent_path(), error);
 }
 
-/// Checks that a copy of `file` can be elsewhere: only initializers of the graph itself are taken
-/// from other files into the copy.
-void check_copy(const OnnxFile& file, const std::string& from, const std::string& to) {
-  const bool has_external = have_external_tensors(file.graph.nodes) ||
-                            std::ranges::any_of(file.functions, [](const OnnxFunction& function) {
-                              return have_external_tensors(function.nodes);
-                            });
-  if (has_external && directory_of(from) != directory_of(to))
+/// Checks that a copy of a file with `bytes` can be elsewhere: only initializers of the graph
+/// itself are taken from other files into the copy.
+void check_copy(std::span<const std::byte> bytes, const std::string& from, const std::string& to) {
+  if (directory_of(from) != directory_of(to) && has_external_references(bytes))
     throw Error(Errc::unsupported,
-                "nodes or their branches have tensors in other files, which a copy in another "
-                "directory does not find; expected a copy in the same directory, got " +
+                "tensors that are not among the graph's initializers have elements in other files, "
+                "which a copy in another directory does not find; expected a copy in the same "
+                "directory, got " +
                     quoted_text(to));
 }
 
@@ -188,7 +170,8 @@ void save_onnx_with_weights(const std::string& from, const std::string& to,
                             const std::vector<NamedTensor>& weights) {
   on_hosts_thread("save_onnx_with_weights", [&] {
     in_file(from, [&](const std::shared_ptr<const std::vector<std::byte>>& bytes) {
-      check_copy(read_onnx(bytes), from, to);
+      read_onnx(bytes);
+      check_copy(*bytes, from, to);
       WeightsExchange exchange(std::filesystem::path(from).parent_path(), weights);
       const WireMessage message = exchange.model(*bytes);
       exchange.expect_all_used();

@@ -90,8 +90,9 @@ std::vector<NamedTensor> load_onnx_weights(const std::string& path);
 /// Weights of f32 are rounded to the floating-point type that the file has for them.
 /// @throws Error as load_onnx_weights(); invalid_argument for a name that no initializer has, and
 /// for a number that is too large for the file's type; shape_mismatch for a weight of another shape
-/// or type; unsupported for a file of 2 GB or more, and for one in another directory if nodes or
-/// their branches have tensors in other files.
+/// or type; unsupported for a file of 2 GB or more, and for one in another directory if tensors
+/// that are not among the graph's initializers have elements in other files: sparse initializers,
+/// and tensors of nodes, of their branches, of functions and of the training information.
 void save_onnx_with_weights(const std::string& from, const std::string& to,
                             const std::vector<NamedTensor>& weights);
 

@@ -83,23 +83,69 @@ TEST_F(OnnxWeightsOfFiles, AreRoundedToNearestInHalfPrecisionIfTheyAreNotTooLarg
             "accepted");
 }
 
-TEST_F(OnnxWeightsOfFiles, OfBranchesStayBesideTheFile) {
-  OnnxBytes branch, bytes;
-  branch.graph_field(wire_bytes(
-      5, wire_integer(1, 4) + wire_integer(2, 1) + wire_bytes(8, "w") + wire_integer(14, 1) +
-             wire_bytes(13, wire_bytes(1, "location") + wire_bytes(2, "weights"))));
-  branch.node({"Add", {"x", "w"}, {"r"}}).output("r");
-  const bool yes[] = {true};
-  bytes.input("x", {"batch", 4}).output("y").initializer("c", Tensor({}, std::span(yes)));
-  bytes.node({"If", {"c"}, {"y"}, {{"then_branch", branch.graph()}}});
+/// Returns files that have a tensor in the file "weights" which is no initializer of the graph,
+/// with what has it.
+std::vector<std::pair<std::string, std::string>> files_with_other_tensors() {
+  const std::string tensor = wire_integer(1, 4) + wire_integer(2, 1) + wire_bytes(8, "w") +
+                             wire_integer(14, 1) +
+                             wire_bytes(13, wire_bytes(1, "location") + wire_bytes(2, "weights"));
+  const std::string sparse = wire_bytes(1, tensor), initializer = wire_bytes(5, tensor);
+  const auto with_graph_field = [](const std::string& field) {
+    return OnnxBytes(perceptron()).graph_field(field).file();
+  };
+  const auto with_model_field = [](const std::string& field) {
+    return OnnxBytes(perceptron()).model_field(field).file();
+  };
+  const auto node = [](const std::string& attribute_field) {
+    return onnx_node({"Relu", {"x"}, {"z"}}) + wire_bytes(5, wire_bytes(1, "a") + attribute_field);
+  };
+  const auto with_attribute = [&](const std::string& field) {
+    return with_graph_field(wire_bytes(1, node(field)));
+  };
+  return {
+      {"a tensor of a node", with_attribute(wire_bytes(5, tensor))},
+      {"tensors of a node", with_attribute(wire_bytes(10, tensor))},
+      {"a sparse tensor of a node", with_attribute(wire_bytes(22, sparse))},
+      {"sparse tensors of a node", with_attribute(wire_bytes(23, sparse))},
+      {"a branch", with_attribute(wire_bytes(6, initializer))},
+      {"branches", with_attribute(wire_bytes(11, initializer))},
+      {"a node of a branch",
+       with_attribute(wire_bytes(6, wire_bytes(1, node(wire_bytes(5, tensor)))))},
+      {"a sparse initializer of a branch", with_attribute(wire_bytes(6, wire_bytes(15, sparse)))},
+      {"a sparse initializer", with_graph_field(wire_bytes(15, sparse))},
+      {"the indices of a sparse initializer",
+       with_graph_field(wire_bytes(15, wire_bytes(2, tensor)))},
+      {"a function", with_model_field(wire_bytes(
+                         25, wire_bytes(1, "F") + wire_bytes(7, node(wire_bytes(5, tensor)))))},
+      {"an attribute of a function",
+       with_model_field(wire_bytes(
+           25, wire_bytes(1, "F") + wire_bytes(11, wire_bytes(1, "a") + wire_bytes(5, tensor))))},
+      {"an initialization for training",
+       with_model_field(wire_bytes(20, wire_bytes(1, initializer)))},
+      {"an algorithm for training", with_model_field(wire_bytes(20, wire_bytes(2, initializer)))}};
+}
+
+TEST_F(OnnxWeightsOfFiles, StayBesideTheFileIfTheyAreNotAmongItsInitializers) {
+  for (const auto& [what, bytes] : files_with_other_tensors()) {
+    write_file(from_, bytes);
+    save_onnx_with_weights(from_, to_, {});
+    EXPECT_EQ(file_content(to_), file_content(from_)) << what;
+    const TemporaryDirectory other;
+    const std::string elsewhere = (other / "to.onnx").string();
+    EXPECT_NE(refusal(Errc::unsupported, [&] { save_onnx_with_weights(from_, elsewhere, {}); }),
+              "accepted")
+        << what;
+    EXPECT_FALSE(std::filesystem::exists(elsewhere)) << what;
+  }
+}
+
+TEST_F(OnnxWeightsOfFiles, AreCopiedToAnotherDirectoryWithSparseInitializersInTheFile) {
+  OnnxBytes bytes = perceptron();
+  bytes.graph_field(wire_bytes(15, wire_bytes(1, wire_bytes(8, "w") + wire_integer(14, 0))));
   write_file(from_, bytes.file());
-  save_onnx_with_weights(from_, to_, {});
-  EXPECT_EQ(file_content(to_), file_content(from_));
   const TemporaryDirectory other;
-  const std::string elsewhere = (other / "to.onnx").string();
-  EXPECT_NE(refusal(Errc::unsupported, [&] { save_onnx_with_weights(from_, elsewhere, {}); }),
-            "accepted");
-  EXPECT_FALSE(std::filesystem::exists(elsewhere));
+  save_onnx_with_weights(from_, (other / "to.onnx").string(), {});
+  EXPECT_EQ(file_content(other / "to.onnx"), file_content(from_));
 }
 
 TEST_F(OnnxWeightsOfFiles, AreRefusedUnderOtherNamesAndInOtherShapesAndTypes) {
