@@ -158,7 +158,8 @@ class DataLoader::Impl {
   LoaderPosition position() {
     const Call call(*this, "position()");
     if (!begun_) return {epoch_, 0};
-    return {under_way_, next_, epoch_ - under_way_ - 1};
+    const std::uint64_t skipped = epoch_ - under_way_ - 1;
+    return {under_way_, next_, skipped, next_ == 0 && skipped == 0};
   }
 
   void seek(const LoaderPosition& to, const std::stop_token& stop) {
@@ -169,7 +170,7 @@ class DataLoader::Impl {
     if (!streams_) check_batches(to, sought ? sought->plan->batches() : counts_.batches.load());
     next_epoch_ = std::move(sought);
     epoch_ = to.epoch;
-    if (to.batches == 0 && to.skipped == 0) {
+    if (to.batches == 0 && to.skipped == 0 && !to.begun) {
       begun_ = false;
       return count_epoch();
     }

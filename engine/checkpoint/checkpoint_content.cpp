@@ -25,6 +25,7 @@ struct Heading {
   int format = format_version;
   std::uint64_t updates = 0, epoch = 0, skipped_epochs = 0;
   std::int64_t batches = 0, samples_per_batch = 0, replica_buffers_length = 0;
+  bool epoch_begun = false;
   std::size_t replicas_with_buffers = 0;
   std::vector<std::string> states = {};
 };
@@ -37,6 +38,7 @@ void each_field(AnyHeading& heading, const auto& visit) {
   visit("epoch", heading.epoch);
   visit("batches", heading.batches);
   visit("skipped_epochs", heading.skipped_epochs);
+  visit("epoch_begun", heading.epoch_begun);
   visit("samples_per_batch", heading.samples_per_batch);
   visit("replicas_with_buffers", heading.replicas_with_buffers);
   visit("replica_buffers_length", heading.replica_buffers_length);
@@ -136,6 +138,7 @@ WeightsFile content_of(const Checkpoint& checkpoint) {
                   .batches = checkpoint.position.batches,
                   .samples_per_batch = checkpoint.samples_per_batch,
                   .replica_buffers_length = checkpoint.replica_buffers_length,
+                  .epoch_begun = checkpoint.position.begun,
                   .replicas_with_buffers = checkpoint.replica_buffers.size()};
   WeightsFile content;
   add(content, "weights/", checkpoint.weights);
@@ -162,14 +165,15 @@ Checkpoint checkpoint_of(WeightsFile content, const std::string& subject) {
                                         quoted_text(shortened(expected, 100)) + ", got " + got +
                                         ": the file is damaged");
   const Heading heading = heading_of(text_of(content, heading_key, subject), subject);
-  Checkpoint checkpoint{.updates = heading.updates,
-                        .weights = tensors_with(content, "weights/"),
-                        .replica_buffers_length = heading.replica_buffers_length,
-                        .optimizer_state = tensors_with(content, "optimizer/"),
-                        .optimizer = text_of(content, optimizer_key, subject),
-                        .options = text_of(content, options_key, subject),
-                        .position = {heading.epoch, heading.batches, heading.skipped_epochs},
-                        .samples_per_batch = heading.samples_per_batch};
+  Checkpoint checkpoint{
+      .updates = heading.updates,
+      .weights = tensors_with(content, "weights/"),
+      .replica_buffers_length = heading.replica_buffers_length,
+      .optimizer_state = tensors_with(content, "optimizer/"),
+      .optimizer = text_of(content, optimizer_key, subject),
+      .options = text_of(content, options_key, subject),
+      .position = {heading.epoch, heading.batches, heading.skipped_epochs, heading.epoch_begun},
+      .samples_per_batch = heading.samples_per_batch};
   // A list of buffers is made only if there are some, so that the number alone takes no memory.
   for (std::size_t i = 0; i < heading.replicas_with_buffers; ++i) {
     checkpoint.replica_buffers.push_back(tensors_with(content, buffer_prefix(i + 1)));

@@ -72,9 +72,10 @@ struct DataLoaderOptions {
   double stop_seconds = 10;
   /// If `sampler` is set, it decides the order of the samples, and `shuffle` and `partition` may
   /// not be set. The constructor calls the sampler for the first epoch, and start_epoch() calls it
-  /// for each later one. If no epoch has begun yet, skip_epochs() calls the sampler for the epoch
-  /// that is then the next. All three pass on what the sampler throws, except that std::bad_alloc
-  /// becomes Error out_of_memory.
+  /// for each later one. seek() calls it for the epoch that it goes to. If no epoch has begun since
+  /// the constructor or seek(), skip_epochs() calls the sampler for the epoch that is then the
+  /// next. All four pass on what the sampler throws, except that std::bad_alloc becomes Error
+  /// out_of_memory.
   /// @throws Error invalid_data if the sampler returns samples that make no batch, or a number that
   /// the dataset does not have.
   Sampler sampler = {};
@@ -102,6 +103,10 @@ struct LoaderPosition {
   std::uint64_t epoch = 0;
   std::int64_t batches = 0;   ///< This many batches of that epoch were taken.
   std::uint64_t skipped = 0;  ///< This many epochs that follow are left out by skip_epochs().
+  /// `begun` says that the epoch has begun, but that no batch was taken and no epoch left out
+  /// since. If `batches` or `skipped` are not 0, the epoch has begun in any case, and `begun` is
+  /// false.
+  bool begun = false;
 
   /// Returns whether both positions are the same.
   bool operator==(const LoaderPosition&) const = default;
@@ -198,25 +203,28 @@ class DataLoader {
   /// Leaves out the next `count` epochs, so that a training can go on where another run has ended.
   /// @throws Error as start_epoch().
   void skip_epochs(std::uint64_t count);
-  /// Returns the epoch that the loader is in, how many of its batches were taken, and how many of
-  /// the following epochs are left out. @throws Error busy; closed in a forked process.
+  /// Returns the epoch that the loader is in or, if it has not begun, is about to begin, how many
+  /// of its batches were taken, and how many of the following epochs are left out. @throws Error
+  /// busy; closed in a forked process.
   LoaderPosition position() const;
-  /// Begins the epoch `position.epoch`, leaves out its first `position.batches` batches, and leaves
-  /// out the `position.skipped` epochs that follow, so that next() returns the batches that it
-  /// would return to a loader that had come to `position` by itself. An epoch of which nothing is
-  /// left out does not begin yet: the next call of next() or start_epoch() begins it. The samples
-  /// of numbered datasets that are left out are not read. A sampler is called for the epoch, and
-  /// has to return what it returned before. The streams of an iterable dataset have no numbers to
-  /// begin at: they are opened for the epoch and read up to the position. The batches are the same
-  /// only if the streams give the same samples whenever they are opened for one epoch, as those of
-  /// a file do and those of a socket do not; the loader cannot tell. `stop` ends the reading of
-  /// streams as it ends next().
+  /// Goes to `position`, after which every call does what it would do on a loader that had come
+  /// there by itself. The first `position.batches` batches of the epoch `position.epoch` are left
+  /// out, and so are the `position.skipped` epochs that follow. seek() begins the epoch if the
+  /// loader at `position` had begun it. Otherwise the position has no batches, no epochs that are
+  /// left out and no `begun`, and the next call of next() or start_epoch() begins the epoch. The
+  /// samples of numbered datasets that are left out are not read. A sampler is called for the
+  /// epoch, and has to return what it returned before. The streams of an iterable dataset have no
+  /// numbers to begin at: they are opened for the epoch and read up to the position. The batches
+  /// are the same only if the streams give the same samples whenever they are opened for one epoch,
+  /// as those of a file do and those of a socket do not; the loader cannot tell. `stop` ends the
+  /// reading of streams as it ends next().
   /// @throws Error invalid_argument if the epoch has begun already or was left out, or if it has
   /// fewer batches than `position.batches`, which leaves the loader of numbered samples unchanged;
   /// as start_epoch(), and for streams as next(), after which the epoch has begun.
   void seek(const LoaderPosition& position, const std::stop_token& stop = {});
-  /// Returns the next batch of the epoch, or nothing at the end of the epoch. The first call begins
-  /// the first epoch unless start_epoch() has begun it. A batch's tensors do not change for as long
+  /// Returns the next batch of the epoch, or nothing at the end of the epoch. If no epoch has begun
+  /// since the loader was made, or since seek() has gone to an epoch without beginning it, the call
+  /// begins the next epoch. A batch's tensors do not change for as long
   /// as they are held. The memory of tensors that were dropped is used again: a caller who holds
   /// one batch at a time makes the loader allocate `buffered` + 1 batches in all, and each further
   /// batch that is held costs one more. Once `stop` is requested, the call waits no longer; the

@@ -40,7 +40,7 @@ TEST(DataLoaderPositions, CountTheBatchesThatWereTaken) {
     EXPECT_EQ(loader.next(), std::nullopt);
     EXPECT_EQ(loader.position(), (LoaderPosition{0, 4})) << "the end is no batch; " << kind.name;
     loader.start_epoch();
-    EXPECT_EQ(loader.position(), (LoaderPosition{1, 0})) << kind.name;
+    EXPECT_EQ(loader.position(), (LoaderPosition{1, 0, 0, true})) << kind.name;
     loader.next();
     loader.skip_epochs(2);
     EXPECT_EQ(loader.position(), (LoaderPosition{1, 1, 2})) << "the epoch goes on; " << kind.name;
@@ -48,9 +48,9 @@ TEST(DataLoaderPositions, CountTheBatchesThatWereTaken) {
     later.seek(loader.position());
     EXPECT_EQ(later.position(), loader.position()) << kind.name;
     later.start_epoch();
-    EXPECT_EQ(later.position(), (LoaderPosition{4, 0})) << kind.name;
+    EXPECT_EQ(later.position(), (LoaderPosition{4, 0, 0, true})) << kind.name;
     loader.start_epoch();
-    EXPECT_EQ(loader.position(), (LoaderPosition{4, 0})) << kind.name;
+    EXPECT_EQ(loader.position(), (LoaderPosition{4, 0, 0, true})) << kind.name;
   }
 }
 
@@ -64,7 +64,7 @@ TEST(DataLoaderPositions, AreWhereALoaderOfEveryKindGoesOn) {
       rest.erase(rest.begin(), rest.begin() + 2 * taken);
       EXPECT_EQ(rest_of_eight(loader), rest) << kind.name << ", from batch " << taken;
       loader.start_epoch();
-      EXPECT_EQ(loader.position(), (LoaderPosition{4, 0})) << kind.name;
+      EXPECT_EQ(loader.position(), (LoaderPosition{4, 0, 0, true})) << kind.name;
       EXPECT_EQ(rest_of_eight(loader), all_eight(kind)) << kind.name;
     }
 }
@@ -76,11 +76,42 @@ TEST(DataLoaderPositions, BeforeTheFirstBatchOfAnEpochAreBeforeItsBegin) {
     loader.seek({3, 0});
     EXPECT_EQ(loader.position(), (LoaderPosition{3, 0})) << kind.name;
     loader.start_epoch();
-    EXPECT_EQ(loader.position(), (LoaderPosition{3, 0})) << kind.name;
+    EXPECT_EQ(loader.position(), (LoaderPosition{3, 0, 0, true})) << kind.name;
     EXPECT_EQ(rest_of_eight(loader), all_eight(kind)) << kind.name;
     loader.start_epoch();
-    EXPECT_EQ(loader.position(), (LoaderPosition{4, 0})) << kind.name;
+    EXPECT_EQ(loader.position(), (LoaderPosition{4, 0, 0, true})) << kind.name;
   }
+}
+
+TEST(DataLoaderPositions, AreWhereEveryCallDoesTheSame) {
+  const std::vector<std::function<void(DataLoader&)>> ways = {
+      [](DataLoader&) {},
+      [](DataLoader& loader) { loader.skip_epochs(1); },
+      [](DataLoader& loader) { loader.start_epoch(); },
+      [](DataLoader& loader) { loader.start_epoch(), loader.skip_epochs(1); },
+      [](DataLoader& loader) { loader.next(); },
+      [](DataLoader& loader) { loader.next(), loader.skip_epochs(2); },
+      [](DataLoader& loader) { loader.next(), loader.start_epoch(); },
+      [](DataLoader& loader) {
+        loader.seek({2, 0});
+      }};
+  const std::vector<std::function<void(DataLoader&)>> calls = {
+      [](DataLoader& loader) { loader.next(); }, [](DataLoader& loader) { loader.start_epoch(); },
+      [](DataLoader& loader) { loader.skip_epochs(1); }};
+  for (const LoaderKind& kind : all_loader_kinds)
+    for (std::size_t way = 0; way < ways.size(); ++way)
+      for (std::size_t call = 0; call < calls.size(); ++call) {
+        DataLoader loader = eight_samples(kind, nothing), later = eight_samples(kind, nothing);
+        ways[way](loader);
+        later.seek(loader.position());
+        EXPECT_EQ(later.position(), loader.position()) << kind.name << ", way " << way;
+        for (DataLoader* const each : {&loader, &later}) calls[call](*each);
+        const std::string name =
+            kind.name + ", way " + std::to_string(way) + ", call " + std::to_string(call);
+        EXPECT_EQ(later.position(), loader.position()) << name;
+        EXPECT_EQ(rest_of_eight(later), rest_of_eight(loader)) << name;
+        EXPECT_EQ(later.position(), loader.position()) << name;
+      }
 }
 
 struct OrderCase {

@@ -68,6 +68,16 @@ TEST(CheckpointFile, HoldsWhatWasSaved) {
   EXPECT_EQ(load_safetensors(directory / "c").tensor("weights/norm.mean").as<float>()[0], 3);
 }
 
+TEST(CheckpointFile, SaysWhetherAnEpochHasBegunOfWhichNoBatchWasTaken) {
+  const TemporaryDirectory directory;
+  Checkpoint checkpoint = example();
+  for (const bool begun : {false, true}) {
+    checkpoint.position = {2, 0, 0, begun};
+    save_checkpoint(directory / "c", checkpoint);
+    EXPECT_EQ(load_checkpoint(directory / "c").position, checkpoint.position);
+  }
+}
+
 TEST(CheckpointFile, IsNotWrittenIfItsTextsWouldBeRefused) {
   const TemporaryDirectory directory;
   Checkpoint large = example();

@@ -203,13 +203,16 @@ TEST(Checkpoint, LetsStepsOfEachLengthGoOnWithTheBuffersThatTheyHadMade) {
   }
 }
 
-TEST(Checkpoint, BeforeTheFirstBatchLeavesOutNoEpochOfTheData) {
-  Training saved, resumed;
-  restore_checkpoint(make_checkpoint(saved.training, saved.data), resumed.training, resumed.data);
-  fit(saved.training, saved.data, {.epochs = 1});
-  fit(resumed.training, resumed.data, {.epochs = 1});
-  EXPECT_EQ(resumed.data.position(), saved.data.position());
-  expect_same_weights(saved.model, resumed.model);
+TEST(Checkpoint, BeforeTheFirstBatchLeavesOutTheSameEpochsOfTheData) {
+  for (const bool begun : {false, true}) {
+    Training saved, resumed;
+    if (begun) saved.data.start_epoch();
+    restore_checkpoint(make_checkpoint(saved.training, saved.data), resumed.training, resumed.data);
+    fit(saved.training, saved.data, {.epochs = 1});
+    fit(resumed.training, resumed.data, {.epochs = 1});
+    EXPECT_EQ(resumed.data.position(), saved.data.position());
+    expect_same_weights(saved.model, resumed.model);
+  }
 }
 
 std::string refused(const Checkpoint& checkpoint, Training& training,
