@@ -24,11 +24,12 @@ struct Download {
 };
 
 /// Downloads the files of `dataset` that the directory does not have. A file appears when it is
-/// whole, has the right checksum, and is on the disk. What has come of a file stays if the download
-/// ends before, and the next one goes on from there; so the text of an io_error says. A new
-/// directory in which nothing stays is removed. The members of an archive have no checksums of
-/// their own: those that are in the directory are taken for the right ones if all of them are there
-/// and have the right size; otherwise they are compared with the archive.
+/// whole, has the right checksum, and is on the disk. Until then it has ".penstock-part" behind its
+/// name. What has come of a file stays if the download ends before, and the next one goes on from
+/// there; the text of an io_error says so if something has come. A new directory in which nothing
+/// stays is removed. The members of an archive have no checksums of their own: those that are in
+/// the directory are taken for the right ones if all of them are there and have the right size;
+/// otherwise they are compared with the archive.
 /// @throws penstock::Error corrupt_file if a checksum is wrong, in which case nothing stays of what
 /// has come of the file; invalid_data if the directory has a file of the same name with another
 /// content, which is left alone, or if the file that comes is too large, of which nothing stays;

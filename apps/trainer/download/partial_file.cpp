@@ -25,7 +25,7 @@ void sync_directory(const fs::path& directory) {
 }
 
 fs::path part_of(fs::path target) {
-  return target += ".part";
+  return target += ".penstock-part";
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // A PartialFile is a file that comes in parts, over one or several runs of the program. Until it is
-// whole, it stands beside its place under the name of the file with ".part" behind it. One process
-// at a time has it open, and one thread uses it.
+// whole, it stands beside its place under the name of the file with ".penstock-part" behind it,
+// which no other program gives its files. One process at a time has it open, and one thread uses
+// it.
 #pragma once
 
 #include <cstddef>

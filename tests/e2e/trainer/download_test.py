@@ -127,7 +127,7 @@ class Downloads(unittest.TestCase):
         half = 10_000_000
         with serving(most_bytes=half, stalls=True) as server:
             trainer = subprocess.Popen(self.command(server), env={**os.environ, 'no_proxy': '*'})
-            part = self.target / (LARGEST + '.part')
+            part = self.target / (LARGEST + '.penstock-part')
             end = time.monotonic() + 60
             while not (part.exists() and part.stat().st_size == half):
                 self.assertLess(time.monotonic(), end)
@@ -147,7 +147,7 @@ class Downloads(unittest.TestCase):
 
     def test_begin_anew_if_the_server_gives_no_ranges(self):
         self.target.mkdir(parents=True)
-        (self.target / (LARGEST + '.part')).write_bytes(b'another file')
+        (self.target / (LARGEST + '.penstock-part')).write_bytes(b'another file')
         with serving(ranges=False) as server:
             self.expect_all(self.run_trainer(server))
             self.assertEqual(server.requests[:2], [(LARGEST, 12), (LARGEST, 0)])
@@ -155,7 +155,7 @@ class Downloads(unittest.TestCase):
     def test_begin_anew_if_more_has_come_than_there_is(self):
         self.target.mkdir(parents=True)
         whole = (SOURCE / NAMES[0]).read_bytes()
-        (self.target / (LARGEST + '.part')).write_bytes(whole[:-1] + b'xyz')
+        (self.target / (LARGEST + '.penstock-part')).write_bytes(whole[:-1] + b'xyz')
         with serving() as server:
             self.expect_all(self.run_trainer(server))
 

@@ -141,7 +141,7 @@ TEST_F(Downloads, GoOnWhereTheyWereCutOff) {
   const std::string kept =
       "the connection broke; what has come is kept, and the same command goes on from there";
   EXPECT_EQ(refusal(Errc::io_error), kept);
-  EXPECT_EQ(names(), (Lines{"a.gz", "b.bin.part"}));
+  EXPECT_EQ(names(), (Lines{"a.gz", "b.bin.penstock-part"}));
   EXPECT_EQ(refusal(Errc::io_error), kept);
   EXPECT_EQ(lines(), (Lines{"a.gz is there already", "b.bin"}));
   EXPECT_EQ(server_.asked, (Lines{"a.gz 0", "b.bin 0", "b.bin 1000", "b.bin 2000"}));
@@ -151,7 +151,7 @@ TEST_F(Downloads, GoOnWhereTheyWereCutOff) {
 
 TEST_F(Downloads, AskForNothingIfTheWholeFileHasComeBefore) {
   std::filesystem::create_directories(target());
-  write_file(target() / "b.bin.part", b_);
+  write_file(target() / "b.bin.penstock-part", b_);
   EXPECT_EQ(lines(), (Lines{"a.gz", "b.bin"}));
   EXPECT_EQ(server_.asked, (Lines{"a.gz 0"}));
 }
@@ -168,7 +168,7 @@ TEST_F(Downloads, KeepNothingOfAFileWithAWrongChecksum) {
     EXPECT_EQ(names(), (Lines{"a.gz"}));
   }
   // Bytes of another file that came before are noticed, too.
-  write_file(target() / "b.bin.part", "x");
+  write_file(target() / "b.bin.penstock-part", "x");
   server_.files["b.bin"] = b_;
   EXPECT_NE(refusal(Errc::corrupt_file), "accepted");
   EXPECT_EQ(lines(), (Lines{"a.gz is there already", "b.bin"}));
@@ -188,7 +188,8 @@ TEST_F(Downloads, OfGzippedFilesCheckWhatTheyHold) {
 
 TEST_F(Downloads, OfOneDirectoryAreMadeByOneProcess) {
   const PartialFile other(target() / "a.gz");
-  EXPECT_EQ(refusal(Errc::busy), (target() / "a.gz.part: another process writes it").string());
+  EXPECT_EQ(refusal(Errc::busy),
+            (target() / "a.gz.penstock-part: another process writes it").string());
 }
 
 TEST_F(Downloads, ThatBringNothingLeaveNothing) {
@@ -206,9 +207,17 @@ TEST_F(Downloads, RemoveNoDirectoryThatWasThereBefore) {
 
 TEST_F(Downloads, RemoveWhatIsLeftOfAFileThatIsThere) {
   lines();
-  write_file(target() / "b.bin.part", "x");
+  write_file(target() / "b.bin.penstock-part", "x");
   lines();
   EXPECT_EQ(names(), (Lines{"a.gz", "b.bin"}));
+}
+
+TEST_F(Downloads, LeaveAloneThePartsOfOtherPrograms) {
+  std::filesystem::create_directories(target());
+  write_file(target() / "b.bin.part", "a browser's");
+  lines();
+  lines();
+  EXPECT_EQ(file_content(target() / "b.bin.part"), "a browser's");
 }
 
 TEST_F(Downloads, AreRefusedWhereNoFileCanBe) {
@@ -238,7 +247,7 @@ TEST_F(ArchiveDownloads, UnpackTheMembersAndRemoveTheArchive) {
   EXPECT_EQ(file_content(target() / "one.bin"), std::string(700, '1'));
   EXPECT_EQ(file_content(target() / "two.bin"), std::string(700, '2'));
   server_.asked.clear();
-  write_file(target() / "all.tar.gz.part", "left by a run that was killed");
+  write_file(target() / "all.tar.gz.penstock-part", "left by a run that was killed");
   EXPECT_EQ(lines(), (Lines{"one.bin is there already", "two.bin is there already"}));
   EXPECT_EQ(names(), (Lines{"one.bin", "two.bin"}));
   EXPECT_EQ(server_.asked, Lines{});
@@ -263,7 +272,7 @@ TEST_F(ArchiveDownloads, CompareAMemberThatIsThereWithTheArchive) {
                 ": has another content than the file of that name in the archive that was "
                 "downloaded; remove it, or name another --data-dir");
   EXPECT_EQ(file_content(target() / "two.bin"), std::string(700, 'x'));
-  EXPECT_EQ(names(), (Lines{"all.tar.gz.part", "two.bin"}));
+  EXPECT_EQ(names(), (Lines{"all.tar.gz.penstock-part", "two.bin"}));
   write_file(target() / "two.bin", std::string(700, '2'));
   EXPECT_EQ(lines(), (Lines{"one.bin", "two.bin"}));
   EXPECT_EQ(names(), (Lines{"one.bin", "two.bin"}));
@@ -285,7 +294,7 @@ TEST_F(ArchiveDownloads, WithoutAMemberOrWithABadOneLeaveNothing) {
         one + std::string(512, 'x'), std::string("x")}) {
     serve(members);
     EXPECT_NE(refusal(Errc::corrupt_file), "accepted");
-    for (const std::string& name : names()) EXPECT_EQ(name, "all.tar.gz.part");
+    for (const std::string& name : names()) EXPECT_EQ(name, "all.tar.gz.penstock-part");
   }
 }
 
