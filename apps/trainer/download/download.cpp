@@ -35,9 +35,16 @@ bool has_size(const fs::path& path, std::uint64_t bytes) {
                                       "remove it, or name another --data-dir");
 }
 
+/// Returns whether the directory has an entry of that name, be it a link that leads nowhere.
 bool is_something_at(const fs::path& path) {
   std::error_code it_cannot_be_seen;
-  return fs::exists(path, it_cannot_be_seen);
+  return fs::exists(fs::symlink_status(path, it_cannot_be_seen));
+}
+
+/// Returns whether a file is at `path`. What else may be there, such as a pipe, might never end.
+bool is_file_at(const fs::path& path) {
+  std::error_code it_cannot_be_seen;
+  return fs::is_regular_file(path, it_cannot_be_seen);
 }
 
 /// Returns the path at which readers find the file, gzipped or plain, or nothing if it is not in
@@ -46,7 +53,7 @@ std::optional<fs::path> found(const KnownFile& file, const fs::path& directory) 
   std::optional<fs::path> first;
   for (const fs::path& path : places_of(file, directory)) {
     if (!is_something_at(path)) continue;
-    if (digest_of(path, file) != file.sha256) refuse_to_replace(path);
+    if (!is_file_at(path) || digest_of(path, file) != file.sha256) refuse_to_replace(path);
     if (!first) first = path;
   }
   return first;

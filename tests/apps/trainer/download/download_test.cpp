@@ -1,6 +1,7 @@
 #include "apps/trainer/download/download.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -134,6 +135,22 @@ TEST_F(Downloads, RefuseToReplaceAnotherFile) {
                 ": is not the file of that name that was to be downloaded; remove it, or name "
                 "another --data-dir");
   EXPECT_EQ(file_content(target() / "b.bin"), "mine");
+}
+
+TEST_F(Downloads, RefuseToReplaceWhatIsNoFile) {
+  std::filesystem::create_directories(target());
+  const std::string path = (target() / "b.bin").string();
+  const auto expect_refused = [&] {
+    EXPECT_EQ(refusal(Errc::invalid_data).find(path + ": is not the file of that name"), 0u);
+    EXPECT_TRUE(std::filesystem::is_symlink(path) || std::filesystem::exists(path));
+    std::filesystem::remove(path);
+  };
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  expect_refused();
+  std::filesystem::create_directory(path);
+  expect_refused();
+  std::filesystem::create_symlink("nowhere", path);
+  expect_refused();
 }
 
 TEST_F(Downloads, GoOnWhereTheyWereCutOff) {
