@@ -89,8 +89,7 @@ void complete(const KnownFile& known, const Download& download, PartialFile& fil
     download.fetch(request, file);
   } catch (const Error& error) {
     if (error.code() == Errc::invalid_data) file.remove();
-    if (error.code() != Errc::io_error || file.bytes() == 0) throw;
-    throw Error(Errc::io_error, error.what() + kept_text);
+    throw;
   }
   const std::string digest = digest_of(file.path(), known);
   if (digest == known.sha256) return;
@@ -101,6 +100,15 @@ void complete(const KnownFile& known, const Download& download, PartialFile& fil
                   " with the SHA-256 " + known.sha256 + ", got " + digest + "; it was removed");
 }
 
+/// Calls `action`, which makes `file` complete and uses it. The text of an io_error says what
+/// stays.
+void keeping(const PartialFile& file, const auto& action) try {
+  action();
+} catch (const Error& error) {
+  if (error.code() != Errc::io_error || file.bytes() == 0) throw;
+  throw Error(Errc::io_error, error.what() + kept_text);
+}
+
 void download_file(const KnownFile& known, const Download& download) {
   const fs::path path = download.directory / known.name;
   if (const auto there = found(known, download.directory)) {
@@ -108,8 +116,10 @@ void download_file(const KnownFile& known, const Download& download) {
     return download.on_file(there->string() + " is there already");
   }
   PartialFile file(path);
-  complete(known, download, file);
-  file.put_in_place();
+  keeping(file, [&] {
+    complete(known, download, file);
+    file.put_in_place();
+  });
   download.on_file(path.string());
 }
 
@@ -122,8 +132,10 @@ void download_archive(const KnownDataset& dataset, const Download& download) {
     PartialFile::discard(path_of(archive.name));
   } else {
     PartialFile file(path_of(archive.name));
-    complete(archive, download, file);
-    unpack(file.path(), dataset, download.directory);
+    keeping(file, [&] {
+      complete(archive, download, file);
+      unpack(file.path(), dataset, download.directory);
+    });
     file.remove();
   }
   for (const std::string& name : dataset.members)

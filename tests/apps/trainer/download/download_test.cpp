@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <map>
 
 #include "apps/trainer/download/sha256.hpp"
@@ -53,11 +54,13 @@ std::string tar_member(const std::string& name, const std::string& content, char
 struct Server {
   std::map<std::string, std::string> files = {};
   std::size_t most_bytes = 1 << 20;
+  std::function<void()> on_fetch = [] {};
   Lines asked = {};  ///< These are the files that were asked for, with the first byte behind each.
 
   void fetch(const FetchRequest& request, PartialFile& file) {
     const std::string name = request.url.substr(request.url.rfind('/') + 1);
     asked.push_back(name + " " + std::to_string(file.bytes()));
+    on_fetch();
     const std::string& content = files.at(name);
     const std::string rest = content.substr(std::min<std::size_t>(content.size(), file.bytes()));
     file.append(std::as_bytes(std::span(rest)).first(std::min(rest.size(), most_bytes)));
@@ -97,6 +100,7 @@ class Downloads : public ::testing::Test {
     return names;
   }
 
+  const std::string kept_ = "; what has come is kept, and the same command goes on from there";
   const std::string a_ = std::string(5000, 'a') + "end", b_ = std::string(3000, 'b');
   const penstock::testing::TemporaryDirectory directory_;
   Server server_;
@@ -155,8 +159,7 @@ TEST_F(Downloads, RefuseToReplaceWhatIsNoFile) {
 
 TEST_F(Downloads, GoOnWhereTheyWereCutOff) {
   server_.most_bytes = 1000;
-  const std::string kept =
-      "the connection broke; what has come is kept, and the same command goes on from there";
+  const std::string kept = "the connection broke" + kept_;
   EXPECT_EQ(refusal(Errc::io_error), kept);
   EXPECT_EQ(names(), (Lines{"a.gz", "b.bin.penstock-part"}));
   EXPECT_EQ(refusal(Errc::io_error), kept);
@@ -164,6 +167,17 @@ TEST_F(Downloads, GoOnWhereTheyWereCutOff) {
   EXPECT_EQ(server_.asked, (Lines{"a.gz 0", "b.bin 0", "b.bin 1000", "b.bin 2000"}));
   EXPECT_EQ(file_content(target() / "b.bin"), b_);
   EXPECT_EQ(names(), (Lines{"a.gz", "b.bin"}));
+}
+
+TEST_F(Downloads, KeepAFileThatCannotBePutIntoItsPlace) {
+  server_.on_fetch = [&] { std::filesystem::create_directories(target() / "a.gz"); };
+  const std::string text = refusal(Errc::io_error);
+  EXPECT_NE(text.find("cannot be renamed to a.gz"), std::string::npos) << text;
+  EXPECT_TRUE(text.ends_with(kept_)) << text;
+  std::filesystem::remove(target() / "a.gz");
+  server_.on_fetch = [] {};
+  EXPECT_EQ(lines(), (Lines{"a.gz", "b.bin"}));
+  EXPECT_EQ(server_.asked, (Lines{"a.gz 0", "b.bin 0"}));
 }
 
 TEST_F(Downloads, AskForNothingIfTheWholeFileHasComeBefore) {
@@ -294,6 +308,15 @@ TEST_F(ArchiveDownloads, CompareAMemberThatIsThereWithTheArchive) {
   EXPECT_EQ(lines(), (Lines{"one.bin", "two.bin"}));
   EXPECT_EQ(names(), (Lines{"one.bin", "two.bin"}));
   EXPECT_EQ(server_.asked, Lines{"all.tar.gz 0"}) << "The archive that had come is taken again.";
+}
+
+TEST_F(ArchiveDownloads, KeepAnArchiveThatCannotBeUnpacked) {
+  server_.on_fetch = [&] { std::filesystem::create_directory(target() / "one.bin"); };
+  const std::string text = refusal(Errc::io_error);
+  EXPECT_TRUE(text.ends_with(kept_)) << text;
+  std::filesystem::remove(target() / "one.bin");
+  EXPECT_EQ(lines(), (Lines{"one.bin", "two.bin"}));
+  EXPECT_EQ(server_.asked, Lines{"all.tar.gz 0"});
 }
 
 TEST_F(ArchiveDownloads, WithAWrongChecksumUnpackNothing) {
