@@ -27,13 +27,13 @@ int main(int argc, char** argv) {
   trainer::let_writes_fail();
   try {
     const trainer::Command command = trainer::read_command_line(argc, argv);
+    if (!command.note.empty()) trainer::print_note(command.note);
     if (command.text) {
       trainer::print(*command.text);
       return 0;
     }
     if (command.options.download.dataset) {
       code = failed_code;
-      if (!command.note.empty()) trainer::print_note(command.note);
       trainer::print_download(command.options);
       return 0;
     }

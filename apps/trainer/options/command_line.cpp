@@ -1,7 +1,6 @@
 #include "apps/trainer/options/command_line.hpp"
 
 #include <algorithm>
-#include <array>
 #include <boost/program_options.hpp>
 #include <sstream>
 
@@ -216,11 +215,9 @@ void validate(const TrainerOptions& options, const std::vector<ParsedOption>& pa
 /// Returns a line about those of the options that change nothing because they are of a run, while
 /// --download runs nothing. Returns an empty text if there are none.
 std::string idle_beside_download(const std::vector<ParsedOption>& parsed) {
-  constexpr std::array useful{"download",    "download-url", "download-ca", "data-dir",
-                              "no-progress", "config",       "print-config"};
   std::string names;
   for (const ParsedOption& option : parsed)
-    if (std::ranges::count(useful, option.string_key) == 0)
+    if (const OptionRow* const row = find_option(option.string_key); row && !row->is_for_downloads)
       names += (names.empty() ? "--" : ", --") + option.string_key;
   return names.empty() ? "" : "--download runs nothing, so that these change nothing: " + names;
 }

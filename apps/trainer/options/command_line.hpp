@@ -15,7 +15,7 @@ struct Command {
   /// configuration.
   std::optional<std::string> text = {};
   /// `note` is a line that names the options of a run which the arguments give beside --download,
-  /// where they change nothing. It is empty if there are none.
+  /// where they change nothing. It is empty if there are none, and printed in any case.
   std::string note = {};
 };
 

@@ -47,6 +47,9 @@ struct OptionRow {
   /// `decides_weights` says whether the trained weights depend on the option, so that a run that
   /// goes on from a checkpoint has to have the same value.
   bool decides_weights = false;
+  /// `is_for_downloads` says whether the option changes something beside --download, which runs
+  /// nothing.
+  bool is_for_downloads = false;
 };
 
 struct OptionGroup {
@@ -122,6 +125,18 @@ class OptionRows {
   /// `except` names.
   OptionRows& all_decide_weights(const std::set<std::string>& except = {}) {
     for (OptionRow& row : built_.rows) row.decides_weights = !except.contains(row.name);
+    return *this;
+  }
+
+  /// Notes that the option that was added last changes something beside --download.
+  OptionRows& for_downloads() {
+    built_.rows.back().is_for_downloads = true;
+    return *this;
+  }
+
+  /// Notes that all options that were added change something beside --download.
+  OptionRows& all_for_downloads() {
+    for (OptionRow& row : built_.rows) row.is_for_downloads = true;
     return *this;
   }
 

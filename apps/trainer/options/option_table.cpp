@@ -82,6 +82,7 @@ OptionGroup data_group() {
           "/usr/share/datasets/fashion-mnist; of --dataset folder, the directory of the folders "
           "train and test, which have a folder of PNG and JPEG images for each class; of --dataset "
           "text, the file itself")
+      .for_downloads()
       .add(
           "image-size", &DataOptions::image_size, whole_number(1, most_pixels),
           "rows and columns of the images of --dataset folder, for a network that takes all images "
@@ -117,6 +118,7 @@ OptionGroup download_group() {
           "download-ca", &DownloadOptions::authorities, path("FILE"),
           "let the authorities whose certificates (PEM) are in this file vouch for the server, and "
           "not those that the system knows")
+      .all_for_downloads()
       .take();
 }
 
@@ -366,6 +368,7 @@ OptionGroup output_group() {
            "says how much: debug, info, warning, error or off")
       .sets("options.runtime.log_level")
       .add("no-progress", &OutputOptions::no_progress, "show no bars and lines of progress")
+      .for_downloads()
       .take();
 }
 

@@ -123,6 +123,13 @@ class Downloads(unittest.TestCase):
                              [f'{self.target / name} is there already' for name in NAMES])
             self.assertEqual(len(server.requests), len(NAMES))
 
+    def test_name_the_options_that_change_nothing_also_of_a_configuration(self):
+        for options in ['--epochs', '3'], ['--epochs', '3', '--print-config']:
+            with serving(files={}) as server:
+                result = self.run_trainer(server, *options)
+            self.assertIn('--download runs nothing, so that these change nothing: --epochs\n',
+                          result.stderr)
+
     def test_go_on_after_the_program_was_killed(self):
         half = 10_000_000
         with serving(most_bytes=half, stalls=True) as server:

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/trainer/options/command_line.hpp"
+#include "apps/trainer/options/option_table.hpp"
 
 namespace trainer {
 namespace {
@@ -87,9 +88,19 @@ TEST(IdleOptions, AreThoseOfARunBesideADownload) {
     return read_command_line(static_cast<int>(arguments.size()), arguments.data()).note;
   };
   EXPECT_EQ(note({"--download", "mnist", "--no-progress", "--download-ca", "ca.pem"}), "");
+  EXPECT_EQ(note({"--download", "mnist", "--download-url=https://example.org/", "--print-config"}),
+            "");
   EXPECT_EQ(note({"--dataset", "mnist", "--epochs", "3"}), "") << "This is a run.";
   EXPECT_EQ(note({"--download", "mnist", "--epochs", "3", "--seed=1"}),
             "--download runs nothing, so that these change nothing: --epochs, --seed");
+  EXPECT_EQ(note({"--download", "mnist", "--epochs", "3", "--print-config"}),
+            "--download runs nothing, so that these change nothing: --epochs");
+}
+
+TEST(IdleOptions, AreNoneOfThoseAboutDownloads) {
+  for (const OptionGroup& group : option_groups())
+    for (const OptionRow& row : group.rows)
+      EXPECT_TRUE(row.is_for_downloads || !row.name.starts_with("download")) << row.name;
 }
 
 }  // namespace
