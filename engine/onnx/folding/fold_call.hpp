@@ -1,6 +1,6 @@
 // A FoldCall is a node whose inputs are all known when a model is imported, such as the arithmetic
 // of shapes that exporters write. A FoldRule computes what such a node computes. Both are plain
-// data; the functions are pure.
+// data; the functions change nothing.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/onnx/format/onnx_file.hpp"
+#include "engine/onnx/format/tensor_reader.hpp"
 #include "penstock/tensor.hpp"
 
 namespace penstock {
@@ -16,6 +17,7 @@ namespace penstock {
 struct FoldCall {
   const OnnxNode& node;
   const std::vector<Tensor>& inputs;  ///< An input that is left out is an empty handle.
+  TensorReader& reader;               ///< This reads the tensors of attributes.
 
   /// Returns whether the node has input number `i`.
   bool has(std::size_t i) const { return i < inputs.size() && inputs[i]; }

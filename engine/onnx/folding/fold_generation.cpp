@@ -4,7 +4,6 @@
 
 #include "engine/onnx/folding/fold_rules.hpp"
 #include "engine/onnx/folding/places.hpp"
-#include "engine/onnx/format/tensor_values.hpp"
 #include "engine/onnx/shapes/corrupt.hpp"
 #include "penstock/error.hpp"
 
@@ -16,7 +15,7 @@ std::vector<Tensor> constant_of_shape(const FoldCall& call) {
   Tensor value = Tensor::zeros(DType::f32, {});
   if (const OnnxAttribute* const attribute = call.node.find("value");
       attribute && attribute->tensor)
-    value = values_of(*attribute->tensor, {});
+    value = call.reader.read(*attribute->tensor);
   if (value.elements() != 1) corrupt("expected a value of one element");
   return {moved(value, shape,
                 std::vector<std::int64_t>(static_cast<std::size_t>(shape.elements()), 0))};
@@ -57,7 +56,7 @@ std::vector<Tensor> non_zero(const FoldCall& call) {
 std::vector<Tensor> constant(const FoldCall& call) {
   const OnnxNode& node = call.node;
   if (const OnnxAttribute* const value = node.find("value"); value && value->tensor)
-    return {values_of(*value->tensor, {})};
+    return {call.reader.read(*value->tensor)};
   if (const OnnxAttribute* const value = node.find("value_float"); value && value->real)
     return {Tensor({}, {*value->real})};
   if (const OnnxAttribute* const value = node.find("value_int"); value && value->integer)

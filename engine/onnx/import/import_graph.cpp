@@ -257,7 +257,8 @@ class GraphImport {
     for (std::size_t probe = 0; probe < (is_constant ? 1 : probes); ++probe) {
       std::vector<Tensor> tensors;
       for (const Imported* x : inputs) tensors.push_back(x ? x->known[probe] : Tensor());
-      const std::vector<Tensor> results = fold({.node = node, .inputs = tensors});
+      const std::vector<Tensor> results =
+          fold({.node = node, .inputs = tensors, .reader = reader_});
       for (const std::vector<Tensor>* const all : {&results, &std::as_const(tensors)})
         for (const Tensor& tensor : *all) folded_elements_ += tensor ? tensor.elements() : 0;
       if (folded_elements_ > most_folded_in_all)

@@ -26,7 +26,8 @@ OnnxNode node(const std::string& op_type, const std::vector<OnnxAttribute>& attr
 
 /// Returns the first result of a node that is folded.
 Tensor folded(const OnnxNode& node, const std::vector<Tensor>& inputs) {
-  const std::vector<Tensor> results = fold({.node = node, .inputs = inputs});
+  TensorReader reader{{}};
+  const std::vector<Tensor> results = fold({.node = node, .inputs = inputs, .reader = reader});
   return results.empty() ? Tensor() : results.front();
 }
 

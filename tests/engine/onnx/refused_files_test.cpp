@@ -292,6 +292,18 @@ TEST_F(TensorsBesideAFile, ShareTheElementsOfOnePlace) {
   EXPECT_EQ(load_onnx_weights(copy).size(), 2u);
 }
 
+TEST_F(TensorsBesideAFile, MayBelongToConstants) {
+  OnnxBytes bytes;
+  bytes.input("x", {"batch", 4}).output("y");
+  for (const char* name : {"v", "w"})
+    bytes.graph_field(
+        wire_bytes(1, onnx_node({"Constant", {}, {name}}) +
+                          wire_bytes(5, wire_bytes(1, "value") + beside(name, 4, "0"))));
+  bytes.node({"Add", {"v", "w"}, {"h"}}).node({"Add", {"x", "h"}, {"y"}});
+  write_file(path_, bytes.file());
+  EXPECT_NO_THROW(Model::from_onnx(path_));
+}
+
 TEST_F(TensorsBesideAFile, MayBelongToAFunctionThatIsCalledTwice) {
   OnnxBytes branch, bytes;
   branch.graph_field(beside("w", 4, "0")).node({"Add", {"a", "w"}, {"r"}}).output("r");
