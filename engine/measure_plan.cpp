@@ -34,6 +34,7 @@ class Workbench {
   explicit Workbench(const graph::Plan& plan)
       : stage_(plan.stages[0]),
         parameters_(block(stage_.parameter_bytes)),
+        prepared_(block(stage_.prepared_bytes)),
         accumulators_(block(stage_.accumulator_bytes)),
         stash_(block(stage_.stash_bytes)),
         scratch_(block(stage_.scratch_bytes)) {
@@ -45,6 +46,10 @@ class Workbench {
       fill(edge.type, inputs_.back().get());
       received_.push_back(inputs_.back().get());
     }
+    for (const graph::Instruction& instruction : stage_.prepare.instructions) {
+      graph::make_inputs_valid(instruction, bindings());
+      graph::run(instruction, bindings());
+    }
   }
 
   /// Runs the program of `direction` as for the second micro-batch of a window, in which gradients
@@ -53,12 +58,7 @@ class Workbench {
   void run(Direction direction, std::vector<double>& times) const {
     const graph::Program& program =
         direction == Direction::forward ? stage_.forward : stage_.backward;
-    const graph::Bindings bindings{.parameters = parameters_.get(),
-                                   .accumulators = accumulators_.get(),
-                                   .stash = stash_.get(),
-                                   .scratch = scratch_.get(),
-                                   .received = received_,
-                                   .summed = 1};
+    const graph::Bindings bindings = this->bindings();
     for (std::size_t i = 0; i < program.instructions.size(); ++i) {
       // Earlier instructions may have made numbers that a trained model never would.
       graph::make_inputs_valid(program.instructions[i], bindings);
@@ -67,6 +67,16 @@ class Workbench {
   }
 
  private:
+  graph::Bindings bindings() const {
+    return {.parameters = parameters_.get(),
+            .accumulators = accumulators_.get(),
+            .stash = stash_.get(),
+            .scratch = scratch_.get(),
+            .received = received_,
+            .prepared = prepared_.get(),
+            .summed = 1};
+  }
+
   /// Runs an instruction, and returns how long that took. Code of the host's, which these numbers
   /// may be no inputs for, is not run; its time is estimated.
   static double seconds_of(const graph::Instruction& instruction, const graph::Bindings& bindings) {
@@ -84,7 +94,7 @@ class Workbench {
   static Block block(std::int64_t bytes) { return allocate_block(static_cast<std::size_t>(bytes)); }
 
   const graph::StagePlan& stage_;
-  Block parameters_, accumulators_, stash_, scratch_;
+  Block parameters_, prepared_, accumulators_, stash_, scratch_;
   std::vector<Block> inputs_;
   std::vector<const std::byte*> received_;
 };
@@ -99,8 +109,8 @@ graph::InstructionTimes unknown_times(const graph::StagePlan& stage) {
 
 graph::InstructionTimes measure_instructions(const graph::Plan& one_stage) {
   const graph::StagePlan& stage = one_stage.stages[0];
-  const Workbench bench(one_stage);
   const actors::FlushDenormals as_in_a_run;
+  const Workbench bench(one_stage);
   graph::InstructionTimes times = unknown_times(stage);
   const Stopwatch watch;
   for (int round = 0;

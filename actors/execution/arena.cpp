@@ -16,6 +16,7 @@ Arena::Arena(std::shared_ptr<const graph::Plan> plan, std::size_t stage, std::in
   const std::size_t edges =
       stage_plan.forward_receives.size() + stage_plan.backward_receives.size();
   parameters_ = allocate(stage_plan.parameter_bytes);
+  prepared_ = allocate(stage_plan.prepared_bytes);
   accumulators_ = allocate(stage_plan.accumulator_bytes);
   kept_ = allocate(stage_plan.kept_bytes);
   make_host_accumulators();
@@ -118,7 +119,18 @@ void Arena::release(std::int64_t micro_batch) {
   for (Tensor& tensor : received_[slot(micro_batch, live_)]) tensor = Tensor();
 }
 
+void Arena::prepare(const ProgramRun& run) {
+  if (stage().prepare.instructions.empty() || prepared_version_ == weight_version_) return;
+  graph::run(stage().prepare, {.parameters = parameters_.get(),
+                               .scratch = run.scratch,
+                               .prepared = prepared_.get(),
+                               .runner = run.runner,
+                               .heartbeat = run.heartbeat});
+  prepared_version_ = weight_version_;
+}
+
 void Arena::run(const ProgramRun& run) {
+  prepare(run);
   const std::vector<Tensor>& received = received_[slot(run.micro_batch, live_)];
   for (std::size_t i = 0; i < received.size(); ++i)
     received_at_[i] = received[i] ? received[i].raw() : nullptr;
@@ -140,6 +152,7 @@ void Arena::run(const ProgramRun& run) {
       .scratch = run.scratch,
       .received = received_at_,
       .sent_back = sent_back_at_,
+      .prepared = prepared_.get(),
       .random = run.random,
       .loss_scale = run.loss_scale,
       .summed = run.summed,

@@ -48,7 +48,8 @@ class Arena {
   void receive(std::size_t position, std::int64_t micro_batch, Tensor tensor);
   void release(std::int64_t micro_batch);
 
-  /// Runs a program of the stage. All blocks of the host store that the program needs must have
+  /// Runs a program of the stage, and before it, if the weights have changed, the program that
+  /// prepares what depends on them. All blocks of the host store that the program needs must have
   /// been lent before, and the weights of such a block must have been copied to
   /// ProgramRun::weight_room.
   void run(const ProgramRun& run);
@@ -146,6 +147,8 @@ class Arena {
   }
   /// Returns where the times of `run` are added up, or null if `run` is not timed.
   graph::ProgramTimes* times_of(const ProgramRun& run);
+  /// Runs the program that prepares what depends on weights, unless it has run for these weights.
+  void prepare(const ProgramRun& run);
   void make_host_accumulators();
   void make_host_weights();
   void make_stash();
@@ -159,11 +162,14 @@ class Arena {
   std::size_t live_;
   std::int64_t bytes_ = 0;
   Block parameters_;
+  Block prepared_;
   Block accumulators_;
   Block host_accumulators_;
   Block host_weights_;        // This is null while the host store has the weights.
   Block host_weights_block_;  // This is the block of weights even while the host store has it.
   std::int64_t weight_version_ = 0;
+  // What is prepared belongs to these weights, or, if this is -1, is not prepared yet.
+  std::int64_t prepared_version_ = -1;
   OffloadReport weight_moves_;
   graph::Moves moves_;
   // If this is true, programs copy from or to the host store's memory.

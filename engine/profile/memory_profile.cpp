@@ -76,6 +76,10 @@ class StageTensors {
 
   void list() {
     for (const graph::VariablePlan& variable : stage_.variables) add_variable(variable);
+    for (const Instruction& instruction : stage_.prepare.instructions)
+      for (std::size_t i = 0; i < instruction.outputs.size(); ++i)
+        if (instruction.outputs[i].space == Space::prepared)
+          add(instruction.name, MemoryClass::weights, instruction.output_types[i].bytes(), 1);
     add("buffers as of the last update", MemoryClass::weights, stage_.kept_bytes, 1);
     add("optimizer state", MemoryClass::optimizer_state, report_.optimizer_bytes_on_ipu, 1);
     for (const Instruction& instruction : stage_.forward.instructions)
@@ -91,7 +95,8 @@ class StageTensors {
   /// the stash, and the gradients that are on their way to other stages.
   std::int64_t held_bytes() const {
     return report_.peak_bytes - report_.shared_bytes - report_.optimizer_bytes_on_ipu -
-           stage_.parameter_bytes - stage_.kept_bytes - stage_.accumulator_bytes;
+           stage_.parameter_bytes - stage_.prepared_bytes - stage_.kept_bytes -
+           stage_.accumulator_bytes;
   }
 
  private:
@@ -126,7 +131,7 @@ void add_stage(IpuMemory& memory, const graph::Plan& plan, const StageReport& re
   const auto bytes = [&](MemoryClass memory_class) -> std::int64_t& {
     return memory.class_bytes[static_cast<std::size_t>(memory_class)];
   };
-  bytes(MemoryClass::weights) += stage.parameter_bytes + stage.kept_bytes;
+  bytes(MemoryClass::weights) += stage.parameter_bytes + stage.prepared_bytes + stage.kept_bytes;
   bytes(MemoryClass::accumulators) += stage.accumulator_bytes;
   bytes(MemoryClass::optimizer_state) += report.optimizer_bytes_on_ipu;
   bytes(MemoryClass::stash) += tensors.held_bytes();
@@ -161,9 +166,10 @@ void add_memory(Profile& profile, const graph::Plan& plan, std::span<const Stage
       if (report.stage != stage.stage) continue;
       const graph::StagePlan& of_plan = plan.stages[graph::index(stage.stage)];
       // Replicas that divide the optimizer's state may have shards of different sizes.
-      stage.resident_bytes = std::max(
-          stage.resident_bytes, of_plan.parameter_bytes + of_plan.kept_bytes +
-                                    of_plan.accumulator_bytes + report.optimizer_bytes_on_ipu);
+      stage.resident_bytes =
+          std::max(stage.resident_bytes, of_plan.parameter_bytes + of_plan.prepared_bytes +
+                                             of_plan.kept_bytes + of_plan.accumulator_bytes +
+                                             report.optimizer_bytes_on_ipu);
     }
   }
 }

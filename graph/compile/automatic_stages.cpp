@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "graph/compile/atom_memory.hpp"
 #include "graph/compile/balance.hpp"
@@ -10,6 +11,7 @@
 #include "graph/compile/offload_choices.hpp"
 #include "graph/compile/remedies.hpp"
 #include "graph/ir/op.hpp"
+#include "graph/passes/memory/prepare.hpp"
 #include "graph/passes/memory/recompute.hpp"
 #include "graph/passes/stages/atoms.hpp"
 #include "graph/passes/stages/partition.hpp"
@@ -21,12 +23,24 @@ namespace {
 /// The same measurement, made twice, differs by about this share.
 constexpr double tolerance = 0.02;
 
-/// Returns the plan in which one thread runs all of `graph`, with an instruction for each node.
-Plan in_one_stage(const Graph& graph, const std::vector<Atom>& atoms, PlanRequest request) {
+/// OneStage is a plan of one stage, and the nodes of the stage, which are in the order of the
+/// instructions of its programs.
+struct OneStage {
+  Plan plan = {};
+  StageGraph nodes = {};
+};
+
+/// Returns the plan in which one thread runs all of `graph`, with an instruction for each node. If
+/// `prepares` is true, what depends on weights alone is computed before the forward.
+OneStage in_one_stage(const Graph& graph, const std::vector<Atom>& atoms, PlanRequest request,
+                      bool prepares) {
   request.threads_per_ipu = 1;
   request.offload = {};
   const CutGraph one = cut(graph, atoms, std::vector<std::int32_t>{0}, {});
-  return build_plan(one.graph, one.assignment, partition(one.graph, one.assignment), request);
+  Prepared whole{one.graph, partition(one.graph, one.assignment)};
+  if (prepares) whole = prepare(std::move(whole.graph), std::move(whole.partition), {});
+  return {build_plan(whole.graph, one.assignment, whole.partition, request),
+          whole.partition.stages[0]};
 }
 
 InstructionTimes estimated(const Plan& plan) {
@@ -63,14 +77,15 @@ std::string left_out(std::int32_t asked, std::int32_t stages) {
          " have nothing to compute and are left out";
 }
 
-/// Returns the seconds of each node, by NodeId. The seconds of the instructions are in the graph's
-/// order.
-std::vector<double> times_of_nodes(const Graph& graph, const InstructionTimes& instructions) {
-  std::vector<double> times;
-  std::size_t forward = 0, backward = 0;
-  for (const Node& node : graph.nodes)
-    times.push_back(node.backward ? instructions.backward[backward++]
-                                  : instructions.forward[forward++]);
+/// Returns the seconds of each node of `graph`, by NodeId. A node that runs before the forward
+/// takes none. `instructions` has the seconds of the nodes `stage`.
+std::vector<double> times_of_nodes(const Graph& graph, const StageGraph& stage,
+                                   const InstructionTimes& instructions) {
+  std::vector<double> times(graph.nodes.size());
+  for (std::size_t i = 0; i < stage.forward.size(); ++i)
+    times[index(stage.forward[i])] = instructions.forward[i];
+  for (std::size_t i = 0; i < stage.backward.size(); ++i)
+    times[index(stage.backward[i])] = instructions.backward[i];
   return times;
 }
 
@@ -227,9 +242,9 @@ TimedCut cut_automatically(const Graph& graph, const CutRequest& request, const 
   check_ipus(request);
   const std::vector<Atom> atoms = find_atoms(graph);
   const std::int32_t stages = count_stages(atoms, request.stages, plan.training);
-  const Plan one_stage = in_one_stage(graph, atoms, plan);
-  const std::vector<double> times =
-      times_of_nodes(graph, request.measure ? request.measure(one_stage) : estimated(one_stage));
+  const OneStage one = in_one_stage(graph, atoms, plan, request.prepare);
+  const std::vector<double> times = times_of_nodes(
+      graph, one.nodes, request.measure ? request.measure(one.plan) : estimated(one.plan));
 
   const Cutting cutting{graph, atoms, recomputed_stages(request.recompute, stages), plan,
                         request.memory};

@@ -31,6 +31,9 @@ struct CutRequest {
   MeasureInstructions measure = {};  ///< If this is null, costs are estimated from FLOPs and bytes.
   MemoryBudget memory = {};          ///< No stage may need more memory than this.
   RecomputeRequest recompute = {};
+  /// If this is true, what depends on weights alone is computed before the forward, and costs
+  /// nothing there.
+  bool prepare = false;
 };
 
 struct TimedCut {

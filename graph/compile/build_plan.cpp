@@ -192,6 +192,7 @@ StagePlan stage_of(const Graph& graph, const StagePlacement& placement, const St
                    const PlanRequest& request) {
   auto [forward, forward_scratch] = program_of(graph, nodes.forward, map.placements, request);
   auto [backward, backward_scratch] = program_of(graph, nodes.backward, map.placements, request);
+  auto [prepare, prepare_scratch] = program_of(graph, nodes.prepare, map.placements, request);
   for (const GradientCopy& copy : map.copies)
     append_copy(graph, copy.value, map.home(copy.value), copy.target, backward);
   std::vector<OutputPlan> sent = outputs_from(graph, outputs, nodes.forward, map);
@@ -205,6 +206,7 @@ StagePlan stage_of(const Graph& graph, const StagePlacement& placement, const St
           .blocks = placement.blocks,
           .forward = std::move(forward),
           .backward = std::move(backward),
+          .prepare = std::move(prepare),
           .forward_receives = nodes.forward_receives,
           .forward_sends = nodes.forward_sends,
           .backward_receives = nodes.backward_receives,
@@ -214,12 +216,13 @@ StagePlan stage_of(const Graph& graph, const StagePlacement& placement, const St
           .variables = std::move(held),
           .parameter_bytes = map.parameter_bytes,
           .host_parameter_bytes = map.host_parameter_bytes,
+          .prepared_bytes = map.prepared_bytes,
           .accumulator_bytes = map.accumulator_bytes,
           .host_accumulator_bytes = map.host_accumulator_bytes,
           .kept_bytes = kept_bytes,
           .stash_bytes = map.stash_bytes,
           .host_stash_bytes = map.host_stash_bytes,
-          .scratch_bytes = std::max(forward_scratch, backward_scratch),
+          .scratch_bytes = std::max({forward_scratch, backward_scratch, prepare_scratch}),
           .in_flight = in_flight,
           .stash_slots = in_flight + read_slots};
 }

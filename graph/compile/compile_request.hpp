@@ -62,6 +62,10 @@ struct CompileRequest {
   CompileListener progress = {};            ///< This is called before each step; it may be null.
   /// If this is true, outputs may overwrite inputs that nobody needs any more.
   bool in_place = true;
+  /// If this is true, what depends on weights alone is computed once, and not in each forward,
+  /// where the memory of the IPUs holds it. This has an effect in inference only, and changes no
+  /// bit.
+  bool prepare = true;
 };
 
 }  // namespace penstock::graph

@@ -11,6 +11,7 @@
 #include "graph/compile/offload_choices.hpp"
 #include "graph/compile/plan_choice.hpp"
 #include "graph/compile/remedies.hpp"
+#include "graph/passes/memory/prepare.hpp"
 #include "graph/passes/memory/recompute.hpp"
 #include "penstock/error.hpp"
 
@@ -21,7 +22,18 @@ Plan plan_of(const StagedGraph& staged, const PlanChoice& choice) {
   const auto stages = static_cast<std::int32_t>(staged.partition.stages.size());
   const Recomputed all =
       recompute(staged.graph, staged.partition, recomputed_stages(choice.recompute, stages));
-  return build_plan(all.graph, staged.assignment, all.partition, choice.plan);
+  if (!choice.prepare) return build_plan(all.graph, staged.assignment, all.partition, choice.plan);
+  const Prepared prepared = prepare(all.graph, all.partition, choice.plan.offload);
+  return build_plan(prepared.graph, staged.assignment, prepared.partition, choice.plan);
+}
+
+/// Returns the choice that `request` asks for, but without anything that is prepared before the
+/// forward, which takes memory only to save time.
+PlanChoice frugal_choice(const CompileRequest& request, const Phases& phases,
+                         std::int32_t threads_per_ipu) {
+  PlanChoice choice = first_choice(request, phases, threads_per_ipu);
+  choice.prepare = false;
+  return choice;
 }
 
 bool fits(const Plan& plan, const CompileRequest& request) {
@@ -77,7 +89,7 @@ std::optional<Plan> plan_of_batch(const Graph& model, CompileRequest request, st
   try {
     CompileClock nobody_looks(request.progress);
     const StagedGraph staged = staged_graph(model, request, nobody_looks);
-    return plan_of(staged, first_choice(request, staged.phases, threads));
+    return plan_of(staged, frugal_choice(request, staged.phases, threads));
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -120,10 +132,15 @@ std::vector<Remedy> remedies_for(const Plan& plan, const PlanChoice& choice, con
 }  // namespace
 
 Plan fitting_plan(const Graph& model, const StagedGraph& staged, const CompileRequest& request) {
-  PlanChoice choice = first_choice(request, staged.phases, threads_per_ipu(staged, request));
+  PlanChoice prepared = first_choice(request, staged.phases, threads_per_ipu(staged, request));
+  PlanChoice choice = frugal_choice(request, staged.phases, prepared.plan.threads_per_ipu);
   std::int32_t& threads = choice.plan.threads_per_ipu;
   const std::int32_t least = request.threads_per_ipu > 0 ? threads : 1;
   for (;;) {
+    if (prepared.prepare) {
+      prepared.plan.threads_per_ipu = threads;
+      if (Plan plan = plan_of(staged, prepared); fits(plan, request)) return plan;
+    }
     Plan plan = plan_of(staged, choice);
     if (fits(plan, request)) return plan;
     if (threads == least)

@@ -11,7 +11,8 @@ namespace penstock::graph {
 
 /// Returns the plan that `request` asks for. `staged` was made of `model`. Each thread of an IPU
 /// needs scratch memory: if `request` leaves the number of threads per IPU open, smaller numbers
-/// are tried before a plan is refused.
+/// are tried before a plan is refused. What inference could compute once is computed in each
+/// forward if there is no memory to keep it.
 /// @throws IpuMemoryRefusal if an IPU has not enough memory. The refusal names the remedies that
 /// were tried and are enough: classes of tensors in the host store, turns, recomputation, shards,
 /// schedules and smaller micro-batches.

@@ -20,7 +20,8 @@ PlanChoice first_choice(const CompileRequest& request, const Phases& phases,
                    .threads_per_ipu = threads_per_ipu,
                    .in_place = request.in_place,
                    .offload = offload_of(request)},
-          .recompute = request.training ? request.recompute : RecomputeRequest{}};
+          .recompute = request.training ? request.recompute : RecomputeRequest{},
+          .prepare = request.prepare && !request.training};
 }
 
 }  // namespace penstock::graph

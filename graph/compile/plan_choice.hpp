@@ -14,6 +14,8 @@ namespace penstock::graph {
 struct PlanChoice {
   PlanRequest plan = {};
   RecomputeRequest recompute = {};
+  /// If this is true, what depends on weights alone is computed before the forward.
+  bool prepare = false;
 };
 
 /// Returns which classes of tensors `request` asks the host store to keep.

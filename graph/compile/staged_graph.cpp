@@ -73,7 +73,8 @@ Stages balanced_stages(const Graph& graph, const CompileRequest& request) {
                                       .ipus = request.options.topology.ipus,
                                       .measure = request.measure,
                                       .memory = request.memory,
-                                      .recompute = choice.recompute},
+                                      .recompute = choice.recompute,
+                                      .prepare = choice.prepare},
                                      choice.plan);
   return {.graph = std::move(timed.cut.graph),
           .assignment = std::move(timed.cut.assignment),

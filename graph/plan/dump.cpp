@@ -36,6 +36,8 @@ std::string_view to_string(Space space) {
       return "received";
     case Space::sent_back:
       return "sent_back";
+    case Space::prepared:
+      return "prepared";
   }
   return "";
 }
@@ -104,15 +106,19 @@ std::string line(const Instruction& instruction) {
   return text + "\n";
 }
 
+std::string lines(const Program& program) {
+  std::string text;
+  for (const Instruction& instruction : program.instructions) text += line(instruction);
+  return text;
+}
+
 std::string lines(std::string_view name, const std::vector<std::int32_t>& receives,
                   const Program& program, const std::vector<std::int32_t>& sends) {
   const auto numbers = [](const std::vector<std::int32_t>& edges) {
     return joined(edges, [](std::int32_t edge) { return std::to_string(edge); });
   };
-  std::string text = "  " + std::string(name) + ": receives [" + numbers(receives) + "], sends [" +
-                     numbers(sends) + "]\n";
-  for (const Instruction& instruction : program.instructions) text += line(instruction);
-  return text;
+  return "  " + std::string(name) + ": receives [" + numbers(receives) + "], sends [" +
+         numbers(sends) + "]\n" + lines(program);
 }
 
 std::string lines(const Plan& plan, const VariablePlan& variable, std::int32_t stage) {
@@ -131,14 +137,17 @@ std::string lines(const Plan& plan, std::size_t number) {
   const auto bytes = [](std::string_view name, std::int64_t count) {
     return ", " + std::string(name) + " " + std::to_string(count);
   };
-  std::string text =
-      "stage " + std::to_string(number) + " on IPU " + std::to_string(stage.ipu) + " (" +
-      joined(stage.blocks) + "): " + std::to_string(stage.in_flight) + " in flight, " +
-      std::to_string(stage.stash_slots) + " stash slots; bytes: parameters " +
-      std::to_string(stage.parameter_bytes) + bytes("accumulators", stage.accumulator_bytes) +
-      bytes("stash", stage.stash_bytes) + bytes("scratch", stage.scratch_bytes) + "\n";
+  std::string text = "stage " + std::to_string(number) + " on IPU " + std::to_string(stage.ipu) +
+                     " (" + joined(stage.blocks) + "): " + std::to_string(stage.in_flight) +
+                     " in flight, " + std::to_string(stage.stash_slots) +
+                     " stash slots; bytes: parameters " + std::to_string(stage.parameter_bytes) +
+                     (stage.prepared_bytes > 0 ? bytes("prepared", stage.prepared_bytes) : "") +
+                     bytes("accumulators", stage.accumulator_bytes) +
+                     bytes("stash", stage.stash_bytes) + bytes("scratch", stage.scratch_bytes) +
+                     "\n";
   for (const VariablePlan& variable : stage.variables)
     text += lines(plan, variable, static_cast<std::int32_t>(number));
+  if (!stage.prepare.instructions.empty()) text += "  prepare:\n" + lines(stage.prepare);
   text += lines("forward", stage.forward_receives, stage.forward, stage.forward_sends);
   text += lines("backward", stage.backward_receives, stage.backward, stage.backward_sends);
   for (const OutputPlan& output : stage.outputs)

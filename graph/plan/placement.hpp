@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/plan/plan.hpp"
+#include "penstock/options.hpp"
 
 namespace penstock::graph {
 
@@ -36,6 +37,12 @@ using Placements = std::vector<std::optional<Placement>>;
 /// `placement`.
 inline bool needs_scratch(const std::optional<Placement>& placement) {
   return !placement || placement->arrival == Arrival::copied;
+}
+
+/// Returns whether the host store keeps `variable`, which then lies in the weight room while a
+/// program runs.
+inline bool is_in_weight_room(const Value& variable, const OffloadOptions& offload) {
+  return variable.kind == ValueKind::parameter && offload.weights.takes(variable.type.bytes());
 }
 
 }  // namespace penstock::graph

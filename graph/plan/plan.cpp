@@ -22,11 +22,11 @@ StageBytes bytes_of_stage(const Plan& plan, std::size_t stage, const Schedule* s
                : plan.stages[of].in_flight;
   };
   const std::int32_t output_slots = stage_plan.stash_slots - stage_plan.in_flight;
-  StageBytes bytes{
-      .weights = stage_plan.parameter_bytes + stage_plan.accumulator_bytes + stage_plan.kept_bytes,
-      .activations = stage_plan.stash_bytes * (in_flight(stage) + output_slots),
-      .scratch = stage_plan.scratch_bytes,
-      .weight_room = stage_plan.host_parameter_bytes};
+  StageBytes bytes{.weights = stage_plan.parameter_bytes + stage_plan.prepared_bytes +
+                              stage_plan.accumulator_bytes + stage_plan.kept_bytes,
+                   .activations = stage_plan.stash_bytes * (in_flight(stage) + output_slots),
+                   .scratch = stage_plan.scratch_bytes,
+                   .weight_room = stage_plan.host_parameter_bytes};
   for (const std::int32_t position : stage_plan.backward_sends) {
     const Edge& edge = plan.edges[index(position)];
     if (edge.kind == EdgeKind::gradient)

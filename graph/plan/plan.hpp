@@ -43,6 +43,8 @@ enum class Space : std::uint8_t {
   /// A tensor of a micro-batch that an edge takes to an earlier stage lies here. `index` is a
   /// position in backward_sends.
   sent_back,
+  /// What the stage's program `prepare` has computed of the stage's weights and buffers lies here.
+  prepared,
 };
 
 struct Location {
@@ -178,6 +180,9 @@ struct StagePlan {
   std::vector<std::string> blocks = {};
   Program forward = {};
   Program backward = {};  ///< In inference, `backward` has no instructions.
+  /// `prepare` computes what depends on the stage's variables alone. It runs before the forward if
+  /// the variables have changed since it ran last. In training, it has no instructions.
+  Program prepare = {};
   // The lists from `forward_receives` to `backward_sends` have positions in Plan::edges.
   std::vector<std::int32_t> forward_receives = {};
   std::vector<std::int32_t> forward_sends = {};
@@ -193,6 +198,8 @@ struct StagePlan {
   /// The host store keeps parameters of this many bytes, which is also the size of the stage's
   /// weight room.
   std::int64_t host_parameter_bytes = 0;
+  /// The results of `prepare`, which the forward reads, take this many bytes.
+  std::int64_t prepared_bytes = 0;
   std::int64_t accumulator_bytes = 0;
   /// The host store keeps accumulators of this many bytes.
   std::int64_t host_accumulator_bytes = 0;
@@ -202,7 +209,7 @@ struct StagePlan {
   std::int64_t stash_bytes = 0;  ///< One micro-batch takes this many bytes of stash on the IPU.
   /// One micro-batch takes this many bytes of stash in the host store.
   std::int64_t host_stash_bytes = 0;
-  /// This many bytes of scratch are enough for the program, forward or backward, that needs more.
+  /// This many bytes of scratch are enough for that program of the stage that needs the most.
   std::int64_t scratch_bytes = 0;
   /// `in_flight` is the largest number of micro-batches that the stage has in flight.
   std::int32_t in_flight = 1;
@@ -263,7 +270,8 @@ struct Plan {
 
 /// A StageBytes has the bytes that one stage of one replica takes on its IPU.
 struct StageBytes {
-  /// `weights` are the bytes of parameters, buffers, copies of buffers, and accumulators.
+  /// `weights` are the bytes of parameters, buffers, copies of buffers, what is prepared of them,
+  /// and accumulators.
   std::int64_t weights = 0;
   /// `activations` are the bytes of the stash, and of the buffers of the gradients that the stage
   /// sends back.

@@ -41,6 +41,8 @@ std::byte* base_of(const Location& location, const Bindings& bindings) {
       return const_cast<std::byte*>(bindings.received[index]);
     case Space::sent_back:
       return bindings.sent_back[index];
+    case Space::prepared:
+      return bindings.prepared;
   }
   return nullptr;
 }

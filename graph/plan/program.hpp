@@ -60,6 +60,7 @@ struct Bindings {
   std::byte* scratch = nullptr;
   std::span<const std::byte* const> received = {};
   std::span<std::byte* const> sent_back = {};
+  std::byte* prepared = nullptr;
   /// `random` is the key of the random numbers. run() adds the name of each instruction's node.
   RandomKey random = {};
   float loss_scale = 1;

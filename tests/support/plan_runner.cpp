@@ -22,11 +22,12 @@ struct PlanRunner::Stage {
   explicit Stage(const StagePlan& plan)
       : parameters(plan.parameter_bytes),
         weight_room(plan.host_parameter_bytes),
+        prepared(plan.prepared_bytes),
         accumulators(plan.accumulator_bytes),
         host_accumulators(plan.host_accumulator_bytes),
         scratch(plan.scratch_bytes) {}
 
-  WatchedBlock parameters, weight_room, accumulators, host_accumulators, scratch;
+  WatchedBlock parameters, weight_room, prepared, accumulators, host_accumulators, scratch;
 
   std::byte* place_of(const graph::VariablePlan& variable) const {
     return (graph::in_host_store(variable.home.space) ? weight_room : parameters).data() +
@@ -120,6 +121,7 @@ std::vector<std::vector<Tensor>> PlanRunner::run(
     stage->accumulators.fill(0);
     stage->host_accumulators.fill(0);
   }
+  for (std::size_t stage = 0; stage < stages_.size(); ++stage) prepare(stage);
   std::vector<MicroBatch> batches;
   for (std::size_t m = 0; m < micro_batches.size(); ++m)
     batches.emplace_back(plan_, m, micro_batches[m]);
@@ -132,6 +134,17 @@ std::vector<std::vector<Tensor>> PlanRunner::run(
     for (std::size_t stage = stages_.size(); stage-- > 0;)
       run_program(Direction::backward, stage, batch);
   return results;
+}
+
+void PlanRunner::prepare(std::size_t stage) {
+  const Stage& memory = *stages_[stage];
+  memory.scratch.fill(0xff);
+  memory.prepared.fill(0xff);
+  graph::run(plan_.stages[stage].prepare, {.parameters = memory.parameters.data(),
+                                           .scratch = memory.scratch.data(),
+                                           .prepared = memory.prepared.data(),
+                                           .runner = parts_});
+  expect_intact(memory.scratch, "the scratch memory");
 }
 
 void PlanRunner::run_program(Direction direction, std::size_t stage, MicroBatch& batch) {
@@ -152,11 +165,13 @@ void PlanRunner::run_program(Direction direction, std::size_t stage, MicroBatch&
               .scratch = memory.scratch.data(),
               .received = received,
               .sent_back = sent_back,
+              .prepared = memory.prepared.data(),
               .random = {.seed = 3, .micro_batch = static_cast<std::uint32_t>(batch.number)},
               .summed = static_cast<std::int64_t>(batch.number),
               .runner = parts_});
   expect_intact(memory.parameters, "the parameters");
   expect_intact(memory.weight_room, "the room for weights");
+  expect_intact(memory.prepared, "what is prepared");
   expect_intact(memory.accumulators, "the accumulators");
   expect_intact(memory.host_accumulators, "the accumulators in the host store");
   expect_intact(memory.scratch, "the scratch memory");

@@ -42,6 +42,7 @@ class PlanRunner {
 
   Stage& stage_of(const graph::VariableInfo& info) const;
   const graph::VariablePlan& plan_of(const std::string& variable) const;
+  void prepare(std::size_t stage);
   void run_program(Direction direction, std::size_t stage, MicroBatch& batch);
   std::vector<const std::byte*> received(std::size_t stage, const MicroBatch& batch) const;
   std::vector<Tensor> outputs(const MicroBatch& batch) const;

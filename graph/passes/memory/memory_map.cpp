@@ -23,10 +23,13 @@ class MemoryMapping {
     result_.placements.resize(graph.values.size());
     mark_used(stage_.forward);
     mark_used(stage_.backward);
+    read_later_ = used_;
+    mark_used(stage_.prepare);
   }
 
   StageMemoryMap run() {
     place_variables();
+    place_prepared();
     place_accumulators();
     place_updates(stage_.forward);
     place_updates(stage_.backward);
@@ -53,12 +56,18 @@ class MemoryMapping {
     for (const Variable& variable : graph_.variables) {
       if (!used_[index(variable.value)]) continue;
       const Value& value = graph_.value(variable.value);
-      if (value.kind == ValueKind::parameter && offload_.weights.takes(value.type.bytes()))
+      if (is_in_weight_room(value, offload_))
         append(variable.value, Space::weight_room, result_.host_parameter_bytes);
       else
         append(variable.value, Space::parameters, result_.parameter_bytes);
       result_.variables.push_back(variable.value);
     }
+  }
+
+  void place_prepared() {
+    for (const NodeId id : stage_.prepare)
+      for (const ValueId output : graph_.node(id).outputs)
+        if (read_later_[index(output)]) append(output, Space::prepared, result_.prepared_bytes);
   }
 
   void place_accumulators() {
@@ -151,6 +160,8 @@ class MemoryMapping {
   const OffloadOptions& offload_;
   /// This says, for each ValueId, whether the value is an input of one of the stage's nodes.
   std::vector<bool> used_;
+  /// This says the same of the inputs of the nodes of the forward and the backward.
+  std::vector<bool> read_later_;
   StageMemoryMap result_;
 };
 

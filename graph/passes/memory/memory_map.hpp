@@ -26,6 +26,7 @@ struct StageMemoryMap {
   std::vector<ValueId> variables = {};
   std::int64_t parameter_bytes = 0;
   std::int64_t host_parameter_bytes = 0;
+  std::int64_t prepared_bytes = 0;
   std::int64_t accumulator_bytes = 0;
   std::int64_t host_accumulator_bytes = 0;
   std::int64_t stash_bytes = 0;
@@ -35,11 +36,11 @@ struct StageMemoryMap {
   const Location& home(ValueId value) const { return placements[index(value)]->home; }
 };
 
-/// Places every value of stage number `stage` that is more than a temporary of one program. The
-/// stash holds, one after the other, the forward values that the backward program, another stage or
-/// the host needs, and the backward values that the host needs; `outputs` are the values that the
-/// host needs. Gradient sums, parameters and forward values live in the host store if `offload`
-/// says so.
+/// Places every value of stage number `stage` that is more than a temporary of one program. What
+/// the nodes of StageGraph::prepare compute for others lies in Space::prepared. The stash holds,
+/// one after the other, the forward values that the backward program, another stage or the host
+/// needs, and the backward values that the host needs; `outputs` are the values that the host
+/// needs. Gradient sums, parameters and forward values live in the host store if `offload` says so.
 /// @throws Error unsupported if the stash would have to hold the new value of a buffer.
 StageMemoryMap map_memory(const Graph& graph, const Partition& partition, std::int32_t stage,
                           const std::vector<Output>& outputs, const OffloadOptions& offload = {});

@@ -57,6 +57,8 @@ struct StageEdge {
 struct StageGraph {
   std::vector<NodeId> forward = {};  ///< The nodes are in the graph's order.
   std::vector<NodeId> backward = {};
+  /// These nodes depend on the stage's variables alone, and run once for each change of them.
+  std::vector<NodeId> prepare = {};
   std::vector<std::int32_t> forward_receives = {};   ///< These are positions in Partition::edges.
   std::vector<std::int32_t> forward_sends = {};      ///< These are positions in Partition::edges.
   std::vector<std::int32_t> backward_receives = {};  ///< These are positions in Partition::edges.

@@ -4,6 +4,9 @@
 
 #include <set>
 
+#include "graph/compile/compile.hpp"
+#include "graph/values/memory.hpp"
+#include "tests/support/model_builder.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace penstock::actors {
@@ -44,6 +47,7 @@ std::shared_ptr<const graph::Plan> two_stages() {
                       .trainable = true,
                       .gradients = {{.stage = 0}}}};
   stage.parameter_bytes = 128;
+  stage.prepared_bytes = 64;
   stage.accumulator_bytes = 64;
   stage.stash_bytes = 128;
   stage.stash_slots = 2;
@@ -97,6 +101,41 @@ TEST(Arena, ReadsAVariableAsACopy) {
   EXPECT_EQ(before.as<float>()[15], 1);
   EXPECT_EQ(arena.read_variable(0).as<float>()[15], 2);
   EXPECT_EQ(arena.variable(0)[15], 2);
+}
+
+/// Returns a plan for inference whose stage computes x * tanh(w), where tanh(w) is prepared.
+std::shared_ptr<const graph::Plan> product_with_prepared_weights() {
+  testing::ModelBuilder model;
+  const auto x = model.input("x", {16});
+  const auto bent = model.apply("tanh", {model.parameter("w", {16})}, {}, "bent");
+  model.output("y", model.apply("mul", {x, bent}, {}, "y"));
+  return std::make_shared<const graph::Plan>(graph::compile(model.graph(), {}).plan);
+}
+
+TEST(Arena, PreparesAnewOnlyWhenWeightsHaveChanged) {
+  const auto plan = product_with_prepared_weights();
+  Arena arena(plan, 0, live);
+  const std::vector<float> ones(16, 1.0f), twos(16, 2.0f), zeros(16, 0.0f);
+  const auto scratch = allocate_block(static_cast<std::size_t>(plan->stages[0].scratch_bytes) + 64);
+  graph::Heartbeat heart;
+  const auto beats_of_run = [&](std::int64_t micro_batch) {
+    arena.receive(0, micro_batch, Tensor({1, 16}, std::span(twos)));
+    const std::uint64_t before = heart.beats();
+    arena.run({.micro_batch = micro_batch, .scratch = scratch.get(), .heartbeat = &heart});
+    arena.release(micro_batch);
+    return heart.beats() - before;
+  };
+  const auto result = [&](std::int64_t micro_batch) {
+    return arena.outputs(micro_batch)[0].as<float>()[15];
+  };
+  arena.write_variable(0, Tensor({16}, std::span(ones)));
+  EXPECT_EQ(beats_of_run(0), 2U);
+  EXPECT_EQ(beats_of_run(1), 1U);
+  EXPECT_EQ(result(0), result(1));
+  EXPECT_NE(result(1), 0);
+  arena.write_variable(0, Tensor({16}, std::span(zeros)));
+  EXPECT_EQ(beats_of_run(2), 2U);
+  EXPECT_EQ(result(2), 0);
 }
 
 TEST(Arena, RefusesAVariableOfAnotherShape) {

@@ -77,6 +77,7 @@ TEST(CompileKey, ChangesWithEverythingThatIsAskedFor) {
         r.anchors = {{"out", true}};
       },
       [](auto& r) { r.in_place = false; },
+      [](auto& r) { r.prepare = false; },
   };
   std::set<std::string> keys{compile_key(model(), training())};
   for (std::size_t i = 0; i < changes.size(); ++i) {
