@@ -115,6 +115,16 @@ enum class LaneUse : std::uint8_t {
   prefers,
 };
 
+/// A PackedForm names two ops that take the place of a node whose input 1 is weights: `pack` puts
+/// the weights into the order in which a kernel reads them, and `op` computes the same bits as the
+/// node from packed weights. The other inputs, and the outputs, of `op` are those of the node.
+struct PackedForm {
+  const Op* pack;
+  Attributes pack_attributes;
+  const Op* op;
+  Attributes attributes;
+};
+
 struct Op {
   /// `name` is the name in graphs, dumps and messages, such as "conv2d".
   std::string_view name;
@@ -159,6 +169,10 @@ struct Op {
   /// the inputs alone. These types are those in the batch-major layout. Null says that the op never
   /// works in the batch-lane layout.
   LaneUse (*lane_use)(const Attributes&, Types inputs) = nullptr;
+  /// Returns the form in which a node of inference whose weights stay the same reads packed
+  /// weights, or nothing if the kernels of the node pack no weights beforehand. Null says that no
+  /// node of the op has such a form.
+  std::optional<PackedForm> (*packed_form)(const Attributes&, Types inputs) = nullptr;
   /// Returns cases for the generic tests of determinism, finite differences and shapes.
   std::vector<OpSample> (*samples)() = nullptr;
   /// Overwrites each input of which the op refuses some contents, such as labels that are not the

@@ -103,16 +103,18 @@ void put_sample(const Panel& panel, const float* sums, float* to) {
 void convolve_samples(const Windows& w, Part units, const float* source, const float* weight,
                       const float* bias, float* target, float* workspace) {
   const SamplesWorkspace regions = samples_workspace(w);
+  const std::int64_t depth = w.channels * w.rows.taps * w.columns.taps;
   float* const weights = workspace + regions.weights;
   const Pixels pixels = transpose_seen(w, source, workspace + regions.transposed);
   const std::int64_t end = at_most(units.end * widest_panel, w.results);
   for (std::int64_t result = units.begin * widest_panel; result < end; result += panel_width) {
     const std::int64_t results = at_most(end - result, panel_width);
-    pack_weights(w, result, results, 0, w.channels, weight, {weights, panel_width});
+    if (!w.packed) pack_weights(w, result, results, 0, w.channels, weight, {weights, panel_width});
+    const float* const packed = w.packed ? weight + result * depth : weights;
     float biases[panel_width] = {};
     if (bias) copy_floats(results, bias + result, biases);
     const Panel panel{
-        w, result, results, pixels, weights, bias ? biases : nullptr, workspace + regions.sums};
+        w, result, results, pixels, packed, bias ? biases : nullptr, workspace + regions.sums};
     for (std::int64_t y = 0; y < w.rows.places; ++y)
       for (std::int64_t x = 0; x < w.columns.places; ++x) multiply_place(panel, y, x);
     for (std::int64_t sample = 0; sample < w.samples; ++sample)

@@ -125,15 +125,18 @@ void convolve_directly(const Windows& w, Part part, const float* source, const f
   for (std::int64_t begin = 0; begin < w.results; begin += group) {
     const std::int64_t first = begin / widest_panel;
     const std::int64_t units = panels_of(at_most(group, w.results - begin));
-    const auto packed = [&](std::int64_t result) { return weights + (result - begin) * depth; };
+    const auto packed = [&](std::int64_t result) {
+      return w.packed ? weight + result * depth : weights + (result - begin) * depth;
+    };
     std::uint64_t ready = 0;  // Bit i is 1 if the weights of unit i are packed.
     for_each_band(w, [&](const Band& band) {
       const Part units_here = overlap(part, before, units);
       before += units;
       for (std::int64_t unit = units_here.begin; unit < units_here.end; ++unit)
         for_each_panel(w, first + unit, [&](std::int64_t result, std::int64_t results) {
-          if ((ready >> unit & 1) == 0)
-            pack_weights(w, result, results, 0, w.channels, weight, {packed(result), panel_width});
+          if (!w.packed && (ready >> unit & 1) == 0)
+            pack_weights(w, result, results, 0, w.channels, weight,
+                         {weights + (result - begin) * depth, panel_width});
           float biases[panel_width] = {};
           if (bias) copy_floats(results, bias + result, biases);
           const Panel panel{

@@ -74,6 +74,18 @@ static constexpr bool convolves_by_samples(const Windows& w) {
          w.rows.places * w.columns.places <= most_places && pixels <= most_pixels;
 }
 
+/// Returns whether the convolution packs the weights of whole panels, over all channels, which can
+/// then be packed beforehand.
+static constexpr bool packs_panels(const Windows& w) {
+  return w.rows.taps * w.columns.taps > 0 && (convolves_directly(w) || convolves_by_samples(w));
+}
+
+/// Returns how many floats the weights of all panels take, as ProductKernels::pack_panels() packs
+/// them.
+static constexpr std::int64_t packed_floats(const Windows& w) {
+  return panels_of(w.results) * widest_panel * w.channels * w.rows.taps * w.columns.taps;
+}
+
 /// Returns how many samples convolve_by_samples() computes at a time, so that their transposed
 /// pixels take no more than 4 MB, and packed weights are used often enough.
 static constexpr std::int64_t samples_at_once(const Windows& w) {

@@ -1,6 +1,8 @@
 #include "graph/kernels/products/pack.hpp"
 
 #include "graph/kernels/products/blocks.hpp"
+#include "graph/kernels/products/direct.hpp"
+#include "graph/kernels/products/tile.hpp"
 #include "graph/kernels/vectors/square.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
@@ -118,6 +120,24 @@ void pack_weights(const Windows& w, std::int64_t result, std::int64_t rows, std:
                                   w.columns.weight_first + x * w.columns.weight_step;
         for (std::int64_t row = 0; row < rows; ++row) to.data[row] = from[row * w.weight_result];
       }
+}
+
+void pack_panels(const Windows& w, Part part, const float* weight, float* packed) {
+  const std::int64_t depth = w.channels * w.rows.taps * w.columns.taps;
+  const Part units = within(part, panels_of(w.results));
+  for (std::int64_t unit = units.begin; unit < units.end; ++unit) {
+    const std::int64_t first = unit * widest_panel, end = first + widest_panel;
+    for (std::int64_t result = first; result < end; result += panel_width) {
+      const std::int64_t results = at_most(w.results - result, panel_width);
+      float* const panel = packed + result * depth;
+      if (results > 0)
+        pack_weights(w, result, results, 0, w.channels, weight, {panel, panel_width});
+      // No sum needs the floats behind the weights, but they are the same at every call.
+      for (std::int64_t step = 0; step < depth; ++step)
+        for (std::int64_t i = results > 0 ? results : 0; i < panel_width; ++i)
+          panel[step * panel_width + i] = 0;
+    }
+  }
 }
 
 }  // namespace penstock::graph::PENSTOCK_ISA

@@ -7,6 +7,7 @@
 
 #include "graph/kernels/products/windows.hpp"
 #include "graph/kernels/vectors/vector.hpp"
+#include "graph/values/part.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 
@@ -52,5 +53,9 @@ void transpose_square(std::int64_t count, const float* from, std::int64_t pitch,
 /// floats of `to` from `rows` up to its pitch may be overwritten.
 void pack_weights(const Windows& w, std::int64_t result, std::int64_t rows, std::int64_t channel,
                   std::int64_t channels, const float* weight, Packed to);
+
+/// Packs the weights of a convolution for which packs_panels() is true. ProductKernels says what
+/// the arguments are.
+void pack_panels(const Windows& w, Part part, const float* weight, float* packed);
 
 }  // namespace penstock::graph::PENSTOCK_ISA

@@ -2,6 +2,7 @@
 
 #include "graph/kernels/products/convolve.hpp"
 #include "graph/kernels/products/multiply.hpp"
+#include "graph/kernels/products/pack.hpp"
 #include "graph/kernels/products/packed.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
@@ -10,6 +11,7 @@ extern const ProductKernels product_kernels;
 const ProductKernels product_kernels{.multiply = multiply,
                                      .pack_factor = pack_factor,
                                      .multiply_packed = multiply_packed,
+                                     .pack_panels = pack_panels,
                                      .convolve = convolve,
                                      .convolve_weight_gradient = convolve_weight_gradient};
 

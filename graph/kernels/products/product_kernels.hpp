@@ -55,6 +55,10 @@ struct ProductKernels {
   /// packed_product_floats() floats.
   void (*multiply_packed)(const PackedProduct&, float* workspace);
 
+  /// Packs the weights of a convolution for which packs_panels() is true, in the order in which
+  /// convolve() reads them if Windows::packed is true. `packed` has packed_floats() floats. The
+  /// units are the panels that panels_of() counts.
+  void (*pack_panels)(const Windows&, Part, const float* weight, float* packed);
   /// Computes every place of the target of a convolution. `bias` has a number for each plane of the
   /// target, or is null. The units are those that convolve_units() counts, and the workspace has
   /// convolve_floats() floats.

@@ -47,6 +47,8 @@ struct Windows {
   /// all rows of `band_samples` samples. The products of `block_channels` channels are summed
   /// before the next channels are packed.
   std::int64_t band_samples, band_rows, block_channels;
+  /// If this is true, the weights are what ProductKernels::pack_panels() has made of them.
+  bool packed = false;
   bool relu = false;  ///< If this is true, results below zero are replaced by zero.
 };
 

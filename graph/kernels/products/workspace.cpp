@@ -53,14 +53,15 @@ std::int64_t weight_gradient_floats(const Windows& w) noexcept {
 
 DirectWorkspace direct_workspace(const Windows& w) noexcept {
   const std::int64_t weights = 0;
-  const std::int64_t places = weights + packed_results(w) * w.channels * taps(w);
+  const std::int64_t places = weights + (w.packed ? 0 : packed_results(w) * w.channels * taps(w));
   return {weights, places, places + band_places(w) * widest_panel};
 }
 
 SamplesWorkspace samples_workspace(const Windows& w) noexcept {
   const std::int64_t pixels = w.rows.size * w.columns.size;
   const std::int64_t places = w.rows.places * w.columns.places, samples = samples_at_once(w);
-  const std::int64_t weights = 0, transposed = weights + w.channels * taps(w) * widest_panel;
+  const std::int64_t weights = 0;
+  const std::int64_t transposed = weights + (w.packed ? 0 : w.channels * taps(w) * widest_panel);
   const std::int64_t sums = transposed + (pixels == 1 ? 0 : samples * pixels * w.channels);
   return {weights, transposed, sums, sums + samples * places * widest_panel};
 }

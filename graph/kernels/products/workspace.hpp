@@ -26,8 +26,9 @@ std::int64_t weight_gradient_floats(const Windows& w) noexcept;
 
 /// This is the workspace of convolutions, and of gradients of weights, that read their source
 /// directly. A convolution has the packed weights of some planes of the target in `weights`, and
-/// the sums of a band in `places`. A gradient of weights has the sums for some planes of the target
-/// in `weights`, and the packed gradients of a band in `places`.
+/// the sums of a band in `places`; if its weights are packed already, there is no such region
+/// `weights`, here and in SamplesWorkspace. A gradient of weights has the sums for some planes of
+/// the target in `weights`, and the packed gradients of a band in `places`.
 struct DirectWorkspace {
   std::int64_t weights, places, end;
 };

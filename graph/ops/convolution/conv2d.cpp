@@ -4,6 +4,7 @@
 
 #include "graph/ops/activations/unary.hpp"
 #include "graph/ops/arithmetic/sums.hpp"
+#include "graph/ops/convolution/conv2d_packed.hpp"
 #include "graph/ops/convolution/products/conv2d_products.hpp"
 #include "graph/ops/lanes/conv2d_lanes.hpp"
 #include "graph/ops/lanes/depthwise_lanes.hpp"
@@ -216,6 +217,7 @@ const Op conv2d{.name = "conv2d",
                 .units = units,
                 .lane_form = lane_form,
                 .lane_use = lane_use,
+                .packed_form = packed_conv2d_form,
                 .samples = samples,
                 .relu_flag = &attribute::relu};
 

@@ -1,9 +1,11 @@
 #include "graph/passes/memory/prepare.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "graph/ir/append.hpp"
 #include "graph/ir/op.hpp"
 #include "graph/plan/placement.hpp"
 
@@ -24,7 +26,10 @@ class Preparation {
   }
 
   Prepared run() {
-    for (StageGraph& stage : result_.partition.stages) move_nodes(stage);
+    for (StageGraph& stage : result_.partition.stages) {
+      move_nodes(stage);
+      pack_weights(stage);
+    }
     return std::move(result_);
   }
 
@@ -73,11 +78,44 @@ class Preparation {
     stage.forward = std::move(forward);
   }
 
+  void pack_weights(StageGraph& stage) {
+    for (const NodeId id : stage.forward) {
+      const auto packed_form = result_.graph.node(id).op->packed_form;
+      if (!packed_form || !is_constant_[index(result_.graph.node(id).inputs[1])]) continue;
+      const Node& node = result_.graph.node(id);
+      std::optional<PackedForm> form =
+          packed_form(node.attributes, types_of(result_.graph, node.inputs));
+      if (!form) continue;
+      const ValueId packed = packed_weights(stage, id, *form);
+      Node& reader = result_.graph.node(id);
+      reader.inputs[1] = packed;
+      reader.op = form->op;
+      reader.attributes = std::move(form->attributes);
+    }
+  }
+
+  /// Returns the weights of node `reader` as the pack node of `form` makes them.
+  ValueId packed_weights(StageGraph& stage, NodeId reader, const PackedForm& form) {
+    Graph& graph = result_.graph;
+    const ValueId weights = graph.node(reader).inputs[1];
+    for (const NodeId id : stage.prepare) {
+      const Node& node = graph.node(id);
+      if (node.op == form.pack && node.inputs[0] == weights &&
+          node.attributes == form.pack_attributes)
+        return node.outputs[0];
+    }
+    const NodeId id = append_unnamed(graph, *form.pack, {weights}, form.pack_attributes,
+                                     graph.node(reader).name + "/packed");
+    graph.node(id).block = graph.node(reader).block;
+    stage.prepare.push_back(id);
+    return graph.node(id).outputs[0];
+  }
+
   Prepared result_;
-  // This says, for each ValueId, whether the value stays the same while the
+  // This says, for each ValueId of the original graph, whether the value stays the same while the
   // variables do.
   std::vector<bool> is_constant_;
-  // This says, for each ValueId, whether another stage or the host gets the
+  // This says, for each ValueId of the original graph, whether another stage or the host gets the
   // value.
   std::vector<bool> is_wanted_;
 };

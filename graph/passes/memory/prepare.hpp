@@ -20,6 +20,10 @@ struct Prepared {
 /// little, such as a row repeated to a matrix, stay, too: their results would be kept for ever, and
 /// take more memory than they are worth.
 ///
+/// Then nodes that can read packed weights (Op::packed_form) do so if their weights are such
+/// variables or results. A new node, which is in StageGraph::prepare, packs the weights. Nodes of a
+/// stage that read the same weights in the same order share that node.
+///
 /// `graph` has no backward nodes. `offload` says which variables the host store keeps.
 Prepared prepare(Graph graph, Partition partition, const OffloadOptions& offload);
 

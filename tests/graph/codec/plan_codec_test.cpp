@@ -42,6 +42,18 @@ TEST(PlanCodec, GivesBackWhatItWasGiven) {
     }
 }
 
+TEST(PlanCodec, GivesBackWhatIsPreparedOfWeights) {
+  testing::ModelBuilder model;
+  const auto x = model.input("x", {16, 6, 6});
+  model.output("y", model.apply("conv2d", {x, model.parameter("w", {16, 16, 3, 3})},
+                                {{"padding", 1}}, "conv"));
+  const Compiled given = compile(model.graph(), {.batch = 2});
+  ASSERT_EQ(given.plan.stages[0].prepare.instructions.size(), 1U);
+  const Plan read = decode(encode(given)).plan;
+  EXPECT_EQ(read.stages[0].prepared_bytes, given.plan.stages[0].prepared_bytes);
+  EXPECT_EQ(dump(read), dump(given.plan));
+}
+
 TEST(PlanCodec, GivesBackTheRangesOfInputs) {
   testing::ModelBuilder model;
   const auto ids = model.input("ids", {3}, DType::i64),

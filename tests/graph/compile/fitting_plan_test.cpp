@@ -7,6 +7,7 @@
 #include <string>
 
 #include "graph/compile/compile.hpp"
+#include "graph/plan/dump.hpp"
 #include "tests/support/model_builder.hpp"
 #include "tests/support/refusal.hpp"
 
@@ -78,6 +79,35 @@ TEST(FittingPlan, KeepsNoMoreClassesInTheHostStoreThanAreEnough) {
       "the optimizer's state and the gradient sums in the host store, which needs 55.8 kB on "
       "the fullest IPU; or the optimizer's state and the activations in the host store, which "
       "needs 55.8 kB on the fullest IPU; or smaller stages");
+}
+
+/// Returns a model with two convolutions whose weights can be packed beforehand.
+ModelBuilder convolutions() {
+  ModelBuilder model;
+  const Attributes same_size{{"padding", 1}};
+  auto x = model.input("x", {32, 8, 8});
+  x = model.apply("conv2d", {x, model.parameter("v", {32, 32, 3, 3})}, same_size);
+  x = model.apply("conv2d", {x, model.parameter("w", {32, 32, 3, 3})}, same_size);
+  model.output("y", x);
+  return model;
+}
+
+Plan convolutions_within(std::int64_t bytes, bool prepared = true) {
+  return compile(convolutions().graph(),
+                 {.batch = 4, .memory = {.bytes = bytes}, .prepare = prepared})
+      .plan;
+}
+
+// Whatever fits without prepared weights is not refused because of them.
+TEST(FittingPlan, PreparesWeightsOnlyWhereThereIsMemoryForThem) {
+  const Plan whole = convolutions_within(0), frugal = convolutions_within(0, false);
+  const std::int64_t most = stage_bytes(whole, 0), least = stage_bytes(frugal, 0);
+  EXPECT_GT(whole.stages[0].prepared_bytes, 0);
+  ASSERT_LT(least, most);
+  EXPECT_EQ(dump(convolutions_within(most)), dump(whole));
+  EXPECT_EQ(dump(convolutions_within(most - 1)), dump(frugal));
+  EXPECT_EQ(dump(convolutions_within(least)), dump(frugal));
+  EXPECT_NE(refusal(Errc::out_of_memory, [&] { convolutions_within(least - 1); }), "accepted");
 }
 
 }  // namespace

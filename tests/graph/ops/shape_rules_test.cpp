@@ -305,6 +305,25 @@ INSTANTIATE_TEST_SUITE_P(
                 {{"transpose_a", 1}},
                 "expected b with 5 rows, got 7"}));
 
+INSTANTIATE_TEST_SUITE_P(
+    PackedWeights, ShapeRules,
+    ::testing::Values(Refused{"conv2d_pack",
+                              {f32({40, 16, 3, 3})},
+                              {{"input_size", List{2, 2}}},
+                              "expected a kernel no larger than the padded input 2x2, got 3x3"},
+                      Refused{"conv2d_pack",
+                              {f32({40, 3, 3, 3})},
+                              {{"input_size", List{6, 6}}},
+                              "expected a convolution that packs its weights beforehand"},
+                      Refused{"conv2d_packed",
+                              {f32({2, 16, 6, 6}), f32({1, 1, 144, 32})},
+                              {{"kernel", 3}, {"out_channels", 40}},
+                              "expected weight of shape [1,2,144,32], got [1,1,144,32]"},
+                      Refused{"conv2d_packed",
+                              {f32({2, 16, 6, 6}), f32({1, 2, 144, 32}), f32({16})},
+                              {{"kernel", 3}, {"out_channels", 40}},
+                              "expected bias of shape [40], got [16]"}));
+
 const TensorType lanes = f32({2, 4, 8, 8, 16});
 
 INSTANTIATE_TEST_SUITE_P(

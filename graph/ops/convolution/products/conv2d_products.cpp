@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/kernels/kernel_table.hpp"
+#include "graph/kernels/products/direct.hpp"
 #include "graph/kernels/products/units.hpp"
 #include "graph/kernels/products/workspace.hpp"
 #include "graph/ops/convolution/products/borders.hpp"
@@ -63,6 +64,25 @@ std::int64_t convolve_weight_gradient_units(const Conv2dGeometry& conv) {
   return conv.groups * conv.group_outputs();
 }
 
+bool packs_weights(const Conv2dGeometry& conv) {
+  return !depthwise_form(conv) && packs_panels(forward_windows(conv));
+}
+
+Shape packed_weights_shape(const Conv2dGeometry& conv) {
+  const Windows windows = forward_windows(conv);
+  return {conv.groups, panels_of(windows.results),
+          windows.channels * windows.rows.taps * windows.columns.taps, widest_panel};
+}
+
+void pack_weights(const Conv2dGeometry& conv, Part part, const float* weight, float* packed) {
+  const Windows windows = forward_windows(conv);
+  const std::int64_t units = panels_of(windows.results);
+  for (std::int64_t group = 0; group < conv.groups; ++group)
+    kernel_table().products.pack_panels(windows, overlap(part, group * units, units),
+                                        weight + Offsets(conv, group).weight,
+                                        packed + group * packed_floats(windows));
+}
+
 void convolve(const Conv2dGeometry& conv, Part part, const float* x, const float* weight,
               const float* bias, bool relu, float* y, float* workspace) {
   if (auto depthwise = depthwise_form(conv)) {
@@ -74,8 +94,9 @@ void convolve(const Conv2dGeometry& conv, Part part, const float* x, const float
   const std::int64_t units = convolve_units(windows);
   for (std::int64_t group = 0; group < conv.groups; ++group) {
     const Offsets at(conv, group);
+    const std::int64_t at_weight = conv.packed ? group * packed_floats(windows) : at.weight;
     kernel_table().products.convolve(windows, overlap(part, group * units, units), x + at.x,
-                                     weight + at.weight, bias ? bias + at.bias : nullptr, y + at.y,
+                                     weight + at_weight, bias ? bias + at.bias : nullptr, y + at.y,
                                      workspace);
   }
 }

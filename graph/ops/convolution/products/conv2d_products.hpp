@@ -22,6 +22,17 @@ std::int64_t convolve_input_gradient_units(const Conv2dGeometry& conv);
 /// Returns the number of units into which threads can divide convolve_weight_gradient().
 std::int64_t convolve_weight_gradient_units(const Conv2dGeometry& conv);
 
+/// Returns whether convolve() packs all weights in one order, so that they can be packed
+/// beforehand.
+bool packs_weights(const Conv2dGeometry& conv);
+/// Returns the shape of the packed weights of such a convolution: [groups, units, depth, results],
+/// where a unit has the weights of so many results. The results of the last unit may be fewer, with
+/// zeros in place of weights.
+Shape packed_weights_shape(const Conv2dGeometry& conv);
+/// Packs the weights in the order in which the kernels of this process's instruction set read them.
+/// `part` is a part of the units of all groups.
+void pack_weights(const Conv2dGeometry& conv, Part part, const float* weight, float* packed);
+
 /// Computes y = conv(x, weight) + bias. If `relu` is true, results below zero become zero. `bias`
 /// may be null, which stands for zeros.
 void convolve(const Conv2dGeometry& conv, Part part, const float* x, const float* weight,

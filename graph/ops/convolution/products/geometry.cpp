@@ -123,7 +123,8 @@ Windows forward_of(const Conv2dGeometry& conv) {
           .weight_row = conv.window.kernel[1],
           .band_samples = 0,
           .band_rows = 0,
-          .block_channels = 0};
+          .block_channels = 0,
+          .packed = conv.packed};
 }
 
 }  // namespace

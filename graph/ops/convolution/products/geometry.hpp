@@ -18,6 +18,8 @@ struct Conv2dGeometry {
   std::int64_t o, oh, ow;
   std::int64_t groups;
   Window2d window;
+  /// If this is true, the weights of the convolution are what pack_weights() has made of them.
+  bool packed = false;
 
   Conv2dGeometry(const Attributes& attributes, const Shape& x, const Shape& weight, const Shape& y);
 

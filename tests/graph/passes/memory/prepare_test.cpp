@@ -113,29 +113,47 @@ TEST(Prepare, LeavesWhatReadsWeightsOfTheHostStore) {
   EXPECT_EQ(moved_nodes(model.graph(), {.weights = everything}), (std::vector<Names>{{"buffer"}}));
 }
 
-/// Builds a product with weights that are computed of "v" in two steps.
-ModelBuilder product() {
+/// Builds two convolutions in block A that share the weight "w", and one in block B. The last one
+/// has weights that are computed of "v".
+ModelBuilder convolutions() {
   ModelBuilder model;
-  const auto x = model.input("x", {8});
-  const auto v = model.apply("tanh", {model.parameter("v", {8, 8})}, {}, "v_bent");
-  model.output("y", model.apply("matmul", {x, turned(model, v, "v_turned")}));
+  const auto x = model.input("x", {16, 8, 8}), w = model.parameter("w", {16, 16, 3, 3});
+  const Attributes same_size{{"padding", 1}};
+  auto h = model.block("A").apply("conv2d", {x, w}, same_size, "a");
+  h = model.apply("relu", {h}, {}, "relu");
+  h = model.apply("conv2d", {h, w, model.parameter("bias", {16})}, same_size, "b");
+  h = model.block("B").apply("conv2d", {h, w}, same_size, "c");
+  const auto v = model.apply("tanh", {model.parameter("v", {32, 16, 3, 3})}, {}, "v_bent");
+  h = model.apply("conv2d", {h, v}, same_size, "d");
+  model.output("y", h);
   return model;
 }
 
+TEST(Prepare, PacksWeightsOncePerStageForAllWhoReadThemAlike) {
+  EXPECT_EQ(moved_nodes(convolutions().graph()),
+            (std::vector<Names>{{"a/packed"}, {"v_bent", "c/packed", "d/packed"}}));
+  EXPECT_EQ(moved_nodes(convolutions().graph(), {.weights = everything}),
+            (std::vector<Names>{{}, {}}));
+}
+
 TEST(Prepare, KeepsOnlyWhatTheForwardReads) {
-  const Plan plan = compile(product().graph(), {.batch = 2}).plan;
-  EXPECT_EQ(plan.stages[0].prepare.instructions.size(), 2U);
-  EXPECT_EQ(plan.stages[0].prepared_bytes, 8 * 8 * 4) << "v_bent is a temporary";
-  EXPECT_EQ(plan.stages[0].parameter_bytes, 8 * 8 * 4);
+  const Plan plan = compile(convolutions().graph(), {.batch = 2}).plan;
+  ASSERT_EQ(plan.stages.size(), 2U);
+  constexpr std::int64_t packed = 16 * 9 * 32 * 4;
+  EXPECT_EQ(plan.stages[0].prepared_bytes, packed);
+  EXPECT_EQ(plan.stages[1].prepared_bytes, 2 * packed) << "v_bent is a temporary";
+  EXPECT_EQ(plan.stages[0].parameter_bytes, 16 * 16 * 9 * 4 + 64);
 }
 
 TEST(Prepare, IsNotDoneInTraining) {
-  ModelBuilder model = product();
+  ModelBuilder model = convolutions();
   const ValueId y = model.graph().outputs[0].value;
-  model.loss(model.apply("mse_loss", {y, model.input("target", {8})}));
+  model.loss(model.apply("mse_loss", {y, model.input("target", {32, 8, 8})}));
   const Plan plan = compile(model.graph(), {.training = true, .batch = 2}).plan;
-  EXPECT_TRUE(plan.stages[0].prepare.instructions.empty());
-  EXPECT_EQ(plan.stages[0].prepared_bytes, 0);
+  for (const StagePlan& stage : plan.stages) {
+    EXPECT_TRUE(stage.prepare.instructions.empty());
+    EXPECT_EQ(stage.prepared_bytes, 0);
+  }
 }
 
 void expect_same_bits(const Graph& model, CompileRequest request) {
@@ -151,7 +169,9 @@ void expect_same_bits(const Graph& model, CompileRequest request) {
 }
 
 TEST(Prepare, ChangesNoBit) {
-  expect_same_bits(product().graph(), {.batch = 3});
+  for (const std::int64_t batch : {1, 3})
+    for (const std::int32_t threads : {1, 3})
+      expect_same_bits(convolutions().graph(), {.batch = batch, .threads_per_ipu = threads});
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE("network " + std::to_string(seed));
     expect_same_bits(testing::random_network(seed).graph(), {.batch = 3});
@@ -159,11 +179,11 @@ TEST(Prepare, ChangesNoBit) {
 }
 
 TEST(Prepare, GivesNewResultsForNewWeights) {
-  const Plan plan = compile(product().graph(), {.batch = 1}).plan;
+  const Plan plan = compile(convolutions().graph(), {.batch = 1}).plan;
   testing::PlanRunner runner(plan);
   const auto inputs = testing::random_inputs(plan, 1);
   const Tensor before = runner.run(inputs)[0][0];
-  runner.set_variable("v", Tensor::zeros(DType::f32, {8, 8}));
+  runner.set_variable("v", Tensor::zeros(DType::f32, {32, 16, 3, 3}));
   const Tensor after = runner.run(inputs)[0][0];
   EXPECT_FALSE(testing::same_bits(after, before));
   EXPECT_TRUE(std::ranges::all_of(after.as<float>(), [](float sum) { return sum == 0; }));
