@@ -196,8 +196,31 @@ void average_gradient(const Pooling& pool, const float* dy, float* dx) {
   });
 }
 
+/// Planes with at most this many pixels are averaged `vector_size` planes at a time.
+constexpr std::int64_t few_pixels = 32;
+
+/// Computes the averages of `vector_size` planes of at most `few_pixels` pixels. Each element of a
+/// Vector adds up the pixels of one plane, in the order in which long_sum() adds them up.
+void average_small_planes(std::int64_t pixels, const float* x, float* y) {
+  std::int64_t rows = 1;
+  while (rows < pixels) rows *= 2;
+  Vector sums[few_pixels] = {};
+  for (std::int64_t pixel = 0; pixel < pixels; ++pixel)
+    for (std::int64_t plane = 0; plane < vector_size; ++plane)
+      sums[pixel][plane] += x[plane * pixels + pixel];
+  for (std::int64_t half = rows / 2; half > 0; half /= 2)
+    for (std::int64_t row = 0; row < half; ++row) sums[row] += sums[row + half];
+  for (std::int64_t plane = 0; plane < vector_size; ++plane)
+    y[plane] =
+        static_cast<float>(static_cast<double>(sums[0][plane]) / static_cast<double>(pixels));
+}
+
 void global_average(std::int64_t planes, std::int64_t pixels, const float* x, float* y) {
-  for (std::int64_t plane = 0; plane < planes; ++plane)
+  std::int64_t plane = 0;
+  if (pixels <= few_pixels)
+    for (; plane + vector_size <= planes; plane += vector_size)
+      average_small_planes(pixels, x + plane * pixels, y + plane);
+  for (; plane < planes; ++plane)
     y[plane] =
         static_cast<float>(long_sum(pixels, x + plane * pixels) / static_cast<double>(pixels));
 }
