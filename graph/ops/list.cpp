@@ -26,6 +26,7 @@
 #include "graph/ops/casts/casts.hpp"
 #include "graph/ops/convolution/avg_pool2d.hpp"
 #include "graph/ops/convolution/conv2d.hpp"
+#include "graph/ops/convolution/conv2d_inference.hpp"
 #include "graph/ops/convolution/conv2d_packed.hpp"
 #include "graph/ops/convolution/conv_transpose2d.hpp"
 #include "graph/ops/convolution/max_pool2d.hpp"
@@ -112,6 +113,7 @@ constexpr std::array ops{
     &clipped_log_gradient,
     &concat,
     &conv2d,
+    &conv2d_inference,
     &conv2d_input_gradient,
     &conv2d_lanes,
     &conv2d_lanes_input_gradient,

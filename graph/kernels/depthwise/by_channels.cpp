@@ -1,6 +1,7 @@
 #include "graph/kernels/depthwise/by_channels.hpp"
 
 #include "graph/kernels/depthwise/workspace.hpp"
+#include "graph/kernels/vectors/finish.hpp"
 #include "graph/kernels/vectors/square.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
@@ -123,7 +124,16 @@ Axis columns_of(const DepthwiseConvolution& conv) {
           conv.stride_width, conv.padding_width, conv.dilation_width};
 }
 
-/// A Gathering computes target[place] = start + the sum of weight[tap]·source[pixel] over what the
+/// A GroupEnd has the biases of a group of channels, and what is done with their sums, with a
+/// number for each element of a Vector. The pointers of `epilogue` are null or point to these
+/// numbers.
+struct GroupEnd {
+  Epilogue epilogue = {};
+  float biases[vector_size] = {};
+  float means[vector_size] = {}, factors[vector_size] = {}, shifts[vector_size] = {};
+};
+
+/// A Gathering computes target[place] = bias + the sum of weight[tap]·source[pixel] over what the
 /// place meets. Each element of the tensors is a Vector.
 struct Gathering {
   const Meetings &rows, &columns;
@@ -137,9 +147,9 @@ struct Gathering {
 /// Computes `places` neighbouring places of a row that meet pixels alike.
 template <int places>
 [[gnu::always_inline]] inline void gather_places(const Gathering& all, std::int64_t y,
-                                                 std::int64_t x, Vector start) {
+                                                 std::int64_t x, const GroupEnd& end) {
   Vector sums[places];
-  unrolled<places>([&](auto i) { sums[i] = start; });
+  unrolled<places>([&](auto i) { sums[i] = load(end.biases); });
   for (int i = 0; i < all.rows.count(y); ++i) {
     const auto row = all.rows.at(y, i);
     const float* const source = all.source + row.pixel * all.source_width * vector_size;
@@ -153,11 +163,14 @@ template <int places>
       });
     }
   }
+  finish(
+      end.epilogue, [&](auto work) { unrolled<places>([&](auto i) { work(sums[i]); }); },
+      [](const float* numbers) { return load(numbers); });
   float* const to = all.target + (y * all.width + x) * vector_size;
   unrolled<places>([&](auto i) { store(to + i * vector_size, sums[i]); });
 }
 
-void gather(const Gathering& all, Vector start) {
+void gather(const Gathering& all, const GroupEnd& end) {
   constexpr int at_once = 4;
   bool alike[depthwise_places];
   for (std::int64_t x = 0; x < all.width; ++x)
@@ -165,10 +178,10 @@ void gather(const Gathering& all, Vector start) {
   for (std::int64_t y = 0; y < all.height; ++y)
     for (std::int64_t x = 0; x < all.width;)
       if (alike[x]) {
-        gather_places<at_once>(all, y, x, start);
+        gather_places<at_once>(all, y, x, end);
         x += at_once;
       } else {
-        gather_places<1>(all, y, x, start);
+        gather_places<1>(all, y, x, end);
         ++x;
       }
 }
@@ -211,14 +224,22 @@ struct Pass {
   std::int64_t source_height, source_width, height, width;
   std::int64_t step;  ///< Neighbouring pixels of the target meet pixels this far apart.
   const float* bias = nullptr;
-  bool relu = false;
+  Epilogue epilogue = {};
 };
 
-Vector start_of(const Pass& pass, std::int64_t channel, std::int64_t count) {
-  Vector start = {};
-  if (pass.bias)
-    for (std::int64_t i = 0; i < count; ++i) start[i] = pass.bias[channel + i];
-  return start;
+/// Writes to `end` the biases of the `count` channels from `channel` on, and what is done with
+/// their sums.
+void set_end(const Pass& pass, std::int64_t channel, std::int64_t count, GroupEnd& end) {
+  const auto copied = [&](const float* numbers, float* to) {
+    copy(count, numbers + channel, to);
+    return to;
+  };
+  if (pass.bias) copied(pass.bias, end.biases);
+  end.epilogue = before_addend(pass.epilogue);
+  if (!pass.epilogue.mean) return;
+  end.epilogue.mean = copied(pass.epilogue.mean, end.means);
+  end.epilogue.factor = copied(pass.epilogue.factor, end.factors);
+  end.epilogue.shift = copied(pass.epilogue.shift, end.shifts);
 }
 
 /// Computes the planes of the units of `part`. `workspace` has room for transposed planes of the
@@ -235,14 +256,14 @@ void compute(const DepthwiseConvolution& conv, Part part, const Pass& pass, cons
       conv.kernel_width, pass.step,    source,      weights,    target};
   for_each_group_of_units(conv, part, [&](std::int64_t channel, std::int64_t count, Part samples) {
     transpose_weights(count, cells, weight + channel * cells, weights);
+    GroupEnd end;
+    set_end(pass, channel, count, end);
     for (std::int64_t sample = samples.begin; sample < samples.end; ++sample) {
       const std::int64_t plane = sample * conv.channels + channel;
       transpose_planes(count, pixels, from + plane * pixels, source, spare);
-      gather(gathering, start_of(pass, channel, count));
-      if (pass.relu)
-        for (std::int64_t i = 0; i < results * vector_size; ++i)
-          target[i] = target[i] < 0 ? 0 : target[i];
+      gather(gathering, end);
       put_planes(count, results, target, to + plane * results, spare);
+      add_addend(pass.epilogue, count * results, to, to + plane * results);
     }
   });
 }
@@ -260,7 +281,7 @@ void convolve_by_channels(const DepthwiseConvolution& conv, Part part, const flo
                   .width = conv.out_width,
                   .step = conv.stride_width,
                   .bias = bias,
-                  .relu = conv.relu};
+                  .epilogue = conv.epilogue};
   compute(conv, part, pass, x, weight, y, workspace, workspace + at.x, workspace + at.y);
 }
 

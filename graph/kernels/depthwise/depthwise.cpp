@@ -2,7 +2,7 @@
 
 #include "graph/kernels/depthwise/by_channels.hpp"
 #include "graph/kernels/depthwise/workspace.hpp"
-#include "graph/kernels/vectors/vector.hpp"
+#include "graph/kernels/vectors/finish.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
@@ -59,13 +59,28 @@ void pad(const DepthwiseConvolution& conv, std::int64_t pitch, const float* imag
                      sizeof(float) * static_cast<std::size_t>(conv.width));
 }
 
-/// Writes every `stride`-th result to a row of the output.
-void take_row(const DepthwiseConvolution& conv, const float* results, float* y) {
-  const float limit = conv.relu ? 0.0f : -__builtin_inff();
-  for (std::int64_t column = 0; column < conv.out_width; ++column) {
-    const float result = results[column * conv.stride_width];
-    y[column] = result < limit ? limit : result;
-  }
+/// Calls `take(result)` for every `stride`-th result, and writes what it returns, clamped, to a row
+/// of the output.
+template <class Take>
+[[gnu::always_inline]] inline void take_each(const DepthwiseConvolution& conv, const float* results,
+                                             float* y, Take take) {
+  const Epilogue epilogue = before_addend(conv.epilogue);
+  for_each_element(conv.out_width, [=, low = epilogue.low, high = epilogue.high,
+                                    stride = conv.stride_width](std::int64_t column) {
+    const float result = take(results[column * stride]), above = result < low ? low : result;
+    y[column] = above > high ? high : above;
+  });
+}
+
+/// Writes a row of the output of channel `channel`.
+void take_row(const DepthwiseConvolution& conv, std::int64_t channel, const float* results,
+              float* y) {
+  const Epilogue& epilogue = conv.epilogue;
+  if (!epilogue.mean) return take_each(conv, results, y, [](float result) { return result; });
+  const float mean = epilogue.mean[channel], factor = epilogue.factor[channel];
+  take_each(conv, results, y, [=, shift = epilogue.shift[channel]](float result) {
+    return multiply_add(result - mean, factor, shift);
+  });
 }
 
 void convolve(const DepthwiseConvolution& conv, Part part, const float* x, const float* weight,
@@ -89,8 +104,10 @@ void convolve(const DepthwiseConvolution& conv, Part part, const float* x, const
     for (std::int64_t row = 0; row < conv.out_height; ++row) {
       if (!at_once)
         sum_run(taps, at.run, workspace + row * conv.stride_height * at.pitch, start, results);
-      take_row(conv, at_once ? results + row * at.pitch : results, output + row * conv.out_width);
+      take_row(conv, channel, at_once ? results + row * at.pitch : results,
+               output + row * conv.out_width);
     }
+    add_addend(conv.epilogue, conv.out_height * conv.out_width, y, output);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "graph/kernels/vectors/epilogue.hpp"
 #include "graph/values/part.hpp"
 
 namespace penstock::graph {
@@ -18,7 +19,7 @@ struct DepthwiseConvolution {
   std::int64_t stride_height, stride_width;
   std::int64_t padding_height, padding_width;
   std::int64_t dilation_height, dilation_width;
-  bool relu = false;  ///< If this is true, results below zero are replaced by zero.
+  Epilogue epilogue = {};  ///< This is what convolve() does with the sums of each channel.
 };
 
 struct DepthwiseKernels {

@@ -8,6 +8,7 @@
 #include "graph/kernels/products/pack.hpp"
 #include "graph/kernels/products/tile.hpp"
 #include "graph/kernels/products/workspace.hpp"
+#include "graph/kernels/vectors/finish.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
@@ -181,6 +182,17 @@ void multiply_scattered(const Block& block, Strip strip, std::int64_t result, st
   for_each_sum([](float& sum, float& to) { to = sum; });
 }
 
+/// Adds the addend to the sums of `rows` planes, from plane `result` on, at a panel.
+void add_to_strip(const Block& block, std::int64_t result, std::int64_t rows, std::int64_t place) {
+  const Windows& w = block.w;
+  const std::int64_t count = at_most(places_of(w, block.band) - place, panel_width);
+  for_each_run(w, block.band, block.image, place, count, [&](const Run& run) {
+    for (std::int64_t row = 0; row < rows; ++row)
+      add_addend(w.epilogue, run.length, block.target,
+                 block.target + (result + row) * w.target_plane + run.target);
+  });
+}
+
 /// Computes all strips of a panel one after the other, while a first-level cache holds the panel.
 void multiply_panel(const Block& block, const float* bias, std::int64_t place, float* left,
                     const float* panel) {
@@ -199,7 +211,6 @@ void multiply_panel(const Block& block, const float* bias, std::int64_t place, f
               .accumulate = block.channel > 0,
               .bias_is = bias && last ? Bias::of_rows : Bias::none,
               .bias = nullptr,
-              .relu = w.relu && last,
               .target = nullptr,
               .target_pitch = w.target_plane};
   float* target = nullptr;
@@ -210,9 +221,14 @@ void multiply_panel(const Block& block, const float* bias, std::int64_t place, f
     strip.rows = static_cast<int>(rows);
     strip.left = weights;
     if (bias) strip.bias = bias + result;
-    if (!target) return multiply_scattered(block, strip, result, place);
-    strip.target = target + result * w.target_plane;
-    multiply_strip(strip);
+    if (last) strip.epilogue = from_plane(before_addend(w.epilogue), result);
+    if (target) {
+      strip.target = target + result * w.target_plane;
+      multiply_strip(strip);
+    } else {
+      multiply_scattered(block, strip, result, place);
+    }
+    if (last && w.epilogue.addend) add_to_strip(block, result, rows, place);
   });
 }
 

@@ -3,6 +3,7 @@
 #include "graph/kernels/products/direct_tile.hpp"
 #include "graph/kernels/products/pack.hpp"
 #include "graph/kernels/products/workspace.hpp"
+#include "graph/kernels/vectors/finish.hpp"
 
 // In this file, a Vector has the sums of one place in neighbouring planes of the target, and the
 // rows of a tile are samples. The source is transposed, so that the channels that a place sees
@@ -48,8 +49,7 @@ struct Panel {
   std::int64_t result, results;
   Pixels pixels;
   const float* weights;  ///< These are the packed weights [channel][tap][panel_width].
-  /// This has a number for each element of one or two Vectors, or is null if there is no bias.
-  const float* bias;
+  const PanelEnd& end;
   float* sums;  ///< These are the sums [sample][place][panel_width].
 
   std::int64_t places() const { return w.rows.places * w.columns.places; }
@@ -67,21 +67,22 @@ void multiply_place(const Panel& panel, std::int64_t y, std::int64_t x) {
   const std::int64_t pixel = none ? 0 : first_row * width + first_column;
   const std::int64_t tap = none ? 0 : rows.first * row_taps + columns.first;
   for_each_chunk(w.samples, most_rows, [&](std::int64_t sample, std::int64_t samples) {
-    multiply_direct(
-        {.rows = static_cast<int>(samples),
-         .vectors = panel.results > vector_size ? 2 : 1,
-         .left_row = panel.pixels.sample,
-         .outer = {rows.count, w.rows.tap_step * width * channels, row_taps * panel_width},
-         .inner = {columns.count, w.columns.tap_step * channels, panel_width},
-         .steps = {channels, 1, taps * panel_width},
-         .skips = nullptr,
-         .left = panel.pixels.data + sample * panel.pixels.sample + pixel * channels,
-         .right = panel.weights + tap * panel_width,
-         .accumulate = false,
-         .bias = panel.bias,
-         .relu = w.relu,
-         .target = panel.sums + (sample * panel.places() + y * w.columns.places + x) * panel_width,
-         .target_pitch = panel.places() * panel_width});
+    DirectTile tile{
+        .rows = static_cast<int>(samples),
+        .vectors = panel.results > vector_size ? 2 : 1,
+        .left_row = panel.pixels.sample,
+        .outer = {rows.count, w.rows.tap_step * width * channels, row_taps * panel_width},
+        .inner = {columns.count, w.columns.tap_step * channels, panel_width},
+        .steps = {channels, 1, taps * panel_width},
+        .skips = nullptr,
+        .left = panel.pixels.data + sample * panel.pixels.sample + pixel * channels,
+        .right = panel.weights + tap * panel_width,
+        .accumulate = false,
+        .bias = nullptr,
+        .target = panel.sums + (sample * panel.places() + y * w.columns.places + x) * panel_width,
+        .target_pitch = panel.places() * panel_width};
+    panel.end.give_to(tile);
+    multiply_direct(tile);
   });
 }
 
@@ -111,15 +112,15 @@ void convolve_samples(const Windows& w, Part units, const float* source, const f
     const std::int64_t results = at_most(end - result, panel_width);
     if (!w.packed) pack_weights(w, result, results, 0, w.channels, weight, {weights, panel_width});
     const float* const packed = w.packed ? weight + result * depth : weights;
-    float biases[panel_width] = {};
-    if (bias) copy_floats(results, bias + result, biases);
-    const Panel panel{
-        w, result, results, pixels, packed, bias ? biases : nullptr, workspace + regions.sums};
+    const PanelEnd panel_end(w, bias, result, results);
+    const Panel panel{w, result, results, pixels, packed, panel_end, workspace + regions.sums};
     for (std::int64_t y = 0; y < w.rows.places; ++y)
       for (std::int64_t x = 0; x < w.columns.places; ++x) multiply_place(panel, y, x);
-    for (std::int64_t sample = 0; sample < w.samples; ++sample)
-      put_sample(panel, panel.sums + sample * panel.places() * panel_width,
-                 target + sample * w.target_sample + result * w.target_plane);
+    for (std::int64_t sample = 0; sample < w.samples; ++sample) {
+      float* const to = target + sample * w.target_sample + result * w.target_plane;
+      put_sample(panel, panel.sums + sample * panel.places() * panel_width, to);
+      add_addend(w.epilogue, results * w.target_plane, target, to);
+    }
   }
 }
 
@@ -133,6 +134,7 @@ void convolve_by_samples(const Windows& w, Part part, const float* source, const
   for (std::int64_t first = 0; first < w.samples; first += most) {
     Windows some = w;
     some.samples = at_most(w.samples - first, most);
+    if (some.epilogue.addend) some.epilogue.addend += first * w.target_sample;
     convolve_samples(some, units, source + first * w.source_sample, weight, bias,
                      target + first * w.target_sample, workspace);
   }

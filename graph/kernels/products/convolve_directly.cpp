@@ -4,6 +4,7 @@
 #include "graph/kernels/products/image.hpp"
 #include "graph/kernels/products/pack.hpp"
 #include "graph/kernels/products/workspace.hpp"
+#include "graph/kernels/vectors/finish.hpp"
 
 // In this file, a Vector has the sums of one place in neighbouring planes of the target. The
 // weights of these planes are packed. The pixels that places see are read from the source one by
@@ -20,8 +21,7 @@ struct Panel {
   std::int64_t result, results;
   const float* source;
   const float* weights;  ///< These are the packed weights [channel][tap][panel_width].
-  /// This has a number for each element of one or two Vectors, or is null if there is no bias.
-  const float* bias;
+  const PanelEnd& end;
   float* sums;  ///< These are the sums [place][panel_width].
 };
 
@@ -55,21 +55,22 @@ void multiply_run(const Panel& panel, const PlaceRun& run, std::int64_t sample, 
       (y + w.rows.first + seen.first * w.rows.tap_step) * width + run.first + w.columns.first;
   const bool last = channel + channels == w.channels;
   const std::int64_t place = (sample * panel.band.rows + row) * w.columns.places + run.first;
-  multiply_direct({.rows = static_cast<int>(run.places),
-                   .vectors = panel.results > vector_size ? 2 : 1,
-                   .left_row = 1,
-                   .outer = {seen.count, w.rows.tap_step * width, row_taps * panel_width},
-                   .inner = {row_taps, w.columns.tap_step, panel_width},
-                   .steps = {channels, plane, taps * panel_width},
-                   .skips = joins_rows(w) ? nullptr : run.skips,
-                   .left = panel.source + (panel.band.first_sample + sample) * w.source_sample +
-                           channel * plane + pixel,
-                   .right = panel.weights + (channel * taps + seen.first * row_taps) * panel_width,
-                   .accumulate = channel > 0,
-                   .bias = last ? panel.bias : nullptr,
-                   .relu = w.relu && last,
-                   .target = panel.sums + place * panel_width,
-                   .target_pitch = panel_width});
+  DirectTile tile{.rows = static_cast<int>(run.places),
+                  .vectors = panel.results > vector_size ? 2 : 1,
+                  .left_row = 1,
+                  .outer = {seen.count, w.rows.tap_step * width, row_taps * panel_width},
+                  .inner = {row_taps, w.columns.tap_step, panel_width},
+                  .steps = {channels, plane, taps * panel_width},
+                  .skips = joins_rows(w) ? nullptr : run.skips,
+                  .left = panel.source + (panel.band.first_sample + sample) * w.source_sample +
+                          channel * plane + pixel,
+                  .right = panel.weights + (channel * taps + seen.first * row_taps) * panel_width,
+                  .accumulate = channel > 0,
+                  .bias = nullptr,
+                  .target = panel.sums + place * panel_width,
+                  .target_pitch = panel_width};
+  if (last) panel.end.give_to(tile);
+  multiply_direct(tile);
 }
 
 /// Computes every sum of `panel`. A tile is no wider than the source, so that no tap sees the
@@ -96,11 +97,14 @@ void multiply_panel(const Panel& panel) {
 void put_panel(const Panel& panel, float* target) {
   const Windows& w = panel.w;
   const std::int64_t places = panel.band.rows * w.columns.places;
-  for (std::int64_t sample = 0; sample < panel.band.samples; ++sample)
+  for (std::int64_t sample = 0; sample < panel.band.samples; ++sample) {
+    float* const to = target + (panel.band.first_sample + sample) * w.target_sample +
+                      panel.result * w.target_plane + panel.band.first_row * w.target_row;
     unpack_columns(panel.results, places, panel.sums + sample * places * panel_width, panel_width,
-                   target + (panel.band.first_sample + sample) * w.target_sample +
-                       panel.result * w.target_plane + panel.band.first_row * w.target_row,
-                   w.target_plane);
+                   to, w.target_plane);
+    for (std::int64_t i = 0; i < panel.results; ++i)
+      add_addend(w.epilogue, places, target, to + i * w.target_plane);
+  }
 }
 
 /// Calls `work(result, results)` for the panels of unit number `unit`: each has `results` planes of
@@ -137,10 +141,8 @@ void convolve_directly(const Windows& w, Part part, const float* source, const f
           if (!w.packed && (ready >> unit & 1) == 0)
             pack_weights(w, result, results, 0, w.channels, weight,
                          {weights + (result - begin) * depth, panel_width});
-          float biases[panel_width] = {};
-          if (bias) copy_floats(results, bias + result, biases);
-          const Panel panel{
-              w, band, result, results, source, packed(result), bias ? biases : nullptr, sums};
+          const PanelEnd end(w, bias, result, results);
+          const Panel panel{w, band, result, results, source, packed(result), end, sums};
           multiply_panel(panel);
           put_panel(panel, target);
         });

@@ -121,7 +121,6 @@ void add_band(const Windows& w, Part part, const Band& band, const Pixels& pixel
                         .accumulate = !first,
                         .bias_is = Bias::none,
                         .bias = nullptr,
-                        .relu = false,
                         .target = sums + result * cells + cell,
                         .target_pitch = cells},
                        length);

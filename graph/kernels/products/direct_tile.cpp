@@ -1,5 +1,7 @@
 #include "graph/kernels/products/direct_tile.hpp"
 
+#include "graph/kernels/vectors/finish.hpp"
+
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
@@ -81,11 +83,12 @@ void multiply_tile(const DirectTile& tile) {
   if (tile.bias)
     for_each_sum<rows, vectors>(
         [&](auto row, auto v) { sums[row][v] += load(tile.bias + v * vector_size); });
-  if (tile.relu)
-    for_each_sum<rows, vectors>([&](auto row, auto v) {
-      const Vector sum = sums[row][v];
-      sums[row][v] = sum < Vector{} ? Vector{} : sum;
-    });
+  finish(
+      tile.epilogue,
+      [&](auto work) {
+        for_each_sum<rows, vectors>([&](auto row, auto v) { work(sums[row][v], v); });
+      },
+      [](const float* numbers, auto v) { return load(numbers + v * vector_size); });
   for_each_sum<rows, vectors>([&](auto row, auto v) { store(target(row, v), sums[row][v]); });
 }
 

@@ -78,7 +78,7 @@ Strip strip_of_rows(const Product& p, const Block& block, std::int64_t row, std:
           .accumulate = !first,
           .bias_is = p.bias && last ? Bias::of_columns : Bias::none,
           .bias = p.bias ? p.bias + block.first_column : nullptr,
-          .relu = p.relu && last,
+          .epilogue = relu_if(p.relu && last),
           .target = p.result + row * p.columns + block.first_column,
           .target_pitch = p.columns};
 }

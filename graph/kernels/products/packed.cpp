@@ -44,7 +44,6 @@ Strip strip_of(const PackedProduct& p, std::int64_t row, std::int64_t rows, std:
           .accumulate = p.accumulate || first > 0,
           .bias_is = p.bias && last ? Bias::of_columns : Bias::none,
           .bias = p.bias,
-          .relu = false,
           .target = p.result + row * p.columns,
           .target_pitch = p.columns};
 }

@@ -1,5 +1,7 @@
 #include "graph/kernels/products/tile.hpp"
 
+#include "graph/kernels/vectors/finish.hpp"
+
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
@@ -31,18 +33,19 @@ template <int rows, int vectors>
 }
 
 template <int rows, int vectors>
-[[gnu::always_inline]] inline void finish(const Strip& strip, const float* bias,
-                                          Sums<rows, vectors>& sums) {
+[[gnu::always_inline]] inline void finish_sums(const Strip& strip, const float* bias,
+                                               Sums<rows, vectors>& sums) {
   if (strip.bias_is == Bias::of_rows)
     for_each_sum<rows, vectors>([&](auto row, auto v) { sums[row][v] += broadcast(bias[row]); });
   if (strip.bias_is == Bias::of_columns)
     for_each_sum<rows, vectors>(
         [&](auto row, auto v) { sums[row][v] += load(bias + v * vector_size); });
-  if (strip.relu)
-    for_each_sum<rows, vectors>([&](auto row, auto v) {
-      const Vector sum = sums[row][v];
-      sums[row][v] = sum < Vector{} ? Vector{} : sum;
-    });
+  finish(
+      strip.epilogue,
+      [&](auto work) {
+        for_each_sum<rows, vectors>([&](auto row, auto v) { work(sums[row][v], row); });
+      },
+      [](const float* numbers, auto row) { return broadcast(numbers[row]); });
 }
 
 template <int rows, int vectors>
@@ -57,7 +60,7 @@ void multiply_tiles(const Strip& strip) {
       for_each_sum<rows, vectors>(
           [&](auto row, auto v) { sums[row][v] = load(target + row * pitch + v * vector_size); });
     add_products<rows, vectors>(strip, panel, sums);
-    finish<rows, vectors>(strip, bias, sums);
+    finish_sums<rows, vectors>(strip, bias, sums);
     for_each_sum<rows, vectors>(
         [&](auto row, auto v) { store(target + row * pitch + v * vector_size, sums[row][v]); });
     panel += strip.right_panel;

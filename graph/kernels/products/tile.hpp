@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "graph/kernels/vectors/epilogue.hpp"
 #include "graph/kernels/vectors/vector.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
@@ -36,13 +37,13 @@ struct Strip {
   bool accumulate;           ///< If this is true, the products are added to the target.
   Bias bias_is;
   const float* bias;
-  bool relu;  ///< If this is true, results below zero are replaced by zero.
+  Epilogue epilogue = {};  ///< Its planes are the rows.
   float* target;
   std::int64_t target_pitch;
 };
 
-/// Computes target = left * right. The fields of `strip` say what the sums start with, and whether
-/// a bias and a ReLU follow.
+/// Computes target = left * right. The fields of `strip` say what the sums start with, and what
+/// is done with them at the end.
 void multiply_strip(const Strip& strip);
 
 /// Computes a last tile that is narrower than a panel: it has `columns` columns. The function

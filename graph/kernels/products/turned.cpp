@@ -46,7 +46,7 @@ void add_columns(const Product& p, const Panel& panel, std::int64_t column, std:
                    .right = panel.packed,
                    .accumulate = p.bias != nullptr,
                    .bias = nullptr,
-                   .relu = p.relu,
+                   .epilogue = relu_if(p.relu),
                    .target = sums,
                    .target_pitch = pitch});
 }

@@ -68,7 +68,6 @@ void add_channels(const Gradients& gradients, std::int64_t channels, const float
          .right = gradients.data + place * panel_width,
          .accumulate = band.first_sample > 0 || band.first_row > 0,
          .bias = nullptr,
-         .relu = false,
          .target = sums + tap * panel_width,
          .target_pitch = taps * panel_width});
   }

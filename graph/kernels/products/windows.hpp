@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "graph/kernels/vectors/epilogue.hpp"
+
 namespace penstock::graph {
 
 /// A WindowAxis has the places along one axis (height or width), and says which pixels each place
@@ -49,7 +51,7 @@ struct Windows {
   std::int64_t band_samples, band_rows, block_channels;
   /// If this is true, the weights are what ProductKernels::pack_panels() has made of them.
   bool packed = false;
-  bool relu = false;  ///< If this is true, results below zero are replaced by zero.
+  Epilogue epilogue = {};  ///< This is what is done with the sums before they are written.
 };
 
 }  // namespace penstock::graph

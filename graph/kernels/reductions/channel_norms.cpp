@@ -123,6 +123,12 @@ void squared_deviations(const ChannelRuns& runs, const float* mean, const float*
   });
 }
 
+void inverse_stds(std::int64_t channels, double eps, const float* variance, float* inverse) {
+  for_each_element(channels, [=](std::int64_t i) {
+    inverse[i] = static_cast<float>(1 / __builtin_sqrt(static_cast<double>(variance[i]) + eps));
+  });
+}
+
 void normalise(const ChannelRuns& runs, const float* mean, const float* factor, const float* shift,
                const float* x, float* y, float* workspace) {
   if (has_long_runs(runs))
@@ -188,6 +194,7 @@ void input_gradient(const ChannelRuns& runs, const float* mean, const float* fac
 extern const ChannelNormKernels channel_norm_kernels;
 const ChannelNormKernels channel_norm_kernels{.sums = channel_sums,
                                               .squared_deviations = squared_deviations,
+                                              .inverse_stds = inverse_stds,
                                               .normalise = normalise,
                                               .gradient_sums = gradient_sums,
                                               .input_gradient = input_gradient};

@@ -21,16 +21,18 @@ inline constexpr std::int64_t long_run = 256;
 /// The workspace has this many floats for each column.
 inline constexpr std::int64_t column_floats = 4;
 
-/// Each function reads or writes the elements of `runs`, the first of which is at the pointer. The
-/// other arguments have a number for each channel. `workspace` has `column_floats` floats for each
-/// column, and is not used if the runs are long. Sums have the same bits under every instruction
-/// set. A result may be written over an operand.
+/// Each function with `runs` reads or writes their elements, the first of which is at the pointer.
+/// The other arguments have a number for each channel. `workspace` has `column_floats` floats for
+/// each column, and is not used if the runs are long. Sums have the same bits under every
+/// instruction set. A result may be written over an operand.
 struct ChannelNormKernels {
   /// Computes the sums of x.
   void (*sums)(const ChannelRuns& runs, const float* x, double* sums, float* workspace);
   /// Computes the sums of (x - mean)².
   void (*squared_deviations)(const ChannelRuns& runs, const float* mean, const float* x,
                              double* sums, float* workspace);
+  /// Computes 1/sqrt(variance + eps) for `channels` channels.
+  void (*inverse_stds)(std::int64_t channels, double eps, const float* variance, float* inverse);
   /// Computes y = (x - mean)·factor + shift.
   void (*normalise)(const ChannelRuns& runs, const float* mean, const float* factor,
                     const float* shift, const float* x, float* y, float* workspace);

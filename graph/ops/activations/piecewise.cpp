@@ -8,8 +8,6 @@ namespace penstock::graph {
 
 namespace attribute {
 
-constexpr RealAttribute hardtanh_low{"low", -1};
-constexpr RealAttribute hardtanh_high{"high", 1};
 constexpr RealAttribute bound{"bound", 0.5};
 constexpr RealAttribute step{"threshold"};
 constexpr RealAttribute step_value{"value"};

@@ -6,6 +6,12 @@
 
 namespace penstock::graph {
 
+namespace attribute {
+
+inline constexpr RealAttribute hardtanh_low{"low", -1}, hardtanh_high{"high", 1};
+
+}  // namespace attribute
+
 /// Computes y = x between `low` and `high`, else the bound that is nearer. The attributes low and
 /// high are -1 and 1 by default. In contrast to that of clamp, the gradient is 0 at the bounds.
 extern const Op hardtanh;

@@ -56,7 +56,7 @@ void forward(const KernelCall& call) {
   const Operand &x = call.inputs[0], &weight = call.inputs[1], &y = call.outputs[0];
   convolve({call.attributes, x.shape(), weight.shape(), y.shape()}, call.part, x.f32().data(),
            weight.f32().data(), call.inputs.size() == 3 ? call.inputs[2].f32().data() : nullptr,
-           attribute::relu.of(call.attributes), y.f32().data(), floats(call.workspace));
+           relu_if(attribute::relu.of(call.attributes)), y.f32().data(), floats(call.workspace));
 }
 
 void backward(GradientContext& context) {

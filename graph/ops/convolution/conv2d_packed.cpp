@@ -113,7 +113,7 @@ void forward(const KernelCall& call) {
   const Operand &x = call.inputs[0], &weight = call.inputs[1], &y = call.outputs[0];
   convolve(packed_geometry(call.attributes, x.shape(), y.shape()), call.part, x.f32().data(),
            weight.f32().data(), call.inputs.size() == 3 ? call.inputs[2].f32().data() : nullptr,
-           attribute::relu.of(call.attributes), y.f32().data(), floats(call.workspace));
+           relu_if(attribute::relu.of(call.attributes)), y.f32().data(), floats(call.workspace));
 }
 
 std::vector<OpSample> samples() {

@@ -12,8 +12,8 @@ namespace {
 /// Computes the inverse standard deviation of each channel of the block from its variance.
 void invert(const KernelCall& call, const ChannelBlock& block, const Operand& variance,
             float* inverse) {
-  for (std::int64_t c = 0; c < block.runs.channels; ++c)
-    inverse[c] = inverse_std(call, block.of(variance)[c]);
+  kernel_table().channel_norms.inverse_stds(
+      block.runs.channels, attribute::norm_eps.of(call.attributes), block.of(variance), inverse);
 }
 
 std::vector<TensorType> infer_running(const Attributes& attributes, Types in) {

@@ -3,6 +3,9 @@
 #include <string_view>
 #include <utility>
 
+#include "graph/ops/convolution/conv2d.hpp"
+#include "graph/ops/convolution/conv2d_inference.hpp"
+
 namespace penstock::graph {
 namespace {
 
@@ -29,6 +32,19 @@ std::vector<OpSample> large_samples(std::string_view op) {
              .attributes = {{"padding", 1}, {"groups", 40}, {"relu", 1}}},
             {.inputs = {f32({2, 30, 3, 3}), f32({30, 1, 3, 3})},
              .attributes = {{"padding", 1}, {"groups", 30}, {"stride", 2}}}};
+  if (op == "conv2d_inference") {
+    std::vector<OpSample> samples = large_samples("conv2d");
+    for (OpSample& sample : samples) {
+      sample.attributes = only_declared(conv2d_inference.attributes, sample.attributes);
+      sample.attributes.set("adds", std::int64_t{1}).set("low", 1.0);
+      const TensorType y = conv2d.infer(sample.attributes, sample.inputs)[0];
+      sample.inputs.insert(sample.inputs.end(), 4, f32({y.shape[1]}));
+      sample.inputs.push_back(y);
+      sample.low = 0.5;
+      sample.high = 2;
+    }
+    return samples;
+  }
   if (op == "linear")
     return {{.inputs = {f32({20, 400}), f32({130, 400}), f32({130})}},
             {.inputs = {f32({40, 300}), f32({330, 300})}},

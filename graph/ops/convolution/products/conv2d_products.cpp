@@ -84,17 +84,18 @@ void pack_weights(const Conv2dGeometry& conv, Part part, const float* weight, fl
 }
 
 void convolve(const Conv2dGeometry& conv, Part part, const float* x, const float* weight,
-              const float* bias, bool relu, float* y, float* workspace) {
+              const float* bias, const Epilogue& epilogue, float* y, float* workspace) {
   if (auto depthwise = depthwise_form(conv)) {
-    depthwise->relu = relu;
+    depthwise->epilogue = epilogue;
     return kernel_table().depthwise.convolve(*depthwise, part, x, weight, bias, y, workspace);
   }
   Windows windows = forward_windows(conv);
-  windows.relu = relu;
   const std::int64_t units = convolve_units(windows);
   for (std::int64_t group = 0; group < conv.groups; ++group) {
     const Offsets at(conv, group);
     const std::int64_t at_weight = conv.packed ? group * packed_floats(windows) : at.weight;
+    windows.epilogue = from_plane(epilogue, at.bias);
+    if (epilogue.addend) windows.epilogue.addend = epilogue.addend + at.y;
     kernel_table().products.convolve(windows, overlap(part, group * units, units), x + at.x,
                                      weight + at_weight, bias ? bias + at.bias : nullptr, y + at.y,
                                      workspace);

@@ -33,10 +33,10 @@ Shape packed_weights_shape(const Conv2dGeometry& conv);
 /// `part` is a part of the units of all groups.
 void pack_weights(const Conv2dGeometry& conv, Part part, const float* weight, float* packed);
 
-/// Computes y = conv(x, weight) + bias. If `relu` is true, results below zero become zero. `bias`
-/// may be null, which stands for zeros.
+/// Computes y = conv(x, weight) + bias, and does with these sums what `epilogue` says. `bias` may
+/// be null, which stands for zeros.
 void convolve(const Conv2dGeometry& conv, Part part, const float* x, const float* weight,
-              const float* bias, bool relu, float* y, float* workspace);
+              const float* bias, const Epilogue& epilogue, float* y, float* workspace);
 /// Computes dx: the gradient of each output pixel, times a weight, is added to every pixel in the
 /// window of the output pixel. A weight that is an infinity or a NaN changes no pixel outside of
 /// the window.

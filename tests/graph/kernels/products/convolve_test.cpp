@@ -92,7 +92,7 @@ TEST_P(Convolve, SumsOverTheWindow) {
     const Sharing sharing{.units = convolve_units(conv_), .parts = parts};
     for (std::int32_t part = 0; part < parts; ++part) {
       auto workspace = poisoned(convolve_floats(conv_), 0xff);
-      convolve(conv_, piece_of(sharing, part), x_.data(), weight_.data(), bias_.data(), false,
+      convolve(conv_, piece_of(sharing, part), x_.data(), weight_.data(), bias_.data(), {},
                y.data(), workspace.data());
     }
     EXPECT_EQ(y, expected);
@@ -102,10 +102,11 @@ TEST_P(Convolve, SumsOverTheWindow) {
 TEST_P(Convolve, LeavesNothingBelowZeroIfAskedTo) {
   auto workspace = poisoned(convolve_floats(conv_), 0xff);
   auto expected = poisoned(conv_.n * conv_.o * conv_.pixels(), 0x5a), y = expected;
-  convolve(conv_, {}, x_.data(), weight_.data(), bias_.data(), false, expected.data(),
+  convolve(conv_, {}, x_.data(), weight_.data(), bias_.data(), {}, expected.data(),
            workspace.data());
   for (float& value : expected) value = std::max(value, 0.0f);
-  convolve(conv_, {}, x_.data(), weight_.data(), bias_.data(), true, y.data(), workspace.data());
+  convolve(conv_, {}, x_.data(), weight_.data(), bias_.data(), relu_if(true), y.data(),
+           workspace.data());
   EXPECT_EQ(y, expected);
 }
 
