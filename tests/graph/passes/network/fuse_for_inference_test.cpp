@@ -1,0 +1,189 @@
+#include "graph/passes/network/fuse_for_inference.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "graph/compile/compile.hpp"
+#include "graph/ir/op.hpp"
+#include "tests/graph/compile/networks_to_compile.hpp"
+#include "tests/support/model_builder.hpp"
+#include "tests/support/plan_runner.hpp"
+
+namespace penstock::graph {
+namespace {
+
+using testing::expect_same;
+using testing::Inputs;
+using testing::ModelBuilder;
+using testing::random_inputs;
+using testing::window_results;
+using Names = std::vector<std::string>;
+
+/// A Network adds layers with parameters of their own to a model.
+struct Network {
+  ModelBuilder model = {};
+  ValueId x = model.input("x", {2, 7, 5});
+  int variables = 0;
+
+  ValueId parameter(const Shape& shape) {
+    return model.parameter("p" + std::to_string(variables++), shape);
+  }
+  ValueId convolution(ValueId input, const std::string& name = "") {
+    const ValueId weight = parameter({4, model.shape(input)[1], 3, 3});
+    return model.apply("conv2d", {input, weight}, {{"padding", 1}}, name);
+  }
+  ValueId norm(ValueId input, const std::string& name = "") {
+    const Shape channels{model.shape(input)[1]};
+    std::vector<ValueId> inputs{input, parameter(channels), parameter(channels)};
+    for (int i = 0; i < 2; ++i)
+      inputs.push_back(model.buffer("b" + std::to_string(variables++), channels));
+    return model.apply("batch_norm_inference", inputs, {}, name);
+  }
+  ValueId relu6(ValueId input, const std::string& name = "") {
+    return model.apply("hardtanh", {input}, {{"low", 0.0}, {"high", 6.0}}, name);
+  }
+  ValueId relu(ValueId input) { return model.apply("relu", {input}); }
+
+  Plan plan(CompileRequest request = {}) const {
+    request.batch = 3;
+    return compile(model.graph(), request).plan;
+  }
+};
+
+/// Returns the ops of the plan's forward programs.
+Names ops(const Plan& plan) {
+  Names names;
+  for (const StagePlan& stage : plan.stages)
+    for (const Instruction& instruction : stage.forward.instructions)
+      names.emplace_back(instruction.op->name);
+  return names;
+}
+
+TEST(FuseForInference, MakesOneNodeOfAConvolutionItsNormAndItsClamp) {
+  Network network;
+  const ValueId y = network.relu6(network.norm(network.convolution(network.x, "conv"), "norm"));
+  network.model.output("y", network.relu(network.norm(network.convolution(y))));
+  const Plan plan = network.plan();
+  EXPECT_EQ(ops(plan), (Names{"conv2d_inference", "conv2d_inference"}));
+  EXPECT_EQ(plan.stages[0].forward.instructions[0].name, "conv");
+}
+
+TEST(FuseForInference, LeavesOutTheNormOrTheClampThatIsNotThere) {
+  Network network;
+  const ValueId clamped = network.relu6(network.convolution(network.x));
+  const ValueId normalised = network.norm(network.convolution(clamped));
+  network.model.output("y", network.model.apply("tanh", {normalised}));
+  EXPECT_EQ(ops(network.plan()), (Names{"conv2d_inference", "conv2d_inference", "tanh"}));
+}
+
+TEST(FuseForInference, KeepsTheOrderOfWhatFollowsAConvolution) {
+  Network network;
+  const ValueId clamped = network.relu6(network.convolution(network.x));
+  const ValueId twice = network.norm(network.norm(network.convolution(network.norm(clamped))));
+  network.model.output("y", network.norm(network.relu(network.convolution(twice))));
+  EXPECT_EQ(ops(network.plan()),
+            (Names{"conv2d_inference", "batch_norm_inference", "conv2d_inference",
+                   "batch_norm_inference", "conv2d", "batch_norm_inference"}));
+}
+
+TEST(FuseForInference, AddsTheOtherEndOfASkipConnection) {
+  Network network;
+  const ValueId skipped = network.relu(network.norm(network.convolution(network.x)));
+  const ValueId y = network.norm(network.convolution(skipped));
+  const ValueId first = network.relu(network.model.apply("add", {y, skipped}));
+  const ValueId projected = network.norm(network.convolution(first));
+  const ValueId z = network.norm(network.convolution(first));
+  network.model.output("y", network.relu6(network.model.apply("add", {projected, z})));
+  EXPECT_EQ(ops(network.plan()), Names(4, "conv2d_inference"));
+}
+
+TEST(FuseForInference, LeavesASumOfOtherShapesOrOfTheSameValueTwice) {
+  Network network;
+  const ValueId y = network.convolution(network.x);
+  const ValueId wide = network.model.apply("add", {y, network.parameter({4, 1, 1})});
+  const ValueId z = network.convolution(wide);
+  network.model.output("y", network.model.apply("add", {z, z}));
+  EXPECT_EQ(ops(network.plan()), (Names{"conv2d", "add", "conv2d", "add"}));
+}
+
+TEST(FuseForInference, LeavesAValueThatSomebodyElseReads) {
+  Network network;
+  const ValueId convolved = network.convolution(network.x);
+  const ValueId normalised = network.norm(convolved), clamped = network.relu6(normalised);
+  network.model.output("y", network.model.apply("mul", {convolved, clamped}));
+  EXPECT_EQ(ops(network.plan()), (Names{"conv2d", "batch_norm_inference", "hardtanh", "mul"}));
+  Network other;
+  const ValueId norm = other.norm(other.convolution(other.x));
+  other.model.output("y", other.model.apply("mul", {norm, other.relu6(norm)}));
+  EXPECT_EQ(ops(other.plan()), (Names{"conv2d_inference", "hardtanh", "mul"}));
+}
+
+TEST(FuseForInference, LeavesAnOutputAndAnAnchor) {
+  Network network;
+  const ValueId convolved = network.convolution(network.x, "conv");
+  network.model.output("y", network.relu6(network.norm(convolved)));
+  EXPECT_EQ(ops(network.plan({.anchors = {{.tensor = "conv"}}})),
+            (Names{"conv2d", "batch_norm_inference", "hardtanh"}));
+  network.model.output("convolved", convolved);
+  EXPECT_EQ(ops(network.plan()), (Names{"conv2d", "batch_norm_inference", "hardtanh"}));
+}
+
+TEST(FuseForInference, LeavesANormOfAnotherBlock) {
+  Network network;
+  const ValueId convolved = (network.model.block("A"), network.convolution(network.x));
+  const ValueId normalised = (network.model.block("B"), network.norm(convolved));
+  network.model.output("y", (network.model.block("C"), network.relu6(normalised)));
+  EXPECT_EQ(ops(network.plan({.stages = {{{"A", "B", "C"}}}})),
+            (Names{"conv2d", "batch_norm_inference", "hardtanh"}));
+}
+
+TEST(FuseForInference, LeavesTrainingAsItIs) {
+  Network network;
+  network.model.loss(network.model.apply(
+      "identity_loss", {network.relu6(network.norm(network.convolution(network.x)))}));
+  EXPECT_EQ(ops(network.plan({.training = true})),
+            (Names{"conv2d", "batch_norm_inference", "hardtanh", "identity_loss"}));
+}
+
+/// Builds convolutions with norms and clamps in four blocks, two of which begin with a norm.
+Network network_of_blocks() {
+  Network network;
+  network.model.block("B0");
+  const ValueId first = network.relu6(network.norm(network.convolution(network.x)));
+  const ValueId second = network.convolution(first);
+  network.model.block("B1");
+  const ValueId third = network.convolution(network.norm(second));
+  network.model.block("B2");
+  const ValueId fourth = network.norm(third, "late");
+  const ValueId sum = network.model.apply("add", {network.convolution(fourth), fourth});
+  const ValueId fifth = network.norm(network.convolution(network.relu(sum)), "norm");
+  network.model.block("B3");
+  network.model.output("y", network.norm(network.relu(network.norm(network.convolution(fifth)))));
+  return network;
+}
+
+TEST(FuseForInference, ChangesNoBitWhateverIsCutOrAnchored) {
+  const Network network = network_of_blocks();
+  const Plan whole = network.plan({.stages = {{{"B0", "B1", "B2", "B3"}}}});
+  const Inputs inputs = random_inputs(whole, 2);
+  const auto expected = window_results(whole, inputs);
+  EXPECT_TRUE(std::ranges::all_of(expected, testing::finite));
+  for (const auto& cut : testing::cuts)
+    expect_same(window_results(network.plan({.stages = cut}), inputs), expected);
+  // Where every value is an anchor, no convolution is fused.
+  CompileRequest request{.stages = {{{"B0", "B1", "B2", "B3"}}}};
+  for (const Node& node : network.model.graph().nodes)
+    request.anchors.push_back({network.model.graph().value(node.outputs[0]).name, false});
+  const Plan apart = network.plan(request);
+  EXPECT_EQ(std::ranges::count(ops(apart), "conv2d_inference"), 0);
+  EXPECT_EQ(std::ranges::count(ops(whole), "conv2d_inference"), 4);
+  const auto results = window_results(apart, inputs);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    EXPECT_TRUE(testing::same_bits(results[i * (1 + request.anchors.size())], expected[i]));
+}
+
+}  // namespace
+}  // namespace penstock::graph
