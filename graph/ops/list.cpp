@@ -27,7 +27,7 @@
 #include "graph/ops/convolution/avg_pool2d.hpp"
 #include "graph/ops/convolution/conv2d.hpp"
 #include "graph/ops/convolution/conv2d_inference.hpp"
-#include "graph/ops/convolution/conv2d_packed.hpp"
+#include "graph/ops/convolution/conv2d_pack.hpp"
 #include "graph/ops/convolution/conv_transpose2d.hpp"
 #include "graph/ops/convolution/max_pool2d.hpp"
 #include "graph/ops/custom/custom.hpp"
@@ -119,7 +119,6 @@ constexpr std::array ops{
     &conv2d_lanes_input_gradient,
     &conv2d_lanes_weight_gradient,
     &conv2d_pack,
-    &conv2d_packed,
     &conv2d_pool_relu_lanes,
     &conv2d_pool_relu_lanes_input_gradient,
     &conv2d_pool_relu_lanes_weight_gradient,

@@ -4,7 +4,7 @@
 
 #include "graph/ops/activations/unary.hpp"
 #include "graph/ops/arithmetic/sums.hpp"
-#include "graph/ops/convolution/conv2d_packed.hpp"
+#include "graph/ops/convolution/conv2d_pack.hpp"
 #include "graph/ops/convolution/products/conv2d_products.hpp"
 #include "graph/ops/lanes/conv2d_lanes.hpp"
 #include "graph/ops/lanes/depthwise_lanes.hpp"

@@ -1,6 +1,5 @@
 #include "graph/ops/convolution/conv2d_inference.hpp"
 
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -9,10 +8,13 @@
 #include "graph/ops/activations/unary.hpp"
 #include "graph/ops/arithmetic/arithmetic.hpp"
 #include "graph/ops/convolution/conv2d.hpp"
+#include "graph/ops/convolution/conv2d_pack.hpp"
 #include "graph/ops/convolution/products/conv2d_products.hpp"
 #include "graph/ops/norms/batch_norm_inference.hpp"
+#include "graph/ops/rules/channels.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/window2d.hpp"
 #include "graph/values/number_range.hpp"
 
 namespace penstock::graph {
@@ -20,8 +22,6 @@ namespace penstock::graph {
 namespace attribute {
 
 constexpr FlagAttribute adds{"adds"};
-constexpr RealAttribute lower_bound{"low", -std::numeric_limits<double>::infinity()};
-constexpr RealAttribute upper_bound{"high", std::numeric_limits<double>::infinity()};
 
 }  // namespace attribute
 namespace {
@@ -52,11 +52,50 @@ void expect_bounds(const Attributes& attributes) {
     check_f32("high", attribute::upper_bound.of(attributes), {.low = low, .above_low = true});
 }
 
+bool has_packed_weights(const Attributes& attributes) {
+  return attributes.has(attribute::out_channels.name);
+}
+
+/// Returns the shape that the weights for x of the shape `x` had before they were packed.
+Shape unpacked_shape(const Attributes& attributes, const Shape& x) {
+  const Pair kernel = attribute::kernel.of(attributes);
+  return {attribute::out_channels.of(attributes), x[1] / attribute::groups.of(attributes),
+          kernel[0], kernel[1]};
+}
+
+Conv2dGeometry geometry(const Attributes& attributes, const Shape& x, const Shape& weight,
+                        const Shape& y) {
+  if (!has_packed_weights(attributes)) return {attributes, x, weight, y};
+  Conv2dGeometry conv(attributes, x, unpacked_shape(attributes, x), y);
+  conv.packed = true;
+  return conv;
+}
+
+Conv2dGeometry geometry(const Attributes& attributes, Types in, Types out) {
+  return geometry(attributes, in[0].shape, in[1].shape, out[0].shape);
+}
+
+/// Returns the type of the output of the convolution of `in`, whose weights are packed.
+std::vector<TensorType> infer_packed(const Attributes& attributes, Types in) {
+  expect_rank(in[0], 4, "x");
+  expect_groups(in[0].shape[1], attribute::groups.of(attributes), "input");
+  std::vector<TensorType> types(in.begin(), in.end());
+  types[1].shape = unpacked_shape(attributes, in[0].shape);
+  std::vector<TensorType> y = conv2d.infer(attributes, types);
+  const Conv2dGeometry conv = geometry(attributes, types, y);
+  expect(packs_weights(conv), "expected a convolution that packs its weights beforehand");
+  expect_dtype(in[1], DType::f32, "weight");
+  expect_shape(in[1], packed_weights_shape(conv), "weight");
+  return y;
+}
+
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   const InputParts<TensorType> parts(attributes, in);
   if (parts.convolution.size() != 2)
     expect_inputs(parts.convolution, 3, "x, weight, bias, beside those of a norm and an addend");
-  const std::vector<TensorType> y = conv2d.infer(attributes, parts.convolution);
+  const std::vector<TensorType> y = has_packed_weights(attributes)
+                                        ? infer_packed(attributes, parts.convolution)
+                                        : conv2d.infer(attributes, parts.convolution);
   expect_bounds(attributes);
   if (!parts.addend.empty()) {
     expect_dtype(parts.addend[0], DType::f32, "addend");
@@ -66,10 +105,6 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   std::vector<TensorType> normalised = y;
   normalised.insert(normalised.end(), parts.norm.begin(), parts.norm.end());
   return batch_norm_inference.infer(attributes, normalised);
-}
-
-Conv2dGeometry geometry(const Attributes& attributes, Types in, Types out) {
-  return {attributes, in[0].shape, in[1].shape, out[0].shape};
 }
 
 std::int64_t workspace(const Attributes& attributes, Types in, Types out) {
@@ -101,7 +136,7 @@ void normalise_by(std::span<const Operand> norm, double eps, float* factors, Epi
 void forward(const KernelCall& call) {
   const InputParts<Operand> parts(call.attributes, call.inputs);
   const Operand &x = call.inputs[0], &weight = call.inputs[1], &y = call.outputs[0];
-  const Conv2dGeometry conv{call.attributes, x.shape(), weight.shape(), y.shape()};
+  const Conv2dGeometry conv = geometry(call.attributes, x.shape(), weight.shape(), y.shape());
   Epilogue epilogue{.low = static_cast<float>(attribute::lower_bound.of(call.attributes)),
                     .high = static_cast<float>(attribute::upper_bound.of(call.attributes))};
   if (!parts.norm.empty())
@@ -114,6 +149,7 @@ void forward(const KernelCall& call) {
 }
 
 std::vector<OpSample> samples() {
+  using List = std::vector<std::int64_t>;
   const auto f32 = [](Shape shape) { return TensorType{DType::f32, shape}; };
   const auto with_norm = [&](std::vector<TensorType> inputs) {
     inputs.insert(inputs.end(), norm_inputs, f32({inputs[1].shape[0]}));
@@ -133,7 +169,11 @@ std::vector<OpSample> samples() {
       {.inputs = {f32({2, 2, 4, 3}), f32({3, 2, 2, 2}), f32({3})},
        .attributes = {{"low", 0.5}, {"high", 2.0}}},
       {.inputs = {f32({2, 4, 6, 6}), f32({3, 4, 1, 1}), f32({2, 3, 6, 6})},
-       .attributes = {{"adds", 1}, {"low", 0.0}}}};
+       .attributes = {{"adds", 1}, {"low", 0.0}}},
+      {.inputs = {f32({2, 16, 6, 6}), f32({1, 2, 144, 32}), f32({40})},
+       .attributes = {{"padding", 1}, {"kernel", 3}, {"out_channels", 40}}},
+      {.inputs = {f32({3, 32, 7, 7}), f32({2, 1, 96, 32})},
+       .attributes = {{"groups", 2}, {"stride", 2}, {"kernel", List{3, 2}}, {"out_channels", 64}}}};
   for (OpSample& sample : all) {
     sample.low = 0.5;
     sample.high = 2;
@@ -184,16 +224,18 @@ bool join(const Graph& graph, Node& node, const Node& reader, std::size_t positi
 
 }  // namespace
 
-const Op conv2d_inference{.name = "conv2d_inference",
-                          .attributes = {attribute::stride, attribute::padding, attribute::dilation,
-                                         attribute::groups, attribute::norm_eps, attribute::adds,
-                                         attribute::lower_bound, attribute::upper_bound},
-                          .infer = infer,
-                          .forward = forward,
-                          .cost = cost,
-                          .workspace = workspace,
-                          .units = units,
-                          .samples = samples};
+const Op conv2d_inference{
+    .name = "conv2d_inference",
+    .attributes = {attribute::stride, attribute::padding, attribute::dilation, attribute::groups,
+                   attribute::norm_eps, attribute::adds, attribute::lower_bound,
+                   attribute::upper_bound, attribute::kernel, attribute::out_channels},
+    .infer = infer,
+    .forward = forward,
+    .cost = cost,
+    .workspace = workspace,
+    .units = units,
+    .packed_form = packed_conv2d_form,
+    .samples = samples};
 
 std::optional<Node> joined(const Graph& graph, const Node& node, const Node& reader,
                            std::size_t position) {

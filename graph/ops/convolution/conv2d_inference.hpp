@@ -1,18 +1,30 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <optional>
 
 #include "graph/ir/op.hpp"
 
 namespace penstock::graph {
 
+namespace attribute {
+
+/// These bound what conv2d_inference computes, unless they are not set.
+inline constexpr RealAttribute lower_bound{"low", -std::numeric_limits<double>::infinity()};
+inline constexpr RealAttribute upper_bound{"high", std::numeric_limits<double>::infinity()};
+/// This is the number of channels of the output, and is set only if weights are packed.
+inline constexpr IntegerAttribute out_channels{"out_channels"};
+
+}  // namespace attribute
+
 /// Computes, as one op, conv2d, then batch_norm_inference, then add, and then relu or hardtanh,
 /// with the bits that these ops have one after the other. Each of the last three may be missing.
 /// The inputs are those of conv2d; if there is a norm, its weight, bias, running_mean and
 /// running_var [O]; and, if the flag adds is 1, a tensor of the output's shape that is added. The
 /// other attributes are those of conv2d without relu, eps of the norm, and the bounds low and high;
-/// a bound that is not set bounds nothing. The op has no gradient: the compiler makes nodes of it
+/// a bound that is not set bounds nothing. If out_channels is set, the weights are those that
+/// conv2d_pack makes, and kernel is [kh,kw]. The op has no gradient: the compiler makes nodes of it
 /// in inference.
 extern const Op conv2d_inference;
 

@@ -265,9 +265,8 @@ INSTANTIATE_TEST_SUITE_P(All, ExportedOps, ::testing::ValuesIn(exported_ops()),
 /// Returns whether an op is none of a model in inference: it is one of training, or the compiler
 /// brings it into plans.
 bool is_no_op_of_models(const graph::Op& op) {
-  static const std::set<std::string_view> others{"accumulate",       "channel_sum",   "conv2d_pack",
-                                                 "conv2d_inference", "conv2d_packed", "from_lanes",
-                                                 "reduce_to"};
+  static const std::set<std::string_view> others{"accumulate",  "channel_sum", "conv2d_inference",
+                                                 "conv2d_pack", "from_lanes",  "reduce_to"};
   if (op.name == "stop_gradient") return false;
   const auto ends = [&](std::string_view end) { return op.name.ends_with(end); };
   return op.inference != nullptr || ends("_gradient") || ends("_gradients") || ends("_lanes") ||

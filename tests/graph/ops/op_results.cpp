@@ -5,7 +5,8 @@
 #include <cstdio>
 #include <string>
 
-#include "graph/ops/convolution/conv2d_packed.hpp"
+#include "graph/ops/convolution/conv2d_inference.hpp"
+#include "graph/ops/convolution/conv2d_pack.hpp"
 #include "tests/graph/ops/large_samples.hpp"
 #include "tests/graph/ops/reference_cases.hpp"
 #include "tests/graph/ops/sample_run.hpp"
@@ -33,19 +34,21 @@ void print_calls(const std::string& name, const testing::Tape& tape) {
   }
 }
 
-/// Returns whether `op` makes or reads packed weights, whose elements are in another order under
-/// each instruction set.
-bool has_packed_weights(const Op& op) {
-  return &op == &conv2d_pack || &op == &conv2d_packed;
+/// Returns whether `op` makes or reads packed weights in `sample`. Their elements are in another
+/// order under each instruction set.
+bool has_packed_weights(const Op& op, const OpSample& sample) {
+  return &op == &conv2d_pack ||
+         (&op == &conv2d_inference && sample.attributes.has(attribute::out_channels.name));
 }
 
 void print_samples() {
   for (const Op* op : ops_with_samples()) {
-    if (has_packed_weights(*op)) continue;
     std::size_t number = 0;
-    for (const OpSample& sample : all_samples_of(*op))
+    for (const OpSample& sample : all_samples_of(*op)) {
+      if (has_packed_weights(*op, sample)) continue;
       print_calls("sample/" + std::string(op->name) + "/" + std::to_string(number++),
                   run_sample(*op, sample).tape);
+    }
   }
 }
 

@@ -315,11 +315,11 @@ INSTANTIATE_TEST_SUITE_P(
                               {f32({40, 3, 3, 3})},
                               {{"input_size", List{6, 6}}},
                               "expected a convolution that packs its weights beforehand"},
-                      Refused{"conv2d_packed",
+                      Refused{"conv2d_inference",
                               {f32({2, 16, 6, 6}), f32({1, 1, 144, 32})},
                               {{"kernel", 3}, {"out_channels", 40}},
                               "expected weight of shape [1,2,144,32], got [1,1,144,32]"},
-                      Refused{"conv2d_packed",
+                      Refused{"conv2d_inference",
                               {f32({2, 16, 6, 6}), f32({1, 2, 144, 32}), f32({16})},
                               {{"kernel", 3}, {"out_channels", 40}},
                               "expected bias of shape [40], got [16]"}));

@@ -1,6 +1,6 @@
 // These tests compare convolutions whose weights are packed beforehand with those that pack them
 // themselves, bit by bit.
-#include "graph/ops/convolution/conv2d_packed.hpp"
+#include "graph/ops/convolution/conv2d_pack.hpp"
 
 #include <gtest/gtest.h>
 
@@ -57,14 +57,14 @@ void expect_same_bits(const Geometry& geometry) {
   EXPECT_TRUE(same_bits(run(packed, {.parts = {{units / 2, units}, {0, units / 2}}})[0], y));
 }
 
-class Conv2dPacked : public ::testing::TestWithParam<Geometry> {};
+class Conv2dPack : public ::testing::TestWithParam<Geometry> {};
 
-TEST_P(Conv2dPacked, GivesTheBitsOfConv2d) {
+TEST_P(Conv2dPack, LeavesTheBitsOfConv2d) {
   expect_same_bits(GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Geometries, Conv2dPacked,
+    Geometries, Conv2dPack,
     ::testing::Values(
         // The source is read directly.
         Geometry{{1, 64, 14, 14}, {64, 64, 3, 3}, {{"padding", 1}}},
@@ -107,7 +107,7 @@ bool fits(const Geometry& geometry) {
          geometry.weight[3] <= geometry.x[3] + 2 * padding[1];
 }
 
-TEST(Conv2dPacked, GivesTheBitsOfConv2dForDrawnShapes) {
+TEST(Conv2dPack, LeavesTheBitsOfConv2dForDrawnShapes) {
   int packed = 0, others = 0;
   for (std::uint32_t seed = 0; seed < 400; ++seed) {
     const Geometry geometry = drawn(seed);
@@ -121,14 +121,14 @@ TEST(Conv2dPacked, GivesTheBitsOfConv2dForDrawnShapes) {
   EXPECT_GT(others, 20);
 }
 
-TEST(Conv2dPacked, IsNoFormOfConvolutionsThatPackNoWholePanels) {
+TEST(Conv2dPack, IsNotForConvolutionsThatPackNoWholePanels) {
   EXPECT_FALSE(packed_form({{1, 3, 32, 32}, {32, 3, 3, 3}}));
   EXPECT_FALSE(packed_form({{1, 64, 32, 32}, {64, 64, 3, 3}, {{"stride", 2}}}));
   EXPECT_FALSE(packed_form({{1, 64, 8, 8}, {64, 1, 3, 3}, {{"groups", 64}}}));
   EXPECT_FALSE(packed_form({{1, 64, 8, 8}, {10, 64, 3, 3}}));
 }
 
-TEST(Conv2dPacked, SharesItsWeightsAmongConvolutionsThatPackThemAlike) {
+TEST(Conv2dPack, ServesAllConvolutionsThatPackWeightsAlike) {
   const auto form = packed_form({{1, 64, 8, 8}, {64, 64, 3, 3}, {{"padding", 1}}});
   const auto with_relu =
       packed_form({{7, 64, 8, 8}, {64, 64, 3, 3}, {{"padding", 1}, {"relu", 1}}});
