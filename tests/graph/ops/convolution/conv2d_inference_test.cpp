@@ -97,9 +97,20 @@ struct Chain {
   }
 };
 
-void expect_same_bits(const Chain& chain) {
-  const Tensor expected = chain.result();
-  const OpCall call = chain.at_once();
+/// Returns `call` with weights that are packed beforehand, if there is such a form.
+std::optional<OpCall> with_packed_weights(const OpCall& call) {
+  const std::vector<TensorType> types{{DType::f32, call.inputs[0].shape()},
+                                      {DType::f32, call.inputs[1].shape()}};
+  const auto form = call.op->packed_form(call.attributes, types);
+  if (!form) return std::nullopt;
+  OpCall packed{.op = form->op, .attributes = form->attributes, .inputs = call.inputs};
+  packed.inputs[1] =
+      run({.op = form->pack, .attributes = form->pack_attributes, .inputs = {call.inputs[1]}})[0];
+  return packed;
+}
+
+/// Expects the same bits of `call`, also if it is computed in several parts.
+void expect_result(const OpCall& call, const Tensor& expected) {
   ASSERT_EQ(call.op, &conv2d_inference);
   const std::int64_t units = units_of(call);
   for (const std::int64_t parts : {std::int64_t{1}, std::min<std::int64_t>(units, 3)}) {
@@ -109,6 +120,13 @@ void expect_same_bits(const Chain& chain) {
       all.push_back(piece_of(sharing, part));
     EXPECT_TRUE(same_bits(run(call, {.parts = all})[0], expected)) << parts << " parts";
   }
+}
+
+void expect_same_bits(const Chain& chain) {
+  const Tensor expected = chain.result();
+  const OpCall call = chain.at_once();
+  expect_result(call, expected);
+  if (const auto packed = with_packed_weights(call)) expect_result(*packed, expected);
 }
 
 class Draws {
