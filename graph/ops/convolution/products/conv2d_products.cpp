@@ -24,6 +24,13 @@ struct Offsets {
         bias(group * conv.group_outputs()) {}
 };
 
+/// Returns which of `count` units belong to `part` of `whole` units, in the same proportion.
+Part in_proportion(Part part, std::int64_t whole, std::int64_t count) {
+  if (whole == 0) return {0, 0};
+  const Part units = within(part, whole);
+  return {units.begin * count / whole, units.end * count / whole};
+}
+
 }  // namespace
 
 std::int64_t convolve_floats(const Conv2dGeometry& conv) {
@@ -53,9 +60,11 @@ std::int64_t convolve_units(const Conv2dGeometry& conv) {
 
 std::int64_t convolve_input_gradient_units(const Conv2dGeometry& conv) {
   if (const auto depthwise = depthwise_form(conv)) return depthwise_units(*depthwise);
+  // With a stride, there are several Windows, which have very different amounts of work. So each
+  // part has its share of each.
   std::int64_t units = 0;
   for (const Windows& windows : input_gradient_windows(conv))
-    units += conv.groups * convolve_units(windows);
+    units = std::max(units, conv.groups * convolve_units(windows));
   return units;
 }
 
@@ -107,13 +116,14 @@ void convolve_input_gradient(const Conv2dGeometry& conv, Part part, const float*
   if (const auto depthwise = depthwise_form(conv))
     return kernel_table().depthwise.convolve_input_gradient(*depthwise, part, dy, weight, dx,
                                                             workspace);
-  std::int64_t first = 0;
+  const std::int64_t whole = convolve_input_gradient_units(conv);
   for (const Windows& windows : input_gradient_windows(conv)) {
     const std::int64_t units = convolve_units(windows);
+    const Part share = in_proportion(part, whole, conv.groups * units);
     const Borders borders(windows);
-    for (std::int64_t group = 0; group < conv.groups; ++group, first += units) {
+    for (std::int64_t group = 0; group < conv.groups; ++group) {
       const Offsets at(conv, group);
-      const Part overlapping = overlap(part, first, units);
+      const Part overlapping = overlap(share, group * units, units);
       kernel_table().products.convolve(windows, overlapping, dy + at.y, weight + at.weight, nullptr,
                                        dx + at.x, workspace);
       borders.sum_again(overlapping, dy + at.y, weight + at.weight, dx + at.x);
