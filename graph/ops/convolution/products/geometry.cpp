@@ -100,11 +100,30 @@ WindowAxis cropped(WindowAxis axis) {
   return axis_of(axis);
 }
 
+/// Returns how many places of a convolution that reads its source directly are computed at once.
+/// Threads share panels of planes at the places of a band. There are so many bands that threads
+/// have nearly the same work even if there are few panels.
+std::int64_t direct_band(const Windows& w) {
+  constexpr std::int64_t fewest_places = 64, most_units = 8;
+  const std::int64_t places = w.samples * w.rows.places * w.columns.places;
+  return std::clamp(places * panels_of(w.results) / most_units, fewest_places, direct_places);
+}
+
+/// Returns the size of parts into which `count` things are cut, which are as many as parts of size
+/// `most` would be, but as equal as possible.
+std::int64_t evened(std::int64_t count, std::int64_t most) {
+  const std::int64_t parts = (count + most - 1) / most;
+  return parts > 0 ? (count + parts - 1) / parts : most;
+}
+
 Windows cut_for_sums(Windows w) {
   w.rows = cropped(w.rows);
   w.columns = cropped(w.columns);
-  return convolves_directly(w) ? cut_into_bands(w, direct_places, direct_depth)
-                               : cut_into_bands(w, places_per_band, depth_block);
+  w = convolves_directly(w) ? cut_into_bands(w, direct_band(w), direct_depth)
+                            : cut_into_bands(w, places_per_band, depth_block);
+  w.band_rows = evened(w.rows.places, w.band_rows);
+  w.band_samples = evened(w.samples, w.band_samples);
+  return w;
 }
 
 Windows forward_of(const Conv2dGeometry& conv) {
