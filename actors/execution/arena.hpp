@@ -168,7 +168,7 @@ class Arena {
   Block host_weights_;        // This is null while the host store has the weights.
   Block host_weights_block_;  // This is the block of weights even while the host store has it.
   std::int64_t weight_version_ = 0;
-  // What is prepared belongs to these weights, or, if this is -1, is not prepared yet.
+  // `prepared_` was computed from the weights of this version; -1 says that it was never computed.
   std::int64_t prepared_version_ = -1;
   OffloadReport weight_moves_;
   graph::Moves moves_;

@@ -1,5 +1,9 @@
 #include "graph/passes/network/fuse_for_inference.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -18,9 +22,20 @@ std::vector<int> count_readers(const Graph& graph) {
   return readers;
 }
 
+/// Returns the positions of the inputs of `node`. Those that are computed last come first: the
+/// inputs of what computes them are then kept no longer than they have to be.
+std::vector<std::size_t> last_computed_first(const Graph& graph, const Node& node) {
+  std::vector<std::size_t> positions(node.inputs.size());
+  std::iota(positions.begin(), positions.end(), std::size_t{0});
+  std::ranges::stable_sort(positions, std::ranges::greater(), [&](std::size_t position) {
+    return graph.value(node.inputs[position]).producer;
+  });
+  return positions;
+}
+
 /// Makes `reader` compute what it and one of its producers compute, if there is such a node.
 void join_producer(Graph& graph, Node& reader, const std::vector<int>& readers) {
-  for (std::size_t position = 0; position < reader.inputs.size(); ++position) {
+  for (const std::size_t position : last_computed_first(graph, reader)) {
     const ValueId input = reader.inputs[position];
     const NodeId producer = graph.value(input).producer;
     if (producer == none || readers[index(input)] != 1) continue;

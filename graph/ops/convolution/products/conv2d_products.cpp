@@ -24,10 +24,13 @@ struct Offsets {
         bias(group * conv.group_outputs()) {}
 };
 
-/// Returns which of `count` units belong to `part` of `whole` units, in the same proportion.
-Part in_proportion(Part part, std::int64_t whole, std::int64_t count) {
+/// Returns which of `count` units belong to `part` of `whole` units, in the same proportion. If
+/// `turned` is true, the first part gets the last units. If there are fewer units than parts, the
+/// last parts get them, or, if `turned` is true, the first ones.
+Part in_proportion(Part part, std::int64_t whole, std::int64_t count, bool turned) {
   if (whole == 0) return {0, 0};
   const Part units = within(part, whole);
+  if (turned) return in_proportion({whole - units.end, whole - units.begin}, whole, count, false);
   return {units.begin * count / whole, units.end * count / whole};
 }
 
@@ -60,11 +63,9 @@ std::int64_t convolve_units(const Conv2dGeometry& conv) {
 
 std::int64_t convolve_input_gradient_units(const Conv2dGeometry& conv) {
   if (const auto depthwise = depthwise_form(conv)) return depthwise_units(*depthwise);
-  // With a stride, there are several Windows, which have very different amounts of work. So each
-  // part has its share of each.
   std::int64_t units = 0;
   for (const Windows& windows : input_gradient_windows(conv))
-    units = std::max(units, conv.groups * convolve_units(windows));
+    units += conv.groups * convolve_units(windows);
   return units;
 }
 
@@ -116,10 +117,14 @@ void convolve_input_gradient(const Conv2dGeometry& conv, Part part, const float*
   if (const auto depthwise = depthwise_form(conv))
     return kernel_table().depthwise.convolve_input_gradient(*depthwise, part, dy, weight, dx,
                                                             workspace);
+  // With a stride, there are several Windows, which have very different amounts of work. So each
+  // part has its share of each.
   const std::int64_t whole = convolve_input_gradient_units(conv);
+  bool turned = false;
   for (const Windows& windows : input_gradient_windows(conv)) {
     const std::int64_t units = convolve_units(windows);
-    const Part share = in_proportion(part, whole, conv.groups * units);
+    const Part share = in_proportion(part, whole, conv.groups * units, turned);
+    turned = !turned;
     const Borders borders(windows);
     for (std::int64_t group = 0; group < conv.groups; ++group) {
       const Offsets at(conv, group);

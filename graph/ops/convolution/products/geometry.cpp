@@ -104,13 +104,13 @@ WindowAxis cropped(WindowAxis axis) {
 /// Threads share panels of planes at the places of a band. There are so many bands that threads
 /// have nearly the same work even if there are few panels.
 std::int64_t direct_band(const Windows& w) {
-  constexpr std::int64_t fewest_places = 64, most_units = 8;
+  constexpr std::int64_t fewest_places = 64, enough_units = 8;
   const std::int64_t places = w.samples * w.rows.places * w.columns.places;
-  return std::clamp(places * panels_of(w.results) / most_units, fewest_places, direct_places);
+  return std::clamp(places * panels_of(w.results) / enough_units, fewest_places, direct_places);
 }
 
-/// Returns the size of parts into which `count` things are cut, which are as many as parts of size
-/// `most` would be, but as equal as possible.
+/// Cuts `count` things into as few parts of at most `most` things as possible, which are as equal
+/// as possible, and returns the size of the largest part.
 std::int64_t evened(std::int64_t count, std::int64_t most) {
   const std::int64_t parts = (count + most - 1) / most;
   return parts > 0 ? (count + parts - 1) / parts : most;

@@ -100,6 +100,22 @@ TEST(FuseForInference, AddsTheOtherEndOfASkipConnection) {
   EXPECT_EQ(ops(network.plan()), Names(4, "conv2d_inference"));
 }
 
+// The convolution on the other way into the sum stays where it is, so that its input is not kept
+// until the sum.
+TEST(FuseForInference, JoinsASumToTheConvolutionThatIsComputedLast) {
+  for (const bool swapped : {false, true}) {
+    Network network;
+    const ValueId skip = network.convolution(network.x, "skip");
+    const ValueId y = network.convolution(network.convolution(network.x, "first"), "last");
+    network.model.output("y", network.model.apply("add", {swapped ? y : skip, swapped ? skip : y}));
+    const Plan plan = network.plan();
+    Names names;
+    for (const Instruction& instruction : plan.stages[0].forward.instructions)
+      names.push_back(instruction.name);
+    EXPECT_EQ(names, (Names{"skip", "first", "last"}));
+  }
+}
+
 TEST(FuseForInference, LeavesASumOfOtherShapesOrOfTheSameValueTwice) {
   Network network;
   const ValueId y = network.convolution(network.x);
