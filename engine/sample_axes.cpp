@@ -44,7 +44,7 @@ class SampleAxes {
   /// Returns whether `axis` of `value` counts samples.
   bool counts(graph::ValueId value, std::size_t axis) const {
     const Shape &a = shape(value), &b = graphs_[1].type(value).shape;
-    return axis < a.rank() && a.begin()[axis] != b.begin()[axis];
+    return axis < a.rank() && (axis >= b.rank() || a.begin()[axis] != b.begin()[axis]);
   }
 
   /// Returns whether any axis of `value` counts samples.
@@ -71,15 +71,21 @@ std::size_t axes_of_matrix(const graph::Node& node) {
   return node.op == &graph::matmul ? 2 : 0;
 }
 
-/// Returns whether an input of the node that has more axes than `input` counts samples along axis
+/// Returns the number of axes of the node's output.
+std::size_t longest_rank(const SampleAxes& axes, const graph::Node& node) {
+  std::size_t longest = 0;
+  for (const graph::ValueId input : node.inputs) longest = std::max(longest, axes.rank(input));
+  return longest;
+}
+
+/// Returns whether an input of the node that has at least `rank` axes counts samples along axis
 /// number `axis` of the node's output.
-bool longer_counts(const SampleAxes& axes, const graph::Node& node, graph::ValueId input,
-                   std::size_t axis) {
-  const std::size_t rank = axes.rank(node.outputs[0]);
-  return std::ranges::any_of(node.inputs, [&](graph::ValueId other) {
-    const std::size_t missing = rank - axes.rank(other);
-    return axes.rank(other) > axes.rank(input) && axis >= missing &&
-           axes.counts(other, axis - missing);
+bool any_counts(const SampleAxes& axes, const graph::Node& node, std::size_t rank,
+                std::size_t axis) {
+  const std::size_t longest = longest_rank(axes, node);
+  return std::ranges::any_of(node.inputs, [&](graph::ValueId input) {
+    const std::size_t missing = longest - axes.rank(input);
+    return axes.rank(input) >= rank && axis >= missing && axes.counts(input, axis - missing);
   });
 }
 
@@ -90,45 +96,84 @@ std::string swap_text(std::size_t rank, std::size_t axis) {
   return text + "}";
 }
 
-/// Returns the text of v with `count` axes of 1 behind axis 0, as in unsqueeze(unsqueeze(v, 1), 1).
-std::string unsqueezed_text(std::size_t count) {
-  std::string text = "v";
-  while (count-- > 0) text = "unsqueeze(" + text + ", 1)";
-  return text;
+/// A Rearrangement gives a value `added` axes of 1 behind axis 0, and then swaps axis 0 and axis
+/// `swapped`.
+struct Rearrangement {
+  std::size_t added, swapped = 0;
+
+  /// Returns the text of the rearranged v, which has `rank` axes before, as in unsqueeze(v, 1).
+  std::string text(std::size_t rank) const {
+    std::string text = "v";
+    for (std::size_t i = 0; i < added; ++i) text = "unsqueeze(" + text + ", 1)";
+    return swapped == 0 ? text
+                        : "transpose(" + text + ", " + swap_text(rank + added, swapped) + ")";
+  }
+
+  void rearrange(std::vector<std::int64_t>& dims) const {
+    dims.insert(dims.begin() + 1, added, 1);
+    std::swap(dims[0], dims[swapped]);
+  }
+};
+
+/// Returns whether each input of the node has as many axes for 2 samples as for 3, and no fewer
+/// than its matrices have. A custom op may compute other inputs.
+bool has_ranks(const SampleAxes& axes, const graph::Node& node) {
+  return std::ranges::all_of(node.inputs, [&](graph::ValueId input) {
+    return axes.rank(input) >= axes_of_matrix(node) &&
+           axes.rank(input) == axes.graphs()[1].type(input).shape.rank();
+  });
 }
 
-/// Returns whether the node's inputs broadcast for each number of samples if `input` has `added`
-/// axes of 1 behind axis 0.
-bool broadcast_with(const SampleAxes& axes, const graph::Node& node, graph::ValueId input,
-                    std::size_t added) {
-  return std::ranges::all_of(axes.graphs(), [&](const graph::Graph& graph) {
-    std::optional<Shape> common = Shape();
-    for (const graph::ValueId each : node.inputs) {
-      const auto all = graph.type(each).shape.dims();
-      std::vector<std::int64_t> dims(all.begin(),
-                                     all.end() - static_cast<std::ptrdiff_t>(axes_of_matrix(node)));
-      if (each == input) dims.insert(dims.begin() + 1, added, 1);
-      common = graph::broadcast_shape(*common, Shape(dims));
-      if (!common) return false;
-    }
+/// Returns whether the node's inputs broadcast for each number of samples once those that
+/// axes.text() shows as `text` are rearranged.
+bool broadcast_with(const SampleAxes& axes, const graph::Node& node, const std::string& text,
+                    const Rearrangement& rearrangement) {
+  return has_ranks(axes, node) &&
+         std::ranges::all_of(axes.graphs(), [&](const graph::Graph& graph) {
+           std::optional<Shape> common = Shape();
+           for (const graph::ValueId each : node.inputs) {
+             const auto all = graph.type(each).shape.dims();
+             std::vector<std::int64_t> dims(
+                 all.begin(), all.end() - static_cast<std::ptrdiff_t>(axes_of_matrix(node)));
+             if (axes.text(each) == text) rearrangement.rearrange(dims);
+             common = graph::broadcast_shape(*common, Shape(dims));
+             if (!common) return false;
+           }
+           return true;
+         });
+}
+
+/// Returns "the value", or "each value" if the node has several inputs of the shape of `input`.
+std::string value_text(const SampleAxes& axes, const graph::Node& node, graph::ValueId input) {
+  const bool has_other = std::ranges::any_of(node.inputs, [&](graph::ValueId other) {
+    return other != input && axes.text(other) == axes.text(input);
+  });
+  return has_other ? "each value" : "the value";
+}
+
+/// Returns whether each axis along which an input of another shape than `input` counts samples is
+/// axis 0 of an output of `rank` axes.
+bool others_count_first(const SampleAxes& axes, const graph::Node& node, graph::ValueId input,
+                        std::size_t rank) {
+  return std::ranges::all_of(node.inputs, [&](graph::ValueId other) {
+    const std::size_t first = axes.rank(other) == rank ? 1 : 0;
+    for (std::size_t axis = first; axis < axes.rank(other); ++axis)
+      if (axes.counts(other, axis) && axes.text(other) != axes.text(input)) return false;
     return true;
   });
 }
 
-std::size_t longest_rank(const SampleAxes& axes, const graph::Node& node) {
-  std::size_t longest = 0;
-  for (const graph::ValueId input : node.inputs) longest = std::max(longest, axes.rank(input));
-  return longest;
-}
-
 /// Returns which axes of 1 let `input`, whose axis 0 counts samples, keep that axis in front of the
-/// result, or an empty text if none do.
+/// result, or an empty text if none do. The samples of other inputs have to be there, too: each
+/// sample would meet all samples otherwise.
 std::string advice_on_axes(const SampleAxes& axes, const graph::Node& node, graph::ValueId input) {
   const std::size_t rank = axes.rank(input), missing = longest_rank(axes, node) - rank;
+  const std::string text = axes.text(input);
   for (std::size_t added = missing; added <= missing + 1; ++added)
-    if (rank + added <= Shape::max_rank && broadcast_with(axes, node, input, added))
-      return "; with v for the value of shape " + axes.text(input) + ", " + unsqueezed_text(added) +
-             " keeps the samples on axis 0";
+    if (rank + added <= Shape::max_rank && others_count_first(axes, node, input, rank + added) &&
+        broadcast_with(axes, node, text, {added}))
+      return "; with v for " + value_text(axes, node, input) + " of shape " + text + ", " +
+             Rearrangement{added}.text(rank) + " keeps the samples on axis 0";
   return "";
 }
 
@@ -142,20 +187,32 @@ bool counts_first(const SampleAxes& axes, const graph::Node& node, graph::ValueI
   return axes.rank(input) > axes_of_matrix(node) && axes.counts(input, 0);
 }
 
-/// Returns what pairs each sample of the value v, which is `input`, with itself, or an empty text
-/// if nothing that is done to v alone would. Axis 0 of v would be axis number `place` of the node's
-/// output. If a longer operand counts samples along an axis before `place`, axis 0 of v gets there
-/// by axes of 1 behind it. If the longer operand counts them along an axis behind `place`, along
-/// which v counts none and thus has the size 1, v swaps that axis with axis 0.
-std::string advice_on_pairs(const SampleAxes& axes, const graph::Node& node, graph::ValueId input,
-                            std::size_t place) {
-  for (std::size_t before = 0; before < place; ++before)
-    if (longer_counts(axes, node, input, before)) return unsqueezed_text(place - before);
+/// Returns what pairs each sample of `input` with itself, or nothing if nothing that is done to
+/// `input` alone would. Axis 0 of `input` would be axis number `place` of the node's output. If a
+/// longer operand counts samples along an axis before `place`, axis 0 of `input` gets there by axes
+/// of 1 behind it. If an operand counts them along an axis behind `place`, along which `input`
+/// counts none and thus has the size 1, `input` swaps that axis with axis 0.
+std::optional<Rearrangement> pairing(const SampleAxes& axes, const graph::Node& node,
+                                     graph::ValueId input, std::size_t place) {
   const std::size_t rank = axes.rank(input);
+  for (std::size_t before = 0; before < place; ++before)
+    if (any_counts(axes, node, rank, before)) return Rearrangement{place - before};
   for (std::size_t axis = 1; axis + axes_of_matrix(node) < rank; ++axis)
-    if (!axes.counts(input, axis) && longer_counts(axes, node, input, place + axis))
-      return "transpose(v, " + swap_text(rank, axis) + ")";
-  return "";
+    if (!axes.counts(input, axis) && any_counts(axes, node, rank, place + axis))
+      return Rearrangement{0, axis};
+  return std::nullopt;
+}
+
+constexpr const char* pairs_with_itself = " pairs each sample with itself";
+
+/// Returns what pairs each sample of `input` with itself if the inputs do not broadcast, or an
+/// empty text if nothing that is done to `input` and inputs of its shape would.
+std::string advice_on_pairs(const SampleAxes& axes, const graph::Node& node, graph::ValueId input) {
+  const std::size_t rank = axes.rank(input);
+  const auto found = pairing(axes, node, input, longest_rank(axes, node) - rank);
+  if (!found || !broadcast_with(axes, node, axes.text(input), *found)) return "";
+  return "; with v for " + value_text(axes, node, input) + " of shape " + axes.text(input) + ", " +
+         found->text(rank) + pairs_with_itself;
 }
 
 /// Returns what to do about `input`, whose axis 0 counts samples and would be axis number `place`
@@ -172,11 +229,10 @@ std::string advice(const SampleAxes& axes, const graph::Node& node, graph::Value
     return axes.text(longest) + " has no axis of samples, and has to have fewer axes than " +
            axes.text(input) + ", or as many with a first one of size 1" +
            advice_on_axes(axes, node, input);
-  const std::string itself = advice_on_pairs(axes, node, input, place);
-  return "with v for the value of that shape, " +
-         (itself.empty() ? "" : itself + " pairs each sample with itself, and ") +
-         "transpose(unsqueeze(v, 1), " + swap_text(rank + 1, 1) +
-         ") pairs each sample with all samples";
+  const auto itself = pairing(axes, node, input, place);
+  return "with v for " + value_text(axes, node, input) + " of that shape, " +
+         (itself ? itself->text(rank) + pairs_with_itself + ", and " : "") +
+         Rearrangement{1, 1}.text(rank) + " pairs each sample with all samples";
 }
 
 /// Checks that the node, which broadcasts its inputs, puts the axis of the samples of none of them
@@ -185,7 +241,8 @@ std::string advice(const SampleAxes& axes, const graph::Node& node, graph::Value
 void check_broadcast(const SampleAxes& axes, const graph::Node& node) {
   for (const graph::ValueId input : node.inputs) {
     const std::size_t place = axes.rank(node.outputs[0]) - axes.rank(input);
-    if (place == 0 || !counts_first(axes, node, input) || longer_counts(axes, node, input, place))
+    if (place == 0 || !counts_first(axes, node, input) ||
+        any_counts(axes, node, axes.rank(input) + 1, place))
       continue;
     throw Error(Errc::shape_mismatch,
                 "model " + quoted_text(axes.graph().name) + ": " + to_string(node) +
@@ -201,19 +258,27 @@ void check_broadcasts(const SampleAxes& axes) {
     if (node.op->broadcasts) check_broadcast(axes, node);
 }
 
+/// Returns what makes the inputs of the node broadcast.
+std::string advice_on_shapes(const SampleAxes& axes, const graph::Node& node) {
+  for (const auto advice_on : {advice_on_axes, advice_on_pairs})
+    for (const graph::ValueId input : node.inputs)
+      if (counts_first(axes, node, input))
+        if (const std::string advice = advice_on(axes, node, input); !advice.empty()) return advice;
+  const bool has_room = std::ranges::any_of(
+      node.inputs, [&](graph::ValueId input) { return axes.rank(input) < Shape::max_rank; });
+  return has_room ? ", and unsqueeze() adds an axis of 1" : "";
+}
+
 /// Checks that the inputs of the node, which broadcasts them, broadcast for each number of samples.
+/// It leaves inputs of unfit ranks to the op.
 void check_shapes(const SampleAxes& axes, const graph::Node& node) {
-  if (broadcast_with(axes, node, graph::none, 0)) return;
-  std::string advice;
-  for (const graph::ValueId input : node.inputs)
-    if (advice.empty() && counts_first(axes, node, input))
-      advice = advice_on_axes(axes, node, input);
+  if (!has_ranks(axes, node) || broadcast_with(axes, node, "", {0})) return;
   throw Error(Errc::shape_mismatch,
               "model " + quoted_text(axes.graph().name) + ": " + to_string(node) +
                   ": expected shapes that broadcast for any number N of samples, got " +
                   input_texts(axes, node) + "; counted from the last axis" +
                   (axes_of_matrix(node) > 0 ? " before the matrices" : "") +
-                  ", sizes have to be equal or 1" + advice);
+                  ", sizes have to be equal or 1" + advice_on_shapes(axes, node));
 }
 
 graph::Graph first_nodes(graph::Graph graph, std::size_t count) {
@@ -221,34 +286,38 @@ graph::Graph first_nodes(graph::Graph graph, std::size_t count) {
   return graph;
 }
 
-/// Returns what is known of `graph`, unless one of its nodes does not take some number of samples.
-std::optional<SampleAxes> known_axes(const graph::Graph& graph) try {
-  return SampleAxes(graph);
+bool takes_samples(const graph::Graph& graph) try {
+  const SampleAxes axes(graph);
+  return true;
 } catch (const Error&) {
-  return std::nullopt;
+  return false;
 }
 
-/// Throws Error for `graph`, one of whose nodes does not take some number of samples.
-void refuse(const graph::Graph& graph) {
-  const auto takes_all = [&](std::size_t count) {
-    return known_axes(first_nodes(graph, count)).has_value();
-  };
+/// Checks the first node of `graph` that refuses 2 or 3 samples, and the nodes before it.
+void check_refusing_node(const graph::Graph& graph) {
   const auto counts = std::views::iota(std::size_t{0}, graph.nodes.size());
-  const std::size_t node = *std::ranges::partition_point(
-      counts, [&](std::size_t before) { return takes_all(before + 1); });
-  const SampleAxes axes(first_nodes(graph, node));
+  const auto first = std::ranges::partition_point(
+      counts, [&](std::size_t before) { return takes_samples(first_nodes(graph, before + 1)); });
+  // A custom op may refuse a number of samples once, and take it when it is asked again.
+  if (first == counts.end()) return;
+  const SampleAxes axes(first_nodes(graph, *first));
   check_broadcasts(axes);
-  if (graph.nodes[node].op->broadcasts) check_shapes(axes, graph.nodes[node]);
-  SampleAxes whole(graph);  // This throws what the node says.
+  if (graph.nodes[*first].op->broadcasts) check_shapes(axes, graph.nodes[*first]);
+}
+
+/// Returns what is known of `graph`. @throws Error if one of its nodes refuses 2 or 3 samples: what
+/// check_refusing_node() says, or else what the node says.
+SampleAxes known_axes(const graph::Graph& graph) try {
+  return SampleAxes(graph);
+} catch (const Error&) {
+  check_refusing_node(graph);
+  throw;
 }
 
 }  // namespace
 
 void check_sample_axes(const graph::Graph& graph) {
-  if (const auto axes = known_axes(graph))
-    check_broadcasts(*axes);
-  else
-    refuse(graph);
+  check_broadcasts(known_axes(graph));
 }
 
 }  // namespace penstock

@@ -13,8 +13,9 @@ namespace penstock {
 /// A layer that adds a parameter of shape [2,3] to x [N,3], for example, takes one sample, and two
 /// of them, but would mistake the parameter's axis 0 for the samples. One that subtracts y [N] from
 /// x [N,1] would compute the differences of all pairs of samples.
-/// @throws Error as graph::append(), whose text then names the model and the number of samples;
-/// shape_mismatch, which names the layer that broadcasts.
+/// @throws Error shape_mismatch, which names a layer that broadcasts, and shows shapes with N for
+/// the number of samples; as graph::append() for other layers, which names the model and the number
+/// of samples that a layer refuses.
 void check_sample_axes(const graph::Graph& graph);
 
 }  // namespace penstock

@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "penstock/custom_op.hpp"
 #include "penstock/inference_model.hpp"
 #include "penstock/model.hpp"
 #include "tests/support/refusal.hpp"
@@ -14,13 +17,15 @@
 namespace penstock::testing {
 namespace {
 
+const std::string unfit = ": expected shapes that broadcast for any number N of samples, got ";
+const std::string hint = ", sizes have to be equal or 1, and unsqueeze() adds an axis of 1";
+
 // The parameter's axis 0 would pass for that of the samples if there are one or two of them.
 TEST(CheckSampleAxes, RefusesParametersInThePlaceOfSamples) {
   struct Row {
     std::function<Value(Model&, Value x, Value y)> layer;  // x is [N,3,2,4], and y is [N].
     std::string text;
   };
-  const std::string unfit = ": expected shapes that broadcast for any number N of samples, got ";
   const auto axes = [](const std::string& value, const std::string& expression) {
     return ", sizes have to be equal or 1; with v for the value of shape " + value + ", " +
            expression + " keeps the samples on axis 0";
@@ -47,7 +52,7 @@ TEST(CheckSampleAxes, RefusesParametersInThePlaceOfSamples) {
        "where \"where_1\": expected operands of as many axes as the result, for axis 0 counts "
        "samples, got [3,1,1] and [N] and [N]: axis 0 of [N] would lie behind other axes; "
        "[3,1,1] has no axis of samples, and has to have fewer axes than [N], or as many with a "
-       "first one of size 1; with v for the value of shape [N], "
+       "first one of size 1; with v for each value of shape [N], "
        "unsqueeze(unsqueeze(unsqueeze(v, 1), 1), 1) keeps the samples on axis 0"},
       {[](Model& m, Value x, Value) {
          return m.matmul(x, m.mean(m.transpose(x, {0, 1, 3, 2}), {1}, false));
@@ -59,8 +64,13 @@ TEST(CheckSampleAxes, RefusesParametersInThePlaceOfSamples) {
       {[](Model& m, Value, Value y) {
          return m.transpose(m.unsqueeze(y, 1), {1, 0}) + m.parameter("p", {1, 3});
        },
+       "add \"add_1\"" + unfit + "[1,N] and [1,3]; counted from the last axis" + hint},
+      {[](Model& m, Value, Value y) {
+         return m.parameter("p", {2, 1, 1, 1, 1, 1, 1, 1}) + m.reshape(y, {1, 1, 1, 1, 1, 1, 1});
+       },
        "add \"add_1\"" + unfit +
-           "[1,N] and [1,3]; counted from the last axis, sizes have to be equal or 1"},
+           "[2,1,1,1,1,1,1,1] and [N,1,1,1,1,1,1,1]; counted from the last "
+           "axis, sizes have to be equal or 1"},
   };
   for (const Row& row : table) {
     Model model("m");
@@ -74,6 +84,93 @@ TEST(CheckSampleAxes, RefusesParametersInThePlaceOfSamples) {
   Model model("m");
   model.output("y", model.input("x", {2, 3}) + model.parameter("p", {2, 3}));
   InferenceModel(model, {.batch_size = 1});
+}
+
+// Axes of 1 that kept the samples of one operand on axis 0 would pair each sample with all samples.
+TEST(CheckSampleAxes, RefusesSamplesThatDoNotMeet) {
+  struct Row {
+    std::function<Value(Model&, Value x, Value y)> layer;  // x is [N,1], and y is [N].
+    std::string text;
+  };
+  const auto in_front = [](Model& m, Value x, std::int64_t count, std::int64_t columns) {
+    return m.transpose(m.expand(m.unsqueeze(x, 1), {count, columns}), {1, 0, 2});
+  };
+  const auto pairs = [](const std::string& value, const std::string& expression) {
+    return "; counted from the last axis, sizes have to be equal or 1; with v for " + value + ", " +
+           expression + " pairs each sample with itself";
+  };
+  const Row table[] = {
+      {[=](Model& m, Value x, Value y) { return in_front(m, x, 5, 3) * y; },
+       "mul \"mul_1\"" + unfit + "[5,N,3] and [N]" +
+           pairs("the value of shape [N]", "unsqueeze(v, 1)")},
+      {[=](Model& m, Value x, Value y) {
+         return in_front(m, x, 4, 5) * m.reshape(y, {1, 1});
+       },
+       "mul \"mul_1\"" + unfit + "[4,N,5] and [N,1,1]" +
+           pairs("the value of shape [N,1,1]", "transpose(v, {1, 0, 2})")},
+      {[](Model& m, Value x, Value) {
+         return m.transpose(m.expand(x, {3}), {1, 0}) * x;
+       },
+       "mul \"mul_1\"" + unfit + "[3,N] and [N,1]" +
+           pairs("the value of shape [N,1]", "transpose(v, {1, 0})")},
+      {[](Model& m, Value x, Value) {
+         return x * m.transpose(m.expand(x, {3}), {1, 0});
+       },
+       "mul \"mul_1\"" + unfit + "[N,1] and [3,N]" +
+           pairs("the value of shape [N,1]", "transpose(v, {1, 0})")},
+      {[=](Model& m, Value x, Value y) { return m.where(y, m.neg(y), in_front(m, x, 5, 3)); },
+       "where \"where_1\"" + unfit + "[N] and [N] and [5,N,3]" +
+           pairs("each value of shape [N]", "unsqueeze(v, 1)")},
+      // The samples of the condition and of the longest operand are on axis 0.
+      {[](Model& m, Value x, Value y) { return m.where(y, m.neg(y), m.expand(x, {4})); },
+       "where \"where_1\"" + unfit +
+           "[N] and [N] and [N,4]; counted from the last axis, sizes have to be equal or 1; with v "
+           "for each value of shape [N], unsqueeze(v, 1) keeps the samples on axis 0"},
+      // Axes of 1 are missing in values of two shapes.
+      {[](Model& m, Value x, Value y) {
+         return m.where(y, x, m.expand(m.unsqueeze(x, 1), {3, 4}));
+       },
+       "where \"where_1\"" + unfit + "[N] and [N,1] and [N,3,4]; counted from the last axis" +
+           hint},
+  };
+  for (const Row& row : table) {
+    Model model("m");
+    const Value x = model.input("x", {1}), y = model.input("y", {});
+    model.output("out", row.layer(model, x, y));
+    EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { InferenceModel(model, {.batch_size = 1}); }),
+              "model \"m\": " + row.text);
+  }
+}
+
+TEST(CheckSampleAxes, LeavesMatricesOfUnfitRanksToTheLayer) {
+  register_op({"test rank of samples",
+               [](auto inputs) {
+                 const std::int64_t samples = inputs[0][0];
+                 return samples == 1 ? Shape{1, 3} : samples == 2 ? Shape{} : Shape{3};
+               },
+               [](auto, const auto&) {}});
+  Model model("m");
+  const Value odd = model.custom("test rank of samples", {model.input("x", {3})});
+  model.output("y", model.matmul(odd, model.parameter("p", {3, 3})));
+  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { InferenceModel(model, {.batch_size = 1}); }),
+            "model \"m\": with 2 samples in a micro-batch, which axis 0 of each input counts: "
+            "matmul \"matmul_1\": expected a of rank 2 or more, got f32[]");
+}
+
+TEST(CheckSampleAxes, TellsWhatACustomOpRefusesTheFirstTimeOnly) {
+  static int calls = 0;
+  register_op({"test first refusal",
+               [](auto inputs) {
+                 if (inputs[0][0] != 1 && calls++ == 0) throw std::runtime_error("not yet");
+                 return inputs[0];
+               },
+               [](auto, const auto&) {}});
+  Model model("m");
+  const Value x = model.input("x", {3});
+  model.output("y", model.custom("test first refusal", {x}) + x);
+  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { InferenceModel(model, {.batch_size = 1}); }),
+            "model \"m\": with 2 samples in a micro-batch, which axis 0 of each input counts: "
+            "custom_constant \"custom_constant_1\": test first refusal: not yet");
 }
 
 TEST(CheckSampleAxes, RefusesALayerThatTakesOneSampleOnly) {
@@ -107,11 +204,12 @@ TEST(CheckSampleAxes, RefusesSamplesBehindOtherAxes) {
       "with all samples";
   const std::string pairs = advice + "unsqueeze(v, 1)" + all;
   const std::string of_pairs = "[N,1] and [N]: axis 0 of [N]" + pairs;
-  const auto no_samples = [](const std::string& longest, const std::string& expression) {
+  const auto no_samples = [](const std::string& longest, const std::string& expression,
+                             const std::string& value = "the value") {
     return ": axis 0 of [N,1] would lie behind other axes; " + longest +
            " has no axis of samples, and has to have fewer axes than [N,1], or as many with a "
-           "first one of size 1; with v for the value of shape [N,1], " +
-           expression + " keeps the samples on axis 0";
+           "first one of size 1; with v for " +
+           value + " of shape [N,1], " + expression + " keeps the samples on axis 0";
   };
   const std::string twice = "unsqueeze(unsqueeze(v, 1), 1)";
   const Row table[] = {
@@ -131,8 +229,10 @@ TEST(CheckSampleAxes, RefusesSamplesBehindOtherAxes) {
        "where \"where_1\" [N,1] and [N,1] and [N]: axis 0 of [N]" + pairs},
       // Operands of the same rank do not excuse each other.
       {[](Model& m, Value x, Value y) { return m.where(m.less(y, 20), x, y); },
-       "where \"where_1\" [N] and [N,1] and [N]: axis 0 of [N]" + pairs},
-      // The order of operands of the same rank is all the same.
+       "where \"where_1\" [N] and [N,1] and [N]: axis 0 of [N] would lie behind other axes; with v "
+       "for each value of that shape, unsqueeze(v, 1)" +
+           all},
+      // The order of operands of the same rank does not matter.
       {[](Model& m, Value x, Value y) {
          return m.where(m.unsqueeze(x, 1), m.parameter("p", {1, 1, 1}), y);
        },
@@ -161,7 +261,8 @@ TEST(CheckSampleAxes, RefusesSamplesBehindOtherAxes) {
       {[](Model& m, Value x, Value) {
          return m.where(m.parameter("p", {2, 1, 1}), x, m.neg(x));
        },
-       "where \"where_1\" [2,1,1] and [N,1] and [N,1]" + no_samples("[2,1,1]", twice)},
+       "where \"where_1\" [2,1,1] and [N,1] and [N,1]" +
+           no_samples("[2,1,1]", twice, "each value")},
       {[](Model& m, Value x, Value) {
          return m.where(m.parameter("p", {2, 1, 1}), m.parameter("q", {3, 1, 1, 1}), x);
        },
@@ -247,6 +348,13 @@ TEST(CheckSampleAxes, AdvisesWhatPairsSamples) {
   model.output("itself on axis 1", in_front(turned - column));
   const Value many = in_front(model.expand(model.unsqueeze(x, 1), {5, 1}));  // [5,N,1]
   model.output("itself on axis 1 of many", model.mean(in_front(many - column), {1}));
+  const Value wide = in_front(model.expand(model.unsqueeze(x, 1), {5, 3}));  // [5,N,3]
+  model.output("itself on axis 1 of rows", model.mean(in_front(wide - column), {1, 2}));
+  const Value columns = model.transpose(model.expand(x, {3}), {1, 0});  // [3,N]
+  model.output("itself on columns", model.mean(model.transpose(columns - row, {1, 0}), {1}));
+  model.output(
+      "itself behind a condition",
+      model.mean(model.where(model.less(column, 0), column, model.expand(x, {4}) - column), {1}));
   model.output("itself on the last axis",
                model.transpose(last - model.transpose(x + x, {1, 0}), {2, 0, 1}));
   model.output("all", model.sum(x - row, {1}));
@@ -268,7 +376,8 @@ TEST(CheckSampleAxes, AdvisesWhatPairsSamples) {
     EXPECT_EQ(std::vector<float>(numbers.begin(), numbers.end()), expected) << output;
   };
   for (const std::string name :
-       {"itself", "itself in volumes", "itself on axis 1", "itself on axis 1 of many"})
+       {"itself", "itself in volumes", "itself on axis 1", "itself on axis 1 of many",
+        "itself on axis 1 of rows", "itself on columns", "itself behind a condition"})
     expect(name, {-9, -28});
   for (const std::string name : {"all", "all in volumes", "all on axis 1"})
     expect(name, {-38, -36});
