@@ -180,7 +180,7 @@ TEST(Decoding, RefusesRowsThatDoNotFit) {
             "cached_attention \"a\": expected length of 1 or more, got 0");
   EXPECT_EQ(
       refusal(Errc::shape_mismatch, [&] { attend(flat, {.length = 2}); }),
-      "cached_attention \"a\": expected x of rank 3, got [1,4]; reshape() gives it another rank");
+      "cached_attention \"a\": expected q of rank 3, got [1,4]; reshape() gives it another rank");
   EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { attend(rows, {.heads = 3, .length = 4}); }),
             "cached_attention \"a\": expected features that divide into 3 heads, got [1,3,4] and "
             "[1,3,4]");

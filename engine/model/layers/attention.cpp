@@ -57,7 +57,7 @@ Value Layers::attention(Value qkv, const AttentionOptions& options) {
 Value Layers::cached_attention(const std::string& name, Value q, Value k, Value v, Value position,
                                const CachedAttentionOptions& options) {
   return impl_->adding(graph::cached_attention.name, name, [&](Impl& impl) {
-    Layer layer = impl.layer(graph::cached_attention, name, q);
+    Layer layer = impl.layer(graph::cached_attention, name, q, "q");
     layer.expect_positive("length", options.length);
     for (const Value& input : {k, v, position}) layer.input(impl.id("cached_attention", input));
     const auto buffer = [&](const std::string& suffix, const Value& rows) {

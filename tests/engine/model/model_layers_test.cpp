@@ -639,6 +639,10 @@ TEST(ModelLayer, RefusesAnInputWithoutElementsAndLeavesNothingBehind) {
        [&] { model.lstm("l", matrix, {.hidden_size = 2}); }},
       {"embedding \"l\": expected ids with at least one element, got i64[1,0]",
        [&] { model.embedding("l", ids, 4, 3); }},
+      {"cached_attention \"l\": expected q with at least one element, got f32[1,3,0]",
+       [&] {
+         model.cached_attention("l", matrix, in.matrix, in.matrix, in.labels, {.length = 4});
+       }},
       {"transformer_encoder_layer \"l\": expected x with at least one element, got f32[1,3,0]",
        [&] { model.transformer_encoder_layer("l", matrix, {.heads = 2}); }},
       {"multi_head_attention \"l\": expected a query with at least one element, got f32[1,3,0]",
