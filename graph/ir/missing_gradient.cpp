@@ -27,23 +27,33 @@ struct Lack {
   ValueId input;
 };
 
+/// A Training tells what a training of a value and of all that depends on it would meet.
+struct Training {
+  std::optional<Lack> lack;   // The training would be refused for this first.
+  bool throws_error = false;  // An op would refuse to be trained.
+  bool is_reached = false;    // The loss would have a gradient of what is trained.
+};
+
 /// GivenGradients tells to which of its inputs a node gives a gradient.
 class GivenGradients {
  public:
+  struct OfNode {
+    std::vector<bool> is_given;  ///< This says, for each input, whether it gets a gradient.
+    bool throws_error = false;   ///< The op refuses to be trained; `is_given` is all true then.
+  };
+
   explicit GivenGradients(const Graph& graph) : trial_(graph), given_(graph.nodes.size()) {}
 
-  /// Returns, for each input of node `id`, `none` if the op gives it no gradient.
-  const std::vector<ValueId>& of(NodeId id) {
-    std::vector<ValueId>& given = given_[index(id)];
-    if (given.empty()) given = tried(id);
-    return given;
+  const OfNode& of(NodeId id) {
+    std::optional<OfNode>& given = given_[index(id)];
+    if (!given) given = tried(id);
+    return *given;
   }
 
  private:
-  /// Returns the gradients of the inputs of node `id`, which it emits into a copy of the graph.
-  std::vector<ValueId> tried(NodeId id) {
+  /// Emits the gradients of all inputs of node `id` into a copy of the graph.
+  OfNode tried(NodeId id) {
     const Node node = trial_.node(id);
-    if (node.op->stops_gradient) return std::vector<ValueId>(node.inputs.size(), none);
     const auto is_real = [&](ValueId value) { return trial_.type(value).dtype == DType::f32; };
     std::vector<bool> needed;
     for (const ValueId input : node.inputs) needed.push_back(is_real(input));
@@ -52,15 +62,15 @@ class GivenGradients {
     for (const ValueId output : node.outputs)
       output_gradients.push_back(is_real(output) ? output : none);
     try {
-      return input_gradients(trial_, id, std::move(output_gradients), needed);
+      return {are_given(input_gradients(trial_, id, std::move(output_gradients), needed))};
     } catch (const Error&) {
-      // The op refuses to be trained here, which is told once the reason at hand is mended.
-      return node.inputs;
+      // The op says what it refuses once the reason at hand is mended.
+      return {std::vector<bool>(node.inputs.size(), true), true};
     }
   }
 
   Graph trial_;  ///< This is the copy of the graph, with the nodes that compute such gradients.
-  std::vector<std::vector<ValueId>> given_;
+  std::vector<std::optional<OfNode>> given_;
 };
 
 /// Returns why no gradient goes back through a node of `op` from an output of the type `dtype` to
@@ -100,19 +110,36 @@ class Sources {
   ValueId frozen() const { return frozen_[index(value_)]; }
 
   /// Returns the first frozen parameter whose training would not be refused, and would compute a
-  /// gradient of the value, or `none`.
+  /// gradient of the value, or `none`. It returns one whose op refuses to be trained only if there
+  /// is no other.
   ValueId trainable() {
-    for (const Variable& variable : graph_.variables)
-      if (is_frozen_parameter(variable) && dependent_on(variable.value)[index(value_)] &&
-          !lack_with(variable.value))
-        return variable.value;
-    return none;
+    ValueId refused_by_op = none;
+    for (const Variable& variable : graph_.variables) {
+      if (!is_frozen_parameter(variable) || !dependent_on(variable.value)[index(value_)]) continue;
+      const Training training = training_of(variable.value);
+      if (training.lack) continue;
+      if (!training.throws_error) return variable.value;
+      if (refused_by_op == none) refused_by_op = variable.value;
+    }
+    return refused_by_op;
   }
 
-  /// Returns why a training of `parameter` would be refused, if it would be.
-  std::optional<Lack> lack_with(ValueId parameter) {
-    const std::vector<bool> dependent = dependent_on(parameter);
+  /// Returns the value by which the loss reads the value: itself, or the result of the fused node
+  /// if the value is inside one, and nodes that repeat the parts of the fused node compute it.
+  ValueId read_value() const {
+    const NodeId producer = graph_.value(value_).producer;
+    if (producer == none || !graph_.node(producer).apart) return value_;
+    const std::vector<bool> dependent = dependent_on(value_);
+    return std::ranges::find_if(graph_.twins,
+                                [&](const Twin& twin) { return dependent[index(twin.value)]; })
+        ->original;
+  }
+
+  /// Tells what a training of `trained` would meet. No gradient goes back through its lacks.
+  Training training_of(ValueId trained) {
+    const std::vector<bool> dependent = dependent_on(trained);
     const auto is_dependent = [&](ValueId value) { return dependent[index(value)]; };
+    Training training;
     std::vector<bool> is_reached(graph_.values.size());
     is_reached[index(graph_.loss)] = is_dependent(graph_.loss);
     for (auto id = static_cast<NodeId>(graph_.nodes.size()); id-- > 0;) {
@@ -121,12 +148,15 @@ class Sources {
         continue;
       std::vector<bool> needed;
       for (const ValueId input : node.inputs) needed.push_back(is_dependent(input));
-      if (const auto missing = missing_gradient(needed, given_.of(id)))
-        return Lack{id, node.inputs[*missing]};
-      for (const ValueId input : node.inputs | std::views::filter(is_dependent))
-        is_reached[index(input)] = true;
+      const GivenGradients::OfNode& given = given_.of(id);
+      training.throws_error = training.throws_error || given.throws_error;
+      const auto missing = missing_gradients(needed, given.is_given);
+      if (!missing.empty() && !training.lack) training.lack = {id, node.inputs[missing[0]]};
+      for (std::size_t i = 0; i < needed.size(); ++i)
+        if (needed[i] && given.is_given[i]) is_reached[index(node.inputs[i])] = true;
     }
-    return std::nullopt;
+    training.is_reached = is_reached[index(trained)];
+    return training;
   }
 
  private:
@@ -134,10 +164,10 @@ class Sources {
     return variable.frozen && graph_.value(variable.value).kind == ValueKind::parameter;
   }
 
-  /// Returns the values of which a training of `parameter` would compute gradients.
-  std::vector<bool> dependent_on(ValueId parameter) const {
+  /// Returns the values of which a training of `trained` would compute gradients.
+  std::vector<bool> dependent_on(ValueId trained) const {
     std::vector<bool> marked(graph_.values.size());
-    marked[index(parameter)] = true;
+    marked[index(trained)] = true;
     return dependent_values(graph_, std::move(marked));
   }
 
@@ -160,11 +190,11 @@ class Sources {
       if (std::ranges::none_of(node.outputs, is_needed) ||
           std::ranges::none_of(node.inputs, [&](ValueId input) { return depends(input); }))
         continue;
-      const std::vector<ValueId>& given = given_.of(static_cast<NodeId>(i));
+      const std::vector<bool>& is_given = given_.of(static_cast<NodeId>(i)).is_given;
       for (const ValueId output : node.outputs | std::views::filter(is_needed))
         for (std::size_t k = 0; k < node.inputs.size(); ++k)
           if (depends(node.inputs[k]))
-            go_through(static_cast<NodeId>(i), output, node.inputs[k], given[k] != none);
+            go_through(static_cast<NodeId>(i), output, node.inputs[k], is_given[k]);
     }
     std::ranges::stable_partition(stops_, &Stop::hides_trained);
   }
@@ -198,15 +228,30 @@ std::string way_through(const Graph& graph, std::span<const Stop> stops) {
          ", " + std::string(stops[0].reason);
 }
 
+std::string text_of(const Graph& graph, const Lack& lack) {
+  return to_string(graph.node(lack.node)) + " gives no gradient to its input " +
+         quoted_text(graph.value(lack.input).name);
+}
+
 /// Says of a frozen parameter how it can be trained. `lack` is why its training would be refused,
 /// if it would be.
 std::string how_to_train(const Graph& graph, const std::optional<Lack>& lack) {
   const std::string frozen = "is frozen, or Objective::trains leaves it out";
   if (!lack) return frozen + "; unfreeze() it, or add it there";
-  return frozen + ", and its training would be refused, for " + to_string(graph.node(lack->node)) +
-         " gives no gradient to its input " + quoted_text(graph.value(lack->input).name) +
+  return frozen + ", and its training would be refused, for " + text_of(graph, *lack) +
          "; make a constant of that input by stop_gradient(), and unfreeze() the parameter, or add "
          "it there";
+}
+
+/// Says of a value of which the loss would have no gradient if `frozen` was trained how it can get
+/// one, if the loss depends on it. `lack` is why no gradient would reach the value then.
+std::string how_to_reach(const Graph& graph, const std::optional<Lack>& lack, ValueId frozen) {
+  if (!lack) return "the loss does not depend on";
+  return "the loss depends on only by an input that gets no gradient, for " +
+         text_of(graph, *lack) +
+         "; let the loss depend on it in another way, make a constant of that input by "
+         "stop_gradient(), and unfreeze() the parameter " +
+         quoted_text(graph.value(frozen).name) + ", or add it to Objective::trains";
 }
 
 }  // namespace
@@ -230,11 +275,18 @@ std::vector<ValueId> input_gradients(Graph& graph, NodeId id, std::vector<ValueI
   return context.input_gradients();
 }
 
-std::optional<std::size_t> missing_gradient(const std::vector<bool>& needed,
-                                            const std::vector<ValueId>& gradients) {
+std::vector<bool> are_given(const std::vector<ValueId>& gradients) {
+  std::vector<bool> given;
+  for (const ValueId gradient : gradients) given.push_back(gradient != none);
+  return given;
+}
+
+std::vector<std::size_t> missing_gradients(const std::vector<bool>& needed,
+                                           const std::vector<bool>& is_given) {
+  std::vector<std::size_t> missing;
   for (std::size_t i = 0; i < needed.size(); ++i)
-    if (needed[i] && gradients[i] == none) return i;
-  return std::nullopt;
+    if (needed[i] && !is_given[i]) missing.push_back(i);
+  return missing;
 }
 
 std::string why_without_gradient(const Graph& graph, const std::vector<bool>& dependent,
@@ -248,7 +300,9 @@ std::string why_without_gradient(const Graph& graph, const std::vector<bool>& de
     return "depends on parameters only " + way_through(graph, sources.stops()) +
            (of_trained.empty() ? "; let it depend in another way on one that is trained"
                                : "; let it depend on one in another way, too");
-  const std::string what_to_do = how_to_train(graph, sources.lack_with(frozen));
+  const Training of_value = sources.training_of(sources.read_value());
+  if (!of_value.is_reached) return how_to_reach(graph, of_value.lack, frozen);
+  const std::string what_to_do = how_to_train(graph, sources.training_of(frozen).lack);
   if (frozen == value) return what_to_do;
   return "depends on no parameter that is trained" +
          (of_trained.empty() ? "" : ", except " + way_through(graph, of_trained)) + ": " +

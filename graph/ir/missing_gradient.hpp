@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,10 +23,13 @@ std::vector<bool> dependent_values(const Graph& graph, std::vector<bool> marked)
 std::vector<ValueId> input_gradients(Graph& graph, NodeId id, std::vector<ValueId> output_gradients,
                                      const std::vector<bool>& needed);
 
-/// Returns the position of the first input for which `needed` is true and which has no gradient
-/// among `gradients`. A training in which there is such an input is refused.
-std::optional<std::size_t> missing_gradient(const std::vector<bool>& needed,
-                                            const std::vector<ValueId>& gradients);
+/// Returns, for each of `gradients`, whether it is one, and not `none`.
+std::vector<bool> are_given(const std::vector<ValueId>& gradients);
+
+/// Returns the positions of the inputs for which `needed` is true and `is_given` is false. A
+/// training in which there is such an input is refused.
+std::vector<std::size_t> missing_gradients(const std::vector<bool>& needed,
+                                           const std::vector<bool>& is_given);
 
 /// Says, of a forward value, why no gradient goes back from it, and what to do, as in `depends on
 /// parameters only by way of floor "step", which lets no gradient back; let it depend on one in

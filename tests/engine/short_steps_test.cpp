@@ -147,8 +147,9 @@ TEST(ShortSteps, R2_6_ThatCannotBeTrainedAreRefusedAndLeaveTheModelAsItWas) {
   training.step(samples(8, false));
   // Seven samples are seven micro-batches of one.
   EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { training.step(samples(7, false)); }),
-            "step of 7 samples, of which 7 fill no update (one takes 8): batch_norm \"norm\": "
-            "expected more than one value per channel to train on, got f32[1,4,1,1]");
+            "step of 7 samples, of which 7 fill no update (one takes 8): model \"norm\": "
+            "batch_norm \"norm\": expected more than one value per channel to train on, got "
+            "f32[1,4,1,1]");
   EXPECT_EQ(training.updates(), 1U);
   training.step(samples(6, false));
   EXPECT_EQ(training.updates(), 2U);

@@ -1,6 +1,8 @@
 #include "graph/passes/network/differentiate.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <ranges>
 #include <string>
 #include <utility>
 
@@ -40,13 +42,16 @@ class Differentiation {
  private:
   /// Marks the f32 parameters that are not frozen, and the f32 values that depend on one of them by
   /// a way that no op stops. Gradients are computed for marked values only.
-  void find_dependent() {
-    dependent_.resize(graph_.values.size());
+  void find_dependent() { dependent_ = dependent_values(graph_, trained()); }
+
+  /// Returns, for each ValueId, whether it is an f32 parameter that is not frozen.
+  std::vector<bool> trained() const {
+    std::vector<bool> is_trained(graph_.values.size());
     for (const Variable& variable : graph_.variables)
-      dependent_[index(variable.value)] =
+      is_trained[index(variable.value)] =
           !variable.frozen && graph_.value(variable.value).kind == ValueKind::parameter &&
           graph_.type(variable.value).dtype == DType::f32;
-    dependent_ = dependent_values(graph_, std::move(dependent_));
+    return is_trained;
   }
 
   void seed() {
@@ -94,8 +99,8 @@ class Differentiation {
     if (std::ranges::count(output_gradients, none) == std::ssize(output_gradients)) return;
     if (node.apart && std::ranges::count(needed, true) == 0) return;
     const std::vector<ValueId> gradients = gradients_of_inputs(id, output_gradients, needed);
-    if (const auto missing = missing_gradient(needed, gradients))
-      refuse_gradient(node, node.inputs[*missing]);
+    if (const auto missing = missing_gradients(needed, are_given(gradients)); !missing.empty())
+      refuse_gradient(id, missing);
     for (std::size_t i = 0; i < node.inputs.size(); ++i)
       if (needed[i]) contribute(id, node.inputs[i], gradients[i]);
   }
@@ -105,22 +110,41 @@ class Differentiation {
     try {
       return input_gradients(graph_, id, output_gradients, needed);
     } catch (const Error& error) {
-      throw Error(error.code(), to_string(graph_.node(id)) + ": " + error.what());
+      throw Error(error.code(), subject() + to_string(graph_.node(id)) + ": " + error.what());
     }
   }
 
-  /// Throws Error: the op of the node gives no gradient to `input`, which needs one.
-  [[noreturn]] void refuse_gradient(const Node& node, ValueId input) const {
-    const Value& value = graph_.value(input);
-    const bool is_parameter = value.kind == ValueKind::parameter;
-    throw Error(
-        Errc::invalid_model,
-        subject() + to_string(node) + ": gives no gradient to its input " +
-            quoted_text(value.name) +
-            (is_parameter ? ", which is a parameter that is trained; freeze it, or make a constant "
-                            "of it by stop_gradient()"
-                          : ", which depends on a parameter that is trained; stop_gradient() makes "
-                            "a constant of it"));
+  /// Throws Error: the op of node `id` gives no gradient to the inputs at the positions `missing`,
+  /// which need one.
+  [[noreturn]] void refuse_gradient(NodeId id, const std::vector<std::size_t>& missing) const {
+    const Node& node = graph_.node(id);
+    const ValueId input = node.inputs[missing[0]];
+    const bool is_parameter = graph_.value(input).kind == ValueKind::parameter;
+    throw Error(Errc::invalid_model,
+                subject() + to_string(node) + ": gives no gradient to its input " +
+                    quoted_text(graph_.value(input).name) +
+                    (is_parameter ? ", which is a parameter that is trained; "
+                                  : ", which depends on a parameter that is trained; ") +
+                    advice_without(id, missing));
+  }
+
+  /// Returns what to do about the inputs of node `id` at the positions `missing`, which get no
+  /// gradient, so that the loss still depends on a parameter that is trained.
+  std::string advice_without(NodeId id, const std::vector<std::size_t>& missing) const {
+    Graph without = graph_;
+    std::vector<ValueId>& inputs = without.node(id).inputs;
+    const ValueId input = inputs[missing[0]];
+    for (const std::size_t position : missing | std::views::reverse)
+      inputs.erase(inputs.begin() + static_cast<std::ptrdiff_t>(position));
+    std::vector<bool> marked = trained();
+    if (!dependent_values(without, marked)[index(graph_.loss)])
+      return "let the loss depend on it in another way, and make a constant of this input by "
+             "stop_gradient()";
+    if (!marked[index(input)]) return "stop_gradient() makes a constant of it";
+    marked[index(input)] = false;
+    return std::string(dependent_values(without, marked)[index(graph_.loss)] ? "freeze it, or "
+                                                                             : "") +
+           "make a constant of it by stop_gradient()";
   }
 
   bool is_apart(ValueId value) const {

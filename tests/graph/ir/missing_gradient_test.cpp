@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <set>
 #include <string>
@@ -11,6 +12,7 @@
 #include "graph/ir/op.hpp"
 #include "graph/ops/list.hpp"
 #include "graph/passes/network/differentiate.hpp"
+#include "graph/passes/network/fuse.hpp"
 #include "tests/support/model_builder.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/refusal.hpp"
@@ -44,6 +46,21 @@ std::string refused_anchor(const ModelBuilder& model, ValueId value, const std::
       "options.output.anchors[0]: expected a tensor that has a gradient, got \"" + name +
       "\", which ";
   return text.starts_with(begin) ? text.substr(begin.size()) : text;
+}
+
+ValueId value_of(const ModelBuilder& model, const std::string& name) {
+  const auto& values = model.graph().values;
+  return static_cast<ValueId>(std::ranges::find(values, name, &Value::name) - values.begin());
+}
+
+/// Returns how many gradients of the value called `name` a training gives that does not train the
+/// parameters called `frozen`.
+std::size_t gradients(const ModelBuilder& model, const std::string& name,
+                      const std::set<std::string>& frozen) {
+  Graph graph = testing::frozen(model.graph(), frozen);
+  graph.gradients.push_back({.value = value_of(model, name), .anchor = 0});
+  return static_cast<std::size_t>(std::ranges::count(
+      differentiate(graph).outputs, name + "/gradient", [](const auto& o) { return o.name; }));
 }
 
 void lose(ModelBuilder& model, ValueId value) {
@@ -143,8 +160,8 @@ TEST(MissingGradient, AsksToTrainNothingThatAConditionDependsOn) {
             "leaves it out; unfreeze() it, or add it there");
 }
 
-/// A Network adds nodes to a model and returns the last one's value. What it calls on a value has
-/// the value's elements.
+/// A Network adds nodes to a model and returns the last one's value. Its function returns the value
+/// that it is given, or a constant of the same elements.
 using Network = std::function<ValueId(ModelBuilder&, const std::function<ValueId(ValueId)>&)>;
 
 ModelBuilder model_of(const Network& network, bool stops) {
@@ -262,17 +279,72 @@ TEST(MissingGradient, OfAParameterThatCannotBeTrainedTellsWhatToDoFirst) {
 
 // The loss would need the gradient that is missing, and the value for which a host asks would not.
 TEST(MissingGradient, OfAnAnchorAsksToTrainNothingOfWhichTheLossWouldHaveNoGradient) {
-  ModelBuilder model;
-  const auto x = model.input("x", {3}), h = model.linear("h", x, 3);
-  lose(model, model.apply("where", {h, model.linear("trained", x, 3), x}, {}, "chosen"));
-  const auto weight = model.graph().variables[0].value;
+  const auto build = [](bool follows) {
+    ModelBuilder model;
+    const auto x = model.input("x", {3}), h = model.linear("h", x, 3);
+    const auto condition = follows ? model.apply("stop_gradient", {h}) : h;
+    const auto chosen =
+        model.apply("where", {condition, model.linear("trained", x, 3), x}, {}, "chosen");
+    lose(model, follows ? model.apply("add", {chosen, h}) : chosen);
+    return model;
+  };
   const std::string text =
-      "is frozen, or Objective::trains leaves it out, and its training would be refused, for where "
-      "\"chosen\" gives no gradient to its input \"h\"; make a constant of that input by "
-      "stop_gradient(), and unfreeze() the parameter, or add it there";
-  EXPECT_EQ(refused_anchor(model, h, "h", {"h.weight", "h.bias"}),
-            "depends on no parameter that is trained: \"h.weight\" " + text);
-  EXPECT_EQ(refused_anchor(model, weight, "h.weight", {"h.weight", "h.bias"}), text);
+      "the loss depends on only by an input that gets no gradient, for where \"chosen\" gives no "
+      "gradient to its input \"h\"; let the loss depend on it in another way, make a constant of "
+      "that input by stop_gradient(), and unfreeze() the parameter \"h.weight\", or add it to "
+      "Objective::trains";
+  const ModelBuilder model = build(false);
+  const std::set<std::string> names{"h.weight", "h.bias"};
+  for (const std::string name : {"h", "h.weight"})
+    EXPECT_EQ(refused_anchor(model, value_of(model, name), name, names), text);
+  const ModelBuilder followed = build(true);
+  for (const std::string name : {"h", "h.weight"})
+    EXPECT_EQ(gradients(followed, name, {"h.bias"}), 1U) << name;
+}
+
+// The loss would need the gradient that is missing, but it depends on the value in another way.
+TEST(MissingGradient, OfAnAnchorTellsWhatToDoFirst) {
+  const auto build = [](bool stops) {
+    ModelBuilder model;
+    const auto x = model.input("x", {3}), h = model.linear("h", x, 3);
+    const auto condition = stops ? model.apply("stop_gradient", {h}) : h;
+    const auto chosen =
+        model.apply("where", {condition, model.linear("trained", x, 3), x}, {}, "chosen");
+    lose(model, model.apply("add", {chosen, h}));
+    return model;
+  };
+  const ModelBuilder model = build(false);
+  EXPECT_EQ(refused_anchor(model, value_of(model, "h"), "h", {"h.weight", "h.bias"}),
+            "depends on no parameter that is trained: \"h.weight\" is frozen, or Objective::trains "
+            "leaves it out, and its training would be refused, for where \"chosen\" gives no "
+            "gradient to its input \"h\"; make a constant of that input by stop_gradient(), and "
+            "unfreeze() the parameter, or add it there");
+  EXPECT_EQ(gradients(build(true), "h", {"h.bias"}), 1U);
+}
+
+// The loss reads the result of the fused node, and the nodes that repeat its parts end in a twin.
+TEST(MissingGradient, OfAnAnchorInsideAFusedNodeIsExplainedByFrozenParameters) {
+  ModelBuilder model;
+  const auto h = model.linear("h", model.input("x", {3}), 3);
+  lose(model, model.linear("trained", model.apply("relu", {h}), 3));
+  Graph graph = testing::frozen(model.graph(), {"h.weight", "h.bias"});
+  graph.gradients.push_back({.value = h, .anchor = 0});
+  const Graph fused = fuse(graph);
+  EXPECT_EQ(fused.twins.size(), 1U);
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { differentiate(fused); }),
+            "options.output.anchors[0]: expected a tensor that has a gradient, got \"h\", which "
+            "depends on no parameter that is trained: \"h.weight\" is frozen, or Objective::trains "
+            "leaves it out; unfreeze() it, or add it there");
+}
+
+TEST(MissingGradient, OfAnAnchorThatTheLossNeverReadsAsksToTrainNothing) {
+  ModelBuilder model;
+  const auto x = model.input("x", {3}), unread = model.linear("unread", x, 3);
+  lose(model, model.linear("trained", x, 3));
+  const std::set<std::string> names{"unread.weight", "unread.bias"};
+  EXPECT_EQ(refused_anchor(model, unread, "unread", names), "the loss does not depend on");
+  EXPECT_EQ(refused_anchor(model, value_of(model, "unread.weight"), "unread.weight", names),
+            "the loss does not depend on");
 }
 
 // With one value per channel, the op refuses any training, which is not what is wrong here.
@@ -285,6 +357,20 @@ TEST(MissingGradient, IsExplainedByFrozenParametersOfAnOpThatRefusesToBeTrained)
   EXPECT_EQ(refused(model, {"weight", "bias"}),
             "depends on no parameter that is trained: \"weight\" is frozen, or Objective::trains "
             "leaves it out; unfreeze() it, or add it there");
+}
+
+TEST(MissingGradient, AsksToTrainAParameterOfAnOpThatDoesNotRefuseToBeTrained) {
+  ModelBuilder model;
+  const auto of_channels = [&](const std::string& name) { return model.parameter(name, {6}); };
+  const auto normal = model.apply(
+      "batch_norm", {model.input("x", {6, 1, 1}), of_channels("weight"), of_channels("bias"),
+                     model.buffer("mean", {6}), model.buffer("var", {6})});
+  lose(model, model.apply("mul", {normal, model.parameter("scale", {1, 1})}));
+  EXPECT_EQ(refused(model, {"weight", "bias", "scale"}),
+            "depends on no parameter that is trained: \"scale\" is frozen, or Objective::trains "
+            "leaves it out; unfreeze() it, or add it there");
+  const Graph followed = testing::frozen(model.graph(), {"weight", "bias"});
+  EXPECT_EQ(differentiate(followed).parameter_gradients.size(), 1U);
 }
 
 TEST(MissingGradient, OfAConditionIsExplainedByTheOpThatComesFirst) {

@@ -281,6 +281,30 @@ TEST(Differentiate, RefusesAnInputThatAnOpGivesNoGradient) {
   EXPECT_EQ(differentiate(build("stopped")).parameter_gradients.size(), 2U);
 }
 
+// This follows what the refusal of a condition on which alone the loss depends advises.
+TEST(Differentiate, TakesAConstantConditionBesideAnotherWayToWhatIsTrained) {
+  ModelBuilder model;
+  const auto x = model.input("x", {3}), h = model.linear("h", x, 3);
+  const auto condition = model.apply("stop_gradient", {h});
+  const auto chosen = model.apply("where", {condition, x, model.apply("tanh", {x})});
+  model.loss(model.apply("identity_loss", {model.apply("add", {chosen, h})}));
+  EXPECT_EQ(differentiate(model.graph()).parameter_gradients.size(), 2U);
+}
+
+TEST(Differentiate, NamesTheModelOfAnOpThatRefusesToBeTrained) {
+  ModelBuilder model;
+  const auto x = model.input("x", {6, 1, 1});
+  const auto weight = model.parameter("weight", {6}), bias = model.parameter("bias", {6});
+  const auto normal = model.apply(
+      "batch_norm", {x, weight, bias, model.buffer("mean", {6}), model.buffer("var", {6})}, {},
+      "norm");
+  model.loss(model.apply("identity_loss", {normal}));
+  EXPECT_EQ(
+      refusal(Errc::shape_mismatch, [&] { differentiate(model.graph()); }),
+      "model \"test\": batch_norm \"norm\": expected more than one value per channel to train "
+      "on, got f32[1,6,1,1]");
+}
+
 struct Refusal {
   const char* name;
   void (*build)(ModelBuilder&);
@@ -299,12 +323,42 @@ const Refusal refusals[] = {
        model.loss(model.apply("relu_gradient", {h, h}, {}, "kink"));
      },
      "model \"test\": relu_gradient \"kink\": gives no gradient to its input \"fc\", which depends "
-     "on a parameter that is trained; stop_gradient() makes a constant of it"},
-    {"ParameterThatGetsNoGradient",
+     "on a parameter that is trained; let the loss depend on it in another way, and make a "
+     "constant "
+     "of this input by stop_gradient()"},
+    {"ConditionOnWhichAloneTheLossDepends",
+     [](ModelBuilder& model) {
+       const auto x = model.input("x", {3}), h = model.linear("fc", x, 3);
+       const auto chosen = model.apply("where", {h, x, model.apply("tanh", {x})}, {}, "chosen");
+       model.loss(model.apply("identity_loss", {chosen}));
+     },
+     "model \"test\": where \"chosen\": gives no gradient to its input \"fc\", which depends on a "
+     "parameter that is trained; let the loss depend on it in another way, and make a constant of "
+     "this input by stop_gradient()"},
+    {"ParametersThatGetNoGradient",
      [](ModelBuilder& model) {
        const auto x = model.input("x", {3, 4}, DType::u8);
        const auto mean = model.parameter("mean", {3}), std = model.parameter("std", {3});
        model.loss(model.apply("identity_loss", {model.apply("to_float", {x, mean, std})}));
+     },
+     "model \"test\": to_float \"to_float_1\": gives no gradient to its input \"mean\", which is a "
+     "parameter that is trained; let the loss depend on it in another way, and make a constant of "
+     "this input by stop_gradient()"},
+    {"ParameterOnWhichTheLossDependsInAnotherWay",
+     [](ModelBuilder& model) {
+       const auto p = model.parameter("p", {3});
+       const auto chosen = model.apply("where", {p, p, model.input("x", {3})}, {}, "chosen");
+       model.loss(model.apply("identity_loss", {chosen}));
+     },
+     "model \"test\": where \"chosen\": gives no gradient to its input \"p\", which is a parameter "
+     "that is trained; make a constant of it by stop_gradient()"},
+    {"ParameterThatGetsNoGradient",
+     [](ModelBuilder& model) {
+       const auto x = model.input("x", {3, 4}, DType::u8);
+       const auto mean = model.parameter("mean", {3}), std = model.parameter("std", {3});
+       const auto normal = model.apply("to_float", {x, mean, std});
+       const auto scale = model.parameter("scale", {3, 4});
+       model.loss(model.apply("identity_loss", {model.apply("mul", {normal, scale})}));
      },
      "model \"test\": to_float \"to_float_1\": gives no gradient to its input \"mean\", which is a "
      "parameter that is trained; freeze it, or make a constant of it by stop_gradient()"},
