@@ -42,7 +42,8 @@ Tensor join_rows(std::span<const Tensor> parts) {
   const auto block = allocate_block(bytes);
   std::byte* end = block.get();
   for (const Tensor& part : parts) {
-    std::memcpy(end, part.raw(), part.bytes());
+    // A tensor without elements may have no memory, from which nothing may be copied.
+    if (part.bytes() > 0) std::memcpy(end, part.raw(), part.bytes());
     end += part.bytes();
   }
   return Tensor::wrap(first.dtype(), with_rows(first, all_rows), block);

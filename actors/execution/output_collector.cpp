@@ -100,7 +100,8 @@ void OutputCollector::add(std::size_t output, std::int64_t replica, std::int64_t
   if (setup_->plan->loss == static_cast<std::int32_t>(output))
     losses_[static_cast<std::size_t>(number * setup_->replicas + replica)] = loss_of(tensor);
   const auto& [selection, type, memory] = results_[output];
-  if (!takes(output, number)) return;
+  // A tensor without elements may have no memory, from which nothing may be copied.
+  if (!takes(output, number) || tensor.bytes() == 0) return;
   std::byte* place = memory.get() + position(selection, replica, number) *
                                         static_cast<std::int64_t>(tensor.bytes());
   if (selection.mode != OutputMode::sum)
