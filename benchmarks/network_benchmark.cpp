@@ -72,7 +72,7 @@ Row row_of(const Contest& contest, const Standing& standing, double peak) {
   row.pytorch_setting = standing.pytorch.setting;
   row.times = number(times, 1);
   if (const double wanted = wanted_times(contest.goal); wanted > 0)
-    row.goals.push_back(at_least(wanted, times) + " (times)");
+    row.goals.push_back(at_least(wanted, times, 1) + " (times)");
   return row;
 }
 
