@@ -277,49 +277,44 @@ TEST(MissingGradient, OfAParameterThatCannotBeTrainedTellsWhatToDoFirst) {
   }
 }
 
+/// Returns a model whose loss depends on the layer h by the condition of a where() or, if `stops`
+/// is true, by what stop_gradient() makes of h there. If `adds` is true, h is also added to what
+/// the where() chooses.
+ModelBuilder conditioned(bool stops, bool adds) {
+  ModelBuilder model;
+  const auto x = model.input("x", {3}), h = model.linear("h", x, 3);
+  const auto condition = stops ? model.apply("stop_gradient", {h}) : h;
+  const auto chosen =
+      model.apply("where", {condition, model.linear("trained", x, 3), x}, {}, "chosen");
+  lose(model, adds ? model.apply("add", {chosen, h}) : chosen);
+  return model;
+}
+
 // The loss would need the gradient that is missing, and the value for which a host asks would not.
 TEST(MissingGradient, OfAnAnchorAsksToTrainNothingOfWhichTheLossWouldHaveNoGradient) {
-  const auto build = [](bool follows) {
-    ModelBuilder model;
-    const auto x = model.input("x", {3}), h = model.linear("h", x, 3);
-    const auto condition = follows ? model.apply("stop_gradient", {h}) : h;
-    const auto chosen =
-        model.apply("where", {condition, model.linear("trained", x, 3), x}, {}, "chosen");
-    lose(model, follows ? model.apply("add", {chosen, h}) : chosen);
-    return model;
-  };
   const std::string text =
       "the loss depends on only by an input that gets no gradient, for where \"chosen\" gives no "
       "gradient to its input \"h\"; let the loss depend on it in another way, make a constant of "
       "that input by stop_gradient(), and unfreeze() the parameter \"h.weight\", or add it to "
       "Objective::trains";
-  const ModelBuilder model = build(false);
+  const ModelBuilder model = conditioned(false, false);
   const std::set<std::string> names{"h.weight", "h.bias"};
   for (const std::string name : {"h", "h.weight"})
     EXPECT_EQ(refused_anchor(model, value_of(model, name), name, names), text);
-  const ModelBuilder followed = build(true);
+  const ModelBuilder followed = conditioned(true, true);
   for (const std::string name : {"h", "h.weight"})
     EXPECT_EQ(gradients(followed, name, {"h.bias"}), 1U) << name;
 }
 
 // The loss would need the gradient that is missing, but it depends on the value in another way.
 TEST(MissingGradient, OfAnAnchorTellsWhatToDoFirst) {
-  const auto build = [](bool stops) {
-    ModelBuilder model;
-    const auto x = model.input("x", {3}), h = model.linear("h", x, 3);
-    const auto condition = stops ? model.apply("stop_gradient", {h}) : h;
-    const auto chosen =
-        model.apply("where", {condition, model.linear("trained", x, 3), x}, {}, "chosen");
-    lose(model, model.apply("add", {chosen, h}));
-    return model;
-  };
-  const ModelBuilder model = build(false);
+  const ModelBuilder model = conditioned(false, true);
   EXPECT_EQ(refused_anchor(model, value_of(model, "h"), "h", {"h.weight", "h.bias"}),
             "depends on no parameter that is trained: \"h.weight\" is frozen, or Objective::trains "
             "leaves it out, and its training would be refused, for where \"chosen\" gives no "
             "gradient to its input \"h\"; make a constant of that input by stop_gradient(), and "
             "unfreeze() the parameter, or add it there");
-  EXPECT_EQ(gradients(build(true), "h", {"h.bias"}), 1U);
+  EXPECT_EQ(gradients(conditioned(true, true), "h", {"h.bias"}), 1U);
 }
 
 // The loss reads the result of the fused node, and the nodes that repeat its parts end in a twin.
