@@ -64,6 +64,12 @@ std::vector<LivePoint> points_of(const graph::Program& program, bool backward) {
   return points;
 }
 
+/// Returns the bytes of the stage's parameters and buffers, of what is prepared from them, and of
+/// the copies of buffers.
+std::int64_t weight_bytes(const graph::StagePlan& stage) {
+  return stage.parameter_bytes + stage.prepared_bytes + stage.kept_bytes;
+}
+
 /// StageTensors are the tensors that one stage keeps in memory: weights, gradient sums, the
 /// optimizer's state and the stash.
 class StageTensors {
@@ -95,8 +101,7 @@ class StageTensors {
   /// the stash, and the gradients that are on their way to other stages.
   std::int64_t held_bytes() const {
     return report_.peak_bytes - report_.shared_bytes - report_.optimizer_bytes_on_ipu -
-           stage_.parameter_bytes - stage_.prepared_bytes - stage_.kept_bytes -
-           stage_.accumulator_bytes;
+           weight_bytes(stage_) - stage_.accumulator_bytes;
   }
 
  private:
@@ -131,7 +136,7 @@ void add_stage(IpuMemory& memory, const graph::Plan& plan, const StageReport& re
   const auto bytes = [&](MemoryClass memory_class) -> std::int64_t& {
     return memory.class_bytes[static_cast<std::size_t>(memory_class)];
   };
-  bytes(MemoryClass::weights) += stage.parameter_bytes + stage.prepared_bytes + stage.kept_bytes;
+  bytes(MemoryClass::weights) += weight_bytes(stage);
   bytes(MemoryClass::accumulators) += stage.accumulator_bytes;
   bytes(MemoryClass::optimizer_state) += report.optimizer_bytes_on_ipu;
   bytes(MemoryClass::stash) += tensors.held_bytes();
@@ -167,8 +172,7 @@ void add_memory(Profile& profile, const graph::Plan& plan, std::span<const Stage
       const graph::StagePlan& of_plan = plan.stages[graph::index(stage.stage)];
       // Replicas that divide the optimizer's state may have shards of different sizes.
       stage.resident_bytes =
-          std::max(stage.resident_bytes, of_plan.parameter_bytes + of_plan.prepared_bytes +
-                                             of_plan.kept_bytes + of_plan.accumulator_bytes +
+          std::max(stage.resident_bytes, weight_bytes(of_plan) + of_plan.accumulator_bytes +
                                              report.optimizer_bytes_on_ipu);
     }
   }
