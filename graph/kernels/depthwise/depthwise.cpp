@@ -67,8 +67,7 @@ template <class Take>
   const Epilogue epilogue = before_addend(conv.epilogue);
   for_each_element(conv.out_width, [=, low = epilogue.low, high = epilogue.high,
                                     stride = conv.stride_width](std::int64_t column) {
-    const float result = take(results[column * stride]), above = result < low ? low : result;
-    y[column] = above > high ? high : above;
+    y[column] = clamped(take(results[column * stride]), low, high);
   });
 }
 

@@ -29,6 +29,12 @@ template <class ForEach, class NumbersOf>
         [high = broadcast(epilogue.high)](Vector& sum, auto...) { sum = sum > high ? high : sum; });
 }
 
+/// Returns `x`, or the bound that it is beyond. A NaN stays.
+[[gnu::always_inline]] inline float clamped(float x, float low, float high) {
+  const float above = x < low ? low : x;
+  return above > high ? high : above;
+}
+
 /// Adds the addend, if there is one, to `count` neighbouring sums that begin at `sums`, and clamps
 /// them. The sums were finished as before_addend() says, and are in the tensor `target`.
 inline void add_addend(const Epilogue& epilogue, std::int64_t count, const float* target,
@@ -36,8 +42,7 @@ inline void add_addend(const Epilogue& epilogue, std::int64_t count, const float
   if (!epilogue.addend) return;
   const float low = epilogue.low, high = epilogue.high;
   for_each_element(count, [=, addend = epilogue.addend + (sums - target)](std::int64_t i) {
-    const float sum = sums[i] + addend[i], above = sum < low ? low : sum;
-    sums[i] = above > high ? high : above;
+    sums[i] = clamped(sums[i] + addend[i], low, high);
   });
 }
 
