@@ -170,7 +170,7 @@ void save_onnx_with_weights(const std::string& from, const std::string& to,
                             const std::vector<NamedTensor>& weights) {
   on_hosts_thread("save_onnx_with_weights", [&] {
     in_file(from, [&](const std::shared_ptr<const std::vector<std::byte>>& bytes) {
-      read_onnx(bytes);
+      read_onnx(bytes);  // This refuses what is no sound file.
       check_copy(*bytes, from, to);
       WeightsExchange exchange(std::filesystem::path(from).parent_path(), weights);
       const WireMessage message = exchange.model(*bytes);

@@ -23,7 +23,7 @@ namespace {
 /// The same measurement, made twice, differs by about this share.
 constexpr double tolerance = 0.02;
 
-/// OneStage is a plan of one stage, and the nodes of the stage, which are in the order of the
+/// A OneStage is a plan of one stage, and the nodes of the stage, which are in the order of the
 /// instructions of its programs.
 struct OneStage {
   Plan plan = {};
@@ -78,7 +78,7 @@ std::string left_out(std::int32_t asked, std::int32_t stages) {
 }
 
 /// Returns the seconds of each node of `graph`, by NodeId. A node that runs before the forward
-/// takes none. `instructions` has the seconds of the nodes `stage`.
+/// takes none. `instructions` has the seconds of the instructions of the programs of `stage`.
 std::vector<double> times_of_nodes(const Graph& graph, const StageGraph& stage,
                                    const InstructionTimes& instructions) {
   std::vector<double> times(graph.nodes.size());

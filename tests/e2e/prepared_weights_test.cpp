@@ -1,5 +1,5 @@
-// In inference, weights are packed once after each change of theirs. These tests check that no
-// change is missed, and that no bit depends on it.
+// In inference, weights are packed when they have changed, and not for each micro-batch. These
+// tests check that no change is missed, and that no bit depends on the packing.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -8,6 +8,7 @@
 
 namespace penstock::graph {
 
+/// A Prepared is a graph and its stages, some of whose nodes are in StageGraph::prepare.
 struct Prepared {
   Graph graph;
   Partition partition;
