@@ -187,12 +187,12 @@ bool counts_first(const SampleAxes& axes, const graph::Node& node, graph::ValueI
   return axes.rank(input) > axes_of_matrix(node) && axes.counts(input, 0);
 }
 
-/// Returns what pairs each sample of `input` with itself, or nothing if nothing that is done to
-/// `input` alone would. Axis 0 of `input` would be axis number `place` of the node's output. If a
-/// longer operand counts samples along an axis before `place`, axis 0 of `input` gets there by axes
-/// of 1 behind it. If an operand counts them along an axis behind `place`, along which `input`
-/// counts none and thus has the size 1, `input` swaps that axis with axis 0.
-std::optional<Rearrangement> pairing(const SampleAxes& axes, const graph::Node& node,
+/// Returns what puts the samples of `input` in the place where others count theirs, if anything
+/// that is done to `input` alone does. Axis 0 of `input` would be axis number `place` of the node's
+/// output. If a longer operand counts samples along an axis before `place`, axis 0 of `input` gets
+/// there by axes of 1 behind it. If an operand counts them along an axis behind `place`, along
+/// which `input` counts none and thus has the size 1, `input` swaps that axis with axis 0.
+std::optional<Rearrangement> placing(const SampleAxes& axes, const graph::Node& node,
                                      graph::ValueId input, std::size_t place) {
   const std::size_t rank = axes.rank(input);
   for (std::size_t before = 0; before < place; ++before)
@@ -203,6 +203,15 @@ std::optional<Rearrangement> pairing(const SampleAxes& axes, const graph::Node& 
   return std::nullopt;
 }
 
+/// Returns what pairs each sample of `input` with itself, or nothing if nothing that is done to
+/// `input` and inputs of its shape would. An axis may count twice as many values as there are
+/// samples, and these do not pair.
+std::optional<Rearrangement> pairing(const SampleAxes& axes, const graph::Node& node,
+                                     graph::ValueId input, std::size_t place) {
+  const auto found = placing(axes, node, input, place);
+  return found && broadcast_with(axes, node, axes.text(input), *found) ? found : std::nullopt;
+}
+
 constexpr const char* pairs_with_itself = " pairs each sample with itself";
 
 /// Returns what pairs each sample of `input` with itself if the inputs do not broadcast, or an
@@ -210,7 +219,7 @@ constexpr const char* pairs_with_itself = " pairs each sample with itself";
 std::string advice_on_pairs(const SampleAxes& axes, const graph::Node& node, graph::ValueId input) {
   const std::size_t rank = axes.rank(input);
   const auto found = pairing(axes, node, input, longest_rank(axes, node) - rank);
-  if (!found || !broadcast_with(axes, node, axes.text(input), *found)) return "";
+  if (!found) return "";
   return "; with v for " + value_text(axes, node, input) + " of shape " + axes.text(input) + ", " +
          found->text(rank) + pairs_with_itself;
 }

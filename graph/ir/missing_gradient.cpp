@@ -130,9 +130,9 @@ class Sources {
     const NodeId producer = graph_.value(value_).producer;
     if (producer == none || !graph_.node(producer).apart) return value_;
     const std::vector<bool> dependent = dependent_on(value_);
-    return std::ranges::find_if(graph_.twins,
-                                [&](const Twin& twin) { return dependent[index(twin.value)]; })
-        ->original;
+    const auto twin = std::ranges::find_if(
+        graph_.twins, [&](const Twin& each) { return dependent[index(each.value)]; });
+    return twin == graph_.twins.end() ? value_ : twin->original;
   }
 
   /// Tells what a training of `trained` would meet. No gradient goes back through its lacks.
@@ -246,7 +246,7 @@ std::string how_to_train(const Graph& graph, const std::optional<Lack>& lack) {
 /// Says of a value of which the loss would have no gradient if `frozen` was trained how it can get
 /// one, if the loss depends on it. `lack` is why no gradient would reach the value then.
 std::string how_to_reach(const Graph& graph, const std::optional<Lack>& lack, ValueId frozen) {
-  if (!lack) return "the loss does not depend on";
+  if (!lack) return "the loss does not depend on, or only by ways that let no gradient back";
   return "the loss depends on only by an input that gets no gradient, for " +
          text_of(graph, *lack) +
          "; let the loss depend on it in another way, make a constant of that input by "

@@ -142,6 +142,19 @@ TEST(CheckSampleAxes, RefusesSamplesThatDoNotMeet) {
   }
 }
 
+// An axis that counts two values of each sample is shown by N, too.
+TEST(CheckSampleAxes, AdvisesNoPairsOfSamplesWithTwoValuesOfEach) {
+  Model model("m");
+  const Value x = model.input("x", {1}), y = model.input("y", {});
+  model.output("out", x - model.concat({y, y}, 0));
+  const std::string text =
+      refusal(Errc::shape_mismatch, [&] { InferenceModel(model, {.batch_size = 1}); });
+  EXPECT_NE(text.find("got [N,1] and [N]: axis 0 of [N] would lie behind other axes"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("pairs each sample with itself"), std::string::npos) << text;
+}
+
 TEST(CheckSampleAxes, LeavesMatricesOfUnfitRanksToTheLayer) {
   register_op({"test rank of samples",
                [](auto inputs) {

@@ -35,6 +35,7 @@ class Differentiation {
     visit_apart();
     for (const GradientAnchor& wanted : graph_.gradients) give(wanted);
     graph_.gradients.clear();
+    graph_.twins.clear();
     give_unused_names(graph_, static_cast<NodeId>(forward_nodes_));
     return std::move(graph_);
   }
@@ -161,7 +162,6 @@ class Differentiation {
         contributions_[index(twin.value)] = {gradient};
     for (auto id = static_cast<NodeId>(forward_nodes_); id-- > 0;)
       if (graph_.node(id).apart) visit(id);
-    graph_.twins.clear();
   }
 
   void contribute(NodeId use, ValueId value, ValueId gradient) {

@@ -25,6 +25,8 @@ using testing::refusal;
 
 const std::string only = "depends on parameters only by way of ";
 const std::string in_another_way = "; let it depend on one in another way, too";
+const std::string never_read =
+    "the loss does not depend on, or only by ways that let no gradient back";
 const std::string on_trained = "; let it depend in another way on one that is trained";
 
 /// Returns what a refusal to train `model`, whose parameters called `names` are frozen, says of the
@@ -332,14 +334,32 @@ TEST(MissingGradient, OfAnAnchorInsideAFusedNodeIsExplainedByFrozenParameters) {
             "leaves it out; unfreeze() it, or add it there");
 }
 
+// Two nodes are fused here, and the loss reads the result of each in another way.
+TEST(MissingGradient, OfAnAnchorInsideAFusedNodeIsJudgedByTheResultOfThatNode) {
+  ModelBuilder model;
+  const auto x = model.input("x", {3});
+  const auto a = model.linear("a", x, 3), b = model.linear("b", x, 3);
+  const auto trained = model.linear("trained", model.apply("relu", {a}), 3);
+  lose(model, model.apply("where", {model.apply("relu", {b}), trained, x}, {}, "chosen"));
+  const auto first_refused = [&](ValueId first, ValueId second) {
+    Graph graph = testing::frozen(model.graph(), {"a.weight", "a.bias", "b.weight", "b.bias"});
+    graph.gradients = {{.value = first, .anchor = 0}, {.value = second, .anchor = 1}};
+    const Graph fused = fuse(graph);
+    EXPECT_EQ(fused.twins.size(), 2U);
+    return refusal(Errc::invalid_argument, [&] { differentiate(fused); });
+  };
+  EXPECT_NE(first_refused(a, b).find("\"a.weight\" is frozen"), std::string::npos);
+  EXPECT_NE(first_refused(b, a).find("where \"chosen\" gives no gradient"), std::string::npos);
+}
+
 TEST(MissingGradient, OfAnAnchorThatTheLossNeverReadsAsksToTrainNothing) {
   ModelBuilder model;
   const auto x = model.input("x", {3}), unread = model.linear("unread", x, 3);
   lose(model, model.linear("trained", x, 3));
   const std::set<std::string> names{"unread.weight", "unread.bias"};
-  EXPECT_EQ(refused_anchor(model, unread, "unread", names), "the loss does not depend on");
+  EXPECT_EQ(refused_anchor(model, unread, "unread", names), never_read);
   EXPECT_EQ(refused_anchor(model, value_of(model, "unread.weight"), "unread.weight", names),
-            "the loss does not depend on");
+            never_read);
 }
 
 // With one value per channel, the op refuses any training, which is not what is wrong here.
