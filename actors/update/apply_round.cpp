@@ -37,7 +37,6 @@ void ApplyRound::run() {
       move_shard(trained);
     else
       update_variable(trained);
-    update_.sums.clear(trained, staging_);
     if (!trained.divided) update_.write_copies(trained, staging_);
   }
   if (std::ranges::none_of(update_.trained, &TrainedVariable::divided)) update_.end();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <functional>
 
 #include "graph/kernels/kernel_table.hpp"
@@ -97,7 +96,8 @@ std::int64_t GradientSums::pair_at_once(const ShardedParameter& parameter,
 }
 
 const float* GradientSums::to_read(const ShardedParameter& parameter) const {
-  return parameter.plan->gradients.size() > 1 ? to_clear(parameter) : sum_of(parameter, 0);
+  return parameter.plan->gradients.size() > 1 ? own_sum_of(parameter, 0).data()
+                                              : sum_of(parameter, 0);
 }
 
 double GradientSums::squared_norm(const ShardedParameter& parameter, float scale,
@@ -136,33 +136,6 @@ void GradientSums::norm_part(const ShardedParameter& parameter, float scale,
   // with so many captures.
   graph::norm_part(parameter.shard, parameter.elements(),
                    {std::cref(squared_norm), std::cref(elements)}, part);
-}
-
-void GradientSums::clear(const ShardedParameter& parameter, const StagingBuffer& staging) {
-  clear(parameter, 0, {0, parameter.shard.begin}, staging);
-  clear(parameter, 0, {parameter.shard.end, parameter.elements()}, staging);
-  for (std::size_t use = 1; use < parameter.plan->gradients.size(); ++use)
-    clear(parameter, use, {0, parameter.elements()}, staging);
-}
-
-void GradientSums::clear(const ShardedParameter& parameter, std::size_t use,
-                         const graph::Part& elements, const StagingBuffer& staging) {
-  if (graph::empty(elements)) return;
-  const auto sum = part_of(own_sum_of(parameter, use), elements);
-  if (parameter.sums_on_host())
-    clear_in_pieces(sum, pair_at_once(parameter, staging), staging);
-  else
-    std::memset(sum.data(), 0, sum.size_bytes());
-  staging.beat();
-}
-
-void GradientSums::clear_in_pieces(std::span<float> sum, std::int64_t at_once,
-                                   const StagingBuffer& staging) {
-  for (std::int64_t begin = 0; begin < std::ssize(sum); begin += at_once) {
-    const auto zeros = staging.room(0, std::min(at_once, std::ssize(sum) - begin));
-    std::ranges::fill(zeros, 0.0f);
-    staging.store(zeros, sum.data() + begin, arena_->accumulator_moves());
-  }
 }
 
 const float* GradientSums::sum_of(const ShardedParameter& parameter, std::size_t use) const {

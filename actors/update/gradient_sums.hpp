@@ -1,7 +1,8 @@
 // A GradientSums holds the gradient sums that the weight update of one stage works on. It adds up
-// the sums of all replicas, and those of all uses of a tied parameter, measures norms, and makes
-// sums zero again in the end. Sums that the host store keeps come to the IPU in pieces. A
-// WeightUpdate owns the GradientSums, and the IPU's thread calls its functions.
+// the sums of all replicas, and those of all uses of a tied parameter, and measures norms. Nothing
+// makes sums zero again, because the first micro-batch of a window overwrites them. Sums that the
+// host store keeps come to the IPU in pieces. A WeightUpdate owns the GradientSums, and the IPU's
+// thread calls its functions.
 #pragma once
 
 #include <cstdint>
@@ -56,15 +57,16 @@ class GradientSums {
   std::span<const std::shared_ptr<Arena>> replicas() const {
     return of_stage_.at(static_cast<std::int32_t>(arena_->number())).reduced->replicas;
   }
-  // The functions from reduce_scatter() to clear() allocate nothing, because an update calls them.
+  // The functions from reduce_scatter() to norm_part() allocate nothing, because an update calls
+  // them.
 
   /// Adds up the sums of all replicas, in the order of the replicas' numbers, for this replica's
-  /// shard of a divided parameter. The result is in this replica's own sums. No replica may clear
-  /// sums before all replicas have called this function.
+  /// shard of a divided parameter. The result is in this replica's own sums. No replica may change
+  /// other elements of its sums before all replicas have called this function.
   void reduce_scatter(const ShardedParameter& parameter, const StagingBuffer& staging,
                       CollectiveReport& counts);
   /// Adds up the slice of replica `replica` of the stage's totals. Only parameters that are not
-  /// divided have totals. No replica may read the totals or clear its own sums before all replicas
+  /// divided have totals. No replica may read the totals or change its own sums before all replicas
   /// have called this function.
   void add_up_slice(std::int64_t replica, const SharedWork& by, const StagingBuffer& staging) const;
   /// Adds up the sums of all uses of a tied parameter, use 0 + use 1 + ..., into this replica's own
@@ -72,20 +74,12 @@ class GradientSums {
   void add_uses(const ShardedParameter& parameter, const StagingBuffer& staging);
   /// Returns the address of element 0 of the gradient sum that the update reads, after add_uses().
   const float* to_read(const ShardedParameter& parameter) const;
-  /// Returns the address of element 0 of this replica's own sum of use 0, which the update clears
-  /// in the end.
-  float* to_clear(const ShardedParameter& parameter) const {
-    return own_sum_of(parameter, 0).data();
-  }
   double squared_norm(const ShardedParameter& parameter, float scale,
                       const StagingBuffer& staging) const;
   /// Sets `part` to the contribution of this replica's shard to the norm of a divided parameter's
   /// gradient.
   void norm_part(const ShardedParameter& parameter, float scale, const StagingBuffer& staging,
                  graph::NormPart& part) const;
-  /// Clears this replica's own sums of the parameter, except for the shard in the sum of use 0,
-  /// which the rule itself clears.
-  void clear(const ShardedParameter& parameter, const StagingBuffer& staging);
 
  private:
   /// Adds up two or more sums, for the elements of this replica's shard, into the replica's own sum
@@ -96,14 +90,11 @@ class GradientSums {
                          const StagingBuffer& staging);
   void add_in_pieces(std::span<const float* const> sums, std::span<float> result,
                      std::int64_t at_once, const StagingBuffer& staging);
-  void clear(const ShardedParameter& parameter, std::size_t use, const graph::Part& elements,
-             const StagingBuffer& staging);
-  void clear_in_pieces(std::span<float> sum, std::int64_t at_once, const StagingBuffer& staging);
   /// Returns how many elements of each of two sums fit into scratch at the same time.
   static std::int64_t pair_at_once(const ShardedParameter& parameter, const StagingBuffer& staging);
   /// Returns where the update reads the gradient sum of use number `use` of the parameter.
   const float* sum_of(const ShardedParameter& parameter, std::size_t use) const;
-  /// Returns this replica's own sum of use number `use`, which the update clears in the end.
+  /// Returns this replica's own sum of use number `use`.
   std::span<float> own_sum_of(const ShardedParameter& parameter, std::size_t use) const;
   static std::span<float> sum_in(Arena& arena, const ShardedParameter& parameter, std::size_t use);
 

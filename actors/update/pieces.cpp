@@ -14,20 +14,18 @@ Piece part_of(const Piece& piece, const graph::Part& part) {
   for (std::size_t s = 0; s < piece.state.size(); ++s)
     result.state.push_back(piece.state[s].subspan(first, count));
   result.gradient.sum += part.begin;
-  result.gradient.cleared += part.begin;
   return result;
 }
 
 Piece Pieces::bring(const TrainedVariable& trained, const graph::Part& elements) const {
   Piece piece = bring_followed(trained, elements);
   piece.gradient.sum += elements.begin;
-  piece.gradient.cleared += elements.begin;
   if (trained.sums_on_host()) {
     const std::int64_t slot =
         trained.state_in_host_store ? static_cast<std::int64_t>(piece.state.size()) : 0;
     const auto sum =
         staging_.load(slot, piece.gradient.sum, size(elements), update_.arena->accumulator_moves());
-    piece.gradient.sum = piece.gradient.cleared = sum.data();
+    piece.gradient.sum = sum.data();
   }
   return piece;
 }
@@ -41,10 +39,6 @@ void Pieces::put_back(const TrainedVariable& trained, const Piece& piece) const 
   if (trained.state_in_host_store)
     for (std::size_t s = 0; s < piece.state.size(); ++s)
       staging_.store(piece.state[s], kept(trained, s, piece.elements.begin), update_.state_moves);
-  if (trained.sums_on_host())
-    staging_.store({piece.gradient.cleared, static_cast<std::size_t>(size(piece.elements))},
-                   update_.sums.to_clear(trained) + piece.elements.begin,
-                   update_.arena->accumulator_moves());
 }
 
 void Pieces::put_back_weight(const TrainedVariable& trained, std::int64_t begin,
@@ -56,7 +50,6 @@ void Pieces::put_back_weight(const TrainedVariable& trained, std::int64_t begin,
 
 graph::SummedGradient Pieces::gradient(const TrainedVariable& trained) const {
   return {.sum = update_.sums.to_read(trained),
-          .cleared = update_.sums.to_clear(trained),
           .scale = update_.gradient_scale(),
           .clip = update_.clips() ? static_cast<float>(clip_factor_) : 1.0f};
 }

@@ -50,8 +50,7 @@ class Pieces {
   Piece bring(const TrainedVariable& trained, const graph::Part& elements) const;
   /// Brings the state and the weight of `elements`, which are enough for the second step of a rule.
   Piece bring_followed(const TrainedVariable& trained, const graph::Part& elements) const;
-  /// Puts back the state of `piece` if the host store keeps the state, and the gradient sums of
-  /// `piece` if the host store keeps the gradient sums.
+  /// Puts back the state of `piece` if the host store keeps the state.
   void put_back(const TrainedVariable& trained, const Piece& piece) const;
   /// Puts back `changed`, the new weight of the elements from `begin` on, if the host store keeps
   /// the weight.

@@ -37,7 +37,7 @@ void measure_gradients(const RoundRun& run, UpdateNorms& norms);
 /// directions along which the weights move.
 void follow_gradients(const RoundRun& run, UpdateNorms& norms);
 
-/// An ApplyRound moves the weights by the rules, and makes the gradient sums zero again.
+/// An ApplyRound moves the weights by the rules.
 class ApplyRound {
  public:
   explicit ApplyRound(const RoundRun& run);

@@ -16,7 +16,7 @@ enum class UpdateRound : std::uint8_t {
   measure,  ///< This round measures the norms of the gradients.
   /// This round does the first step of rules with norms, for parameters that the replicas divide.
   follow,
-  apply,   ///< This round updates the weights by the rules, and makes the gradient sums zero again.
+  apply,   ///< This round updates the weights by the rules.
   gather,  ///< This round copies the other replicas' shards of the new weights to each replica.
 };
 inline constexpr std::size_t update_rounds = 5;

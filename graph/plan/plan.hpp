@@ -26,7 +26,8 @@ enum class Space : std::uint8_t {
   /// The weights that the host store keeps lie here while a program of the stage runs. The stages
   /// of an IPU share this memory.
   weight_room,
-  accumulators,  ///< The stage's gradient sums lie here, which are zero when a window begins.
+  /// The stage's gradient sums lie here. The first micro-batch of a window overwrites them.
+  accumulators,
   /// The gradient sums that the host store keeps lie here. Only input 0 and output 0 of an
   /// instruction may lie here.
   host_accumulators,

@@ -118,8 +118,8 @@ std::vector<Tensor> PlanRunner::gradients(const std::string& name) const {
 std::vector<std::vector<Tensor>> PlanRunner::run(
     const std::vector<std::vector<Tensor>>& micro_batches) {
   for (const auto& stage : stages_) {
-    stage->accumulators.fill(0);
-    stage->host_accumulators.fill(0);
+    stage->accumulators.fill(0xff);
+    stage->host_accumulators.fill(0xff);
   }
   for (std::size_t stage = 0; stage < stages_.size(); ++stage) prepare(stage);
   std::vector<MicroBatch> batches;

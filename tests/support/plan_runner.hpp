@@ -24,8 +24,8 @@ class PlanRunner {
   /// run one after the other.
   explicit PlanRunner(graph::Plan plan, graph::PartRunner* parts = nullptr);
 
-  /// Runs one window, at whose beginning the gradient sums are zero. `micro_batches[m]` are the
-  /// plan's inputs for micro-batch m. Returns the plan's outputs of each micro-batch.
+  /// Runs one window. `micro_batches[m]` are the plan's inputs for micro-batch m. Returns the
+  /// plan's outputs of each micro-batch.
   std::vector<std::vector<Tensor>> run(const std::vector<std::vector<Tensor>>& micro_batches);
 
   void set_variable(const std::string& name, const Tensor& value);

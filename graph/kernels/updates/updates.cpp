@@ -18,16 +18,13 @@ namespace {
 #endif
 }
 
-/// Calls `work(i, g)` with each element g of the gradient, scaled and clipped, and sets the
-/// elements of `gradient.cleared` to zero.
+/// Calls `work(i, g)` with each element g of the gradient, scaled and clipped.
 template <class Work>
 [[gnu::always_inline]] inline void for_each_gradient(std::int64_t count,
                                                      const SummedGradient& gradient, Work work) {
-  const auto [sum, cleared, scale, clip] = gradient;
-  for_each_element(count, [=, from = sum, to = cleared, by = scale, limit = clip](std::int64_t i) {
-    const float g = from[i] * by * limit;
-    to[i] = 0;
-    work(i, g);
+  const auto [sum, scale, clip] = gradient;
+  for_each_element(count, [=, from = sum, by = scale, limit = clip](std::int64_t i) {
+    work(i, from[i] * by * limit);
   });
 }
 
@@ -142,8 +139,7 @@ double lamb_moments(std::int64_t count, const LambConstants& constants,
   double sum = 0;
   for (std::int64_t begin = 0; begin < count; begin += norm_block) {
     const std::int64_t size = count - begin < norm_block ? count - begin : norm_block;
-    const SummedGradient part{gradient.sum + begin, gradient.cleared + begin, gradient.scale,
-                              gradient.clip};
+    const SummedGradient part{gradient.sum + begin, gradient.scale, gradient.clip};
     for_each_gradient(size, part, [=, c = constants, to = &block[0]](std::int64_t i, float g) {
       follow(c.moments, g, m[begin + i], v[begin + i]);
       to[i] = lamb_direction(c, w[begin + i], m[begin + i], v[begin + i]);

@@ -11,9 +11,6 @@ namespace penstock::graph {
 /// as the gradient.
 struct SummedGradient {
   const float* sum = nullptr;
-  /// A rule sets each element of this array to zero after it has read that element of `sum`. The
-  /// array may be `sum` itself.
-  float* cleared = nullptr;
   float scale = 1;
   float clip = 1;
 };

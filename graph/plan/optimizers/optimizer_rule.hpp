@@ -48,9 +48,9 @@ struct StateTensor {
 /// the parameter piece by piece. The rule has two steps: the norms that the second step needs are
 /// known when all elements have done the first step. All spans of a call cover the same elements.
 struct ShardedRule {
-  /// Does the first step: updates the state from the gradient, and clears the sum of the gradient.
-  /// Returns the squared norm of the directions in which the elements move. A caller passes one
-  /// block of the norm at a time, which has norm_block elements, or fewer at the parameter's end.
+  /// Does the first step: updates the state from the gradient. Returns the squared norm of the
+  /// directions in which the elements move. A caller passes one block of the norm at a time, which
+  /// has norm_block elements, or fewer at the parameter's end.
   double (*follow)(const Hyper&, std::int64_t step, std::span<const float> weight,
                    const SummedGradient& gradient, std::span<const std::span<float>> state);
   /// Writes the directions of elements that have done the first step to `directions`.
@@ -69,8 +69,8 @@ struct OptimizerRule {
   /// Returns the state tensors that a parameter needs with these constants, in the order in which
   /// `update` takes them.
   std::vector<StateTensor> (*state)(const Hyper&);
-  /// Updates one parameter and its state from its gradient, and clears the sum of the gradient.
-  /// `step` counts updates from 1; the gradient and all spans have the same size.
+  /// Updates one parameter and its state from its gradient. `step` counts updates from 1; the
+  /// gradient and all spans have the same size.
   void (*update)(const Hyper&, std::int64_t step, std::span<float> weight,
                  const SummedGradient& gradient, std::span<const std::span<float>> state);
   /// `elementwise` says whether each element is updated by itself, so that a parameter may be

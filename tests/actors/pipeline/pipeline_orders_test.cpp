@@ -287,8 +287,7 @@ class HandComputation {
     for (const auto& tensor : rule.rule->state(rule.hyper))
       if (step_ == 1) state.emplace_back(weight.size(), tensor.initial);
     const std::vector<std::span<float>> spans(state.begin(), state.end());
-    rule.rule->update(rule.hyper, step_, weight,
-                      {.sum = gradient.data(), .cleared = gradient.data()}, spans);
+    rule.rule->update(rule.hyper, step_, weight, {.sum = gradient.data()}, spans);
   }
 
   const SmallEngine& engine_;

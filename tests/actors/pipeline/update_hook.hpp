@@ -22,10 +22,7 @@ inline const graph::OptimizerRule hooked{
         [](const graph::Hyper& hyper, std::int64_t, std::span<float> weight,
            const graph::SummedGradient& gradient, std::span<const std::span<float>>) {
           if (before_update) before_update(hyper.alpha);
-          for (std::size_t i = 0; i < weight.size(); ++i) {
-            weight[i] -= gradient.sum[i];
-            gradient.cleared[i] = 0;
-          }
+          for (std::size_t i = 0; i < weight.size(); ++i) weight[i] -= gradient.sum[i];
         }};
 
 /// While an UpdateHook lives, every update by `hooked` calls `hook` before each parameter.

@@ -25,7 +25,6 @@ inline const graph::OptimizerRule subtract{
             const float g = gradient.sum[i] * gradient.scale * gradient.clip;
             if (g == 666) throw std::runtime_error("no luck");
             weight[i] -= g + static_cast<float>(step);
-            gradient.cleared[i] = 0;
             ++state[0][i];
           }
         }};

@@ -94,13 +94,12 @@ TEST(WeightUpdate, AddsTheUsesOfATiedParameterInModelOrder) {
   EXPECT_EQ(f.weight(1), -1);  // In f32, (1e8 + 1) - 1e8 is 0. The rule also subtracts the step, 1.
 }
 
-TEST(WeightUpdate, BeginsEveryWindowWithSumsOfZeroAndTheNextStep) {
+TEST(WeightUpdate, CountsItsSteps) {
   Fixture f;
   for (int step = 1; step <= 3; ++step) {
     EXPECT_EQ(f.update->updates(), step - 1);
     f.sum(192, 0);
     f.update->run({UpdateRound::apply}, {});
-    for (const std::byte b : f.arena->accumulators()) ASSERT_EQ(b, std::byte{0});
   }
   EXPECT_EQ(f.weight(2), -1 - 2 - 3);
 }

@@ -78,8 +78,7 @@ void compare(const BackendTest& test, const OptimizerSettings& settings) {
     for (std::size_t kind = 0; kind < states; ++kind)
       state.push_back(elements(test.input(2 + (2 + kind) * count + parameter)));
     const std::vector<std::span<float>> spans(state.begin(), state.end());
-    rule.rule->update(rule.hyper, step, weight,
-                      {.sum = gradient.data(), .cleared = gradient.data()}, spans);
+    rule.rule->update(rule.hyper, step, weight, {.sum = gradient.data()}, spans);
     expect_near(weight, test.output(parameter), "weight");
     for (std::size_t kind = 0; kind < states; ++kind)
       expect_near(state[kind], test.output((1 + kind) * count + parameter), "state");

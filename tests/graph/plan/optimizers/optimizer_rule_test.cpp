@@ -85,7 +85,7 @@ const Hyper variants[] = {{},
                           {.momentum = 0.9, .weight_decay = 0.1, .centered = true},
                           {.momentum = 0.9, .nesterov = true}};
 
-TEST(OptimizerRule, ScalesThenClipsTheSumAndClearsIt) {
+TEST(OptimizerRule, ScalesThenClipsTheSum) {
   constexpr std::size_t size = 8192 + 19;
   constexpr float scale = 0.1f, clip = 0.3f;
   std::mt19937 random(5);
@@ -94,15 +94,9 @@ TEST(OptimizerRule, ScalesThenClipsTheSumAndClearsIt) {
   for (float& g : gradient) g = g * scale * clip;
   for (const OptimizerRule* rule : all_optimizer_rules())
     for (const Hyper& hyper : variants) {
-      Parameter in_place(*rule, hyper, weight), apart(*rule, hyper, weight);
-      Vector own = sum, cleared(size, 7);
-      in_place.update(hyper, SummedGradient{own.data(), own.data(), scale, clip});
-      apart.update(hyper, SummedGradient{sum.data(), cleared.data(), scale, clip});
-      const Vector expected = updated(*rule, hyper, weight, {gradient});
-      EXPECT_EQ(in_place.weight, expected) << rule->name;
-      EXPECT_EQ(apart.weight, expected) << rule->name;
-      EXPECT_EQ(own, Vector(size)) << rule->name;
-      EXPECT_EQ(cleared, Vector(size)) << rule->name;
+      Parameter parameter(*rule, hyper, weight);
+      parameter.update(hyper, SummedGradient{sum.data(), scale, clip});
+      EXPECT_EQ(parameter.weight, updated(*rule, hyper, weight, {gradient})) << rule->name;
     }
 }
 

@@ -25,8 +25,7 @@ class Parameter {
   }
 
   void update(const Hyper& hyper, const Vector& gradient) {
-    Vector sum = gradient;
-    update(hyper, SummedGradient{.sum = sum.data(), .cleared = sum.data()});
+    update(hyper, SummedGradient{.sum = gradient.data()});
   }
   void update(const Hyper& hyper, const SummedGradient& gradient) {
     std::vector<std::span<float>> state(state_.begin(), state_.end());
@@ -53,7 +52,6 @@ class Sharded {
 
   void update(const Hyper& hyper, const Vector& gradient) {
     ++step_;
-    Vector sum = gradient;
     const auto elements = std::ssize(weight);
     const double squared_weights = squared_norm(weight);
     std::vector<NormPart> parts(static_cast<std::size_t>(replicas_));
@@ -71,8 +69,7 @@ class Sharded {
         return own;
       };
       const auto follow = [&](const Part& block) {
-        const SummedGradient own{.sum = sum.data() + block.begin,
-                                 .cleared = sum.data() + block.begin};
+        const SummedGradient own{.sum = gradient.data() + block.begin};
         return rule_.follow(hyper, step_, of(w, block), own, state_of(block));
       };
       const auto directions = [&](const Part& block, float* to) {
