@@ -54,7 +54,9 @@ Tensor RunningModel::read_buffer(const std::string& name, int replica, int repli
 
 ReplicaBuffers RunningModel::replica_buffers() {
   RunningModel* const last = buffers_holder();
-  if (!last || !last->runtime_ || last->replicas() != replicas()) return {};
+  if (!last || last->replicas() != replicas()) return {};
+  if (!last->runtime_)
+    return last->kept_version_ == weights_->version() ? last->kept_buffers_ : ReplicaBuffers{};
   if (last->held_version_ != weights_->version()) return {};
   const auto known = last->buffers();
   ReplicaBuffers result{.length = last->length()};
@@ -86,6 +88,7 @@ void RunningModel::expect_buffers(std::span<const NamedTensor> of_replica) const
 }
 
 void RunningModel::set_replica_buffers(std::span<const std::vector<NamedTensor>> of_replicas) {
+  if (of_replicas.empty()) return;
   attach();
   if (held_version_ != weights_->version()) upload_weights();
   const auto known = buffers();

@@ -170,6 +170,8 @@ void RunningModel::detach() {
   const bool leaves_state = host_of_ && !failure_.empty();
   if (plan_->training && holds_optimizer_state() && !leaves_state)
     state = ask([](auto& actors) { return actors.read_optimizer(); });
+  ReplicaBuffers buffers;
+  if (failure_.empty() && buffers_holder() == this) buffers = replica_buffers();
   if (setup_.trace) {  // What the stages have recorded would be lost with the stages.
     ask_stages();
     note_program_times();
@@ -178,6 +180,8 @@ void RunningModel::detach() {
   note_failure();
   untold_failure_ = runtime_->untold_failure();
   kept_state_ = std::move(state);
+  kept_buffers_ = std::move(buffers);
+  kept_version_ = weights_->version();
   trace_.count_ended(runtime_->micro_batches_begun());
   // `is_free` says whether the memory of the IPUs is free already.
   const bool is_free = runtime_->end();
@@ -205,6 +209,7 @@ void RunningModel::attach() {
   start_actors();
   try {
     if (kept_state_) runtime_->write_optimizer(*kept_state_);
+    if (kept_version_ == weights_->version()) set_replica_buffers(kept_buffers_.buffers);
   } catch (...) {
     shown_.reset();
     runtime_.reset();  // The model is still detached, with the state that is kept.
@@ -212,6 +217,7 @@ void RunningModel::attach() {
     throw;
   }
   kept_state_.reset();
+  kept_buffers_ = {};
   log_(LogLevel::info, {title_, ": attached to its IPUs"});
 }
 

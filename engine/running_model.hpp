@@ -305,6 +305,11 @@ class RunningModel : public WeightSource {
   RunningModel* buffers_holder_ = nullptr;
   // `kept_state_` has the optimizer's state while this model is detached and holds the state.
   std::optional<actors::OptimizerTensors> kept_state_;
+  // `kept_buffers_` has the buffers of the replicas while this model is detached, if this model has
+  // trained last. They are valid as long as the store has the version `kept_version_` of the
+  // weights.
+  ReplicaBuffers kept_buffers_;
+  std::uint64_t kept_version_ = 0;
   // `failure_` is the failure that the log was told. It is empty if there was none.
   std::string failure_;
   // `untold_failure_` is a failure that no call has thrown yet.

@@ -38,6 +38,32 @@ TEST(Detaching, F15_ChangesNoBitOfATrainingThatGoesOn) {
     EXPECT_TRUE(same_bits(state[i].tensor, expected[i].tensor)) << state[i].name;
 }
 
+TEST(Detaching, F15_KeepsTheBuffersOfEachReplica) {
+  Options options = options_for(2, 2, 1);
+  options.topology.replication_factor = 2;
+  const Model whole = tied_model();
+  Model swapped = tied_model();
+  TrainingModel straight(whole, options, Sgd{.learning_rate = 0.1});
+  TrainingModel training(swapped, options, Sgd{.learning_rate = 0.1});
+  const auto expect_same_means = [&] {
+    const Tensor first = training.buffer("norm.running_mean", 0),
+                 second = training.buffer("norm.running_mean", 1);
+    EXPECT_FALSE(same_bits(first, second));
+    EXPECT_TRUE(same_bits(first, straight.buffer("norm.running_mean", 0)));
+    EXPECT_TRUE(same_bits(second, straight.buffer("norm.running_mean", 1)));
+  };
+  for (std::uint64_t swap = 1; swap <= 2; ++swap) {
+    for (TrainingModel* one : {&straight, &training}) one->step(samples(8, true, swap));
+    training.detach();
+    expect_same_means();
+    training.detach();
+  }
+  // Buffers that the host has set are those of all replicas.
+  swapped.set_weight("norm.running_mean", whole.weight("norm.running_mean"));
+  EXPECT_TRUE(
+      same_bits(training.buffer("norm.running_mean", 1), whole.weight("norm.running_mean")));
+}
+
 TEST(Detaching, F15_EndsItsThreads) {
   const std::size_t threads = thread_count();
   const Model model = tied_model();
