@@ -45,19 +45,23 @@ std::vector<Tensor> tensors_of(const TorchWeights& weights) {
   return tensors;
 }
 
-std::unique_ptr<torch::optim::Optimizer> optimizer_for(Rule rule, const TorchWeights& weights) {
-  if (rule == Rule::adamw) return std::make_unique<torch::optim::AdamW>(tensors_of(weights));
+std::unique_ptr<torch::optim::Optimizer> optimizer_for(const Task& task,
+                                                       const TorchWeights& weights) {
+  const double rate = task.learning_rate;
+  if (task.rule == Rule::adamw)
+    return std::make_unique<torch::optim::AdamW>(tensors_of(weights),
+                                                 torch::optim::AdamWOptions(rate));
   return std::make_unique<torch::optim::SGD>(tensors_of(weights),
-                                             torch::optim::SGDOptions(0.001).momentum(0.9));
+                                             torch::optim::SGDOptions(rate).momentum(0.9));
 }
 
 class TrainingRunner : public Runner {
  public:
-  TrainingRunner(TorchNetwork network, Rule rule, const Cut& cut, const TorchWeights& weights,
-                 const Samples& samples)
+  TrainingRunner(TorchNetwork network, const Task& task, const Cut& cut,
+                 const TorchWeights& weights, const Samples& samples)
       : network_(network),
         weights_(weights),
-        optimizer_(optimizer_for(rule, weights)),
+        optimizer_(optimizer_for(task, weights)),
         accumulation_(cut.accumulation),
         micro_batches_(micro_batches(samples, cut.batch)) {}
 
@@ -158,7 +162,7 @@ class Libtorch : public Pytorch {
     if (task.network == "gpt-decoder") return std::make_unique<DecodingRunner>(tensors, samples);
     const TorchNetwork network = find_torch_network(task.network);
     if (!task.training) return std::make_unique<InferenceRunner>(network, cut, tensors, samples);
-    return std::make_unique<TrainingRunner>(network, task.rule, cut, tensors, samples);
+    return std::make_unique<TrainingRunner>(network, task, cut, tensors, samples);
   }
 };
 

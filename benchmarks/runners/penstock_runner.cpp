@@ -9,9 +9,9 @@
 namespace penstock::benchmarks {
 namespace {
 
-Optimizer optimizer_for(Rule rule) {
-  if (rule == Rule::adamw) return AdamW{};
-  return Sgd{.learning_rate = 0.001, .momentum = 0.9};
+Optimizer optimizer_for(const Task& task) {
+  if (task.rule == Rule::adamw) return AdamW{.learning_rate = task.learning_rate};
+  return Sgd{.learning_rate = task.learning_rate, .momentum = 0.9};
 }
 
 double mean(std::span<const float> values) {
@@ -19,7 +19,7 @@ double mean(std::span<const float> values) {
 }
 
 TrainingModel training_model(const Task& task, const Setting& setting) {
-  return {build_network(task.network), options_for(setting), optimizer_for(task.rule)};
+  return {build_network(task.network), options_for(setting), optimizer_for(task)};
 }
 
 /// Returns the first `count` fields of `samples` as tensors.

@@ -17,6 +17,7 @@ struct Task {
   std::string network;
   bool training = true;
   Rule rule = Rule::adamw;
+  double learning_rate = 0.001;
 };
 
 /// A Cut says how one run of a task is cut: into `iterations` updates of `accumulation`
