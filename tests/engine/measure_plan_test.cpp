@@ -49,18 +49,6 @@ TEST(MeasurePlan, TimesEveryInstructionOfAPlanForTrainingOrInference) {
   }
 }
 
-// The forward reads weights that are packed before it.
-TEST(MeasurePlan, RunsFirstWhatIsPreparedOfWeights) {
-  ModelBuilder model;
-  const auto x = model.input("x", {16, 8, 8});
-  const auto y = model.apply("conv2d", {x, model.parameter("w", {16, 16, 3, 3})});
-  model.output("y", y);
-  const graph::Plan plan = graph::compile(model.graph(), {.batch = 1}).plan;
-  ASSERT_EQ(plan.stages[0].prepare.instructions.size(), 1U);
-  const graph::InstructionTimes times = measure_instructions(plan);
-  expect_times(plan.stages[0].forward, times.forward);
-}
-
 /// Returns a model with the loss of `sample` behind a layer whose results are far outside of 0 to
 /// 1.
 ModelBuilder far_from_probabilities(const graph::Op& loss, const graph::OpSample& sample) {
