@@ -10,6 +10,7 @@ GradientContext::GradientContext(Graph& graph, NodeId node, std::vector<ValueId>
                                  std::vector<bool> needed)
     : graph_(graph),
       node_(node),
+      attributes_(graph.node(node).attributes),
       output_gradients_(std::move(output_gradients)),
       needed_(std::move(needed)),
       input_gradients_(graph.node(node).inputs.size(), none) {}

@@ -240,11 +240,12 @@ class GradientContext {
   GradientContext(Graph& graph, NodeId node, std::vector<ValueId> output_gradients,
                   std::vector<bool> needed);
 
-  const Attributes& attributes() const { return graph_.node(node_).attributes; }
+  const Attributes& attributes() const { return attributes_; }
   ValueId input(std::size_t i) const { return graph_.node(node_).inputs[i]; }
   ValueId output(std::size_t i) const { return graph_.node(node_).outputs[i]; }
   std::size_t input_count() const { return graph_.node(node_).inputs.size(); }
-  const TensorType& type(ValueId value) const { return graph_.type(value); }
+  /// Returns a copy, because emit() moves the types of all values elsewhere.
+  TensorType type(ValueId value) const { return graph_.type(value); }
   /// Returns the gradient of output i, or `none` if the loss does not depend on that output in a
   /// differentiable way.
   ValueId gradient(std::size_t i) const { return output_gradients_[i]; }
@@ -265,6 +266,7 @@ class GradientContext {
  private:
   Graph& graph_;
   NodeId node_;
+  Attributes attributes_;  ///< These are copies, because emit() moves all nodes elsewhere.
   std::vector<ValueId> output_gradients_;
   std::vector<bool> needed_;
   std::vector<ValueId> input_gradients_;
