@@ -37,6 +37,7 @@ class Workbench {
         prepared_(block(stage_.prepared_bytes)),
         accumulators_(block(stage_.accumulator_bytes)),
         stash_(block(stage_.stash_bytes)),
+        outputs_(block(stage_.output_bytes)),
         scratch_(block(stage_.scratch_bytes)) {
     for (const graph::VariablePlan& variable : stage_.variables)
       fill(variable.type, parameters_.get() + variable.home.offset);
@@ -74,6 +75,7 @@ class Workbench {
             .scratch = scratch_.get(),
             .received = received_,
             .prepared = prepared_.get(),
+            .outputs = outputs_.get(),
             .summed = 1};
   }
 
@@ -94,7 +96,7 @@ class Workbench {
   static Block block(std::int64_t bytes) { return allocate_block(static_cast<std::size_t>(bytes)); }
 
   const graph::StagePlan& stage_;
-  Block parameters_, prepared_, accumulators_, stash_, scratch_;
+  Block parameters_, prepared_, accumulators_, stash_, outputs_, scratch_;
   std::vector<Block> inputs_;
   std::vector<const std::byte*> received_;
 };

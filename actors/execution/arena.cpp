@@ -61,38 +61,48 @@ void Arena::count_transfers() {
     for (const graph::Instruction& instruction : program->instructions) {
       programs_move_ |= instruction.transfer != graph::Transfer::none;
       if (instruction.transfer == graph::Transfer::store)
-        moves_.activations.bytes += stage_plan.stash_slots * instruction.input_types[0].bytes();
+        moves_.activations.bytes += stage_plan.in_flight * instruction.input_types[0].bytes();
     }
   moves_.activations.padding_bytes =
-      stage_plan.stash_slots * stage_plan.host_stash_bytes - moves_.activations.bytes;
+      stage_plan.in_flight * stage_plan.host_stash_bytes - moves_.activations.bytes;
 }
 
 void Arena::make_stash() {
   const graph::StagePlan& stage_plan = stage();
-  stash_ = allocate(stage_plan.stash_bytes * stage_plan.stash_slots);
-  for (std::int32_t s = 0; s < stage_plan.stash_slots; ++s) {
+  stash_ = allocate(stage_plan.stash_bytes * stage_plan.in_flight);
+  output_block_ = allocate(stage_plan.output_bytes * stage_plan.output_slots);
+  for (std::int32_t s = 0; s < stage_plan.in_flight; ++s)
     host_stash_.push_back(stage_plan.host_stash_bytes > 0 ? allocate_block(static_cast<std::size_t>(
                                                                 stage_plan.host_stash_bytes))
                                                           : nullptr);
-    const auto tensor_at = [&](const graph::TensorType& type, const graph::Location& place) {
-      return place.space == graph::Space::host_stash
-                 ? Tensor::wrap(type.dtype, type.shape,
-                                {host_stash_.back(), host_stash_.back().get() + place.offset})
-                 : Tensor::wrap(type.dtype, type.shape,
-                                {stash_, stash_.get() + s * stage_plan.stash_bytes + place.offset});
-    };
-    std::vector<Tensor> sends;
-    for (const std::int32_t id : stage_plan.forward_sends) {
-      const Edge& edge = plan_->edges[static_cast<std::size_t>(id)];
-      sends.push_back(edge.kind == EdgeKind::order ? Tensor() : tensor_at(edge.type, edge.source));
-    }
-    sends_forward_.push_back(std::move(sends));
+  for (const std::int32_t id : stage_plan.forward_sends) {
+    const Edge& edge = plan_->edges[static_cast<std::size_t>(id)];
+    const bool is_output = edge.source.space == graph::Space::outputs;
+    std::vector<Tensor> ring(
+        static_cast<std::size_t>(is_output ? stage_plan.output_slots : stage_plan.in_flight));
+    if (edge.kind != EdgeKind::order)
+      for (std::size_t s = 0; s < ring.size(); ++s) ring[s] = tensor_at(edge.type, edge.source, s);
+    sends_forward_.push_back(std::move(ring));
+  }
+  for (std::int32_t s = 0; s < stage_plan.output_slots; ++s) {
     std::vector<Tensor> outputs;
     for (const graph::OutputPlan& output : stage_plan.outputs)
-      outputs.push_back(
-          tensor_at(plan_->outputs[static_cast<std::size_t>(output.output)].type, output.source));
+      outputs.push_back(tensor_at(plan_->outputs[static_cast<std::size_t>(output.output)].type,
+                                  output.source, static_cast<std::size_t>(s)));
     outputs_.emplace_back(std::move(outputs));
   }
+}
+
+Tensor Arena::tensor_at(const graph::TensorType& type, const graph::Location& place,
+                        std::size_t slot) const {
+  const auto number = static_cast<std::int64_t>(slot);
+  const auto wrapped = [&](const Block& block, std::int64_t offset) {
+    return Tensor::wrap(type.dtype, type.shape, {block, block.get() + offset + place.offset});
+  };
+  if (place.space == graph::Space::host_stash) return wrapped(host_stash_[slot], 0);
+  if (place.space == graph::Space::outputs)
+    return wrapped(output_block_, number * stage().output_bytes);
+  return wrapped(stash_, number * stage().stash_bytes);
 }
 
 void Arena::make_sent_back() {
@@ -139,6 +149,7 @@ void Arena::run(const ProgramRun& run) {
     sent_back_at_[i] = tensor ? const_cast<std::byte*>(tensor.raw()) : nullptr;
   }
   const std::size_t stash_slot = slot(run.micro_batch, host_stash_.size());
+  const std::size_t output_slot = outputs_.empty() ? 0 : slot(run.micro_batch, outputs_.size());
   // Only a backward adds to the gradient sums. A forward may run before the host store has lent the
   // sums.
   const bool adds_sums = run.direction == Direction::backward;
@@ -153,6 +164,8 @@ void Arena::run(const ProgramRun& run) {
       .received = received_at_,
       .sent_back = sent_back_at_,
       .prepared = prepared_.get(),
+      .outputs =
+          output_block_.get() + static_cast<std::int64_t>(output_slot) * stage().output_bytes,
       .random = run.random,
       .loss_scale = run.loss_scale,
       .summed = run.summed,
@@ -185,7 +198,8 @@ graph::ProgramTimes* Arena::times_of(const ProgramRun& run) {
 }
 
 const Tensor& Arena::sends_forward(std::size_t position, std::int64_t micro_batch) const {
-  return sends_forward_[slot(micro_batch, sends_forward_.size())][position];
+  const std::vector<Tensor>& ring = sends_forward_[position];
+  return ring[slot(micro_batch, ring.size())];
 }
 
 const Tensor& Arena::sends_back(std::size_t position, std::int64_t micro_batch) const {

@@ -1,5 +1,5 @@
-// An Arena is the memory of one stage of one replica, allocated once: weights, gradient sums, a
-// ring of stash slots, rings of gradients to send back, and the tensors that other stages have
+// An Arena is the memory of one stage of one replica, allocated once: weights, gradient sums, rings
+// of stash slots, of outputs and of gradients to send back, and the tensors that other stages have
 // sent. The stage's actor, its optimizer and its IPU share the arena, and their messages say whose
 // turn it is. The IPU has the arena while a program runs. The optimizer has it from the stage's
 // last backward of a window until it tells the stage that the weights are ready.
@@ -152,6 +152,10 @@ class Arena {
   void make_host_accumulators();
   void make_host_weights();
   void make_stash();
+  /// Returns the tensor at `place`, which is in the stash, in the host store's part of it, or in
+  /// the outputs, in slot number `slot`.
+  Tensor tensor_at(const graph::TensorType& type, const graph::Location& place,
+                   std::size_t slot) const;
   void count_transfers();
   void make_sent_back();
   std::byte* place_of(const graph::VariablePlan& variable) const;
@@ -176,14 +180,15 @@ class Arena {
   bool programs_move_ = false;
   Block kept_;  // This has copies of buffers, each at its kept_offset.
   Block stash_;
+  Block output_block_;
   std::vector<Block> host_stash_;  // There is one block for each stash slot.
   // These are the tensors at each position, for each slot in the ring of micro-batches.
   std::vector<std::vector<Tensor>> received_;
-  // These are the tensors at each position, for each stash slot.
+  // These are the tensors in each slot of the stash or of the outputs, for each position.
   std::vector<std::vector<Tensor>> sends_forward_;
   // These are the tensors in each slot of an edge's ring, for each position.
   std::vector<std::vector<Tensor>> sends_back_;
-  std::vector<TensorList> outputs_;  // There is one list for each stash slot.
+  std::vector<TensorList> outputs_;  // There is one list for each slot of the outputs.
   // These are the addresses of the tensors received for the run.
   std::vector<const std::byte*> received_at_;
   std::vector<std::byte*> sent_back_at_;

@@ -71,7 +71,7 @@ void StageCore::weights_ready() {
 
 bool StageCore::may_begin_forward() const {
   const bool slot_free =
-      stage_.outputs.empty() || next_forward_ - outputs_taken_ < stage_.stash_slots;
+      stage_.outputs.empty() || next_forward_ - outputs_taken_ < stage_.output_slots;
   return !updating_ && next_forward_ < window_end_ && in_flight() < stage_.in_flight && slot_free;
 }
 

@@ -17,8 +17,13 @@ using graph::Space;
 /// LiveTensors are the sizes of the tensors that are in use, by where the tensors lie.
 using LiveTensors = std::map<std::pair<Space, std::int64_t>, std::int64_t>;
 
+/// Returns whether the stage keeps what lies at `location` until after the program.
+bool is_kept(const Location& location) {
+  return location.space == Space::stash || location.space == Space::outputs;
+}
+
 bool counts(const Location& location) {
-  return location.space == Space::scratch || location.space == Space::stash;
+  return location.space == Space::scratch || is_kept(location);
 }
 
 void add_tensors(LiveTensors& live, const std::vector<Location>& places,
@@ -47,7 +52,7 @@ std::vector<LivePoint> points_of(const graph::Program& program, bool backward) {
   if (!backward)
     for (const Instruction& instruction : program.instructions)
       for (std::size_t i = 0; i < instruction.outputs.size(); ++i)
-        if (instruction.outputs[i].space == Space::stash)
+        if (is_kept(instruction.outputs[i]))
           add_tensors(live, {instruction.outputs[i]}, {instruction.output_types[i]});
   std::vector<LivePoint> points(program.instructions.size());
   for (std::size_t i = points.size(); i-- > 0;) {
@@ -88,17 +93,14 @@ class StageTensors {
           add(instruction.name, MemoryClass::weights, instruction.output_types[i].bytes(), 1);
     add("buffers as of the last update", MemoryClass::weights, stage_.kept_bytes, 1);
     add("optimizer state", MemoryClass::optimizer_state, report_.optimizer_bytes_on_ipu, 1);
-    for (const Instruction& instruction : stage_.forward.instructions)
-      for (std::size_t i = 0; i < instruction.outputs.size(); ++i)
-        if (instruction.outputs[i].space == Space::stash)
-          add(instruction.name, MemoryClass::stash,
-              aligned(instruction.output_types[i].bytes()) * stage_.stash_slots,
-              stage_.stash_slots);
+    add_kept(stage_.forward, Space::stash, stage_.in_flight);
+    add_kept(stage_.forward, Space::outputs, stage_.output_slots);
+    add_kept(stage_.backward, Space::outputs, stage_.output_slots);
     add("gradients on their way to other stages", MemoryClass::stash, sent_back_bytes(), 1);
   }
 
-  /// Returns the bytes that the stage keeps for each micro-batch until the micro-batch's backward:
-  /// the stash, and the gradients that are on their way to other stages.
+  /// Returns the bytes that the stage keeps for micro-batches: the stash, the outputs, and the
+  /// gradients that are on their way to other stages.
   std::int64_t held_bytes() const {
     return report_.peak_bytes - report_.shared_bytes - report_.optimizer_bytes_on_ipu -
            weight_bytes(stage_) - stage_.accumulator_bytes;
@@ -106,12 +108,22 @@ class StageTensors {
 
  private:
   std::int64_t sent_back_bytes() const {
-    return held_bytes() - stage_.stash_bytes * stage_.stash_slots;
+    return held_bytes() - stage_.stash_bytes * stage_.in_flight -
+           stage_.output_bytes * stage_.output_slots;
   }
 
   void add(const std::string& name, MemoryClass memory_class, std::int64_t bytes,
            std::int64_t copies) {
     if (bytes > 0) rows_.push_back({name, report_.stage, memory_class, bytes, copies});
+  }
+
+  /// Adds what `program` writes to `space`, which has `slots` slots.
+  void add_kept(const graph::Program& program, Space space, std::int64_t slots) {
+    for (const Instruction& instruction : program.instructions)
+      for (std::size_t i = 0; i < instruction.outputs.size(); ++i)
+        if (instruction.outputs[i].space == space)
+          add(instruction.name, MemoryClass::stash,
+              aligned(instruction.output_types[i].bytes()) * slots, slots);
   }
 
   void add_variable(const graph::VariablePlan& variable) {

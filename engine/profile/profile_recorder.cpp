@@ -59,7 +59,7 @@ ProfileRecorder::ProfileRecorder(std::shared_ptr<const graph::Plan> plan, std::i
     row.stage = static_cast<int>(stage);
     row.blocks = of_plan.blocks;
     row.in_flight_limit = of_plan.in_flight;
-    row.stash_bytes = of_plan.stash_bytes;
+    row.stash_bytes = graph::micro_batch_bytes(of_plan);
     for (std::int64_t replica = 0; replica < replicas; ++replica) {
       row.ipus.push_back(static_cast<int>(placed.of(replica, stage)));
       used.insert(row.ipus.back());

@@ -175,13 +175,13 @@ void fields(auto& archive, Either<StagePlan> auto& stage) {
   auto& [ipu, blocks, forward, backward, prepare, forward_receives, forward_sends,
          backward_receives, backward_sends, outputs, outputs_after_backward, variables,
          parameter_bytes, host_parameter_bytes, prepared_bytes, accumulator_bytes,
-         host_accumulator_bytes, kept_bytes, stash_bytes, host_stash_bytes, scratch_bytes,
-         in_flight, stash_slots] = stage;
+         host_accumulator_bytes, kept_bytes, stash_bytes, host_stash_bytes, output_bytes,
+         scratch_bytes, in_flight, output_slots] = stage;
   archive(ipu, blocks, forward, backward, prepare, forward_receives, forward_sends,
           backward_receives, backward_sends, outputs, outputs_after_backward, variables,
           parameter_bytes, host_parameter_bytes, prepared_bytes, accumulator_bytes,
-          host_accumulator_bytes, kept_bytes, stash_bytes, host_stash_bytes, scratch_bytes,
-          in_flight, stash_slots);
+          host_accumulator_bytes, kept_bytes, stash_bytes, host_stash_bytes, output_bytes,
+          scratch_bytes, in_flight, output_slots);
 }
 
 void fields(auto& archive, Either<VariableInfo> auto& variable) {

@@ -25,7 +25,7 @@ std::int64_t AtomMemory::bytes(std::int32_t first, std::int32_t last, std::int32
   const auto [known, is_new] = known_.try_emplace({first, last, recomputed});
   if (is_new) known->second = needs_of(first, last, recomputed);
   const Needs& needs = known->second;
-  std::int64_t bytes = needs.fixed + needs.stash * (in_flight(stage) + needs.output_slots);
+  std::int64_t bytes = needs.fixed + needs.micro_batch * in_flight(stage) + needs.unread;
   for (const SentBack& gradient : needs.sent_back)
     bytes += gradient.bytes * in_flight(std::max(0, stage - gradient.distance));
   return bytes;
@@ -49,8 +49,8 @@ AtomMemory::Needs AtomMemory::needs_of(std::int32_t first, std::int32_t last,
   return {.fixed = stage.parameter_bytes + stage.host_parameter_bytes + stage.accumulator_bytes +
                    stage.kept_bytes + std::max(stage.scratch_bytes, state.staging_bytes) +
                    state.bytes,
-          .stash = stage.stash_bytes,
-          .output_slots = stage.stash_slots - stage.in_flight,
+          .micro_batch = micro_batch_bytes(stage),
+          .unread = stage.output_bytes * (stage.output_slots - stage.in_flight),
           .sent_back = sent_back(all.partition, stage, first)};
 }
 

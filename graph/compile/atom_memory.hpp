@@ -34,8 +34,8 @@ class AtomMemory {
   };
   struct Needs {
     std::int64_t fixed = 0;
-    std::int64_t stash = 0;  ///< One micro-batch takes this many bytes of stash.
-    std::int32_t output_slots = 0;
+    std::int64_t micro_batch = 0;  ///< One micro-batch in flight takes this many bytes.
+    std::int64_t unread = 0;       ///< Outputs that the host has not read yet take this many bytes.
     std::vector<SentBack> sent_back = {};
   };
 

@@ -201,7 +201,7 @@ StagePlan stage_of(const Graph& graph, const StagePlacement& placement, const St
   std::ranges::sort(sent, {}, &OutputPlan::output);
   std::vector<VariablePlan> held = variables_here(graph, map, variables, request.training);
   const std::int64_t kept_bytes = kept_bytes_of(held);
-  const std::int32_t read_slots = sent.empty() ? 0 : 2;
+  const std::int32_t output_slots = sent.empty() ? 0 : in_flight + 2;
   return {.ipu = placement.ipu,
           .blocks = placement.blocks,
           .forward = std::move(forward),
@@ -222,9 +222,10 @@ StagePlan stage_of(const Graph& graph, const StagePlacement& placement, const St
           .kept_bytes = kept_bytes,
           .stash_bytes = map.stash_bytes,
           .host_stash_bytes = map.host_stash_bytes,
+          .output_bytes = map.output_bytes,
           .scratch_bytes = std::max({forward_scratch, backward_scratch, prepare_scratch}),
           .in_flight = in_flight,
-          .stash_slots = in_flight + read_slots};
+          .output_slots = output_slots};
 }
 
 }  // namespace

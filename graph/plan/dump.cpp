@@ -38,6 +38,8 @@ std::string_view to_string(Space space) {
       return "sent_back";
     case Space::prepared:
       return "prepared";
+    case Space::outputs:
+      return "outputs";
   }
   return "";
 }
@@ -137,14 +139,16 @@ std::string lines(const Plan& plan, std::size_t number) {
   const auto bytes = [](std::string_view name, std::int64_t count) {
     return ", " + std::string(name) + " " + std::to_string(count);
   };
-  std::string text = "stage " + std::to_string(number) + " on IPU " + std::to_string(stage.ipu) +
-                     " (" + joined(stage.blocks) + "): " + std::to_string(stage.in_flight) +
-                     " in flight, " + std::to_string(stage.stash_slots) +
-                     " stash slots; bytes: parameters " + std::to_string(stage.parameter_bytes) +
-                     (stage.prepared_bytes > 0 ? bytes("prepared", stage.prepared_bytes) : "") +
-                     bytes("accumulators", stage.accumulator_bytes) +
-                     bytes("stash", stage.stash_bytes) + bytes("scratch", stage.scratch_bytes) +
-                     "\n";
+  const bool has_outputs = stage.output_slots > 0;
+  std::string text =
+      "stage " + std::to_string(number) + " on IPU " + std::to_string(stage.ipu) + " (" +
+      joined(stage.blocks) + "): " + std::to_string(stage.in_flight) + " in flight" +
+      (has_outputs ? ", " + std::to_string(stage.output_slots) + " output slots" : "") +
+      "; bytes: parameters " + std::to_string(stage.parameter_bytes) +
+      (stage.prepared_bytes > 0 ? bytes("prepared", stage.prepared_bytes) : "") +
+      bytes("accumulators", stage.accumulator_bytes) + bytes("stash", stage.stash_bytes) +
+      (has_outputs ? bytes("outputs", stage.output_bytes) : "") +
+      bytes("scratch", stage.scratch_bytes) + "\n";
   for (const VariablePlan& variable : stage.variables)
     text += lines(plan, variable, static_cast<std::int32_t>(number));
   if (!stage.prepare.instructions.empty()) text += "  prepare:\n" + lines(stage.prepare);

@@ -21,10 +21,11 @@ StageBytes bytes_of_stage(const Plan& plan, std::size_t stage, const Schedule* s
                ? schedule->in_flight(static_cast<int>(of), static_cast<int>(plan.stages.size()))
                : plan.stages[of].in_flight;
   };
-  const std::int32_t output_slots = stage_plan.stash_slots - stage_plan.in_flight;
+  const std::int32_t unread = stage_plan.output_slots - stage_plan.in_flight;
   StageBytes bytes{.weights = stage_plan.parameter_bytes + stage_plan.prepared_bytes +
                               stage_plan.accumulator_bytes + stage_plan.kept_bytes,
-                   .activations = stage_plan.stash_bytes * (in_flight(stage) + output_slots),
+                   .activations = stage_plan.stash_bytes * in_flight(stage) +
+                                  stage_plan.output_bytes * (in_flight(stage) + unread),
                    .scratch = stage_plan.scratch_bytes,
                    .weight_room = stage_plan.host_parameter_bytes};
   for (const std::int32_t position : stage_plan.backward_sends) {

@@ -46,6 +46,8 @@ enum class Space : std::uint8_t {
   sent_back,
   /// What the stage's program `prepare` has computed of the stage's weights and buffers lies here.
   prepared,
+  /// What the host gets of a micro-batch lies here until the host has read it.
+  outputs,
 };
 
 struct Location {
@@ -124,7 +126,7 @@ struct Edge {
   std::string name = {};
   TensorType type = {};
   std::int32_t input = none;  ///< If the kind is `input`, `input` is the position in Plan::inputs.
-  /// `source` is where the sender has the value: in stash, in sent_back, or in host_stash. In the
+  /// `source` is where the sender has the value: in stash, outputs, sent_back or host_stash. In the
   /// last case, the receiver's programs load the value from there.
   Location source = {};
 };
@@ -173,7 +175,7 @@ struct VariablePlan {
 
 struct OutputPlan {
   std::int32_t output = none;  ///< `output` is the position in Plan::outputs.
-  Location source = {};        ///< `source` is a place in the stash or in host_stash.
+  Location source = {};        ///< `source` is a place in Space::outputs.
 };
 
 struct StagePlan {
@@ -210,12 +212,21 @@ struct StagePlan {
   std::int64_t stash_bytes = 0;  ///< One micro-batch takes this many bytes of stash on the IPU.
   /// One micro-batch takes this many bytes of stash in the host store.
   std::int64_t host_stash_bytes = 0;
+  std::int64_t output_bytes = 0;  ///< What the host gets of one micro-batch takes this many bytes.
   /// This many bytes of scratch are enough for that program of the stage that needs the most.
   std::int64_t scratch_bytes = 0;
-  /// `in_flight` is the largest number of micro-batches that the stage has in flight.
+  /// `in_flight` is the largest number of micro-batches that the stage has in flight. The stash has
+  /// as many slots.
   std::int32_t in_flight = 1;
-  std::int32_t stash_slots = 1;  ///< `stash_slots` is in_flight, plus 2 if the stage has outputs.
+  /// `output_slots` is the number of micro-batches whose outputs the stage has: in_flight, and 2
+  /// more that the host has not read yet. It is 0 if the stage has no outputs.
+  std::int32_t output_slots = 0;
 };
+
+/// Returns how many bytes a micro-batch that the stage has in flight takes on its IPU.
+constexpr std::int64_t micro_batch_bytes(const StagePlan& stage) {
+  return stage.stash_bytes + stage.output_bytes;
+}
 
 struct VariableInfo {
   std::string name;

@@ -43,6 +43,8 @@ std::byte* base_of(const Location& location, const Bindings& bindings) {
       return bindings.sent_back[index];
     case Space::prepared:
       return bindings.prepared;
+    case Space::outputs:
+      return bindings.outputs;
   }
   return nullptr;
 }

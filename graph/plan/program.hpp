@@ -61,6 +61,7 @@ struct Bindings {
   std::span<const std::byte* const> received = {};
   std::span<std::byte* const> sent_back = {};
   std::byte* prepared = nullptr;
+  std::byte* outputs = nullptr;
   /// `random` is the key of the random numbers. run() adds the name of each instruction's node.
   RandomKey random = {};
   float loss_scale = 1;

@@ -45,6 +45,7 @@ struct PlanRunner::MicroBatch {
       : number(number), inputs(tensors) {
     for (const StagePlan& stage : plan.stages) {
       stashes.emplace_back(stage.stash_bytes);
+      of_host.emplace_back(stage.output_bytes);
       host_stashes.emplace_back(stage.host_stash_bytes);
     }
     for (const graph::Edge& edge : plan.edges)
@@ -54,11 +55,13 @@ struct PlanRunner::MicroBatch {
   std::size_t number;
   const std::vector<Tensor>& inputs;
   const std::byte* at(std::size_t stage, const Location& source) const {
-    return (source.space == Space::host_stash ? host_stashes : stashes)[stage].data() +
-           source.offset;
+    const auto& blocks = source.space == Space::host_stash ? host_stashes
+                         : source.space == Space::outputs  ? of_host
+                                                           : stashes;
+    return blocks[stage].data() + source.offset;
   }
 
-  std::vector<WatchedBlock> stashes, host_stashes, sent_back;
+  std::vector<WatchedBlock> stashes, host_stashes, of_host, sent_back;
 };
 
 namespace {
@@ -166,6 +169,7 @@ void PlanRunner::run_program(Direction direction, std::size_t stage, MicroBatch&
               .received = received,
               .sent_back = sent_back,
               .prepared = memory.prepared.data(),
+              .outputs = batch.of_host[stage].data(),
               .random = {.seed = 3, .micro_batch = static_cast<std::uint32_t>(batch.number)},
               .summed = static_cast<std::int64_t>(batch.number),
               .runner = parts_});
@@ -177,6 +181,7 @@ void PlanRunner::run_program(Direction direction, std::size_t stage, MicroBatch&
   expect_intact(memory.scratch, "the scratch memory");
   expect_intact(batch.stashes[stage], "the stash");
   expect_intact(batch.host_stashes[stage], "the stash in the host store");
+  expect_intact(batch.of_host[stage], "the outputs");
   for (const std::int32_t edge : plan_.stages[stage].backward_sends)
     expect_intact(batch.sent_back[index(edge)], "a gradient that is sent");
 }

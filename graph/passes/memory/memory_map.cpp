@@ -1,7 +1,5 @@
 #include "graph/passes/memory/memory_map.hpp"
 
-#include <algorithm>
-
 #include "graph/ir/op.hpp"
 #include "graph/values/memory.hpp"
 #include "graph/values/text.hpp"
@@ -17,9 +15,10 @@ class MemoryMapping {
       : graph_(graph),
         partition_(partition),
         stage_(partition.stages[index(stage)]),
-        outputs_(outputs),
         offload_(offload),
+        is_output_(graph.values.size()),
         used_(graph.values.size()) {
+    for (const Output& output : outputs) is_output_[index(output.value)] = true;
     result_.placements.resize(graph.values.size());
     mark_used(stage_.forward);
     mark_used(stage_.backward);
@@ -35,6 +34,7 @@ class MemoryMapping {
     place_updates(stage_.backward);
     place_received();
     place_stash();
+    place_outputs();
     place_sent_back();
     return std::move(result_);
   }
@@ -113,29 +113,37 @@ class MemoryMapping {
     for (const std::int32_t edge : stage_.forward_sends)
       if (const ValueId value = partition_.edges[index(edge)].value; value != none)
         kept[index(value)] = true;
-    for (const Output& output : outputs_) kept[index(output.value)] = true;
     for (const NodeId id : stage_.forward)
       for (const ValueId output : graph_.node(id).outputs)
-        if (kept[index(output)]) stash(output, is_offloaded(output));
-    for (const NodeId id : stage_.backward)
-      for (const ValueId output : graph_.node(id).outputs)
-        if (is_output(output)) stash(output, false);
+        if (kept[index(output)] && !is_output(output)) stash(output);
+  }
+
+  void place_outputs() {
+    for (const auto* nodes : {&stage_.forward, &stage_.backward})
+      for (const NodeId id : *nodes)
+        for (const ValueId output : graph_.node(id).outputs)
+          if (is_output(output)) {
+            expect_no_place(output);
+            append(output, Space::outputs, result_.output_bytes);
+          }
   }
 
   bool is_offloaded(ValueId activation) const {
-    return offload_.activations.takes(graph_.type(activation).bytes());
+    return offload_.activations.takes(graph_.type(activation).bytes()) && !is_output(activation);
   }
 
-  bool is_output(ValueId value) const {
-    return std::ranges::any_of(outputs_, [&](const Output& o) { return o.value == value; });
-  }
+  bool is_output(ValueId value) const { return is_output_[index(value)]; }
 
-  void stash(ValueId value, bool on_host) {
+  void expect_no_place(ValueId value) {
     if (place(value))
       throw Error(Errc::unsupported, quoted_text(graph_.value(value).name) +
                                          " is the new value of a buffer; it cannot be an output "
                                          "or the input of a layer");
-    if (on_host)
+  }
+
+  void stash(ValueId value) {
+    expect_no_place(value);
+    if (is_offloaded(value))
       append(value, Space::host_stash, result_.host_stash_bytes, Arrival::copied);
     else
       append(value, Space::stash, result_.stash_bytes);
@@ -156,8 +164,9 @@ class MemoryMapping {
   const Graph& graph_;
   const Partition& partition_;
   const StageGraph& stage_;
-  const std::vector<Output>& outputs_;
   const OffloadOptions& offload_;
+  /// This says, for each ValueId, whether the host needs the value.
+  std::vector<bool> is_output_;
   /// This says, for each ValueId, whether the value is an input of one of the stage's nodes.
   std::vector<bool> used_;
   /// This says the same of the inputs of the nodes of the forward and the backward.

@@ -31,6 +31,7 @@ struct StageMemoryMap {
   std::int64_t host_accumulator_bytes = 0;
   std::int64_t stash_bytes = 0;
   std::int64_t host_stash_bytes = 0;
+  std::int64_t output_bytes = 0;
 
   /// Returns where `value`, which has a placement, lives.
   const Location& home(ValueId value) const { return placements[index(value)]->home; }
@@ -38,10 +39,11 @@ struct StageMemoryMap {
 
 /// Places every value of stage number `stage` that is more than a temporary of one program. What
 /// the nodes of StageGraph::prepare compute for others lies in Space::prepared. The stash holds,
-/// one after the other, the forward values that the backward program, another stage or the host
-/// needs, and the backward values that the host needs; `outputs` are the values that the host
-/// needs. Gradient sums, parameters and forward values live in the host store if `offload` says so.
-/// @throws Error unsupported if the stash would have to hold the new value of a buffer.
+/// one after the other, the forward values that the backward program or another stage needs.
+/// `outputs` are the values that the host needs, which lie in Space::outputs. Gradient sums,
+/// parameters and the forward values in the stash live in the host store if `offload` says so.
+/// @throws Error unsupported if the stash or the outputs would have to hold the new value of a
+/// buffer.
 StageMemoryMap map_memory(const Graph& graph, const Partition& partition, std::int32_t stage,
                           const std::vector<Output>& outputs, const OffloadOptions& offload = {});
 

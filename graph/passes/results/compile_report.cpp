@@ -113,7 +113,7 @@ StagePlanReport row_of(const Plan& plan, std::size_t number, double share) {
           .recomputed_flops = stage.backward.recomputed_cost.flops,
           .share = share,
           .in_flight_limit = stage.in_flight,
-          .stash_bytes = stage.stash_bytes,
+          .stash_bytes = micro_batch_bytes(stage),
           .bytes = stage_bytes(plan, number)};
 }
 

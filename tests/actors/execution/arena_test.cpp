@@ -31,7 +31,7 @@ std::shared_ptr<const graph::Plan> two_stages() {
                  .to = 1,
                  .name = "b",
                  .type = type,
-                 .source = {Space::stash, 0, 64}}};
+                 .source = {Space::outputs, 0, 64}}};
   plan.outputs = {{"out", type}, {"other", type}};
   plan.variables = {{"fc.weight", type, true, 1}};
   plan.stages.resize(2);
@@ -40,7 +40,7 @@ std::shared_ptr<const graph::Plan> two_stages() {
   stage.forward_receives = {0};
   stage.forward_sends = {3};
   stage.backward_sends = {1, 2};
-  stage.outputs = {{0, {Space::stash, 0, 0}}, {1, {Space::stash, 0, 64}}};
+  stage.outputs = {{0, {Space::outputs, 0, 0}}, {1, {Space::outputs, 0, 64}}};
   stage.variables = {{.variable = 0,
                       .type = type,
                       .home = {Space::parameters, 0, 64},
@@ -49,8 +49,9 @@ std::shared_ptr<const graph::Plan> two_stages() {
   stage.parameter_bytes = 128;
   stage.prepared_bytes = 64;
   stage.accumulator_bytes = 64;
-  stage.stash_bytes = 128;
-  stage.stash_slots = 2;
+  stage.stash_bytes = 64;
+  stage.output_bytes = 128;
+  stage.output_slots = 2;
   return std::make_shared<const graph::Plan>(std::move(plan));
 }
 

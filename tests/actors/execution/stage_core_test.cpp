@@ -35,7 +35,7 @@ graph::Plan plan_with(std::string_view schedule = "grouped") {
   plan.stages[1].forward_receives = {0, 1};
   plan.stages[1].backward_receives = {2, 3};
   plan.stages[1].in_flight = 3;
-  plan.stages[1].stash_slots = 3;
+  plan.stages[1].output_slots = 3;
   return plan;
 }
 
@@ -210,7 +210,7 @@ graph::Plan batch_serial(bool separate_backward) {
   plan.phases = {.of_stage = {0, 1, 2},
                  .numbers = graph::number_phases(3, PhaseLiveness::always_live, separate_backward),
                  .turn = window};
-  plan.stages[1].in_flight = plan.stages[1].stash_slots = window;
+  plan.stages[1].in_flight = plan.stages[1].output_slots = window;
   return plan;
 }
 

@@ -74,7 +74,7 @@ TEST(BuildPlan, KeepsAsManyMicroBatchesAsTheScheduleAndTwoMoreForOutputs) {
   for (int stage : {0, 1}) {
     const StagePlan& one = plan.stages[index(stage)];
     EXPECT_EQ(one.in_flight, grouped.in_flight(stage, 2));
-    EXPECT_EQ(one.stash_slots, one.in_flight + (stage == 1 ? 2 : 0));
+    EXPECT_EQ(one.output_slots, stage == 1 ? one.in_flight + 2 : 0);
   }
 }
 

@@ -76,19 +76,26 @@ TEST(Compile, GivesAStageTheSlotsThatItsScheduleAllows) {
   for (std::size_t stage = 0; stage < 3; ++stage) {
     const StagePlan& s = plan.stages[stage];
     EXPECT_EQ(s.in_flight, 3 - static_cast<int>(stage));
-    EXPECT_EQ(s.stash_slots, s.in_flight + (stage == 0 ? 0 : 2)) << "B has an output, C the loss";
+    EXPECT_EQ(s.output_slots, stage == 0 ? 0 : s.in_flight + 2) << "B has an output, C the loss";
   }
 }
 
 TEST(Compile, AddsUpTheBytesOfAStage) {
   const Plan plan = compile(small_network().graph(), training()).plan;
-  // B has the weight 4x4 and the bias 4, each with one sum. B stashes y [3,4]. B sends one gradient
-  // [3,4] back to A, and has room for it for each of the five micro-batches that A may hold.
+  // B has the weight 4x4 and the bias 4, each with one sum. B gives y [3,4] to the host and to C. B
+  // sends one gradient [3,4] back to A, and has room for it for each of the five micro-batches that
+  // A may hold.
   const StagePlan& b = plan.stages[1];
   EXPECT_EQ(b.parameter_bytes, 64 + 64);
   EXPECT_EQ(b.accumulator_bytes, 64 + 64);
-  EXPECT_EQ(b.stash_bytes, 64);
-  EXPECT_EQ(stage_bytes(plan, 1), 256 + b.stash_slots * 64 + b.scratch_bytes + 5 * 64);
+  EXPECT_EQ(b.stash_bytes, 0);
+  EXPECT_EQ(b.output_bytes, 64);
+  EXPECT_EQ(stage_bytes(plan, 1), 256 + b.output_slots * 64 + b.scratch_bytes + 5 * 64);
+  // A stashes what its tanh computes for each of the micro-batches that it may hold.
+  const StagePlan& a = plan.stages[0];
+  EXPECT_EQ(a.output_bytes, 0);
+  EXPECT_EQ(stage_bytes(plan, 0), a.parameter_bytes + a.accumulator_bytes +
+                                      a.in_flight * a.stash_bytes + a.scratch_bytes);
 }
 
 TEST(Compile, WarnsOfParametersThatTheLossDoesNotSee) {

@@ -43,7 +43,7 @@ edge 0: input x f32[3,5]: host -> stage 0
 edge 1: input target f32[3,2]: host -> stage 1
 edge 2: activation hidden f32[3,4]: stage 0 stash+0 -> stage 1
 edge 3: gradient fc2/linear_input_gradient f32[3,4]: stage 1 sent_back[0] -> stage 0
-stage 0 on IPU 0 (A): 3 in flight, 3 stash slots; bytes: parameters 192, accumulators 192, stash 64, scratch 960
+stage 0 on IPU 0 (A): 3 in flight; bytes: parameters 192, accumulators 192, stash 64, scratch 960
   fc1.weight f32[4,5]: parameters+0, accumulators+0
   fc1.bias f32[4]: parameters+128, accumulators+128
   forward: receives [0], sends [2]
@@ -54,22 +54,22 @@ stage 0 on IPU 0 (A): 3 in flight, 3 stash slots; bytes: parameters 192, accumul
     channel_sum "fc1/channel_sum" (scratch+704) -> scratch+0, in the first micro-batch -> accumulators+128
     accumulate "fc1/accumulate" (accumulators+0, scratch+576) -> accumulators+0, not in the first micro-batch
     accumulate "fc1/accumulate_2" (accumulators+128, scratch+0) -> accumulators+128, not in the first micro-batch
-stage 1 on IPU 1 (B): 1 in flight, 3 stash slots; bytes: parameters 128, accumulators 128, stash 128, scratch 768
+stage 1 on IPU 1 (B): 1 in flight, 3 output slots; bytes: parameters 128, accumulators 128, stash 0, outputs 128, scratch 768
   fc2.weight f32[2,4]: parameters+0, accumulators+0
   fc2.bias f32[2]: parameters+64, accumulators+64
   forward: receives [1, 2], sends []
-    linear "fc2" (received[1], parameters+0, parameters+64) -> stash+0, 768 bytes at scratch+0
-    mse_loss "mse" (stash+0, received[0]) -> stash+64
+    linear "fc2" (received[1], parameters+0, parameters+64) -> outputs+0, 768 bytes at scratch+0
+    mse_loss "mse" (outputs+0, received[0]) -> outputs+64
   backward: receives [], sends [3]
     fill "mse/fill" () -> scratch+0
-    mse_loss_gradient "mse/mse_loss_gradient" (stash+0, received[0], scratch+0) -> scratch+640
+    mse_loss_gradient "mse/mse_loss_gradient" (outputs+0, received[0], scratch+0) -> scratch+640
     linear_input_gradient "fc2/linear_input_gradient" (scratch+640, parameters+0) -> sent_back[0], 384 bytes at scratch+0
     linear_weight_gradient "fc2/linear_weight_gradient" (received[1], scratch+640) -> scratch+576, 576 bytes at scratch+0, in the first micro-batch -> accumulators+0
     channel_sum "fc2/channel_sum" (scratch+640) -> scratch+0, in the first micro-batch -> accumulators+64
     accumulate "fc2/accumulate" (accumulators+0, scratch+576) -> accumulators+0, not in the first micro-batch
     accumulate "fc2/accumulate_2" (accumulators+64, scratch+0) -> accumulators+64, not in the first micro-batch
-  output y: stash+0
-  output loss: stash+64
+  output y: outputs+0
+  output loss: outputs+64
 )");
 }
 

@@ -25,8 +25,7 @@ inline Plan two_stages(const Schedule& schedule = grouped) {
                            .accumulator_bytes = 1000,
                            .stash_bytes = 1000,
                            .scratch_bytes = 500,
-                           .in_flight = in_flight,
-                           .stash_slots = in_flight});
+                           .in_flight = in_flight});
   }
   return plan;
 }

@@ -137,7 +137,6 @@ TEST(CompileReport, HasARowPerStage) {
                               {.variable = 1, .type = {DType::f32, {3}}}};
   plan.stages[1].parameter_bytes = 128;
   plan.stages[1].stash_bytes = 64;
-  plan.stages[1].stash_slots = 1;
   plan.stages[1].backward.recomputed_cost = {.flops = 5e5};
   const auto report = report_on(plan, {.micro_batches = 7});
   ASSERT_EQ(report.stages.size(), 2u);
