@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,14 +37,15 @@ std::int64_t peak_of(const Contest& contest, const std::string& setting) {
 }
 
 /// Returns what this program, whose file is `program`, prints for a contest and a setting, in MB,
-/// or 0 if it fails.
-double megabytes(const std::string& program, std::size_t contest, const std::string& setting) {
+/// or nothing if it fails.
+std::optional<double> megabytes(const std::string& program, std::size_t contest,
+                                const std::string& setting) {
   const std::string command = "'" + program + "' " + std::to_string(contest) + " " + setting;
   std::FILE* const output = popen(command.c_str(), "r");
-  if (output == nullptr) return 0;
+  if (output == nullptr) return std::nullopt;
   long long bytes = 0;
-  if (std::fscanf(output, "%lld", &bytes) != 1) bytes = 0;
-  pclose(output);
+  const bool is_read = std::fscanf(output, "%lld", &bytes) == 1;
+  if (pclose(output) != 0 || !is_read) return std::nullopt;
   return static_cast<double>(bytes) * 1e-6;
 }
 
@@ -53,26 +55,34 @@ std::string path_of_program() {
   return {path.data(), length > 0 ? static_cast<std::size_t>(length) : 0};
 }
 
-void print_all() {
+/// Prints all rows, and returns whether all figures are there.
+bool print_all() {
   const std::string program = path_of_program();
   const std::vector<Contest> contests = deep_contests();
+  bool complete = true;
   print_header();
   for (std::size_t i = 0; i < contests.size(); ++i) {
-    const double theirs = pytorch() != nullptr ? megabytes(program, i, of_pytorch) : 0;
+    std::optional<double> theirs;
+    if (pytorch() != nullptr) {
+      theirs = megabytes(program, i, of_pytorch);
+      complete = complete && theirs;
+    }
     for (std::size_t k = 0; k < contests[i].settings.size(); ++k) {
-      const double ours = megabytes(program, i, std::to_string(k));
+      const auto ours = megabytes(program, i, std::to_string(k));
+      complete = complete && ours;
       Row row{.work = contests[i].title,
               .unit = "MB",
               .setting = contests[i].settings[k].name,
-              .penstock = number(ours)};
-      if (theirs > 0) {
-        row.pytorch = number(theirs);
-        row.times = number(ours / theirs, 2);
-        row.goals.push_back(at_most(1, ours / theirs, 2) + " (times)");
+              .penstock = ours ? number(*ours) : "failed"};
+      if (theirs) row.pytorch = number(*theirs);
+      if (ours && theirs) {
+        row.times = number(*ours / *theirs, 2);
+        row.goals.push_back(at_most(1, *ours / *theirs, 2) + " (times)");
       }
       print(row);
     }
   }
+  return complete;
 }
 
 }  // namespace
@@ -84,5 +94,5 @@ int main(int argc, char** argv) {
     std::printf("%lld\n",
                 static_cast<long long>(peak_of(deep_contests().at(std::stoul(argv[1])), argv[2])));
   else
-    print_all();
+    return print_all() ? 0 : 1;
 }
