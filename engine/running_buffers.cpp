@@ -42,7 +42,7 @@ Tensor RunningModel::read_buffer(const std::string& name, int replica, int repli
   // which may be one for calls of another length.
   RunningModel* const last = buffers_holder();
   if (last && last != this && last->replicas() == replicas &&
-      last->held_version_ == weights_->version())
+      (last->runtime_ ? last->held_version_ : last->kept_version_) == weights_->version())
     return last->read_buffer(name, replica, replicas);
   const std::size_t position = buffer_position(name);
   check_number("replica", replica, {.low = 0, .high = static_cast<double>(replicas - 1)});

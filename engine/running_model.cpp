@@ -188,12 +188,16 @@ void RunningModel::detach() {
   shown_.reset();
   runtime_.reset();
   stay_.reset();
-  uploaded_.clear();
-  held_version_ = 0;
+  forget_upload();
   log_(LogLevel::info, {title_, ": detached from its IPUs"});
   if (!is_free)
     log_(LogLevel::warning,
          {title_, ": an IPU is still busy, and has its memory until it is done"});
+}
+
+void RunningModel::forget_upload() noexcept {
+  uploaded_.clear();
+  held_version_ = 0;
 }
 
 void RunningModel::expect_open() {
@@ -214,6 +218,7 @@ void RunningModel::attach() {
     shown_.reset();
     runtime_.reset();  // The model is still detached, with the state that is kept.
     stay_.reset();
+    forget_upload();
     throw;
   }
   kept_state_.reset();

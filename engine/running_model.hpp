@@ -207,6 +207,8 @@ class RunningModel : public WeightSource {
   /// Calls note_failure() while an error is on its way to the host. What note_failure() throws,
   /// such as for a lack of memory, is ignored, so that it does not replace that error.
   void note_failure_if_possible() noexcept;
+  /// Notes that there are no weights on the IPUs.
+  void forget_upload() noexcept;
   RunningModel*& state_holder() noexcept {
     return host_of_ ? host_of_->state_holder_ : state_holder_;
   }
