@@ -97,7 +97,7 @@ struct SumsComplete {};
 /// Reducer -> optimizers of its stage: all replicas' gradient sums are complete, and may be read
 /// until the update is done. Each of you lets its IPU add up a slice of the sums before it sends
 /// GradientsReady or, if only one IPU may be busy at a time, when the gate orders the round
-/// `reduce`. In later rounds the totals are there, and nobody reads the sums.
+/// `reduce`. In later rounds the totals are there.
 struct AllSumsComplete {};
 
 /// Optimizer -> optimizer of the same replica: my stage has copies of your parameters, and the
