@@ -56,30 +56,28 @@ void Arena::make_host_weights() {
 
 void Arena::count_transfers() {
   const graph::StagePlan& stage_plan = stage();
+  const std::int32_t slots = graph::host_stash_slots(stage_plan);
   programs_move_ = stage_plan.host_accumulator_bytes > 0;
   for (const graph::Program* program : {&stage_plan.forward, &stage_plan.backward})
     for (const graph::Instruction& instruction : program->instructions) {
       programs_move_ |= instruction.transfer != graph::Transfer::none;
       if (instruction.transfer == graph::Transfer::store)
-        moves_.activations.bytes += stage_plan.in_flight * instruction.input_types[0].bytes();
+        moves_.activations.bytes += slots * instruction.input_types[0].bytes();
     }
-  moves_.activations.padding_bytes =
-      stage_plan.in_flight * stage_plan.host_stash_bytes - moves_.activations.bytes;
+  moves_.activations.padding_bytes = slots * stage_plan.host_stash_bytes - moves_.activations.bytes;
 }
 
 void Arena::make_stash() {
   const graph::StagePlan& stage_plan = stage();
   stash_ = allocate(stage_plan.stash_bytes * stage_plan.in_flight);
   output_block_ = allocate(stage_plan.output_bytes * stage_plan.output_slots);
-  for (std::int32_t s = 0; s < stage_plan.in_flight; ++s)
+  for (std::int32_t s = 0; s < graph::host_stash_slots(stage_plan); ++s)
     host_stash_.push_back(stage_plan.host_stash_bytes > 0 ? allocate_block(static_cast<std::size_t>(
                                                                 stage_plan.host_stash_bytes))
                                                           : nullptr);
   for (const std::int32_t id : stage_plan.forward_sends) {
     const Edge& edge = plan_->edges[static_cast<std::size_t>(id)];
-    const bool is_output = edge.source.space == graph::Space::outputs;
-    std::vector<Tensor> ring(
-        static_cast<std::size_t>(is_output ? stage_plan.output_slots : stage_plan.in_flight));
+    std::vector<Tensor> ring(slots_of(edge.source.space));
     if (edge.kind != EdgeKind::order)
       for (std::size_t s = 0; s < ring.size(); ++s) ring[s] = tensor_at(edge.type, edge.source, s);
     sends_forward_.push_back(std::move(ring));
@@ -91,6 +89,12 @@ void Arena::make_stash() {
                                   output.source, static_cast<std::size_t>(s)));
     outputs_.emplace_back(std::move(outputs));
   }
+}
+
+std::size_t Arena::slots_of(graph::Space space) const {
+  if (space == graph::Space::host_stash) return host_stash_.size();
+  return static_cast<std::size_t>(space == graph::Space::outputs ? stage().output_slots
+                                                                 : stage().in_flight);
 }
 
 Tensor Arena::tensor_at(const graph::TensorType& type, const graph::Location& place,
@@ -148,8 +152,10 @@ void Arena::run(const ProgramRun& run) {
     const Tensor& tensor = sends_back(i, run.micro_batch);
     sent_back_at_[i] = tensor ? const_cast<std::byte*>(tensor.raw()) : nullptr;
   }
-  const std::size_t stash_slot = slot(run.micro_batch, host_stash_.size());
-  const std::size_t output_slot = outputs_.empty() ? 0 : slot(run.micro_batch, outputs_.size());
+  const auto at = [&](graph::Space space) {
+    const std::size_t slots = slots_of(space);
+    return static_cast<std::int64_t>(slots == 0 ? 0 : slot(run.micro_batch, slots));
+  };
   // Only a backward adds to the gradient sums. A forward may run before the host store has lent the
   // sums.
   const bool adds_sums = run.direction == Direction::backward;
@@ -158,14 +164,13 @@ void Arena::run(const ProgramRun& run) {
       .weight_room = run.weight_room,
       .accumulators = accumulators_.get(),
       .host_accumulators = adds_sums ? host_accumulators_.get() : nullptr,
-      .stash = stash_.get() + static_cast<std::int64_t>(stash_slot) * stage().stash_bytes,
-      .host_stash = host_stash_[stash_slot].get(),
+      .stash = stash_.get() + at(graph::Space::stash) * stage().stash_bytes,
+      .host_stash = host_stash_[static_cast<std::size_t>(at(graph::Space::host_stash))].get(),
       .scratch = run.scratch,
       .received = received_at_,
       .sent_back = sent_back_at_,
       .prepared = prepared_.get(),
-      .outputs =
-          output_block_.get() + static_cast<std::int64_t>(output_slot) * stage().output_bytes,
+      .outputs = output_block_.get() + at(graph::Space::outputs) * stage().output_bytes,
       .random = run.random,
       .loss_scale = run.loss_scale,
       .summed = run.summed,

@@ -152,6 +152,9 @@ class Arena {
   void make_host_accumulators();
   void make_host_weights();
   void make_stash();
+  /// Returns how many micro-batches have places in `space`, which is the stash, the host store's
+  /// part of it, or the outputs.
+  std::size_t slots_of(graph::Space space) const;
   /// Returns the tensor at `place`, which is in the stash, in the host store's part of it, or in
   /// the outputs, in slot number `slot`.
   Tensor tensor_at(const graph::TensorType& type, const graph::Location& place,

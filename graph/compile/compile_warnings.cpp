@@ -90,13 +90,14 @@ std::int64_t largest_weight(const Plan& plan, const StagePlan& stage, const Memo
   return largest;
 }
 
-/// Returns the bytes of the largest tensor that the forward program of `stage` leaves in the stash.
+/// Returns the bytes of the largest tensor that the forward program of `stage` leaves in the stash,
+/// or for the host.
 std::int64_t largest_activation(const Plan&, const StagePlan& stage, const MemoryBudget&) {
   std::int64_t largest = 0;
   for (const Instruction& instruction : stage.forward.instructions)
     for (std::size_t i = 0; i < instruction.outputs.size(); ++i)
       if (const Space space = instruction.outputs[i].space;
-          space == Space::stash || space == Space::host_stash)
+          space == Space::stash || space == Space::host_stash || space == Space::outputs)
         largest = std::max(largest, instruction.output_types[i].bytes());
   return largest;
 }

@@ -1,5 +1,7 @@
 #include "graph/plan/plan.hpp"
 
+#include <algorithm>
+
 #include "graph/values/memory.hpp"
 
 namespace penstock::graph {
@@ -12,6 +14,13 @@ Cost cost_of(const Instruction& instruction) {
 
 std::int32_t edge_depth(const Plan& plan, const Edge& edge) {
   return plan.stages[index(edge.to)].in_flight;
+}
+
+std::int32_t host_stash_slots(const StagePlan& stage) {
+  const auto is_there = [](const OutputPlan& output) {
+    return output.source.space == Space::host_stash;
+  };
+  return std::ranges::any_of(stage.outputs, is_there) ? stage.output_slots : stage.in_flight;
 }
 
 StageBytes bytes_of_stage(const Plan& plan, std::size_t stage, const Schedule* schedule) {

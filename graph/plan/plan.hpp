@@ -175,7 +175,7 @@ struct VariablePlan {
 
 struct OutputPlan {
   std::int32_t output = none;  ///< `output` is the position in Plan::outputs.
-  Location source = {};        ///< `source` is a place in Space::outputs.
+  Location source = {};        ///< `source` is a place in Space::outputs or in host_stash.
 };
 
 struct StagePlan {
@@ -222,6 +222,10 @@ struct StagePlan {
   /// more that the host has not read yet. It is 0 if the stage has no outputs.
   std::int32_t output_slots = 0;
 };
+
+/// Returns how many slots the stage's stash in the host store has: as many as the outputs if the
+/// host gets anything that is there, and in_flight otherwise.
+std::int32_t host_stash_slots(const StagePlan& stage);
 
 /// Returns how many bytes a micro-batch that the stage has in flight takes on its IPU.
 constexpr std::int64_t micro_batch_bytes(const StagePlan& stage) {
@@ -285,8 +289,8 @@ struct StageBytes {
   /// `weights` are the bytes of parameters, buffers, copies of buffers, what is prepared of them,
   /// and accumulators.
   std::int64_t weights = 0;
-  /// `activations` are the bytes of the stash, and of the buffers of the gradients that the stage
-  /// sends back.
+  /// `activations` are the bytes of the stash and the outputs, and of the buffers of the gradients
+  /// that the stage sends back.
   std::int64_t activations = 0;
   std::int64_t scratch = 0;
   /// `weight_room` are the bytes of the weight room, which the stages of an IPU share like scratch.

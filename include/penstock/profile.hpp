@@ -46,8 +46,10 @@ enum class MemoryClass : std::uint8_t {
   weights,          ///< Parameters and buffers are in the IPU's memory all the time.
   optimizer_state,  ///< The state of the optimizer is in the IPU's memory all the time.
   accumulators,     ///< The sums of gradients are in the IPU's memory all the time.
-  stash,            ///< What a backward needs is kept from a micro-batch's forward to its backward.
-  working,          ///< What a program or an update works with is kept while it runs.
+  /// What a backward needs is kept from a micro-batch's forward to its backward, and outputs until
+  /// the host has read them.
+  stash,
+  working,  ///< What a program or an update works with is kept while it runs.
 };
 /// `memory_classes` is the number of enumerators of MemoryClass.
 inline constexpr std::size_t memory_classes = 5;
@@ -61,7 +63,8 @@ struct TensorMemory {
   int stage = 0;
   MemoryClass memory_class = MemoryClass::weights;  ///< `memory_class` says what the memory is for.
   std::int64_t bytes = 0;                           ///< All copies together take this many bytes.
-  /// A tensor of the stash has a copy for each micro-batch that the stage may hold.
+  /// A tensor of the stash has a copy for each micro-batch that the stage may hold, and an output
+  /// has two more, which the host has not read yet.
   std::int64_t copies = 1;
 };
 
@@ -106,7 +109,7 @@ struct RunTimes {
 struct LivePoint {
   std::string instruction = {};  ///< `instruction` is the name of the instruction's node.
   bool backward = false;  ///< `backward` says whether the instruction is in the backward program.
-  /// This many bytes of scratch, and of the stash of one micro-batch, are in use.
+  /// This many bytes of scratch, and of the stash and the outputs of one micro-batch, are in use.
   std::int64_t bytes = 0;
 };
 
@@ -125,7 +128,8 @@ struct StageProfile {
   int max_in_flight = 0;        ///< A replica of the stage held at most this many micro-batches.
   std::int64_t sent_bytes = 0;  ///< The stage has sent this many bytes to other stages.
   std::int64_t resident_bytes = 0;  ///< The stage uses this many bytes of an IPU all the time.
-  std::int64_t stash_bytes = 0;     ///< A micro-batch in flight takes this many bytes of the stash.
+  std::int64_t stash_bytes =
+      0;  ///< A micro-batch in flight takes this many bytes, outputs included.
   /// `liveness` has a point for each instruction of both programs.
   std::vector<LivePoint> liveness = {};
 };

@@ -115,7 +115,8 @@ struct StagePlanReport {
   int in_flight_limit = 0;  ///< The stage holds at most this many micro-batches.
   /// The stage keeps this many bytes of each micro-batch in flight on its IPU.
   std::int64_t stash_bytes = 0;
-  std::int64_t bytes = 0;  ///< Weights, accumulators, stash and scratch take this many bytes.
+  /// Weights, accumulators, stash, outputs and scratch take this many bytes.
+  std::int64_t bytes = 0;
 };
 
 /// An EdgePlanReport describes a tensor that travels with each micro-batch: an input, an activation

@@ -119,17 +119,26 @@ class MemoryMapping {
   }
 
   void place_outputs() {
-    for (const auto* nodes : {&stage_.forward, &stage_.backward})
-      for (const NodeId id : *nodes)
-        for (const ValueId output : graph_.node(id).outputs)
-          if (is_output(output)) {
-            expect_no_place(output);
-            append(output, Space::outputs, result_.output_bytes);
-          }
+    for (const NodeId id : stage_.forward)
+      for (const ValueId value : graph_.node(id).outputs) {
+        if (!is_output(value)) continue;
+        if (is_offloaded(value))
+          stash(value);
+        else
+          place_output(value);
+      }
+    for (const NodeId id : stage_.backward)
+      for (const ValueId value : graph_.node(id).outputs)
+        if (is_output(value)) place_output(value);
+  }
+
+  void place_output(ValueId value) {
+    expect_no_place(value);
+    append(value, Space::outputs, result_.output_bytes);
   }
 
   bool is_offloaded(ValueId activation) const {
-    return offload_.activations.takes(graph_.type(activation).bytes()) && !is_output(activation);
+    return offload_.activations.takes(graph_.type(activation).bytes());
   }
 
   bool is_output(ValueId value) const { return is_output_[index(value)]; }

@@ -41,7 +41,7 @@ struct StageMemoryMap {
 /// the nodes of StageGraph::prepare compute for others lies in Space::prepared. The stash holds,
 /// one after the other, the forward values that the backward program or another stage needs.
 /// `outputs` are the values that the host needs, which lie in Space::outputs. Gradient sums,
-/// parameters and the forward values in the stash live in the host store if `offload` says so.
+/// parameters and forward values, outputs among them, live in the host store if `offload` says so.
 /// @throws Error unsupported if the stash or the outputs would have to hold the new value of a
 /// buffer.
 StageMemoryMap map_memory(const Graph& graph, const Partition& partition, std::int32_t stage,

@@ -95,10 +95,9 @@ constexpr Offload on{.on = true};
 Notes notes(const OffloadOptions& offload, bool training = true, std::int32_t kept = 1,
             std::optional<PhaseRequest> phased = {}) {
   ModelBuilder model;
-  const ValueId h = model.apply("tanh", {model.linear("fc", model.input("x", {6}), 6)}, {}, "h");
-  const ValueId y = model.apply("tanh", {h}, {}, "y");
-  model.output("y", y);
-  model.loss(model.apply("mse_loss", {y, model.input("target", {6})}, {}, "loss"));
+  const ValueId x = model.apply("tanh", {model.linear("fc", model.input("x", {6}), 6)}, {}, "y");
+  model.output("y", x);
+  model.loss(model.apply("mse_loss", {x, model.input("target", {6})}, {}, "loss"));
   CompileRequest request{
       .training = training, .batch = 3, .phased = std::move(phased), .offload = offload};
   if (request.phased) request.schedule = &find_schedule("sequential");
