@@ -11,6 +11,7 @@
 
 #include "penstock/penstock.hpp"
 #include "tests/support/same_bits.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 namespace penstock::testing {
 namespace {
@@ -80,6 +81,16 @@ TEST(PreparedWeights, FollowEveryChangeOfTheWeights) {
 
   serving.detach();
   model.set_weight("conv1.weight", convolutions(3).weight("conv1.weight"));
+  expect_new_answer();
+
+  const TemporaryDirectory directory;
+  const std::string path = (directory / "other.safetensors").string();
+  convolutions(4).save_weights(path);
+  model.load_weights(path);
+  expect_new_answer();
+
+  serving.detach();
+  training.step({question()[0], Tensor({4}, std::vector<std::int64_t>{2, 1, 0, 1})});
   expect_new_answer();
 }
 
