@@ -33,8 +33,7 @@ class MemoryMapping {
     place_updates(stage_.forward);
     place_updates(stage_.backward);
     place_received();
-    place_stash();
-    place_outputs();
+    place_stash_and_outputs();
     place_sent_back();
     return std::move(result_);
   }
@@ -106,7 +105,7 @@ class MemoryMapping {
       }
   }
 
-  void place_stash() {
+  void place_stash_and_outputs() {
     std::vector<bool> kept(graph_.values.size());
     for (const NodeId node : stage_.backward)
       for (const ValueId input : graph_.node(node).inputs) kept[index(input)] = true;
@@ -114,27 +113,11 @@ class MemoryMapping {
       if (const ValueId value = partition_.edges[index(edge)].value; value != none)
         kept[index(value)] = true;
     for (const NodeId id : stage_.forward)
-      for (const ValueId output : graph_.node(id).outputs)
-        if (kept[index(output)] && !is_output(output)) stash(output);
-  }
-
-  void place_outputs() {
-    for (const NodeId id : stage_.forward)
-      for (const ValueId value : graph_.node(id).outputs) {
-        if (!is_output(value)) continue;
-        if (is_offloaded(value))
-          stash(value);
-        else
-          place_output(value);
-      }
+      for (const ValueId value : graph_.node(id).outputs)
+        if (kept[index(value)] || is_output(value)) keep(value, is_offloaded(value));
     for (const NodeId id : stage_.backward)
       for (const ValueId value : graph_.node(id).outputs)
-        if (is_output(value)) place_output(value);
-  }
-
-  void place_output(ValueId value) {
-    expect_no_place(value);
-    append(value, Space::outputs, result_.output_bytes);
+        if (is_output(value)) keep(value, false);
   }
 
   bool is_offloaded(ValueId activation) const {
@@ -143,17 +126,15 @@ class MemoryMapping {
 
   bool is_output(ValueId value) const { return is_output_[index(value)]; }
 
-  void expect_no_place(ValueId value) {
+  void keep(ValueId value, bool on_host) {
     if (place(value))
       throw Error(Errc::unsupported, quoted_text(graph_.value(value).name) +
                                          " is the new value of a buffer; it cannot be an output "
                                          "or the input of a layer");
-  }
-
-  void stash(ValueId value) {
-    expect_no_place(value);
-    if (is_offloaded(value))
+    if (on_host)
       append(value, Space::host_stash, result_.host_stash_bytes, Arrival::copied);
+    else if (is_output(value))
+      append(value, Space::outputs, result_.output_bytes);
     else
       append(value, Space::stash, result_.stash_bytes);
   }
