@@ -128,8 +128,8 @@ struct StageProfile {
   int max_in_flight = 0;        ///< A replica of the stage held at most this many micro-batches.
   std::int64_t sent_bytes = 0;  ///< The stage has sent this many bytes to other stages.
   std::int64_t resident_bytes = 0;  ///< The stage uses this many bytes of an IPU all the time.
-  std::int64_t stash_bytes =
-      0;  ///< A micro-batch in flight takes this many bytes, outputs included.
+  /// A micro-batch in flight takes this many bytes, outputs included.
+  std::int64_t stash_bytes = 0;
   /// `liveness` has a point for each instruction of both programs.
   std::vector<LivePoint> liveness = {};
 };

@@ -174,9 +174,9 @@ class TrainingModel {
   /// would.
   void check_samples(std::int64_t samples) const;
 
-  /// Ends the engine's threads and frees the memory of its IPUs. The weights, the buffers
-  /// of each replica, the state of the optimizer, the number of updates and the random numbers to
-  /// come stay, so that attach(), or the next call that needs the IPUs, goes on to the same bits.
+  /// Ends the engine's threads and frees the memory of its IPUs. The weights, the buffers of
+  /// each replica, the state of the optimizer, the number of updates and the random numbers to come
+  /// stay, so that attach(), or the next call that needs the IPUs, goes on to the same bits.
   /// Replicas whose last step had another length than the model's go on from the buffers of the
   /// first one. The counts of reports begin anew.
   /// @throws Error invalid_argument if the model is not attached; out_of_memory if there is no
