@@ -9,21 +9,12 @@
 #include "benchmarks/machine/one_core.hpp"
 #include "benchmarks/measuring/measure.hpp"
 #include "benchmarks/measuring/table.hpp"
+#include "benchmarks/measuring/turns.hpp"
 #include "benchmarks/ops/op_call.hpp"
 #include "benchmarks/ops/op_cases.hpp"
 
 namespace penstock::benchmarks {
 namespace {
-
-/// Makes calls for some milliseconds, and returns the median of their seconds. The first call does
-/// not count, because it fetches what other work has driven out of the caches.
-double call_seconds(const OpCall& call) {
-  std::vector<double> times;
-  double total = 0;
-  for (call.run(); total < 5e-3; total += times.back())
-    times.push_back(seconds_of([&] { call.run(); }));
-  return median(times);
-}
 
 /// Returns the GB/s at which `memory` is read, or written if `writes` is true.
 double bandwidth(WorkingSet& memory, bool writes) {
@@ -52,14 +43,12 @@ Figure measure(const OpCase& item, int rounds) {
   const OpCall call(item);
   const graph::Cost cost = call.cost();
   WorkingSet memory(isa, static_cast<std::int64_t>(cost.bytes));
-  std::vector<double> seconds, peaks, bandwidths;
-  for (int round = 0; round < rounds; ++round) {
-    peaks.push_back(fma_peak_now(isa));
-    bandwidths.push_back(bandwidth(memory, call.writes_most()));
-    seconds.push_back(call_seconds(call));
-  }
-  const double peak = median(peaks), gigabytes = median(bandwidths);
-  return {.gflops = cost.flops / median(seconds) * 1e-9,
+  const std::vector<double> medians =
+      medians_by_turns(rounds, {[&] { return fma_peak_now(isa); },
+                                [&] { return bandwidth(memory, call.writes_most()); },
+                                [&] { return call_seconds([&] { call.run(); }); }});
+  const double peak = medians[0], gigabytes = medians[1], seconds = medians[2];
+  return {.gflops = cost.flops / seconds * 1e-9,
           .peak = peak,
           .gigabytes = gigabytes,
           .roof = std::min(peak, gigabytes * cost.flops / cost.bytes)};
