@@ -2,12 +2,14 @@
 // compared with PyTorch, which gets the same weights and batches in alternating runs, and with the
 // machine's peak, which is measured first. Single ops are compared with the peak of their core,
 // which is measured in turns with them. The data are in memory and always the same noise. The
-// program fails if the engine and PyTorch do not arrive at the same losses and logits.
-// Usage: network_benchmark [all|contests|deep|ops [ROUNDS [PENSTOCK_BYTES [PYTORCH_BYTES]]]]
-// `contests` measures the small networks and PyTorch, `deep` measures torchvision's networks and
-// PyTorch, `ops` measures single ops, and `all` all but the deep networks. ROUNDS says how often
-// each measurement is repeated. PENSTOCK_BYTES and PYTORCH_BYTES are the peak memory of processes
-// that have done the trainer's default work; benchmarks/run measures both.
+// program fails if the engine and PyTorch do not arrive at the same losses and logits. Convolutions
+// of deep networks have a table of their own, beside oneDNN, whose results must be the engine's.
+// Usage: network_benchmark [PART [ROUNDS [PENSTOCK_BYTES [PYTORCH_BYTES]]]]
+// PART is `contests` for the small networks and PyTorch, `deep` for torchvision's networks and
+// PyTorch, `ops` for single ops, `convolutions` for the convolutions of deep networks and oneDNN,
+// and by default `all` for the small networks, single ops and the engine's own cost. ROUNDS says
+// how often each measurement is repeated. PENSTOCK_BYTES and PYTORCH_BYTES are the peak memory of
+// processes that have done the trainer's default work; benchmarks/run measures both.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -18,6 +20,7 @@
 #include <vector>
 
 #include "benchmarks/chains/empty_pipeline.hpp"
+#include "benchmarks/convolutions/convolution_rows.hpp"
 #include "benchmarks/machine/fma_peak.hpp"
 #include "benchmarks/machine/memory_bandwidth.hpp"
 #include "benchmarks/measuring/measure.hpp"
@@ -187,7 +190,7 @@ void print_memory(double penstock_bytes, double pytorch_bytes) {
   print(row);
 }
 
-enum class Part { all, contests, deep, ops };
+enum class Part { all, contests, deep, ops, convolutions };
 
 struct Run {
   Part part = Part::all;
@@ -201,6 +204,7 @@ struct Run {
 int run(const Run& wanted) {
   const auto [part, rounds, penstock_bytes, pytorch_bytes] = wanted;
   const double peak = measure_machine();
+  if (part == Part::convolutions) return print_convolution_rows(rounds) ? 0 : 1;
   print_header();
   const Networks networks = part == Part::deep ? Networks::deep : Networks::small;
   const bool same = part == Part::ops || print_contests(networks, rounds, peak);
@@ -227,6 +231,7 @@ std::optional<Part> part_named(const std::string& name) {
   if (name == "contests") return Part::contests;
   if (name == "deep") return Part::deep;
   if (name == "ops") return Part::ops;
+  if (name == "convolutions") return Part::convolutions;
   return std::nullopt;
 }
 
@@ -237,7 +242,8 @@ int main(int argc, char** argv) {
   using namespace penstock::benchmarks;
   const auto part = part_named(argc > 1 ? argv[1] : "all");
   if (!part) {
-    std::fprintf(stderr, "network_benchmark: expected all, contests, deep or ops, got %s\n",
+    std::fprintf(stderr,
+                 "network_benchmark: expected all, contests, deep, ops or convolutions, got %s\n",
                  argv[1]);
     return 2;
   }

@@ -32,6 +32,11 @@ OpCall::OpCall(const OpCase& item)
   for (const graph::Operand& input : inputs_) draw(input);
 }
 
+std::vector<float> OpCall::result() const {
+  const std::span<const float> values = outputs_.front().f32();
+  return {values.begin(), values.end()};
+}
+
 bool OpCall::writes_most() const {
   return bytes_of(out_types_) > bytes_of(in_types_);
 }

@@ -17,6 +17,12 @@ class OpCall {
   explicit OpCall(const OpCase& item);
 
   void run() const { op_.forward({attributes_, inputs_, outputs_, workspace_, {}}); }
+  /// Returns the elements of the input at `index`. Before anything else is written there, they are
+  /// random numbers.
+  std::span<float> input(std::size_t index) const { return inputs_[index].f32(); }
+  /// Returns a copy of the first output.
+  std::vector<float> result() const;
+  const graph::TensorType& result_type() const { return out_types_.front(); }
   graph::Cost cost() const { return op_.cost(attributes_, in_types_, out_types_); }
   /// Returns whether the op writes more bytes than it reads.
   bool writes_most() const;

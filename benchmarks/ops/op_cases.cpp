@@ -1,9 +1,9 @@
 #include "benchmarks/ops/op_cases.hpp"
 
 #include <array>
-#include <cstdlib>
 #include <utility>
 
+#include "benchmarks/ops/convolution_passes.hpp"
 #include "graph/ops/rules/lane_shape.hpp"
 
 namespace penstock::benchmarks {
@@ -12,10 +12,6 @@ namespace {
 using graph::Attributes;
 using graph::TensorType;
 using List = std::vector<std::int64_t>;
-
-TensorType f32(Shape shape) {
-  return {DType::f32, shape};
-}
 
 /// A Layer is one convolution of a network, with a pooling behind it if `pooled` is true.
 struct Layer {
@@ -58,38 +54,6 @@ void add_layer(const Layer& layer, std::vector<OpCase>& cases) {
   add("max_pool2d_lanes_gradient", {winners, lanes(small)}, back);
 }
 
-constexpr std::array<const char*, 3> passes{"forward", "weight gradient", "input gradient"};
-using Passes = std::array<OpCase, passes.size()>;
-
-/// Returns the share of a row's multiplications in which a tap meets a pixel, and not one of the
-/// `taps` / 2 zeros on each side of the row.
-double row_seen(std::int64_t taps, std::int64_t pixels) {
-  std::int64_t seen = 0;
-  for (std::int64_t tap = 0; tap < taps; ++tap) seen += pixels - std::abs(tap - taps / 2);
-  return static_cast<double>(seen) / static_cast<double>(taps * pixels);
-}
-
-/// A WideLayer is a convolution that keeps the image's size.
-struct WideLayer {
-  std::int64_t in_channels, out_channels, kernel;
-};
-
-Passes wide_layer(const WideLayer& layer, std::int64_t size, std::int64_t n) {
-  const auto [c, o, k] = layer;
-  const TensorType x = f32({n, c, size, size}), y = f32({n, o, size, size}),
-                   weight = f32({o, c, k, k}), bias = f32({o});
-  const Attributes pad{{"padding", k / 2}};
-  Attributes for_input = pad, for_weight = pad;
-  for_input.set("input_size", List{size, size});
-  for_weight.set("kernel", List{k, k});
-  const std::string side = std::to_string(size),
-                    name = side + "x" + side + " b=" + std::to_string(n);
-  const double seen = row_seen(k, size) * row_seen(k, size);
-  return {OpCase{name, "conv2d", {x, weight, bias}, n, pad, seen},
-          OpCase{name, "conv2d_weight_gradient", {x, y}, n, for_weight, seen},
-          OpCase{name, "conv2d_input_gradient", {y, weight}, n, for_input, seen}};
-}
-
 Passes dense(std::int64_t n, std::int64_t in, std::int64_t out) {
   const TensorType x = f32({n, in}), y = f32({n, out}), weight = f32({out, in}), bias = f32({out});
   const std::string name = "b=" + std::to_string(n);
@@ -98,17 +62,21 @@ Passes dense(std::int64_t n, std::int64_t in, std::int64_t out) {
           OpCase{name, "linear_input_gradient", {y, weight}, n}};
 }
 
-void add_wide_goals(const WideLayer& layer, std::vector<OpGoal>& goals) {
-  const auto [c, o, k] = layer;
-  const std::string taps = std::to_string(k), name = "conv " + taps + "x" + taps + " " +
-                                                     std::to_string(c) + "-" + std::to_string(o) +
-                                                     ", ";
+/// Adds the goals for the passes of `layer`, whose images are of several sizes and numbers. The
+/// forward pass adds a bias.
+void add_wide_goals(Convolution layer, std::vector<OpGoal>& goals) {
+  const std::string taps = std::to_string(layer.kernel),
+                    name = "conv " + taps + "x" + taps + " " + std::to_string(layer.in_channels) +
+                           "-" + std::to_string(layer.out_channels) + ", ";
   std::array<OpGoal, passes.size()> of_passes;
   for (std::size_t pass = 0; pass < passes.size(); ++pass)
     of_passes[pass] = {.work = name + passes[pass], .percent = 70};
   for (const std::int64_t n : {4, 8, 16, 32})
     for (const std::int64_t size : {8, 16}) {
-      const Passes cases = wide_layer(layer, size, n);
+      layer.images = n;
+      layer.size = size;
+      Passes cases = convolution_passes(layer);
+      cases.front().inputs.push_back(f32({layer.out_channels}));
       for (std::size_t pass = 0; pass < passes.size(); ++pass)
         of_passes[pass].cases.push_back(cases[pass]);
     }
@@ -142,8 +110,8 @@ void add_dense(std::int64_t n, std::int64_t in, std::int64_t out, std::vector<Op
 
 std::vector<OpGoal> op_goals() {
   std::vector<OpGoal> goals;
-  for (const WideLayer& layer :
-       {WideLayer{64, 64, 3}, WideLayer{256, 256, 3}, WideLayer{256, 64, 1}})
+  for (const Convolution& layer :
+       {Convolution{64, 64, 3}, Convolution{256, 256, 3}, Convolution{256, 64, 1}})
     add_wide_goals(layer, goals);
   for (const std::int64_t n : {8, 16, 32, 64}) add_dense_goals(n, goals);
   return goals;

@@ -10,6 +10,11 @@
 
 namespace penstock::benchmarks {
 
+/// Returns the type of a tensor of floats.
+inline graph::TensorType f32(Shape shape) {
+  return {DType::f32, shape};
+}
+
 struct OpCase {
   std::string name;
   std::string op;
