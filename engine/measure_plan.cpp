@@ -34,13 +34,16 @@ class Workbench {
   explicit Workbench(const graph::Plan& plan)
       : stage_(plan.stages[0]),
         parameters_(block(stage_.parameter_bytes)),
+        buffers_(block(stage_.buffer_bytes)),
         prepared_(block(stage_.prepared_bytes)),
         accumulators_(block(stage_.accumulator_bytes)),
         stash_(block(stage_.stash_bytes)),
         outputs_(block(stage_.output_bytes)),
         scratch_(block(stage_.scratch_bytes)) {
     for (const graph::VariablePlan& variable : stage_.variables)
-      fill(variable.type, parameters_.get() + variable.home.offset);
+      fill(variable.type,
+           (variable.home.space == graph::Space::buffers ? buffers_ : parameters_).get() +
+               variable.home.offset);
     for (const std::int32_t position : stage_.forward_receives) {
       const graph::Edge& edge = plan.edges[graph::index(position)];
       inputs_.push_back(block(edge.type.bytes()));
@@ -70,6 +73,7 @@ class Workbench {
  private:
   graph::Bindings bindings() const {
     return {.parameters = parameters_.get(),
+            .buffers = buffers_.get(),
             .accumulators = accumulators_.get(),
             .stash = stash_.get(),
             .scratch = scratch_.get(),
@@ -96,7 +100,7 @@ class Workbench {
   static Block block(std::int64_t bytes) { return allocate_block(static_cast<std::size_t>(bytes)); }
 
   const graph::StagePlan& stage_;
-  Block parameters_, prepared_, accumulators_, stash_, outputs_, scratch_;
+  Block parameters_, buffers_, prepared_, accumulators_, stash_, outputs_, scratch_;
   std::vector<Block> inputs_;
   std::vector<const std::byte*> received_;
 };

@@ -96,7 +96,7 @@ void RunningModel::set_replica_buffers(std::span<const std::vector<NamedTensor>>
     const int replica = static_cast<int>(i) + 1;
     auto values = ask([&](auto& actors) { return actors.read_variables(replica); });
     for (const auto& [name, tensor] : of_replicas[i]) values[known.at(name)] = tensor;
-    ask([&](auto& actors) { actors.write_variables(values, replica); });
+    ask([&](auto& actors) { actors.write_buffers(values, replica); });
   }
   buffers_holder() = this;
 }

@@ -10,17 +10,22 @@ namespace penstock::actors {
 using graph::Edge;
 using graph::EdgeKind;
 
-Arena::Arena(std::shared_ptr<const graph::Plan> plan, std::size_t stage, std::int64_t live)
+Arena::Arena(std::shared_ptr<const graph::Plan> plan, std::size_t stage, std::int64_t live,
+             const Arena* first)
     : plan_(std::move(plan)), stage_(stage), live_(static_cast<std::size_t>(live)) {
   const graph::StagePlan& stage_plan = this->stage();
   const std::size_t edges =
       stage_plan.forward_receives.size() + stage_plan.backward_receives.size();
-  parameters_ = allocate(stage_plan.parameter_bytes);
+  if (first)
+    share_parameters(*first);
+  else
+    make_parameters();
+  buffers_ = allocate(stage_plan.buffer_bytes);
   prepared_ = allocate(stage_plan.prepared_bytes);
   accumulators_ = allocate(stage_plan.accumulator_bytes);
   kept_ = allocate(stage_plan.kept_bytes);
   make_host_accumulators();
-  make_host_weights();
+  count_host_weights();
   received_.assign(live_, std::vector<Tensor>(edges));
   received_at_.assign(edges, nullptr);
   make_stash();
@@ -45,10 +50,23 @@ void Arena::make_host_accumulators() {
   moves_.accumulators.padding_bytes = stage().host_accumulator_bytes - moves_.accumulators.bytes;
 }
 
-void Arena::make_host_weights() {
-  if (stage().host_parameter_bytes == 0) return;
-  host_weights_ = allocate_block(static_cast<std::size_t>(stage().host_parameter_bytes));
+// An IPU has its limit of memory, and its line in reports, for the parameters of its own replica,
+// although the replicas share them. `bytes_` therefore counts them for each.
+void Arena::share_parameters(const Arena& first) {
+  shares_parameters_ = true;
+  parameters_ = first.parameters_;
+  host_weights_ = host_weights_block_ = first.host_weights_block_;
+  bytes_ += stage().parameter_bytes;
+}
+
+void Arena::make_parameters() {
+  parameters_ = allocate(stage().parameter_bytes);
+  if (stage().host_parameter_bytes > 0)
+    host_weights_ = allocate_block(static_cast<std::size_t>(stage().host_parameter_bytes));
   host_weights_block_ = host_weights_;
+}
+
+void Arena::count_host_weights() {
   for (const graph::VariablePlan& variable : stage().variables)
     if (graph::in_host_store(variable.home.space)) weight_moves_.bytes += variable.type.bytes();
   weight_moves_.padding_bytes = stage().host_parameter_bytes - weight_moves_.bytes;
@@ -136,6 +154,7 @@ void Arena::release(std::int64_t micro_batch) {
 void Arena::prepare(const ProgramRun& run) {
   if (stage().prepare.instructions.empty() || prepared_version_ == weight_version_) return;
   graph::run(stage().prepare, {.parameters = parameters_.get(),
+                               .buffers = buffers_.get(),
                                .scratch = run.scratch,
                                .prepared = prepared_.get(),
                                .runner = run.runner,
@@ -161,6 +180,7 @@ void Arena::run(const ProgramRun& run) {
   const bool adds_sums = run.direction == Direction::backward;
   const graph::Bindings bindings{
       .parameters = parameters_.get(),
+      .buffers = buffers_.get(),
       .weight_room = run.weight_room,
       .accumulators = accumulators_.get(),
       .host_accumulators = adds_sums ? host_accumulators_.get() : nullptr,
@@ -249,8 +269,11 @@ void Arena::bring_weights(std::byte* weight_room, graph::Heartbeat* heartbeat) {
 }
 
 std::byte* Arena::place_of(const graph::VariablePlan& variable) const {
-  return (graph::in_host_store(variable.home.space) ? host_weights_block_ : parameters_).get() +
-         variable.home.offset;
+  const auto block = [&]() -> const Block& {
+    if (graph::in_host_store(variable.home.space)) return host_weights_block_;
+    return variable.home.space == graph::Space::buffers ? buffers_ : parameters_;
+  };
+  return block().get() + variable.home.offset;
 }
 
 const std::byte* Arena::newest(std::size_t k) const {
@@ -262,7 +285,7 @@ const std::byte* Arena::newest(std::size_t k) const {
 void Arena::keep_buffers() {
   for (const graph::VariablePlan& variable : stage().variables)
     if (variable.kept_offset != graph::none)
-      std::memcpy(kept_.get() + variable.kept_offset, parameters_.get() + variable.home.offset,
+      std::memcpy(kept_.get() + variable.kept_offset, place_of(variable),
                   static_cast<std::size_t>(variable.type.bytes()));
 }
 
@@ -280,7 +303,8 @@ void Arena::write_variable(std::size_t k, const Tensor& value) {
     throw Error(Errc::shape_mismatch,
                 plan_->variables[static_cast<std::size_t>(variable.variable)].name + ": expected " +
                     graph::to_string(variable.type) + ", got " + to_string(value.shape()));
-  std::memcpy(place_of(variable), value.raw(), value.bytes());
+  const bool is_buffer = variable.home.space == graph::Space::buffers;
+  if (is_buffer || !shares_parameters_) std::memcpy(place_of(variable), value.raw(), value.bytes());
   weights_changed();
   if (variable.kept_offset != graph::none)
     std::memcpy(kept_.get() + variable.kept_offset, value.raw(), value.bytes());

@@ -1,8 +1,9 @@
-// An Arena is the memory of one stage of one replica, allocated once: weights, gradient sums, rings
-// of stash slots, of outputs and of gradients to send back, and the tensors that other stages have
-// sent. The stage's actor, its optimizer and its IPU share the arena, and their messages say whose
-// turn it is. The IPU has the arena while a program runs. The optimizer has it from the stage's
-// last backward of a window until it tells the stage that the weights are ready.
+// An Arena is the memory of one stage of one replica, allocated once: weights, which all replicas
+// share, gradient sums, rings of stash slots, of outputs and of gradients to send back, and the
+// tensors that other stages have sent. The stage's actor, its optimizer and its IPU share the
+// arena, and their messages say whose turn it is. The IPU has the arena while a program runs. The
+// optimizer has it from the stage's last backward of a window until it tells the stage that the
+// weights are ready.
 #pragma once
 
 #include <cstddef>
@@ -37,8 +38,10 @@ struct ProgramRun {
 class Arena {
  public:
   /// Makes the memory of stage number `stage` of `plan`, for at most `live` consecutive
-  /// micro-batches at any time.
-  Arena(std::shared_ptr<const graph::Plan> plan, std::size_t stage, std::int64_t live);
+  /// micro-batches at any time. Unless `first` is null, it is the arena of the same stage in
+  /// another replica, and the two arenas share the memory of the parameters.
+  Arena(std::shared_ptr<const graph::Plan> plan, std::size_t stage, std::int64_t live,
+        const Arena* first = nullptr);
 
   const graph::StagePlan& stage() const { return plan_->stages[stage_]; }
   std::size_t number() const { return stage_; }
@@ -129,6 +132,8 @@ class Arena {
   /// keep_buffers(), so that all variables have had the same updates even if a later window has
   /// begun.
   Tensor read_variable(std::size_t k) const;
+  /// Writes `value` to variables[k]. A parameter whose memory is that of the first replica's arena
+  /// is written there alone, and this arena only notes that its weights have changed.
   void write_variable(std::size_t k, const Tensor& value);
 
   /// Keeps copies of the buffers, which every micro-batch changes, for read_variable(). The update
@@ -150,7 +155,9 @@ class Arena {
   /// Runs the program that prepares what depends on weights, unless it has run for these weights.
   void prepare(const ProgramRun& run);
   void make_host_accumulators();
-  void make_host_weights();
+  void share_parameters(const Arena& first);
+  void make_parameters();
+  void count_host_weights();
   void make_stash();
   /// Returns how many micro-batches have places in `space`, which is the stash, the host store's
   /// part of it, or the outputs.
@@ -168,7 +175,9 @@ class Arena {
   std::size_t stage_;
   std::size_t live_;
   std::int64_t bytes_ = 0;
+  bool shares_parameters_ = false;  // The parameters are in the memory of another arena.
   Block parameters_;
+  Block buffers_;
   Block prepared_;
   Block accumulators_;
   Block host_accumulators_;

@@ -7,7 +7,8 @@
 namespace penstock::actors {
 
 std::shared_ptr<const PipelineSetup> completed(PipelineSetup setup, const UpdateRules& rules) {
-  setup.update_count = std::make_shared<UpdateCount>(setup.stages(), setup.updates);
+  setup.update_count = std::make_shared<UpdateCount>(
+      setup.stages() * static_cast<std::size_t>(setup.replicas), setup.updates);
   if (setup.profile) setup.host_trace = std::make_shared<HostTrace>(setup.trace_events);
   setup.constants = std::make_shared<RunConstants>(constants_of(rules));
   return std::make_shared<const PipelineSetup>(std::move(setup));

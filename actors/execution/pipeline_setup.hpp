@@ -72,8 +72,8 @@ struct PipelineSetup {
   /// true; otherwise it is null.
   std::shared_ptr<HostTrace> host_trace = {};
   double stall_seconds = 60;
-  /// This counts the updates that all stages of the first replica have done, on from the number
-  /// that it has at first. The host's threads may read it during a call. If it is null,
+  /// This counts the updates that all stages of all replicas have done, on from the number that it
+  /// has at first. The host's threads may read it during a call. If it is null,
   /// `update_count` counts in a number of its own.
   std::shared_ptr<std::atomic<std::uint64_t>> updates = {};
   /// The actors count updates with this, in `updates`. completed() makes it.

@@ -1,6 +1,6 @@
-// An UpdateCount counts the updates that the weights of a pipeline's first replica have had. The
-// updates of other replicas are not counted, because the host reads the weights of the first
-// replica. Any thread may use an UpdateCount.
+// An UpdateCount counts the updates that the weights of a pipeline have had. Each replica does a
+// part of an update, so that an update is done when all replicas have done it. Any thread may use
+// an UpdateCount.
 #pragma once
 
 #include <atomic>
@@ -13,15 +13,15 @@ namespace penstock::actors {
 
 class UpdateCount {
  public:
-  /// Counts on from the number that `updates` points to, or from 0 if `updates` is null. A replica
-  /// has `stages` stages.
+  /// Counts on from the number that `updates` points to, or from 0 if `updates` is null. All
+  /// replicas together have `stages` stages.
   explicit UpdateCount(std::size_t stages,
                        std::shared_ptr<std::atomic<std::uint64_t>> updates = nullptr)
       : stages_(stages),
         updates_(updates ? std::move(updates) : std::make_shared<std::atomic<std::uint64_t>>(0)) {}
 
-  /// Notes that a stage of the first replica has done its update. Once all stages of the replica
-  /// have done it, the update is counted. No stage begins the next update before that.
+  /// Notes that a stage has done its update. Once all stages have done it, the update is counted.
+  /// No stage begins the next update before that.
   void count_stage() noexcept {
     if (++stages_done_ % stages_ == 0) ++*updates_;
   }

@@ -59,8 +59,8 @@ struct GateState {
   UpdateRound round = UpdateRound::apply;  // This is the round that has begun last.
   std::int64_t round_begin_ns = 0;         // This is when `round` began.
   double clip_factor = 1;                  // This is the factor that clips the update's gradients.
-  // This has the squared norm of each variable's gradient. Norms that are equal in all replicas
-  // come from replica 0.
+  // This has the squared norm of each variable's gradient. Replica 0 reports those of the variables
+  // that the replicas do not divide.
   std::vector<double> squared_norms;
   /// This has the norms of shards that each optimizer reported last, by the optimizer's position in
   /// `links`.

@@ -102,8 +102,9 @@ class Casting {
         auto& room_bytes = room_bytes_[setup_->ipu(replica, stage)][static_cast<std::size_t>(
             graph::room_of(setup_->plan->phases, static_cast<std::int32_t>(stage)))];
         room_bytes = std::max(room_bytes, setup_->plan->stages[stage].host_parameter_bytes);
+        const Arena* const first = replica > 0 ? arenas_[stage].get() : nullptr;
         arenas_.push_back(
-            std::make_shared<Arena>(setup_->plan, stage, setup_->live_micro_batches()));
+            std::make_shared<Arena>(setup_->plan, stage, setup_->live_micro_batches(), first));
         if (setup_->profile) arenas_.back()->time_programs();
         if (!setup_->plan->training) continue;
         updates_.push_back(
@@ -187,11 +188,11 @@ class Casting {
       report.optimizer_bytes_on_ipu = update->state_bytes_on_ipu();
       report.padding_bytes = update->state_padding_on_ipu();
       report.optimizer_state = update->state_moves();
-      if (!reduced_.empty())
-        report.reducer_bytes =
-            reduced_[stage]->on_ipu.layout.bytes + reduced_[stage]->in_host_store.layout.bytes;
     }
     report.peak_bytes = arena.bytes() + report.shared_bytes + report.optimizer_bytes_on_ipu;
+    if (setup_->replicas > 1)
+      report.bytes_shared_by_replicas =
+          arena.stage().parameter_bytes + (update ? update->shared_state_bytes() : 0);
     return report;
   }
 

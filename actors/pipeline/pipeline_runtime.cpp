@@ -101,7 +101,7 @@ Variables PipelineRuntime::read_variables(std::int32_t replica) {
     host_->expect_idle();
   else if (host_->expect_idle_or_failed())
     end_to_read();
-  return actors::read_variables(*setup_->plan, memory_of(replica));
+  return actors::read_variables(*setup_->plan, cast_->memory, static_cast<std::size_t>(replica));
 }
 
 bool PipelineRuntime::end() {
@@ -124,9 +124,9 @@ void PipelineRuntime::write_variables(const Variables& variables) {
   actors::write_variables(cast_->memory, variables);
 }
 
-void PipelineRuntime::write_variables(const Variables& variables, std::int32_t replica) {
+void PipelineRuntime::write_buffers(const Variables& variables, std::int32_t replica) {
   host_->expect_idle();
-  actors::write_variables(memory_of(replica), variables);
+  actors::write_buffers(memory_of(replica), variables);
 }
 
 void PipelineRuntime::set_rules(UpdateRules rules) {

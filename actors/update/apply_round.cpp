@@ -21,8 +21,8 @@ double rate_factor(const StageUpdate& update) {
 
 }  // namespace
 
-// The constructor calls the host's learning rate schedule. If the schedule throws, no weights have
-// changed yet.
+// The constructor calls the host's learning rate schedule. If the schedule throws, this replica has
+// changed no weights yet.
 ApplyRound::ApplyRound(const RoundRun& run)
     : run_(run),
       update_(run.update),
@@ -33,6 +33,7 @@ ApplyRound::ApplyRound(const RoundRun& run)
 void ApplyRound::run() {
   update_.applying = true;
   for (const TrainedVariable& trained : update_.trained) {
+    if (graph::empty(trained.shard)) continue;
     if (update_.moves_in_shards(trained))
       move_shard(trained);
     else
@@ -101,9 +102,9 @@ void ApplyRound::update_by_norms(const TrainedVariable& trained, const Piece& pi
 }
 
 void ApplyRound::move_shard(const TrainedVariable& trained) {
-  const double squared_norm = squared_norm_of_weight(trained);
   const Piece piece = pieces_.bring_followed(trained, trained.shard);
-  move(trained, piece, squared_norm, run_.directions[static_cast<std::size_t>(trained.variable)]);
+  move(trained, piece, trained.squared_weight,
+       run_.directions[static_cast<std::size_t>(trained.variable)]);
   pieces_.put_back_weight(trained, trained.shard.begin, piece.weight);
 }
 
@@ -117,21 +118,6 @@ void ApplyRound::move(const TrainedVariable& trained, const Piece& piece, double
                                                    part.state);
     staging_.beat();
   }
-}
-
-// The norm is added up over its blocks, in the order of the blocks, as graph::squared_norm() does.
-double ApplyRound::squared_norm_of_weight(const TrainedVariable& trained) const {
-  double squared = 0;
-  for (std::int64_t begin = 0; begin < trained.elements(); begin += graph::norm_block) {
-    const std::int64_t count = std::min(graph::norm_block, trained.elements() - begin);
-    const std::span<float> here = update_.weight(trained, {begin, begin + count});
-    squared +=
-        graph::squared_norm(trained.weight_on_host() ? staging_.load(0, here.data(), count,
-                                                                     update_.arena->weight_moves())
-                                                     : here);
-    staging_.beat();
-  }
-  return squared;
 }
 
 }  // namespace penstock::actors

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <functional>
 
 #include "actors/update/rounds.hpp"
@@ -29,6 +30,21 @@ void make_norm_part(const RoundRun& run, const TrainedVariable& trained, const P
                    {std::cref(squared_norm), std::cref(directions)}, part);
 }
 
+// The norm is added up over its blocks, in the order of the blocks, as graph::squared_norm() does.
+double squared_norm_of_weight(const RoundRun& run, const TrainedVariable& trained) {
+  double squared = 0;
+  for (std::int64_t begin = 0; begin < trained.elements(); begin += graph::norm_block) {
+    const std::int64_t count = std::min(graph::norm_block, trained.elements() - begin);
+    const std::span<float> here = run.update.weight(trained, {begin, begin + count});
+    squared += graph::squared_norm(
+        trained.weight_on_host()
+            ? run.staging.load(0, here.data(), count, run.update.arena->weight_moves())
+            : here);
+    run.staging.beat();
+  }
+  return squared;
+}
+
 }  // namespace
 
 double follow_block(const RoundRun& run, const TrainedVariable& trained, const Piece& block) {
@@ -41,8 +57,10 @@ double follow_block(const RoundRun& run, const TrainedVariable& trained, const P
 
 void follow_gradients(const RoundRun& run, UpdateNorms& norms) {
   const Pieces pieces(run.update, run.staging, run.clip_factor);
-  for (const TrainedVariable& trained : run.update.trained) {
+  for (TrainedVariable& trained : run.update.trained) {
     if (!run.update.moves_in_shards(trained)) continue;
+    // The other replicas change the weight in the round `apply`.
+    trained.squared_weight = squared_norm_of_weight(run, trained);
     const Piece piece = pieces.bring(trained, trained.shard);
     make_norm_part(run, trained, piece, norms.shards[trained.shard_norm].part);
     pieces.put_back(trained, piece);

@@ -45,7 +45,7 @@ void GradientSums::add_up_slice(std::int64_t replica, const SharedWork& by,
 
 void GradientSums::add_uses(const ShardedParameter& parameter, const StagingBuffer& staging) {
   const std::size_t uses = parameter.plan->gradients.size();
-  if (uses == 1) return;
+  if (uses == 1 || graph::empty(parameter.shard)) return;
   addends_.clear();
   for (std::size_t use = 0; use < uses; ++use)
     addends_.push_back(sum_of(parameter, use) + parameter.shard.begin);
@@ -139,12 +139,9 @@ void GradientSums::norm_part(const ShardedParameter& parameter, float scale,
 }
 
 const float* GradientSums::sum_of(const ShardedParameter& parameter, std::size_t use) const {
-  const graph::GradientPlan& gradient = parameter.plan->gradients[use];
-  const auto& reduced = of_stage_.at(gradient.stage).reduced;
+  const auto& reduced = of_stage_.at(parameter.plan->gradients[use].stage).reduced;
   if (parameter.divided || !reduced) return own_sum_of(parameter, use).data();
-  const ReducedTotal& of =
-      graph::in_host_store(gradient.home.space) ? reduced->in_host_store : reduced->on_ipu;
-  return reinterpret_cast<const float*>(of.total.get() + of.layout.place_of(gradient.home.offset));
+  return sum_in(*reduced->replicas.front(), parameter, use).data();
 }
 
 std::span<float> GradientSums::own_sum_of(const ShardedParameter& parameter,

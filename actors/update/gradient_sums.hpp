@@ -35,7 +35,7 @@ struct ShardedParameter {
   std::int32_t variable = 0;  ///< This is the parameter's position in Plan::variables.
   const graph::VariablePlan* plan = nullptr;
   bool divided = false;  ///< If this is true, the replicas divide the parameter among themselves.
-  /// This replica updates these elements, and keeps the state of these elements.
+  /// This replica updates these elements, and keeps the state of these elements. They may be none.
   graph::Part shard = {};
   std::int64_t elements() const { return plan->type.shape.elements(); }
   bool weight_on_host() const { return graph::in_host_store(plan->home.space); }
@@ -65,12 +65,12 @@ class GradientSums {
   /// other elements of its sums before all replicas have called this function.
   void reduce_scatter(const ShardedParameter& parameter, const StagingBuffer& staging,
                       CollectiveReport& counts);
-  /// Adds up the slice of replica `replica` of the stage's totals. Only parameters that are not
-  /// divided have totals. No replica may read the totals or change its own sums before all replicas
-  /// have called this function.
+  /// Adds up the slice of replica `replica` of the stage's totals, which take the place of the
+  /// first replica's sums. Only parameters that are not divided have totals. No replica may read
+  /// the totals or change its own sums before all replicas have called this function.
   void add_up_slice(std::int64_t replica, const SharedWork& by, const StagingBuffer& staging) const;
-  /// Adds up the sums of all uses of a tied parameter, use 0 + use 1 + ..., into this replica's own
-  /// sum of use 0. Does nothing if there is only one use.
+  /// Adds up the sums of all uses of a tied parameter, use 0 + use 1 + ..., for the elements that
+  /// this replica updates, into its own sum of use 0. Does nothing if there is only one use.
   void add_uses(const ShardedParameter& parameter, const StagingBuffer& staging);
   /// Returns the address of element 0 of the gradient sum that the update reads, after add_uses().
   const float* to_read(const ShardedParameter& parameter) const;

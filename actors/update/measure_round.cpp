@@ -9,7 +9,7 @@ void measure_gradients(const RoundRun& run, UpdateNorms& norms) {
   for (const TrainedVariable& trained : update.trained) {
     if (trained.divided)
       update.sums.norm_part(trained, scale, run.staging, norms.shards[trained.shard_norm].part);
-    else
+    else if (update.replica == 0)
       norms.whole.push_back(
           {trained.variable, update.sums.squared_norm(trained, scale, run.staging)});
   }

@@ -15,7 +15,7 @@ namespace penstock::actors {
 struct VariableState {
   std::int32_t variable = 0;  ///< This is the variable's position in Plan::variables.
   std::vector<Tensor> tensors = {};
-  /// This is the first element of the shard, and 0 for whole tensors.
+  /// This is the first element of the tensors, and 0 for whole tensors.
   std::int64_t first_element = 0;
 };
 
@@ -28,15 +28,21 @@ struct OptimizerTensors {
 
 /// Returns the optimizer's state of the stage's variables before the first update.
 StateBlocks new_state(const StageUpdate& update);
-/// Returns copies of the replica's shards of divided tensors and, in the first replica, of the
-/// whole tensors, which are the same in all replicas.
+/// Returns copies of what the replica keeps of the tensors. All replicas together keep each element
+/// once.
 std::vector<VariableState> read_state(const StageUpdate& update);
 /// Replaces the state by `tensors`, which are whole and have the right types, and sets the number
 /// of updates to `tensors.updates`.
 void restore_state(StageUpdate& update, const OptimizerTensors& tensors) noexcept;
-/// Returns how many bytes of the state the host store keeps or, if `in_host_store` is false, how
-/// many bytes stay on the IPU.
-std::int64_t state_bytes(const StageUpdate& update, bool in_host_store);
+/// Returns how many bytes of the state the host store keeps for this replica.
+std::int64_t state_bytes_in_host_store(const StageUpdate& update);
+/// Returns how many bytes of the state are on the replica's IPU. State that the replicas share
+/// counts as a whole for each of them.
+std::int64_t state_bytes_on_ipu(const StageUpdate& update);
+/// Returns how many of these bytes the replicas share.
+std::int64_t shared_state_bytes(const StageUpdate& update);
+/// Returns how many more bytes this replica has allocated on the IPU to align the state's tensors.
+std::int64_t state_padding_on_ipu(const StageUpdate& update);
 /// Returns the block in `state` that has the state of `trained`.
 std::byte* block_of(const TrainedVariable& trained, const StateBlocks& state);
 

@@ -12,25 +12,25 @@ namespace penstock::actors {
 namespace {
 
 constexpr std::int64_t line_bytes = 64;
-/// A piece of the total is so small that it stays in the first-level cache while the replicas' sums
+/// A piece of a total is so small that it stays in the first-level cache while the replicas' sums
 /// are added to it.
 constexpr std::int64_t piece_bytes = 1 << 14;
-/// Each thread gets at least this many bytes of the total, which a core adds up in some ten
+/// Each thread gets at least this many bytes of the totals, which a core adds up in some ten
 /// microseconds.
 constexpr std::int64_t least_bytes = 1 << 16;
 
 using SumsOf = std::span<std::byte> (Arena::*)();
 
-/// A Totals adds up the total of those sums that are in one place: on the IPUs, or in the host
+/// A Totals adds up the totals of those sums that are in one place: on the IPUs, or in the host
 /// store.
 class Totals {
  public:
-  Totals(const ReducedTotal& total, std::span<const std::shared_ptr<Arena>> replicas, SumsOf sums)
-      : total_(total), replicas_(replicas), sums_(sums) {}
+  Totals(const ReducedLayout& layout, std::span<const std::shared_ptr<Arena>> replicas, SumsOf sums)
+      : layout_(layout), replicas_(replicas), sums_(sums) {}
 
-  /// Adds up the bytes from `begin` to `end` of the total.
+  /// Adds up the bytes from `begin` to `end` of all ranges together.
   void add_up(std::int64_t begin, std::int64_t end) const {
-    const auto& ranges = total_.layout.ranges;
+    const auto& ranges = layout_.ranges;
     auto range = std::ranges::upper_bound(ranges, begin, {}, &ReducedRange::place);
     for (--range; range != ranges.end() && range->place < end; ++range)
       add_up(*range, std::max(begin, range->place), std::min(end, range->place + range->bytes));
@@ -39,19 +39,16 @@ class Totals {
  private:
   void add_up(const ReducedRange& range, std::int64_t begin, std::int64_t end) const {
     const auto of_replica = [&](std::size_t replica) {
-      const std::byte* const sums = (*replicas_[replica].*sums_)().data();
-      return reinterpret_cast<const float*>(sums + range.offset + (begin - range.place));
+      std::byte* const sums = (*replicas_[replica].*sums_)().data();
+      return reinterpret_cast<float*>(sums + range.offset + (begin - range.place));
     };
-    auto* const sum = reinterpret_cast<float*>(total_.total.get() + begin);
-    const float* so_far = of_replica(0);
-    for (std::size_t replica = 1; replica < replicas_.size(); ++replica) {
+    float* const total = of_replica(0);
+    for (std::size_t replica = 1; replica < replicas_.size(); ++replica)
       graph::kernel_table().arithmetic.add((end - begin) / std::int64_t{sizeof(float)},
-                                           {so_far, false}, {of_replica(replica), false}, sum);
-      so_far = sum;
-    }
+                                           {total, false}, {of_replica(replica), false}, total);
   }
 
-  const ReducedTotal& total_;
+  const ReducedLayout& layout_;
   std::span<const std::shared_ptr<Arena>> replicas_;
   SumsOf sums_;
 };
@@ -74,18 +71,7 @@ void add_up(const Totals& totals, std::int64_t begin, std::int64_t end, const Sh
   for (std::int32_t part = 0; part < parts; ++part) work(part);
 }
 
-ReducedTotal total_of(ReducedLayout layout) {
-  const std::int64_t bytes = layout.bytes;
-  return {std::move(layout), bytes > 0 ? allocate_block(static_cast<std::size_t>(bytes)) : nullptr};
-}
-
 }  // namespace
-
-std::int64_t ReducedLayout::place_of(std::int64_t offset) const {
-  const auto next = std::ranges::upper_bound(ranges, offset, {}, &ReducedRange::offset);
-  const ReducedRange& range = *std::prev(next);
-  return range.place + (offset - range.offset);
-}
 
 ReducedLayout reduced_layout(const PipelineSetup& setup, const UpdateRules& rules,
                              std::size_t stage, graph::Space space) {
@@ -115,19 +101,18 @@ ReducedLayout reduced_layout(const PipelineSetup& setup, const UpdateRules& rule
 std::shared_ptr<const ReducedSums> make_reduced_sums(const PipelineSetup& setup,
                                                      const UpdateRules& rules, std::size_t stage,
                                                      std::vector<std::shared_ptr<Arena>> replicas) {
-  return std::make_shared<const ReducedSums>(
-      ReducedSums{total_of(reduced_layout(setup, rules, stage, graph::Space::accumulators)),
-                  total_of(reduced_layout(setup, rules, stage, graph::Space::host_accumulators)),
-                  std::move(replicas)});
+  return std::make_shared<const ReducedSums>(ReducedSums{
+      reduced_layout(setup, rules, stage, graph::Space::accumulators),
+      reduced_layout(setup, rules, stage, graph::Space::host_accumulators), std::move(replicas)});
 }
 
 void add_up_slice(const ReducedSums& sums, std::int64_t slice, const SharedWork& by,
                   graph::Heartbeat* heartbeat) {
-  const auto add = [&](const ReducedTotal& total, SumsOf of) {
-    const std::int64_t lines = total.layout.bytes / line_bytes, slices = std::ssize(sums.replicas);
+  const auto add = [&](const ReducedLayout& layout, SumsOf of) {
+    const std::int64_t lines = layout.bytes / line_bytes, slices = std::ssize(sums.replicas);
     const std::int64_t begin = lines * slice / slices, end = lines * (slice + 1) / slices;
     if (begin < end)
-      add_up({total, sums.replicas, of}, begin * line_bytes, end * line_bytes, by, heartbeat);
+      add_up({layout, sums.replicas, of}, begin * line_bytes, end * line_bytes, by, heartbeat);
   };
   add(sums.on_ipu, &Arena::accumulators);
   add(sums.in_host_store, &Arena::host_accumulators);

@@ -30,11 +30,12 @@ struct RoundRun {
 /// replica's slice of the total of all other parameters.
 void reduce_gradients(const RoundRun& run);
 
-/// Measures the norms of the gradients.
+/// Measures the norms of the gradients: of this replica's shards of divided parameters and, in the
+/// first replica, of all other parameters.
 void measure_gradients(const RoundRun& run, UpdateNorms& norms);
 
 /// Does the first step of rules with norms for this replica's shards, and measures the norms of the
-/// directions along which the weights move.
+/// weights and of the directions along which they move.
 void follow_gradients(const RoundRun& run, UpdateNorms& norms);
 
 /// An ApplyRound moves the weights by the rules.
@@ -58,7 +59,6 @@ class ApplyRound {
   /// Does the same for the weights of `piece`.
   void move(const TrainedVariable& trained, const Piece& piece, double squared_weights,
             double squared_directions);
-  double squared_norm_of_weight(const TrainedVariable& trained) const;
 
   const RoundRun& run_;
   StageUpdate& update_;
@@ -67,8 +67,9 @@ class ApplyRound {
   double rate_factor_;  // This is the learning rate schedule's factor for this update.
 };
 
-/// Copies the other replicas' shards of the new weights to this replica. Before that, every replica
-/// has finished the round `apply`.
+/// Counts the other replicas' shards of the new weights as gathered, and writes the copies that
+/// other stages have of divided parameters. The replicas share the memory of the weights, so that
+/// nothing else is copied. Before that, every replica has finished the round `apply`.
 void gather_weights(const RoundRun& run);
 
 /// Does the first step of the rule of `trained` for `block`, which is no larger than a block of the

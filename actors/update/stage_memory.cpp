@@ -16,20 +16,33 @@ bool agrees(const WeightUpdate& update, const WeightUpdate& first) {
   return update.whole() && update.updates() == first.updates();
 }
 
+/// Checks that the stages of all replicas have done the same updates. There are `count` stages in
+/// each replica.
+void expect_agreement(std::span<const StageMemory> stages, std::size_t count) {
+  for (std::size_t at = 0; at < stages.size(); ++at) {
+    const auto& update = stages[at].update;
+    if (!update || agrees(*update, *stages[0].update)) continue;
+    throw Error(Errc::closed,
+                "the weights cannot be read: the failure came in the middle of an update, which "
+                "stage " +
+                    std::to_string(at % count) +
+                    (at < count ? "" : " of replica " + std::to_string(at / count)) +
+                    " has not done like stage 0");
+  }
+}
+
 }  // namespace
 
-std::vector<Tensor> read_variables(const graph::Plan& plan, std::span<const StageMemory> stages) {
+std::vector<Tensor> read_variables(const graph::Plan& plan, std::span<const StageMemory> stages,
+                                   std::size_t replica) {
+  const std::size_t count = plan.stages.size();
+  expect_agreement(stages, count);
   std::vector<Tensor> variables(plan.variables.size());
-  for (const auto& [arena, update] : stages) {
-    if (update && !agrees(*update, *stages[0].update))
-      throw Error(Errc::closed,
-                  "the weights cannot be read: the failure came in the middle of an update, which "
-                  "stage " +
-                      std::to_string(arena->number()) + " has not done like stage 0");
-    const auto& held = arena->stage().variables;
+  for (const StageMemory& stage : stages.subspan(replica * count, count)) {
+    const auto& held = stage.arena->stage().variables;
     for (std::size_t k = 0; k < held.size(); ++k)
       if (held[k].owner == graph::none)
-        variables[static_cast<std::size_t>(held[k].variable)] = arena->read_variable(k);
+        variables[static_cast<std::size_t>(held[k].variable)] = stage.arena->read_variable(k);
   }
   return variables;
 }
@@ -39,6 +52,15 @@ void write_variables(std::span<const StageMemory> stages, std::span<const Tensor
     const auto& held = stage.arena->stage().variables;
     for (std::size_t k = 0; k < held.size(); ++k)
       stage.arena->write_variable(k, values[static_cast<std::size_t>(held[k].variable)]);
+  }
+}
+
+void write_buffers(std::span<const StageMemory> stages, std::span<const Tensor> values) {
+  for (const StageMemory& stage : stages) {
+    const auto& held = stage.arena->stage().variables;
+    for (std::size_t k = 0; k < held.size(); ++k)
+      if (held[k].home.space == graph::Space::buffers)
+        stage.arena->write_variable(k, values[static_cast<std::size_t>(held[k].variable)]);
   }
 }
 

@@ -19,13 +19,17 @@ struct StageMemory {
   std::shared_ptr<WeightUpdate> update = {};  ///< This is null in inference.
 };
 
-/// Returns copies of the variables of the replica that has `stages`, in the order of
-/// Plan::variables.
+/// Returns copies of the variables of replica number `replica`, in the order of Plan::variables.
+/// `stages` are those of all replicas, which update parts of the same parameters.
 /// @throws Error closed if the stages ended in the middle of an update; out_of_memory.
-std::vector<Tensor> read_variables(const graph::Plan& plan, std::span<const StageMemory> stages);
-/// Overwrites the variables of the replicas that have `stages`. `values` are in the order of
+std::vector<Tensor> read_variables(const graph::Plan& plan, std::span<const StageMemory> stages,
+                                   std::size_t replica = 0);
+/// Overwrites the variables of all replicas, which have `stages`. `values` are in the order of
 /// Plan::variables, and have the plan's types.
 void write_variables(std::span<const StageMemory> stages, std::span<const Tensor> values);
+/// Does the same with the buffers of the replica that has `stages`. The replicas share all other
+/// variables.
+void write_buffers(std::span<const StageMemory> stages, std::span<const Tensor> values);
 
 /// Returns the optimizer's whole state, which is put together from the shards of the replicas if
 /// they divide it. `stages` are those of all replicas.

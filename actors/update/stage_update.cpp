@@ -34,6 +34,20 @@ void place_state(TrainedVariable& trained, const graph::ParameterRule& rule, std
   }
 }
 
+/// Returns which elements of a variable that is not divided the replica updates. The replicas share
+/// the memory of parameters, so that each element is updated once. A rule that does not work
+/// element by element, or a tied parameter, is all the first replica's.
+graph::Part share_of(const StageUpdate& update, const TrainedVariable& trained) {
+  constexpr std::int64_t line_elements = 16;  // No two replicas write to one cache line.
+  const std::int64_t elements = trained.elements();
+  const bool is_shared = update.rule_of(trained).rule->elementwise &&
+                         trained.plan->gradients.size() == 1 && trained.plan->copies.empty();
+  if (!is_shared) return {0, update.replica == 0 ? elements : 0};
+  const std::int64_t lines = (elements + line_elements - 1) / line_elements;
+  return graph::elements_of(graph::shard_of(lines, update.setup->replicas, update.replica),
+                            line_elements, elements);
+}
+
 TrainedVariable trained_variable(const StageUpdate& update, std::size_t position) {
   const graph::VariablePlan& variable = update.arena->stage().variables[position];
   const std::int64_t elements = variable.type.shape.elements(), replicas = update.setup->replicas;
@@ -44,8 +58,9 @@ TrainedVariable trained_variable(const StageUpdate& update, std::size_t position
   trained.state_in_host_store = update.setup->offload.optimizer_state.takes(variable.type.bytes());
   trained.divided = divided(*update.setup, update.rule_of(trained), elements);
   trained.shard = trained.divided ? graph::shard_of(elements, replicas, update.replica)
-                                  : graph::Part{0, elements};
-  trained.own_elements = trained.divided ? graph::shard_elements(elements, replicas) : elements;
+                                  : share_of(update, trained);
+  trained.own_elements =
+      trained.divided ? graph::shard_elements(elements, replicas) : size(trained.shard);
   return trained;
 }
 
@@ -107,7 +122,7 @@ float StageUpdate::gradient_scale() const {
 
 graph::StagedUpdate StageUpdate::staged(const TrainedVariable& variable) const {
   const auto state_tensors = static_cast<std::int32_t>(variable.state_offsets.size());
-  return {.elements = variable.own_elements,
+  return {.elements = variable.elements_on_ipu(),
           .state_tensors = variable.state_in_host_store ? state_tensors : 0,
           .sum = variable.sums_on_host(),
           .elementwise = rule_of(variable).rule->elementwise,
@@ -138,7 +153,7 @@ void StageUpdate::end() {
   ++step;
   applying = false;
   // The update is counted here, where nothing can fail between the weights and their count.
-  if (replica == 0 && setup->update_count) setup->update_count->count_stage();
+  if (setup->update_count) setup->update_count->count_stage();
 }
 
 }  // namespace penstock::actors

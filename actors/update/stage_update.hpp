@@ -32,8 +32,15 @@ struct TrainedVariable : ShardedParameter {
   /// This has, for each tensor of the state, the value of its elements before the first update.
   std::vector<float> initial_state = {};
   std::int64_t own_elements = 0;  ///< `shard` has this many elements with its padding.
+  /// This is the squared norm of the weight, which the round `follow` measures for a rule with
+  /// norms if the variable is divided.
+  double squared_weight = 0;
   /// If the variable is divided, this is its position in UpdateNorms::shards.
   std::size_t shard_norm = 0;
+
+  /// Returns how many elements of the state the plan counts for an IPU. State that the replicas
+  /// share counts as a whole for each of them.
+  std::int64_t elements_on_ipu() const { return divided ? own_elements : elements(); }
 };
 
 struct StageUpdate {

@@ -14,10 +14,12 @@ namespace penstock::actors {
 enum class UpdateRound : std::uint8_t {
   reduce,   ///< This round adds up the gradients of all replicas: each replica adds up a slice.
   measure,  ///< This round measures the norms of the gradients.
-  /// This round does the first step of rules with norms, for parameters that the replicas divide.
+  /// This round does the first step of rules with norms, for parameters that the replicas divide,
+  /// and measures the norms of their weights.
   follow,
-  apply,   ///< This round updates the weights by the rules.
-  gather,  ///< This round copies the other replicas' shards of the new weights to each replica.
+  apply,  ///< This round updates the weights by the rules.
+  /// This round writes the copies that other stages have of parameters that the replicas divide.
+  gather,
 };
 inline constexpr std::size_t update_rounds = 5;
 /// Returns the name of `round` in quotes, as error texts have it.

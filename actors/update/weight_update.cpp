@@ -11,7 +11,7 @@ WeightUpdate::WeightUpdate(std::shared_ptr<const PipelineSetup> setup, std::size
                            std::int64_t replica)
     : stage_(std::move(setup), stage, std::move(arena), std::move(rules), replica) {
   make_room(norms_);
-  stage_.state_moves.bytes = state_bytes(stage_, true);
+  stage_.state_moves.bytes = state_bytes_in_host_store(stage_);
   stage_.state_moves.padding_bytes = stage_.host_block_bytes - stage_.state_moves.bytes;
 }
 

@@ -45,18 +45,18 @@ class WeightUpdate {
   // The host's thread may call read_state() and restore_state() while no call is under way,
   // wherever the state is.
 
-  /// Returns copies of the replica's shards of divided tensors and, in the first replica, of the
-  /// whole tensors, which are the same in all replicas.
+  /// Returns copies of what this replica keeps of the state.
   std::vector<VariableState> read_state() const { return actors::read_state(stage_); }
   /// Replaces the state by `tensors`, which are whole and have the right types, and sets the number
   /// of updates to `tensors.updates`.
   void restore_state(const OptimizerTensors& tensors) noexcept;
-  /// Returns how many bytes the state takes on the IPU, including the padding of shards.
-  std::int64_t state_bytes_on_ipu() const { return state_bytes(stage_, false); }
-  /// Returns how many more bytes on the IPU are used to align the state's tensors.
-  std::int64_t state_padding_on_ipu() const {
-    return stage_.ipu_block_bytes - state_bytes_on_ipu();
-  }
+  /// Returns how many bytes the state takes on the IPU, including the padding of shards. State that
+  /// the replicas share counts as a whole for each of them.
+  std::int64_t state_bytes_on_ipu() const { return actors::state_bytes_on_ipu(stage_); }
+  /// Returns how many of these bytes the replicas share.
+  std::int64_t shared_state_bytes() const { return actors::shared_state_bytes(stage_); }
+  /// Returns how many more bytes this replica has on the IPU to align the state's tensors.
+  std::int64_t state_padding_on_ipu() const { return actors::state_padding_on_ipu(stage_); }
   /// Returns how many bytes of scratch run() needs at least.
   std::int64_t staging_bytes() const;
 
@@ -77,9 +77,9 @@ class WeightUpdate {
   bool whole() const { return !stage_.applying; }
   /// Returns whether `round` measures norms in this stage, which norms() then returns.
   bool measures(UpdateRound round) const;
-  /// Returns the norms that the last round has measured. `measure` measures the gradients of all
-  /// trained variables of the stage, and `follow` measures the directions along which divided
-  /// variables move.
+  /// Returns the norms that the last round has measured for the gate. `measure` measures the
+  /// gradients of divided variables and, in the first replica, of all others, and `follow` measures
+  /// the directions along which divided variables move.
   const UpdateNorms& norms() const { return norms_; }
   /// Makes room in `norms` for the norms that a round measures. @throws std::bad_alloc
   void make_room(UpdateNorms& norms) const;

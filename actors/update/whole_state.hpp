@@ -1,5 +1,5 @@
 // whole_state() puts an optimizer's state together from what the replicas keep: a replica keeps
-// either all elements of a tensor, or a shard of it. The function is pure.
+// either all elements of a tensor, or some neighbouring ones. The function is pure.
 #pragma once
 
 #include <span>

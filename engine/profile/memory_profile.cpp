@@ -72,7 +72,7 @@ std::vector<LivePoint> points_of(const graph::Program& program, bool backward) {
 /// Returns the bytes of the stage's parameters and buffers, of what is prepared from them, and of
 /// the copies of buffers.
 std::int64_t weight_bytes(const graph::StagePlan& stage) {
-  return stage.parameter_bytes + stage.prepared_bytes + stage.kept_bytes;
+  return stage.parameter_bytes + stage.buffer_bytes + stage.prepared_bytes + stage.kept_bytes;
 }
 
 /// StageTensors are the tensors that one stage keeps in memory: weights, gradient sums, the
@@ -129,7 +129,7 @@ class StageTensors {
   void add_variable(const graph::VariablePlan& variable) {
     const std::string& name = plan_.variables[graph::index(variable.variable)].name;
     const std::int64_t bytes = variable.type.bytes();
-    if (variable.home.space == Space::parameters) add(name, MemoryClass::weights, bytes, 1);
+    if (!graph::in_host_store(variable.home.space)) add(name, MemoryClass::weights, bytes, 1);
     std::int64_t sums = 0;
     for (const graph::GradientPlan& gradient : variable.gradients)
       sums += gradient.stage == report_.stage && gradient.home.space == Space::accumulators ? 1 : 0;

@@ -174,12 +174,12 @@ void fields(auto& archive, Either<OutputPlan> auto& plan) {
 void fields(auto& archive, Either<StagePlan> auto& stage) {
   auto& [ipu, blocks, forward, backward, prepare, forward_receives, forward_sends,
          backward_receives, backward_sends, outputs, outputs_after_backward, variables,
-         parameter_bytes, host_parameter_bytes, prepared_bytes, accumulator_bytes,
+         parameter_bytes, buffer_bytes, host_parameter_bytes, prepared_bytes, accumulator_bytes,
          host_accumulator_bytes, kept_bytes, stash_bytes, host_stash_bytes, output_bytes,
          scratch_bytes, in_flight, output_slots] = stage;
   archive(ipu, blocks, forward, backward, prepare, forward_receives, forward_sends,
           backward_receives, backward_sends, outputs, outputs_after_backward, variables,
-          parameter_bytes, host_parameter_bytes, prepared_bytes, accumulator_bytes,
+          parameter_bytes, buffer_bytes, host_parameter_bytes, prepared_bytes, accumulator_bytes,
           host_accumulator_bytes, kept_bytes, stash_bytes, host_stash_bytes, output_bytes,
           scratch_bytes, in_flight, output_slots);
 }

@@ -46,9 +46,9 @@ AtomMemory::Needs AtomMemory::needs_of(std::int32_t first, std::int32_t last,
   const Plan plan = build_plan(all.graph, three.assignment, all.partition, plan_);
   const StagePlan& stage = plan.stages[last_stage];
   const StateNeed state = state_need(plan, last_stage, budget_);
-  return {.fixed = stage.parameter_bytes + stage.host_parameter_bytes + stage.accumulator_bytes +
-                   stage.kept_bytes + std::max(stage.scratch_bytes, state.staging_bytes) +
-                   state.bytes,
+  return {.fixed = stage.parameter_bytes + stage.buffer_bytes + stage.host_parameter_bytes +
+                   stage.accumulator_bytes + stage.kept_bytes +
+                   std::max(stage.scratch_bytes, state.staging_bytes) + state.bytes,
           .micro_batch = micro_batch_bytes(stage),
           .unread = stage.output_bytes * (stage.output_slots - stage.in_flight),
           .sent_back = sent_back(all.partition, stage, first)};

@@ -215,6 +215,7 @@ StagePlan stage_of(const Graph& graph, const StagePlacement& placement, const St
           .outputs_after_backward = !gradients.empty(),
           .variables = std::move(held),
           .parameter_bytes = map.parameter_bytes,
+          .buffer_bytes = map.buffer_bytes,
           .host_parameter_bytes = map.host_parameter_bytes,
           .prepared_bytes = map.prepared_bytes,
           .accumulator_bytes = map.accumulator_bytes,

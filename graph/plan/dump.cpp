@@ -20,6 +20,8 @@ std::string_view to_string(Space space) {
   switch (space) {
     case Space::parameters:
       return "parameters";
+    case Space::buffers:
+      return "buffers";
     case Space::weight_room:
       return "weight_room";
     case Space::accumulators:
@@ -145,6 +147,7 @@ std::string lines(const Plan& plan, std::size_t number) {
       joined(stage.blocks) + "): " + std::to_string(stage.in_flight) + " in flight" +
       (has_outputs ? ", " + std::to_string(stage.output_slots) + " output slots" : "") +
       "; bytes: parameters " + std::to_string(stage.parameter_bytes) +
+      (stage.buffer_bytes > 0 ? bytes("buffers", stage.buffer_bytes) : "") +
       (stage.prepared_bytes > 0 ? bytes("prepared", stage.prepared_bytes) : "") +
       bytes("accumulators", stage.accumulator_bytes) + bytes("stash", stage.stash_bytes) +
       (has_outputs ? bytes("outputs", stage.output_bytes) : "") +

@@ -31,8 +31,9 @@ StageBytes bytes_of_stage(const Plan& plan, std::size_t stage, const Schedule* s
                : plan.stages[of].in_flight;
   };
   const std::int32_t unread = stage_plan.output_slots - stage_plan.in_flight;
-  StageBytes bytes{.weights = stage_plan.parameter_bytes + stage_plan.prepared_bytes +
-                              stage_plan.accumulator_bytes + stage_plan.kept_bytes,
+  StageBytes bytes{.weights = stage_plan.parameter_bytes + stage_plan.buffer_bytes +
+                              stage_plan.prepared_bytes + stage_plan.accumulator_bytes +
+                              stage_plan.kept_bytes,
                    .activations = stage_plan.stash_bytes * in_flight(stage) +
                                   stage_plan.output_bytes * (in_flight(stage) + unread),
                    .scratch = stage_plan.scratch_bytes,

@@ -22,7 +22,9 @@
 namespace penstock::graph {
 
 enum class Space : std::uint8_t {
-  parameters,  ///< The stage's weights and buffers lie here.
+  /// The stage's parameters lie here. The replicas of a pipeline share this memory.
+  parameters,
+  buffers,  ///< The stage's buffers lie here, of which each replica has its own.
   /// The weights that the host store keeps lie here while a program of the stage runs. The stages
   /// of an IPU share this memory.
   weight_room,
@@ -154,9 +156,9 @@ struct CopyPlan {
 struct VariablePlan {
   std::int32_t variable = none;  ///< `variable` is the position in Plan::variables.
   TensorType type = {};
-  /// `home` is a place in the stage's parameters or, if the host store keeps the variable, in the
-  /// weight room. The host store has the variable at the same offset in the stage's block of
-  /// weights.
+  /// `home` is a place in the stage's parameters or buffers or, if the host store keeps the
+  /// variable, in the weight room. The host store has the variable at the same offset in the
+  /// stage's block of weights.
   Location home = {.space = Space::parameters};
   bool trainable = false;
   /// `kept_offset` is the offset, in bytes, of the copy of a buffer as it was after the last
@@ -198,6 +200,7 @@ struct StagePlan {
   bool outputs_after_backward = false;
   std::vector<VariablePlan> variables = {};  ///< `variables` are in model order.
   std::int64_t parameter_bytes = 0;
+  std::int64_t buffer_bytes = 0;
   /// The host store keeps parameters of this many bytes, which is also the size of the stage's
   /// weight room.
   std::int64_t host_parameter_bytes = 0;

@@ -25,6 +25,8 @@ std::byte* base_of(const Location& location, const Bindings& bindings) {
   switch (location.space) {
     case Space::parameters:
       return bindings.parameters;
+    case Space::buffers:
+      return bindings.buffers;
     case Space::weight_room:
       return bindings.weight_room;
     case Space::accumulators:

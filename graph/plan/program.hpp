@@ -52,6 +52,7 @@ void add_times(StageProgramTimes& sum, const StageProgramTimes& more);
 /// aligned.
 struct Bindings {
   std::byte* parameters = nullptr;
+  std::byte* buffers = nullptr;
   std::byte* weight_room = nullptr;
   std::byte* accumulators = nullptr;
   std::byte* host_accumulators = nullptr;  ///< This memory is the host store's.

@@ -11,7 +11,8 @@
 namespace penstock {
 
 /// An OffloadReport says which tensors of one class a stage keeps in the host store, and what was
-/// copied between the host store and the stage's IPU since the model was attached.
+/// copied between the host store and the stage's IPU since the model was attached. Replicas keep
+/// the optimizer's state there together, so that each reports its part.
 struct OffloadReport {
   std::int64_t bytes = 0;         ///< The host store keeps this many bytes.
   std::uint64_t loads = 0;        ///< Tensors were copied to the IPU this many times.
@@ -35,7 +36,9 @@ struct CollectiveReport {
   std::int64_t all_reduced_bytes = 0;
   /// This many bytes of other replicas' gradients were read for the stage's own shards.
   std::int64_t scattered_bytes = 0;
-  std::int64_t gathered_bytes = 0;  ///< This many bytes of other replicas' new weights were read.
+  /// The stage has got this many bytes of new weights from other replicas. Replicas of one process
+  /// share the memory of weights, so that nothing is copied.
+  std::int64_t gathered_bytes = 0;
 };
 
 /// A StageReport says what one stage of one replica has done since the model was attached.
@@ -67,16 +70,18 @@ struct StageReport {
   /// `collectives` says what the stage has exchanged with other replicas.
   CollectiveReport collectives = {};
   OffloadReport activations = {};  ///< `activations` describes the activations in the host store.
-  OffloadReport weights = {};      ///< `weights` describes the weights in the host store.
+  /// `weights` describes the weights in the host store, which the replicas share.
+  OffloadReport weights = {};
   /// In phased execution, the weights came to the IPU this many times for a turn of forward.
   std::uint64_t forward_weight_loads = 0;
   /// In phased execution, the weights came to the IPU this many times for a turn of backward.
   std::uint64_t backward_weight_loads = 0;
   /// The IPU has this many bytes in addition to `peak_bytes`, which align the optimizer's state.
   std::int64_t padding_bytes = 0;
-  /// The totals of the replicas' gradient sums take this many bytes, which are on no IPU and exist
-  /// once for the stages of this number in all replicas.
-  std::int64_t reducer_bytes = 0;
+  /// This many bytes of `peak_bytes` exist once for the stages of this number in all replicas,
+  /// which share them: the parameters, and the optimizer's state that the replicas do not divide.
+  /// The number is 0 if there is one replica.
+  std::int64_t bytes_shared_by_replicas = 0;
 };
 
 /// A CompileStep says how long one step of compiling took.

@@ -117,19 +117,27 @@ TEST(OffloadOfAccumulators, LowersThePeaksByTheBytesThatMove) {
   EXPECT_EQ(first_difference(kept, moved), "");
 }
 
+// The replicas divide an update among themselves, so that each sum is loaded once for it.
 TEST(OffloadOfAccumulators, LoadsEveryByteForEachMicroBatchAndUpdateAndStoresItAfterMicroBatches) {
   for (const double max_grad_norm : {0.0, 0.5}) {
+    constexpr int replicas = 2;
     Options options = with_accumulators(four_stages(), {.on = true});
-    options.topology.replication_factor = 2;
+    options.topology.replication_factor = replicas;
     Optimizer optimizer = AdamW{};
     optimizer.max_grad_norm = max_grad_norm;
     const TrainingRun moved = run_digits(options, optimizer);
     ASSERT_EQ(moved.stages.size(), 8u);
-    for (const StageReport& stage : moved.stages) {
-      const OffloadReport& sums = stage.accumulators;
-      const int norms = max_grad_norm > 0 ? 1 : 0;
-      EXPECT_EQ(sums.loaded_bytes, updates * (accumulation + 1 + norms) * sums.bytes);
-      EXPECT_EQ(sums.stored_bytes, updates * accumulation * sums.bytes);
+    const int norms = max_grad_norm > 0 ? 1 : 0;
+    for (int stage = 0; stage < 4; ++stage) {
+      std::int64_t bytes = 0, loaded = 0, stored = 0;
+      for (const StageReport& report : moved.stages)
+        if (report.stage == stage) {
+          bytes = report.accumulators.bytes;
+          loaded += report.accumulators.loaded_bytes;
+          stored += report.accumulators.stored_bytes;
+        }
+      EXPECT_EQ(loaded, updates * (replicas * accumulation + 1 + norms) * bytes);
+      EXPECT_EQ(stored, updates * replicas * accumulation * bytes);
     }
   }
 }

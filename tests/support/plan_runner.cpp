@@ -21,17 +21,20 @@ using graph::TensorType;
 struct PlanRunner::Stage {
   explicit Stage(const StagePlan& plan)
       : parameters(plan.parameter_bytes),
+        buffers(plan.buffer_bytes),
         weight_room(plan.host_parameter_bytes),
         prepared(plan.prepared_bytes),
         accumulators(plan.accumulator_bytes),
         host_accumulators(plan.host_accumulator_bytes),
         scratch(plan.scratch_bytes) {}
 
-  WatchedBlock parameters, weight_room, prepared, accumulators, host_accumulators, scratch;
+  WatchedBlock parameters, buffers, weight_room, prepared, accumulators, host_accumulators, scratch;
 
   std::byte* place_of(const graph::VariablePlan& variable) const {
-    return (graph::in_host_store(variable.home.space) ? weight_room : parameters).data() +
-           variable.home.offset;
+    const WatchedBlock& block = graph::in_host_store(variable.home.space) ? weight_room
+                                : variable.home.space == Space::buffers   ? buffers
+                                                                          : parameters;
+    return block.data() + variable.home.offset;
   }
   const std::byte* sum_at(const Location& home) const {
     return (graph::in_host_store(home.space) ? host_accumulators : accumulators).data() +
@@ -144,6 +147,7 @@ void PlanRunner::prepare(std::size_t stage) {
   memory.scratch.fill(0xff);
   memory.prepared.fill(0xff);
   graph::run(plan_.stages[stage].prepare, {.parameters = memory.parameters.data(),
+                                           .buffers = memory.buffers.data(),
                                            .scratch = memory.scratch.data(),
                                            .prepared = memory.prepared.data(),
                                            .runner = parts_});
@@ -160,6 +164,7 @@ void PlanRunner::run_program(Direction direction, std::size_t stage, MicroBatch&
     sent_back.push_back(batch.sent_back[index(edge)].data());
   graph::run(forward ? plan_.stages[stage].forward : plan_.stages[stage].backward,
              {.parameters = memory.parameters.data(),
+              .buffers = memory.buffers.data(),
               .weight_room = memory.weight_room.data(),
               .accumulators = memory.accumulators.data(),
               .host_accumulators = forward ? nullptr : memory.host_accumulators.data(),
@@ -174,6 +179,7 @@ void PlanRunner::run_program(Direction direction, std::size_t stage, MicroBatch&
               .summed = static_cast<std::int64_t>(batch.number),
               .runner = parts_});
   expect_intact(memory.parameters, "the parameters");
+  expect_intact(memory.buffers, "the buffers");
   expect_intact(memory.weight_room, "the room for weights");
   expect_intact(memory.prepared, "what is prepared");
   expect_intact(memory.accumulators, "the accumulators");

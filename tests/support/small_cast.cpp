@@ -68,8 +68,7 @@ void SmallCast::begin_windows(std::int64_t windows) {
 }
 
 actors::Variables SmallCast::variables(std::size_t replica) const {
-  const std::size_t stages = plan().stages.size();
-  return actors::read_variables(plan(), std::span(cast_.memory).subspan(replica * stages, stages));
+  return actors::read_variables(plan(), cast_.memory, replica);
 }
 
 actors::Variables SmallCast::variables_after_end() {

@@ -48,7 +48,7 @@ void write(JsonLine& json, const penstock::StageReport& stage) {
       .field("shared_bytes", stage.shared_bytes)
       .field("optimizer_bytes_on_ipu", stage.optimizer_bytes_on_ipu)
       .field("padding_bytes", stage.padding_bytes)
-      .field("reducer_bytes", stage.reducer_bytes)
+      .field("bytes_shared_by_replicas", stage.bytes_shared_by_replicas)
       .key("offloaded_optimizer_state");
   write(json, stage.optimizer_state);
   json.key("offloaded_accumulators");

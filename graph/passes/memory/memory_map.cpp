@@ -57,6 +57,8 @@ class MemoryMapping {
       const Value& value = graph_.value(variable.value);
       if (is_in_weight_room(value, offload_))
         append(variable.value, Space::weight_room, result_.host_parameter_bytes);
+      else if (value.kind == ValueKind::buffer)
+        append(variable.value, Space::buffers, result_.buffer_bytes);
       else
         append(variable.value, Space::parameters, result_.parameter_bytes);
       result_.variables.push_back(variable.value);

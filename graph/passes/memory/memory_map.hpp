@@ -25,6 +25,7 @@ struct StageMemoryMap {
   /// These are the stage's parameters and buffers in model order.
   std::vector<ValueId> variables = {};
   std::int64_t parameter_bytes = 0;
+  std::int64_t buffer_bytes = 0;
   std::int64_t host_parameter_bytes = 0;
   std::int64_t prepared_bytes = 0;
   std::int64_t accumulator_bytes = 0;

@@ -33,7 +33,7 @@ std::shared_ptr<const graph::Plan> two_stages() {
                  .type = type,
                  .source = {Space::outputs, 0, 64}}};
   plan.outputs = {{"out", type}, {"other", type}};
-  plan.variables = {{"fc.weight", type, true, 1}};
+  plan.variables = {{"fc.weight", type, true, 1}, {"mean", type, false, 1}};
   plan.stages.resize(2);
   plan.stages[0].in_flight = 3;
   graph::StagePlan& stage = plan.stages[1];
@@ -45,8 +45,10 @@ std::shared_ptr<const graph::Plan> two_stages() {
                       .type = type,
                       .home = {Space::parameters, 0, 64},
                       .trainable = true,
-                      .gradients = {{.stage = 0}}}};
+                      .gradients = {{.stage = 0}}},
+                     {.variable = 1, .type = type, .home = {Space::buffers, 0, 0}}};
   stage.parameter_bytes = 128;
+  stage.buffer_bytes = 64;
   stage.prepared_bytes = 64;
   stage.accumulator_bytes = 64;
   stage.stash_bytes = 64;
@@ -102,6 +104,37 @@ TEST(Arena, ReadsAVariableAsACopy) {
   EXPECT_EQ(before.as<float>()[15], 1);
   EXPECT_EQ(arena.read_variable(0).as<float>()[15], 2);
   EXPECT_EQ(arena.variable(0)[15], 2);
+}
+
+TEST(Arena, SharesTheParametersOfAnotherReplicaAndHasBuffersOfItsOwn) {
+  Arena first(two_stages(), 1, live);
+  Arena second(two_stages(), 1, live, &first);
+  const std::vector<float> ones(16, 1.0f), twos(16, 2.0f);
+  for (const std::size_t variable : {0, 1}) {
+    first.write_variable(variable, Tensor({16}, std::span(ones)));
+    second.write_variable(variable, Tensor({16}, std::span(twos)));
+  }
+  EXPECT_EQ(second.read_variable(0).as<float>()[15], 1) << "the first replica writes parameters";
+  EXPECT_EQ(first.read_variable(1).as<float>()[15], 1) << "the buffer";
+  EXPECT_EQ(second.read_variable(1).as<float>()[15], 2);
+  EXPECT_EQ(second.bytes(), first.bytes()) << "each IPU has its limit for all of them";
+}
+
+TEST(Arena, SharesTheWeightsThatTheHostStoreKeeps) {
+  graph::Plan plan = *two_stages();
+  graph::StagePlan& stage = plan.stages[1];
+  stage.variables[0].home = {Space::weight_room, 0, 0};
+  stage.parameter_bytes = 0;
+  stage.host_parameter_bytes = 64;
+  const auto offloaded = std::make_shared<const graph::Plan>(std::move(plan));
+  Arena first(offloaded, 1, live);
+  Arena second(offloaded, 1, live, &first);
+  first.variable(0)[15] = 3;
+  EXPECT_EQ(second.variable(0)[15], 3);
+  // Each replica fetches and returns the weights by itself.
+  const auto lent = first.return_host_weights();
+  EXPECT_TRUE(second.has_host_weights());
+  EXPECT_EQ(lent, second.return_host_weights());
 }
 
 /// Returns a plan for inference whose stage computes x * tanh(w), where tanh(w) is prepared.

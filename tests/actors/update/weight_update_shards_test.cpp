@@ -46,7 +46,8 @@ struct ShardFixture {
     auto rules = std::make_shared<UpdateRules>();
     rules->variables = {{&subtract, {}}};
     for (std::int64_t replica = 0; replica < replicas; ++replica) {
-      arenas.push_back(std::make_shared<Arena>(setup->plan, 0, 1));
+      const Arena* const first = replica > 0 ? arenas[0].get() : nullptr;
+      arenas.push_back(std::make_shared<Arena>(setup->plan, 0, 1, first));
       updates.emplace_back(setup, 0, arenas.back(), rules, replica);
       updates.back().set_state(updates.back().new_state());
     }
@@ -71,19 +72,21 @@ struct ShardFixture {
     }
   }
 
-  /// Applies the update replica by replica. Before that, each replica's sums outside its own shard
+  /// Applies the update of one replica. Before that, the replica's sums outside its own shard
   /// become NaN, so that it shows if an update reads them.
+  void apply(std::int64_t replica) {
+    const auto at = static_cast<std::size_t>(replica);
+    const graph::Part shard = graph::shard_of(size, replicas, replica);
+    const auto sums = arenas[at]->accumulator(first_sum, size);
+    for (std::int64_t i = 0; i < size; ++i)
+      if (i < shard.begin || i >= shard.end)
+        sums[static_cast<std::size_t>(i)] = std::numeric_limits<float>::quiet_NaN();
+    updates[at].run({UpdateRound::apply}, {});
+  }
+
   void apply() {
     scatter();
-    for (std::int64_t replica = 0; replica < replicas; ++replica) {
-      const auto at = static_cast<std::size_t>(replica);
-      const graph::Part shard = graph::shard_of(size, replicas, replica);
-      const auto sums = arenas[at]->accumulator(first_sum, size);
-      for (std::int64_t i = 0; i < size; ++i)
-        if (i < shard.begin || i >= shard.end)
-          sums[static_cast<std::size_t>(i)] = std::numeric_limits<float>::quiet_NaN();
-      updates[at].run({UpdateRound::apply}, {});
-    }
+    for (std::int64_t replica = 0; replica < replicas; ++replica) apply(replica);
   }
 
   void gather() {
@@ -95,27 +98,24 @@ struct ShardFixture {
   std::vector<WeightUpdate> updates;
 };
 
-TEST(WeightUpdate, ReadsAndWritesItsShardOnlyUntilTheOthersAreGathered) {
+TEST(WeightUpdate, ReadsAndWritesItsShardOnly) {
   ShardFixture f;
-  f.apply();
+  f.scatter();
   for (std::int64_t replica = 0; replica < ShardFixture::replicas; ++replica) {
     const auto at = static_cast<std::size_t>(replica);
+    f.apply(replica);
     const graph::Part shard = graph::shard_of(ShardFixture::size, ShardFixture::replicas, replica);
     const auto weights = f.arenas[at]->variable(0);
     for (std::int64_t i = 0; i < ShardFixture::size; ++i)
-      EXPECT_EQ(weights[static_cast<std::size_t>(i)],
-                i >= shard.begin && i < shard.end ? -ShardFixture::sum(i) - 1 : 0)
+      EXPECT_EQ(weights[static_cast<std::size_t>(i)], i < shard.end ? -ShardFixture::sum(i) - 1 : 0)
           << replica;
     EXPECT_FALSE(f.updates[at].whole()) << "weights of two updates";
     EXPECT_EQ(f.updates[at].updates(), 0);
   }
   f.gather();
-  for (std::size_t replica = 0; replica < f.arenas.size(); ++replica) {
-    for (std::int64_t i = 0; i < ShardFixture::size; ++i)
-      EXPECT_EQ(f.arenas[replica]->variable(0)[static_cast<std::size_t>(i)],
-                -ShardFixture::sum(i) - 1);
-    EXPECT_TRUE(f.updates[replica].whole());
-    EXPECT_EQ(f.updates[replica].updates(), 1);
+  for (WeightUpdate& update : f.updates) {
+    EXPECT_TRUE(update.whole());
+    EXPECT_EQ(update.updates(), 1);
   }
 }
 

@@ -136,17 +136,20 @@ TEST(WeightUpdate, ScalesNothingWithoutClipping) {
   EXPECT_EQ(f.weight(2), -9);
 }
 
-TEST(WeightUpdate, ReadsTheReplicasTotalAndNotItsOwnSums) {
+TEST(WeightUpdate, ReadsTheTotalInThePlaceOfTheFirstReplicasSums) {
   Fixture f;
-  const auto total = allocate_block(256);
-  std::fill_n(reinterpret_cast<float*>(total.get() + 192), elements, 5.0f);
+  Fixture other;
   f.sum(192, 1);
-  const ReducedTotal of_all{{{{0, 256, 0}}, 256}, total};
-  f.update->set_sums(0, {f.arena, std::make_shared<ReducedSums>(ReducedSums{of_all})});
+  other.sum(192, 4);
+  const auto reduced = std::make_shared<ReducedSums>(
+      ReducedSums{.on_ipu = {{{0, 256, 0}}, 256}, .replicas = {f.arena, other.arena}});
+  f.update->set_sums(0, {f.arena, reduced});
+  for (const std::int64_t slice : {0, 1}) add_up_slice(*reduced, slice, {}, nullptr);
   f.update->run({UpdateRound::apply}, {});
   EXPECT_EQ(f.weight(2), -6);
-  // The update leaves the total as it is, because other replicas read it, too.
-  EXPECT_EQ(reinterpret_cast<const float*>(total.get() + 192)[0], 5);
+  // The update leaves the sums as they are, because other replicas read them, too.
+  EXPECT_EQ(f.gradient(192), 5);
+  EXPECT_EQ(other.gradient(192), 4);
 }
 
 TEST(WeightUpdate, KeepsStateInTheBlockItIsGiven) {

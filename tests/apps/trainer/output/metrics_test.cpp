@@ -120,7 +120,7 @@ TEST(RunMetrics, ListEveryStageOfEveryReplica) {
                    .forward_weight_loads = 61,
                    .backward_weight_loads = 62,
                    .padding_bytes = 63,
-                   .reducer_bytes = 64};
+                   .bytes_shared_by_replicas = 64};
   const json summary = json::parse(to_json(run)).at("summary");
   EXPECT_EQ(summary, json::parse(R"({
     "compile_seconds": 0.5, "plans_from_cache": 2, "train_samples_per_second": 10000,
@@ -130,7 +130,7 @@ TEST(RunMetrics, ListEveryStageOfEveryReplica) {
       {"replica": 0, "stage": 0, "ipu": 0, "forward_runs": 0, "backward_runs": 0,
        "recomputed_runs": 0, "max_in_flight": 0, "busy_seconds": 0, "sent_bytes": 0,
        "peak_bytes": 0, "shared_bytes": 0,
-       "optimizer_bytes_on_ipu": 0, "padding_bytes": 0, "reducer_bytes": 0,
+       "optimizer_bytes_on_ipu": 0, "padding_bytes": 0, "bytes_shared_by_replicas": 0,
        "offloaded_optimizer_state": {"bytes": 0, "loads": 0,
         "stores": 0, "loaded_bytes": 0, "stored_bytes": 0, "padding_bytes": 0},
        "offloaded_accumulators": {"bytes": 0, "loads": 0,
@@ -145,7 +145,7 @@ TEST(RunMetrics, ListEveryStageOfEveryReplica) {
       {"replica": 1, "stage": 2, "ipu": 3, "forward_runs": 4, "backward_runs": 5,
        "recomputed_runs": 10, "max_in_flight": 6, "busy_seconds": 7.5, "sent_bytes": 16,
        "peak_bytes": 8, "shared_bytes": 3,
-       "optimizer_bytes_on_ipu": 9, "padding_bytes": 63, "reducer_bytes": 64,
+       "optimizer_bytes_on_ipu": 9, "padding_bytes": 63, "bytes_shared_by_replicas": 64,
        "offloaded_optimizer_state": {"bytes": 11, "loads": 12,
         "stores": 13, "loaded_bytes": 14, "stored_bytes": 15, "padding_bytes": 16},
        "offloaded_accumulators": {"bytes": 21, "loads": 22,
