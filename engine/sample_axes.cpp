@@ -4,8 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <utility>
 #include <vector>
@@ -304,7 +304,8 @@ bool takes_samples(const graph::Graph& graph) try {
 
 /// Checks the first node of `graph` that refuses 2 or 3 samples, and the nodes before it.
 void check_refusing_node(const graph::Graph& graph) {
-  const auto counts = std::views::iota(std::size_t{0}, graph.nodes.size());
+  std::vector<std::size_t> counts(graph.nodes.size());
+  std::iota(counts.begin(), counts.end(), std::size_t{0});
   const auto first = std::ranges::partition_point(
       counts, [&](std::size_t before) { return takes_samples(first_nodes(graph, before + 1)); });
   // A custom op may refuse a number of samples once, and take it when it is asked again.

@@ -62,7 +62,8 @@ class EventLog {
   /// Returns the events, in the order in which they were added, and forgets them. The count of
   /// dropped events stays.
   std::vector<Event> take() {
-    std::ranges::rotate(events_, events_.begin() + static_cast<std::ptrdiff_t>(oldest_));
+    std::rotate(events_.begin(), events_.begin() + static_cast<std::ptrdiff_t>(oldest_),
+                events_.end());
     oldest_ = 0;
     return std::exchange(events_, {});
   }

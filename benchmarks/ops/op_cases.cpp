@@ -27,8 +27,10 @@ void add_layer(const Layer& layer, std::vector<OpCase>& cases) {
                    weight = f32({o, c, k, k}), bias = f32({o}), small = f32({n, o, half, half});
   const auto lanes = [](const TensorType& type) { return f32(graph::lane_shape(type.shape)); };
   const List image{size, size}, square{k, k}, before_pool{out, out};
-  const auto add = [&](const std::string& op, std::vector<TensorType> in, Attributes attributes) {
-    cases.push_back({name + "/" + op, op, std::move(in), n, std::move(attributes)});
+  // Clang 14 does not capture structured bindings.
+  const auto add = [&, layer_name = name, samples = n](
+                       const std::string& op, std::vector<TensorType> in, Attributes attributes) {
+    cases.push_back({layer_name + "/" + op, op, std::move(in), samples, std::move(attributes)});
   };
   add("conv2d", {x, weight, bias}, {});
   add("conv2d_lanes", {lanes(x), weight, bias}, {{"batch", n}});

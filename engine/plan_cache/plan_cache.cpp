@@ -35,8 +35,7 @@ std::string hexadecimal(std::uint64_t number) {
   return penstock::hexadecimal(number, name_digits);
 }
 
-/// A Backwards is a text from its end to its beginning. Clang 14 cannot compile
-/// std::views::reverse.
+/// A Backwards is a text from its end to its beginning.
 struct Backwards {
   std::string_view text;
 

@@ -1,7 +1,7 @@
 #include "graph/ir/missing_gradient.hpp"
 
 #include <algorithm>
-#include <ranges>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -174,9 +174,9 @@ class Sources {
   void find_origins() {
     const auto is_origin = [&](ValueId of) { return is_origin_[index(of)]; };
     is_origin_[index(value_)] = true;
-    for (const Node& node : graph_.nodes | std::views::reverse)
-      if (std::ranges::any_of(node.outputs, is_origin))
-        for (const ValueId input : node.inputs) is_origin_[index(input)] = true;
+    for (auto node = graph_.nodes.rbegin(); node != graph_.nodes.rend(); ++node)
+      if (std::ranges::any_of(node->outputs, is_origin))
+        for (const ValueId input : node->inputs) is_origin_[index(input)] = true;
   }
 
   bool depends(ValueId value) const {
@@ -191,12 +191,12 @@ class Sources {
           std::ranges::none_of(node.inputs, [&](ValueId input) { return depends(input); }))
         continue;
       const std::vector<bool>& is_given = given_.of(static_cast<NodeId>(i)).is_given;
-      for (const ValueId output : node.outputs | std::views::filter(is_needed))
+      for (const ValueId output : node.outputs)
         for (std::size_t k = 0; k < node.inputs.size(); ++k)
-          if (depends(node.inputs[k]))
+          if (is_needed(output) && depends(node.inputs[k]))
             go_through(static_cast<NodeId>(i), output, node.inputs[k], is_given[k]);
     }
-    std::ranges::stable_partition(stops_, &Stop::hides_trained);
+    std::stable_partition(stops_.begin(), stops_.end(), std::mem_fn(&Stop::hides_trained));
   }
 
   /// Takes notice that `output` of node `id` depends on what `input` depends on.

@@ -77,6 +77,9 @@ class House(unittest.TestCase):
         for folder in rules.THREAD_STORAGE:
             self.assertIn('cpp_args: thread_storage_args', BUILD_FILES[f'{folder}meson.build'])
 
+    def test_clang_14_compiles_the_ranges(self):
+        self.expect_none(SOURCES, lambda path, text: rules.clang_rule(text))
+
     def test_no_word_that_must_not_stay(self):
         self.expect_none(WRITTEN, lambda path, text: rules.word_rule(text))
 
@@ -291,6 +294,13 @@ class Rules(unittest.TestCase):
                 self.refuses(rules.thread_local_rule(path, text))
                 self.accepts(rules.thread_local_rule('tests/support/tape.cpp', text))
                 self.accepts(rules.thread_local_rule(rules.THREAD_PREPARATION, text))
+
+    def test_ranges(self):
+        self.accepts(rules.clang_rule('// std::views::reverse\nstd::ranges::sort(a);\n'))
+        self.accepts(rules.clang_rule('std::rotate(a.begin(), b, a.end());\n'))
+        for text in ('#include <ranges>\n', 'a | std::views::reverse', 'std::ranges::unique(a)'):
+            with self.subTest(text=text):
+                self.refuses(rules.clang_rule(text))
 
     def test_words(self):
         for text in ('// see /ho' + 'me/me/notes', '// TO' + 'DO: more', 'GTEST_SK' + 'IP();',

@@ -61,6 +61,12 @@ SENTENCE_FOLDERS = ('include/', *(f'{root}/' for root in ('graph', 'actors', 'en
 LITERAL = re.compile(r'R"\((?:.|\n)*?\)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.[^\'\n]*|[^\'\\\n])\'')
 SENTENCE = re.compile(r'(?:[A-Z0-9`"(\[~]|\w+\(|\w+(?:_\w+)+\b|clang-format ).*[.:?!"`)}\]]', re.S)
 
+# Clang 14 cannot compile what libstdc++ 12 has in <ranges>, nor the algorithms that return a
+# subrange.
+SUBRANGES = re.compile(r'^#include\s*<ranges>|\bstd::(?:views|ranges::(?:subrange|rotate|unique'
+                       r'|remove|remove_if|partition|stable_partition|search|search_n|find_end'
+                       r'|equal_range))\b', re.M)
+
 # These phrases refer to other lines, and become wrong when lines move.
 PLACE_PHRASES = re.compile(
     r'\b(?:as (?:above|before)|as the (?:functions?|constructors?) (?:above|below)'
@@ -276,6 +282,12 @@ def thread_local_rule(path, text):
     if THREAD_WORD.search(THREAD_VARIABLE.sub('', code)):
         yield ('has a thread_local variable that is not constinit, or no number or pointer, or '
                'that no [[gnu::noipa]] function of its own returns')
+
+
+def clang_rule(text):
+    """Clang 14 compiles the code."""
+    for match in SUBRANGES.finditer(re.sub('//.*', '', text)):
+        yield f'has "{match.group()}", which Clang 14 cannot compile'
 
 
 def comments(text):

@@ -23,7 +23,8 @@ bool DeterministicRun::step() {
   scheduler_.run_once();
   // If the actor has more mail, the scheduler has put it first again. Here it is put last, so that
   // all other actors have their turns before it.
-  if (!random_ && !jobs.empty() && jobs.front() == job) std::ranges::rotate(jobs, jobs.begin() + 1);
+  if (!random_ && !jobs.empty() && jobs.front() == job)
+    std::rotate(jobs.begin(), jobs.begin() + 1, jobs.end());
   return true;
 }
 

@@ -69,15 +69,16 @@ void TimedPipeline::begin_programs() {
 
 bool TimedPipeline::end_programs() {
   auto& [now, waiting, running, done] = *time_;
-  const auto ended = std::ranges::stable_partition(running, [this](const TimedProgram& program) {
-    return program.run.time + program.run.duration > time_->now;
-  });
-  for (TimedProgram& program : ended) {
-    caf::anon_send(program.ipu, std::move(program.request));
-    done.push_back(std::move(program));
+  const auto ended =
+      std::stable_partition(running.begin(), running.end(), [this](const TimedProgram& program) {
+        return program.run.time + program.run.duration > time_->now;
+      });
+  for (auto program = ended; program != running.end(); ++program) {
+    caf::anon_send(program->ipu, std::move(program->request));
+    done.push_back(std::move(*program));
   }
-  const bool any = !ended.empty();
-  running.erase(ended.begin(), ended.end());
+  const bool any = ended != running.end();
+  running.erase(ended, running.end());
   return any;
 }
 

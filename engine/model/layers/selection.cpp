@@ -67,7 +67,8 @@ Value TensorShapes::roll(Value x, std::int64_t shift, int axis) {
     const std::size_t number = layer.sample_axis(axis, x);
     Integers indices = counted(layer.shape(x)[static_cast<std::ptrdiff_t>(number)]);
     const std::int64_t size = std::ssize(indices);
-    if (size > 0) std::ranges::rotate(indices, indices.end() - (shift % size + size) % size);
+    if (size > 0)
+      std::rotate(indices.begin(), indices.end() - (shift % size + size) % size, indices.end());
     return selected(layer, x, number, std::move(indices));
   });
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <ranges>
 #include <string>
 #include <utility>
 
@@ -135,8 +134,8 @@ class Differentiation {
     Graph without = graph_;
     std::vector<ValueId>& inputs = without.node(id).inputs;
     const ValueId input = inputs[missing[0]];
-    for (const std::size_t position : missing | std::views::reverse)
-      inputs.erase(inputs.begin() + static_cast<std::ptrdiff_t>(position));
+    for (auto position = missing.rbegin(); position != missing.rend(); ++position)
+      inputs.erase(inputs.begin() + static_cast<std::ptrdiff_t>(*position));
     std::vector<bool> marked = trained();
     if (!dependent_values(without, marked)[index(graph_.loss)])
       return "let the loss depend on it in another way, and make a constant of this input by "

@@ -19,7 +19,7 @@ bool shares_an_ipu(const Configuration& configuration) {
 
 bool revisits_an_ipu(const Configuration& configuration) {
   std::vector<int> ipus = configuration.options.topology.ipus;
-  ipus.erase(std::ranges::unique(ipus).begin(), ipus.end());
+  ipus.erase(std::unique(ipus.begin(), ipus.end()), ipus.end());
   return std::set(ipus.begin(), ipus.end()).size() < ipus.size();
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <ranges>
 
 #include "tests/support/refusal.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -32,7 +31,7 @@ std::int64_t fullest_ipu(const std::vector<StageReport>& stages) {
     const auto [ipu, first] = used.emplace(stage.ipu, stage.shared_bytes);
     ipu->second += stage.peak_bytes - stage.shared_bytes;
   }
-  return std::ranges::max(used | std::views::values);
+  return std::ranges::max_element(used, {}, [](const auto& ipu) { return ipu.second; })->second;
 }
 
 /// Returns the least memory of an IPU, in bytes, with which `make` can make a model of `options`.
