@@ -75,11 +75,13 @@ std::optional<Passes> lane_passes(const Convolution& convolution) {
   const OpCase forward = case_of(convolution_passes(convolution), Pass::forward);
   const graph::Op& op = graph::find_op(forward.op);
   if (op.lane_use(forward.attributes, forward.inputs) == graph::LaneUse::never) return std::nullopt;
-  const std::string lane_op(op.lane_form(forward.attributes).name);
-  const Attributes attributes{{"padding", convolution.padding()}, {"batch", convolution.images}};
+  const graph::Op& lane_op = op.lane_form(forward.attributes, forward.inputs);
+  const Attributes attributes = only_declared(
+      lane_op.attributes, {{"padding", convolution.padding()}, {"batch", convolution.images}});
   const auto pass = [&](const std::string& suffix, std::vector<TensorType> inputs) {
-    return OpCase{forward.name,   lane_op + suffix, std::move(inputs),
-                  forward.images, attributes,       forward.seen};
+    return OpCase{forward.name,      std::string(lane_op.name) + suffix,
+                  std::move(inputs), forward.images,
+                  attributes,        forward.seen};
   };
   const auto [x, weight, y] = tensors_of(convolution);
   return Passes{pass("", {in_lanes(x), weight}),

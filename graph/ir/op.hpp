@@ -160,11 +160,11 @@ struct Op {
   /// and gives all outputs of this op or only the first ones. Null says that the op is not
   /// replaced.
   const Op& (*inference)() = nullptr;
-  /// Returns the op that computes the same as a node with these attributes in the batch-lane
-  /// layout. Input 0 and all outputs of the returned op have the batch-lane layout, and the other
-  /// inputs have the same layout as those of this op. Null says that this op itself works in either
-  /// layout.
-  const Op& (*lane_form)(const Attributes&) = nullptr;
+  /// Returns the op that computes the same in the batch-lane layout as a node with these attributes
+  /// and with inputs of these types, which are those in the batch-major layout. Input 0 and all
+  /// outputs of the returned op have the batch-lane layout, and the other inputs have the same
+  /// layout as those of this op. Null says that this op itself works in either layout.
+  const Op& (*lane_form)(const Attributes&, Types inputs) = nullptr;
   /// Returns whether a node works in the batch-lane layout, from the attributes and the types of
   /// the inputs alone. These types are those in the batch-major layout. Null says that the op never
   /// works in the batch-lane layout.

@@ -30,6 +30,7 @@
 #include "graph/ops/convolution/conv2d_pack.hpp"
 #include "graph/ops/convolution/conv_transpose2d.hpp"
 #include "graph/ops/convolution/max_pool2d.hpp"
+#include "graph/ops/convolution/pointwise_lanes.hpp"
 #include "graph/ops/custom/custom.hpp"
 #include "graph/ops/indexing/gather.hpp"
 #include "graph/ops/lanes/conv2d_lanes.hpp"
@@ -236,6 +237,9 @@ constexpr std::array ops{
     &nll_loss_gradient,
     &one_hot,
     &pad,
+    &pointwise_conv2d_lanes,
+    &pointwise_conv2d_lanes_input_gradient,
+    &pointwise_conv2d_lanes_weight_gradient,
     &poisson_nll_loss,
     &poisson_nll_loss_gradient,
     &poisson_nll_loss_target_gradient,

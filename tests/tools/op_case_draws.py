@@ -523,12 +523,34 @@ def depthwise_lanes(draws):
                'weight': draws.smooth((channels, 1, *kernel))}
     if draws.coin():
         tensors['bias'] = draws.smooth((channels,))
-    case = Case('depthwise_conv2d_lanes', tensors, lambda t: {'out': functional.conv2d(
-        t['x'], t['weight'], t.get('bias'), padding=padding, groups=channels)})
+    return full_lanes(
+        'depthwise_conv2d_lanes', tensors, {'padding': padding}, lambda t: functional.conv2d(
+            t['x'], t['weight'], t.get('bias'), padding=padding, groups=channels))
+
+
+def pointwise_lanes(draws):
+    """Draws a convolution of one pixel in the batch-lane layout, between the conversions. There is
+    a sample in each lane."""
+    n, channels, outputs = 16 * (1 + draws.below(2)), 1 + draws.below(5), 1 + draws.below(5)
+    tensors = {'x': draws.smooth((n, channels, 1 + draws.below(3), 1 + draws.below(3))),
+               'weight': draws.smooth((outputs, channels, 1, 1))}
+    if draws.coin():
+        tensors['bias'] = draws.smooth((outputs,))
+    return full_lanes('pointwise_conv2d_lanes', tensors, {}, lambda t: functional.conv2d(
+        t['x'], t['weight'], t.get('bias')))
+
+
+def full_lanes(op, tensors, attributes, function):
+    """Returns a case of `op` between the conversions. There is a sample in each lane."""
+    case = Case(op, tensors, lambda t: {'out': function(t)})
     case.steps = [step('to_lanes', ['x'], ['lanes']),
-                  step(case.op, ['lanes'] + list(tensors)[1:], ['done'], {'padding': padding}),
-                  step('from_lanes', ['done'], ['out'], {'batch': n})]
+                  step(op, ['lanes'] + list(tensors)[1:], ['done'], attributes),
+                  step('from_lanes', ['done'], ['out'], {'batch': tensors['x'].shape[0]})]
     return case
+
+
+def lanes_that_are_full(draws):
+    return draws.one_of([depthwise_lanes, pointwise_lanes])(draws)
 
 
 def pooled(draws, case):
@@ -959,8 +981,9 @@ OPS = [activation, activation, activation, parametric_activation, parametric_act
        plain_activation, plain_activation, prelu, softmax, softmax, arithmetic, arithmetic,
        quotient, elementary, elementary, elementary, steps_of_numbers, power, power_of_values,
        clamp, extremum, comparison, where, reduction, reduction, scale, clipped_log, linear,
-       linear, matmul, conv2d, conv2d, conv2d_lanes, conv2d_lanes, depthwise_lanes, pool, pool,
-       layer_norm, rms_norm, group_norm, batch_norm, batch_norm, movement, movement, attention,
-       attention_of_heads, attention_of_heads, rotary_embedding, embedding, recurrent, recurrent,
-       recurrent, conv_transpose2d, interpolation, interpolation, selection, by_index, one_hot,
-       place_of_extremum, sort, triangle, axis_of_one, product, norm_or_logsumexp, cumsum]
+       linear, matmul, conv2d, conv2d, conv2d_lanes, conv2d_lanes, lanes_that_are_full, pool,
+       pool, layer_norm, rms_norm, group_norm, batch_norm, batch_norm, movement, movement,
+       attention, attention_of_heads, attention_of_heads, rotary_embedding, embedding, recurrent,
+       recurrent, recurrent, conv_transpose2d, interpolation, interpolation, selection, by_index,
+       one_hot, place_of_extremum, sort, triangle, axis_of_one, product, norm_or_logsumexp,
+       cumsum]

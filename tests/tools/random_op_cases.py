@@ -36,7 +36,7 @@ PERTURBATIONS = 3
 UNITS, TIMES = 64, 64
 TIMES_OF = {'conv2d': 128, 'conv2d_lanes': 128, 'conv2d_pool_relu_lanes': 128,
             'conv_transpose2d': 128, 'depthwise_conv2d_lanes': 128, 'embedding': 256,
-            'linear': 128, 'matmul': 128}
+            'linear': 128, 'matmul': 128, 'pointwise_conv2d_lanes': 128}
 # An element may also differ by this many units of the numbers whose difference it is.
 DIFFERENCE_UNITS = 64
 # These ops approximate a function to an absolute error, or cancel inside. Their results may differ

@@ -5,6 +5,7 @@
 #include "graph/ops/activations/unary.hpp"
 #include "graph/ops/arithmetic/sums.hpp"
 #include "graph/ops/convolution/conv2d_pack.hpp"
+#include "graph/ops/convolution/pointwise_lanes.hpp"
 #include "graph/ops/convolution/products/conv2d_products.hpp"
 #include "graph/ops/lanes/conv2d_lanes.hpp"
 #include "graph/ops/lanes/depthwise_lanes.hpp"
@@ -164,14 +165,22 @@ bool has_narrow_rows(const Shape& x) {
   return x[3] <= narrow;
 }
 
+/// Returns whether every lane of x [N,C,H,W] has a sample in the batch-lane layout.
+bool fills_lanes(const Shape& x) {
+  return x[0] % lane_count == 0;
+}
+
 /// Returns in which layout a convolution works that has a kernel for each channel. In the
 /// batch-lane layout, every vector has the same pixel of 16 samples, however narrow the rows are.
 LaneUse depthwise_lane_use(const Shape& x, const Window2d& window) {
-  const bool whole_blocks = x[0] % lane_count == 0;
   const bool small_padding =
       window.padding[0] < window.kernel[0] && window.padding[1] < window.kernel[1];
-  if (!whole_blocks || !small_padding) return LaneUse::never;
+  if (!fills_lanes(x) || !small_padding) return LaneUse::never;
   return has_narrow_rows(x) ? LaneUse::prefers : LaneUse::follows_producer;
+}
+
+bool is_pointwise(const Window2d& window) {
+  return window.kernel == Pair{1, 1} && window.padding == Pair{0, 0};
 }
 
 // If there are few channels, matrix products are narrow and therefore slow, but vectors of samples
@@ -179,28 +188,29 @@ LaneUse depthwise_lane_use(const Shape& x, const Window2d& window) {
 // samples, most lanes would be padding. A kernel of one pixel is about as fast in either layout, so
 // that it follows what is before it.
 LaneUse lane_use(const Attributes& attributes, Types in) {
-  constexpr std::int64_t few_channels = 32, some_channels = 128;
+  constexpr std::int64_t few_channels = 32;
   const Shape &x = in[0].shape, &weight = in[1].shape;
   const Window2d window = conv_window(attributes, {weight[2], weight[3]});
   const std::int64_t groups = attribute::groups.of(attributes);
   if (window.stride != Pair{1, 1} || window.dilation != Pair{1, 1}) return LaneUse::never;
   if (groups > 1)
     return groups == x[1] && groups == weight[0] ? depthwise_lane_use(x, window) : LaneUse::never;
-  const auto have_at_most = [&](std::int64_t channels) {
-    return x[1] <= channels && weight[0] <= channels;
-  };
   // The kernels skip half of a block of lanes if that half has no sample.
   constexpr std::int64_t step = lane_count / 2;
   const std::int64_t computed = (x[0] + step - 1) / step * step;
-  if (have_at_most(few_channels) && 3 * x[0] >= 2 * computed) return LaneUse::prefers;
-  const bool of_one_pixel = window.kernel == Pair{1, 1} && window.padding == Pair{0, 0};
-  return of_one_pixel && have_at_most(some_channels) && x[0] % lane_count == 0
-             ? LaneUse::follows_producer
-             : LaneUse::never;
+  const bool is_narrow =
+      x[1] <= few_channels && weight[0] <= few_channels && 3 * x[0] >= 2 * computed;
+  if (is_pointwise(window))
+    return is_narrow || fills_lanes(x) ? LaneUse::follows_producer : LaneUse::never;
+  return is_narrow ? LaneUse::prefers : LaneUse::never;
 }
 
-const Op& lane_form(const Attributes& attributes) {
-  return attribute::groups.of(attributes) > 1 ? depthwise_conv2d_lanes : conv2d_lanes;
+const Op& lane_form(const Attributes& attributes, Types in) {
+  const Shape &x = in[0].shape, &weight = in[1].shape;
+  if (attribute::groups.of(attributes) > 1) return depthwise_conv2d_lanes;
+  return fills_lanes(x) && is_pointwise(conv_window(attributes, {weight[2], weight[3]}))
+             ? pointwise_conv2d_lanes
+             : conv2d_lanes;
 }
 
 }  // namespace

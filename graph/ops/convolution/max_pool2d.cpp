@@ -81,18 +81,19 @@ std::vector<OpSample> samples() {
 
 }  // namespace
 
-const Op max_pool2d{.name = "max_pool2d",
-                    .onnx = "MaxPool",
-                    .attributes = {attribute::kernel, attribute::stride, attribute::padding,
-                                   attribute::dilation, attribute::ceil_mode},
-                    .infer = infer,
-                    .forward = forward,
-                    .backward = backward,
-                    .cost = cost,
-                    .units = plane_units,
-                    .lane_form = [](const Attributes&) -> const Op& { return max_pool2d_lanes; },
-                    .lane_use = lane_use,
-                    .samples = samples};
+const Op max_pool2d{
+    .name = "max_pool2d",
+    .onnx = "MaxPool",
+    .attributes = {attribute::kernel, attribute::stride, attribute::padding, attribute::dilation,
+                   attribute::ceil_mode},
+    .infer = infer,
+    .forward = forward,
+    .backward = backward,
+    .cost = cost,
+    .units = plane_units,
+    .lane_form = [](const Attributes&, Types) -> const Op& { return max_pool2d_lanes; },
+    .lane_use = lane_use,
+    .samples = samples};
 
 const Op max_pool2d_gradient{
     .name = "max_pool2d_gradient",

@@ -27,9 +27,7 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
          "expected a padding that is less than the kernel " + std::to_string(weight[2]) + "x" +
              std::to_string(weight[3]) + ", got " + std::to_string(padding[0]) + "x" +
              std::to_string(padding[1]));
-  const std::int64_t samples = lane_batch(attributes, x);
-  expect(samples == x[0] * lane_count,
-         "expected a sample in every lane, got " + std::to_string(samples) + " samples");
+  expect_full_lanes(attributes, x);
   const Pair out = window_counts(conv_window(attributes, {weight[2], weight[3]}), in[0]);
   return {{DType::f32, {x[0], x[1], out[0], out[1], lane_count}}};
 }

@@ -37,4 +37,10 @@ std::int64_t lane_batch(const Attributes& attributes, const Shape& lanes) {
   return batch;
 }
 
+void expect_full_lanes(const Attributes& attributes, const Shape& lanes) {
+  const std::int64_t samples = lane_batch(attributes, lanes);
+  expect(samples == lanes[0] * lane_count,
+         "expected a sample in every lane, got " + std::to_string(samples) + " samples");
+}
+
 }  // namespace penstock::graph

@@ -44,4 +44,8 @@ void expect_lanes(const TensorType& type, std::size_t rank, std::string_view nam
 /// batch that fills 2 blocks of 16, got 16".
 std::int64_t lane_batch(const Attributes& attributes, const Shape& lanes);
 
+/// Checks that every lane of `lanes` [B,...,16] has a sample: "expected a sample in every lane, got
+/// 20 samples".
+void expect_full_lanes(const Attributes& attributes, const Shape& lanes);
+
 }  // namespace penstock::graph

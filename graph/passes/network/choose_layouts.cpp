@@ -42,9 +42,7 @@ class Rewriting {
  private:
   bool runs_in_lanes(const Node& node) const {
     if (!node.op->lane_use) return false;
-    std::vector<TensorType> types;
-    for (const ValueId input : node.inputs) types.push_back(model_.type(input));
-    switch (node.op->lane_use(node.attributes, types)) {
+    switch (node.op->lane_use(node.attributes, types_of(model_, node.inputs))) {
       case LaneUse::prefers:
         return true;
       case LaneUse::follows:
@@ -94,7 +92,9 @@ class Rewriting {
     std::vector<ValueId> inputs{lanes(node.inputs[0], node.block)};
     for (std::size_t i = 1; i < node.inputs.size(); ++i)
       inputs.push_back(plain(node.inputs[i], node.block));
-    const Op& form = node.op->lane_form ? node.op->lane_form(node.attributes) : *node.op;
+    const Op& form = node.op->lane_form
+                         ? node.op->lane_form(node.attributes, types_of(model_, node.inputs))
+                         : *node.op;
     Attributes attributes = node.attributes;
     attributes.set("batch", model_.type(node.inputs[0]).shape[0]);
     attributes = only_declared(form.attributes, attributes);

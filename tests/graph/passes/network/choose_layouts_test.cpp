@@ -81,9 +81,26 @@ Graph separable_network(std::int64_t batch) {
 TEST(ChooseLayouts, KeepsSeparableConvolutionsAndTheirNormsInLanes) {
   EXPECT_EQ(nodes_of(choose_layouts(separable_network(32)).graph),
             (Names{"A:to_lanes", "A:depthwise_conv2d_lanes", "A:batch_norm", "A:relu",
-                   "A:conv2d_lanes", "A:batch_norm", "A:from_lanes"}));
+                   "A:pointwise_conv2d_lanes", "A:batch_norm", "A:from_lanes"}));
   // Statistics would count lanes without samples.
   EXPECT_EQ(choose_layouts(separable_network(24)).conversions, 0);
+}
+
+// A kernel of one pixel is no reason for a conversion. Where lanes have no sample, the kernels of
+// small convolutions leave them out.
+TEST(ChooseLayouts, HasConvolutionsOfOnePixelFollowTheLayerBefore) {
+  ModelBuilder model;
+  const ValueId x = model.block("A").input("x", {4, 5, 5});
+  const ValueId mixed = model.apply("conv2d", {x, model.parameter("w0", {4, 4, 1, 1})});
+  const ValueId image = model.apply("conv2d", {mixed, model.parameter("w1", {4, 4, 3, 3})});
+  const ValueId wide = model.apply("conv2d", {image, model.parameter("w2", {300, 4, 1, 1})});
+  model.output("y", model.apply("conv2d", {wide, model.parameter("w3", {4, 300, 1, 1})}));
+  EXPECT_EQ(nodes_of(choose_layouts(with_batch(model.graph(), 16)).graph),
+            (Names{"A:conv2d", "A:to_lanes", "A:conv2d_lanes", "A:pointwise_conv2d_lanes",
+                   "A:pointwise_conv2d_lanes", "A:from_lanes"}));
+  EXPECT_EQ(
+      nodes_of(choose_layouts(with_batch(model.graph(), 15)).graph),
+      (Names{"A:conv2d", "A:to_lanes", "A:conv2d_lanes", "A:from_lanes", "A:conv2d", "A:conv2d"}));
 }
 
 // If a norm went by a conversion, an anchor on a layer beside it would change its bits.
