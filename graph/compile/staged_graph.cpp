@@ -9,7 +9,7 @@
 #include "graph/passes/network/choose_layouts.hpp"
 #include "graph/passes/network/differentiate.hpp"
 #include "graph/passes/network/fuse.hpp"
-#include "graph/passes/network/fuse_for_inference.hpp"
+#include "graph/passes/network/fuse_exactly.hpp"
 #include "graph/passes/network/model_form.hpp"
 #include "graph/passes/network/prune.hpp"
 #include "graph/passes/stages/find_stages.hpp"
@@ -95,7 +95,8 @@ StagedGraph staged_graph(const Graph& model, const CompileRequest& request, Comp
   clock.begin("layouts");
   const LayoutChoice layouts = choose_layouts(layers);
   Graph fused = fuse(layouts.graph);
-  if (!request.training) fused = fuse_for_inference(std::move(fused));
+  fused =
+      request.training ? fuse_for_training(std::move(fused)) : fuse_for_inference(std::move(fused));
 
   clock.begin("gradients");
   const Graph whole =

@@ -57,6 +57,7 @@
 #include "graph/ops/movement/squeeze.hpp"
 #include "graph/ops/movement/triangles.hpp"
 #include "graph/ops/norms/batch_norm.hpp"
+#include "graph/ops/norms/batch_norm_gradients.hpp"
 #include "graph/ops/norms/batch_norm_inference.hpp"
 #include "graph/ops/norms/group_norm.hpp"
 #include "graph/ops/norms/layer_norm.hpp"
@@ -110,6 +111,7 @@ constexpr std::array ops{
     &channel_sum_lanes,
     &clamp,
     &clamp_gradient,
+    &clamped_batch_norm_gradients,
     &clipped_log,
     &clipped_log_gradient,
     &concat,
@@ -152,6 +154,9 @@ constexpr std::array ops{
     &exp,
     &expand,
     &fill,
+    &finished_batch_norm,
+    &finished_cumulative_batch_norm,
+    &finished_untracked_batch_norm,
     &flatten,
     &floor,
     &from_lanes,

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "graph/ir/op.hpp"
 #include "penstock/tensor.hpp"
@@ -19,6 +20,9 @@ Tensor spread(const Shape& shape, std::uint64_t seed, double low = -1, double hi
 
 /// Draws elements of `dtype`, a type of integers, that are uniform in [0, limit).
 Tensor labels(const Shape& shape, std::uint64_t seed, std::int64_t limit, DType dtype = DType::i64);
+
+/// Returns `tensor`, which is f32, with `values` at positions that are spread over it.
+Tensor with(const Tensor& tensor, const std::vector<float>& values);
 
 /// Returns -1 for each element of `tensor` below 0, and 1 for every other element.
 Tensor signs_of(const Tensor& tensor);

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "graph/kernels/vectors/each_element.hpp"
+
 namespace penstock::graph::PENSTOCK_ISA {
 
 using Vector = float __attribute__((vector_size(PENSTOCK_VECTOR_BYTES)));
@@ -47,6 +49,13 @@ template <class V, class Element>
 template <class V = Vector>
 [[gnu::always_inline]] inline V broadcast(float value) {
   return value - V{};
+}
+
+/// Returns a·b + c, with the bits of multiply_add() for each element.
+[[gnu::always_inline]] inline Vector multiply_add(Vector a, Vector b, Vector c) {
+  Vector sum{};
+  for (int i = 0; i < vector_size; ++i) sum[i] = multiply_add(a[i], b[i], c[i]);
+  return sum;
 }
 
 /// Returns the lowest byte of each element of `values`.

@@ -4,26 +4,19 @@
 #include <utility>
 
 #include "graph/kernels/kernel_table.hpp"
-#include "graph/ops/activations/piecewise.hpp"
 #include "graph/ops/activations/unary.hpp"
-#include "graph/ops/arithmetic/arithmetic.hpp"
 #include "graph/ops/convolution/conv2d.hpp"
 #include "graph/ops/convolution/conv2d_pack.hpp"
 #include "graph/ops/convolution/products/conv2d_products.hpp"
 #include "graph/ops/norms/batch_norm_inference.hpp"
+#include "graph/ops/norms/finish.hpp"
 #include "graph/ops/rules/channels.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/ops/rules/window2d.hpp"
-#include "graph/values/number_range.hpp"
 
 namespace penstock::graph {
 
-namespace attribute {
-
-constexpr FlagAttribute adds{"adds"};
-
-}  // namespace attribute
 namespace {
 
 /// The norm has this many inputs beside its x.
@@ -44,13 +37,6 @@ struct InputParts {
     addend = inputs.last(added);
   }
 };
-
-void expect_bounds(const Attributes& attributes) {
-  const double low = attribute::lower_bound.of(attributes);
-  if (attributes.has(attribute::lower_bound.name)) check_f32("low", low, any_number);
-  if (attributes.has(attribute::upper_bound.name))
-    check_f32("high", attribute::upper_bound.of(attributes), {.low = low, .above_low = true});
-}
 
 bool has_packed_weights(const Attributes& attributes) {
   return attributes.has(attribute::out_channels.name);
@@ -97,10 +83,7 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
                                         ? infer_packed(attributes, parts.convolution)
                                         : conv2d.infer(attributes, parts.convolution);
   expect_bounds(attributes);
-  if (!parts.addend.empty()) {
-    expect_dtype(parts.addend[0], DType::f32, "addend");
-    expect_shape(parts.addend[0], y[0].shape, "addend");
-  }
+  if (!parts.addend.empty()) expect_addend(parts.addend[0], y[0]);
   if (parts.norm.empty()) return y;
   std::vector<TensorType> normalised = y;
   normalised.insert(normalised.end(), parts.norm.begin(), parts.norm.end());
@@ -184,42 +167,23 @@ std::vector<OpSample> samples() {
 /// Returns whether `node` is a convolution that does not clamp its sums.
 bool is_unclamped_convolution(const Node& node) {
   if (node.op == &conv2d) return !attribute::relu.of(node.attributes);
-  return node.op == &conv2d_inference && !node.attributes.has(attribute::lower_bound.name) &&
-         !node.attributes.has(attribute::upper_bound.name);
+  return node.op == &conv2d_inference && !is_clamped(node.attributes);
 }
 
-void set(Node& node, std::string_view attribute, AttributeValue value) {
-  node.attributes.set(std::string(attribute), std::move(value));
-}
-
-/// Lets `node` add the input of `sum` that is not at `position`. Returns whether it can: the input
-/// has the shape of the sum, and the node adds nothing else.
-bool join_sum(const Graph& graph, Node& node, const Node& sum, std::size_t position) {
-  const ValueId addend = sum.inputs[1 - position];
-  if (attribute::adds.of(node.attributes) || graph.type(addend) != graph.type(sum.inputs[position]))
-    return false;
-  node.inputs.push_back(addend);
-  set(node, attribute::adds.name, std::int64_t{1});
+/// Lets `node` do what the norm `reader` does with the output of `node`. Returns whether it can.
+bool join_norm(Node& node, const Node& reader) {
+  if (attribute::adds.of(node.attributes) || node.inputs.size() > norm_inputs) return false;
+  node.inputs.insert(node.inputs.end(), reader.inputs.begin() + 1, reader.inputs.end());
+  node.attributes.set(std::string(attribute::norm_eps.name),
+                      attribute::norm_eps.of(reader.attributes));
   return true;
 }
 
 /// Lets `node` do what `reader` does with its input `position`. Returns whether it can.
 bool join(const Graph& graph, Node& node, const Node& reader, std::size_t position) {
-  if (reader.op == &add) return join_sum(graph, node, reader, position);
+  if (join_sum(graph, node, reader, position)) return true;
   if (position != 0) return false;
-  if (reader.op == &batch_norm_inference) {
-    if (attribute::adds.of(node.attributes) || node.inputs.size() > norm_inputs) return false;
-    node.inputs.insert(node.inputs.end(), reader.inputs.begin() + 1, reader.inputs.end());
-    set(node, attribute::norm_eps.name, attribute::norm_eps.of(reader.attributes));
-  } else if (reader.op == &relu) {
-    set(node, attribute::lower_bound.name, 0.0);
-  } else if (reader.op == &hardtanh) {
-    set(node, attribute::lower_bound.name, attribute::hardtanh_low.of(reader.attributes));
-    set(node, attribute::upper_bound.name, attribute::hardtanh_high.of(reader.attributes));
-  } else {
-    return false;
-  }
-  return true;
+  return reader.op == &batch_norm_inference ? join_norm(node, reader) : join_clamp(node, reader);
 }
 
 }  // namespace
@@ -237,8 +201,8 @@ const Op conv2d_inference{
     .packed_form = packed_conv2d_form,
     .samples = samples};
 
-std::optional<Node> joined(const Graph& graph, const Node& node, const Node& reader,
-                           std::size_t position) {
+std::optional<Node> joined_convolution(const Graph& graph, const Node& node, const Node& reader,
+                                       std::size_t position) {
   if (!is_unclamped_convolution(node)) return std::nullopt;
   Node result = reader;
   result.name = node.name;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <limits>
 #include <optional>
 
 #include "graph/ir/op.hpp"
@@ -10,9 +9,6 @@ namespace penstock::graph {
 
 namespace attribute {
 
-/// These bound what conv2d_inference computes, unless they are not set.
-inline constexpr RealAttribute lower_bound{"low", -std::numeric_limits<double>::infinity()};
-inline constexpr RealAttribute upper_bound{"high", std::numeric_limits<double>::infinity()};
 /// This is the number of channels of the output, and is set only if weights are packed.
 inline constexpr IntegerAttribute out_channels{"out_channels"};
 
@@ -32,7 +28,7 @@ extern const Op conv2d_inference;
 /// `reader` makes of it. Input `position` of `reader` is the output of `node`; both are nodes of
 /// `graph`. Returns nothing if there is no such node. The returned node has the name of `node`, and
 /// the output and the block of `reader`.
-std::optional<Node> joined(const Graph& graph, const Node& node, const Node& reader,
-                           std::size_t position);
+std::optional<Node> joined_convolution(const Graph& graph, const Node& node, const Node& reader,
+                                       std::size_t position);
 
 }  // namespace penstock::graph

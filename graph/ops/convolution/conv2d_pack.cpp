@@ -7,6 +7,7 @@
 #include "graph/ops/activations/unary.hpp"
 #include "graph/ops/convolution/conv2d_inference.hpp"
 #include "graph/ops/convolution/products/conv2d_products.hpp"
+#include "graph/ops/norms/finish.hpp"
 #include "graph/ops/rules/channels.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"

@@ -1,10 +1,16 @@
 #include "graph/ops/norms/batch_norm.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "graph/kernels/kernel_table.hpp"
+#include "graph/ops/norms/batch_norm_gradients.hpp"
 #include "graph/ops/norms/batch_norm_inference.hpp"
 #include "graph/ops/norms/channels.hpp"
+#include "graph/ops/norms/finish.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/ops/rules/lane_shape.hpp"
 #include "graph/ops/rules/units.hpp"
@@ -23,8 +29,16 @@ const Op& inference() {
   return batch_norm_inference;
 }
 
+/// Checks the bounds of a norm and, if there is one, its addend. Returns the other inputs.
+Types norm_inputs(const Attributes& attributes, Types in) {
+  expect_bounds(attributes);
+  if (!attribute::adds.of(attributes) || in.empty()) return in;
+  expect_addend(in.back(), in[0]);
+  return in.first(in.size() - 1);
+}
+
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
-  const auto y = batch_norm_inference.infer(attributes, in)[0];
+  const auto y = batch_norm_inference.infer(attributes, norm_inputs(attributes, in))[0];
   expect_between(attribute::momentum.of(attributes), 0, 1, "momentum");
   return {y, in[1], in[1], in[3], in[4]};
 }
@@ -41,6 +55,12 @@ void expect_variance(const TensorType& x) {
   if (x.shape.elements() / x.shape[1] < 2)
     throw Error(Errc::shape_mismatch,
                 "expected more than one value per channel to train on, got " + to_string(x));
+}
+
+/// Returns what the call does with the block when it is normalised.
+NormFinish finish_of(const KernelCall& call, const ChannelBlock& block) {
+  return {.addend = attribute::adds.of(call.attributes) ? block.in(call.inputs.back()) : nullptr,
+          .clamp = norm_clamp(call.attributes)};
 }
 
 /// Normalises by the statistics of the micro-batch, and calls `keep(channel, mean, variance)` with
@@ -63,7 +83,7 @@ void normalise_by_batch(const KernelCall& call, Keep keep) {
       scale[c] = inverse_std(call, sums[c] / count);
       keep(static_cast<std::size_t>(block.first + c), mean[c], sums[c] / (count - 1));
     }
-    normalise_block(call, block, mean, scale);
+    normalise_block(call, block, mean, scale, finish_of(call, block));
   });
 }
 
@@ -94,74 +114,111 @@ LaneUse lane_use(const Attributes&, Types in) {
   return in[0].shape[0] % lane_count == 0 ? LaneUse::follows_producer : LaneUse::never;
 }
 
+/// Emits the gradients of the inputs x, weight and bias of a norm. `dy` is the gradient of the
+/// result before anything is added to it.
+std::vector<ValueId> emit_gradients(GradientContext& context, ValueId dy) {
+  return context.emit_all(batch_norm_gradients, {dy, context.input(0), context.output(1),
+                                                 context.output(2), context.input(1)});
+}
+
+/// Emits the same from `dy`, the gradient of the result that the norm has clamped.
+std::vector<ValueId> emit_clamped_gradients(GradientContext& context, ValueId dy) {
+  return context.emit_all(
+      clamped_batch_norm_gradients,
+      {dy, context.input(0), context.output(1), context.output(2), context.input(1),
+       context.input(2)},
+      only_declared(clamped_batch_norm_gradients.attributes, context.attributes()));
+}
+
 void backward(GradientContext& context) {
-  const ValueId x = context.input(0), weight = context.input(1), dy = context.gradient(0);
-  const ValueId mean = context.output(1), inverse_std = context.output(2);
   // The forward makes this check, too. It is also made here, when a model is compiled, so that a
   // model that cannot be trained is refused then.
-  expect_variance(context.type(x));
-  const auto gradients = context.emit_all(batch_norm_gradients, {dy, x, mean, inverse_std, weight});
+  expect_variance(context.type(context.input(0)));
+  std::vector<ValueId> gradients;
+  if (attribute::adds.of(context.attributes())) {
+    const ValueId sum = gradient_before_clamp(context);
+    context.set(context.input_count() - 1, sum);
+    gradients = emit_gradients(context, sum);
+  } else if (is_clamped(context.attributes())) {
+    gradients = emit_clamped_gradients(context, context.gradient(0));
+  } else {
+    gradients = emit_gradients(context, context.gradient(0));
+  }
   for (std::size_t input = 0; input < gradients.size(); ++input)
     if (context.needs(input)) context.set(input, gradients[input]);
 }
 
-/// Returns samples of a norm with `others` inputs beside x.
+/// Returns a sample of a norm with `others` inputs beside x.
+OpSample sample_of(int others, const Shape& x) {
+  std::vector<TensorType> inputs(static_cast<std::size_t>(1 + others), {DType::f32, {4}});
+  inputs[0] = {DType::f32, x};
+  return {.inputs = std::move(inputs)};
+}
+
 template <int others>
 std::vector<OpSample> samples() {
-  const TensorType c{DType::f32, {4}};
-  std::vector<OpSample> all;
-  for (const Shape& x : {Shape{3, 4, 2, 5}, Shape{7, 4}, Shape{2, 4, 9}, Shape{2, 4, 4, 5}}) {
-    std::vector<TensorType> inputs(1 + others, c);
-    inputs[0] = {DType::f32, x};
-    all.push_back({.inputs = inputs});
-  }
-  return all;
+  return {sample_of(others, {3, 4, 2, 5}), sample_of(others, {7, 4}), sample_of(others, {2, 4, 9}),
+          sample_of(others, {2, 4, 4, 5})};
+}
+
+/// Returns samples of a finished norm with `others` inputs beside x and the addend. No element is
+/// near a bound, where the clamp has a kink.
+template <int others>
+std::vector<OpSample> finished_samples() {
+  const OpSample plain = sample_of(others, {3, 4, 2, 3});
+  const auto with = [&](Attributes attributes) {
+    OpSample sample = plain;
+    if (attribute::adds.of(attributes)) sample.inputs.push_back(plain.inputs[0]);
+    sample.attributes = std::move(attributes);
+    return sample;
+  };
+  const std::int64_t adds = 1;
+  return {plain,
+          with({{"low", -20.0}}),
+          with({{"low", -20.0}, {"high", 20.0}}),
+          with({{"low", 20.0}, {"high", 30.0}}),
+          with({{"adds", adds}}),
+          with({{"adds", adds}, {"low", -20.0}}),
+          with({{"adds", adds}, {"low", -30.0}, {"high", -20.0}})};
 }
 
 std::vector<TensorType> infer_cumulative(const Attributes& attributes, Types in) {
-  expect_inputs(in, 6, "x, weight, bias, running_mean, running_var, batches");
-  expect_channels(attributes, in);
+  const Types norm = norm_inputs(attributes, in);
+  expect_inputs(norm, 6, "x, weight, bias, running_mean, running_var, batches");
+  expect_channels(attributes, norm);
   return {in[0], in[1], in[1], in[3], in[4], in[5]};
 }
 
 std::vector<TensorType> infer_untracked(const Attributes& attributes, Types in) {
-  expect_inputs(in, 3, "x, weight, bias");
-  expect_channels(attributes, in);
+  const Types norm = norm_inputs(attributes, in);
+  expect_inputs(norm, 3, "x, weight, bias");
+  expect_channels(attributes, norm);
   return {in[0], in[1], in[1]};
 }
 
-std::vector<TensorType> infer_gradients(const Attributes&, Types in) {
-  expect_inputs(in, 5, "dy, x, mean, inverse_std, weight");
-  expect_shape(in[1], in[0].shape, "x");
-  return {in[0], in[2], in[2]};
+/// Returns the op that does what `norm` does and then finishes its result.
+Op finished(Op norm, std::string_view name, std::vector<OpSample> (*samples_of_it)()) {
+  norm.name = name;
+  norm.onnx = "";
+  for (const DeclaredAttribute& attribute :
+       {DeclaredAttribute(attribute::adds), DeclaredAttribute(attribute::lower_bound),
+        DeclaredAttribute(attribute::upper_bound)})
+    norm.attributes.push_back(attribute);
+  norm.inference = nullptr;
+  norm.samples = samples_of_it;
+  return norm;
 }
 
-/// Computes dx from dy and x, inputs 0 and 1, for a block whose gradient sums are `sums`.
-void put_input_gradient(const KernelCall& call, const ChannelBlock& block,
-                        const GradientSums* sums) {
-  const float *const inverse_std = block.of(call.inputs[3]), *weight = block.of(call.inputs[4]);
-  const auto count = static_cast<double>(block.runs.samples * block.runs.length);
-  float factors[ChannelBlock::most_channels], slopes[ChannelBlock::most_channels],
-      offsets[ChannelBlock::most_channels];
-  for (std::int64_t c = 0; c < block.runs.channels; ++c) {
-    const GradientSums means = scaled(sums[c], static_cast<double>(weight[c]) / count);
-    const auto scale = static_cast<double>(inverse_std[c]);
-    factors[c] = weight[c] * inverse_std[c];
-    slopes[c] = static_cast<float>(means.dy_x * scale * scale);
-    offsets[c] = static_cast<float>(means.dy * scale);
-  }
-  kernel_table().channel_norms.input_gradient(
-      block.runs, block.of(call.inputs[2]), factors, slopes, offsets, block.in(call.inputs[0]),
-      block.in(call.inputs[1]), block.in(call.outputs[0]), floats(call.workspace));
-}
-
-void forward_gradients(const KernelCall& call) {
-  for_each_block(call, call.inputs[0].shape(), [&](const ChannelBlock& block) {
-    GradientSums sums[ChannelBlock::most_channels];
-    sum_gradients(call, block, block.of(call.inputs[2]), block.of(call.inputs[3]), sums);
-    put_input_gradient(call, block, sums);
-    put_gradients(block, sums, call.outputs[1], call.outputs[2]);
-  });
+/// Returns the op that does what a node of `norm` does and finishes its result, or null if there is
+/// none.
+const Op* finished_form(const Op& norm) {
+  const std::pair<const Op*, const Op*> forms[] = {
+      {&batch_norm, &finished_batch_norm},
+      {&cumulative_batch_norm, &finished_cumulative_batch_norm},
+      {&untracked_batch_norm, &finished_untracked_batch_norm}};
+  for (const auto& [plain, form] : forms)
+    if (&norm == plain || &norm == form) return form;
+  return nullptr;
 }
 
 }  // namespace
@@ -210,12 +267,25 @@ const Op untracked_batch_norm{.name = "untracked_batch_norm",
                               .samples = samples<2>,
                               .has_batch_statistics = true};
 
-const Op batch_norm_gradients{.name = "batch_norm_gradients",
-                              .infer = infer_gradients,
-                              .forward = forward_gradients,
-                              .cost = streaming_cost<10>,
-                              .workspace = channel_workspace,
-                              .units = axis_units<1>,
-                              .overwrites = {{0, 0}, {1, 0}}};
+const Op finished_batch_norm = finished(batch_norm, "finished_batch_norm", finished_samples<4>);
+const Op finished_cumulative_batch_norm =
+    finished(cumulative_batch_norm, "finished_cumulative_batch_norm", finished_samples<5>);
+const Op finished_untracked_batch_norm =
+    finished(untracked_batch_norm, "finished_untracked_batch_norm", finished_samples<2>);
+
+std::optional<Node> joined_norm(const Graph& graph, const Node& node, const Node& reader,
+                                std::size_t position) {
+  const Op* const op = finished_form(*node.op);
+  if (!op || is_clamped(node.attributes)) return std::nullopt;
+  Node result = node;
+  result.op = op;
+  result.block = reader.block;
+  result.outputs[0] = reader.outputs[0];
+  if (join_clamp(result, reader)) return result;
+  if (!join_sum(graph, result, reader, position)) return std::nullopt;
+  // If the norm read its addend twice, two gradients of one value would be added in another order.
+  if (std::ranges::count(result.inputs, result.inputs.back()) > 1) return std::nullopt;
+  return result;
+}
 
 }  // namespace penstock::graph

@@ -2,6 +2,9 @@
 // in inference.
 #pragma once
 
+#include <cstddef>
+#include <optional>
+
 #include "graph/ir/op.hpp"
 
 namespace penstock::graph {
@@ -20,7 +23,21 @@ extern const Op cumulative_batch_norm;
 /// Does what batch_norm does, but keeps no statistics and needs none in inference: the inputs are x
 /// [N,C,...], weight [C] and bias [C], and the outputs are y, mean and 1/sqrt(variance + eps).
 extern const Op untracked_batch_norm;
-/// Maps (dy, x, mean, inverse_std, weight) to dx, dweight [C] and dbias [C], which share their sums.
-extern const Op batch_norm_gradients;
+
+/// Each of these ops does what one of the norms does, and then adds and clamps, with the bits that
+/// add, relu and hardtanh have: if the flag adds is 1, the last input, of the type of x, is added
+/// to y, which is then clamped if the attributes low and high say so. The compiler makes nodes of
+/// these ops.
+extern const Op finished_batch_norm;
+extern const Op finished_cumulative_batch_norm;
+extern const Op finished_untracked_batch_norm;
+
+/// Returns the node that computes at once what `node`, a norm of this header, computes and what
+/// `reader` makes of it. Input `position` of `reader` is the output y of `node`; both are nodes of
+/// `graph`. Returns nothing if there is no such node. The returned node has the name of `node`, and
+/// the block of `reader`. Its output 0 is that of `reader`, and its other outputs are those of
+/// `node`.
+std::optional<Node> joined_norm(const Graph& graph, const Node& node, const Node& reader,
+                                std::size_t position);
 
 }  // namespace penstock::graph

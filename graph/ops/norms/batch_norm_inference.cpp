@@ -61,8 +61,8 @@ void forward_running_input_gradient(const KernelCall& call) {
     float slopes[ChannelBlock::most_channels];
     invert(call, block, call.inputs[2], slopes);
     for (std::int64_t c = 0; c < block.runs.channels; ++c) slopes[c] *= block.of(call.inputs[1])[c];
-    kernel_table().channel_norms.normalise(block.runs, zeros, slopes, zeros, block.in(dy),
-                                           block.in(dx), floats(call.workspace));
+    kernel_table().channel_norms.normalise(block.runs, zeros, slopes, zeros, block.in(dy), nullptr,
+                                           {}, block.in(dx), floats(call.workspace));
   });
 }
 
@@ -76,7 +76,8 @@ void forward_running_weight_gradient(const KernelCall& call) {
     float inverse[ChannelBlock::most_channels];
     GradientSums sums[ChannelBlock::most_channels];
     invert(call, block, call.inputs[3], inverse);
-    sum_gradients(call, block, block.of(call.inputs[2]), inverse, sums);
+    sum_gradients(call, block, block.of(call.inputs[2]), inverse, {.dy = block.in(call.inputs[0])},
+                  block.in(call.inputs[1]), sums);
     put_gradients(block, sums, call.outputs[0], call.outputs[1]);
   });
 }

@@ -41,24 +41,28 @@ void expect_channels(const Attributes& attributes, Types in) {
   }
 }
 
-void normalise_block(const KernelCall& call, const ChannelBlock& block, const float* mean,
-                     const float* inverse_std) {
-  float factors[ChannelBlock::most_channels];
-  const float* const weight = block.of(call.inputs[1]);
+void put_factors(const ChannelBlock& block, const float* inverse_std, const float* weight,
+                 float* factors) {
   for (std::int64_t c = 0; c < block.runs.channels; ++c) factors[c] = inverse_std[c] * weight[c];
+}
+
+void normalise_block(const KernelCall& call, const ChannelBlock& block, const float* mean,
+                     const float* inverse_std, const NormFinish& finish) {
+  float factors[ChannelBlock::most_channels];
+  put_factors(block, inverse_std, block.of(call.inputs[1]), factors);
   kernel_table().channel_norms.normalise(block.runs, mean, factors, block.of(call.inputs[2]),
-                                         block.in(call.inputs[0]), block.in(call.outputs[0]),
-                                         floats(call.workspace));
+                                         block.in(call.inputs[0]), finish.addend, finish.clamp,
+                                         block.in(call.outputs[0]), floats(call.workspace));
 }
 
 void sum_gradients(const KernelCall& call, const ChannelBlock& block, const float* mean,
-                   const float* inverse_std, GradientSums* sums) {
-  double dy[ChannelBlock::most_channels], products[ChannelBlock::most_channels];
-  kernel_table().channel_norms.gradient_sums(block.runs, mean, block.in(call.inputs[0]),
-                                             block.in(call.inputs[1]), dy, products,
+                   const float* inverse_std, const ClampedGradient& gradient, const float* x,
+                   GradientSums* sums) {
+  double dys[ChannelBlock::most_channels], products[ChannelBlock::most_channels];
+  kernel_table().channel_norms.gradient_sums(block.runs, mean, gradient, x, dys, products,
                                              floats(call.workspace));
   for (std::int64_t c = 0; c < block.runs.channels; ++c)
-    sums[c] = {dy[c], products[c] * static_cast<double>(inverse_std[c])};
+    sums[c] = {dys[c], products[c] * static_cast<double>(inverse_std[c])};
 }
 
 void put_gradients(const ChannelBlock& block, const GradientSums* sums, const Operand& dweight,

@@ -55,14 +55,28 @@ float inverse_std(const KernelCall& call, double variance);
 /// Checks x [N,C,...], and the other inputs, which have an element for each channel.
 void expect_channels(const Attributes& attributes, Types inputs);
 
-/// Writes the block of output 0, which is the normalised input 0. Inputs 1 and 2 are the weight and
-/// the bias. `mean` and `inverse_std` have a number for each channel of the block.
-void normalise_block(const KernelCall& call, const ChannelBlock& block, const float* mean,
-                     const float* inverse_std);
+/// Writes by what a norm multiplies each channel of the block to `factors`. `inverse_std` and
+/// `weight` have a number for each channel of the block.
+void put_factors(const ChannelBlock& block, const float* inverse_std, const float* weight,
+                 float* factors);
 
-/// Computes the gradient sums of the channels of a block of dy and x, inputs 0 and 1, to `sums`.
+/// A NormFinish says what a norm does with what it has normalised: it adds the elements of the
+/// block of another tensor, unless `addend` is null, and then clamps the sum.
+struct NormFinish {
+  const float* addend = nullptr;
+  NormClamp clamp = {};
+};
+
+/// Writes the block of output 0, which is the normalised and finished input 0. Inputs 1 and 2 are
+/// the weight and the bias. `mean` and `inverse_std` have a number for each channel of the block.
+void normalise_block(const KernelCall& call, const ChannelBlock& block, const float* mean,
+                     const float* inverse_std, const NormFinish& finish = {});
+
+/// Computes the gradient sums of the channels of a block to `sums`. `gradient` and `x` have the
+/// elements of the block, as block.in() returns them.
 void sum_gradients(const KernelCall& call, const ChannelBlock& block, const float* mean,
-                   const float* inverse_std, GradientSums* sums);
+                   const float* inverse_std, const ClampedGradient& gradient, const float* x,
+                   GradientSums* sums);
 
 /// Writes the gradient sums of a block's channels to `dweight` and `dbias`.
 void put_gradients(const ChannelBlock& block, const GradientSums* sums, const Operand& dweight,

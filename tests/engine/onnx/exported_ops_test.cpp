@@ -269,8 +269,8 @@ bool is_no_op_of_models(const graph::Op& op) {
                                                  "conv2d_pack", "from_lanes",  "reduce_to"};
   if (op.name == "stop_gradient") return false;
   const auto ends = [&](std::string_view end) { return op.name.ends_with(end); };
-  return op.inference != nullptr || ends("_gradient") || ends("_gradients") || ends("_lanes") ||
-         others.contains(op.name);
+  return op.inference != nullptr || op.name.starts_with("finished_") || ends("_gradient") ||
+         ends("_gradients") || ends("_lanes") || others.contains(op.name);
 }
 
 TEST(OpExports, CoverEveryOpOfModelsOrSayWhyNot) {

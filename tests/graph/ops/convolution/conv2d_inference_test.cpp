@@ -34,17 +34,10 @@ using testing::OpCall;
 using testing::run;
 using testing::same_bits;
 using testing::uniform;
+using testing::with;
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity = std::numeric_limits<float>::infinity();
-
-/// Returns `tensor` with `values` at positions that are spread over it.
-Tensor with(const Tensor& tensor, const std::vector<float>& values) {
-  std::vector<float> elements(tensor.as<float>().begin(), tensor.as<float>().end());
-  for (std::size_t i = 0; i < values.size(); ++i)
-    elements[(2 * i + 1) * elements.size() / (2 * values.size())] = values[i];
-  return Tensor(tensor.shape(), std::span<const float>(elements));
-}
 
 /// A Step is an op whose input number `position` is the result of the op before. That input is not
 /// among the inputs of `call`.
@@ -89,7 +82,7 @@ struct Chain {
       tensors.push_back({});
       graph.values.push_back({.type = {DType::f32, result}});
       reader.inputs.insert(reader.inputs.begin() + static_cast<std::ptrdiff_t>(position), value);
-      node = joined(graph, node, reader, position).value();
+      node = joined_convolution(graph, node, reader, position).value();
     }
     OpCall call{.op = node.op, .attributes = node.attributes};
     for (const ValueId input : node.inputs) call.inputs.push_back(tensors[index(input)]);
@@ -264,7 +257,7 @@ struct Nodes {
     return {.name = "conv", .op = &conv2d, .attributes = std::move(attributes), .inputs = {7, 8}};
   }
   std::optional<Node> both(const Node& node, const Node& reader, std::size_t position = 0) const {
-    return joined(graph, node, reader, position);
+    return joined_convolution(graph, node, reader, position);
   }
 };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/ops/norms/batch_norm.hpp"
+#include "graph/ops/norms/batch_norm_gradients.hpp"
 #include "graph/ops/norms/batch_norm_inference.hpp"
 #include "tests/graph/ops/lanes/lanes_run.hpp"
 #include "tests/support/random_tensor.hpp"

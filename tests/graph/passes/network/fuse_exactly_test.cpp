@@ -1,4 +1,4 @@
-#include "graph/passes/network/fuse_for_inference.hpp"
+#include "graph/passes/network/fuse_exactly.hpp"
 
 #include <gtest/gtest.h>
 
@@ -36,12 +36,20 @@ struct Network {
     return model.apply("conv2d", {input, weight}, {{"padding", 1}}, name);
   }
   ValueId norm(ValueId input, const std::string& name = "") {
+    return model.apply("batch_norm_inference", norm_inputs(input), {}, name);
+  }
+  ValueId batch_norm(ValueId input, const std::string& name = "") {
+    return model.apply("batch_norm", norm_inputs(input), {}, name);
+  }
+  std::vector<ValueId> norm_inputs(ValueId input) {
     const Shape channels{model.shape(input)[1]};
     std::vector<ValueId> inputs{input, parameter(channels), parameter(channels)};
     for (int i = 0; i < 2; ++i)
       inputs.push_back(model.buffer("b" + std::to_string(variables++), channels));
-    return model.apply("batch_norm_inference", inputs, {}, name);
+    return inputs;
   }
+  ValueId add(ValueId a, ValueId b) { return model.apply("add", {a, b}); }
+  void loss(ValueId value) { model.loss(model.apply("identity_loss", {value})); }
   ValueId relu6(ValueId input, const std::string& name = "") {
     return model.apply("hardtanh", {input}, {{"low", 0.0}, {"high", 6.0}}, name);
   }
@@ -199,6 +207,142 @@ TEST(FuseForInference, ChangesNoBitWhateverIsCutOrAnchored) {
   const auto results = window_results(apart, inputs);
   for (std::size_t i = 0; i < inputs.size(); ++i)
     EXPECT_TRUE(testing::same_bits(results[i * (1 + request.anchors.size())], expected[i]));
+}
+
+/// Returns the ops of the forward program that trains `network`.
+Names training_ops(const Network& network, CompileRequest request = {}) {
+  request.training = true;
+  return ops(network.plan(std::move(request)));
+}
+
+TEST(FuseForTraining, MakesOneNodeOfANormItsSumAndItsClamp) {
+  Network network;
+  const ValueId first = network.relu6(network.batch_norm(network.convolution(network.x), "norm"));
+  const ValueId second = network.batch_norm(network.convolution(first));
+  network.loss(network.relu(network.add(first, second)));
+  EXPECT_EQ(training_ops(network), (Names{"conv2d", "finished_batch_norm", "conv2d",
+                                          "finished_batch_norm", "identity_loss"}));
+  const Plan plan = network.plan({.training = true});
+  EXPECT_EQ(plan.stages[0].forward.instructions[1].name, "norm");
+}
+
+TEST(FuseForTraining, AddsToTheNormThatIsComputedLast) {
+  Network network;
+  const ValueId skip = network.batch_norm(network.convolution(network.x), "skip");
+  const ValueId last = network.batch_norm(network.convolution(network.x), "last");
+  network.loss(network.add(last, skip));
+  const Plan plan = network.plan({.training = true});
+  EXPECT_EQ(ops(plan),
+            (Names{"conv2d", "batch_norm", "conv2d", "finished_batch_norm", "identity_loss"}));
+  EXPECT_EQ(plan.stages[0].forward.instructions[1].inputs.size(), 5u);
+  EXPECT_EQ(plan.stages[0].forward.instructions[3].inputs.size(), 6u);
+}
+
+TEST(FuseForTraining, LeavesAValueThatSomebodyElseReads) {
+  const Names apart{"conv2d", "batch_norm", "relu", "identity_loss"};
+  Network network;
+  const ValueId norm = network.batch_norm(network.convolution(network.x), "norm");
+  network.loss(network.relu(norm));
+  EXPECT_EQ(training_ops(network), (Names{"conv2d", "finished_batch_norm", "identity_loss"}));
+  EXPECT_EQ(training_ops(network, {.anchors = {{.tensor = "norm"}}}), apart);
+  EXPECT_EQ(training_ops(network, {.anchors = {{.tensor = "norm", .gradient = true}}}), apart);
+  network.model.output("y", norm);
+  EXPECT_EQ(training_ops(network), apart);
+}
+
+TEST(FuseForTraining, LeavesAClampOfAnotherBlock) {
+  Network network;
+  const ValueId norm = (network.model.block("A"), network.batch_norm(network.x));
+  network.model.block("B");
+  network.loss(network.relu(norm));
+  EXPECT_EQ(training_ops(network, {.stages = {{{"A", "B"}}}}),
+            (Names{"batch_norm", "relu", "identity_loss"}));
+}
+
+// The gradients of x are added in the order of the nodes that read x, which must stay.
+TEST(FuseForTraining, LeavesAClampIfANodeBeforeItReadsTheSameInput) {
+  Network network;
+  const ValueId x = network.convolution(network.x), norm = network.batch_norm(x);
+  const ValueId between = network.model.apply("tanh", {x});
+  network.loss(network.add(network.relu(norm), between));
+  EXPECT_EQ(training_ops(network),
+            (Names{"conv2d", "batch_norm", "tanh", "relu", "add", "identity_loss"}));
+}
+
+// Sums of gradients, and statistics, keep the order of the norms that share them. The first norm
+// would come after the second one if it were computed where its clamp is.
+TEST(FuseForTraining, LeavesAClampIfANormBeforeItSharesParametersOrStatistics) {
+  for (const std::size_t shared : {1, 3}) {
+    Network network;
+    const std::vector<ValueId> first = network.norm_inputs(network.convolution(network.x));
+    std::vector<ValueId> second = network.norm_inputs(network.convolution(network.x));
+    second[shared] = first[shared];
+    second[shared + 1] = first[shared + 1];
+    const ValueId a = network.model.apply("batch_norm", first);
+    const ValueId b = network.model.apply("batch_norm", second);
+    const ValueId clamped = network.relu(a);
+    network.loss(network.add(clamped, network.relu(b)));
+    EXPECT_EQ(training_ops(network), (Names{"conv2d", "conv2d", "batch_norm", "relu",
+                                            "finished_batch_norm", "add", "identity_loss"}));
+  }
+}
+
+TEST(FuseForTraining, KeepsTheResultInPlaceOfACheckpointThatIsNotComputed) {
+  Network network;
+  const ValueId norm = network.batch_norm(network.convolution(network.x));
+  const ValueId clamped = network.relu(norm);
+  network.loss(clamped);
+  Graph graph = with_batch(network.model.graph(), 3);
+  EXPECT_FALSE(fuse_for_training(graph).value(clamped).checkpoint);
+  graph.value(norm).checkpoint = true;
+  EXPECT_TRUE(fuse_for_training(graph).value(clamped).checkpoint);
+}
+
+TEST(FuseForTraining, LeavesASumWithWhatTheNormReads) {
+  Network network;
+  const ValueId x = network.convolution(network.x);
+  network.loss(network.relu(network.add(network.batch_norm(x), x)));
+  EXPECT_EQ(training_ops(network), (Names{"conv2d", "batch_norm", "add", "relu", "identity_loss"}));
+}
+
+/// Builds residual blocks with every form of a norm, in four blocks of the model.
+Network residual_network() {
+  Network network;
+  network.model.block("B0");
+  const ValueId first = network.relu6(network.batch_norm(network.convolution(network.x), "n0"));
+  network.model.block("B1");
+  const ValueId second = network.relu(network.batch_norm(network.convolution(first), "n1"));
+  const ValueId third = network.batch_norm(network.convolution(second), "n2");
+  const ValueId sum = network.relu(network.model.apply("add", {third, first}, {}, "sum"));
+  network.model.block("B2");
+  const ValueId linear = network.batch_norm(network.convolution(sum), "n3");
+  const ValueId projected = network.add(linear, network.batch_norm(network.convolution(sum), "n4"));
+  network.model.block("B3");
+  network.loss(network.relu(network.batch_norm(projected, "n5")));
+  return network;
+}
+
+TEST(FuseForTraining, ChangesNoBitWhateverIsCutOrAnchored) {
+  const Network network = residual_network();
+  const std::vector<StageRequest> all{{{"B0", "B1", "B2", "B3"}}};
+  const Plan whole = network.plan({.training = true, .stages = all});
+  const Inputs inputs = random_inputs(whole, 2);
+  const auto expected = window_results(whole, inputs);
+  EXPECT_TRUE(std::ranges::all_of(expected, testing::finite));
+  for (const auto& cut : testing::cuts)
+    expect_same(window_results(network.plan({.training = true, .stages = cut}), inputs), expected);
+  CompileRequest request{.training = true, .stages = all};
+  for (const char* norm : {"n0", "n1", "n2", "n3", "n4", "n5"})
+    request.anchors.push_back({.tensor = norm});
+  const Plan apart = network.plan(request);
+  EXPECT_EQ(std::ranges::count(ops(whole), "relu") + std::ranges::count(ops(whole), "add"), 0);
+  EXPECT_EQ(std::ranges::count(ops(apart), "relu") + std::ranges::count(ops(apart), "add"), 5);
+  // The results end with those of variables, behind what the host is given of each micro-batch.
+  const auto results = window_results(apart, inputs);
+  const std::size_t given = inputs.size() * whole.outputs.size();
+  const std::size_t given_apart = inputs.size() * apart.outputs.size();
+  expect_same({results.begin() + static_cast<std::ptrdiff_t>(given_apart), results.end()},
+              {expected.begin() + static_cast<std::ptrdiff_t>(given), expected.end()});
 }
 
 }  // namespace
