@@ -210,9 +210,9 @@ void fields(auto& archive, Either<Phases> auto& phases) {
 }
 
 void fields(auto& archive, Either<Plan> auto& plan) {
-  auto& [name, training, batch, schedule, phases, threads_per_ipu, stages, edges, inputs,
+  auto& [name, training, batch, schedule, phases, window, threads_per_ipu, stages, edges, inputs,
          input_ranges, outputs, loss, anchors, variables] = plan;
-  archive(name, training, batch, schedule, phases, threads_per_ipu, stages, edges, inputs,
+  archive(name, training, batch, schedule, phases, window, threads_per_ipu, stages, edges, inputs,
           input_ranges, outputs, loss, anchors, variables);
 }
 

@@ -72,7 +72,8 @@ std::vector<AtomMemory::SentBack> AtomMemory::sent_back(const Partition& partiti
 }
 
 std::int64_t AtomMemory::in_flight(std::int32_t stage) const {
-  return plan_.schedule->in_flight(stage, static_cast<std::int32_t>(recomputed_.size()));
+  return most_in_flight(*plan_.schedule, stage, static_cast<std::int32_t>(recomputed_.size()),
+                        plan_.window);
 }
 
 }  // namespace penstock::graph

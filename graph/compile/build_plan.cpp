@@ -180,9 +180,9 @@ std::int64_t kept_bytes_of(const std::vector<VariablePlan>& variables) {
 }
 
 std::int32_t in_flight_of(std::size_t stage, std::size_t stages, const PlanRequest& request) {
-  return request.phases.none()
-             ? request.schedule->in_flight(static_cast<int>(stage), static_cast<int>(stages))
-             : request.phases.turn;
+  return request.phases.none() ? most_in_flight(*request.schedule, static_cast<int>(stage),
+                                                static_cast<int>(stages), request.window)
+                               : request.phases.turn;
 }
 
 /// Returns the plan of one stage. It does not yet say which stage updates the stage's variables.
@@ -249,6 +249,7 @@ Plan build_plan(const Graph& graph, const StageAssignment& assignment, const Par
             .batch = request.batch,
             .schedule = request.schedule,
             .phases = request.phases,
+            .window = request.window,
             .threads_per_ipu = request.threads_per_ipu,
             .stages = std::move(stages),
             .edges = edges_of(graph, partition, maps),

@@ -16,6 +16,9 @@ struct PlanRequest {
   std::int64_t batch = 1;  ///< A micro-batch has this many samples.
   const Schedule* schedule = nullptr;
   Phases phases = {};
+  /// In training, this many micro-batches lie between two updates; 0 says that the number is
+  /// unknown.
+  std::int64_t window = 0;
   std::int32_t threads_per_ipu = 1;
   /// If this is true, outputs may overwrite inputs that nobody needs any more.
   bool in_place = true;

@@ -26,9 +26,9 @@ std::int32_t host_stash_slots(const StagePlan& stage) {
 StageBytes bytes_of_stage(const Plan& plan, std::size_t stage, const Schedule* schedule) {
   const StagePlan& stage_plan = plan.stages[stage];
   const auto in_flight = [&](std::size_t of) {
-    return schedule
-               ? schedule->in_flight(static_cast<int>(of), static_cast<int>(plan.stages.size()))
-               : plan.stages[of].in_flight;
+    return schedule ? most_in_flight(*schedule, static_cast<int>(of),
+                                     static_cast<int>(plan.stages.size()), plan.window)
+                    : plan.stages[of].in_flight;
   };
   const std::int32_t unread = stage_plan.output_slots - stage_plan.in_flight;
   StageBytes bytes{.weights = stage_plan.parameter_bytes + stage_plan.buffer_bytes +

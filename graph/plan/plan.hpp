@@ -267,6 +267,9 @@ struct Plan {
   /// `phases` are those in which stages take turns. If Phases::none() holds, stages do not take
   /// turns.
   Phases phases = {};
+  /// In training, `window` micro-batches lie between two updates, so that no stage holds more of
+  /// them. 0 says that the number is unknown.
+  std::int64_t window = 0;
   /// This many threads share the work of kernels. No bit of a result depends on their number.
   std::int32_t threads_per_ipu = 1;
   std::vector<StagePlan> stages = {};

@@ -48,12 +48,19 @@ Simulation window(const Plan& plan, const std::vector<StageCost>& costs,
           .phases = plan.phases};
 }
 
+/// Returns how many micro-batches the first stage of `plan` may hold in a window that is long
+/// enough.
+std::int32_t filling(const Plan& plan) {
+  return plan.phases.none() ? plan.schedule->in_flight(0, static_cast<int>(plan.stages.size()))
+                            : plan.phases.turn;
+}
+
 /// Returns how many micro-batches the first stage begins until the pipeline is full, as `timeline`,
 /// the timeline of `window`, shows. If the window is too short for the pipeline to fill, returns
-/// the number that the plan allows: with many stages, a window that is long enough would take long
-/// to simulate.
+/// the number that the schedule allows: with many stages, a window that is long enough would take
+/// long to simulate.
 int ramp_of(const Plan& plan, const Simulation& window, const Timeline& timeline) {
-  const std::int32_t in_flight = plan.stages[0].in_flight;
+  const std::int32_t in_flight = filling(plan);
   if (window.micro_batches >= in_flight) return ramp(timeline);
   return plan.training ? in_flight : std::min(in_flight, window.stages);
 }
@@ -132,9 +139,9 @@ std::vector<EdgePlanReport> edges_of(const Plan& plan) {
 std::string too_few(const Plan& plan, std::int64_t micro_batches, double utilization) {
   return "windows of " + std::to_string(micro_batches) + " (gradient accumulation) do not fill " +
          std::to_string(plan.stages.size()) + " stages under the schedule \"" +
-         std::string(plan.schedule->name) + "\", which takes " +
-         std::to_string(plan.stages[0].in_flight) + " micro-batches: the IPUs will be busy " +
-         std::to_string(std::lround(100 * utilization)) + " % of the time";
+         std::string(plan.schedule->name) + "\", which takes " + std::to_string(filling(plan)) +
+         " micro-batches: the IPUs will be busy " + std::to_string(std::lround(100 * utilization)) +
+         " % of the time";
 }
 
 /// Returns a warning that the pipeline is empty at the beginning and at the end of every call of
@@ -151,7 +158,7 @@ std::string too_few_in_a_call(std::int64_t micro_batches, std::size_t stages, do
 /// one IPU.
 bool take_turns(const Plan& plan) {
   const std::int32_t ipu = plan.stages[0].ipu;
-  return plan.stages[0].in_flight == 1 || !plan.phases.none() ||
+  return filling(plan) == 1 || !plan.phases.none() ||
          std::ranges::all_of(plan.stages, [&](const StagePlan& stage) { return stage.ipu == ipu; });
 }
 
@@ -176,7 +183,7 @@ CompileReport report_on(const Plan& plan, const ReportRequest& request) {
   report.ramp = ramp_of(plan, simulation, timeline);
   report.expected_speedup = expected_speedup(simulation, timeline, request.threads);
   if (take_turns(plan)) return report;
-  if (plan.training && request.micro_batches < plan.stages[0].in_flight)
+  if (plan.training && request.micro_batches < filling(plan))
     report.warnings.push_back(too_few(plan, request.micro_batches, report.expected_utilization));
   if (!plan.training && request.micro_batches < std::ssize(plan.stages))
     report.warnings.push_back(

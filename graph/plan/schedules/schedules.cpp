@@ -28,6 +28,11 @@ constexpr std::array schedules{&grouped, &interleaved, &sequential};
 
 }  // namespace
 
+int most_in_flight(const Schedule& schedule, int stage, int stages, std::int64_t window) {
+  const int allowed = schedule.in_flight(stage, stages);
+  return window > 0 && window < allowed ? static_cast<int>(window) : allowed;
+}
+
 std::span<const Schedule* const> all_schedules() {
   return schedules;
 }

@@ -4,6 +4,7 @@
 // micro-batches a stage may hold and which ready work the stage does first.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -19,7 +20,7 @@ struct Schedule {
   std::string_view name;
   /// Returns how many micro-batches stage `stage` (0 is the first) of `stages` may hold, each from
   /// the start of its forward to the end of its backward. The number is at least 1. Unless the
-  /// execution has phases, nothing else bounds a stage's stash.
+  /// execution has phases, nothing but the window bounds a stage's stash besides.
   int (*in_flight)(int stage, int stages);
   /// `prefers` says which work goes first if a stage could do either.
   Direction prefers;
@@ -38,6 +39,11 @@ extern const Schedule grouped;
 extern const Schedule interleaved;
 /// With the schedule `sequential`, the pipeline works on one micro-batch at a time.
 extern const Schedule sequential;
+
+/// Returns how many micro-batches stage `stage` of `stages` holds at most if `window` micro-batches
+/// lie between two updates, or any number of them if `window` is 0. The pipeline drains before an
+/// update, so that a stage never holds more than a window.
+int most_in_flight(const Schedule& schedule, int stage, int stages, std::int64_t window);
 
 /// Returns the schedule called `name`. @throws Error invalid_argument if there is no such schedule;
 /// the text lists the names of all schedules.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 
 #include "graph/plan/schedules/schedules.hpp"
@@ -55,6 +56,18 @@ TEST(BuildPlan, GivesATiedParameterOneOwnerWithTheGradientsOfAllUses) {
   EXPECT_EQ(owned.copies[0].stage, other);
   EXPECT_EQ(copy.owner, owner);
   EXPECT_TRUE(copy.gradients.empty());
+}
+
+TEST(BuildPlan, HasMemoryForNoMoreMicroBatchesThanAWindow) {
+  const Staged staged = tied();
+  ASSERT_EQ(plan_of(staged).stages[0].in_flight, 3);
+  for (const std::int64_t window : {1, 2, 3, 4}) {
+    const Plan plan = plan_of(staged, {.window = window});
+    EXPECT_EQ(plan.stages[0].in_flight, std::min<std::int64_t>(window, 3));
+    EXPECT_EQ(plan.stages[1].in_flight, 1);
+    // Another schedule would hold no more of them either.
+    EXPECT_EQ(bytes_of_stage(plan, 0, &grouped).total(), stage_bytes(plan, 0));
+  }
 }
 
 TEST(BuildPlan, JoinsStagesByEdgesThatSayWhereTheirTensorsLie) {
