@@ -75,7 +75,7 @@ NamedTensor load_onnx_tensor(const std::string& path) {
     const auto bytes = read_onnx_bytes(path, name);
     try {
       const OnnxTensor tensor = read_onnx_tensor(*bytes);
-      return NamedTensor{tensor.name, values_of(tensor, {})};
+      return NamedTensor{tensor.name, values_of(tensor, std::filesystem::path(path).parent_path())};
     } catch (const Error& error) {
       throw Error(error.code(), name + ": " + error.what());
     }

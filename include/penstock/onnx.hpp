@@ -76,8 +76,9 @@ struct OnnxExportOptions {
 std::vector<NamedTensor> run_onnx(const std::string& path, const std::vector<NamedTensor>& inputs);
 
 /// Returns the tensor in a file that has one in ONNX's format, as those of ONNX's tests have
-/// (input_0.pb), and its name. @throws Error io_error, corrupt_file, and unsupported for a type
-/// that no tensor has.
+/// (input_0.pb), and its name. Elements that the file keeps in another file are read from there,
+/// if that file is in the same directory or in one within it. @throws Error io_error, corrupt_file,
+/// and unsupported for a type that no tensor has.
 NamedTensor load_onnx_tensor(const std::string& path);
 
 /// Returns the initializers of the ONNX file at `path` under their names, such as for a file in the

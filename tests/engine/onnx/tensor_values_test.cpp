@@ -8,6 +8,7 @@
 #include <string>
 
 #include "engine/onnx/format/read_onnx_file.hpp"
+#include "penstock/onnx.hpp"
 #include "tests/support/onnx_bytes.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/same_bits.hpp"
@@ -96,12 +97,18 @@ TEST(TensorValues, RefuseShapesThatAreTooLarge) {
   EXPECT_NE(refusal(Errc::unsupported, [&] { read(std::vector<std::int64_t>(9, 1)); }), "accepted");
 }
 
-/// Returns the tensor [2] of f32 whose elements are in another file, as `entries` say.
-Tensor external(const std::vector<std::pair<std::string, std::string>>& entries,
-                const std::filesystem::path& directory) {
+/// Returns the bytes of a tensor [2] of f32 whose elements are in another file, as `entries` say.
+std::string bytes_of_external(const std::vector<std::pair<std::string, std::string>>& entries) {
   std::string bytes = wire_integer(1, 2) + wire_integer(2, 1) + wire_integer(14, 1);
   for (const auto& [key, value] : entries)
     bytes += wire_bytes(13, wire_bytes(1, key) + wire_bytes(2, value));
+  return bytes;
+}
+
+/// Returns that tensor.
+Tensor external(const std::vector<std::pair<std::string, std::string>>& entries,
+                const std::filesystem::path& directory) {
+  const std::string bytes = bytes_of_external(entries);
   return values_of(read_onnx_tensor(std::as_bytes(std::span(bytes))), directory);
 }
 
@@ -113,6 +120,13 @@ TEST(TensorValues, ComeFromAnotherFileInTheDirectory) {
       external({{"location", "inner/weights"}, {"offset", "4"}, {"length", "8"}}, directory.path());
   EXPECT_EQ(tensor.as<float>()[0], 1.5f);
   EXPECT_EQ(tensor.as<float>()[1], -2);
+}
+
+TEST(TensorValues, ComeFromAnotherFileBesideThatOfTheTensor) {
+  const TemporaryDirectory directory;
+  write_file(directory / "weights", raw_of<float>({1.5f, -2}));
+  write_file(directory / "input_0.pb", bytes_of_external({{"location", "weights"}}));
+  EXPECT_EQ(load_onnx_tensor((directory / "input_0.pb").string()).tensor.as<float>()[1], -2);
 }
 
 TEST(TensorValues, RefuseOtherFilesOutsideOfTheDirectory) {
