@@ -75,13 +75,19 @@ std::optional<Passes> lane_passes(const Convolution& convolution) {
   const OpCase forward = case_of(convolution_passes(convolution), Pass::forward);
   const graph::Op& op = graph::find_op(forward.op);
   if (op.lane_use(forward.attributes, forward.inputs) == graph::LaneUse::never) return std::nullopt;
-  const graph::Op& lane_op = op.lane_form(forward.attributes, forward.inputs);
-  const Attributes attributes = only_declared(
-      lane_op.attributes, {{"padding", convolution.padding()}, {"batch", convolution.images}});
+  const std::string lane_op(op.lane_form(forward.attributes, forward.inputs).name);
+  Attributes attributes = attributes_of(convolution);
+  attributes.set("batch", convolution.images);
+  attributes.set("input_size", List{convolution.size, convolution.size});
+  attributes.set("kernel", List{convolution.kernel, convolution.kernel});
   const auto pass = [&](const std::string& suffix, std::vector<TensorType> inputs) {
-    return OpCase{forward.name,      std::string(lane_op.name) + suffix,
-                  std::move(inputs), forward.images,
-                  attributes,        forward.seen};
+    const graph::Op& lanes = graph::find_op(lane_op + suffix);
+    return OpCase{forward.name,
+                  std::string(lanes.name),
+                  std::move(inputs),
+                  forward.images,
+                  only_declared(lanes.attributes, attributes),
+                  forward.seen};
   };
   const auto [x, weight, y] = tensors_of(convolution);
   return Passes{pass("", {in_lanes(x), weight}),

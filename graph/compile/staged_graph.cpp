@@ -93,7 +93,7 @@ StagedGraph staged_graph(const Graph& model, const CompileRequest& request, Comp
   const Graph layers = needed_graph(in_runs, request.training);
 
   clock.begin("layouts");
-  const LayoutChoice layouts = choose_layouts(layers);
+  const LayoutChoice layouts = choose_layouts(layers, request.training);
   Graph fused = fuse(layouts.graph);
   fused =
       request.training ? fuse_for_training(std::move(fused)) : fuse_for_inference(std::move(fused));

@@ -111,6 +111,9 @@ enum class LaneUse : std::uint8_t {
   follows,
   /// The node works in that layout if its first input is computed in that layout.
   follows_producer,
+  /// The node works in that layout if the model is trained. In inference, it does not, because what
+  /// follows it is then computed together with it in the other layout.
+  prefers_in_training,
   /// The node always works in that layout, which is worth the conversions around the node.
   prefers,
 };

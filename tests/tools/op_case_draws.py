@@ -523,9 +523,11 @@ def depthwise_lanes(draws):
                'weight': draws.smooth((channels, 1, *kernel))}
     if draws.coin():
         tensors['bias'] = draws.smooth((channels,))
+    stride = [1 + draws.below(2) for _ in (0, 1)]
     return full_lanes(
-        'depthwise_conv2d_lanes', tensors, {'padding': padding}, lambda t: functional.conv2d(
-            t['x'], t['weight'], t.get('bias'), padding=padding, groups=channels))
+        'depthwise_conv2d_lanes', tensors, {'padding': padding, 'stride': stride},
+        lambda t: functional.conv2d(t['x'], t['weight'], t.get('bias'), stride=stride,
+                                    padding=padding, groups=channels))
 
 
 def pointwise_lanes(draws):

@@ -10,7 +10,7 @@
 
 namespace penstock::graph {
 
-/// A LaneConvolution has the sizes of a convolution with stride 1.
+/// A LaneConvolution has the sizes of a convolution.
 struct LaneConvolution {
   /// This is the number of samples, which are in blocks of 16. Kernels skip most work on lanes
   /// without a sample, and set the lanes that they skip to zero.
@@ -19,6 +19,8 @@ struct LaneConvolution {
   std::int64_t outputs, out_height, out_width;
   std::int64_t kernel_height, kernel_width;
   std::int64_t padding_height, padding_width;
+  /// Only depthwise convolutions have a stride that is not 1. It may be 2 along either axis.
+  std::int64_t stride_height = 1, stride_width = 1;
   bool relu = false;  ///< If this is true, results below zero are replaced by zero.
 };
 

@@ -158,25 +158,22 @@ void forward_weight_gradient(const KernelCall& call) {
                            floats(call.workspace));
 }
 
-/// Returns whether rows are so narrow that, if vectors had the neighbouring pixels of one sample, a
-/// row's last vector would often be a large part of the row and mostly empty.
-bool has_narrow_rows(const Shape& x) {
-  constexpr std::int64_t narrow = 2 * lane_count;
-  return x[3] <= narrow;
-}
-
 /// Returns whether every lane of x [N,C,H,W] has a sample in the batch-lane layout.
 bool fills_lanes(const Shape& x) {
   return x[0] % lane_count == 0;
 }
 
 /// Returns in which layout a convolution works that has a kernel for each channel. In the
-/// batch-lane layout, every vector has the same pixel of 16 samples, however narrow the rows are.
+/// batch-lane layout, every vector has the same pixel of 16 samples. If rows are not wide, vectors
+/// of neighbouring pixels of one sample would often be mostly empty, and vectors of neighbouring
+/// channels have to be transposed.
 LaneUse depthwise_lane_use(const Shape& x, const Window2d& window) {
+  constexpr std::int64_t wide = 4 * lane_count;
   const bool small_padding =
       window.padding[0] < window.kernel[0] && window.padding[1] < window.kernel[1];
-  if (!fills_lanes(x) || !small_padding) return LaneUse::never;
-  return has_narrow_rows(x) ? LaneUse::prefers : LaneUse::follows_producer;
+  const bool small_stride = window.stride[0] <= 2 && window.stride[1] <= 2;
+  if (!fills_lanes(x) || !small_padding || !small_stride) return LaneUse::never;
+  return x[3] <= wide ? LaneUse::prefers_in_training : LaneUse::follows_producer;
 }
 
 bool is_pointwise(const Window2d& window) {
@@ -192,9 +189,10 @@ LaneUse lane_use(const Attributes& attributes, Types in) {
   const Shape &x = in[0].shape, &weight = in[1].shape;
   const Window2d window = conv_window(attributes, {weight[2], weight[3]});
   const std::int64_t groups = attribute::groups.of(attributes);
-  if (window.stride != Pair{1, 1} || window.dilation != Pair{1, 1}) return LaneUse::never;
+  if (window.dilation != Pair{1, 1}) return LaneUse::never;
   if (groups > 1)
     return groups == x[1] && groups == weight[0] ? depthwise_lane_use(x, window) : LaneUse::never;
+  if (window.stride != Pair{1, 1}) return LaneUse::never;
   // The kernels skip half of a block of lanes if that half has no sample.
   constexpr std::int64_t step = lane_count / 2;
   const std::int64_t computed = (x[0] + step - 1) / step * step;

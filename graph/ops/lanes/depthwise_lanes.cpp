@@ -14,6 +14,13 @@
 namespace penstock::graph {
 namespace {
 
+void expect_strides(const Attributes& attributes) {
+  const Pair stride = attribute::stride.of(attributes);
+  for (const std::int64_t size : stride)
+    expect(size == 1 || size == 2, "expected a stride of 1 or 2, got " + std::to_string(stride[0]) +
+                                       "x" + std::to_string(stride[1]));
+}
+
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   expect_inputs(in, in.size() == 2 ? 2 : 3, "x, weight, bias");
   expect_lanes(in[0], 5, "x");
@@ -27,6 +34,7 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
          "expected a padding that is less than the kernel " + std::to_string(weight[2]) + "x" +
              std::to_string(weight[3]) + ", got " + std::to_string(padding[0]) + "x" +
              std::to_string(padding[1]));
+  expect_strides(attributes);
   expect_full_lanes(attributes, x);
   const Pair out = window_counts(conv_window(attributes, {weight[2], weight[3]}), in[0]);
   return {{DType::f32, {x[0], x[1], out[0], out[1], lane_count}}};
@@ -62,12 +70,16 @@ void forward(const KernelCall& call) {
 
 void backward(GradientContext& context) {
   const ValueId x = context.input(0), weight = context.input(1), dy = gradient_before_relu(context);
+  const Shape kernel = context.type(weight).shape;
+  Attributes for_input = with_input_size(context.attributes(), context.type(x).shape);
+  Attributes for_weight = context.attributes();
+  for_weight.set("kernel", std::vector<std::int64_t>{kernel[2], kernel[3]});
   if (context.needs(0))
     context.set(
-        0, context.emit(depthwise_conv2d_lanes_input_gradient, {dy, weight}, context.attributes()));
+        0, context.emit(depthwise_conv2d_lanes_input_gradient, {dy, weight}, std::move(for_input)));
   if (context.needs(1))
     context.set(
-        1, context.emit(depthwise_conv2d_lanes_weight_gradient, {x, dy}, context.attributes()));
+        1, context.emit(depthwise_conv2d_lanes_weight_gradient, {x, dy}, std::move(for_weight)));
   if (context.input_count() == 3 && context.needs(2))
     context.set(2, context.emit(channel_sum_lanes, {dy}));
 }
@@ -80,6 +92,10 @@ std::vector<OpSample> samples() {
       {.inputs = {f32({1, 2, 4, 11, 16}), f32({2, 1, 2, 5})},
        .attributes = {{"padding", std::vector<std::int64_t>{1, 3}}}},
       {.inputs = {f32({1, 2, 3, 3, 16}), f32({2, 1, 3, 2}), f32({2})}},
+      {.inputs = {f32({1, 2, 5, 6, 16}), f32({2, 1, 3, 3})},
+       .attributes = {{"padding", 1}, {"stride", 2}}},
+      {.inputs = {f32({1, 1, 4, 4, 16}), f32({1, 1, 1, 2}), f32({1})},
+       .attributes = {{"stride", std::vector<std::int64_t>{2, 1}}}},
       {.inputs = {f32({1, 1, 2, 3, 16}), f32({1, 1, 1, 2})},
        .attributes = {{"relu", 1}},
        .low = 0.1},  // The inputs are positive, so that no sum is near 0, where relu has its kink.
@@ -88,8 +104,7 @@ std::vector<OpSample> samples() {
 
 std::vector<TensorType> infer_input_gradient(const Attributes& attributes, Types in) {
   expect_inputs(in, 2, "dy, weight");
-  return {{DType::f32,
-           lane_convolution_input(attributes, in[0].shape, in[1].shape).with(1, in[0].shape[1])}};
+  return {{DType::f32, image_shape(attributes, in[0].shape)}};
 }
 
 Cost cost_input_gradient(const Attributes& attributes, Types in, Types out) {
@@ -105,7 +120,8 @@ void forward_input_gradient(const KernelCall& call) {
 
 std::vector<TensorType> infer_weight_gradient(const Attributes& attributes, Types in) {
   expect_inputs(in, 2, "x, dy");
-  return {{DType::f32, lane_convolution_weight(attributes, in[0].shape, in[1].shape).with(1, 1)}};
+  const Pair kernel = attribute::kernel.of(attributes);
+  return {{DType::f32, {in[0].shape[1], 1, kernel[0], kernel[1]}}};
 }
 
 std::int64_t workspace_weight_gradient(const Attributes& attributes, Types in, Types out) {
@@ -127,7 +143,7 @@ void forward_weight_gradient(const KernelCall& call) {
 
 const Op depthwise_conv2d_lanes{
     .name = "depthwise_conv2d_lanes",
-    .attributes = {attribute::padding, attribute::relu, attribute::batch},
+    .attributes = {attribute::stride, attribute::padding, attribute::relu, attribute::batch},
     .infer = infer,
     .forward = forward,
     .backward = backward,
@@ -139,7 +155,8 @@ const Op depthwise_conv2d_lanes{
 
 const Op depthwise_conv2d_lanes_input_gradient{
     .name = "depthwise_conv2d_lanes_input_gradient",
-    .attributes = {attribute::padding, attribute::relu, attribute::batch},
+    .attributes = {attribute::stride, attribute::padding, attribute::relu, attribute::batch,
+                   attribute::input_size},
     .infer = infer_input_gradient,
     .forward = forward_input_gradient,
     .cost = cost_input_gradient,
@@ -147,7 +164,8 @@ const Op depthwise_conv2d_lanes_input_gradient{
 
 const Op depthwise_conv2d_lanes_weight_gradient{
     .name = "depthwise_conv2d_lanes_weight_gradient",
-    .attributes = {attribute::padding, attribute::relu, attribute::batch},
+    .attributes = {attribute::stride, attribute::padding, attribute::relu, attribute::batch,
+                   attribute::kernel},
     .infer = infer_weight_gradient,
     .forward = forward_weight_gradient,
     .cost = cost_weight_gradient,

@@ -51,6 +51,7 @@ Shape lane_convolution_weight(const Attributes& attributes, const Shape& x, cons
 LaneConvolution lane_convolution(const Attributes& attributes, const Shape& x, const Shape& weight,
                                  const Shape& y) {
   const Pair padding = attribute::padding.of(attributes);
+  const Pair stride = attribute::stride.of(attributes);
   return {.samples = lane_batch(attributes, x),
           .inputs = x[1],
           .height = x[2],
@@ -62,6 +63,8 @@ LaneConvolution lane_convolution(const Attributes& attributes, const Shape& x, c
           .kernel_width = weight[3],
           .padding_height = padding[0],
           .padding_width = padding[1],
+          .stride_height = stride[0],
+          .stride_width = stride[1],
           .relu = attribute::relu.of(attributes)};
 }
 

@@ -19,7 +19,8 @@ struct Forms {
 
 class Rewriting {
  public:
-  explicit Rewriting(const Graph& model) : model_(model), forms_(model.values.size()) {
+  Rewriting(const Graph& model, bool training)
+      : model_(model), training_(training), forms_(model.values.size()) {
     result_.graph = model;
     result_.graph.nodes.clear();
     for (std::size_t id = 0; id < forms_.size(); ++id)
@@ -45,6 +46,8 @@ class Rewriting {
     switch (node.op->lane_use(node.attributes, types_of(model_, node.inputs))) {
       case LaneUse::prefers:
         return true;
+      case LaneUse::prefers_in_training:
+        return training_;
       case LaneUse::follows:
         return forms_[index(node.inputs[0])].lanes != none;
       case LaneUse::follows_producer:
@@ -146,6 +149,7 @@ class Rewriting {
   }
 
   const Graph& model_;
+  bool training_;
   LayoutChoice result_;
   NodeNames names_;           // These are the names of the nodes of the result.
   std::vector<Forms> forms_;  // These are the forms of each value, by its ValueId in the model.
@@ -153,8 +157,8 @@ class Rewriting {
 
 }  // namespace
 
-LayoutChoice choose_layouts(const Graph& model) {
-  return Rewriting(model).run();
+LayoutChoice choose_layouts(const Graph& model, bool training) {
+  return Rewriting(model, training).run();
 }
 
 }  // namespace penstock::graph

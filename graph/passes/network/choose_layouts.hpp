@@ -21,7 +21,7 @@ struct LayoutChoice {
 /// layouts differ, each in the block of the first node that asks for it. Nodes in the batch-lane
 /// layout get the number of samples as the attribute `batch`, so that they may leave out lanes
 /// without a sample. The result depends on ops, attributes and types alone, and not on stages,
-/// which are chosen later.
-LayoutChoice choose_layouts(const Graph& model);
+/// which are chosen later. `training` says whether the model is trained.
+LayoutChoice choose_layouts(const Graph& model, bool training);
 
 }  // namespace penstock::graph

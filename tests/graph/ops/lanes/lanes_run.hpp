@@ -16,6 +16,7 @@ struct Geometry {
   Shape x;
   Shape weight;
   std::vector<std::int64_t> padding = {0, 0};
+  std::vector<std::int64_t> stride = {1, 1};
 };
 
 /// Prints `geometry` as a part of the names of tests.

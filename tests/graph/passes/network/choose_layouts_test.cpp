@@ -43,8 +43,13 @@ struct SmallNetwork {
   Graph graph(std::int64_t batch) const { return with_batch(model.graph(), batch); }
 };
 
+/// Returns the layouts in which `model` is trained.
+LayoutChoice layouts_of(const Graph& model) {
+  return choose_layouts(model, true);
+}
+
 TEST(ChooseLayouts, ConvertsAtTheSeamsOnly) {
-  const LayoutChoice choice = choose_layouts(SmallNetwork().graph(40));
+  const LayoutChoice choice = layouts_of(SmallNetwork().graph(40));
   EXPECT_EQ(nodes_of(choice.graph),
             (Names{"A:to_lanes", "A:conv2d_lanes", "A:max_pool2d_lanes", "A:relu", "B:conv2d_lanes",
                    "B:relu", "C:from_lanes", "C:flatten", "C:linear"}));
@@ -54,9 +59,9 @@ TEST(ChooseLayouts, ConvertsAtTheSeamsOnly) {
 
 TEST(ChooseLayouts, LeavesWideLayersAndSmallMicroBatchesAlone) {
   const auto plain = nodes_of(SmallNetwork().graph(40));
-  EXPECT_EQ(nodes_of(choose_layouts(SmallNetwork(64).graph(40)).graph), plain);
-  EXPECT_EQ(nodes_of(choose_layouts(SmallNetwork().graph(4)).graph), plain);
-  EXPECT_NE(nodes_of(choose_layouts(SmallNetwork().graph(11)).graph), plain);
+  EXPECT_EQ(nodes_of(layouts_of(SmallNetwork(64).graph(40)).graph), plain);
+  EXPECT_EQ(nodes_of(layouts_of(SmallNetwork().graph(4)).graph), plain);
+  EXPECT_NE(nodes_of(layouts_of(SmallNetwork().graph(11)).graph), plain);
 }
 
 /// Returns a network of depthwise and pointwise convolutions with batch norms, for micro-batches of
@@ -79,11 +84,13 @@ Graph separable_network(std::int64_t batch) {
 }
 
 TEST(ChooseLayouts, KeepsSeparableConvolutionsAndTheirNormsInLanes) {
-  EXPECT_EQ(nodes_of(choose_layouts(separable_network(32)).graph),
+  EXPECT_EQ(nodes_of(layouts_of(separable_network(32)).graph),
             (Names{"A:to_lanes", "A:depthwise_conv2d_lanes", "A:batch_norm", "A:relu",
                    "A:pointwise_conv2d_lanes", "A:batch_norm", "A:from_lanes"}));
+  // In inference, a convolution computes the norm that follows it, and has no lanes for that.
+  EXPECT_EQ(choose_layouts(separable_network(32), false).conversions, 0);
   // Statistics would count lanes without samples.
-  EXPECT_EQ(choose_layouts(separable_network(24)).conversions, 0);
+  EXPECT_EQ(layouts_of(separable_network(24)).conversions, 0);
 }
 
 // A kernel of one pixel is no reason for a conversion. Where lanes have no sample, the kernels of
@@ -95,11 +102,11 @@ TEST(ChooseLayouts, HasConvolutionsOfOnePixelFollowTheLayerBefore) {
   const ValueId image = model.apply("conv2d", {mixed, model.parameter("w1", {4, 4, 3, 3})});
   const ValueId wide = model.apply("conv2d", {image, model.parameter("w2", {300, 4, 1, 1})});
   model.output("y", model.apply("conv2d", {wide, model.parameter("w3", {4, 300, 1, 1})}));
-  EXPECT_EQ(nodes_of(choose_layouts(with_batch(model.graph(), 16)).graph),
+  EXPECT_EQ(nodes_of(layouts_of(with_batch(model.graph(), 16)).graph),
             (Names{"A:conv2d", "A:to_lanes", "A:conv2d_lanes", "A:pointwise_conv2d_lanes",
                    "A:pointwise_conv2d_lanes", "A:from_lanes"}));
   EXPECT_EQ(
-      nodes_of(choose_layouts(with_batch(model.graph(), 15)).graph),
+      nodes_of(layouts_of(with_batch(model.graph(), 15)).graph),
       (Names{"A:conv2d", "A:to_lanes", "A:conv2d_lanes", "A:from_lanes", "A:conv2d", "A:conv2d"}));
 }
 
@@ -111,7 +118,7 @@ TEST(ChooseLayouts, HasNoNormFollowAConversionForAnotherLayer) {
   model.output("beside", model.apply("conv2d", {x, model.parameter("w", {4, 4, 3, 3})}));
   model.output("y", model.apply("batch_norm", {x, vector("weight"), vector("bias"), vector("mean"),
                                                vector("variance")}));
-  const Names names = nodes_of(choose_layouts(with_batch(model.graph(), 16)).graph);
+  const Names names = nodes_of(layouts_of(with_batch(model.graph(), 16)).graph);
   EXPECT_EQ(names, (Names{"A:to_lanes", "A:conv2d_lanes", "A:batch_norm", "A:from_lanes"}));
 }
 
@@ -122,14 +129,14 @@ TEST(ChooseLayouts, GivesTheHostStatisticsAsTheyAre) {
       model.outputs.push_back({.name = "mean", .value = node.outputs[1]});
       break;
     }
-  const Graph graph = choose_layouts(model).graph;
+  const Graph graph = layouts_of(model).graph;
   EXPECT_EQ(graph.type(graph.outputs[1].value).shape, (Shape{64}));
 }
 
 TEST(ChooseLayouts, GivesTheHostItsOwnShapes) {
   SmallNetwork network;
   network.model.output("pooled", network.pooled);
-  const Graph graph = choose_layouts(network.graph(16)).graph;
+  const Graph graph = layouts_of(network.graph(16)).graph;
   EXPECT_EQ(graph.type(graph.outputs[1].value).shape, (Shape{16, 4, 5, 5}));
   EXPECT_EQ(
       graph.blocks[index(graph.node(graph.value(graph.outputs[1].value).producer).block)].name,
@@ -137,7 +144,7 @@ TEST(ChooseLayouts, GivesTheHostItsOwnShapes) {
 }
 
 TEST(Fuse, JoinsConvolutionPoolingAndRelu) {
-  const Graph graph = fuse(choose_layouts(SmallNetwork().graph(16)).graph);
+  const Graph graph = fuse(layouts_of(SmallNetwork().graph(16)).graph);
   EXPECT_EQ(nodes_of(graph), (Names{"A:to_lanes", "A:conv2d_pool_relu_lanes", "B:conv2d_lanes",
                                     "C:from_lanes", "C:flatten", "C:linear"}));
   EXPECT_TRUE(graph.nodes[2].attributes.flag("relu"));
@@ -151,17 +158,17 @@ TEST(Fuse, MovesACheckpointToWhatIsStillComputed) {
   const SmallNetwork network;
   Graph model = network.graph(16);
   model.value(network.pooled).checkpoint = model.value(network.convolved).checkpoint = true;
-  const Graph graph = fuse(choose_layouts(model).graph);
+  const Graph graph = fuse(layouts_of(model).graph);
   for (const std::size_t node : {1, 2})
     EXPECT_TRUE(graph.value(graph.nodes[node].outputs[0]).checkpoint) << node;
-  EXPECT_EQ(nodes_of(graph), nodes_of(fuse(choose_layouts(network.graph(16)).graph)));
+  EXPECT_EQ(nodes_of(graph), nodes_of(fuse(layouts_of(network.graph(16)).graph)));
 }
 
 TEST(Fuse, LeavesWhatSomebodyElseReads) {
   SmallNetwork network;
   network.model.output("pooled", network.pooled);
   network.model.output("convolved", network.convolved);
-  const Graph before = choose_layouts(network.graph(16)).graph;
+  const Graph before = layouts_of(network.graph(16)).graph;
   EXPECT_EQ(nodes_of(fuse(before)), nodes_of(before));
 }
 
@@ -171,7 +178,7 @@ TEST(Fuse, StaysInsideABlock) {
   const auto w = model.parameter("w", {4, 1, 3, 3});
   const auto pooled = model.apply("max_pool2d", {model.apply("conv2d", {x, w})}, {{"kernel", 2}});
   model.block("B").output("y", model.apply("relu", {pooled}));
-  const Graph before = choose_layouts(with_batch(model.graph(), 16)).graph;
+  const Graph before = layouts_of(with_batch(model.graph(), 16)).graph;
   EXPECT_EQ(nodes_of(fuse(before)), nodes_of(before));
 }
 
