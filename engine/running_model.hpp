@@ -41,7 +41,7 @@ enum class StateNumbers : std::uint8_t;
 struct NamedType;
 struct Objective;
 
-class RunningModel : public WeightSource {
+class RunningModel final : public WeightSource {
  public:
   /// Compiles `model` as it is now, for training with `optimizer` on `objective` or, if `optimizer`
   /// is null, for inference, and starts the actors.

@@ -40,7 +40,8 @@ class ThreadTeam : public graph::PartRunner {
  private:
   /// An Offer has the parts that nobody has taken yet, from `first` to `end` - 1. The number of the
   /// call is in the same machine word, so that no thread takes a part of a call that has ended.
-  struct Offer {
+  /// Clang needs the alignment of a whole word to read it without a library.
+  struct alignas(std::uint64_t) Offer {
     std::uint32_t call;
     std::uint16_t first, end;
   };

@@ -18,7 +18,7 @@ namespace penstock {
 class InferenceModel;
 class TrainingModel;
 struct NamedTensor;
-class Optimizer;
+struct Optimizer;
 struct Objective;
 struct ReplicaBuffers;
 
