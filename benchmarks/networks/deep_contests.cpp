@@ -21,9 +21,10 @@ constexpr DeepNetwork deep_networks[] = {
     {"resnet18", 74.0, 217.2}, {"resnet50", 166.8, 495.6}, {"mobilenet-v2", 110.0, 326.0}};
 
 /// Returns the training of the network. The learning rate is so small that the differences of
-/// rounding between two libraries do not grow from update to update.
+/// rounding between two libraries do not grow much from update to update: gradients of resnet50 are
+/// large where a norm has eight values for each channel.
 Task task_of(const DeepNetwork& network) {
-  return {.network = network.name, .rule = Rule::momentum, .learning_rate = 1e-5};
+  return {.network = network.name, .rule = Rule::momentum, .learning_rate = 1e-7};
 }
 
 Contest deep_training(const DeepNetwork& network, std::int64_t batch, std::int64_t updates) {
