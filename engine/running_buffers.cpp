@@ -94,7 +94,7 @@ void RunningModel::set_replica_buffers(std::span<const std::vector<NamedTensor>>
   const auto known = buffers();
   for (std::size_t i = 0; i < of_replicas.size(); ++i) {
     const int replica = static_cast<int>(i) + 1;
-    auto values = ask([&](auto& actors) { return actors.read_variables(replica); });
+    std::vector<Tensor> values(plan_->variables.size());
     for (const auto& [name, tensor] : of_replicas[i]) values[known.at(name)] = tensor;
     ask([&](auto& actors) { actors.write_buffers(values, replica); });
   }
