@@ -6,13 +6,13 @@
 #include "graph/ops/arithmetic/sums.hpp"
 #include "graph/ops/convolution/conv2d_pack.hpp"
 #include "graph/ops/convolution/pointwise_lanes.hpp"
-#include "graph/ops/convolution/products/conv2d_products.hpp"
+#include "graph/ops/convolution/products/conv2d_calls.hpp"
 #include "graph/ops/lanes/conv2d_lanes.hpp"
 #include "graph/ops/lanes/depthwise_lanes.hpp"
 #include "graph/ops/rules/channels.hpp"
-#include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/ops/rules/lane_shape.hpp"
+#include "graph/ops/rules/window2d.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -35,29 +35,6 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   const Pair out = window_counts(conv_window(attributes, {weight[2], weight[3]}), in[0]);
   expect_elements(in[1], "weight");
   return {{DType::f32, {x[0], weight[0], out[0], out[1]}}};
-}
-
-Conv2dGeometry geometry(const Attributes& attributes, Types in, Types out) {
-  return {attributes, in[0].shape, in[1].shape, out[0].shape};
-}
-
-std::int64_t workspace(const Attributes& attributes, Types in, Types out) {
-  return float_bytes * convolve_floats(geometry(attributes, in, out));
-}
-
-std::int64_t units(const Attributes& attributes, Types in, Types out) {
-  return convolve_units(geometry(attributes, in, out));
-}
-
-Cost cost(const Attributes& attributes, Types in, Types out) {
-  return geometry(attributes, in, out).cost();
-}
-
-void forward(const KernelCall& call) {
-  const Operand &x = call.inputs[0], &weight = call.inputs[1], &y = call.outputs[0];
-  convolve({call.attributes, x.shape(), weight.shape(), y.shape()}, call.part, x.f32().data(),
-           weight.f32().data(), call.inputs.size() == 3 ? call.inputs[2].f32().data() : nullptr,
-           relu_if(attribute::relu.of(call.attributes)), y.f32().data(), floats(call.workspace));
 }
 
 void backward(GradientContext& context) {
@@ -104,58 +81,11 @@ std::vector<TensorType> infer_input_gradient(const Attributes& attributes, Types
   return {{DType::f32, image_shape(attributes, in[0].shape).with(1, channels)}};
 }
 
-Conv2dGeometry input_gradient_geometry(const Attributes& attributes, Types in, Types out) {
-  return {attributes, out[0].shape, in[1].shape, in[0].shape};
-}
-
-std::int64_t workspace_input_gradient(const Attributes& attributes, Types in, Types out) {
-  return float_bytes * convolve_input_gradient_floats(input_gradient_geometry(attributes, in, out));
-}
-
-std::int64_t units_input_gradient(const Attributes& attributes, Types in, Types out) {
-  return convolve_input_gradient_units(input_gradient_geometry(attributes, in, out));
-}
-
-Cost cost_input_gradient(const Attributes& attributes, Types in, Types out) {
-  return input_gradient_geometry(attributes, in, out).cost();
-}
-
-void forward_input_gradient(const KernelCall& call) {
-  const Operand &dy = call.inputs[0], &weight = call.inputs[1], &dx = call.outputs[0];
-  convolve_input_gradient({call.attributes, dx.shape(), weight.shape(), dy.shape()}, call.part,
-                          dy.f32().data(), weight.f32().data(), dx.f32().data(),
-                          floats(call.workspace));
-}
-
 std::vector<TensorType> infer_weight_gradient(const Attributes& attributes, Types in) {
   expect_inputs(in, 2, "x, dy");
   const Pair kernel = attribute::kernel.of(attributes);
   const std::int64_t channels = in[0].shape[1] / attribute::groups.of(attributes);
   return {{DType::f32, {in[1].shape[1], channels, kernel[0], kernel[1]}}};
-}
-
-Conv2dGeometry weight_gradient_geometry(const Attributes& attributes, Types in, Types out) {
-  return {attributes, in[0].shape, out[0].shape, in[1].shape};
-}
-
-std::int64_t workspace_weight_gradient(const Attributes& attributes, Types in, Types out) {
-  return float_bytes *
-         convolve_weight_gradient_floats(weight_gradient_geometry(attributes, in, out));
-}
-
-std::int64_t units_weight_gradient(const Attributes& attributes, Types in, Types out) {
-  return convolve_weight_gradient_units(weight_gradient_geometry(attributes, in, out));
-}
-
-Cost cost_weight_gradient(const Attributes& attributes, Types in, Types out) {
-  return weight_gradient_geometry(attributes, in, out).cost();
-}
-
-void forward_weight_gradient(const KernelCall& call) {
-  const Operand &x = call.inputs[0], &dy = call.inputs[1], &dweight = call.outputs[0];
-  convolve_weight_gradient({call.attributes, x.shape(), dweight.shape(), dy.shape()}, call.part,
-                           x.f32().data(), dy.f32().data(), dweight.f32().data(),
-                           floats(call.workspace));
 }
 
 /// Returns whether every lane of x [N,C,H,W] has a sample in the batch-lane layout.
@@ -218,11 +148,11 @@ const Op conv2d{.name = "conv2d",
                 .attributes = {attribute::stride, attribute::padding, attribute::dilation,
                                attribute::groups, attribute::relu},
                 .infer = infer,
-                .forward = forward,
+                .forward = conv2d_forward,
                 .backward = backward,
-                .cost = cost,
-                .workspace = workspace,
-                .units = units,
+                .cost = conv2d_cost,
+                .workspace = conv2d_workspace,
+                .units = conv2d_units,
                 .lane_form = lane_form,
                 .lane_use = lane_use,
                 .packed_form = packed_conv2d_form,
@@ -234,19 +164,19 @@ const Op conv2d_input_gradient{
     .attributes = {attribute::stride, attribute::padding, attribute::dilation, attribute::groups,
                    attribute::relu, attribute::input_size},
     .infer = infer_input_gradient,
-    .forward = forward_input_gradient,
-    .cost = cost_input_gradient,
-    .workspace = workspace_input_gradient,
-    .units = units_input_gradient};
+    .forward = conv2d_forward_of_input_gradient,
+    .cost = conv2d_cost_of_input_gradient,
+    .workspace = conv2d_workspace_of_input_gradient,
+    .units = conv2d_units_of_input_gradient};
 
 const Op conv2d_weight_gradient{
     .name = "conv2d_weight_gradient",
     .attributes = {attribute::stride, attribute::padding, attribute::dilation, attribute::groups,
                    attribute::relu, attribute::kernel},
     .infer = infer_weight_gradient,
-    .forward = forward_weight_gradient,
-    .cost = cost_weight_gradient,
-    .workspace = workspace_weight_gradient,
-    .units = units_weight_gradient};
+    .forward = conv2d_forward_of_weight_gradient,
+    .cost = conv2d_cost_of_weight_gradient,
+    .workspace = conv2d_workspace_of_weight_gradient,
+    .units = conv2d_units_of_weight_gradient};
 
 }  // namespace penstock::graph

@@ -17,6 +17,12 @@ constexpr std::int64_t places_per_band = 512;
 constexpr std::int64_t gradients_per_band = 256;
 constexpr std::int64_t direct_places = 256;
 
+/// Returns the width of an image [N,C,H,W], or of [B,C,H,W,16], where the 16 samples of a pixel are
+/// as good as 16 pixels.
+std::int64_t width_of(const Shape& image) {
+  return image.rank() == 5 ? image[3] * image[4] : image[3];
+}
+
 WindowAxis axis_of(WindowAxis axis) {
   const std::int64_t reach = axis.tap_step * (axis.taps > 0 ? axis.taps - 1 : 0);
   axis.low = axis.first + std::min<std::int64_t>(reach, 0);
@@ -153,10 +159,10 @@ Conv2dGeometry::Conv2dGeometry(const Attributes& attributes, const Shape& x, con
     : n(x[0]),
       c(x[1]),
       h(x[2]),
-      w(x[3]),
+      w(width_of(x)),
       o(y[1]),
       oh(y[2]),
-      ow(y[3]),
+      ow(width_of(y)),
       groups(attribute::groups.of(attributes)),
       window(conv_window(attributes, {weight[2], weight[3]})) {}
 

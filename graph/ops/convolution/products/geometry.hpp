@@ -21,6 +21,7 @@ struct Conv2dGeometry {
   /// If this is true, the weights of the convolution are what pack_weights() has made of them.
   bool packed = false;
 
+  /// If the kernel has one pixel, `x` and `y` may be images [B,C,H,W,16] in the batch-lane layout.
   Conv2dGeometry(const Attributes& attributes, const Shape& x, const Shape& weight, const Shape& y);
 
   std::int64_t group_inputs() const noexcept { return c / groups; }
