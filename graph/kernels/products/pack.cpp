@@ -56,28 +56,6 @@ void unpack_band(std::int64_t count, std::int64_t steps, const float* from, std:
   }
 }
 
-/// A kernel of at most this many weights is transposed as a whole by pack_kernels().
-constexpr std::int64_t most_weights = 16;
-
-/// Packs the weights of one channel for `rows` planes of the target, whose kernels lie side by side
-/// from `kernels` on. A whole Vector can be read from every weight on.
-void pack_kernels(const Windows& w, std::int64_t rows, const float* kernels, Packed to) {
-  const std::int64_t weights = w.weight_result;
-  float buffer[(most_weights + vector_size) * panel_width];
-  for (std::int64_t row = 0; row < rows; row += vector_size)
-    for (std::int64_t first = 0; first < weights; first += vector_size)
-      transpose_square(rows - row, kernels + row * weights + first, weights,
-                       {buffer + first * panel_width + row, panel_width});
-  for (std::int64_t y = 0; y < w.rows.taps; ++y)
-    for (std::int64_t x = 0; x < w.columns.taps; ++x, to.data += to.pitch) {
-      const float* const from =
-          buffer + panel_width * ((w.rows.weight_first + y * w.rows.weight_step) * w.weight_row +
-                                  w.columns.weight_first + x * w.columns.weight_step);
-      for (std::int64_t row = 0; row < rows; row += vector_size)
-        store(to.data + row, load(from + row));
-    }
-}
-
 }  // namespace
 
 void transpose_square(std::int64_t count, const float* from, std::int64_t pitch, Packed to) {
@@ -140,10 +118,6 @@ void pack_weights(const Windows& w, std::int64_t result, std::int64_t rows, std:
   if (side_by_side && taps <= vector_size && w.weight_channel >= vector_size)
     for (; c < channels && channel + c + 1 < w.channels; ++c, to.data += taps * to.pitch)
       pack_short_columns(rows, taps, first_row + c * w.weight_channel, w.weight_result, to);
-  // The kernels of neighbouring planes lie side by side in the gradient of an input.
-  if (taps > 1 && w.weight_result <= most_weights && w.weight_channel >= vector_size)
-    for (; c < channels && channel + c + 1 < w.channels; ++c, to.data += taps * to.pitch)
-      pack_kernels(w, rows, weight + c * w.weight_channel, to);
   for (; c < channels; ++c)
     for (std::int64_t y = 0; y < w.rows.taps; ++y)
       for (std::int64_t x = 0; x < w.columns.taps; ++x, to.data += to.pitch) {

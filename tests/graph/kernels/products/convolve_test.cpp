@@ -212,6 +212,9 @@ INSTANTIATE_TEST_SUITE_P(
         Geometry{{2, 3, 13, 12}, 4, {3, 2}, {{"dilation", List{2, 3}}, {"padding", 3}}},
         Geometry{{2, 3, 17, 16}, 4, {4, 3}, {{"stride", List{4, 2}}, {"dilation", List{2, 3}}}},
         Geometry{{3, 2, 4, 4}, 2, {3, 3}, {{"padding", 5}}},  // Windows lie wholly in the padding.
+        // Some columns of the kernel see no pixel.
+        Geometry{{1, 3, 1, 1}, 4, {1, 4}, {{"padding", List{0, 2}}}},
+        Geometry{{2, 5, 2, 1}, 6, {2, 3}, {{"padding", List{1, 1}}}},
         Geometry{{2, 8, 10, 10}, 16, {3, 3}, {{"groups", 8}, {"padding", 1}}},
         Geometry{{3, 12, 6, 5}, 36, {3, 3}, {{"groups", 2}, {"stride", 2}, {"padding", 2}}}));
 
