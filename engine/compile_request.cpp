@@ -108,7 +108,6 @@ graph::CompileRequest compile_request(const Options& options, const Optimizer* o
       .phased = phases_of(options, training),
       .gradient_accumulation =
           training ? options.training.gradient_accumulation : options.device_iterations,
-      .window = training ? options.training.gradient_accumulation : 0,
       .threads = actors::worker_threads({.threads = options.runtime.threads}),
       .gradient_sum = options.training.reduction_strategy == ReductionStrategy::running
                           ? graph::GradientSum::running_mean

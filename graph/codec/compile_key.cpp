@@ -29,12 +29,12 @@ std::string compile_key(const Graph& model, const CompileRequest& request) {
   Writer writer;
   writer(std::string(source_hash), isa(), model);
   const auto& [training, batch, options, stages, measure, schedule, phased, gradient_accumulation,
-               window, threads, gradient_sum, replicas, threads_per_ipu, cores, memory, offload,
-               recompute, anchors, progress, in_place, prepare] = request;
+               threads, gradient_sum, replicas, threads_per_ipu, cores, memory, offload, recompute,
+               anchors, progress, in_place, prepare] = request;
   static_cast<void>(progress);  // A listener changes nothing in a plan.
   writer(training, batch, options, stages, static_cast<bool>(measure), schedule, phased,
-         gradient_accumulation, window, threads, gradient_sum, replicas, threads_per_ipu, cores,
-         offload, recompute, anchors, in_place, prepare);
+         gradient_accumulation, threads, gradient_sum, replicas, threads_per_ipu, cores, offload,
+         recompute, anchors, in_place, prepare);
   write_budget(writer, model, memory);
   return writer.take();
 }

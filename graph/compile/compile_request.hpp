@@ -37,12 +37,9 @@ struct CompileRequest {
   /// If this is set, execution is in phases, and the schedule is `sequential`.
   std::optional<PhaseRequest> phased = {};
   /// This is the number of micro-batches that pass through the pipeline until it is empty: those of
-  /// a window in training, or of a call in inference. It matters only for what the report expects
-  /// and warns of.
+  /// a window in training, or of a call in inference. In training, no stage has memory for more
+  /// micro-batches than this number.
   std::int64_t gradient_accumulation = 1;
-  /// In training, no stage has memory for more micro-batches than this number, because so many lie
-  /// between two updates at most. 0 says that the number is unknown.
-  std::int64_t window = 0;
   /// All IPUs share this many worker threads; 0 says that each IPU has a thread of its own.
   std::int32_t threads = 0;
   GradientSum gradient_sum = GradientSum::sum;

@@ -19,8 +19,9 @@ struct Schedule {
   /// `name` is the name in options and messages, such as "grouped".
   std::string_view name;
   /// Returns how many micro-batches stage `stage` (0 is the first) of `stages` may hold, each from
-  /// the start of its forward to the end of its backward. The number is at least 1. Unless the
-  /// execution has phases, nothing but the window bounds a stage's stash besides.
+  /// the start of its forward to the end of its backward. The number is at least 1.
+  /// Unless the execution has phases, a stage's stash has room for just so many, or for those of a
+  /// window if these are fewer.
   int (*in_flight)(int stage, int stages);
   /// `prefers` says which work goes first if a stage could do either.
   Direction prefers;

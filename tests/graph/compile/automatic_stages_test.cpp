@@ -24,7 +24,8 @@ using testing::refusal;
 CompileRequest training(std::int32_t automatic_stages) {
   return {.training = true,
           .batch = 3,
-          .options = {.topology = {.automatic_stages = automatic_stages}}};
+          .options = {.topology = {.automatic_stages = automatic_stages}},
+          .gradient_accumulation = 16};
 }
 
 /// Returns a chain of six layers in two blocks, and the loss behind the chain.

@@ -65,8 +65,8 @@ TEST(BuildPlan, HasMemoryForNoMoreMicroBatchesThanAWindow) {
     const Plan plan = plan_of(staged, {.window = window});
     EXPECT_EQ(plan.stages[0].in_flight, std::min<std::int64_t>(window, 3));
     EXPECT_EQ(plan.stages[1].in_flight, 1);
-    // Another schedule would hold no more of them either.
-    EXPECT_EQ(bytes_of_stage(plan, 0, &grouped).total(), stage_bytes(plan, 0));
+    // With the schedule interleaved, the stage would hold two of them at the most.
+    EXPECT_EQ(bytes_of_stage(plan, 0, &interleaved).total() < stage_bytes(plan, 0), window > 2);
   }
 }
 

@@ -43,6 +43,7 @@ CompileRequest request_on(std::vector<std::int32_t> ipus, std::int64_t replicas 
   return {.training = true,
           .batch = 40,
           .options = {.topology = {.ipus = std::move(ipus)}},
+          .gradient_accumulation = 16,
           .replicas = replicas,
           .memory = {.state =
                          [](const std::string&) {

@@ -30,6 +30,7 @@ ModelBuilder two_layers() {
 CompileRequest request_within(std::int64_t bytes) {
   return {.training = true,
           .batch = 8,
+          .gradient_accumulation = 16,
           .replicas = 2,
           .threads_per_ipu = 0,
           .memory = {.bytes = bytes,

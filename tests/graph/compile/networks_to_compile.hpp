@@ -50,7 +50,7 @@ inline ModelBuilder convolutional_network() {
 }
 
 inline graph::CompileRequest training(std::vector<graph::StageRequest> stages = {}) {
-  return {.training = true, .batch = 3, .stages = std::move(stages)};
+  return {.training = true, .batch = 3, .stages = std::move(stages), .gradient_accumulation = 16};
 }
 
 /// These are ways to cut a model of four blocks into stages.

@@ -37,8 +37,9 @@ loss mse
 }
 
 TEST(Dump, ShowsAPlan) {
-  EXPECT_EQ(dump(compile(two_layers(), {.training = true, .batch = 3}).plan),
-            R"(plan "test": training, micro-batches of 3, schedule grouped
+  EXPECT_EQ(
+      dump(compile(two_layers(), {.training = true, .batch = 3, .gradient_accumulation = 3}).plan),
+      R"(plan "test": training, micro-batches of 3, schedule grouped
 edge 0: input x f32[3,5]: host -> stage 0
 edge 1: input target f32[3,2]: host -> stage 1
 edge 2: activation hidden f32[3,4]: stage 0 stash+0 -> stage 1
