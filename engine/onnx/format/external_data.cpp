@@ -37,7 +37,7 @@ std::filesystem::path path_of(const Entries& entries, const std::filesystem::pat
   const std::filesystem::path location = found->second;
   const auto leads_up = [](const std::filesystem::path& part) { return part == ".."; };
   if (location.empty() || location.is_absolute() || std::ranges::any_of(location, leads_up))
-    corrupt("expected a file beside the model that has its elements, got " +
+    corrupt("expected its elements in a file of the same directory or of one within it, got " +
             quoted_text(found->second));
   std::filesystem::path path = directory;
   for (const std::filesystem::path& part : location) {

@@ -129,6 +129,23 @@ TEST(TensorValues, ComeFromAnotherFileBesideThatOfTheTensor) {
   EXPECT_EQ(load_onnx_tensor((directory / "input_0.pb").string()).tensor.as<float>()[1], -2);
 }
 
+TEST(TensorValues, OfATensorsFileComeFromItsDirectoryAlone) {
+  const TemporaryDirectory directory;
+  std::filesystem::create_directory(directory / "tensors");
+  write_file(directory / "weights", raw_of<float>({1.5f, -2}));
+  const auto refusal_of = [&](Errc code, const std::string& location) {
+    const std::filesystem::path path = directory / "tensors" / "input_0.pb";
+    write_file(path, bytes_of_external({{"location", location}}));
+    return refusal(code, [&] { load_onnx_tensor(path.string()); });
+  };
+  const std::string outside = refusal_of(Errc::corrupt_file, "../weights");
+  EXPECT_NE(outside.find("expected its elements in a file of the same directory or of one within "
+                         "it, got \"../weights\""),
+            std::string::npos)
+      << outside;
+  EXPECT_NE(refusal_of(Errc::io_error, "weights"), "accepted");
+}
+
 TEST(TensorValues, RefuseOtherFilesOutsideOfTheDirectory) {
   const TemporaryDirectory directory;
   std::filesystem::create_directory(directory / "models");
