@@ -28,7 +28,8 @@ std::int64_t events_of_stage(const PipelineSetup& setup) {
   return std::max<std::int64_t>(setup.trace_events / stages, 1);
 }
 
-bool divided(const PipelineSetup& setup, const graph::ParameterRule& rule, std::int64_t elements) {
+bool is_sharded(const PipelineSetup& setup, const graph::ParameterRule& rule,
+                std::int64_t elements) {
   return setup.sharding.optimizer_state.divides(elements, setup.replicas) &&
          !rule.rule->state(rule.hyper).empty();
 }

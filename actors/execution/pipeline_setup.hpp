@@ -105,7 +105,8 @@ std::int64_t events_of_stage(const PipelineSetup& setup);
 
 /// Returns whether the replicas divide among themselves the state that `rule` keeps for a parameter
 /// with `elements` elements.
-bool divided(const PipelineSetup& setup, const graph::ParameterRule& rule, std::int64_t elements);
+bool is_sharded(const PipelineSetup& setup, const graph::ParameterRule& rule,
+                std::int64_t elements);
 
 /// Returns the constants of a model that begins with update 0.
 inline RunConstants constants_of(const UpdateRules& rules) {

@@ -21,7 +21,7 @@ void GateState::start(GateHandle::pointer actor, std::shared_ptr<const PipelineS
   for (std::size_t i = 0; i < squared_norms.size(); ++i) {
     const graph::ParameterRule& rule = rules->variables[i];
     const graph::VariableInfo& variable = setup->plan->variables[i];
-    if (!variable.trainable || !divided(*setup, rule, variable.type.shape.elements())) continue;
+    if (!variable.trainable || !is_sharded(*setup, rule, variable.type.shape.elements())) continue;
     gathers = true;
     shard_norms[i].assign(static_cast<std::size_t>(setup->replicas), nullptr);
     follows = follows || rule.rule->in_shards;

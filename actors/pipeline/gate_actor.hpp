@@ -33,7 +33,7 @@ struct GateState {
   /// Keeps the norms in `answer`, which an optimizer has measured.
   void note_norms(RoundDone& answer);
   void end_round();
-  /// Adds up the norms that `shard_norms` points to, and writes the squared norm of each divided
+  /// Adds up the norms that `shard_norms` points to, and writes the squared norm of each sharded
   /// variable to `of_variables`.
   void add_up(std::vector<double>& of_variables) const;
   void release();
@@ -66,7 +66,7 @@ struct GateState {
   /// `links`.
   std::vector<std::vector<ShardNorm>> reported_shards;
   /// For each variable and then each replica, this points to the part of the norm in
-  /// `reported_shards`. A variable that is not divided has no parts.
+  /// `reported_shards`. A variable that is not sharded has no parts.
   std::vector<std::vector<const graph::NormPart*>> shard_norms;
   std::vector<double> directions;  // This has the squared norm of each variable's direction.
   // These are the orders of one optimizer, one for each round.

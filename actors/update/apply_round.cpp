@@ -33,14 +33,14 @@ ApplyRound::ApplyRound(const RoundRun& run)
 void ApplyRound::run() {
   update_.applying = true;
   for (const TrainedVariable& trained : update_.trained) {
-    if (graph::empty(trained.shard)) continue;
+    if (graph::empty(trained.share)) continue;
     if (update_.moves_in_shards(trained))
       move_shard(trained);
     else
       update_variable(trained);
-    if (!trained.divided) update_.write_copies(trained, staging_);
+    if (!trained.sharded) update_.write_copies(trained, staging_);
   }
-  if (std::ranges::none_of(update_.trained, &TrainedVariable::divided)) update_.end();
+  if (std::ranges::none_of(update_.trained, &TrainedVariable::sharded)) update_.end();
 }
 
 graph::Hyper ApplyRound::hyper_of(const TrainedVariable& trained) const {
@@ -53,9 +53,9 @@ void ApplyRound::update_variable(const TrainedVariable& trained) {
   std::int64_t at_once =
       graph::elements_at_once(graph::rule_tensors(update_.staged(trained)), staging_.bytes());
   if (update_.rule_of(trained).rule->elementwise) at_once = std::min(at_once, most_at_once);
-  for (std::int64_t begin = trained.shard.begin; begin < trained.shard.end; begin += at_once) {
+  for (std::int64_t begin = trained.share.begin; begin < trained.share.end; begin += at_once) {
     const Piece piece =
-        pieces_.bring(trained, {begin, std::min(begin + at_once, trained.shard.end)});
+        pieces_.bring(trained, {begin, std::min(begin + at_once, trained.share.end)});
     update_piece(trained, piece);
     pieces_.put_back(trained, piece);
     pieces_.put_back_weight(trained, begin, piece.weight);
@@ -102,10 +102,10 @@ void ApplyRound::update_by_norms(const TrainedVariable& trained, const Piece& pi
 }
 
 void ApplyRound::move_shard(const TrainedVariable& trained) {
-  const Piece piece = pieces_.bring_followed(trained, trained.shard);
+  const Piece piece = pieces_.bring_followed(trained, trained.share);
   move(trained, piece, trained.squared_weight,
        run_.directions[static_cast<std::size_t>(trained.variable)]);
-  pieces_.put_back_weight(trained, trained.shard.begin, piece.weight);
+  pieces_.put_back_weight(trained, trained.share.begin, piece.weight);
 }
 
 void ApplyRound::move(const TrainedVariable& trained, const Piece& piece, double squared_weights,

@@ -26,7 +26,7 @@ void make_norm_part(const RoundRun& run, const TrainedVariable& trained, const P
   };
   // The lambdas are passed by reference, because a std::function would allocate memory for a lambda
   // with so many captures.
-  graph::norm_part(trained.shard, trained.elements(),
+  graph::norm_part(trained.share, trained.elements(),
                    {std::cref(squared_norm), std::cref(directions)}, part);
 }
 
@@ -61,7 +61,7 @@ void follow_gradients(const RoundRun& run, UpdateNorms& norms) {
     if (!run.update.moves_in_shards(trained)) continue;
     // The other replicas change the weight in the round `apply`.
     trained.squared_weight = squared_norm_of_weight(run, trained);
-    const Piece piece = pieces.bring(trained, trained.shard);
+    const Piece piece = pieces.bring(trained, trained.share);
     make_norm_part(run, trained, piece, norms.shards[trained.shard_norm].part);
     pieces.put_back(trained, piece);
     run.staging.beat();

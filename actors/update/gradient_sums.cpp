@@ -21,15 +21,15 @@ std::span<float> part_of(std::span<float> sum, const graph::Part& part) {
 
 }  // namespace
 
-void GradientSums::reduce_scatter(const ShardedParameter& parameter, const StagingBuffer& staging,
+void GradientSums::reduce_scatter(const SharedParameter& parameter, const StagingBuffer& staging,
                                   CollectiveReport& counts) {
   for (std::size_t use = 0; use < parameter.plan->gradients.size(); ++use) {
     const StageSums& sums = of_stage_.at(parameter.plan->gradients[use].stage);
     addends_.clear();
     for (const std::shared_ptr<Arena>& replica : sums.reduced->replicas) {
-      addends_.push_back(sum_in(*replica, parameter, use).data() + parameter.shard.begin);
+      addends_.push_back(sum_in(*replica, parameter, use).data() + parameter.share.begin);
       if (replica != sums.arena)
-        counts.scattered_bytes += size(parameter.shard) * std::int64_t{sizeof(float)};
+        counts.scattered_bytes += size(parameter.share) * std::int64_t{sizeof(float)};
     }
     ++counts.reduce_scatters;
     add_up(addends_, parameter, use, staging);
@@ -43,18 +43,18 @@ void GradientSums::add_up_slice(std::int64_t replica, const SharedWork& by,
     actors::add_up_slice(*stage_sums.reduced, replica, by, staging.heartbeat());
 }
 
-void GradientSums::add_uses(const ShardedParameter& parameter, const StagingBuffer& staging) {
+void GradientSums::add_uses(const SharedParameter& parameter, const StagingBuffer& staging) {
   const std::size_t uses = parameter.plan->gradients.size();
-  if (uses == 1 || graph::empty(parameter.shard)) return;
+  if (uses == 1 || graph::empty(parameter.share)) return;
   addends_.clear();
   for (std::size_t use = 0; use < uses; ++use)
-    addends_.push_back(sum_of(parameter, use) + parameter.shard.begin);
+    addends_.push_back(sum_of(parameter, use) + parameter.share.begin);
   add_up(addends_, parameter, 0, staging);
 }
 
-void GradientSums::add_up(std::span<const float* const> sums, const ShardedParameter& parameter,
+void GradientSums::add_up(std::span<const float* const> sums, const SharedParameter& parameter,
                           std::size_t use, const StagingBuffer& staging) {
-  const std::span<float> result = part_of(own_sum_of(parameter, use), parameter.shard);
+  const std::span<float> result = part_of(own_sum_of(parameter, use), parameter.share);
   if (parameter.sums_on_host())
     add_in_pieces(sums, result, pair_at_once(parameter, staging), staging);
   else
@@ -90,17 +90,17 @@ void GradientSums::add_in_pieces(std::span<const float* const> sums, std::span<f
   }
 }
 
-std::int64_t GradientSums::pair_at_once(const ShardedParameter& parameter,
+std::int64_t GradientSums::pair_at_once(const SharedParameter& parameter,
                                         const StagingBuffer& staging) {
   return graph::elements_at_once({.elements = parameter.elements(), .tensors = 2}, staging.bytes());
 }
 
-const float* GradientSums::to_read(const ShardedParameter& parameter) const {
+const float* GradientSums::to_read(const SharedParameter& parameter) const {
   return parameter.plan->gradients.size() > 1 ? own_sum_of(parameter, 0).data()
                                               : sum_of(parameter, 0);
 }
 
-double GradientSums::squared_norm(const ShardedParameter& parameter, float scale,
+double GradientSums::squared_norm(const SharedParameter& parameter, float scale,
                                   const StagingBuffer& staging) const {
   const float* const sum = to_read(parameter);
   const std::int64_t elements = parameter.elements();
@@ -117,7 +117,7 @@ double GradientSums::squared_norm(const ShardedParameter& parameter, float scale
   return squared;
 }
 
-void GradientSums::norm_part(const ShardedParameter& parameter, float scale,
+void GradientSums::norm_part(const SharedParameter& parameter, float scale,
                              const StagingBuffer& staging, graph::NormPart& part) const {
   const float* const sum = to_read(parameter);
   const auto sums = [&](const graph::Part& of) -> std::span<const float> {
@@ -134,22 +134,21 @@ void GradientSums::norm_part(const ShardedParameter& parameter, float scale,
   };
   // The lambdas are passed by reference, because a std::function would allocate memory for a lambda
   // with so many captures.
-  graph::norm_part(parameter.shard, parameter.elements(),
+  graph::norm_part(parameter.share, parameter.elements(),
                    {std::cref(squared_norm), std::cref(elements)}, part);
 }
 
-const float* GradientSums::sum_of(const ShardedParameter& parameter, std::size_t use) const {
+const float* GradientSums::sum_of(const SharedParameter& parameter, std::size_t use) const {
   const auto& reduced = of_stage_.at(parameter.plan->gradients[use].stage).reduced;
-  if (parameter.divided || !reduced) return own_sum_of(parameter, use).data();
+  if (parameter.sharded || !reduced) return own_sum_of(parameter, use).data();
   return sum_in(*reduced->replicas.front(), parameter, use).data();
 }
 
-std::span<float> GradientSums::own_sum_of(const ShardedParameter& parameter,
-                                          std::size_t use) const {
+std::span<float> GradientSums::own_sum_of(const SharedParameter& parameter, std::size_t use) const {
   return sum_in(arena_of(parameter.plan->gradients[use].stage), parameter, use);
 }
 
-std::span<float> GradientSums::sum_in(Arena& arena, const ShardedParameter& parameter,
+std::span<float> GradientSums::sum_in(Arena& arena, const SharedParameter& parameter,
                                       std::size_t use) {
   const graph::GradientPlan& gradient = parameter.plan->gradients[use];
   return arena.accumulator(gradient.home, parameter.elements());

@@ -30,13 +30,15 @@ constexpr std::int64_t size(const graph::Part& part) {
   return part.end - part.begin;
 }
 
-/// A ShardedParameter describes a parameter, and says which of its elements one replica updates.
-struct ShardedParameter {
+/// A SharedParameter describes a parameter, and says which of its elements one replica updates.
+struct SharedParameter {
   std::int32_t variable = 0;  ///< This is the parameter's position in Plan::variables.
   const graph::VariablePlan* plan = nullptr;
-  bool divided = false;  ///< If this is true, the replicas divide the parameter among themselves.
+  /// If this is true, the options for sharding divide the parameter's state among the replicas.
+  bool sharded = false;
   /// This replica updates these elements, and keeps the state of these elements. They may be none.
-  graph::Part shard = {};
+  /// Replicas also divide many of the parameters that are not sharded.
+  graph::Part share = {};
   std::int64_t elements() const { return plan->type.shape.elements(); }
   bool weight_on_host() const { return graph::in_host_store(plan->home.space); }
   bool sums_on_host() const { return graph::in_host_store(plan->gradients[0].home.space); }
@@ -61,42 +63,42 @@ class GradientSums {
   // them.
 
   /// Adds up the sums of all replicas, in the order of the replicas' numbers, for this replica's
-  /// shard of a divided parameter. The result is in this replica's own sums. No replica may change
+  /// share of a sharded parameter. The result is in this replica's own sums. No replica may change
   /// other elements of its sums before all replicas have called this function.
-  void reduce_scatter(const ShardedParameter& parameter, const StagingBuffer& staging,
+  void reduce_scatter(const SharedParameter& parameter, const StagingBuffer& staging,
                       CollectiveReport& counts);
   /// Adds up the slice of replica `replica` of the stage's totals, which take the place of the
-  /// first replica's sums. Only parameters that are not divided have totals. No replica may read
+  /// first replica's sums. Only parameters that are not sharded have totals. No replica may read
   /// the totals or change its own sums before all replicas have called this function.
   void add_up_slice(std::int64_t replica, const SharedWork& by, const StagingBuffer& staging) const;
   /// Adds up the sums of all uses of a tied parameter, use 0 + use 1 + ..., for the elements that
   /// this replica updates, into its own sum of use 0. Does nothing if there is only one use.
-  void add_uses(const ShardedParameter& parameter, const StagingBuffer& staging);
+  void add_uses(const SharedParameter& parameter, const StagingBuffer& staging);
   /// Returns the address of element 0 of the gradient sum that the update reads, after add_uses().
-  const float* to_read(const ShardedParameter& parameter) const;
-  double squared_norm(const ShardedParameter& parameter, float scale,
+  const float* to_read(const SharedParameter& parameter) const;
+  double squared_norm(const SharedParameter& parameter, float scale,
                       const StagingBuffer& staging) const;
-  /// Sets `part` to the contribution of this replica's shard to the norm of a divided parameter's
+  /// Sets `part` to the contribution of this replica's share to the norm of a sharded parameter's
   /// gradient.
-  void norm_part(const ShardedParameter& parameter, float scale, const StagingBuffer& staging,
+  void norm_part(const SharedParameter& parameter, float scale, const StagingBuffer& staging,
                  graph::NormPart& part) const;
 
  private:
-  /// Adds up two or more sums, for the elements of this replica's shard, into the replica's own sum
+  /// Adds up two or more sums, for the elements of this replica's share, into the replica's own sum
   /// of use number `use`.
-  void add_up(std::span<const float* const> sums, const ShardedParameter& parameter,
-              std::size_t use, const StagingBuffer& staging);
+  void add_up(std::span<const float* const> sums, const SharedParameter& parameter, std::size_t use,
+              const StagingBuffer& staging);
   static void add_on_ipu(std::span<const float* const> sums, std::span<float> result,
                          const StagingBuffer& staging);
   void add_in_pieces(std::span<const float* const> sums, std::span<float> result,
                      std::int64_t at_once, const StagingBuffer& staging);
   /// Returns how many elements of each of two sums fit into scratch at the same time.
-  static std::int64_t pair_at_once(const ShardedParameter& parameter, const StagingBuffer& staging);
+  static std::int64_t pair_at_once(const SharedParameter& parameter, const StagingBuffer& staging);
   /// Returns where the update reads the gradient sum of use number `use` of the parameter.
-  const float* sum_of(const ShardedParameter& parameter, std::size_t use) const;
+  const float* sum_of(const SharedParameter& parameter, std::size_t use) const;
   /// Returns this replica's own sum of use number `use`.
-  std::span<float> own_sum_of(const ShardedParameter& parameter, std::size_t use) const;
-  static std::span<float> sum_in(Arena& arena, const ShardedParameter& parameter, std::size_t use);
+  std::span<float> own_sum_of(const SharedParameter& parameter, std::size_t use) const;
+  static std::span<float> sum_in(Arena& arena, const SharedParameter& parameter, std::size_t use);
 
   std::shared_ptr<Arena> arena_;
   std::map<std::int32_t, StageSums> of_stage_;

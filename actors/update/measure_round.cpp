@@ -7,7 +7,7 @@ void measure_gradients(const RoundRun& run, UpdateNorms& norms) {
   const StageUpdate& update = run.update;
   const float scale = update.gradient_scale();
   for (const TrainedVariable& trained : update.trained) {
-    if (trained.divided)
+    if (trained.sharded)
       update.sums.norm_part(trained, scale, run.staging, norms.shards[trained.shard_norm].part);
     else if (update.replica == 0)
       norms.whole.push_back(

@@ -46,11 +46,11 @@ StateBlocks new_state(const StageUpdate& update) {
 std::vector<VariableState> read_state(const StageUpdate& update) {
   std::vector<VariableState> states;
   for (const TrainedVariable& trained : update.trained) {
-    if (graph::empty(trained.shard)) continue;
+    if (graph::empty(trained.share)) continue;
     const graph::TensorType& type = trained.plan->type;
-    const std::int64_t elements = size(trained.shard);
+    const std::int64_t elements = size(trained.share);
     VariableState& kept = states.emplace_back(VariableState{trained.variable, {}, 0});
-    kept.first_element = trained.shard.begin;
+    kept.first_element = trained.share.begin;
     const bool is_whole = elements == trained.elements();
     for (const std::int64_t offset : trained.state_offsets) {
       const auto copy = allocate_block(static_cast<std::size_t>(bytes_of(elements)));
@@ -66,12 +66,12 @@ std::vector<VariableState> read_state(const StageUpdate& update) {
 void restore_state(StageUpdate& update, const OptimizerTensors& tensors) noexcept {
   begin_anew(update, update.all_state);
   for (const TrainedVariable& trained : update.trained) {
-    if (graph::empty(trained.shard)) continue;
+    if (graph::empty(trained.share)) continue;
     const auto& whole = tensors.variables[static_cast<std::size_t>(trained.variable)];
     for (std::size_t s = 0; s < whole.size(); ++s)
       std::memcpy(block_of(trained, update.all_state) + trained.state_offsets[s],
-                  whole[s].raw() + bytes_of(trained.shard.begin),
-                  static_cast<std::size_t>(bytes_of(size(trained.shard))));
+                  whole[s].raw() + bytes_of(trained.share.begin),
+                  static_cast<std::size_t>(bytes_of(size(trained.share))));
   }
   update.step = tensors.updates;
 }
@@ -86,7 +86,7 @@ std::int64_t state_bytes_on_ipu(const StageUpdate& update) {
 
 std::int64_t shared_state_bytes(const StageUpdate& update) {
   return bytes_where(update, false,
-                     [](const auto& trained) { return trained.divided ? 0 : trained.elements(); });
+                     [](const auto& trained) { return trained.sharded ? 0 : trained.elements(); });
 }
 
 std::int64_t state_padding_on_ipu(const StageUpdate& update) {

@@ -11,7 +11,7 @@
 namespace penstock::actors {
 
 /// A VariableState has the tensors that a rule keeps for one variable, in the order of
-/// OptimizerRule::state. The tensors are whole, or have the elements of a shard.
+/// OptimizerRule::state. The tensors are whole, or have the elements of a replica's share.
 struct VariableState {
   std::int32_t variable = 0;  ///< This is the variable's position in Plan::variables.
   std::vector<Tensor> tensors = {};

@@ -77,7 +77,7 @@ std::span<float> Pieces::bring_weight(const TrainedVariable& trained,
 float* Pieces::kept(const TrainedVariable& trained, std::size_t tensor, std::int64_t begin) const {
   return reinterpret_cast<float*>(block_of(trained, update_.state) +
                                   trained.state_offsets[tensor]) +
-         (begin - trained.shard.begin);
+         (begin - trained.share.begin);
 }
 
 }  // namespace penstock::actors

@@ -82,7 +82,7 @@ ReducedLayout reduced_layout(const PipelineSetup& setup, const UpdateRules& rule
       for (const graph::GradientPlan& use : variable.gradients) {
         if (static_cast<std::size_t>(use.stage) != stage || use.home.space != space) continue;
         const auto& rule = rules.variables[static_cast<std::size_t>(variable.variable)];
-        const bool whole = !divided(setup, rule, variable.type.shape.elements());
+        const bool whole = !is_sharded(setup, rule, variable.type.shape.elements());
         all = all && whole;
         if (whole) layout.ranges.push_back({use.home.offset, aligned(variable.type.bytes())});
       }

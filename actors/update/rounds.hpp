@@ -26,11 +26,11 @@ struct RoundRun {
   std::span<const double> directions = {};
 };
 
-/// Adds up the gradients of all replicas: this replica's shards of divided parameters, and this
+/// Adds up the gradients of all replicas: this replica's shards of sharded parameters, and this
 /// replica's slice of the total of all other parameters.
 void reduce_gradients(const RoundRun& run);
 
-/// Measures the norms of the gradients: of this replica's shards of divided parameters and, in the
+/// Measures the norms of the gradients: of this replica's shards of sharded parameters and, in the
 /// first replica, of all other parameters.
 void measure_gradients(const RoundRun& run, UpdateNorms& norms);
 
@@ -68,7 +68,7 @@ class ApplyRound {
 };
 
 /// Counts the other replicas' shards of the new weights as gathered, and writes the copies that
-/// other stages have of divided parameters. The replicas share the memory of the weights, so that
+/// other stages have of sharded parameters. The replicas share the memory of the weights, so that
 /// nothing else is copied. Before that, every replica has finished the round `apply`.
 void gather_weights(const RoundRun& run);
 

@@ -34,7 +34,7 @@ void place_state(TrainedVariable& trained, const graph::ParameterRule& rule, std
   }
 }
 
-/// Returns which elements of a variable that is not divided the replica updates. The replicas share
+/// Returns which elements of a variable that is not sharded the replica updates. The replicas share
 /// the memory of parameters, so that each element is updated once. A rule that does not work
 /// element by element, or a tied parameter, is all the first replica's.
 graph::Part share_of(const StageUpdate& update, const TrainedVariable& trained) {
@@ -56,15 +56,15 @@ TrainedVariable trained_variable(const StageUpdate& update, std::size_t position
   trained.plan = &variable;
   trained.position = position;
   trained.state_in_host_store = update.setup->offload.optimizer_state.takes(variable.type.bytes());
-  trained.divided = divided(*update.setup, update.rule_of(trained), elements);
-  trained.shard = trained.divided ? graph::shard_of(elements, replicas, update.replica)
+  trained.sharded = is_sharded(*update.setup, update.rule_of(trained), elements);
+  trained.share = trained.sharded ? graph::shard_of(elements, replicas, update.replica)
                                   : share_of(update, trained);
   trained.own_elements =
-      trained.divided ? graph::shard_elements(elements, replicas) : size(trained.shard);
+      trained.sharded ? graph::shard_elements(elements, replicas) : size(trained.share);
   return trained;
 }
 
-/// Returns what one round `reduce` adds to the stage's report for parameters that are not divided.
+/// Returns what one round `reduce` adds to the stage's report for parameters that are not sharded.
 /// Some of the stage's gradient sums belong to parameters of other stages.
 CollectiveReport all_reduces(const StageUpdate& update) {
   const PipelineSetup& setup = *update.setup;
@@ -76,7 +76,7 @@ CollectiveReport all_reduces(const StageUpdate& update) {
         if (static_cast<std::size_t>(gradient.stage) != update.arena->number()) continue;
         const std::int64_t elements = variable.type.shape.elements();
         const auto& rule = update.rules->variables[static_cast<std::size_t>(variable.variable)];
-        if (divided(setup, rule, elements)) continue;
+        if (is_sharded(setup, rule, elements)) continue;
         ++report.all_reduces;
         report.all_reduced_bytes +=
             2 *
@@ -103,7 +103,7 @@ StageUpdate::StageUpdate(std::shared_ptr<const PipelineSetup> pipeline, std::siz
     TrainedVariable& variable = trained.emplace_back(trained_variable(*this, k));
     place_state(variable, rule_of(variable),
                 variable.state_in_host_store ? host_block_bytes : ipu_block_bytes);
-    if (variable.divided) variable.shard_norm = shards++;
+    if (variable.sharded) variable.shard_norm = shards++;
   }
   of_reducer = all_reduces(*this);
 }
@@ -113,7 +113,7 @@ const graph::ParameterRule& StageUpdate::rule_of(const TrainedVariable& variable
 }
 
 bool StageUpdate::moves_in_shards(const TrainedVariable& variable) const {
-  return variable.divided && rule_of(variable).rule->in_shards;
+  return variable.sharded && rule_of(variable).rule->in_shards;
 }
 
 float StageUpdate::gradient_scale() const {

@@ -23,7 +23,7 @@ struct StateBlocks {
 
 /// A TrainedVariable describes a variable that the stage trains, and says where its optimizer state
 /// is.
-struct TrainedVariable : ShardedParameter {
+struct TrainedVariable : SharedParameter {
   std::size_t position = 0;  ///< This is the variable's position in StagePlan::variables.
   bool state_in_host_store = false;
   /// Each tensor of the state begins at one of these bytes, in the block on the IPU or in the host
@@ -31,16 +31,16 @@ struct TrainedVariable : ShardedParameter {
   std::vector<std::int64_t> state_offsets = {};
   /// This has, for each tensor of the state, the value of its elements before the first update.
   std::vector<float> initial_state = {};
-  std::int64_t own_elements = 0;  ///< `shard` has this many elements with its padding.
+  std::int64_t own_elements = 0;  ///< `share` has this many elements with its padding.
   /// This is the squared norm of the weight, which the round `follow` measures for a rule with
-  /// norms if the variable is divided.
+  /// norms if the variable is sharded.
   double squared_weight = 0;
-  /// If the variable is divided, this is its position in UpdateNorms::shards.
+  /// If the variable is sharded, this is its position in UpdateNorms::shards.
   std::size_t shard_norm = 0;
 
   /// Returns how many elements of the state the plan counts for an IPU. State that the replicas
   /// share counts as a whole for each of them.
-  std::int64_t elements_on_ipu() const { return divided ? own_elements : elements(); }
+  std::int64_t elements_on_ipu() const { return sharded ? own_elements : elements(); }
 };
 
 struct StageUpdate {
@@ -61,7 +61,7 @@ struct StageUpdate {
   StateBlocks all_state = {};  ///< These are all blocks, even while the host store has one of them.
   OffloadReport state_moves = {};
   CollectiveReport collectives = {};
-  /// One round `reduce` adds this to `collectives` for parameters that are not divided.
+  /// One round `reduce` adds this to `collectives` for parameters that are not sharded.
   CollectiveReport of_reducer = {};
   bool uses_added = false;  ///< If this is true, the sums of tied parameters have been added up.
   /// If this is true, an update may have changed some weights and is not done.
@@ -70,7 +70,7 @@ struct StageUpdate {
 
   bool clips() const { return rules->max_grad_norm > 0; }
   const graph::ParameterRule& rule_of(const TrainedVariable& trained) const;
-  /// Returns whether `trained` is divided and its rule has norms, so that its update takes the two
+  /// Returns whether `trained` is sharded and its rule has norms, so that its update takes the two
   /// rounds `follow` and `apply`.
   bool moves_in_shards(const TrainedVariable& trained) const;
   /// Returns the factor by which gradient sums are multiplied to become gradients.

@@ -25,7 +25,7 @@ bool WeightUpdate::follows() const {
 }
 
 bool WeightUpdate::gathers() const {
-  return std::ranges::any_of(stage_.trained, &TrainedVariable::divided);
+  return std::ranges::any_of(stage_.trained, &TrainedVariable::sharded);
 }
 
 void WeightUpdate::set_state(StateBlocks state) {
@@ -57,14 +57,14 @@ bool WeightUpdate::measures(UpdateRound round) const {
 }
 
 void WeightUpdate::make_room(UpdateNorms& norms) const {
-  const auto divided = std::ranges::count_if(stage_.trained, &TrainedVariable::divided);
-  norms.whole.reserve(stage_.trained.size() - static_cast<std::size_t>(divided));
-  norms.shards.resize(static_cast<std::size_t>(divided));
+  const auto sharded = std::ranges::count_if(stage_.trained, &TrainedVariable::sharded);
+  norms.whole.reserve(stage_.trained.size() - static_cast<std::size_t>(sharded));
+  norms.shards.resize(static_cast<std::size_t>(sharded));
   for (const TrainedVariable& trained : stage_.trained) {
-    if (!trained.divided) continue;
+    if (!trained.sharded) continue;
     ShardNorm& norm = norms.shards[trained.shard_norm];
     norm.variable = trained.variable;
-    graph::reserve(norm.part, trained.shard, trained.elements());
+    graph::reserve(norm.part, trained.share, trained.elements());
   }
 }
 

@@ -78,8 +78,8 @@ class WeightUpdate {
   /// Returns whether `round` measures norms in this stage, which norms() then returns.
   bool measures(UpdateRound round) const;
   /// Returns the norms that the last round has measured for the gate. `measure` measures the
-  /// gradients of divided variables and, in the first replica, of all others, and `follow` measures
-  /// the directions along which divided variables move.
+  /// gradients of sharded variables and, in the first replica, of all others, and `follow` measures
+  /// the directions along which sharded variables move.
   const UpdateNorms& norms() const { return norms_; }
   /// Makes room in `norms` for the norms that a round measures. @throws std::bad_alloc
   void make_room(UpdateNorms& norms) const;

@@ -11,7 +11,7 @@
 namespace penstock::actors {
 
 /// Returns the whole state tensors of every variable of `plan`, in the order of Plan::variables.
-/// `states` has all elements of each tensor, as a whole or in shards, in any order.
+/// `states` has all elements of each tensor, as a whole or in parts, in any order.
 std::vector<std::vector<Tensor>> whole_state(const graph::Plan& plan,
                                              std::span<const VariableState> states);
 
