@@ -58,7 +58,8 @@ class PipelineRuntime {
   /// replica but 0; out_of_memory.
   Variables read_variables(std::int32_t replica = 0);
   void write_variables(const Variables& variables);  ///< Writes the variables of every replica.
-  /// Writes those of `variables` that are buffers, in replica `replica` alone.
+  /// Writes those of `variables` that are buffers, in replica `replica` alone. The others may be
+  /// empty.
   void write_buffers(const Variables& variables, std::int32_t replica);
   /// Replaces the rules from the next update on. The state of the optimizer stays.
   void set_rules(UpdateRules rules);

@@ -22,12 +22,13 @@ void expect_agreement(std::span<const StageMemory> stages, std::size_t count) {
   for (std::size_t at = 0; at < stages.size(); ++at) {
     const auto& update = stages[at].update;
     if (!update || agrees(*update, *stages[0].update)) continue;
+    const std::string other = at == 0 ? ""
+                                      : " and stage " + std::to_string(at % count) +
+                                            " of replica " + std::to_string(at / count);
     throw Error(Errc::closed,
                 "the weights cannot be read: the failure came in the middle of an update, which "
-                "stage " +
-                    std::to_string(at % count) +
-                    (at < count ? "" : " of replica " + std::to_string(at / count)) +
-                    " has not done like stage 0");
+                "stage 0 of replica 0" +
+                    other + (at == 0 ? " had not finished" : " had not both finished"));
   }
 }
 

@@ -27,8 +27,8 @@ std::vector<Tensor> read_variables(const graph::Plan& plan, std::span<const Stag
 /// Overwrites the variables of all replicas, which have `stages`. `values` are in the order of
 /// Plan::variables, and have the plan's types.
 void write_variables(std::span<const StageMemory> stages, std::span<const Tensor> values);
-/// Does the same with the buffers of the replica that has `stages`. The replicas share all other
-/// variables.
+/// Overwrites the buffers of the replica that has `stages`. The replicas share all other variables,
+/// which stay. `values` are in the order of Plan::variables; those of other variables may be empty.
 void write_buffers(std::span<const StageMemory> stages, std::span<const Tensor> values);
 
 /// Returns the optimizer's whole state, which is put together from the shards of the replicas if

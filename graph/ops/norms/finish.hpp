@@ -1,4 +1,4 @@
-// Some ops add a tensor to their result and clamp it, so that neighboring nodes need not read and
+// Some ops add a tensor to their result and clamp it, so that neighbouring nodes need not read and
 // write it again. Such ops share the declarations in this header: the attributes that say so, and
 // the functions that let a node do what a node of add, relu or hardtanh does.
 #pragma once

@@ -1,4 +1,4 @@
-// These passes make one node of several neighboring nodes where no bit changes: what follows a
+// These passes make one node of several neighbouring nodes where no bit changes: what follows a
 // convolution or a norm is done while its result is in a cache. They are pure.
 #pragma once
 

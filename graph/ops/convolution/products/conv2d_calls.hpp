@@ -1,7 +1,7 @@
-// These functions serve as those of the same names of Op for a convolution (x, weight[, bias]) ->
-// y, for the gradient of its input (dy, weight) -> dx and for that of its weight (x, dy) ->
-// dweight. Images are [N,C,H,W] or, with a kernel of one pixel, [B,C,H,W,16] in the batch-lane
-// layout.
+// These functions serve as members of Op: each name begins with conv2d_ and the name of the member.
+// They are for a convolution (x, weight[, bias]) -> y, for the gradient of its input (dy, weight)
+// -> dx and for that of its weight (x, dy) -> dweight. Images are [N,C,H,W] or, with a kernel of
+// one pixel, [B,C,H,W,16] in the batch-lane layout.
 #pragma once
 
 #include "graph/ir/op.hpp"
