@@ -17,11 +17,10 @@ Arena::Arena(std::shared_ptr<const graph::Plan> plan, std::size_t stage, std::in
   const std::size_t edges =
       stage_plan.forward_receives.size() + stage_plan.backward_receives.size();
   if (first)
-    share_parameters(*first);
+    share_memory_of(*first);
   else
-    make_parameters();
+    make_shared_memory();
   buffers_ = allocate(stage_plan.buffer_bytes);
-  prepared_ = allocate(stage_plan.prepared_bytes);
   accumulators_ = allocate(stage_plan.accumulator_bytes);
   kept_ = allocate(stage_plan.kept_bytes);
   make_host_accumulators();
@@ -50,17 +49,20 @@ void Arena::make_host_accumulators() {
   moves_.accumulators.padding_bytes = stage().host_accumulator_bytes - moves_.accumulators.bytes;
 }
 
-// An IPU has its limit of memory, and its line in reports, for the parameters of its own replica,
-// although the replicas share them. `bytes_` therefore counts them for each.
-void Arena::share_parameters(const Arena& first) {
+// An IPU has its limit of memory, and its line in reports, for what its own replica needs, although
+// the replicas share it. `bytes_` therefore counts it for each.
+void Arena::share_memory_of(const Arena& first) {
   shares_parameters_ = true;
   parameters_ = first.parameters_;
   host_weights_ = host_weights_block_ = first.host_weights_block_;
-  bytes_ += stage().parameter_bytes;
+  preparation_ = first.preparation_;
+  bytes_ += stage().parameter_bytes + stage().prepared_bytes;
 }
 
-void Arena::make_parameters() {
+void Arena::make_shared_memory() {
   parameters_ = allocate(stage().parameter_bytes);
+  preparation_ = std::make_shared<Preparation>();
+  preparation_->block = allocate(stage().prepared_bytes);
   if (stage().host_parameter_bytes > 0)
     host_weights_ = allocate_block(static_cast<std::size_t>(stage().host_parameter_bytes));
   host_weights_block_ = host_weights_;
@@ -152,14 +154,16 @@ void Arena::release(std::int64_t micro_batch) {
 }
 
 void Arena::prepare(const ProgramRun& run) {
-  if (stage().prepare.instructions.empty() || prepared_version_ == weight_version_) return;
+  if (stage().prepare.instructions.empty()) return;
+  const std::lock_guard lock(preparation_->mutex);
+  if (preparation_->version == weight_version_) return;
   graph::run(stage().prepare, {.parameters = parameters_.get(),
                                .buffers = buffers_.get(),
                                .scratch = run.scratch,
-                               .prepared = prepared_.get(),
+                               .prepared = preparation_->block.get(),
                                .runner = run.runner,
                                .heartbeat = run.heartbeat});
-  prepared_version_ = weight_version_;
+  preparation_->version = weight_version_;
 }
 
 void Arena::run(const ProgramRun& run) {
@@ -189,7 +193,7 @@ void Arena::run(const ProgramRun& run) {
       .scratch = run.scratch,
       .received = received_at_,
       .sent_back = sent_back_at_,
-      .prepared = prepared_.get(),
+      .prepared = preparation_->block.get(),
       .outputs = output_block_.get() + at(graph::Space::outputs) * stage().output_bytes,
       .random = run.random,
       .loss_scale = run.loss_scale,

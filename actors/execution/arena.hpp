@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -39,7 +40,8 @@ class Arena {
  public:
   /// Makes the memory of stage number `stage` of `plan`, for at most `live` consecutive
   /// micro-batches at any time. Unless `first` is null, it is the arena of the same stage in
-  /// another replica, and the two arenas share the memory of the parameters.
+  /// another replica, and the two arenas share the memory of the parameters and of what is
+  /// prepared of the stage's variables.
   Arena(std::shared_ptr<const graph::Plan> plan, std::size_t stage, std::int64_t live,
         const Arena* first = nullptr);
 
@@ -146,17 +148,26 @@ class Arena {
 
  private:
   using Block = std::shared_ptr<std::byte>;
+  /// A Preparation has what the program `prepare` has computed of the variables. Programs are
+  /// prepared in inference only, where the variables of all replicas are equal.
+  struct Preparation {
+    std::mutex mutex;  ///< The replica that computes holds this mutex, and the others wait.
+    Block block;
+    /// `block` was computed from the weights of this version; -1 says that it was never computed.
+    std::int64_t version = -1;
+  };
   Block allocate(std::int64_t bytes);
   std::size_t slot(std::int64_t micro_batch, std::size_t ring) const {
     return static_cast<std::size_t>(micro_batch) % ring;
   }
   /// Returns where the times of `run` are added up, or null if `run` is not timed.
   graph::ProgramTimes* times_of(const ProgramRun& run);
-  /// Runs the program that prepares what depends on weights, unless it has run for these weights.
+  /// Runs the program that prepares what depends on weights, unless it has run for these weights,
+  /// in this replica or another one.
   void prepare(const ProgramRun& run);
   void make_host_accumulators();
-  void share_parameters(const Arena& first);
-  void make_parameters();
+  void share_memory_of(const Arena& first);
+  void make_shared_memory();
   void count_host_weights();
   void make_stash();
   /// Returns how many micro-batches have places in `space`, which is the stash, the host store's
@@ -178,14 +189,12 @@ class Arena {
   bool shares_parameters_ = false;  // The parameters are in the memory of another arena.
   Block parameters_;
   Block buffers_;
-  Block prepared_;
+  std::shared_ptr<Preparation> preparation_;
   Block accumulators_;
   Block host_accumulators_;
   Block host_weights_;        // This is null while the host store has the weights.
   Block host_weights_block_;  // This is the block of weights even while the host store has it.
   std::int64_t weight_version_ = 0;
-  // `prepared_` was computed from the weights of this version; -1 says that it was never computed.
-  std::int64_t prepared_version_ = -1;
   OffloadReport weight_moves_;
   graph::Moves moves_;
   // If this is true, programs copy from or to the host store's memory.

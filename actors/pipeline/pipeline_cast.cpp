@@ -191,8 +191,9 @@ class Casting {
     }
     report.peak_bytes = arena.bytes() + report.shared_bytes + report.optimizer_bytes_on_ipu;
     if (setup_->replicas > 1)
-      report.bytes_shared_by_replicas =
-          arena.stage().parameter_bytes + (update ? update->shared_state_bytes() : 0);
+      report.bytes_shared_by_replicas = arena.stage().parameter_bytes +
+                                        arena.stage().prepared_bytes +
+                                        (update ? update->shared_state_bytes() : 0);
     return report;
   }
 

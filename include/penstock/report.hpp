@@ -79,7 +79,8 @@ struct StageReport {
   /// The IPU has this many bytes in addition to `peak_bytes`, which align the optimizer's state.
   std::int64_t padding_bytes = 0;
   /// This many bytes of `peak_bytes` exist once for the stages of this number in all replicas,
-  /// which share them: the parameters, and the optimizer's state that the replicas do not divide.
+  /// which share them: the parameters, what inference computes of them once for all micro-batches,
+  /// and the optimizer's state that the replicas do not divide.
   /// The number is 0 if there is one replica.
   std::int64_t bytes_shared_by_replicas = 0;
 };

@@ -146,30 +146,48 @@ std::shared_ptr<const graph::Plan> product_with_prepared_weights() {
   return std::make_shared<const graph::Plan>(graph::compile(model.graph(), {}).plan);
 }
 
-TEST(Arena, PreparesAnewOnlyWhenWeightsHaveChanged) {
-  const auto plan = product_with_prepared_weights();
-  Arena arena(plan, 0, live);
-  const std::vector<float> ones(16, 1.0f), twos(16, 2.0f), zeros(16, 0.0f);
-  const auto scratch = allocate_block(static_cast<std::size_t>(plan->stages[0].scratch_bytes) + 64);
+Tensor sixteen(float value) {
+  return Tensor({16}, std::span<const float>(std::vector<float>(16, value)));
+}
+
+/// Runs the forward of `micro_batch` of product_with_prepared_weights(), for an x of twos. Returns
+/// how many instructions have run, those that prepare included.
+std::uint64_t instructions_run(Arena& arena, std::int64_t micro_batch) {
+  const auto scratch = allocate_block(static_cast<std::size_t>(arena.stage().scratch_bytes) + 64);
   graph::Heartbeat heart;
-  const auto beats_of_run = [&](std::int64_t micro_batch) {
-    arena.receive(0, micro_batch, Tensor({1, 16}, std::span(twos)));
-    const std::uint64_t before = heart.beats();
-    arena.run({.micro_batch = micro_batch, .scratch = scratch.get(), .heartbeat = &heart});
-    arena.release(micro_batch);
-    return heart.beats() - before;
-  };
+  arena.receive(0, micro_batch, sixteen(2).reshaped({1, 16}));
+  arena.run({.micro_batch = micro_batch, .scratch = scratch.get(), .heartbeat = &heart});
+  arena.release(micro_batch);
+  return heart.beats();
+}
+
+TEST(Arena, PreparesAnewOnlyWhenWeightsHaveChanged) {
+  Arena arena(product_with_prepared_weights(), 0, live);
   const auto result = [&](std::int64_t micro_batch) {
     return arena.outputs(micro_batch)[0].as<float>()[15];
   };
-  arena.write_variable(0, Tensor({16}, std::span(ones)));
-  EXPECT_EQ(beats_of_run(0), 2U);
-  EXPECT_EQ(beats_of_run(1), 1U);
+  arena.write_variable(0, sixteen(1));
+  EXPECT_EQ(instructions_run(arena, 0), 2U);
+  EXPECT_EQ(instructions_run(arena, 1), 1U);
   EXPECT_EQ(result(0), result(1));
   EXPECT_NE(result(1), 0);
-  arena.write_variable(0, Tensor({16}, std::span(zeros)));
-  EXPECT_EQ(beats_of_run(2), 2U);
+  arena.write_variable(0, sixteen(0));
+  EXPECT_EQ(instructions_run(arena, 2), 2U);
   EXPECT_EQ(result(2), 0);
+}
+
+TEST(Arena, PreparesOnceForAllReplicas) {
+  const auto plan = product_with_prepared_weights();
+  Arena first(plan, 0, live);
+  Arena second(plan, 0, live, &first);
+  EXPECT_EQ(second.bytes(), first.bytes()) << "each IPU has its limit for what they share";
+  for (const float weight : {1.0f, 0.0f}) {
+    for (Arena* const arena : {&first, &second}) arena->write_variable(0, sixteen(weight));
+    EXPECT_EQ(instructions_run(second, 0), 2U);
+    EXPECT_EQ(instructions_run(first, 0), 1U);
+    EXPECT_EQ(first.outputs(0)[0].as<float>()[15], second.outputs(0)[0].as<float>()[15]);
+    EXPECT_EQ(first.outputs(0)[0].as<float>()[15] == 0, weight == 0);
+  }
 }
 
 TEST(Arena, RefusesAVariableOfAnotherShape) {
