@@ -196,7 +196,7 @@ void RunningModel::detach() {
 }
 
 void RunningModel::forget_upload() noexcept {
-  uploaded_.clear();
+  others_.clear();
   held_version_ = 0;
 }
 
@@ -349,7 +349,7 @@ void RunningModel::prepare_run() {
   if (held_version_ != weights_->version()) upload_weights();
   // From here on the newest weights are on the IPUs, even if a later update of this call fails.
   if (!plan_->training) return;
-  held_version_ = weights_->mark_newer(*this);
+  held_version_ = weights_->mark_newer(*this, store_index_);
   buffers_holder() = this;
 }
 
@@ -409,9 +409,9 @@ void RunningModel::upload_weights() {
   std::vector<Tensor> newest = weights_->newest();
   const std::uint64_t version = weights_->version();
   std::vector<Tensor> values;
-  for (const std::size_t index : store_index_) values.push_back(newest[index]);
+  for (const std::size_t index : store_index_) values.push_back(std::move(newest[index]));
   ask([&](auto& actors) { actors.write_variables(values); });
-  uploaded_ = std::move(newest);
+  others_ = std::move(newest);
   held_version_ = version;
   ++*uploads_;
   log_(LogLevel::debug, {title_, ": weights copied to the IPUs"});
@@ -421,7 +421,7 @@ std::vector<Tensor> RunningModel::read_weights() {
   // ask() is not used, because a failure is to be told when this model is called, and not while the
   // host's Model reads weights.
   const auto values = runtime().read_variables();
-  std::vector<Tensor> newest = uploaded_;
+  std::vector<Tensor> newest = others_;
   for (std::size_t i = 0; i < values.size(); ++i) newest[store_index_[i]] = values[i];
   return newest;
 }

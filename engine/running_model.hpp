@@ -316,8 +316,10 @@ class RunningModel final : public WeightSource {
   std::string failure_;
   // `untold_failure_` is a failure that no call has thrown yet.
   std::optional<Error> untold_failure_;
-  // `uploaded_` has the values that the store had when weights were last uploaded.
-  std::vector<Tensor> uploaded_;
+  // `others_` has the values that parameters which the plan has no use for had in the store when
+  // weights were last uploaded. The tensors of all other parameters, which the IPUs have, are
+  // empty.
+  std::vector<Tensor> others_;
   // `held_version_` is the version that the weights on the IPUs have in the store. It is 0 if there
   // are no weights on the IPUs.
   std::uint64_t held_version_ = 0;

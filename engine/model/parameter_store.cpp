@@ -64,8 +64,9 @@ void ParameterStore::replace(std::vector<Tensor> values) {
   ++version_;
 }
 
-std::uint64_t ParameterStore::mark_newer(WeightSource& source) {
+std::uint64_t ParameterStore::mark_newer(WeightSource& source, std::span<const std::size_t> held) {
   newer_ = &source;
+  for (const std::size_t position : held) values_[position] = Tensor();
   return ++version_;
 }
 

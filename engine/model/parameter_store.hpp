@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -72,8 +73,10 @@ class ParameterStore {
   /// Returns how often a source was read.
   std::uint64_t fetches() const noexcept { return fetches_; }
 
-  /// Notes that the newest values are in `source`. Returns their version.
-  std::uint64_t mark_newer(WeightSource& source);
+  /// Notes that the newest values are in `source`. Returns their version. The store frees its own
+  /// values of the parameters at the positions `held`, which `source` can return, and which are out
+  /// of date from now on.
+  std::uint64_t mark_newer(WeightSource& source, std::span<const std::size_t> held = {});
   /// Fetches the newest values if `source` holds them, so that `source` may be destroyed.
   /// @throws what reading `source` throws; then `source` still holds the newest values.
   void take_from(WeightSource& source);
@@ -97,6 +100,7 @@ class ParameterStore {
   std::string model_;
   std::vector<ParameterInfo> parameters_;
   NameIndex names_;  // `names_` has the names of `parameters_`.
+  // `values_` has an empty tensor for each value that only `newer_` has, or that was lost.
   std::vector<Tensor> values_;
   WeightSource* newer_ = nullptr;
   // `loss_` says why the newest values were lost. It is empty once all values have been replaced.

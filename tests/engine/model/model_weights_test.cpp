@@ -2,8 +2,10 @@
 
 #include "engine/files/weights_file.hpp"
 #include "engine/model/model_access.hpp"
+#include "graph/values/memory.hpp"
 #include "penstock/model.hpp"
 #include "penstock/output_file.hpp"
+#include "penstock/training_model.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -56,6 +58,24 @@ TEST(ModelWeights, SavedOnesAreTheTrainedOnes) {
   ModelAccess::weights(model)->mark_newer(source);
   model.save_weights(path);
   EXPECT_EQ(read_weights_file(path).tensors.at("fc.bias").as<float>()[1], 8);
+}
+
+TEST(ModelWeights, TakeNoMemoryOfTheHostWhileTheIpusHaveNewerOnes) {
+  constexpr std::int64_t features = 256, bytes = features * features * std::int64_t{sizeof(float)};
+  Model model("m");
+  const Value y = model.linear("fc", model.input("x", {features}), features, false);
+  model.loss(model.mse_loss(y, model.input("target", {features})));
+  TrainingModel training(model, {.batch_size = 1});
+  const std::vector<Tensor> batch(2, Tensor::zeros(DType::f32, {1, features}));
+  training.step(batch);
+  const auto live = [] { return static_cast<std::int64_t>(memory_counters().bytes_live); };
+  const std::int64_t without = live();
+  for (int step = 0; step < 2; ++step) {
+    EXPECT_EQ(model.weight("fc.weight").shape(), (Shape{features, features}));
+    EXPECT_EQ(live() - without, bytes);
+    training.step(batch);
+    EXPECT_EQ(live(), without);
+  }
 }
 
 TEST(ModelWeights, IntoAnOpenFileAppearWhenThatIsCommitted) {

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <functional>
+#include <memory>
 #include <stdexcept>
+#include <vector>
 
 #include "tests/support/refusal.hpp"
 
@@ -84,6 +87,19 @@ TEST_F(ParameterStoreTest, ASourceHoldsTheVersionItWasGivenUntilTheHostChangesSo
   EXPECT_EQ(store.version(), held);
   store.set("b", pair(5, 5));
   EXPECT_GT(store.version(), held);
+}
+
+TEST_F(ParameterStoreTest, HasNoMemoryForValuesThatASourceHasInTheirPlace) {
+  StoreSource source = source_of(10, 20);
+  const std::weak_ptr<const std::byte> of_a = store.newest("a").storage(),
+                                       of_b = store.newest("b").storage();
+  const std::vector<std::size_t> held{1};
+  store.mark_newer(source, held);
+  EXPECT_FALSE(of_a.expired());
+  EXPECT_TRUE(of_b.expired());
+  EXPECT_EQ(source.reads, 0);
+  EXPECT_EQ(b(), 20);
+  EXPECT_EQ(a(), 10);
 }
 
 TEST_F(ParameterStoreTest, SettingOneParameterKeepsTheTrainedValuesOfTheOthers) {
