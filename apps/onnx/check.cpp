@@ -55,6 +55,32 @@ Verdict compare(const penstock::NamedTensor& got, const penstock::Tensor& expect
   return {};
 }
 
+/// Returns how many files there are in a folder whose names begin with PREFIX_ and end in .pb.
+std::size_t files_of(const fs::path& folder, const std::string& prefix) {
+  std::size_t files = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(prefix + "_") && name.ends_with(".pb")) ++files;
+  }
+  return files;
+}
+
+/// Checks that the folder `data` has the `expected` tensors, one for each of `outputs`, and no
+/// other file of an output.
+Verdict check_files(const std::vector<penstock::NamedTensor>& outputs,
+                    const std::vector<penstock::Tensor>& expected, const fs::path& data) {
+  if (expected.size() < outputs.size())
+    return {Outcome::failed, "expected " + data.filename().string() + "/output_" +
+                                 std::to_string(expected.size()) + ".pb for output \"" +
+                                 outputs[expected.size()].name + "\", but there is no such file"};
+  if (const std::size_t files = files_of(data, "output"); files > outputs.size())
+    return {Outcome::failed, "expected as many files output_0.pb and so on in " +
+                                 data.filename().string() +
+                                 " as the model has outputs, which are " +
+                                 std::to_string(outputs.size()) + ", got " + std::to_string(files)};
+  return {};
+}
+
 Verdict check_data(const penstock::LoadedOnnx& model, const fs::path& data) {
   const penstock::OnnxSummary& summary = model.summary();
   const std::vector<penstock::Tensor> tensors = numbered_tensors(data, "input");
@@ -65,8 +91,8 @@ Verdict check_data(const penstock::LoadedOnnx& model, const fs::path& data) {
   for (std::size_t i = 0; i < tensors.size(); ++i)
     inputs.push_back({summary.inputs[i].name, tensors[i]});
   const std::vector<penstock::NamedTensor> outputs = model.run(inputs);
-  if (outputs.size() < expected.size())
-    return {Outcome::failed, "there are fewer outputs than expected"};
+  if (Verdict verdict = check_files(outputs, expected, data); verdict.outcome != Outcome::passed)
+    return verdict;
   for (std::size_t i = 0; i < expected.size(); ++i)
     if (Verdict verdict = compare(outputs[i], expected[i]); verdict.outcome != Outcome::passed)
       return verdict;
