@@ -20,14 +20,16 @@ void print_tensors(const char* kind, const std::vector<penstock::OnnxTensorInfo>
     std::cout << kind << ' ' << text_of(tensor) << '\n';
 }
 
-/// Prints the layers of the model and its parameters, or why there are none.
-void print_model(const penstock::LoadedOnnx& file) try {
-  const penstock::Model model = file.model({});
+/// Prints the layers of the model and how large its parameters are, or why there is no model.
+void print_layers(const penstock::LoadedOnnx& file) try {
+  const penstock::OnnxLayers layers = file.layers({});
   std::int64_t trained = 0, others = 0;
-  for (const penstock::ParameterInfo& parameter : model.parameters())
-    (parameter.buffer ? others : trained) += parameter.shape.elements();
+  for (const penstock::OnnxLayer& layer : layers) {
+    trained += layer.parameters;
+    others += layer.constants;
+  }
   std::cout << "parameters " << trained << " trained, " << others << " constant\n\n"
-            << to_string(model.stage_assignment());
+            << to_string(layers);
 } catch (const penstock::Error& error) {
   std::cout << "not importable: " << penstock::terminal_text(error.what()) << '\n';
 }
@@ -44,7 +46,7 @@ void print_summary(const std::string& path) {
   for (const penstock::OnnxOperatorUse& use : summary.operators)
     std::cout << "operator " << penstock::terminal_text(use.op_type) << ' ' << use.nodes.size()
               << (use.supported ? "" : " unsupported") << '\n';
-  print_model(file);
+  print_layers(file);
 }
 
 }  // namespace onnx_tool

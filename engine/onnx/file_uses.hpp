@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/onnx/format/onnx_file.hpp"
+#include "engine/onnx/import/import_graph.hpp"
 #include "penstock/named_tensor.hpp"
 #include "penstock/onnx.hpp"
 
@@ -12,6 +13,9 @@ namespace penstock {
 
 /// Returns what is in the file.
 OnnxSummary summary_of(const OnnxFile& file);
+
+/// Returns what LoadedOnnx::layers() returns, where `imported` was made of the file.
+OnnxLayers layers_of(const OnnxFile& file, const ImportedGraph& imported);
 
 /// Does what run_onnx() does with the file, whose other files are in `directory`.
 /// @throws Error as run_onnx(), apart from those of reading the file.

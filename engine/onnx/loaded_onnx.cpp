@@ -22,6 +22,13 @@ struct LoadedOnnx::Impl {
   OnnxSummary summary;
 
   std::filesystem::path directory() const { return std::filesystem::path(path).parent_path(); }
+
+  /// Returns what the file is imported as. The texts of errors begin with the file's path.
+  ImportedGraph imported(const OnnxOptions& options) const try {
+    return import_graph({.file = file, .directory = directory(), .options = options});
+  } catch (const Error& error) {
+    throw Error(error.code(), "ONNX file " + printable(path) + ": " + error.what());
+  }
 };
 
 LoadedOnnx::LoadedOnnx(const std::string& path) {
@@ -37,15 +44,12 @@ const OnnxSummary& LoadedOnnx::summary() const noexcept {
 }
 
 Model LoadedOnnx::model(const OnnxOptions& options) const {
-  return on_hosts_thread("Model::from_onnx", [&] {
-    try {
-      return import_graph(
-                 {.file = impl_->file, .directory = impl_->directory(), .options = options})
-          .model;
-    } catch (const Error& error) {
-      throw Error(error.code(), "ONNX file " + printable(impl_->path) + ": " + error.what());
-    }
-  });
+  return on_hosts_thread("Model::from_onnx", [&] { return impl_->imported(options).model; });
+}
+
+OnnxLayers LoadedOnnx::layers(const OnnxOptions& options) const {
+  return on_hosts_thread("LoadedOnnx::layers",
+                         [&] { return layers_of(impl_->file, impl_->imported(options)); });
 }
 
 std::vector<NamedTensor> LoadedOnnx::run(const std::vector<NamedTensor>& inputs) const {
