@@ -1,14 +1,16 @@
 // The program penstock-onnx looks into files in the ONNX format, and checks what they compute.
 #include <exception>
 #include <iostream>
-#include <sstream>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "apps/onnx/check.hpp"
+#include "apps/onnx/command_line.hpp"
 #include "apps/onnx/convert.hpp"
 #include "apps/onnx/run.hpp"
 #include "apps/onnx/summary.hpp"
+#include "penstock/error.hpp"
 #include "penstock/terminal_text.hpp"
 #include "penstock/version.hpp"
 
@@ -29,59 +31,36 @@ constexpr const char* usage =
     "convert writes the weights of a file in the ONNX format to RESULT, in the format of\n"
     "safetensors, under their names. With --weights, it writes the file in the ONNX format with\n"
     "the weights of a file in the format of safetensors in place of its own.\n"
-    "penstock-onnx --version prints the version.\n";
+    "penstock-onnx --version prints the version.\n"
+    "The exit status is 0 if all went well, 1 if a folder of check fails, and 2 if arguments or\n"
+    "files are refused, or if something cannot be written.\n";
 
-constexpr int refused = 2;
+constexpr int failed = 1, refused = 2;
 
-using Arguments = std::vector<std::string>;
-
-/// Returns the parts of a list that commas separate.
-Arguments parts_of(const std::string& list) {
-  Arguments parts;
-  std::istringstream stream(list);
-  for (std::string part; std::getline(stream, part, ',');) parts.push_back(part);
-  return parts;
-}
-
-/// Returns the value of the option `name` among the arguments from number 2 on, or an empty text.
-std::string option_of(const Arguments& arguments, const std::string& name) {
-  for (std::size_t i = 2; i + 1 < arguments.size(); i += 2)
-    if (arguments[i] == name) return arguments[i + 1];
-  return "";
-}
-
-/// Exchanges weights, if the arguments are those of convert, and returns whether they are.
-bool convert(const Arguments& arguments) {
-  if (arguments.size() == 3) {
-    onnx_tool::write_weights(arguments[1], arguments[2]);
-    return true;
-  }
-  if (arguments.size() != 5 || arguments[3] != "--weights") return false;
-  onnx_tool::write_model(arguments[1], arguments[4], arguments[2]);
-  return true;
-}
-
-/// Does what the arguments say, and returns the process's exit code; -1 says that they say nothing.
-int execute(const Arguments& arguments) {
-  const std::string command = arguments.empty() ? "" : arguments[0];
-  if (command == "summary" && arguments.size() == 2) {
-    onnx_tool::print_summary(arguments[1]);
+/// An Execution does what a command asks for, and returns the process's exit status.
+struct Execution {
+  int operator()(const onnx_tool::SummaryCommand& command) const {
+    onnx_tool::print_summary(command.file);
     return 0;
   }
-  if (command == "check" && arguments.size() >= 2)
-    return onnx_tool::check_all({arguments.begin() + 1, arguments.end()}) ? 0 : 1;
-  if (command == "convert") return convert(arguments) ? 0 : -1;
-  const std::string inputs = option_of(arguments, "--inputs"),
-                    directory = option_of(arguments, "--output-dir");
-  if (command != "run" || arguments.size() != 6 || inputs.empty() || directory.empty()) return -1;
-  onnx_tool::run(arguments[1], parts_of(inputs), directory);
-  return 0;
-}
+  int operator()(const onnx_tool::RunCommand& command) const {
+    onnx_tool::run(command.file, command.inputs, command.directory);
+    return 0;
+  }
+  int operator()(const onnx_tool::CheckCommand& command) const {
+    return onnx_tool::check_all(command.folders) ? 0 : failed;
+  }
+  int operator()(const onnx_tool::ConvertCommand& command) const {
+    if (command.weights)
+      onnx_tool::write_model(command.file, *command.weights, command.result);
+    else
+      onnx_tool::write_weights(command.file, command.result);
+    return 0;
+  }
+};
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const Arguments arguments(argv + 1, argv + argc);
+/// Does what the arguments say, and returns the process's exit status.
+int execute(const std::vector<std::string>& arguments) {
   if (arguments.size() == 1 && (arguments[0] == "--help" || arguments[0] == "-h")) {
     std::cout << usage;
     return 0;
@@ -90,15 +69,25 @@ int main(int argc, char** argv) {
     std::cout << "penstock-onnx " << penstock::version << '\n';
     return 0;
   }
-  try {
-    const int status = execute(arguments);
-    if (status < 0) {
-      std::cerr << usage;
-      return refused;
-    }
-    return std::cout.flush() ? status : 1;
-  } catch (const std::exception& error) {
-    std::cerr << "penstock-onnx: " << penstock::terminal_text(error.what()) << '\n';
-    return refused;
-  }
+  return std::visit(Execution{}, onnx_tool::read_command_line(arguments));
+}
+
+void print_failure(const std::exception& error) {
+  std::cerr << "penstock-onnx: " << penstock::terminal_text(error.what()) << '\n';
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const int status = execute({argv + 1, argv + argc});
+  if (!std::cout.flush())
+    throw penstock::Error(penstock::Errc::io_error, "cannot write to the standard output");
+  return status;
+} catch (const onnx_tool::Misuse& misuse) {
+  print_failure(misuse);
+  std::cerr << usage;
+  return refused;
+} catch (const std::exception& error) {
+  print_failure(error);
+  return refused;
 }

@@ -2,11 +2,28 @@
 
 #include <filesystem>
 #include <iostream>
+#include <system_error>
 
 #include "apps/onnx/tensor_files.hpp"
 #include "penstock/penstock.hpp"
 
 namespace onnx_tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Makes the directory for the results, unless it is there.
+void make_directory(const std::string& directory) {
+  std::error_code error, unknown;
+  fs::create_directories(directory, error);
+  if (fs::is_directory(directory, unknown)) return;
+  throw penstock::Error(penstock::Errc::io_error,
+                        "--output-dir \"" + directory +
+                            "\": expected a directory, or the name of one that can be made" +
+                            (error ? ": " + error.message() : ""));
+}
+
+}  // namespace
 
 void run(const std::string& path, const std::vector<std::string>& inputs,
          const std::string& directory) {
@@ -20,11 +37,10 @@ void run(const std::string& path, const std::vector<std::string>& inputs,
   std::vector<penstock::NamedTensor> tensors;
   for (std::size_t i = 0; i < inputs.size(); ++i)
     tensors.push_back({summary.inputs[i].name, load_tensor(inputs[i])});
+  make_directory(directory);
   const std::vector<penstock::NamedTensor> outputs = model.run(tensors);
-  std::filesystem::create_directories(directory);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const std::filesystem::path result =
-        std::filesystem::path(directory) / ("output_" + std::to_string(i) + ".npy");
+    const fs::path result = fs::path(directory) / ("output_" + std::to_string(i) + ".npy");
     penstock::save_npy(result.string(), outputs[i].tensor);
     std::cout << penstock::terminal_text(result.string()) << ' '
               << penstock::terminal_text(outputs[i].name) << ' '

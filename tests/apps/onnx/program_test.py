@@ -50,6 +50,33 @@ def check_conversions(program, model, directory):
     assert 'expected --weights FILE' in refusal, refusal
 
 
+def check_refusals(program, model, directory):
+    """Checks that the program says what is wrong, before it says how it is called."""
+    for wrong, text in (([], 'expected the command summary, run, check or convert, got none'),
+                        (['foo'], 'got "foo"'), (['check'], 'expected one FOLDER or more'),
+                        (['run', model, '--input', 'x.npy'], 'got "--input"'),
+                        (['convert', 'a'], 'expected FILE and RESULT, got "a"')):
+        refusal = call(program, *wrong, status=2)
+        message, usage = refusal.split('\n', 1)
+        assert message.startswith('penstock-onnx: ') and text in message, refusal
+        assert usage.startswith('Usage:'), refusal
+    refusal = call(program, 'run', model, '--inputs', directory / 'x.npy', '--output-dir',
+                   directory / 'x.npy', status=2)
+    expected = (f'penstock-onnx: --output-dir "{directory / "x.npy"}": expected a directory, or '
+                'the name of one that can be made')
+    assert refusal.startswith(expected), refusal
+
+
+def check_unwritten_results(program, model, directory):
+    """Checks that results that nobody gets are not taken for a failed test, nor for none."""
+    for arguments in (['summary', model], ['check', directory], ['--version'], ['--help']):
+        with open('/dev/full', 'w') as full:
+            run = subprocess.run([program, *arguments], stdout=full, stderr=subprocess.PIPE,
+                                 text=True, check=False)
+        assert run.returncode == 2, (arguments, run)
+        assert run.stderr == 'penstock-onnx: cannot write to the standard output\n', run
+
+
 def main():
     program, model, reference = sys.argv[1:]
     tensors, metadata = safetensors.read_raw(reference)
@@ -73,10 +100,10 @@ def main():
                        status=2)
         assert 'expected a file for each of 1 inputs, got 2' in refusal, refusal
         check_conversions(program, model, directory)
+        check_refusals(program, model, directory)
+        check_unwritten_results(program, model, directory)
         (directory / 'broken.onnx').write_bytes(pathlib.Path(model).read_bytes()[:-9])
         assert 'broken.onnx' in call(program, 'summary', directory / 'broken.onnx', status=2)
-    for wrong in ([], ['run', model], ['check'], ['convert', 'a']):
-        assert 'Usage:' in call(program, *wrong, status=2)
 
 
 if __name__ == '__main__':
