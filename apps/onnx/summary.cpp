@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <iostream>
+#include <set>
+#include <string>
 
 #include "penstock/penstock.hpp"
 
@@ -18,6 +20,15 @@ std::string text_of(const penstock::OnnxTensorInfo& tensor) {
 void print_tensors(const char* kind, const std::vector<penstock::OnnxTensorInfo>& tensors) {
   for (const penstock::OnnxTensorInfo& tensor : tensors)
     std::cout << kind << ' ' << text_of(tensor) << '\n';
+}
+
+/// Returns the operators of the nodes that the import refuses.
+std::set<std::string> refused_operators(const penstock::LoadedOnnx& file) try {
+  std::set<std::string> operators;
+  for (const penstock::OnnxRefusal& refusal : file.refusals({})) operators.insert(refusal.op_type);
+  return operators;
+} catch (const penstock::Error&) {
+  return {};  // The whole file is refused for another reason, which print_layers() prints.
 }
 
 /// Prints the layers of the model and how large its parameters are, or why there is no model.
@@ -43,9 +54,10 @@ void print_summary(const std::string& path) {
             << summary.ir_version << ", operators of version " << summary.opset << '\n';
   print_tensors("input", summary.inputs);
   print_tensors("output", summary.outputs);
+  const std::set<std::string> refused = refused_operators(file);
   for (const penstock::OnnxOperatorUse& use : summary.operators)
     std::cout << "operator " << penstock::terminal_text(use.op_type) << ' ' << use.nodes.size()
-              << (use.supported ? "" : " unsupported") << '\n';
+              << (use.supported && !refused.contains(use.op_type) ? "" : " unsupported") << '\n';
   print_layers(file);
 }
 

@@ -22,12 +22,18 @@ struct LoadedOnnx::Impl {
   OnnxSummary summary;
 
   std::filesystem::path directory() const { return std::filesystem::path(path).parent_path(); }
+  ImportRequest request(const OnnxOptions& options) const {
+    return {.file = file, .directory = directory(), .options = options};
+  }
 
-  /// Returns what the file is imported as. The texts of errors begin with the file's path.
-  ImportedGraph imported(const OnnxOptions& options) const try {
-    return import_graph({.file = file, .directory = directory(), .options = options});
-  } catch (const Error& error) {
-    throw Error(error.code(), "ONNX file " + printable(path) + ": " + error.what());
+  /// Returns what `work` returns. The text of an error gets the name of the file.
+  template <class Work>
+  auto named(const Work& work) const {
+    try {
+      return work();
+    } catch (const Error& error) {
+      throw Error(error.code(), "ONNX file " + printable(path) + ": " + error.what());
+    }
   }
 };
 
@@ -44,12 +50,22 @@ const OnnxSummary& LoadedOnnx::summary() const noexcept {
 }
 
 Model LoadedOnnx::model(const OnnxOptions& options) const {
-  return on_hosts_thread("Model::from_onnx", [&] { return impl_->imported(options).model; });
+  return on_hosts_thread("Model::from_onnx", [&] {
+    return impl_->named([&] { return import_graph(impl_->request(options)).model; });
+  });
 }
 
 OnnxLayers LoadedOnnx::layers(const OnnxOptions& options) const {
-  return on_hosts_thread("LoadedOnnx::layers",
-                         [&] { return layers_of(impl_->file, impl_->imported(options)); });
+  return on_hosts_thread("LoadedOnnx::layers", [&] {
+    return impl_->named(
+        [&] { return layers_of(impl_->file, import_graph(impl_->request(options))); });
+  });
+}
+
+std::vector<OnnxRefusal> LoadedOnnx::refusals(const OnnxOptions& options) const {
+  return on_hosts_thread("LoadedOnnx::refusals", [&] {
+    return impl_->named([&] { return refusals_of(impl_->request(options)); });
+  });
 }
 
 std::vector<NamedTensor> LoadedOnnx::run(const std::vector<NamedTensor>& inputs) const {

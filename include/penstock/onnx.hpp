@@ -104,6 +104,13 @@ struct OnnxOperatorUse {
   bool supported = true;  ///< This says whether Model::from_onnx() knows the operator.
 };
 
+/// An OnnxRefusal says which nodes of an operator Model::from_onnx() cannot import, and why.
+struct OnnxRefusal {
+  std::string op_type;  ///< This is the operator's name, behind that of its domain if it has one.
+  std::string reason;   ///< This is a sentence about each of the nodes, without its name.
+  std::vector<std::string> nodes = {};  ///< These are the names of the nodes.
+};
+
 /// An OnnxTensorInfo describes an input or output of a file, or an initializer.
 struct OnnxTensorInfo {
   std::string name;  ///< This is the name of the tensor.
@@ -169,6 +176,10 @@ class LoadedOnnx {
   Model model(const OnnxOptions& options) const;
   /// Returns the layers of the model that model() returns. @throws Error as model().
   OnnxLayers layers(const OnnxOptions& options) const;
+  /// Returns all nodes because of which Model::from_onnx() refuses the file, by operator and
+  /// reason; an empty list if the file can be imported. Nodes that need a refused node are not
+  /// among them, unless their operator is not known. @throws Error as model(), but for such nodes.
+  std::vector<OnnxRefusal> refusals(const OnnxOptions& options) const;
   /// Returns what run_onnx() returns. @throws Error as that function.
   std::vector<NamedTensor> run(const std::vector<NamedTensor>& inputs) const;
 

@@ -239,7 +239,7 @@ DType dtype_of_onnx(OnnxType type) {
     case OnnxType::boolean:
       return DType::boolean;
     default:
-      throw Error(Errc::unsupported, "tensors of " + to_string(type));
+      throw Error(Errc::unsupported, "Penstock has no tensors of " + to_string(type));
   }
 }
 
@@ -261,8 +261,9 @@ OnnxType onnx_type_of(DType dtype) {
 
 Shape shape_of(const OnnxTensor& tensor) {
   if (tensor.dims.size() > Shape::max_rank)
-    throw Error(Errc::unsupported, "tensors of " + std::to_string(tensor.dims.size()) +
-                                       " axes, more than " + std::to_string(Shape::max_rank));
+    throw Error(Errc::unsupported,
+                "Penstock's tensors have at most " + std::to_string(Shape::max_rank) +
+                    " axes, and this one has " + std::to_string(tensor.dims.size()));
   try {
     return Shape(tensor.dims);
   } catch (const Error& error) {

@@ -137,7 +137,8 @@ Results hardmax(NodeImport& n) {
   Imported& x = n.input(0);
   const std::int64_t axis = n.integer("axis", n.opset < 13 ? 1 : -1);
   const auto rank = static_cast<std::int64_t>(n.rank(0));
-  n.expect_supported(n.opset >= 13 || axis == -1 || axis == rank - 1, "Hardmax over several axes");
+  n.expect_supported(n.opset >= 13 || axis == -1 || axis == rank - 1,
+                     "before version 13 of the operators, its axis has to be the last one");
   const std::int64_t number = n.network.axis_of_value(x, axis);
   const Value largest = n.network.model().argmax(n.value(0), static_cast<int>(number), false);
   const Value ones = n.network.model().one_hot(

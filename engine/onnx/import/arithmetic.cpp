@@ -125,9 +125,11 @@ Imported cast_to(NodeImport& n, OnnxType to) {
   const auto is_one_of = [](OnnxType type, std::initializer_list<OnnxType> types) {
     return std::ranges::find(types, type) != types.end();
   };
-  n.expect_supported(is_one_of(to, {OnnxType::f32, OnnxType::f64, OnnxType::i32, OnnxType::i64,
-                                    OnnxType::boolean}),
-                     "a cast to " + to_string(to));
+  n.expect_supported(
+      is_one_of(to,
+                {OnnxType::f32, OnnxType::f64, OnnxType::i32, OnnxType::i64, OnnxType::boolean}),
+      "it casts to " + to_string(to) +
+          ", and the import has casts to float, double, int32, int64 and bool alone");
   if (to == x.type) return x;
   if (to == OnnxType::boolean) return n.result(truth(n, n.value(0)), to, x.placement);
   if (is_float(x.type) && !is_float(to)) return n.result(truncated(n, n.value(0)), to, x.placement);

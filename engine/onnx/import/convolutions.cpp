@@ -48,7 +48,7 @@ Value convolved(NodeImport& n, const Value& x, const Windows& windows, const Dim
                            .dilation = size3d(windows.dilation),
                            .groups = groups});
     default:
-      n.expect_supported(false, "a convolution over more than 3 axes");
+      n.expect_supported(false, "it moves over more than 3 axes");
       return {};
   }
 }
@@ -87,7 +87,7 @@ Value transposed_convolution(NodeImport& n, const Value& x, const Windows& windo
                                      .dilation = size3d(windows.dilation),
                                      .groups = groups});
     default:
-      n.expect_supported(false, "a transposed convolution over more than 3 axes");
+      n.expect_supported(false, "it moves over more than 3 axes");
       return {};
   }
 }

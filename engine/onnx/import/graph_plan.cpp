@@ -76,26 +76,15 @@ std::vector<OnnxNode> needed(const OnnxGraph& graph, std::vector<OnnxNode> nodes
   return kept;
 }
 
-}  // namespace
-
-void check_operators(const std::vector<OnnxNode>& nodes) {
-  std::map<std::string, std::vector<std::string>> missing;
-  for (const OnnxNode& node : nodes)
-    if (!is_supported(node)) missing[operator_name(node)].push_back(layer_name(node));
-  if (missing.empty()) return;
-  const auto line = [](const auto& entry) {
-    const std::vector<std::string>& names = entry.second;
-    constexpr std::size_t most = 3;
-    const std::vector<std::string> shown(
-        names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(most, names.size())));
-    return entry.first + " (" + joined(shown, quoted_text) +
-           (names.size() > most ? " and " + std::to_string(names.size() - most) + " more" : "") +
-           ")";
-  };
-  throw Error(Errc::unsupported, "these operators cannot be imported: " + joined(missing, line));
+/// Returns an initializer with its elements or, if there can be no such tensor, with the reason.
+ReadInitializer read_initializer(const OnnxTensor& tensor, TensorReader& reader) {
+  try {
+    return {tensor.name, tensor.type, reader.read(tensor)};
+  } catch (const Error& error) {
+    if (error.code() != Errc::unsupported) throw;
+    return {tensor.name, tensor.type, {}, error};
+  }
 }
-
-namespace {
 
 /// Returns those initializers that something reads.
 std::vector<ReadInitializer> read_initializers(const OnnxGraph& graph,
@@ -106,8 +95,7 @@ std::vector<ReadInitializer> read_initializers(const OnnxGraph& graph,
   for (const OnnxNode& node : nodes) read.insert(node.inputs.begin(), node.inputs.end());
   std::vector<ReadInitializer> initializers;
   for (const auto& tensor : graph.initializers)
-    if (read.contains(tensor->name))
-      initializers.push_back({tensor->name, tensor->type, reader.read(*tensor)});
+    if (read.contains(tensor->name)) initializers.push_back(read_initializer(*tensor, reader));
   return initializers;
 }
 
@@ -289,7 +277,6 @@ GraphPlan plan_graph(const OnnxFile& file, TensorReader& reader) {
   check_version(plan.opset, nodes);
   check_names(file.graph, nodes);
   plan.nodes = needed(file.graph, std::move(nodes));
-  check_operators(plan.nodes);
   std::set<std::string> initializers;
   for (const auto& initializer : file.graph.initializers) initializers.insert(initializer->name);
   for (const OnnxValueInfo& input : file.graph.inputs)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "engine/onnx/format/onnx_file.hpp"
 #include "engine/onnx/format/tensor_reader.hpp"
 #include "engine/onnx/patterns/pattern.hpp"
+#include "penstock/error.hpp"
 #include "penstock/tensor.hpp"
 
 namespace penstock {
@@ -18,6 +20,7 @@ struct ReadInitializer {
   std::string name;
   OnnxType type;
   Tensor tensor;
+  std::optional<Error> refusal = {};  ///< This says why there is no tensor, if there is none.
 };
 
 struct GraphPlan {
@@ -38,8 +41,7 @@ struct GraphPlan {
 
 /// Returns the plan for a file, whose initializers `reader` reads. @throws Error corrupt_file for
 /// names that nothing computes, or that are computed twice; unsupported for a version of the
-/// operators that cannot be imported, and for operators that cannot be, all of which the text names
-/// with their nodes.
+/// operators that cannot be imported.
 GraphPlan plan_graph(const OnnxFile& file, TensorReader& reader);
 
 /// Returns the nodes of a file, with those of its own functions in place of the nodes that call
@@ -50,11 +52,8 @@ std::vector<OnnxNode> written_out(const OnnxFile& file);
 
 /// Returns the version of the operators of ONNX's own domain, or 0 if the file does not say it.
 std::int64_t opset_of(const OnnxFile& file);
-/// Returns whether nodes of this operator can be imported.
+/// Returns whether the import has the operator of this node.
 bool is_supported(const OnnxNode& node);
-
-/// Checks that all nodes can be imported. @throws Error unsupported, which names those that cannot.
-void check_operators(const std::vector<OnnxNode>& nodes);
 
 /// Returns the name by which messages call a node, and the model's layers are called: the name of
 /// the node, or else that of its first output, with dots for slashes.

@@ -46,4 +46,7 @@ struct ImportRequest {
 /// Makes a model of a file. @throws Error as Model::from_onnx().
 ImportedGraph import_graph(const ImportRequest& request);
 
+/// Returns the nodes that import_graph() refuses. @throws Error as LoadedOnnx::refusals().
+std::vector<OnnxRefusal> refusals_of(const ImportRequest& request);
+
 }  // namespace penstock

@@ -21,7 +21,7 @@ constexpr std::int64_t no_label = -100;
 void expect_samples(const NodeImport& n) {
   for (const std::size_t i : {0, 1})
     if (!n.input(i).placement || !n.input(i).placement->is_first())
-      throw MixedSamples{"a loss over scores or labels whose axis 0 does not count samples"};
+      throw MixedSamples{"axis 0 of its scores or labels does not count samples"};
 }
 
 Imported loss_of(NodeImport& n, const Value& loss) {

@@ -177,7 +177,7 @@ Results einsum(NodeImport& n) {
   for (const std::string& letters : equation.operands)
     for (const char letter : letters)
       n.expect_supported(std::ranges::count(letters, letter) == 1,
-                         "an equation that names an axis of an operand twice");
+                         "its equation names an axis of an operand twice");
   Imported x = n.input(0);
   std::string letters = equation.operands[0];
   for (std::size_t i = 1; i < n.input_count(); ++i) {

@@ -113,7 +113,7 @@ Value NetworkImport::value(Imported& x) {
     return type(x.value).dtype == DType::f32 ? x.value : apply(graph::to_float, {x.value});
   const Tensor& tensor = settled(x);
   if (tensor.elements() == 0)
-    throw Error(Errc::unsupported, "a tensor without elements, which the model would compute with");
+    throw Error(Errc::unsupported, "it would compute with a tensor that has no elements");
   if (!x.trainable) return constant_value(x.name.empty() ? node_name_ : x.name, tensor);
   const std::pair key(tensor.raw(), x.name);
   if (const auto found = parameters_.find(key); found != parameters_.end()) return found->second;
@@ -137,13 +137,14 @@ Value NetworkImport::indices(Imported& x, std::int64_t size) {
 
 Value NetworkImport::raw(Imported& x) {
   if (x.placement)
-    throw NeededInputs{x.sources, "an operator takes this value as a parameter or constant"};
+    throw NeededInputs{x.sources, "it takes a parameter or constant that depends on inputs"};
   return value(x);
 }
 
 Value NetworkImport::buffer(Imported& x) {
-  if (x.placement) throw NeededInputs{x.sources, "statistics are inputs of the graph"};
-  if (!x.is_known()) throw Error(Errc::unsupported, "statistics that are computed");
+  if (x.placement) throw NeededInputs{x.sources, "its statistics are inputs of the graph"};
+  if (!x.is_known())
+    throw Error(Errc::unsupported, "its statistics are computed, and not initializers");
   const std::string& name = x.name.empty() ? node_name_ + ".statistics" : x.name;
   return model_.constant(ModelAccess::unused_variable_name(model_, name), settled(x));
 }
@@ -232,7 +233,8 @@ Value NetworkImport::with_samples(Imported& x, const Placement& placement) {
       throw MixedSamples{"operands have their samples along different axes"};
     return value(x);
   }
-  if (!first_input_) throw Error(Errc::unsupported, "a model without inputs");
+  if (!first_input_)
+    throw Error(Errc::unsupported, "the model has no input that says how many samples there are");
   const Value own = without_samples(x, rank(x), placement);
   Value like = first_input_;
   if (type(like).dtype != DType::f32) like = apply(graph::to_float, {like});
@@ -260,7 +262,7 @@ std::int64_t NetworkImport::axis_of_value(const Imported& x, std::int64_t axis) 
   const std::size_t number = axis_of(axis, rank(x));
   if (!x.placement) return static_cast<std::int64_t>(number);
   if (!x.placement->whole && number == x.placement->axis)
-    throw MixedSamples{"an operator works along the axis that has the samples"};
+    throw MixedSamples{"it works along the axis that has the samples"};
   return static_cast<std::int64_t>(value_axis(number, *x.placement));
 }
 

@@ -69,8 +69,9 @@ void NodeImport::expect_supported(bool holds, const std::string& text) {
 }
 
 void NodeImport::expect_listed(std::int64_t count) {
-  expect_supported(count <= most_folded,
-                   "an axis of which " + std::to_string(count) + " elements would be listed");
+  expect_supported(count <= most_folded, "one of its axes has " + std::to_string(count) +
+                                             " elements, and at most " +
+                                             std::to_string(most_folded) + " can be listed");
 }
 
 void NodeImport::expect(bool holds, const std::string& text) {

@@ -46,7 +46,7 @@ Value normalized(NodeImport& n, const Value& x, const Moments& moments) {
 Results batch_norm_with_statistics(NodeImport& n) {
   const auto rank = n.rank(0);
   if (!n.input(0).placement || !n.input(0).placement->whole)
-    throw MixedSamples{"statistics over samples are outputs"};
+    throw MixedSamples{"its statistics over samples are outputs"};
   Dims axes;
   for (std::size_t axis = 0; axis < rank; ++axis)
     if (axis != 1)
@@ -72,7 +72,8 @@ Results batch_norm_with_statistics(NodeImport& n) {
 // A norm in its form for inference is one whose statistics are frozen, so that
 // Model::unfreeze_statistics() gives it the form for training.
 Results batch_norm(NodeImport& n) {
-  n.expect_supported(n.integer("spatial", 1) == 1, "BatchNormalization of an old form");
+  n.expect_supported(n.integer("spatial", 1) == 1,
+                     "its attribute spatial asks for statistics of each element");
   n.expect(n.rank(0) >= 2, "expected an input [N,C,...]");
   // Before version 14, a norm that is in its form for training has the statistics as outputs.
   const bool training = n.opset < 14 ? n.node.outputs.size() > 1 : n.flag("training_mode");
@@ -192,10 +193,10 @@ Results dropout(NodeImport& n) {
   const double ratio = n.opset < 12 ? n.real("ratio", 0.5) : n.has(1) ? n.known_number(1) : 0.5;
   const bool training = n.opset >= 12 && n.has(2) && n.known_number(2) != 0;
   n.expect_supported(!training || ratio == 0 || !(n.wants(1) || n.network.is_run()),
-                     "random numbers that are results");
+                     "its results are random numbers, which only training draws");
   Results results{n.input(0)};
   n.expect_supported(ratio == 0 || n.network.is_run() || n.input(0).placement,
-                     "a dropout of values that do not depend on samples");
+                     "it drops elements of a value that does not depend on samples");
   if (ratio != 0 && !n.network.is_run())
     results[0] =
         n.like_first(n.network.model().dropout(n.network.unused_name(), n.value(0), ratio));

@@ -43,7 +43,7 @@ Value max_pooled(NodeImport& n, const Value& x, const Windows& w, const Dims& pa
                                   .dilation = {w.dilation[0], w.dilation[1], w.dilation[2]},
                                   .ceil_mode = ceil});
     default:
-      n.expect_supported(false, "a pooling over more than 3 axes");
+      n.expect_supported(false, "it pools over more than 3 axes");
       return {};
   }
 }
@@ -57,8 +57,7 @@ bool pads_itself(const Windows& windows) {
 }
 
 Results max_pool(NodeImport& n) {
-  n.expect_supported(!n.wants(1), "the indices of MaxPool");
-  n.expect_supported(n.integer("storage_order", 0) == 0, "MaxPool by columns");
+  n.expect_supported(!n.wants(1), "its output of indices has no counterpart");
   const Images images = images_of(n);
   const Windows windows = windows_of(n, images.sizes, {});
   if (pads_itself(windows))
@@ -92,7 +91,7 @@ Value average_pooled(NodeImport& n, const Value& x, const Windows& w, const Dims
                                   .ceil_mode = ceil,
                                   .count_include_pad = count_padding});
     default:
-      n.expect_supported(false, "a pooling over more than 3 axes");
+      n.expect_supported(false, "it pools over more than 3 axes");
       return {};
   }
 }
@@ -101,7 +100,7 @@ Results average_pool(NodeImport& n) {
   const Images images = images_of(n);
   const Windows windows = windows_of(n, images.sizes, {});
   for (const std::int64_t dilation : windows.dilation)
-    n.expect_supported(dilation == 1, "AveragePool with dilations");
+    n.expect_supported(dilation == 1, "its windows have dilations");
   const bool count_padding = n.flag("count_include_pad");
   if (pads_itself(windows))
     return {of_images(n, average_pooled(n, images.value, windows, windows.before, count_padding))};
@@ -123,7 +122,7 @@ Results lp_pool(NodeImport& n) {
   Images images = images_of(n);
   const Windows windows = windows_of(n, images.sizes, {});
   for (const std::int64_t dilation : windows.dilation)
-    n.expect_supported(dilation == 1, "LpPool with dilations");
+    n.expect_supported(dilation == 1, "its windows have dilations");
   images.value = n.apply(graph::abs, {images.value});
   const Value x = padded_images(n, images, windows, 0);
   Model& model = n.network.model();
@@ -144,7 +143,7 @@ Results lp_pool(NodeImport& n) {
                  x, p,
                  {.kernel = {k[0], k[1], k[2]}, .stride = {s[0], s[1], s[2]}, .ceil_mode = ceil}))};
     default:
-      n.expect_supported(false, "a pooling over more than 3 axes");
+      n.expect_supported(false, "it pools over more than 3 axes");
       return {};
   }
 }
@@ -184,7 +183,7 @@ std::vector<ResizedAxis> resized_axes(NodeImport& n) {
     const auto before = static_cast<double>(dims[0][i]);
     const bool stays = scales.empty() && sizes[0][i] == dims[0][i] && sizes[1][i] == dims[1][i];
     if (!stays && scales.empty() && sizes[0][i] != sizes[1][i])
-      throw MixedSamples{"a size depends on the number of samples"};
+      throw MixedSamples{"its size depends on the number of samples"};
     const double scale = !scales.empty() ? scales[i]
                          : stays         ? 1
                                          : static_cast<double>(sizes[0][i]) / before;
@@ -205,12 +204,12 @@ Resizing resizing_of(const NodeImport& n) {
       .cubic = n.real("cubic_coeff_a", -0.75),
       .exclude_outside = n.flag("exclude_outside")};
   if (resizing.mode == "bilinear" || resizing.mode == "trilinear") resizing.mode = "linear";
-  n.expect_supported(!n.flag("antialias"), "Resize with antialias");
+  n.expect_supported(!n.flag("antialias"), "its attribute antialias has no counterpart");
   n.expect_supported(n.text("keep_aspect_ratio_policy", "stretch") == "stretch",
                      "Resize that keeps the ratio of the sides");
-  n.expect_supported(resizing.is_known(), "Resize of the mode " + quoted_text(resizing.mode) +
-                                              " with coordinates " +
-                                              quoted_text(resizing.coordinates));
+  n.expect_supported(resizing.is_known(),
+                     "its mode " + quoted_text(resizing.mode) + " with the coordinates " +
+                         quoted_text(resizing.coordinates) + " has no counterpart");
   return resizing;
 }
 

@@ -35,7 +35,7 @@ class RecurrentNode {
     const std::string direction = n.text("direction", "forward");
     reverse_ = direction == "reverse";
     directions_ = direction == "bidirectional" ? 2 : 1;
-    n.expect_supported(!n.node.find("clip"), "a clip of recurrent states");
+    n.expect_supported(!n.node.find("clip"), "it clips its states");
     check_activations();
   }
 
@@ -58,10 +58,10 @@ class RecurrentNode {
                                   : std::vector<std::string>{names->texts[0]};
     for (std::size_t i = 0; i < names->texts.size(); ++i)
       n_.expect_supported(names->texts[i] == usual[i % usual.size()],
-                          "the activation " + quoted_text(names->texts[i]));
+                          "its activation " + quoted_text(names->texts[i]) + " has no counterpart");
     if (kind_.gates.size() == 1)
       n_.expect_supported(usual[0] == "Tanh" || usual[0] == "Relu",
-                          "the activation " + quoted_text(usual[0]));
+                          "its activation " + quoted_text(usual[0]) + " has no counterpart");
   }
 
   bool is_relu() const {
@@ -74,10 +74,10 @@ class RecurrentNode {
     Imported& x = n_.input(0);
     const std::size_t batch = batch_first_ ? 0 : 1;
     const Dims dims = n_.dims(0);
-    if (!x.placement) throw MixedSamples{"sequences that do not depend on samples"};
+    if (!x.placement) throw MixedSamples{"its sequences do not depend on samples"};
     whole_ = x.placement->whole;
     if (whole_ ? dims[batch] != 1 : *x.placement != Placement{.axis = batch})
-      throw MixedSamples{"recurrent layers over sequences whose samples are along another axis"};
+      throw MixedSamples{"its sequences have their samples along another axis"};
     steps_ = dims[batch_first_ ? 1 : 0];
     sequences_ = n_.value(0);
     if (whole_) sequences_ = n_.network.reshaped_value(sequences_, {0, steps_, dims[2]});
@@ -140,7 +140,7 @@ class RecurrentNode {
   /// node has one, the bias.
   void add_unrolled(const std::vector<Value>& inputs, std::int64_t direction, bool reverse) {
     n_.expect_supported(!n_.has(4) || !lengths_of(4),
-                        "GRU with linear_before_reset = 0 and lengths of sequences");
+                        "it has linear_before_reset = 0 and lengths of sequences");
     UnrolledGru layer{.gates = inputs[0],
                       .weight = inputs[1],
                       .bias = inputs.size() > 2 ? inputs[2] : Value(),
@@ -159,14 +159,14 @@ class RecurrentNode {
     Imported& lengths = n_.input(i);
     if (!lengths.is_known()) {
       if (!lengths.placement || !lengths.placement->is_first())
-        throw NeededInputs{lengths.sources, "the lengths of sequences"};
+        throw NeededInputs{lengths.sources,
+                           "the lengths of its sequences have to count samples along axis 0"};
       return n_.network.integers(lengths);
     }
     for (const Tensor& tensor : lengths.known)
       for (const std::int64_t length : integers_of(tensor))
         n_.expect_supported(length == steps_,
-                            "sequences of different lengths that are known at "
-                            "import");
+                            "its sequences have different lengths that are known at import");
     return std::nullopt;
   }
 
@@ -178,7 +178,7 @@ class RecurrentNode {
     for (std::size_t i = 5; i <= last; ++i) any = any || (n_.has(i) && !is_zero(n_.input(i)));
     if (!any) return;
     for (std::size_t i = 5; i <= last; ++i) {
-      n_.expect_supported(n_.has(i), "one initial state of two");
+      n_.expect_supported(n_.has(i), "it has one initial state of two");
       inputs.push_back(state(n_.input(i), direction));
     }
     attributes.set("initial", std::int64_t{1});
@@ -244,8 +244,8 @@ class RecurrentNode {
 
 // ONNX has the gates of LSTM in the order i, o, f, c, and those of GRU in the order z, r, h.
 Results lstm(NodeImport& n) {
-  n.expect_supported(!n.has(7), "LSTM with peepholes");
-  n.expect_supported(!n.flag("input_forget"), "LSTM whose input gate and forget gate are one");
+  n.expect_supported(!n.has(7), "its peepholes have no counterpart");
+  n.expect_supported(!n.flag("input_forget"), "its input gate and its forget gate are one");
   const RecurrentKind kind{&graph::lstm, {0, 2, 3, 1}, true};
   return RecurrentNode(n, kind).add();
 }

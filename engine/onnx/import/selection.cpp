@@ -36,7 +36,7 @@ Imported gather_known(NodeImport& n, std::int64_t axis) {
   const std::size_t number = axis_of(axis, n.rank(0));
   const ProbedDims dims = n.network.dims(x);
   const Dims indices = counted_indices(n, 1, dims[0][number]);
-  n.expect_supported(!indices.empty(), "a result without elements");
+  n.expect_supported(!indices.empty(), "its result has no elements");
   const Value own = x.is_known() ? n.network.value(x) : x.value;
   const std::int64_t of_value = n.network.axis_of_value(x, axis);
   Imported taken = n.like_first(
@@ -83,7 +83,7 @@ Results gather_elements(NodeImport& n) {
   Imported &x = n.input(0), &index = n.input(1);
   const std::int64_t axis = n.network.axis_of_value(x, n.integer("axis", 0));
   if (!x.placement != !index.placement || (x.placement && *x.placement != *index.placement))
-    throw MixedSamples{"indices have their samples along other axes than the elements"};
+    throw MixedSamples{"its indices have their samples along other axes than the elements"};
   const std::int64_t size = n.dims(0).at(axis_of(n.integer("axis", 0), n.rank(0)));
   const Value indices = n.network.indices(index, size);
   return {n.like_first(n.apply(graph::gather, {n.value(0), indices}, {{"axis", axis}}))};
@@ -103,7 +103,7 @@ Results one_hot(NodeImport& n) {
   const Imported& values = n.known(2);
   const Tensor& off_and_on = NetworkImport::settled(values);
   n.expect(off_and_on.elements() == 2, "expected two values, off and on");
-  n.expect_supported(depth >= 1, "a depth of " + std::to_string(depth));
+  n.expect_supported(depth >= 1, "its depth is " + std::to_string(depth));
   n.expect_listed(depth);
   const std::vector<double> numbers = numbers_of(off_and_on);
   const std::size_t rank = n.rank(0);
@@ -131,7 +131,7 @@ PadMode pad_mode(const NodeImport& n) {
   const std::string mode = n.text("mode", "constant");
   if (mode == "reflect") return PadMode::reflect;
   if (mode == "edge") return PadMode::replicate;
-  n.expect_supported(mode == "constant", "padding of the mode " + quoted_text(mode));
+  n.expect_supported(mode == "constant", "its mode " + quoted_text(mode) + " has no counterpart");
   return PadMode::constant;
 }
 

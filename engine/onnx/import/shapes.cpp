@@ -142,7 +142,7 @@ Results split(NodeImport& n) {
   Results parts;
   std::int64_t begin = 0;
   for (const std::int64_t part : sizes) {
-    n.expect_supported(part > 0, "a part without elements");
+    n.expect_supported(part > 0, "one of its parts has no elements");
     parts.push_back(n.like_first(part_of(n, own, number, begin, begin + part)));
     begin += part;
   }
@@ -176,9 +176,9 @@ Results concat(NodeImport& n) {
     else if (x.placement == placement)
       parts.push_back(is_float ? n.network.value(x) : x.value);
     else
-      throw MixedSamples{"parts have their samples along different axes"};
+      throw MixedSamples{"its parts have their samples along different axes"};
   }
-  n.expect_supported(!parts.empty(), "a result without elements");
+  n.expect_supported(!parts.empty(), "its result has no elements");
   const Value joined =
       parts.size() == 1 ? parts[0] : n.apply(graph::concat, parts, {{"axis", number}});
   return {n.result(joined, n.input(0).type, placement)};
@@ -201,7 +201,7 @@ Results expand(NodeImport& n) {
   for (std::size_t axis = 0; axis < to[0].size() && !result.placement; ++axis) {
     if (to[0][axis] == to[1][axis]) continue;
     n.expect_supported(to[0][axis] == n.network.samples(0) && to[1][axis] == n.network.samples(1),
-                       "a size that is computed from the number of samples");
+                       "its size is computed from the number of samples");
     const Placement placement{.axis = axis};
     result.value = n.network.with_samples(result, placement);
     result.placement = placement;
@@ -209,8 +209,7 @@ Results expand(NodeImport& n) {
   Dims dims = n.network.shape(n.network.value(result));
   for (std::size_t axis = 0; axis < to[0].size(); ++axis) {
     if (result.placement && !result.placement->whole && axis == result.placement->axis) {
-      if (n.network.dims(result)[0][axis] != to[0][axis])
-        throw MixedSamples{"samples are repeated"};
+      if (n.network.dims(result)[0][axis] != to[0][axis]) throw MixedSamples{"it repeats samples"};
       continue;
     }
     dims[static_cast<std::size_t>(
@@ -227,10 +226,10 @@ Results tile(NodeImport& n) {
   n.expect(times[0].size() == n.rank(0), "expected a number of repeats for each axis");
   for (std::size_t axis = 0; axis < times[0].size(); ++axis) {
     const std::int64_t count = times[0][axis];
-    if (count != times[1][axis]) throw MixedSamples{"repeats for each sample"};
+    if (count != times[1][axis]) throw MixedSamples{"its repeats depend on the number of samples"};
     if (count == 1) continue;
     n.expect_supported(count > 0 && count <= (1 << 20),
-                       "a number of repeats of " + std::to_string(count));
+                       "it repeats an axis " + std::to_string(count) + " times");
     const std::int64_t number = n.network.axis_of_value(x, static_cast<std::int64_t>(axis));
     const Value own = x.is_known() ? n.network.value(x) : x.value;
     const std::vector<Value> copies(static_cast<std::size_t>(count), own);

@@ -90,14 +90,14 @@ class GruSteps {
 
 RecurrentOutputs unrolled_gru(NodeImport& n, const UnrolledGru& layer) {
   n.expect_supported(layer.steps >= 1 && layer.steps <= most_steps,
-                     "GRU with linear_before_reset = 0 over " + std::to_string(layer.steps) +
+                     "it has linear_before_reset = 0 over " + std::to_string(layer.steps) +
                          " steps, of which at most " + std::to_string(most_steps) +
                          " are written out");
   const std::int64_t steps = n.network.count_steps(layer.steps);
   n.expect_supported(steps <= most_steps_in_all,
-                     "GRU with linear_before_reset = 0 over " + std::to_string(steps) +
-                         " steps in all layers so far, of which at most " +
-                         std::to_string(most_steps_in_all) + " are written out");
+                     "layers with linear_before_reset = 0 have more than " +
+                         std::to_string(most_steps_in_all) +
+                         " steps together, and no more are written out");
   return GruSteps(n, layer).add();
 }
 

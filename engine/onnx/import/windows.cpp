@@ -55,12 +55,12 @@ Images images_of(NodeImport& n) {
   const Dims dims = n.dims(0);
   n.expect(dims.size() >= 2, "expected an input [N,C,...]");
   const std::optional<Placement>& placement = n.input(0).placement;
-  if (!placement) throw MixedSamples{"images that do not depend on samples"};
+  if (!placement) throw MixedSamples{"its images do not depend on samples"};
   Images images{
       .value = n.value(0), .sizes = Dims(dims.begin() + 2, dims.end()), .channels = dims[1]};
   if (placement->is_first()) return images;
   if (!placement->whole || dims[0] != 1)
-    throw MixedSamples{"an operator of images whose axis 0 does not count samples"};
+    throw MixedSamples{"axis 0 of its images does not count samples"};
   Dims of_value = dims;
   of_value[0] = 0;
   images.value = n.network.reshaped_value(images.value, of_value);

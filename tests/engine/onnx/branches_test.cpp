@@ -69,9 +69,11 @@ TEST(Branches, AreRefusedIfTheConditionDependsOnSamples) {
   OnnxBytes bytes;
   bytes.input("x", {"batch", 4}).output("y").node({"IsNaN", {"x"}, {"c"}});
   bytes.node({"If", {"c"}, {"y"}, {{"then_branch", branch.graph()}}, "choice"});
-  EXPECT_EQ(refused(Errc::unsupported, bytes.file()),
-            "If \"choice\": the condition has to be known when the model is imported; "
-            "OnnxOptions::inputs may give the value of \"x\"");
+  EXPECT_EQ(
+      refused(Errc::unsupported, bytes.file()),
+      "this node cannot be imported: If (\"choice\"): the condition has to be known when the model "
+      "is imported; "
+      "OnnxOptions::inputs may give the value of \"x\"");
 }
 
 TEST(Branches, AreRefusedIfTheyComputeANameTwiceOrCannotBeImported) {
@@ -87,7 +89,8 @@ TEST(Branches, AreRefusedIfTheyComputeANameTwiceOrCannotBeImported) {
   EXPECT_EQ(refused(Errc::corrupt_file, with({"Relu", {"x"}, {"x"}}, "x")),
             "If \"choice\": a branch computes \"x\", which is there already");
   EXPECT_EQ(refused(Errc::unsupported, with({"Det", {"x"}, {"r"}, {}, "d"}, "r")),
-            "If \"choice\": these operators cannot be imported: Det (\"d\")");
+            "this node cannot be imported: Det (\"d\"): Penstock does not have this operator" +
+                std::string(export_advice));
   EXPECT_EQ(refused(Errc::corrupt_file, with({"Relu", {"x"}, {"other"}}, "r")),
             "node \"choice\" reads \"r\", which no earlier node computes");
 }

@@ -13,6 +13,9 @@ Model imported(const std::string& bytes, const OnnxOptions& options = {});
 /// Returns the text of the error by which a file with these bytes is refused, behind the file's
 /// name. Expects that the error has the code `code`.
 std::string refused(Errc code, const std::string& bytes, const OnnxOptions& options = {});
+/// This ends the text of an error about nodes that cannot be imported.
+inline constexpr const char* export_advice =
+    "; export the model in another form (docs/onnx.md lists what can be imported)";
 /// Returns what a model computes for `x`.
 Tensor outputs(const Model& model, const Tensor& x, const std::string& name = "y");
 

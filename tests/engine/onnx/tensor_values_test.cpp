@@ -75,7 +75,7 @@ TEST(TensorValues, RefuseNumbersThatNoTypeHolds) {
                     }),
             "accepted");
   EXPECT_EQ(refusal(Errc::unsupported, [] { pair_of(OnnxType::string, "ab"); }),
-            "tensor \"pair\": tensors of string");
+            "tensor \"pair\": Penstock has no tensors of string");
 }
 
 TEST(TensorValues, RefuseElementsThatAreTooFewOrTooMany) {

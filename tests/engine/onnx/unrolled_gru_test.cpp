@@ -87,10 +87,11 @@ TEST(UnrolledGru, IsRefusedOverTooManySteps) {
   bytes.input("x", {600, "batch", 1}).output("y");
   bytes.initializer("w", counted({1, 6, 1})).initializer("r", counted({1, 6, 2}));
   bytes.node({"GRU", {"x", "w", "r"}, {"y"}, {{"hidden_size", std::int64_t{2}}}, "long"});
-  EXPECT_EQ(
-      refused(Errc::unsupported, bytes.file()),
-      "GRU \"long\": GRU with linear_before_reset = 0 over 600 steps, of which at most 512 are "
-      "written out");
+  EXPECT_EQ(refused(Errc::unsupported, bytes.file()),
+            "this node cannot be imported: GRU (\"long\"): it has linear_before_reset = 0 over 600 "
+            "steps, "
+            "of which at most 512 are written out" +
+                std::string(export_advice));
 }
 
 TEST(UnrolledGru, IsRefusedIfAllLayersTogetherHaveTooManySteps) {
@@ -102,10 +103,11 @@ TEST(UnrolledGru, IsRefusedIfAllLayersTogetherHaveTooManySteps) {
     bytes.output(name).node(
         {"GRU", {"x", "w", "r"}, {name}, {{"hidden_size", std::int64_t{2}}}, "gru_" + name});
   }
-  EXPECT_EQ(
-      refused(Errc::unsupported, bytes.file()),
-      "GRU \"gru_y8\": GRU with linear_before_reset = 0 over 4608 steps in all layers so far, "
-      "of which at most 4096 are written out");
+  EXPECT_EQ(refused(Errc::unsupported, bytes.file()),
+            "this node cannot be imported: GRU (\"gru_y8\"): layers with linear_before_reset = 0 "
+            "have more "
+            "than 4096 steps together, and no more are written out" +
+                std::string(export_advice));
 }
 
 }  // namespace
