@@ -6,9 +6,11 @@
 namespace penstock {
 
 std::string to_string(OnnxType type) {
-  constexpr std::array names{"undefined", "float",  "uint8",     "int8",       "uint16",  "int16",
-                             "int32",     "int64",  "string",    "bool",       "float16", "double",
-                             "uint32",    "uint64", "complex64", "complex128", "bfloat16"};
+  constexpr std::array names{
+      "undefined",      "float",      "uint8",          "int8",       "uint16",   "int16",
+      "int32",          "int64",      "string",         "bool",       "float16",  "double",
+      "uint32",         "uint64",     "complex64",      "complex128", "bfloat16", "float8e4m3fn",
+      "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "uint4",      "int4"};
   const auto number = static_cast<std::int64_t>(type);
   if (number < 0 || number >= static_cast<std::int64_t>(names.size()))
     return "type " + std::to_string(number);

@@ -1,4 +1,5 @@
 // The poolings, and the operators that change the sizes of images.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -8,6 +9,7 @@
 #include "engine/onnx/import/operators.hpp"
 #include "engine/onnx/import/resized_axis.hpp"
 #include "engine/onnx/import/windows.hpp"
+#include "engine/onnx/shapes/reshaped_dims.hpp"
 #include "graph/ops/arithmetic/arithmetic.hpp"
 #include "graph/ops/arithmetic/elementary.hpp"
 #include "graph/ops/arithmetic/matmul.hpp"
@@ -163,6 +165,35 @@ std::int64_t resized_size(double size) {
   return size >= 1 && size < 0x1p48 ? static_cast<std::int64_t>(size) : 0;
 }
 
+/// Gives all of `chosen` one scale, the smallest or the largest that they have, as the policy asks.
+void keep_aspect_ratio(NodeImport& n, std::vector<ResizedAxis>& axes,
+                       const std::vector<std::size_t>& chosen) {
+  const std::string policy = n.text("keep_aspect_ratio_policy", "stretch");
+  if (policy == "stretch" || chosen.empty()) return;
+  n.expect(policy == "not_larger" || policy == "not_smaller",
+           "expected a keep_aspect_ratio_policy that is stretch, not_larger or not_smaller, got " +
+               quoted_text(policy));
+  double scale = axes[chosen[0]].scale;
+  for (const std::size_t i : chosen)
+    scale =
+        policy == "not_larger" ? std::min(scale, axes[i].scale) : std::max(scale, axes[i].scale);
+  for (const std::size_t i : chosen) {
+    axes[i].scale = scale;
+    axes[i].after = resized_size(static_cast<double>(axes[i].before) * scale + 0.5);
+  }
+}
+
+/// Returns the axes that the node resizes, which are all of them unless it chooses.
+std::vector<std::size_t> chosen_axes(const NodeImport& n) {
+  const std::size_t rank = n.rank(0);
+  std::vector<std::size_t> chosen;
+  for (const std::int64_t axis : n.integers("axes")) chosen.push_back(axis_of(axis, rank));
+  if (!chosen.empty()) return chosen;
+  chosen.resize(rank);
+  std::iota(chosen.begin(), chosen.end(), std::size_t{0});
+  return chosen;
+}
+
 /// Returns the sizes of the result, and what each axis is multiplied by.
 std::vector<ResizedAxis> resized_axes(NodeImport& n) {
   const bool is_upsample = n.node.op_type == "Upsample";
@@ -173,24 +204,29 @@ std::vector<ResizedAxis> resized_axes(NodeImport& n) {
     scales.assign(attribute->reals.begin(), attribute->reals.end());
   std::array<Dims, probes> sizes;
   if (scales.empty() && n.has(3)) sizes = n.probed_integers(3);
-  const Dims wanted = n.integers("axes");
-  n.expect_supported(wanted.empty(), "Resize of chosen axes");
-  const ProbedDims dims = n.network.dims(n.input(0));
-  n.expect((scales.empty() ? sizes[0].size() : scales.size()) == dims[0].size(),
+  const std::vector<std::size_t> chosen = chosen_axes(n);
+  n.expect((scales.empty() ? sizes[0].size() : scales.size()) == chosen.size(),
            "expected a scale or a size for each axis");
+  const ProbedDims dims = n.network.dims(n.input(0));
   std::vector<ResizedAxis> axes;
-  for (std::size_t i = 0; i < dims[0].size(); ++i) {
-    const auto before = static_cast<double>(dims[0][i]);
-    const bool stays = scales.empty() && sizes[0][i] == dims[0][i] && sizes[1][i] == dims[1][i];
-    if (!stays && scales.empty() && sizes[0][i] != sizes[1][i])
-      throw MixedSamples{"its size depends on the number of samples"};
-    const double scale = !scales.empty() ? scales[i]
-                         : stays         ? 1
-                                         : static_cast<double>(sizes[0][i]) / before;
-    const std::int64_t after = scales.empty() ? sizes[0][i] : resized_size(before * scale);
-    n.expect(after >= 1, "expected sizes of 1 or more");
-    n.expect_listed(after);
-    axes.push_back({.before = dims[0][i], .after = after, .scale = scale});
+  for (const std::int64_t size : dims[0])
+    axes.push_back({.before = size, .after = size, .scale = 1});
+  for (std::size_t k = 0; k < chosen.size(); ++k) {
+    ResizedAxis& axis = axes[chosen[k]];
+    if (!scales.empty()) {
+      axis.scale = scales[k];
+      axis.after = resized_size(static_cast<double>(axis.before) * axis.scale);
+      continue;
+    }
+    if (sizes[0][k] == dims[0][chosen[k]] && sizes[1][k] == dims[1][chosen[k]]) continue;
+    if (sizes[0][k] != sizes[1][k]) throw MixedSamples{"its size depends on the number of samples"};
+    axis.after = sizes[0][k];
+    axis.scale = static_cast<double>(axis.after) / static_cast<double>(axis.before);
+  }
+  if (scales.empty()) keep_aspect_ratio(n, axes, chosen);
+  for (const ResizedAxis& axis : axes) {
+    n.expect(axis.after >= 1, "expected sizes of 1 or more");
+    n.expect_listed(axis.after);
   }
   return axes;
 }
@@ -205,8 +241,6 @@ Resizing resizing_of(const NodeImport& n) {
       .exclude_outside = n.flag("exclude_outside")};
   if (resizing.mode == "bilinear" || resizing.mode == "trilinear") resizing.mode = "linear";
   n.expect_supported(!n.flag("antialias"), "its attribute antialias has no counterpart");
-  n.expect_supported(n.text("keep_aspect_ratio_policy", "stretch") == "stretch",
-                     "Resize that keeps the ratio of the sides");
   n.expect_supported(resizing.is_known(),
                      "its mode " + quoted_text(resizing.mode) + " with the coordinates " +
                          quoted_text(resizing.coordinates) + " has no counterpart");

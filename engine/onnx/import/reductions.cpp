@@ -68,6 +68,7 @@ Results reduce_l1(NodeImport& n) {
 }
 
 Results reduce_l2(NodeImport& n) {
+  if (reduced_axes(n).empty()) return {n.like_first(n.apply(graph::abs, {n.value(0)}))};
   return {reduced<graph::vector_norm>(n, n.value(0), {{"p", 2.0}})};
 }
 

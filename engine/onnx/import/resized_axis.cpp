@@ -18,7 +18,11 @@ float place_of(const ResizedAxis& axis, const Resizing& resizing, std::int64_t i
     return axis.after == 1 ? 0 : to * (before - 1) / (before * scale - 1);
   if (resizing.coordinates == "tf_half_pixel_for_nn") return (to + 0.5f) / scale;
   if (resizing.coordinates == "pytorch_half_pixel" && axis.after == 1) return 0;
-  return (to + 0.5f) / scale - 0.5f;
+  const float place = (to + 0.5f) / scale - 0.5f;
+  // The middle of the result lies in the middle of x, even if the size of the result was rounded.
+  if (resizing.coordinates == "half_pixel_symmetric")
+    return before / 2 * (1 - static_cast<float>(axis.after) / (before * scale)) + place;
+  return place;
 }
 
 double rounded(double place, const std::string& mode) {
@@ -54,8 +58,8 @@ bool Resizing::is_known() const {
     return std::ranges::any_of(names, [&](const char* name) { return text == name; });
   };
   return is_one_of(mode, {"nearest", "linear", "cubic"}) &&
-         is_one_of(coordinates, {"half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners",
-                                 "tf_half_pixel_for_nn"}) &&
+         is_one_of(coordinates, {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
+                                 "asymmetric", "align_corners", "tf_half_pixel_for_nn"}) &&
          is_one_of(nearest, {"floor", "ceil", "round_prefer_floor", "round_prefer_ceil"});
 }
 
