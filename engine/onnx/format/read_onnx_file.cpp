@@ -267,9 +267,7 @@ OnnxFunction read_function(Bytes bytes) {
   return function;
 }
 
-}  // namespace
-
-OnnxFile read_onnx(std::shared_ptr<const std::vector<std::byte>> bytes) {
+OnnxFile read_model(std::shared_ptr<const std::vector<std::byte>> bytes) {
   OnnxFile file;
   file.bytes = std::move(bytes);
   bool has_graph = false;
@@ -293,8 +291,30 @@ OnnxFile read_onnx(std::shared_ptr<const std::vector<std::byte>> bytes) {
       default:
         break;
     }
-  if (!has_graph) corrupt("there is no graph, so that this is no ONNX model");
+  if (!has_graph) corrupt("model: there is no graph");
   return file;
+}
+
+/// Returns what may be wrong with a file that breaks the format, and what to do about it. The first
+/// byte tells that, because those who write the format begin with its version.
+std::string advice_for(std::span<const std::byte> bytes) {
+  constexpr std::byte tag_of_version{8};
+  if (bytes.empty()) return "; the file is empty: export the model again";
+  if (bytes.front() == tag_of_version)
+    return "; the file seems to be damaged or cut off: copy it or export the model again";
+  return "; this does not seem to be an ONNX file, but one of another format: export the model, as "
+         "with torch.onnx.export";
+}
+
+}  // namespace
+
+OnnxFile read_onnx(std::shared_ptr<const std::vector<std::byte>> bytes) {
+  try {
+    return read_model(bytes);
+  } catch (const Error& error) {
+    if (error.code() != Errc::corrupt_file) throw;
+    throw Error(Errc::corrupt_file, error.what() + advice_for(*bytes));
+  }
 }
 
 std::shared_ptr<const std::vector<std::byte>> read_onnx_bytes(const std::filesystem::path& path,

@@ -27,7 +27,9 @@ void check_version(std::int64_t opset, const std::vector<OnnxNode>& nodes) {
   if (opset < first_opset || opset > last_opset)
     throw Error(Errc::unsupported,
                 "expected operators of a version from " + std::to_string(first_opset) + " to " +
-                    std::to_string(last_opset) + ", got " + std::to_string(opset));
+                    std::to_string(last_opset) + ", got " + std::to_string(opset) +
+                    "; export the model with one of these versions (opset_version), or convert the "
+                    "file with onnx.version_converter");
 }
 
 /// Checks that each name is computed once, and before it is read.
@@ -271,7 +273,8 @@ std::string operator_name(const OnnxNode& node) {
 GraphPlan plan_graph(const OnnxFile& file, TensorReader& reader) {
   GraphPlan plan{.opset = opset_of(file)};
   if (file.graph.has_sparse_initializers)
-    throw Error(Errc::unsupported, "the graph has sparse initializers");
+    throw Error(Errc::unsupported,
+                "the graph has sparse initializers; export the model with dense ones");
   std::vector<OnnxNode> nodes = written_out(file);
   list_captures(nodes);
   check_version(plan.opset, nodes);
@@ -283,7 +286,8 @@ GraphPlan plan_graph(const OnnxFile& file, TensorReader& reader) {
     if (!initializers.contains(input.name)) plan.inputs.push_back(input);
   plan.guessed_batches = name_open_batch(plan.inputs);
   if (plan.inputs.size() > most_inputs)
-    throw Error(Errc::unsupported, "more than " + std::to_string(most_inputs) + " inputs");
+    throw Error(Errc::unsupported, "expected at most " + std::to_string(most_inputs) +
+                                       " inputs, got " + std::to_string(plan.inputs.size()));
   plan.initializers = read_initializers(file.graph, plan.nodes, reader);
   std::set<std::string> outputs;
   for (const OnnxValueInfo& output : file.graph.outputs) outputs.insert(output.name);

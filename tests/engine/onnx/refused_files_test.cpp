@@ -38,12 +38,21 @@ TEST(FromOnnx, RefusesNamesThatNothingComputesOrThatAreThereTwice) {
 TEST(FromOnnx, RefusesVersionsThatItDoesNotKnow) {
   for (const std::int64_t opset : {6, 22})
     EXPECT_EQ(refused(Errc::unsupported, perceptron().file(opset)),
-              "expected operators of a version from 7 to 21, got " + std::to_string(opset));
+              "expected operators of a version from 7 to 21, got " + std::to_string(opset) +
+                  "; export the model with one of these versions (opset_version), or convert the "
+                  "file with onnx.version_converter");
 }
 
 TEST(FromOnnx, RefusesFilesThatAreNoModels) {
-  EXPECT_NE(refused(Errc::corrupt_file, ""), "accepted");
-  EXPECT_NE(refused(Errc::corrupt_file, "this is a text"), "accepted");
+  EXPECT_EQ(refused(Errc::corrupt_file, ""),
+            "model: there is no graph; the file is empty: export the model again");
+  for (const std::string bytes : {"this is a text", "{\"layers\": 3}"}) {
+    const std::string text = refused(Errc::corrupt_file, bytes);
+    EXPECT_TRUE(
+        text.ends_with("; this does not seem to be an ONNX file, but one of another format: "
+                       "export the model, as with torch.onnx.export"))
+        << text;
+  }
   EXPECT_NE(refusal(Errc::io_error, [] { Model::from_onnx("/there/is/no/file"); }), "accepted");
 }
 
@@ -51,6 +60,10 @@ TEST(FromOnnx, RefusesEveryBeginningOfAFile) {
   const std::string bytes = perceptron().file();
   for (std::size_t size = 0; size + 4 < bytes.size(); ++size)
     EXPECT_NE(refused(Errc::corrupt_file, bytes.substr(0, size)), "accepted") << size;
+  EXPECT_EQ(
+      refused(Errc::corrupt_file, bytes.substr(0, bytes.size() - 8)),
+      "model: a field ends behind its end; the file seems to be damaged or cut off: copy it or "
+      "export the model again");
 }
 
 TEST(FromOnnx, RefusesNumbersThatDependOnTheNumberOfSamples) {
