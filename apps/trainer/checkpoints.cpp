@@ -2,11 +2,14 @@
 
 #include <charconv>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "apps/trainer/download/sha256.hpp"
 #include "apps/trainer/options/configuration.hpp"
+#include "apps/trainer/options/excerpt.hpp"
 #include "apps/trainer/output/console.hpp"
 #include "penstock/error.hpp"
 
@@ -15,6 +18,7 @@ namespace {
 
 constexpr const char* options_key = "options";
 constexpr const char* first_update_key = "first_update";
+constexpr const char* onnx_key = "onnx_sha256";
 constexpr const char* lines_name = "metrics";
 
 std::string named_directory(const CheckpointOptions& options) {
@@ -31,6 +35,53 @@ std::uint64_t number_in(const std::string& text) {
                         "a checkpoint: expected a number of updates, got something else");
 }
 
+/// Returns the SHA-256 of the file of --onnx, or an empty text if there is no such option.
+std::string onnx_sha256_of(const NetworkOptions& options) try {
+  return options.onnx ? sha256_of_file(*options.onnx) : "";
+} catch (const penstock::Error& error) {
+  throw penstock::Error(error.code(), std::string("--onnx: ") + error.what());
+}
+
+/// Returns a text that says in what the imported network of a run differs from that of a run that
+/// is to go on from it. Returns an empty text if it does not. `before` and `now` are the paths of
+/// the files, and `sha256` is the digest of the file at `now`.
+std::string import_difference(const std::string& before, const std::string& before_sha256,
+                              const std::string& now, const std::string& sha256) {
+  const std::string was = excerpt(before, longest_name), is = excerpt(now, longest_name);
+  if (before_sha256.empty())
+    return before == now ? ""
+                         : "--onnx: expected " + was +
+                               ", as the checkpoint is of an earlier version, which compares "
+                               "paths, got " +
+                               is + "; give the path that the run had";
+  return before_sha256 == sha256
+             ? ""
+             : "--onnx: expected the network that the run trains, " + was + " with the SHA-256 " +
+                   before_sha256 + ", got " + is + " with " + sha256 +
+                   "; give the file that the run began with, or begin a run with another "
+                   "--checkpoint-dir";
+}
+
+/// Returns a text that says in what the run of `before` differs from one with the options `now`,
+/// whose file of --onnx has the digest `sha256`. Returns an empty text if they do not differ.
+std::string run_differences(const RunState& before, const TrainerOptions& now,
+                            const std::string& sha256) {
+  const std::optional<std::string> onnx_before = option_in(before.options, "onnx");
+  const std::optional<std::string>& onnx_now = now.network.onnx;
+  if (onnx_before && !onnx_now)
+    return "--onnx: expected the imported network that the run trains, " +
+           excerpt(*onnx_before, longest_name) + ", got --model " + now.network.model +
+           "; name its file with --onnx";
+  if (!onnx_before && onnx_now)
+    return "--onnx: expected --model " + option_in(before.options, "model").value_or("") +
+           ", which the run trains, got the imported network " + excerpt(*onnx_now, longest_name) +
+           "; leave --onnx out";
+  const std::string imported =
+      onnx_now ? import_difference(*onnx_before, before.onnx_sha256, *onnx_now, sha256) : "";
+  const std::string others = differences(before.options, now);
+  return imported + (imported.empty() || others.empty() ? "" : "; ") + others;
+}
+
 }  // namespace
 
 penstock::SavedState saved(const RunState& state) {
@@ -38,19 +89,23 @@ penstock::SavedState saved(const RunState& state) {
                         state.lines.size());
   const penstock::Shape shape{static_cast<std::int64_t>(bytes.size())};
   return {.texts = {{options_key, state.options},
-                    {first_update_key, std::to_string(state.first_update)}},
+                    {first_update_key, std::to_string(state.first_update)},
+                    {onnx_key, state.onnx_sha256}},
           .tensors = {{lines_name, penstock::Tensor(shape, bytes)}}};
 }
 
 RunState run_state(const penstock::SavedState& state) {
   const auto bytes = state.tensor(lines_name).as<std::uint8_t>();
+  const auto onnx_sha256 = state.texts.find(onnx_key);
   return {.options = state.text(options_key),
           .first_update = number_in(state.text(first_update_key)),
-          .lines = {bytes.begin(), bytes.end()}};
+          .lines = {bytes.begin(), bytes.end()},
+          .onnx_sha256 = onnx_sha256 == state.texts.end() ? "" : onnx_sha256->second};
 }
 
 RunCheckpoints::RunCheckpoints(const TrainerOptions& options) : options_(options.checkpoints) {
   if (!options_.dir) return;
+  onnx_sha256_ = onnx_sha256_of(options.network);
   directory_ = std::make_unique<penstock::CheckpointDirectory>(*options_.dir, options_.keep);
   if (options_.resume)
     find_newest(options);
@@ -84,7 +139,7 @@ void RunCheckpoints::find_newest(const TrainerOptions& options) {
                           subject + "expected a run that began after at most " +
                               std::to_string(found.checkpoint->updates) + " updates, got " +
                               std::to_string(state_.first_update));
-  if (const std::string changed = differences(state_.options, options); !changed.empty())
+  if (const std::string changed = run_differences(state_, options, onnx_sha256_); !changed.empty())
     throw penstock::Error(penstock::Errc::invalid_argument,
                           subject + "the options are not those of the run: " + changed);
   resumed_ = std::move(found.checkpoint);

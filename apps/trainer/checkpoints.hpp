@@ -19,6 +19,9 @@ struct RunState {
   /// The optimizer's state had seen this many updates when the run began.
   std::uint64_t first_update = 0;
   std::string lines = {};  ///< `lines` are the metrics file's lines of the steps so far.
+  /// `onnx_sha256` is the SHA-256 of the file of --onnx, without the files of weights that it may
+  /// name. It is empty if the run has no such file. Checkpoints of earlier versions lack it.
+  std::string onnx_sha256 = {};
 };
 
 /// `run_state_name` is the name of a RunState in a checkpoint.
@@ -36,7 +39,8 @@ class RunCheckpoints {
   /// checkpoint yet.
   /// @throws penstock::Error as penstock::CheckpointDirectory; invalid_argument if the directory
   /// has checkpoints and the run is not to go on from them, or if options on which the weights
-  /// depend are others than those of the checkpoint; corrupt_file if no file is whole.
+  /// depend, or the network of --onnx, are others than those of the checkpoint; corrupt_file if no
+  /// file is whole; io_error if the file of --onnx cannot be read.
   explicit RunCheckpoints(const TrainerOptions& options);
 
   /// Returns whether the run saves checkpoints.
@@ -45,6 +49,9 @@ class RunCheckpoints {
   const std::optional<penstock::Checkpoint>& checkpoint() const noexcept { return resumed_; }
   /// Returns the state of the run that this run goes on from.
   const RunState& resumed() const noexcept { return state_; }
+  /// Returns the SHA-256 of the file of --onnx, or an empty text if the run has none or saves no
+  /// checkpoints.
+  const std::string& onnx_sha256() const noexcept { return onnx_sha256_; }
   /// Returns after how many updates of the model the newest checkpoint was made from which a run
   /// can go on, or nothing if there is none.
   std::optional<std::uint64_t> newest() const noexcept { return newest_; }
@@ -63,6 +70,7 @@ class RunCheckpoints {
   std::unique_ptr<penstock::CheckpointDirectory> directory_;
   std::optional<penstock::Checkpoint> resumed_;
   RunState state_;
+  std::string onnx_sha256_;
   std::optional<std::uint64_t> newest_;
 };
 

@@ -56,7 +56,8 @@ penstock::FitCallback Run::state_callback() {
   penstock::FitCallback callback;
   callback.state_name = run_state_name;
   callback.save_state = [this] {
-    return saved(RunState{configuration_text(options_), first_update_, outputs_.lines()});
+    return saved(RunState{configuration_text(options_), first_update_, outputs_.lines(),
+                          checkpoints_.onnx_sha256()});
   };
   callback.load_state = [this](const penstock::SavedState& state) {
     outputs_.go_on_from(run_state(state).lines);

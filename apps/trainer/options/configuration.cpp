@@ -77,10 +77,9 @@ JsonValue written(const OptionRow& row, const std::optional<std::string>& text) 
   return value;
 }
 
-/// Returns the text of the option `row` in `configuration`, or nothing if the option has no value
-/// there or is a switch that is off.
-std::optional<std::string> text_in(const JsonValue& configuration, const OptionRow& row) {
-  const auto found = std::ranges::find(configuration.items, row.name, &JsonValue::name);
+/// Does what option_in() does, on a configuration that was read.
+std::optional<std::string> text_in(const JsonValue& configuration, const std::string& name) {
+  const auto found = std::ranges::find(configuration.items, name, &JsonValue::name);
   if (found == configuration.items.end() || found->kind == Kind::null) return std::nullopt;
   if (found->kind == Kind::boolean) return found->truth ? std::optional("") : std::nullopt;
   return found->text;
@@ -139,12 +138,16 @@ std::string differences(const std::string& saved, const TrainerOptions& options)
   for (const OptionGroup& group : option_groups())
     for (const OptionRow& row : group.rows) {
       if (!row.decides_weights) continue;
-      const auto before = text_in(configuration, row), now = row.get(options);
+      const auto before = text_in(configuration, row.name), now = row.get(options);
       if (before == now) continue;
       text += (text.empty() ? "--" : "; --") + row.name + ": expected " + shown(row, before) +
               ", got " + shown(row, now);
     }
   return text;
+}
+
+std::optional<std::string> option_in(const std::string& saved, const std::string& name) {
+  return text_in(penstock::parse_json(saved), name);
 }
 
 }  // namespace trainer

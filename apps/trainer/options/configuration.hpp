@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "apps/trainer/options/options.hpp"
@@ -47,5 +48,10 @@ std::string configuration_text(const TrainerOptions& options, const TrainerOptio
 /// "--batch-size: expected 40, got 50". Returns an empty text if there is none.
 /// @throws penstock::Error invalid_argument if `saved` is no JSON.
 std::string differences(const std::string& saved, const TrainerOptions& options);
+
+/// Returns the text of the option `name` in `saved`, the text of a configuration file, or nothing
+/// if the option has no value there or is a switch that is off.
+/// @throws penstock::Error invalid_argument if `saved` is no JSON.
+std::optional<std::string> option_in(const std::string& saved, const std::string& name);
 
 }  // namespace trainer

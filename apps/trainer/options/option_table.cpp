@@ -63,7 +63,9 @@ OptionGroup network_group() {
            "tokens of each of its samples [64]")
       .add("dropout", &NetworkOptions::dropout, number({.most = 1, .open_most = true}),
            "share of its features that is dropped in training [0]")
-      .all_decide_weights({"init-weights"})
+      // Two paths may lead to one file, and other networks may come to a path: RunCheckpoints
+      // compares what is in the file.
+      .all_decide_weights({"init-weights", "onnx"})
       .take();
 }
 

@@ -68,6 +68,37 @@ TEST_F(TrainerOnnx, GoesOnFromWeightsAndFromCheckpoints) {
   EXPECT_EQ(refused.code, 2);
 }
 
+TEST_F(TrainerOnnx, GoesOnFromACheckpointIfTheFileHasTheSameContent) {
+  const std::string content = file_content(data_path("onnx/cnn.onnx"));
+  write_file(directory_ / "net.onnx", content);
+  write_file(directory_ / "copy.onnx", content);
+  const auto run = [&](const std::string& updates, const Arguments& network) {
+    return train(quick_for(updates) + network +
+                 Arguments{"--checkpoint-dir", (directory_ / "run").string(), "--resume"});
+  };
+  const auto refused = [&](const Arguments& network) {
+    const CommandResult result = run("20", network);
+    EXPECT_EQ(result.code, 2);
+    return result.err;
+  };
+  const Arguments net{"--onnx", (directory_ / "net.onnx").string()};
+  expect_success(run("7", net));
+  expect_success(run("12", {"--onnx", (directory_ / "." / "net.onnx").string()}));
+  expect_success(run("17", {"--onnx", (directory_ / "copy.onnx").string()}));
+  EXPECT_NE(refused({"--model", "resnet18"}).find("expected the imported network"),
+            std::string::npos);
+
+  // A network with other activations has parameters of the same names and shapes.
+  std::string other = content;
+  for (auto at = other.find("Relu"); at != other.npos; at = other.find("Relu"))
+    other.replace(at, 4, "Tanh");
+  ASSERT_NE(other, content);
+  write_file(directory_ / "net.onnx", other);
+  expect_success(train(quick_for("1") + net));
+  EXPECT_NE(refused(net).find("--onnx: expected the network that the run trains, "),
+            std::string::npos);
+}
+
 TEST_F(TrainerOnnx, TrainsNoTensorThatIsToBeAConstant) {
   const auto stays = [&](const std::string& name, const std::string& file) {
     const Tensor before = Model::from_onnx(data_path("onnx/cnn.onnx").string()).weight(name);

@@ -1,0 +1,123 @@
+#include "apps/trainer/checkpoints.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+
+#include "apps/trainer/options/configuration.hpp"
+#include "penstock/checkpoint.hpp"
+#include "penstock/error.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace trainer {
+namespace {
+
+using penstock::testing::TemporaryDirectory;
+using penstock::testing::write_file;
+
+constexpr const char* sha256_of_network =
+    "3009be769fb8f956e8413ee9f3e0836e34968bc40457d0a10c549d2edcf00cc1";
+constexpr const char* sha256_of_another =
+    "ae448ac86c4e8e4dec645729708ef41873ae79c6dff84eff73360989487f08e5";
+
+class ResumedNetwork : public testing::Test {
+ protected:
+  ResumedNetwork() {
+    write_file(directory_ / "a.onnx", "network");
+    write_file(directory_ / "same.onnx", "network");
+    write_file(directory_ / "other.onnx", "another");
+  }
+
+  std::string path(const std::string& file) const { return (directory_ / file).string(); }
+
+  TrainerOptions options(const std::optional<std::string>& onnx,
+                         const std::string& model = "mnist-cnn") const {
+    TrainerOptions options;
+    options.network.model = model;
+    if (onnx) options.network.onnx = path(*onnx);
+    options.checkpoints = {.dir = path("run"), .resume = true};
+    return options;
+  }
+
+  /// Saves a checkpoint of a run with `options`. If `knows_content` is false, the checkpoint is as
+  /// those of versions that did not save the checksum of a file.
+  void save(const TrainerOptions& options, bool knows_content = true) const {
+    const std::string sha256 = RunCheckpoints(options).onnx_sha256();
+    penstock::SavedState state =
+        saved({.options = configuration_text(options), .onnx_sha256 = sha256});
+    if (!knows_content) state.texts.erase("onnx_sha256");
+    penstock::CheckpointDirectory run(path("run"), 1);
+    run.save({.updates = 5, .states = {{std::string("callback ") + run_state_name, state}}});
+    run.wait();
+  }
+
+  /// Returns why a run with `options` does not go on, or an empty text if it does. Paths lose the
+  /// directory.
+  std::string refusal(const TrainerOptions& options) const try {
+    EXPECT_TRUE(RunCheckpoints(options).checkpoint());
+    return "";
+  } catch (const penstock::Error& error) {
+    std::string text = error.what();
+    const std::string directory = directory_.path().string() + '/';
+    for (auto at = text.find(directory); at != text.npos; at = text.find(directory))
+      text.erase(at, directory.size());
+    return text;
+  }
+
+  TemporaryDirectory directory_;
+  const std::string subject_ =
+      "--resume: \"run/checkpoint-000000000005.safetensors\": the options are not those of the "
+      "run: ";
+};
+
+TEST_F(ResumedNetwork, IsTheSameWhateverItsFileIsCalled) {
+  save(options("a.onnx"));
+  EXPECT_EQ(refusal(options("a.onnx")), "");
+  EXPECT_EQ(refusal(options("./a.onnx")), "");
+  EXPECT_EQ(refusal(options("same.onnx")), "");
+}
+
+TEST_F(ResumedNetwork, IsRefusedIfItsFileHasAnotherContent) {
+  save(options("a.onnx"));
+  EXPECT_EQ(refusal(options("other.onnx")),
+            subject_ +
+                "--onnx: expected the network that the run trains, a.onnx with the SHA-256 " +
+                sha256_of_network + ", got other.onnx with " + sha256_of_another +
+                "; give the file that the run began with, or begin a run with another "
+                "--checkpoint-dir");
+}
+
+TEST_F(ResumedNetwork, IsComparedByItsPathIfTheCheckpointHasNoChecksum) {
+  save(options("a.onnx"), false);
+  EXPECT_EQ(refusal(options("a.onnx")), "");
+  EXPECT_EQ(refusal(options("same.onnx")),
+            subject_ +
+                "--onnx: expected a.onnx, as the checkpoint is of an earlier version, which "
+                "compares paths, got same.onnx; give the path that the run had");
+}
+
+TEST_F(ResumedNetwork, IsNamedIfTheRunHasNoneOrAnotherOne) {
+  save(options("a.onnx"));
+  EXPECT_EQ(refusal(options({}, "resnet18")),
+            subject_ +
+                "--onnx: expected the imported network that the run trains, a.onnx, got --model "
+                "resnet18; name its file with --onnx");
+}
+
+TEST_F(ResumedNetwork, IsRefusedInPlaceOfOneOfTheTrainers) {
+  save(options({}));
+  EXPECT_EQ(refusal(options("a.onnx")),
+            subject_ +
+                "--onnx: expected --model mnist-cnn, which the run trains, got the imported "
+                "network a.onnx; leave --onnx out");
+}
+
+TEST_F(ResumedNetwork, IsRefusedIfItsFileCannotBeRead) {
+  EXPECT_EQ(refusal(options("none.onnx")),
+            "--onnx: none.onnx: cannot read it: No such file or "
+            "directory");
+}
+
+}  // namespace
+}  // namespace trainer
