@@ -1,18 +1,26 @@
 #include "apps/trainer/image_folders.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "penstock/error.hpp"
-#include "penstock/images.hpp"
 
 namespace trainer {
 namespace {
+
+// Decoding all images ahead takes as long as an epoch takes to read them: seconds for files that
+// have so many bytes together, and too long for a large data set. In that, a broken training image
+// is found in the first epoch, and a broken test image in the test, after which Run writes what was
+// trained all the same.
+constexpr std::uintmax_t most_bytes_ahead = std::uintmax_t{256} << 20;
 
 /// Reads one of the two folders.
 penstock::ImageFolder read_folder(const std::string& directory, const FolderDemand& demand,
                                   penstock::ImageFolderOptions options) {
   options.images.color =
       demand.image[0] == 1 ? penstock::ImageColor::gray : penstock::ImageColor::rgb;
+  options.broken = demand.broken;
   penstock::ImageFolder folder =
       penstock::read_image_folder(directory, demand.normalization, options);
   if (std::ssize(folder.classes) > demand.most_classes)
@@ -21,6 +29,46 @@ penstock::ImageFolder read_folder(const std::string& directory, const FolderDema
                                                             " folders, one for each class, got " +
                                                             std::to_string(folder.classes.size()));
   return folder;
+}
+
+/// Returns whether the files of both folders together have at most `most_bytes_ahead` bytes. The
+/// sizes of the files of a large data set are not all asked for.
+bool are_small(const penstock::ImageFolder& train, const penstock::ImageFolder& test) {
+  std::uintmax_t bytes = 0;
+  for (const penstock::ImageFolder* folder : {&train, &test})
+    for (const std::string& file : folder->files) {
+      std::error_code error;
+      const std::uintmax_t size = std::filesystem::file_size(file, error);
+      // What is wrong with a file without a size is said when the file is read.
+      if (!error) bytes += size;
+      if (bytes > most_bytes_ahead) return false;
+    }
+  return true;
+}
+
+/// Decodes all images of one of the two folders, and refuses the folder if one of them is broken.
+void check_images(const std::string& directory, FolderDemand demand) {
+  demand.broken = penstock::BrokenImages::skipped;
+  const penstock::ImageFolder folder = read_folder(directory, demand, {});
+  if (folder.skipped.empty()) return;
+  throw penstock::Error(penstock::Errc::corrupt_file,
+                        directory + ": expected images that can be decoded, got " +
+                            std::to_string(folder.skipped.size()) + " of " +
+                            std::to_string(folder.skipped.size() + folder.files.size()) +
+                            " that cannot; the first: " + folder.skipped.front() +
+                            "; --broken-images skip leaves them out");
+}
+
+/// Adds notes on the images of one of the two folders that were left out.
+void note_skipped(const std::string& directory, const std::vector<std::string>& skipped,
+                  std::vector<std::string>& notes) {
+  constexpr std::size_t most_named = 10;
+  const std::string subject = "--broken-images skip: ";
+  for (std::size_t i = 0; i < std::min(skipped.size(), most_named); ++i)
+    notes.push_back(subject + skipped[i] + "; it is left out");
+  if (skipped.size() > most_named)
+    notes.push_back(subject + directory + ": " + std::to_string(skipped.size() - most_named) +
+                    " more images are left out");
 }
 
 }  // namespace
@@ -34,14 +82,19 @@ FolderImages read_folders(const std::string& directory, const FolderDemand& dema
   const penstock::ImageFolderOptions windows{
       .size = penstock::RandomResizedCrop{.rows = rows, .columns = columns, .seed = demand.seed}};
   FolderImages images;
-  const auto train =
-      read_folder(directory + "/train", demand, demand.random_crops ? windows : middle);
+  const std::string train_directory = directory + "/train", test_directory = directory + "/test";
+  const auto train = read_folder(train_directory, demand, demand.random_crops ? windows : middle);
   on_read();
-  const auto test = read_folder(directory + "/test", demand, middle);
+  const auto test = read_folder(test_directory, demand, middle);
   on_read();
   if (train.classes != test.classes)
     throw penstock::Error(penstock::Errc::invalid_data,
                           directory + ": expected the same classes in the folders train and test");
+  if (demand.broken == penstock::BrokenImages::refused && are_small(train, test))
+    for (const std::string& folder : {train_directory, test_directory})
+      check_images(folder, demand);
+  note_skipped(train_directory, train.skipped, images.notes);
+  note_skipped(test_directory, test.skipped, images.notes);
   images.train = train.dataset;
   images.test = test.dataset;
   images.classes = std::ssize(train.classes);

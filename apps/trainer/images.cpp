@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "apps/trainer/image_folders.hpp"
 #include "penstock/error.hpp"
@@ -195,21 +196,27 @@ Images folder_images(const DataOptions& options, std::uint64_t seed, const Netwo
     throw penstock::Error(penstock::Errc::invalid_data,
                           "--dataset folder: has images of 1 or 3 channels, and " +
                               std::string(network.name) + " takes " + to_string(kind.shape()));
-  FolderImages folders =
-      read_folders(options.data_dir.value(),
-                   {.normalization = network.normalization,
-                    .image = kind.shape(),
-                    .most_classes = network.takes_all_images ? most_classes : kind.classes,
-                    .random_crops = options.random_crops,
-                    .seed = seed},
-                   on_read);
+  FolderImages folders = read_folders(
+      options.data_dir.value(),
+      {.normalization = network.normalization,
+       .image = kind.shape(),
+       .most_classes = network.takes_all_images ? most_classes : kind.classes,
+       .random_crops = options.random_crops,
+       .seed = seed,
+       .broken = options.broken_images == BrokenImagesName::skip ? penstock::BrokenImages::skipped
+                                                                 : penstock::BrokenImages::refused},
+      on_read);
   if (network.takes_all_images) kind.classes = folders.classes;
   if (kind.classes < 2)
     throw penstock::Error(penstock::Errc::invalid_data,
                           *options.data_dir + ": expected folders of two classes or more, got " +
                               std::to_string(kind.classes));
   const std::string& directory = *options.data_dir;
-  return {folders.train, folders.test, {directory + "/train", directory + "/test"}, kind};
+  return {folders.train,
+          folders.test,
+          {directory + "/train", directory + "/test"},
+          kind,
+          std::move(folders.notes)};
 } catch (const penstock::Error& error) {
   throw with_advice(error, options);
 }

@@ -18,6 +18,7 @@ struct Images {
   /// `files` are the paths of the files from which the images were read, or of folders of images.
   std::vector<std::string> files = {};
   penstock::networks::ImageKind kind = {};
+  std::vector<std::string> notes = {};  ///< `notes` say what the user should know of the images.
 };
 
 /// Reads the training images and the test images for `network`, or generates synthetic images from

@@ -1,6 +1,7 @@
 #include "apps/trainer/run.hpp"
 
 #include <cmath>
+#include <exception>
 #include <optional>
 #include <set>
 #include <string>
@@ -38,6 +39,7 @@ Run::Run(const TrainerOptions& options)
       outputs_(options_.output, input_files(options_, task_), checkpoints_.is_on()) {
   check_prompt(task_, options_.continuation);
   if (options_.optimizer.init_state) go_on_from(*options_.optimizer.init_state);
+  for (const std::string& note : task_.notes) print_note(note);
   for (const std::string& note : idle_options(options_)) print_note(note);
   note_dropped(training_loader_, task_);
   if (checkpoints_.checkpoint())
@@ -97,7 +99,7 @@ int Run::execute(const std::function<void()>& on_first_step) {
                       newest ? std::optional(*newest - first_update_) : std::nullopt);
     return interruption->signal();
   }
-  const std::optional<penstock::Evaluation> evaluation = evaluate(interruption->token());
+  const auto [evaluation, failure] = test(interruption->token());
   const int signal = interruption->signal();
   interruption.reset();  // Nothing that is stopped from here on could be ended in better order.
   for (const auto& [option, file] : {std::pair("--save-weights", options_.output.save_weights),
@@ -112,6 +114,10 @@ int Run::execute(const std::function<void()>& on_first_step) {
   if (options_.output.profile) write_profiles();
   if (!evaluation) {
     checkpoints_.wait();
+    if (failure) {
+      print_note("the test has failed; the outputs of the training are in place");
+      std::rethrow_exception(failure);
+    }
     note_interrupted_test(signal);
     return signal;
   }
@@ -205,13 +211,17 @@ void Run::warn_of_loss(const StepMetrics& step, Progress& progress) {
              std::to_string(step.step) + remedy);
 }
 
-std::optional<penstock::Evaluation> Run::evaluate(std::stop_token stop) try {
+// A training that is finished is not lost because of a test file that cannot be read.
+Run::TestOutcome Run::test(std::stop_token stop) try {
   Progress progress(progress_, "Test", test_loader_.batches());
-  return penstock::evaluate(
-      inference_, test_loader_, task_.test_metrics, [&] { progress.advance(""); }, std::move(stop));
+  return {.evaluation = penstock::evaluate(
+              inference_, test_loader_, task_.test_metrics, [&] { progress.advance(""); },
+              std::move(stop))};
 } catch (const penstock::Error& error) {
-  if (error.code() != penstock::Errc::cancelled) throw;
-  return std::nullopt;
+  if (error.code() == penstock::Errc::cancelled) return {};
+  return {.failure = std::current_exception()};
+} catch (...) {
+  return {.failure = std::current_exception()};
 }
 
 RunMetrics Run::summary(const penstock::History& history,

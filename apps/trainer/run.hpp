@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <stop_token>
@@ -31,8 +32,9 @@ class Run {
   /// keeps checkpoints ends after the step that is under way, with a checkpoint. In the test, the
   /// signal ends the test, and the files of the training are put in place. Returns the number of
   /// that signal, or 0 if none came. @throws penstock::Error, for example if weights that are to be
-  /// saved are not finite. No file has been replaced after an error, unless Outputs::commit()
-  /// failed to rename a file or the accuracy could not be printed.
+  /// saved are not finite. No file has been replaced after an error, unless the test has
+  /// failed, which puts the files of the training in place, too, Outputs::commit() failed to rename
+  /// a file, or the accuracy could not be printed.
   int execute(const std::function<void()>& on_first_step);
 
  private:
@@ -42,8 +44,13 @@ class Run {
   /// Returns a callback that keeps the state of the run in each checkpoint.
   penstock::FitCallback state_callback();
   penstock::History train(const std::function<void()>& on_first_step, std::stop_token stop);
-  /// Returns nothing if `stop` has ended the test.
-  std::optional<penstock::Evaluation> evaluate(std::stop_token stop);
+  /// A TestOutcome has either a result or what has failed, or neither if the test was stopped.
+  struct TestOutcome {
+    std::optional<penstock::Evaluation> evaluation = {};
+    std::exception_ptr failure = {};
+  };
+  /// Tests the trained network. `stop` ends the test.
+  TestOutcome test(std::stop_token stop);
   /// Adds to `profile` what the readers of `loader` did and how the run waited for them.
   static void add_events(penstock::Profile& profile, penstock::DataLoader& loader);
   void write_profiles();

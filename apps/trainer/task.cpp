@@ -30,6 +30,7 @@ Task image_task(const penstock::Model& model, Images images, const std::string& 
           .train = std::move(images.train),
           .test = std::move(images.test),
           .files = std::move(images.files),
+          .notes = std::move(images.notes),
           .sample_name = "image",
           .training_metrics = {penstock::accuracy(logits)},
           .test_metrics = {penstock::accuracy(logits)}};

@@ -24,7 +24,8 @@ struct Task {
   std::vector<std::string> infinite_constants = {};
   /// `files` are the paths of the files from which the data were read, or of folders of such files.
   std::vector<std::string> files = {};
-  std::string sample_name;  ///< `sample_name` is what a sample is: "image" or "window".
+  std::vector<std::string> notes = {};  ///< `notes` say what the user should know of the data.
+  std::string sample_name;              ///< `sample_name` is what a sample is: "image" or "window".
   /// `training_metrics` are measured in each step, besides the loss.
   std::vector<penstock::Metric> training_metrics = {};
   /// `test_metrics` has either "accuracy" or "loss".

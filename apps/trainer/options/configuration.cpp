@@ -77,6 +77,10 @@ JsonValue written(const OptionRow& row, const std::optional<std::string>& text) 
   return value;
 }
 
+bool names(const JsonValue& configuration, const std::string& option) {
+  return std::ranges::count(configuration.items, option, &JsonValue::name) > 0;
+}
+
 /// Does what option_in() does, on a configuration that was read.
 std::optional<std::string> text_in(const JsonValue& configuration, const std::string& name) {
   const auto found = std::ranges::find(configuration.items, name, &JsonValue::name);
@@ -134,11 +138,15 @@ std::string configuration_text(const TrainerOptions& options, const TrainerOptio
 
 std::string differences(const std::string& saved, const TrainerOptions& options) {
   const JsonValue configuration = penstock::parse_json(saved);
+  const TrainerOptions defaults;
   std::string text;
   for (const OptionGroup& group : option_groups())
     for (const OptionRow& row : group.rows) {
       if (!row.decides_weights) continue;
-      const auto before = text_in(configuration, row.name), now = row.get(options);
+      // An earlier version, which did not have the option, did what its default asks for.
+      const auto before =
+          names(configuration, row.name) ? text_in(configuration, row.name) : row.get(defaults);
+      const auto now = row.get(options);
       if (before == now) continue;
       text += (text.empty() ? "--" : "; --") + row.name + ": expected " + shown(row, before) +
               ", got " + shown(row, now);

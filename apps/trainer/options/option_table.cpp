@@ -92,6 +92,10 @@ OptionGroup data_group() {
       .add("random-crops", &DataOptions::random_crops,
            "train on random windows of the images of --dataset folder, which differ from epoch to "
            "epoch, and not on their middle")
+      .add("broken-images", &DataOptions::broken_images, one_of<BrokenImagesName>(),
+           "what to do about files of --dataset folder that cannot be decoded: refuse the run, or "
+           "skip them, for which all are decoded once ahead, and notes name those that are left "
+           "out")
       .add("tokens", &DataOptions::tokens,
            one_of<TokenName>({TokenName::characters, TokenName::bytes}), "what a text consists of")
       .add("no-shuffle", &DataOptions::no_shuffle,

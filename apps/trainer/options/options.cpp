@@ -84,6 +84,9 @@ void validate(const DataOptions& options) {
     refuse("--random-crops: needs --dataset folder");
   if (options.image_size && options.dataset != DatasetName::folder)
     refuse("--image-size: needs --dataset folder");
+  if (options.broken_images != DataOptions{}.broken_images &&
+      options.dataset != DatasetName::folder)
+    refuse("--broken-images: needs --dataset folder");
   if (is_text(options.dataset) && !options.data_dir)
     refuse("--dataset text: needs --data-dir, the file that has the text");
   if (options.tokens != DataOptions{}.tokens && !is_text(options.dataset))
@@ -192,6 +195,16 @@ TrainerOptions fitting_defaults(TrainerOptions defaults, const TrainerOptions& c
       penstock::is_phased(pipeline.strategy))
     defaults.pipeline.stages.reset();
   return defaults;
+}
+
+std::string_view to_string(BrokenImagesName name) noexcept {
+  switch (name) {
+    case BrokenImagesName::refuse:
+      return "refuse";
+    case BrokenImagesName::skip:
+      return "skip";
+  }
+  return "unknown";
 }
 
 std::string_view to_string(TokenName name) noexcept {

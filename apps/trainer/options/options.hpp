@@ -14,6 +14,7 @@
 namespace trainer {
 
 enum class DatasetName : std::uint8_t { fashion_mnist, mnist, cifar10, folder, synthetic, text };
+enum class BrokenImagesName : std::uint8_t { refuse, skip };
 enum class TokenName : std::uint8_t { characters, bytes };
 enum class ScheduleName : std::uint8_t { constant, step, exponential, cosine };
 
@@ -45,6 +46,8 @@ struct DataOptions {
   /// The images of the dataset `folder` get this many rows and columns. If the number is not given,
   /// they get those that the network is made for.
   std::optional<int> image_size = {};
+  /// `broken_images` says what is done about images of the dataset `folder` that cannot be decoded.
+  BrokenImagesName broken_images = BrokenImagesName::refuse;
   bool no_shuffle = false;
   int num_workers = 2;       ///< This many threads read samples; 0 counts as 1.
   int buffered_batches = 3;  ///< This many batches are assembled ahead.
@@ -225,6 +228,7 @@ inline constexpr std::string_view options_with_defaults[] = {
 TrainerOptions fitting_defaults(TrainerOptions defaults, const TrainerOptions& chosen);
 
 std::string_view to_string(DatasetName name) noexcept;
+std::string_view to_string(BrokenImagesName name) noexcept;
 std::string_view to_string(TokenName name) noexcept;
 std::string_view to_string(ScheduleName name) noexcept;
 

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <sstream>
+#include <utility>
+
 #include "tests/e2e/trainer/trainer.hpp"
 #include "tests/support/drawn_images.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -51,6 +55,80 @@ TEST_F(TrainerOnAFolder, TrainsOnRandomWindowsIfToldSo) {
   const std::string windows = weights({"--random-crops"});
   EXPECT_NE(windows, weights({}));
   EXPECT_EQ(windows, weights({"--random-crops", "--num-workers", "4"}));
+}
+
+/// Returns how many lines of `text` have `part`.
+std::ptrdiff_t lines_with(const std::string& part, const std::string& text) {
+  std::istringstream lines(text);
+  std::ptrdiff_t count = 0;
+  for (std::string line; std::getline(lines, line);)
+    if (line.find(part) != line.npos) ++count;
+  return count;
+}
+
+TEST_F(TrainerOnAFolder, RefusesBrokenImagesBeforeItTrains) {
+  for (const std::string folder : {"train/dots", "test/shapes"}) {
+    const auto file = directory_ / (folder + "/broken.png");
+    write_file(file, images_.bytes("rgb.png").substr(0, 100));
+    const CommandResult result = train_on_it({"--model", "mlp"});
+    EXPECT_EQ(result.code, 2);
+    EXPECT_EQ(lines_with("", result.err), 1) << result.err;
+    EXPECT_NE(result.err.find(": expected images that can be decoded, got 1 of "),
+              std::string::npos)
+        << result.err;
+    EXPECT_NE(result.err.find(file.string() + ": "), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find("; --broken-images skip leaves them out\n"), std::string::npos)
+        << result.err;
+    std::filesystem::remove(file);
+  }
+}
+
+TEST_F(TrainerOnAFolder, SkipsBrokenImagesIfToldSo) {
+  const Arguments run{"--model", "mlp", "--broken-images", "skip", "--save-weights"};
+  const auto weights_and_notes = [&] {
+    const std::string file = (directory_ / "weights").string();
+    const CommandResult result = train_on_it(run + Arguments{file});
+    expect_success(result);
+    return std::pair(file_content(file), result.err);
+  };
+  const std::string expected = weights_and_notes().first;
+  write_file(directory_ / "test/dots/broken.png", "broken");
+  for (int i = 0; i < 12; ++i)
+    write_file(directory_ / ("train/dots/1" + std::to_string(i) + "x.png"), "broken");
+  const auto [weights, notes] = weights_and_notes();
+  EXPECT_TRUE(weights == expected);
+  EXPECT_EQ(lines_with("note: --broken-images skip: " + path() + "/train/dots/1", notes), 10);
+  EXPECT_EQ(
+      lines_with("note: --broken-images skip: " + path() + "/train: 2 more images are left out",
+                 notes),
+      1);
+  EXPECT_EQ(lines_with("note: --broken-images skip: " + path() +
+                           "/test/dots/broken.png: expected a PNG or JPEG image, got something "
+                           "else; it is left out",
+                       notes),
+            1)
+      << notes;
+}
+
+TEST_F(TrainerOnAFolder, KeepsWhatWasTrainedIfTheTestFails) {
+  // The files are too many bytes to be decoded ahead. This one takes no room on the disk.
+  const auto large = directory_ / "test/dots/large.png";
+  write_file(large, "");
+  std::filesystem::resize_file(large, std::uintmax_t{1} << 31);
+  const std::string file = (directory_ / "weights").string(),
+                    metrics = (directory_ / "metrics").string();
+  const CommandResult result =
+      train_on_it({"--model", "mlp", "--save-weights", file, "--metrics", metrics});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(
+      lines_with("note: the test has failed; the outputs of the training are in place", result.err),
+      1);
+  EXPECT_EQ(lines_with(large.string() + ": expected a file for at most", result.err), 1)
+      << result.err;
+  std::filesystem::remove(large);
+  EXPECT_EQ(lines_with("loss", file_content(metrics)), 16);
+  expect_success(train_on_it({"--model", "mlp", "--init-weights", file}));
 }
 
 TEST_F(TrainerOnAFolder, IsRefusedIfTheFoldersDoNotFit) {

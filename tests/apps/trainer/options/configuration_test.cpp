@@ -197,6 +197,11 @@ TEST(Configuration, NamesTheDifferencesOnWhichTheWeightsDepend) {
             "--optimizer: expected adamw, got sgd; --momentum: expected none, got 0.5");
   EXPECT_EQ(changed(R"({"no-shuffle": true, "max-grad-norm": 2})", "{}"),
             "--no-shuffle: expected true, got false; --max-grad-norm: expected 2, got none");
+  EXPECT_EQ(differences("{}", read("{}")), "") << "options that are missing have their defaults";
+  EXPECT_EQ(differences("{}", read(R"({"dataset": "folder", "data-dir": "d",
+                                       "broken-images": "skip"})")),
+            "--dataset: expected fashion-mnist, got folder; --broken-images: expected refuse, got "
+            "skip");
   EXPECT_EQ(changed("{}", R"({"reduction": "sum"})"), "--reduction: expected mean, got sum");
   EXPECT_EQ(changed("{}", R"({"epochs": 9, "max-updates": 5, "threads": 1, "strategy": "sharded",
                               "replication-factor": 2, "offload-optimizer": true, "metrics": "m",
