@@ -13,6 +13,8 @@
 namespace trainer {
 namespace {
 
+constexpr std::size_t most_listed = 20;  // A text that refuses a name lists so many others.
+
 /// Returns whether `layer` is `name` or one of the layers whose names begin with `name` and a dot.
 /// All layers belong to the empty name.
 bool belongs_to(std::string_view layer, std::string_view name) {
@@ -32,7 +34,8 @@ bool has_layer(const penstock::LayerStages& layers, std::string_view name) {
 }
 
 /// Returns the names of the layers that have parameters, in the model's order. The layers of an
-/// ONNX file have other names than their parameters; then the names of all layers are returned.
+/// ONNX file have other names than their parameters; then the names of all layers of the file are
+/// returned, without the loss that the trainer adds.
 std::vector<std::string> layers_to_list(const penstock::Model& model) {
   const penstock::LayerStages all = model.stage_assignment();
   std::vector<std::string> layers;
@@ -41,7 +44,8 @@ std::vector<std::string> layers_to_list(const penstock::Model& model) {
     if (std::ranges::count(all, layer, &penstock::LayerStage::layer) > 0) layers.push_back(layer);
   }
   if (layers.empty())
-    for (const penstock::LayerStage& layer : all) layers.push_back(layer.layer);
+    for (const penstock::LayerStage& layer : all)
+      if (layer.op != "cross_entropy") layers.push_back(layer.layer);
   return layers;
 }
 
@@ -64,14 +68,6 @@ std::vector<std::string> names_near(const std::string& name, const penstock::Mod
     if (is_in(layer, group) && std::ranges::count(names, near) == 0) names.push_back(near);
   }
   return names;
-}
-
-std::string there_are(std::vector<std::string> names) {
-  constexpr std::size_t most_listed = 20;
-  const std::size_t all = names.size();
-  names.resize(std::min(all, most_listed));
-  return "there are " + joined(names) +
-         (all > names.size() ? " and " + std::to_string(all - names.size()) + " more" : "");
 }
 
 /// Returns the text of an error of Model::begin_block_at() without the name of that function.
@@ -101,7 +97,8 @@ std::string found_layer(const penstock::Model& model, const std::string& name) {
   std::ranges::replace(of_node, '/', '.');
   if (!of_node.empty() && has_layer(layers, of_node)) return of_node;
   if (const std::string group = group_ending_with(layers, of_node); !group.empty()) return group;
-  refuse(model.name() + " has no layer of that name; " + there_are(names_near(of_node, model)));
+  refuse("the model " + model.name() + " has no layer of that name; there are " +
+         joined_first(names_near(of_node, model), most_listed));
 }
 
 /// Throws `error` with the option in front of its text.

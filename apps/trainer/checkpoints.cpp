@@ -121,8 +121,11 @@ void RunCheckpoints::find_newest(const TrainerOptions& options) {
   for (const std::string& skipped : found.skipped)
     print_note("--resume: " + skipped + "; it is passed over");
   if (!found.checkpoint && !found.skipped.empty())
-    throw penstock::Error(penstock::Errc::corrupt_file,
-                          named_directory(options_) + ": no checkpoint in it is whole");
+    throw penstock::Error(
+        penstock::Errc::corrupt_file,
+        named_directory(options_) +
+            ": no checkpoint in it is whole; with another directory, or without these files, "
+            "the run begins anew");
   if (!found.checkpoint) {
     print_note("--resume: there is no checkpoint yet in " + named_directory(options_) +
                ", and the run begins");

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 
+#include "apps/trainer/options/excerpt.hpp"
+#include "apps/trainer/options/read_value.hpp"
 #include "penstock/error.hpp"
 
 namespace trainer {
@@ -29,6 +32,28 @@ penstock::ImageFolder read_folder(const std::string& directory, const FolderDema
                                                             " folders, one for each class, got " +
                                                             std::to_string(folder.classes.size()));
   return folder;
+}
+
+/// Returns a text that names the first ones of `classes`, those of `folder`, that `others` lack; an
+/// empty text if there are none. Both lists are sorted.
+std::string classes_only_in(const std::string& folder, const std::vector<std::string>& classes,
+                            const std::vector<std::string>& others) {
+  constexpr std::size_t most_named = 10;
+  std::vector<std::string> names;
+  std::ranges::set_difference(classes, others, std::back_inserter(names));
+  if (names.empty()) return "";
+  for (std::string& name : names) name = '"' + excerpt(name, longest_name) + '"';
+  return ", " + joined_first(names, most_named) + " only in " + folder;
+}
+
+[[noreturn]] void refuse_classes(const std::string& directory,
+                                 const std::vector<std::string>& train,
+                                 const std::vector<std::string>& test) {
+  throw penstock::Error(
+      penstock::Errc::invalid_data,
+      directory + ": expected the same classes in the folders train and test, got" +
+          (classes_only_in("train", train, test) + classes_only_in("test", test, train)).substr(1) +
+          "; each class needs a folder of images in both");
 }
 
 /// Returns whether the files of both folders together have at most `most_bytes_ahead` bytes. The
@@ -87,9 +112,7 @@ FolderImages read_folders(const std::string& directory, const FolderDemand& dema
   on_read();
   const auto test = read_folder(test_directory, demand, middle);
   on_read();
-  if (train.classes != test.classes)
-    throw penstock::Error(penstock::Errc::invalid_data,
-                          directory + ": expected the same classes in the folders train and test");
+  if (train.classes != test.classes) refuse_classes(directory, train.classes, test.classes);
   if (demand.broken == penstock::BrokenImages::refused && are_small(train, test))
     for (const std::string& folder : {train_directory, test_directory})
       check_images(folder, demand);

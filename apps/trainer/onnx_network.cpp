@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/trainer/options/excerpt.hpp"
+#include "apps/trainer/options/option_spelling.hpp"
 #include "apps/trainer/options/read_value.hpp"
 #include "penstock/composed_datasets.hpp"
 #include "penstock/error.hpp"
@@ -146,6 +147,18 @@ OnnxNetwork classifier(const std::string& path, const penstock::OnnxSummary& sum
   throw penstock::Error(error.code(), excerpt(path, longest_name) + ": " + error.what());
 }
 
+/// Throws `error`, which is about the import of the file at `path`, with the name of the option
+/// that it is about in front of its text.
+[[noreturn]] void refuse_import(const std::string& path, const penstock::Error& error) {
+  const std::string text = with_option_names(error.what());
+  const std::size_t of_constants = text.find("--onnx-constants: ");
+  throw penstock::Error(error.code(), of_constants == text.npos
+                                          ? "--onnx: " + text
+                                          : text.substr(of_constants) + "; penstock-onnx summary " +
+                                                excerpt(path, longest_name) +
+                                                " lists those that there are");
+}
+
 }  // namespace
 
 penstock::networks::Network OnnxNetwork::demand() const {
@@ -163,7 +176,7 @@ OnnxNetwork open_onnx_network(const std::string& path,
   const penstock::LoadedOnnx file(path);
   return classifier(path, file.summary(), file.model(options));
 } catch (const penstock::Error& error) {
-  throw penstock::Error(error.code(), std::string("--onnx: ") + error.what());
+  refuse_import(path, error);
 }
 
 std::shared_ptr<const penstock::Dataset> as_rows(

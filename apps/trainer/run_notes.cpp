@@ -44,9 +44,25 @@ void note_report(const penstock::CompileReport& report) {
   for (const std::string& warning : report.warnings) print_note(with_option_names(warning));
 }
 
+namespace {
+
+/// Returns a warning that compiling for inference gave, in the words of the command line. If it is
+/// about the length of a call, it says that the test has these calls, and on which options the
+/// length depends.
+std::string about_test(const std::string& warning) {
+  std::string text = with_option_names(warning);
+  const std::string field = "(device iterations)";
+  const std::size_t at = text.find(field);
+  if (at == text.npos) return text;
+  text.replace(at, field.size(), "(at most --device-iterations x --gradient-accumulation)");
+  return "in the test: " + text;
+}
+
+}  // namespace
+
 void note_more(const penstock::CompileReport& inference, const penstock::CompileReport& training) {
   for (const std::string& warning : inference.warnings)
-    if (std::ranges::count(training.warnings, warning) == 0) print_note(with_option_names(warning));
+    if (std::ranges::count(training.warnings, warning) == 0) print_note(about_test(warning));
 }
 
 void print_profile(const penstock::Profile& profile) {

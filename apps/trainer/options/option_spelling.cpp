@@ -76,7 +76,9 @@ std::string stages_refusal(const PipelineOptions& options, const std::string& re
   const bool of_places = penstock::is_phased(options.strategy) && text.find(" on IPU") != text.npos;
   if (of_places && options.ipus) return "--ipus: " + text;
   if (of_places && options.begin_block) return "--begin-block: " + text;
-  return (options.phases ? "--phases: " : "--stages: ") + text;
+  const bool without_blocks = text.ends_with("the model has no blocks");
+  return (options.phases ? "--phases: " : "--stages: ") + text +
+         (without_blocks ? "; --begin-block begins blocks at its layers" : "");
 }
 
 }  // namespace trainer

@@ -47,6 +47,7 @@ OptionGroup network_group() {
            "tensors of that file that are not trained, such as tables of positions; * stands for "
            "any characters, and ? for one; may be given several times")
       .repeatable()
+      .sets("OnnxOptions::constants")
       .add("seed", &NetworkOptions::seed, whole_number<std::uint64_t>(0),
            "seed of the first weights, of the order of the images, and of where the windows of a "
            "text begin")

@@ -1,5 +1,7 @@
 #include "apps/trainer/options/read_value.hpp"
 
+#include <algorithm>
+
 #include "apps/trainer/options/excerpt.hpp"
 #include "apps/trainer/options/refuse.hpp"
 
@@ -14,6 +16,13 @@ std::string joined(const std::vector<std::string>& words, const std::string& sep
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
   return text;
+}
+
+std::string joined_first(std::vector<std::string> words, std::size_t most) {
+  const std::size_t all = words.size();
+  words.resize(std::min(all, most));
+  return joined(words) +
+         (all > words.size() ? " and " + std::to_string(all - words.size()) + " more" : "");
 }
 
 std::string enumeration(const std::vector<std::string>& words, const std::string& before_last) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <charconv>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,9 @@ bool reads_as(std::string_view text, T& value) {
 
 /// Returns `words` with `separator` between them.
 std::string joined(const std::vector<std::string>& words, const std::string& separator = ", ");
+/// Returns the first `most` of `words`, joined by commas, and how many more there are, such as
+/// "a, b and 5 more".
+std::string joined_first(std::vector<std::string> words, std::size_t most);
 /// Returns a text such as "sgd", "sgd and rmsprop" or "adam, adamw and lamb".
 std::string enumeration(const std::vector<std::string>& words,
                         const std::string& before_last = " and ");

@@ -75,23 +75,28 @@ std::string refused(Model model, const std::vector<BlockStart>& starts) {
 
 TEST(BeginBlocks, AreRefusedWithTheLayersThatAreNear) {
   const Model resnet = find_network("resnet18").build(0);
-  EXPECT_EQ(refused(resnet, {{"layer9", 1}}),
-            "--begin-block layer9: resnet18 has no layer of that name; there are conv1, bn1, "
-            "layer1, layer2, layer3, layer4, fc");
+  EXPECT_EQ(
+      refused(resnet, {{"layer9", 1}}),
+      "--begin-block layer9: the model resnet18 has no layer of that name; there are conv1, bn1, "
+      "layer1, layer2, layer3, layer4, fc");
   EXPECT_EQ(refused(resnet, {{"layer4.2.conv1"}}),
-            "--begin-block layer4.2.conv1: resnet18 has no layer of that name; there are layer4.0, "
+            "--begin-block layer4.2.conv1: the model resnet18 has no layer of that name; there are "
+            "layer4.0, "
             "layer4.1");
   EXPECT_EQ(refused(resnet, {{"layer4.1.conv3"}}),
-            "--begin-block layer4.1.conv3: resnet18 has no layer of that name; there are "
+            "--begin-block layer4.1.conv3: the model resnet18 has no layer of that name; there are "
             "layer4.1.conv1, layer4.1.bn1, layer4.1.conv2, layer4.1.bn2");
-  EXPECT_EQ(refused(resnet, {{"layer"}}).find("--begin-block layer: resnet18 has no layer"), 0U);
+  EXPECT_EQ(
+      refused(resnet, {{"layer"}}).find("--begin-block layer: the model resnet18 has no layer"),
+      0U);
   EXPECT_EQ(refused(resnet, {{"a\nb." + std::string(1000, 'c')}}).find('\n'), std::string::npos);
   EXPECT_EQ(refused(penstock::networks::gpt({.layers = 25}, 0), {{"h.25"}}),
-            "--begin-block h.25: gpt has no layer of that name; there are h.0, h.1, h.2, h.3, h.4, "
+            "--begin-block h.25: the model gpt has no layer of that name; there are h.0, h.1, h.2, "
+            "h.3, h.4, "
             "h.5, h.6, h.7, h.8, h.9, h.10, h.11, h.12, h.13, h.14, h.15, h.16, h.17, h.18, h.19 "
             "and 5 more");
   EXPECT_EQ(refused(penstock::networks::gpt({.layers = 1}, 0), {{"wpe"}}),
-            "--begin-block wpe: gpt has no layer of that name; there are wte, h, ln_f");
+            "--begin-block wpe: the model gpt has no layer of that name; there are wte, h, ln_f");
 }
 
 /// Returns the last layer of each stage.
@@ -119,10 +124,10 @@ TEST(SplitAfter, IsRefusedWithTheLayersThatAreNear) {
   const std::string text = penstock::testing::refusal(Errc::invalid_argument, [&] {
     ends_of_stages(find_network("resnet18").build(0), {"layer9"});
   });
-  EXPECT_EQ(
-      text,
-      "--split-after layer9: resnet18 has no layer of that name; there are conv1, bn1, layer1, "
-      "layer2, layer3, layer4, fc");
+  EXPECT_EQ(text,
+            "--split-after layer9: the model resnet18 has no layer of that name; there are conv1, "
+            "bn1, layer1, "
+            "layer2, layer3, layer4, fc");
 }
 
 TEST(BeginBlocks, AreRefusedWhereAnotherOneBegins) {

@@ -201,7 +201,8 @@ class Checkpoints(unittest.TestCase):
         for file in self.saved():
             file.write_bytes(b'')
         notes = self.run_to_its_end(*options, code=2)
-        self.assertIn('no checkpoint in it is whole', notes)
+        self.assertIn('no checkpoint in it is whole; with another directory, or without these '
+                      'files, the run begins anew\n', notes)
 
     def test_a_full_disk_fails_the_run_and_keeps_the_checkpoints(self):
         self.run_to_its_end(*IMAGES, *self.files('whole'))

@@ -138,7 +138,11 @@ TEST_F(TrainerOnAFolder, IsRefusedIfTheFoldersDoNotFit) {
     return result.err;
   };
   images_.write("rgb.png", directory_ / "test/more/1.png");
-  EXPECT_NE(refused().find(path() + ": expected the same classes in the folders train and test"),
+  EXPECT_EQ(refused(), "penstock-train: " + path() +
+                           ": expected the same classes in the folders train and test, got "
+                           "\"more\" only in test; each class needs a folder of images in both\n");
+  std::filesystem::remove_all(directory_ / "test/dots");
+  EXPECT_NE(refused().find(", got \"dots\" only in train, \"more\" only in test; each class"),
             std::string::npos);
   for (int i = 0; i < 9; ++i)
     images_.write("rgb.png", directory_ / ("train/class" + std::to_string(i) + "/1.png"));

@@ -203,14 +203,26 @@ TEST_F(TrainerOnnxRefusal, NamesImagesAndClassesThatDoNotFit) {
 
 TEST_F(TrainerOnnxRefusal, NamesTheLayersThatThereAre) {
   EXPECT_EQ(train(quick_file() + Arguments{"--begin-block", "layer4"}).err,
-            "penstock-train: --begin-block layer4: torch_jit has no layer of that name; there are "
-            "conv1, bn1, relu1, pool1, conv2, bn2, relu2, pool2, flatten, fc, cross_entropy_1\n");
+            "penstock-train: --begin-block layer4: the model torch_jit has no layer of that name; "
+            "there are "
+            "conv1, bn1, relu1, pool1, conv2, bn2, relu2, pool2, flatten, fc\n");
   EXPECT_EQ(
       train(quick_file() + Arguments{"--split-after", "conv9"})
-          .err.find("penstock-train: --split-after conv9: torch_jit has no layer of that name"),
+          .err.find(
+              "penstock-train: --split-after conv9: the model torch_jit has no layer of that name"),
       0U);
   EXPECT_EQ(train(quick_file() + Arguments{"--split-after", "cross_entropy_1"}).err,
             "penstock-train: --split-after cross_entropy_1: no layer is behind it\n");
+}
+
+TEST_F(TrainerOnnxRefusal, NamesOptionsOfTheTrainerAndNotFieldsOfTheLibrary) {
+  EXPECT_EQ(train(quick_file() + Arguments{"--onnx-constants", "fc.*,none*"}).err,
+            "penstock-train: --onnx-constants: no initializer that is read matches \"none*\"; "
+            "penstock-onnx summary " +
+                data_path("onnx/cnn.onnx").string() + " lists those that there are\n");
+  EXPECT_EQ(train(quick_file() + Arguments{"--stages", "layer1|layer4"}).err,
+            "penstock-train: --stages: stage 0: there is no block \"layer1\"; the model has no "
+            "blocks; --begin-block begins blocks at its layers\n");
 }
 
 }  // namespace

@@ -114,7 +114,8 @@ const std::vector<Refusal> topologies{
     {"TooLittleMemoryWithoutRecomputation", with({"--ipu-memory", "3MB"}),
      "; or recomputation (--recompute), which needs "},
     {"UnknownLayer", with({"--begin-block", "layer9=1"}),
-     "penstock-train: --begin-block layer9: mnist-cnn has no layer of that name; there are layer1, "
+     "penstock-train: --begin-block layer9: the model mnist-cnn has no layer of that name; there "
+     "are layer1, "
      "layer2, layer3, layer4\n"},
     {"TwoBlocksAtALayer", with({"--begin-block", "layer4=1", "--begin-block", "layer4"}),
      "penstock-train: --begin-block layer4: block \"layer4\" begins there already\n"},

@@ -431,5 +431,17 @@ TEST(Trainer, HelpIsAResult) {
   EXPECT_NE(result.out.find("--max-updates"), result.out.npos);
 }
 
+TEST(Trainer, NotesThatCallsOfTheTestDoNotFillThePipeline) {
+  const CommandResult result =
+      train({"--dataset", "synthetic", "--device-iterations", "1", "--gradient-accumulation", "2",
+             "--batch-size", "8", "--max-updates", "1"});
+  expect_success(result);
+  EXPECT_NE(result.err.find("note: in the test: calls of inference with 2 micro-batches (at most "
+                            "--device-iterations x --gradient-accumulation) do not fill 4 stages, "
+                            "which takes 4 micro-batches: "),
+            std::string::npos)
+      << result.err;
+}
+
 }  // namespace
 }  // namespace penstock::testing

@@ -47,6 +47,10 @@ TEST(OptionSpelling, NamesTheOptionThatMadeTheStages) {
   PipelineOptions options;
   EXPECT_EQ(stages_refusal(options, blocks), "--stages: " + blocks);
   EXPECT_EQ(stages_refusal(options, "options.topology.ipus: expected one"), "--ipus: expected one");
+  EXPECT_EQ(
+      stages_refusal(options, "there is no block \"a\"; the model has no blocks"),
+      "--stages: there is no block \"a\"; the model has no blocks; --begin-block begins blocks "
+      "at its layers");
   options.strategy = penstock::Strategy::parallel_phased;
   options.ipus = {1, 1, 1, 1};
   EXPECT_EQ(stages_refusal(options, places), "--ipus: " + places);
