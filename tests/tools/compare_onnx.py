@@ -6,10 +6,11 @@ Usage: compare_onnx.py PROGRAM [NETWORK...]
 PROGRAM is onnx_steps of a build directory (tests/tools/onnx_steps). Each network is exported in its
 form for training, runs once for inference, and trains for two steps of SGD, in one stage and in two
 and four. The script prints how far outputs, losses and weights are from PyTorch's in double
-precision, relative to the largest of them, and how far PyTorch's are in single precision. It ends
-with status 1 if outputs or losses are further than 1e-4 from these, or weights further than 1e-3,
-and further than those in single precision are; if a parameter is not trained; or if the bits of two
-numbers of stages differ.
+precision, and how far PyTorch's are in single precision. The distance of outputs and losses is
+relative to the largest of them, and that of a weight is relative to the largest change that the
+training makes to the tensor of the weight, or to a thousandth of the largest weight there if that
+is more. The script ends with status 1 if outputs or losses are further than 1e-4 away, or weights
+further than 1e-3; if a parameter is not trained; or if the bits of two numbers of stages differ.
 
 With --store, it writes each network and PyTorch's results to DIRECTORY instead. The test suite has
 those of the small networks in tests/data/onnx.
@@ -154,11 +155,25 @@ def cnn():
 
 
 def library(name):
+    """Returns a network of torchvision, without dropout, whose gradients are well-conditioned.
+
+    In the network that torchvision makes, the batch norms have weights of 1 and biases of 0, and so
+    the ReLUs behind them have many of their millions of inputs close to 0. Rounding brings some of
+    these to the other side, and each of them switches a gradient on or off. PyTorch's own training
+    in single precision then differs from that in double precision: of MobileNet-v2, by up to half
+    of what a weight changes by; of ResNet-50, by more than that in most parameters, and by 0.07 of
+    a loss. Here, the inputs of a ReLU have a mean of 2.5 standard deviations, where 0 is 23 times
+    as rare, and one input in 160 is below 0. The small scale keeps the scores small, which are sums
+    of features that are nearly all positive.
+    """
     import torchvision
     network = getattr(torchvision.models, name)(num_classes=5)
     for module in network.modules():
         if isinstance(module, nn.Dropout):
             module.p = 0.0
+        elif isinstance(module, nn.BatchNorm2d):
+            nn.init.constant_(module.weight, 0.2)
+            nn.init.constant_(module.bias, 0.5)
     return network
 
 
@@ -174,9 +189,9 @@ NETWORKS = {
     'encoder': (Encoder, (9, 16), 8, 5, 0.05),
     'decoder': (Decoder, (9,), 8, 20, 0.05),
     'transformer': (Transformer, (9, 16), 8, 5, 0.05),
-    'resnet18': (lambda: library('resnet18'), (3, 64, 64), 8, 5, 0.001),
-    'mobilenet': (lambda: library('mobilenet_v2'), (3, 64, 64), 8, 5, 0.001),
-    'resnet50': (lambda: library('resnet50'), (3, 64, 64), 8, 5, 0.001),
+    'resnet18': (lambda: library('resnet18'), (3, 64, 64), 8, 5, 0.01),
+    'mobilenet': (lambda: library('mobilenet_v2'), (3, 64, 64), 8, 5, 0.01),
+    'resnet50': (lambda: library('resnet50'), (3, 64, 64), 8, 5, 0.005),
 }
 
 
@@ -230,6 +245,16 @@ def difference(got, expected):
     return float(numpy.abs(got - expected).max() / max(numpy.abs(expected).max(), 1e-3))
 
 
+def distance(got, expected, start):
+    """Returns the largest difference of trained weights, relative to how far they have moved.
+
+    Where they have moved by less than a thousandth of the largest, the difference is relative to
+    that, because each step rounds the weights.
+    """
+    moved = numpy.abs(expected - start).max()
+    return float(numpy.abs(got - expected).max() / max(moved, 1e-3 * numpy.abs(start).max(), 1e-5))
+
+
 def exported(name, path):
     """Writes the network to `path`, and returns it, with inputs and targets for all steps."""
     make, shape, batch, classes, _ = NETWORKS[name]
@@ -257,7 +282,8 @@ def compare(program, name, directory):
     model, data = directory / f'{name}.onnx', directory / f'{name}.data'
     network, x, target = exported(name, model)
     # The export has run the network, which moves the statistics of its norms, and written these.
-    first = {key: value.clone() for key, value in network.state_dict().items()}
+    start = {'param.' + key: value.detach().clone().numpy()
+             for key, value in network.named_parameters()}
     safetensors.write(data, {'in.x': x.numpy(), 'target': target.numpy()},
                       {'batch': str(batch), 'lr': str(rate)})
     results = []
@@ -267,28 +293,28 @@ def compare(program, name, directory):
         results.append(safetensors.read(path)[0])
     same = all(results[0][key].tobytes() == other[key].tobytes()
                for other in results[1:] for key in results[0])
-    start = {key: value.numpy() for key, value in first.items()}
     single = reference(copy.deepcopy(network), x, target, batch, rate)
     expected = reference(network.double(), x, target, batch, rate)
     missing = [key for key in expected if key not in results[0]]
     weights = [key for key in expected if key.startswith('param.') and key not in missing]
-    apart = {key: difference(results[0][key], expected[key])
-             for key in expected if key not in missing}
-    own = {key: difference(single[key], expected[key]) for key in apart}
+    apart, apart_in_single = (
+        {key: distance(got[key], expected[key], start[key]) if key in start
+         else difference(got[key], expected[key]) for key in expected if key not in missing}
+        for got in (results[0], single))
     # A parameter that PyTorch has changed has to change here, too.
     still = [key for key in weights
-             if (results[0][key] == start[key[6:]]).all()
-             and not (expected[key].astype(numpy.float32) == start[key[6:]]).all()]
-    worst, worst_of_own = max(map(apart.get, weights)), max(map(own.get, weights))
+             if (results[0][key] == start[key]).all()
+             and not (expected[key].astype(numpy.float32) == start[key]).all()]
+    worst, worst_in_single = (max(map(values.get, weights)) for values in (apart, apart_in_single))
     print(f'{name}: outputs {apart["out"]:.2g}, losses {apart["losses"]:.2g}, '
           f'weights {worst:.2g}; '
-          f'PyTorch in single precision {own["out"]:.2g}, {own["losses"]:.2g}, {worst_of_own:.2g}; '
+          f'PyTorch in single precision {apart_in_single["out"]:.2g}, '
+          f'{apart_in_single["losses"]:.2g}, {worst_in_single:.2g}; '
           f'{"the same bits" if same else "OTHER BITS"} in 1, 2 and 4 stages'
           + ''.join(f', MISSING {key}' for key in missing)
           + ''.join(f', NOT TRAINED {key}' for key in still), flush=True)
     return (same and not missing and not still and apart['out'] <= OUTPUTS
-            and apart['losses'] <= max(LOSSES, own['losses'])
-            and worst <= max(WEIGHTS, worst_of_own))
+            and apart['losses'] <= LOSSES and worst <= WEIGHTS)
 
 
 def main():
