@@ -7,7 +7,8 @@ root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 # These are the packages' names in Debian 12, Ubuntu 22.04 and later.
 build_packages=(g++ meson ninja-build pkg-config libboost-program-options-dev libcaf-dev
   libcurl4-openssl-dev libjpeg-dev libpng-dev zlib1g-dev)
-test_packages=(ca-certificates cmake doxygen libeigen3-dev libgtest-dev nlohmann-json3-dev openssl)
+test_packages=(ca-certificates cmake doxygen libeigen3-dev libgtest-dev nlohmann-json3-dev openssl
+  python3-onnx)
 data_packages=(dataset-fashion-mnist)
 # A test opens the page of a profile in a browser if one is installed, and another runs ONNX's own
 # tests. Because a browser and these tests are large, only continuous integration installs them.

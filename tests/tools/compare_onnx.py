@@ -3,14 +3,16 @@
 Usage: compare_onnx.py PROGRAM [NETWORK...]
        compare_onnx.py --store DIRECTORY NETWORK...
 
-PROGRAM is onnx_steps of a build directory (tests/tools/onnx_steps). Each network is exported in its
-form for training, runs once for inference, and trains for two steps of SGD, in one stage and in two
-and four. The script prints how far outputs, losses and weights are from PyTorch's in double
-precision, and how far PyTorch's are in single precision. The distance of outputs and losses is
-relative to the largest of them, and that of a weight is relative to the largest change that the
-training makes to the tensor of the weight, or to a thousandth of the largest weight there if that
-is more. The script ends with status 1 if outputs or losses are further than 1e-4 away, or weights
-further than 1e-3; if a parameter is not trained; or if the bits of two numbers of stages differ.
+PROGRAM is onnx_steps of a build directory (tests/tools/onnx_steps). Without a NETWORK, all of them
+are compared; the test suite names small ones, where a Python can import onnx, torch and
+torchvision. Each network is exported in its form for training, runs once for inference, and trains
+for two steps of SGD, in one stage and in two and four. The script prints how far outputs, losses
+and weights are from PyTorch's in double precision, and how far PyTorch's are in single precision.
+The distance of outputs and losses is relative to the largest of them, and that of a weight is
+relative to the largest change that the training makes to the tensor of the weight, or to a
+thousandth of the largest weight there if that is more. The script ends with status 1 if outputs or
+losses are further than 1e-4 away, or weights further than 1e-3; if a parameter is not trained; or
+if the bits of two numbers of stages differ.
 
 With --store, it writes each network and PyTorch's results to DIRECTORY instead. The test suite has
 those of the small networks in tests/data/onnx.
