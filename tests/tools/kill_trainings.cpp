@@ -1,6 +1,7 @@
 // This program kills trainings at random instants, lets each go on from its newest checkpoint, on
-// one topology or another, and kills it again, until it ends. Weights, their moving average and all
-// losses must have the bits of a training that was never killed. The network has dropout and batch
+// one topology or another, with other classes of tensors in the host store, and kills it again,
+// until it ends. Weights, their moving average and all losses must have the bits of a training that
+// was never killed, and that had everything on its IPUs. The network has dropout and batch
 // norm, and is trained on shuffled data by two replicas, until all epochs are done, until a
 // callback ends it, or up to a number of updates that cuts a step short. A training that has come
 // to its end does so again at once, with the same results. No file that a killed process leaves may
@@ -50,12 +51,32 @@ std::vector<Topology> topologies() {
              options.topology.schedule = PipelineSchedule::interleaved;
              options.training.recompute = true;
            }},
-          {"state in the host store",
-           [](Options& options) { options.training.offload.optimizer_state.on = true; }},
           {"divided state, one after the other", [](Options& options) {
              options.topology.strategy = Strategy::sharded;
              options.training.sharding.optimizer_state = {true, 2};
            }}};
+}
+
+/// A Place is a topology of a training, and what the training keeps in the host store.
+struct Place {
+  Topology topology;
+  OffloadOptions offload = {};
+};
+
+/// Returns a random topology. Half of the places keep everything on the IPUs. Each of the others
+/// draws which classes of tensors are in the host store, and whether the smallest tensors are, too.
+Place random_place(std::mt19937& random) {
+  const std::vector<Topology> all = topologies();
+  Place place{all[random() % all.size()]};
+  if (random() % 2 == 0) return place;
+  for (Offload OffloadOptions::*const tensors :
+       {&OffloadOptions::optimizer_state, &OffloadOptions::accumulators,
+        &OffloadOptions::activations, &OffloadOptions::weights}) {
+    Offload& offload = place.offload.*tensors;
+    offload.on = random() % 2 == 0;
+    if (random() % 2 == 0) offload.minimum_bytes = 0;
+  }
+  return place;
 }
 
 /// An Ending says when a training ends that is not killed.
@@ -69,11 +90,12 @@ struct Ending {
 const std::vector<Ending> endings{
     {}, {.iterations = 2, .max_updates = 251}, {.stopped_after = 270}};
 
-Options options_on(const Topology& topology, const Ending& ending) {
+Options options_on(const Place& place, const Ending& ending) {
   Options options = options_for(2, 2, ending.iterations);
   options.topology.replication_factor = 2;
   options.runtime.monitor = false;
-  topology.change(options);
+  place.topology.change(options);
+  options.training.offload = place.offload;
   return options;
 }
 
@@ -102,10 +124,10 @@ FitCallback recorder(std::string& lines, std::uint64_t stopped_after) {
 }
 
 /// Trains from the newest checkpoint in `directory` on, and leaves the results beside it.
-void train(const TemporaryDirectory& directory, const Topology& topology, const Ending& ending,
+void train(const TemporaryDirectory& directory, const Place& place, const Ending& ending,
            std::int64_t every) {
   const Model model = tied_model();
-  const Options options = options_on(topology, ending);
+  const Options options = options_on(place, ending);
   TrainingModel training(model, options, AdamW{.learning_rate = 0.01});
   DataLoader data(tensor_dataset(samples(sample_count, true)), options,
                   {.shuffle = true, .seed = 3});
@@ -135,7 +157,7 @@ void expect(bool holds, const std::string& what) {
 }
 
 /// Starts a process that trains.
-pid_t start(const TemporaryDirectory& directory, const Topology& topology, const Ending& ending,
+pid_t start(const TemporaryDirectory& directory, const Place& place, const Ending& ending,
             std::int64_t every) {
   const pid_t trainer = ::fork();
   expect(trainer >= 0, "cannot fork");
@@ -143,7 +165,7 @@ pid_t start(const TemporaryDirectory& directory, const Topology& topology, const
   // Without this call, the process would go on if this program ended after a failed check.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   try {
-    train(directory, topology, ending, every);
+    train(directory, place, ending, every);
     ::_exit(0);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "the training: %s\n", error.what());
@@ -224,12 +246,11 @@ struct Counts {
 /// training takes.
 void train_and_kill(std::mt19937& random, Microseconds usual, const Ending& ending,
                     const Results& expected, Counts& counts) {
-  const std::vector<Topology> all = topologies();
   const TemporaryDirectory directory;
   const std::int64_t every = 1 + random() % 20;
   std::uint64_t newest = 0;
   for (int kill = 0;; ++kill) {
-    const pid_t trainer = start(directory, all[random() % all.size()], ending, every);
+    const pid_t trainer = start(directory, random_place(random), ending, every);
     if (kill < most_kills_of_a_training) {
       await_instant(random, directory, usual);
       ::kill(trainer, SIGKILL);
@@ -241,7 +262,7 @@ void train_and_kill(std::mt19937& random, Microseconds usual, const Ending& endi
   }
   ++counts.trainings;
   expect(results_of(directory) == expected, "a training that was killed has other results");
-  expect(ended_by_itself(start(directory, all[random() % all.size()], ending, every)),
+  expect(ended_by_itself(start(directory, random_place(random), ending, every)),
          "the training was killed");
   expect(results_of(directory) == expected, "a training that was over has other results");
 }
@@ -252,7 +273,7 @@ int kill_trainings(int kills, unsigned seed) {
   const auto begin = Clock::now();
   for (const Ending& ending : endings) {
     const TemporaryDirectory whole;
-    expect(ended_by_itself(start(whole, topologies().front(), ending, 1'000'000)),
+    expect(ended_by_itself(start(whole, {topologies().front()}, ending, 1'000'000)),
            "the training was killed");
     expected.push_back(results_of(whole));
   }
