@@ -239,6 +239,9 @@ FuzzedReader onnx_tensor_file() {
                     .read = [](const std::string& path) { load_onnx_tensor(path); }});
 }
 
+/// The training that goes on from a checkpoint asks for half of this, whatever the checkpoint has.
+constexpr std::uint64_t bytes_of_training = std::uint64_t{48} << 20;
+
 }  // namespace
 
 std::vector<FuzzedReader> fuzzed_readers() {
@@ -246,7 +249,7 @@ std::vector<FuzzedReader> fuzzed_readers() {
       bounded(weights(), 64),
       bounded(weights_header(), 64),
       bounded(checkpoint(), 64),
-      checkpoint_files(),
+      bounded(checkpoint_files(), 64, bytes_of_training),
       json("json_value", R"({"a": [1, -2.5e3, "\u00e9\ud83d\ude00"], "b": {"c": null, "d": true}})",
            [](const std::string& text) { to_json(parse_json(text)); }),
       json("options_json", to_json(many_options()),

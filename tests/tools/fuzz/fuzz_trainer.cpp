@@ -1,5 +1,6 @@
-// This program fuzzes what the trainer reads: configuration files, and the archives that it
-// downloads. The test suite runs it for a short time; a long run is
+// This program fuzzes what the trainer reads, configuration files and the archives that it
+// downloads, and checks how much memory their readers ask for. The test suite runs it for a short
+// time; a long run is
 //
 //   build-test/tests/tools/fuzz/fuzz_trainer --seconds 600 [--seed S] [READER...]
 //
@@ -11,7 +12,7 @@
 #include "apps/trainer/download/packed_file.hpp"
 #include "apps/trainer/options/configuration.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "tests/tools/fuzz/fuzzed_reader.hpp"
+#include "tests/tools/fuzz/bounded_reader.hpp"
 #include "tests/tools/fuzz/memory_file.hpp"
 
 namespace penstock::testing {
@@ -88,7 +89,7 @@ FuzzedReader archive() {
 }  // namespace
 
 std::vector<FuzzedReader> fuzzed_readers() {
-  return {configuration(), archive()};
+  return {bounded(configuration(), 64), bounded(archive(), 64)};
 }
 
 }  // namespace penstock::testing
