@@ -94,14 +94,13 @@ Tensor computed(const Tensor& a, const Tensor& b, DType result, Number (*compute
                 std::vector<Number> (*elements)(const Tensor&)) {
   const Dims dims = broadcast_dims(dims_of(a.shape()), dims_of(b.shape()));
   const Shape shape = folded_shape(dims);
-  const std::vector<std::int64_t> from_a = broadcast_places(dims_of(a.shape()), dims),
-                                  from_b = broadcast_places(dims_of(b.shape()), dims);
+  const BroadcastPlace from_a(dims_of(a.shape()), dims), from_b(dims_of(b.shape()), dims);
   const std::vector<Number> of_a = elements(a), of_b = elements(b);
   std::vector<Number> numbers;
-  numbers.reserve(from_a.size());
-  for (std::size_t i = 0; i < from_a.size(); ++i)
-    numbers.push_back(compute(of_a[static_cast<std::size_t>(from_a[i])],
-                              of_b[static_cast<std::size_t>(from_b[i])]));
+  numbers.reserve(static_cast<std::size_t>(shape.elements()));
+  for_each_index(dims, [&](const Dims& index) {
+    numbers.push_back(compute(of_a[from_a(index)], of_b[from_b(index)]));
+  });
   return tensor_of(result, shape, numbers);
 }
 
@@ -121,12 +120,43 @@ std::vector<Tensor> comparison(const FoldCall& call) {
   return {computed(call.input(0), call.input(1), DType::boolean, binary)};
 }
 
+/// Returns what `compute` makes of the first input and of each further one in turn.
+template <class Number>
+Tensor accumulated(const FoldCall& call, const Shape& shape, Number (*compute)(Number, Number),
+                   std::vector<Number> (*elements)(const Tensor&)) {
+  const Dims dims = dims_of(shape);
+  std::vector<Number> numbers(static_cast<std::size_t>(shape.elements()));
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    const BroadcastPlace from(dims_of(call.input(i).shape()), dims);
+    const std::vector<Number> of_input = elements(call.input(i));
+    auto number = numbers.begin();
+    for_each_index(dims, [&](const Dims& index) {
+      const Number next = of_input[from(index)];
+      *number = i == 0 ? next : compute(*number, next);
+      ++number;
+    });
+  }
+  return tensor_of(call.input(0).dtype(), shape, numbers);
+}
+
 template <const Binary& binary>
 std::vector<Tensor> of_many(const FoldCall& call) {
-  Tensor result = call.input(0);
-  for (std::size_t i = 1; i < call.inputs.size(); ++i)
-    result = computed(result, call.input(i), result.dtype(), binary);
-  return {result};
+  Dims dims = dims_of(call.input(0).shape());
+  bool real = false;
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    dims = broadcast_dims(dims, dims_of(call.input(i).shape()));
+    real = real || call.input(i).dtype() == DType::f32;
+  }
+  const Shape shape = folded_shape(dims);
+  // A file may name an input any number of times, and each time costs as much as a result.
+  const auto results = static_cast<std::int64_t>(call.inputs.size()) - 1;
+  if (results * shape.elements() > most_folded)
+    throw Error(Errc::unsupported, std::to_string(call.inputs.size()) + " inputs of " +
+                                       to_string(shape) +
+                                       " that are known at import make more than " +
+                                       std::to_string(most_folded) + " elements");
+  return {real ? accumulated(call, shape, binary.of_numbers, numbers_of)
+               : accumulated(call, shape, binary.of_integers, integers_of)};
 }
 
 std::vector<Tensor> remainder_of_two(const FoldCall& call) {
@@ -194,22 +224,14 @@ std::vector<Tensor> where(const FoldCall& call) {
   const Dims dims = broadcast_dims(broadcast_dims(dims_of(condition.shape()), dims_of(a.shape())),
                                    dims_of(b.shape()));
   const Shape shape = folded_shape(dims);
-  const auto flags =
-      integers_of(moved(condition, shape, broadcast_places(dims_of(condition.shape()), dims)));
-  const Tensor of_a = moved(a, shape, broadcast_places(dims_of(a.shape()), dims));
-  const Tensor of_b = moved(b, shape, broadcast_places(dims_of(b.shape()), dims));
-  if (a.dtype() == DType::f32) {
-    std::vector<double> numbers = numbers_of(of_a);
-    const std::vector<double> others = numbers_of(of_b);
-    for (std::size_t i = 0; i < numbers.size(); ++i)
-      if (flags[i] == 0) numbers[i] = others[i];
-    return {tensor_of(DType::f32, shape, numbers)};
-  }
-  std::vector<std::int64_t> integers = integers_of(of_a);
-  const std::vector<std::int64_t> others = integers_of(of_b);
-  for (std::size_t i = 0; i < integers.size(); ++i)
-    if (flags[i] == 0) integers[i] = others[i];
-  return {tensor_of(a.dtype(), shape, integers)};
+  const std::vector<std::int64_t> flags = integers_of(condition);
+  const BroadcastPlace flag_of(dims_of(condition.shape()), dims), from_a(dims_of(a.shape()), dims),
+      from_b(dims_of(b.shape()), dims);
+  const std::size_t size = size_of(a.dtype());
+  return {gathered(a.dtype(), shape, [&](const Dims& index) {
+    return flags[flag_of(index)] != 0 ? a.raw() + from_a(index) * size
+                                      : b.raw() + from_b(index) * size;
+  })};
 }
 
 /// Returns x reduced by `compute` to the dimensions `kept`, which have 1 where an axis is reduced.

@@ -53,27 +53,27 @@ Element converted(Number number) {
 }
 
 template <class Element, class Number>
-Tensor filled(const Shape& shape, const std::vector<Number>& numbers) {
-  const auto elements = std::make_unique<Element[]>(numbers.size());
+Tensor filled(DType dtype, const Shape& shape, const std::vector<Number>& numbers) {
+  const std::shared_ptr<Element[]> elements(new Element[std::max<std::size_t>(1, numbers.size())]);
   for (std::size_t i = 0; i < numbers.size(); ++i) elements[i] = converted<Element>(numbers[i]);
-  return {shape, std::span<const Element>(elements.get(), numbers.size())};
+  return Tensor::wrap(dtype, shape, {elements, reinterpret_cast<const std::byte*>(elements.get())});
 }
 
 template <class Number>
-Tensor filled(DType dtype, const Shape& shape, const std::vector<Number>& numbers) {
+Tensor filled_with(DType dtype, const Shape& shape, const std::vector<Number>& numbers) {
   switch (dtype) {
     case DType::f32:
-      return filled<float>(shape, numbers);
+      return filled<float>(dtype, shape, numbers);
     case DType::i64:
-      return filled<std::int64_t>(shape, numbers);
+      return filled<std::int64_t>(dtype, shape, numbers);
     case DType::u8:
-      return filled<std::uint8_t>(shape, numbers);
+      return filled<std::uint8_t>(dtype, shape, numbers);
     case DType::i32:
-      return filled<std::int32_t>(shape, numbers);
+      return filled<std::int32_t>(dtype, shape, numbers);
     case DType::boolean:
       break;
   }
-  return filled<bool>(shape, numbers);
+  return filled<bool>(dtype, shape, numbers);
 }
 
 const FoldRule* find_rule(std::string_view op_type) {
@@ -115,11 +115,11 @@ std::vector<double> numbers_of(const Tensor& tensor) {
 }
 
 Tensor tensor_of(DType dtype, const Shape& shape, const std::vector<double>& numbers) {
-  return filled(dtype, shape, numbers);
+  return filled_with(dtype, shape, numbers);
 }
 
 Tensor tensor_of(DType dtype, const Shape& shape, const std::vector<std::int64_t>& integers) {
-  return filled(dtype, shape, integers);
+  return filled_with(dtype, shape, integers);
 }
 
 Shape folded_shape(const std::vector<std::int64_t>& dims) {

@@ -1,4 +1,5 @@
 // The rules of operators that make tensors.
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -17,8 +18,7 @@ std::vector<Tensor> constant_of_shape(const FoldCall& call) {
       attribute && attribute->tensor)
     value = call.reader.read(*attribute->tensor);
   if (value.elements() != 1) corrupt("expected a value of one element");
-  return {moved(value, shape,
-                std::vector<std::int64_t>(static_cast<std::size_t>(shape.elements()), 0))};
+  return {gathered(value.dtype(), shape, [&](const Dims&) { return value.raw(); })};
 }
 
 std::vector<Tensor> range(const FoldCall& call) {
@@ -31,6 +31,7 @@ std::vector<Tensor> range(const FoldCall& call) {
   const double count = std::ceil((numbers_of(limit)[0] - first) / step);
   if (!(count <= static_cast<double>(most_folded))) folded_shape({most_folded + 1});
   std::vector<double> numbers;
+  numbers.reserve(static_cast<std::size_t>(std::max(count, 0.0)));
   for (double i = 0; i < count; ++i) numbers.push_back(first + i * step);
   return {tensor_of(start.dtype(), Shape({static_cast<std::int64_t>(numbers.size())}), numbers)};
 }
@@ -40,14 +41,14 @@ std::vector<Tensor> non_zero(const FoldCall& call) {
   const Tensor& x = call.input(0);
   const std::vector<double> numbers = numbers_of(x);
   const Dims dims = dims_of(x.shape());
-  std::vector<Dims> found;
-  std::size_t place = 0;
-  for_each_index(dims, [&](const Dims& index) {
-    if (numbers[place++] != 0) found.push_back(index);
-  });
+  const Dims strides = strides_of(dims);
+  std::vector<std::int64_t> found;
+  for (std::size_t place = 0; place < numbers.size(); ++place)
+    if (numbers[place] != 0) found.push_back(static_cast<std::int64_t>(place));
   std::vector<std::int64_t> indices;
+  indices.reserve(dims.size() * found.size());
   for (std::size_t axis = 0; axis < dims.size(); ++axis)
-    for (const Dims& index : found) indices.push_back(index[axis]);
+    for (const std::int64_t place : found) indices.push_back(place / strides[axis] % dims[axis]);
   const Shape shape(
       {static_cast<std::int64_t>(dims.size()), static_cast<std::int64_t>(found.size())});
   return {tensor_of(DType::i64, shape, indices)};

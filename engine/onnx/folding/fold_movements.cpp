@@ -53,12 +53,11 @@ std::vector<Tensor> transpose(const FoldCall& call) {
     result.push_back(dims[from]);
     steps.push_back(strides[from]);
   }
-  std::vector<std::int64_t> places;
-  for_each_index(result, [&](const Dims& index) {
-    places.push_back(
-        std::inner_product(index.begin(), index.end(), steps.begin(), std::int64_t{0}));
-  });
-  return {moved(x, folded_shape(result), places)};
+  return {gathered(x.dtype(), folded_shape(result), [&](const Dims& index) {
+    const std::int64_t place =
+        std::inner_product(index.begin(), index.end(), steps.begin(), std::int64_t{0});
+    return x.raw() + static_cast<std::size_t>(place) * size_of(x.dtype());
+  })};
 }
 
 /// Returns x with those elements of `axis` that `indices` list.
@@ -68,6 +67,7 @@ Tensor selected(const Tensor& x, std::size_t axis, const std::vector<std::int64_
   dims[axis] = static_cast<std::int64_t>(indices.size());
   const Shape shape = folded_shape(dims);
   std::vector<std::int64_t> places;
+  places.reserve(static_cast<std::size_t>(shape.elements()));
   for_each_index(dims, [&](const Dims& index) {
     std::int64_t place = 0;
     for (std::size_t i = 0; i < index.size(); ++i)
@@ -95,7 +95,7 @@ std::vector<Tensor> gather(const FoldCall& call) {
 }
 
 std::vector<Tensor> slice(const FoldCall& call) {
-  Tensor x = call.input(0);
+  const Tensor& x = call.input(0);
   const std::vector<std::int64_t> starts = call.integers("starts", 1),
                                   ends = call.integers("ends", 2),
                                   steps = call.has(4) ? integers_of(call.input(4)) : Dims{};
@@ -107,15 +107,24 @@ std::vector<Tensor> slice(const FoldCall& call) {
   if (ends.size() != starts.size() || axes.size() != starts.size() ||
       (!steps.empty() && steps.size() != starts.size()))
     corrupt("expected as many axes, ends and steps as starts");
+  Dims dims = dims_of(x.shape());
+  const Dims strides = strides_of(dims);
+  std::vector<SliceRange> ranges;
+  for (const std::int64_t size : dims) ranges.push_back(slice_range(0, size, 1, size));
+  std::vector<bool> is_sliced(dims.size());
   for (std::size_t i = 0; i < starts.size(); ++i) {
-    const std::size_t axis = axis_of(axes[i], x.shape().rank());
-    const SliceRange range =
-        slice_range(starts[i], ends[i], steps.empty() ? 1 : steps[i], x.shape().begin()[axis]);
-    std::vector<std::int64_t> indices;
-    for (std::int64_t n = 0; n < range.count; ++n) indices.push_back(range.first + n * range.step);
-    x = selected(x, axis, indices);
+    const std::size_t axis = axis_of(axes[i], dims.size());
+    if (is_sliced[axis]) corrupt("expected axes that differ");
+    is_sliced[axis] = true;
+    ranges[axis] = slice_range(starts[i], ends[i], steps.empty() ? 1 : steps[i], dims[axis]);
+    dims[axis] = ranges[axis].count;
   }
-  return {x};
+  return {gathered(x.dtype(), folded_shape(dims), [&](const Dims& index) {
+    std::int64_t place = 0;
+    for (std::size_t axis = 0; axis < index.size(); ++axis)
+      place += (ranges[axis].first + index[axis] * ranges[axis].step) * strides[axis];
+    return x.raw() + static_cast<std::size_t>(place) * size_of(x.dtype());
+  })};
 }
 
 std::vector<Tensor> concat(const FoldCall& call) {
@@ -135,6 +144,7 @@ std::vector<Tensor> concat(const FoldCall& call) {
   const Shape shape = folded_shape(dims);
   // The elements of all parts stand one behind the other; a place is among those of its part.
   std::vector<std::byte> elements;
+  elements.reserve(static_cast<std::size_t>(shape.elements()) * size_of(first.dtype()));
   std::vector<Dims> strides;
   std::vector<std::int64_t> begins, firsts;
   std::int64_t begin = 0, along = 0;
@@ -147,6 +157,7 @@ std::vector<Tensor> concat(const FoldCall& call) {
     along += part.shape().begin()[axis];
   }
   std::vector<std::int64_t> places;
+  places.reserve(static_cast<std::size_t>(shape.elements()));
   for_each_index(dims, [&](const Dims& index) {
     const std::size_t part = static_cast<std::size_t>(
         std::ranges::upper_bound(firsts, index[axis]) - firsts.begin() - 1);
@@ -163,25 +174,30 @@ std::vector<Tensor> expand(const FoldCall& call) {
   const Tensor& x = call.input(0);
   const Dims dims = broadcast_dims(dims_of(x.shape()), integers_of(call.input(1)));
   const Shape shape = folded_shape(dims);
-  return {moved(x, shape, broadcast_places(dims_of(x.shape()), dims))};
+  const BroadcastPlace place(dims_of(x.shape()), dims);
+  const std::size_t size = size_of(x.dtype());
+  return {
+      gathered(x.dtype(), shape, [&](const Dims& index) { return x.raw() + place(index) * size; })};
 }
 
 std::vector<Tensor> tile(const FoldCall& call) {
-  Tensor x = call.input(0);
+  const Tensor& x = call.input(0);
+  const Dims from = dims_of(x.shape()), strides = strides_of(from);
   const std::vector<std::int64_t> times = integers_of(call.input(1));
   if (times.size() != x.shape().rank()) corrupt("expected a number of repeats for each axis");
+  Dims dims = from;
   for (std::size_t axis = 0; axis < times.size(); ++axis) {
-    const std::int64_t size = x.shape().begin()[axis];
-    Dims dims = dims_of(x.shape());
     if (times[axis] < 0 || times[axis] > most_folded)
       corrupt("a number of repeats is out of range");
     dims[axis] *= times[axis];
     folded_shape(dims);
-    std::vector<std::int64_t> indices;
-    for (std::int64_t i = 0; i < dims[axis]; ++i) indices.push_back(i % size);
-    x = selected(x, axis, indices);
   }
-  return {x};
+  return {gathered(x.dtype(), Shape(dims), [&](const Dims& index) {
+    std::int64_t place = 0;
+    for (std::size_t axis = 0; axis < index.size(); ++axis)
+      place += index[axis] % from[axis] * strides[axis];
+    return x.raw() + static_cast<std::size_t>(place) * size_of(x.dtype());
+  })};
 }
 
 std::vector<Tensor> split(const FoldCall& call) {

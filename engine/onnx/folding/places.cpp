@@ -1,8 +1,5 @@
 #include "engine/onnx/folding/places.hpp"
 
-#include <algorithm>
-#include <cstring>
-#include <memory>
 #include <string>
 
 #include "penstock/error.hpp"
@@ -19,22 +16,14 @@ Dims strides_of(const Dims& dims) {
   return strides;
 }
 
-std::vector<std::int64_t> broadcast_places(const Dims& from, const Dims& dims) {
+BroadcastPlace::BroadcastPlace(const Dims& from, const Dims& dims) : strides_(dims.size(), 0) {
   if (broadcast_dims(from, dims) != dims)
     throw Error(Errc::corrupt_file, "expected a tensor that broadcasts to " +
                                         to_string(Shape(dims)) + ", got " + to_string(Shape(from)));
   const std::size_t missing = dims.size() - from.size();
-  Dims strides = strides_of(from);
+  const Dims strides = strides_of(from);
   for (std::size_t axis = 0; axis < from.size(); ++axis)
-    if (from[axis] == 1) strides[axis] = 0;
-  std::vector<std::int64_t> places;
-  for_each_index(dims, [&](const Dims& index) {
-    std::int64_t place = 0;
-    for (std::size_t axis = 0; axis < from.size(); ++axis)
-      place += strides[axis] * index[axis + missing];
-    places.push_back(place);
-  });
-  return places;
+    if (from[axis] != 1) strides_[axis + missing] = strides[axis];
 }
 
 Dims broadcast_dims(const Dims& a, const Dims& b) {
@@ -54,12 +43,10 @@ Dims broadcast_dims(const Dims& a, const Dims& b) {
 
 Tensor moved(const Tensor& from, const Shape& shape, const std::vector<std::int64_t>& places) {
   const std::size_t size = size_of(from.dtype());
-  const std::shared_ptr<std::byte[]> elements(
-      new std::byte[std::max<std::size_t>(1, size * places.size())]);
-  for (std::size_t i = 0; i < places.size(); ++i)
-    std::memcpy(elements.get() + i * size, from.raw() + static_cast<std::size_t>(places[i]) * size,
-                size);
-  return Tensor::wrap(from.dtype(), shape, {elements, elements.get()});
+  auto place = places.begin();
+  return gathered(from.dtype(), shape, [&](const Dims&) {
+    return from.raw() + static_cast<std::size_t>(*place++) * size;
+  });
 }
 
 }  // namespace penstock

@@ -2,7 +2,11 @@
 // as lists of the places that elements come from. The functions are pure.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <memory>
 #include <vector>
 
 #include "engine/onnx/shapes/reshaped_dims.hpp"
@@ -29,12 +33,39 @@ void for_each_index(const Dims& dims, const Visit& visit) {
   }
 }
 
-/// Returns, for each place of a tensor of the dimensions `dims`, the place from which it takes its
-/// element in a tensor of the dimensions `from` that broadcasts to it as in NumPy.
-/// @throws Error corrupt_file if it does not.
-std::vector<std::int64_t> broadcast_places(const Dims& from, const Dims& dims);
+/// A BroadcastPlace finds the place from which a tensor of the dimensions `dims` takes the element
+/// at an index, in a tensor of the dimensions `from` that broadcasts to it as in NumPy.
+class BroadcastPlace {
+ public:
+  /// @throws Error corrupt_file if `from` does not broadcast to `dims`.
+  BroadcastPlace(const Dims& from, const Dims& dims);
+  std::size_t operator()(const Dims& index) const {
+    std::int64_t place = 0;
+    for (std::size_t axis = 0; axis < index.size(); ++axis) place += strides_[axis] * index[axis];
+    return static_cast<std::size_t>(place);
+  }
+
+ private:
+  Dims strides_;  ///< The stride is 0 along an axis on which the element is the same.
+};
+
 /// Returns the dimensions to which both broadcast. @throws Error corrupt_file if they do not.
 Dims broadcast_dims(const Dims& a, const Dims& b);
+
+/// Returns a tensor of `shape` and `dtype`. The bytes of its element at each index are those at
+/// `source(index)`.
+template <class Source>
+Tensor gathered(DType dtype, const Shape& shape, const Source& source) {
+  const std::size_t size = size_of(dtype), count = static_cast<std::size_t>(shape.elements());
+  const std::shared_ptr<std::byte[]> elements(
+      new std::byte[std::max<std::size_t>(1, size * count)]);
+  std::byte* to = elements.get();
+  for_each_index(dims_of(shape), [&](const Dims& index) {
+    std::memcpy(to, source(index), size);
+    to += size;
+  });
+  return Tensor::wrap(dtype, shape, {elements, elements.get()});
+}
 
 /// Returns a tensor of the shape `shape` with those elements of `from` that are at `places`.
 Tensor moved(const Tensor& from, const Shape& shape, const std::vector<std::int64_t>& places);

@@ -329,24 +329,24 @@ std::vector<Imported> ImportAttempt::outputs_of(const OnnxNode& node,
   return op->import(call);
 }
 
+void ImportAttempt::count_folded(const std::vector<Tensor>& tensors) {
+  for (const Tensor& tensor : tensors) folded_elements_ += tensor ? tensor.elements() : 0;
+  if (folded_elements_ > most_folded_in_all)
+    throw Error(Errc::unsupported, "what is known at import has more than " +
+                                       std::to_string(most_folded_in_all) + " elements");
+}
+
 std::vector<Imported> ImportAttempt::folded_outputs(const OnnxNode& node,
                                                     const std::vector<Imported*>& inputs) {
-  const auto check_count = [&] {
-    if (folded_elements_ > most_folded_in_all)
-      throw Error(Errc::unsupported, "what is known at import has more than " +
-                                         std::to_string(most_folded_in_all) + " elements");
-  };
-  check_count();
   const bool is_constant =
       std::ranges::all_of(inputs, [](const Imported* x) { return !x || x->is_constant(); });
   std::vector<Imported> outputs;
   for (std::size_t probe = 0; probe < (is_constant ? 1 : probes); ++probe) {
     std::vector<Tensor> tensors;
     for (const Imported* x : inputs) tensors.push_back(x ? x->known[probe] : Tensor());
+    if (is_folded(node.op_type)) count_folded(tensors);
     const std::vector<Tensor> results = fold({.node = node, .inputs = tensors, .reader = reader_});
-    for (const std::vector<Tensor>* const all : {&results, &std::as_const(tensors)})
-      for (const Tensor& tensor : *all) folded_elements_ += tensor ? tensor.elements() : 0;
-    check_count();
+    count_folded(results);
     outputs.resize(results.size());
     for (std::size_t i = 0; i < results.size(); ++i) {
       outputs[i].known[probe] = results[i];

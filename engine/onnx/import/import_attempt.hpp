@@ -56,6 +56,9 @@ class ImportAttempt {
   template <class Work>
   bool for_tensor(const std::string& description, const Work& work);
   std::vector<Imported> outputs_of(const OnnxNode& node, const std::vector<Imported*>& inputs);
+  /// Counts the elements of inputs or results of a node that is folded. @throws Error unsupported
+  /// if those of all nodes are too many.
+  void count_folded(const std::vector<Tensor>& tensors);
   std::vector<Imported> folded_outputs(const OnnxNode& node, const std::vector<Imported*>& inputs);
   void add_output(const OnnxValueInfo& output);
 

@@ -152,6 +152,23 @@ TEST(Folding, RefusesResultsThatAreTooLarge) {
             "accepted");
 }
 
+TEST(Folding, RefusesInputsThatMakeResultsAgainAndAgain) {
+  const Tensor column = integers({1 << 12, 1}, Integers(1 << 12));
+  EXPECT_NE(refusal(Errc::unsupported,
+                    [&] {
+                      folded(node("Transpose", {{.name = "perm", .integers = {0, 0}}}), {column});
+                    }),
+            "accepted");
+  EXPECT_EQ(
+      refusal(Errc::unsupported, [&] { folded(node("Max"), std::vector<Tensor>(1026, column)); }),
+      "1026 inputs of [4096,1] that are known at import make more than 4194304 elements");
+  EXPECT_EQ(refusal(Errc::corrupt_file,
+                    [&] {
+                      folded(node("Slice"), {column, list({0, 0}), list({9, 9}), list({1, -1})});
+                    }),
+            "expected axes that differ");
+}
+
 TEST(SliceRange, CountsAsNumPyDoes) {
   const auto range = [](std::int64_t start, std::int64_t end, std::int64_t step) {
     const SliceRange taken = slice_range(start, end, step, 10);

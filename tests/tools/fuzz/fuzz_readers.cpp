@@ -14,6 +14,7 @@
 #include "engine/checkpoint/checkpoint_content.hpp"
 #include "engine/files/weights_file.hpp"
 #include "engine/files/weights_header.hpp"
+#include "engine/onnx/folding/fold_call.hpp"
 #include "engine/plan_cache/plan_cache.hpp"
 #include "graph/codec/plan_codec.hpp"
 #include "graph/compile/compile.hpp"
@@ -218,8 +219,10 @@ std::string onnx_bytes() {
   return bytes.file();
 }
 
-/// An import computes constants of at most 2^24 elements in all, whatever the size of the file.
-constexpr std::uint64_t bytes_of_constants = std::uint64_t{512} << 20;
+/// An import computes constants until they and the inputs of their nodes have `most_folded_in_all`
+/// elements, whatever the size of the file. An element takes at most 16 bytes to be computed, 8 for
+/// the number and 8 for the result, and 12 where the model keeps it.
+constexpr auto bytes_of_constants = static_cast<std::uint64_t>(32 * most_folded_in_all);
 
 FuzzedReader onnx() {
   return of_a_file(

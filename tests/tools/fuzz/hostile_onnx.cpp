@@ -58,6 +58,21 @@ std::vector<std::string> bombs() {
                               {"Add", {"x", "c"}, {"y"}}}));
   files.push_back(
       of_nodes({constant("sizes", {0, INT64_MAX, 0, INT64_MAX}), {"Pad", {"x", "sizes"}, {"y"}}}));
+  // Each input of the operator is as large as its result, and there are a thousand of them.
+  files.push_back(of_nodes({constant("sizes", {1 << 22}),
+                            {"ConstantOfShape", {"sizes"}, {"c"}},
+                            {"Max", std::vector<std::string>(1000, "c"), {"d"}},
+                            {"Add", {"x", "d"}, {"y"}}}));
+  files.push_back(of_nodes({constant("sizes", {1 << 22}),
+                            constant("many", Integers(1000, 0)),
+                            {"ConstantOfShape", {"sizes"}, {"c"}},
+                            {"Slice", {"c", "many", "sizes", "many"}, {"d"}},
+                            {"Add", {"x", "d"}, {"y"}}}));
+  // An axis that stands twice in `perm` would make a result of 2^44 elements.
+  files.push_back(of_nodes({constant("sizes", {1 << 22, 1}),
+                            {"ConstantOfShape", {"sizes"}, {"c"}},
+                            {"Transpose", {"c"}, {"d"}, {{"perm", Integers{0, 0}}}},
+                            {"Add", {"x", "d"}, {"y"}}}));
   // The constant is the largest that is computed, and the second node doubles it.
   files.push_back(of_nodes({constant("sizes", {1 << 22}),
                             {"ConstantOfShape", {"sizes"}, {"c"}},
