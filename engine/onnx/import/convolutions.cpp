@@ -16,6 +16,38 @@ Size3d size3d(const Dims& numbers) {
   return {numbers[0], numbers[1], numbers[2]};
 }
 
+}  // namespace
+
+Value filtered(NodeImport& n, const Value& x, const Filter& filter, const Windows& windows,
+               const Dims& padding) {
+  Model& model = n.network.model();
+  switch (windows.axes()) {
+    case 1:
+      return model.conv1d(x, filter.weight, filter.bias,
+                          {.stride = windows.stride[0],
+                           .padding = padding[0],
+                           .dilation = windows.dilation[0],
+                           .groups = filter.groups});
+    case 2:
+      return model.conv2d(x, filter.weight, filter.bias,
+                          {.stride = size2d(windows.stride),
+                           .padding = size2d(padding),
+                           .dilation = size2d(windows.dilation),
+                           .groups = filter.groups});
+    case 3:
+      return model.conv3d(x, filter.weight, filter.bias,
+                          {.stride = size3d(windows.stride),
+                           .padding = size3d(padding),
+                           .dilation = size3d(windows.dilation),
+                           .groups = filter.groups});
+    default:
+      n.expect_supported(false, "it moves over more than 3 axes");
+      return {};
+  }
+}
+
+namespace {
+
 /// Returns the sizes of the weight's kernel.
 Dims kernel_of(const NodeImport& n) {
   const Dims weight = n.dims(1);
@@ -25,32 +57,9 @@ Dims kernel_of(const NodeImport& n) {
 
 /// Returns the convolution of x, which is padded already unless `windows` pad evenly.
 Value convolved(NodeImport& n, const Value& x, const Windows& windows, const Dims& padding) {
-  Model& model = n.network.model();
-  const Value weight = n.raw(1), bias = n.has(2) ? n.raw(2) : Value();
-  const std::int64_t groups = n.integer("group", 1);
-  switch (windows.axes()) {
-    case 1:
-      return model.conv1d(x, weight, bias,
-                          {.stride = windows.stride[0],
-                           .padding = padding[0],
-                           .dilation = windows.dilation[0],
-                           .groups = groups});
-    case 2:
-      return model.conv2d(x, weight, bias,
-                          {.stride = size2d(windows.stride),
-                           .padding = size2d(padding),
-                           .dilation = size2d(windows.dilation),
-                           .groups = groups});
-    case 3:
-      return model.conv3d(x, weight, bias,
-                          {.stride = size3d(windows.stride),
-                           .padding = size3d(padding),
-                           .dilation = size3d(windows.dilation),
-                           .groups = groups});
-    default:
-      n.expect_supported(false, "it moves over more than 3 axes");
-      return {};
-  }
+  const Filter filter{
+      .weight = n.raw(1), .bias = n.has(2) ? n.raw(2) : Value(), .groups = n.integer("group", 1)};
+  return filtered(n, x, filter, windows, padding);
 }
 
 Results conv(NodeImport& n) {

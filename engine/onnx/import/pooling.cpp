@@ -98,16 +98,35 @@ Value average_pooled(NodeImport& n, const Value& x, const Windows& w, const Dims
   }
 }
 
+/// Returns the means of the images in windows, which have dilations, where the padding counts: they
+/// are a convolution of each channel.
+Value dilated_means(NodeImport& n, const Images& images, const Windows& windows) {
+  n.expect_supported(!n.flag("ceil_mode"), "its windows have dilations, and its ceil_mode is 1");
+  Dims shape = windows.kernel;
+  shape.insert(shape.begin(), {images.channels, 1});
+  const double share =
+      static_cast<double>(images.channels) / static_cast<double>(Shape(shape).elements());
+  const Filter filter{.weight = n.apply(graph::fill, {}, {{"shape", shape}, {"value", share}}),
+                      .bias = {},
+                      .groups = images.channels};
+  return filtered(n, padded_images(n, images, windows, 0), filter, windows,
+                  Dims(windows.axes(), 0));
+}
+
 Results average_pool(NodeImport& n) {
   const Images images = images_of(n);
   const Windows windows = windows_of(n, images.sizes, {});
-  for (const std::int64_t dilation : windows.dilation)
-    n.expect_supported(dilation == 1, "its windows have dilations");
+  const bool is_dilated =
+      std::ranges::any_of(windows.dilation, [](std::int64_t dilation) { return dilation != 1; });
   const bool count_padding = n.flag("count_include_pad");
-  if (pads_itself(windows))
+  if (!is_dilated && pads_itself(windows))
     return {of_images(n, average_pooled(n, images.value, windows, windows.before, count_padding))};
-  const Dims none(windows.axes(), 0);
-  const Value means = average_pooled(n, padded_images(n, images, windows, 0), windows, none, true);
+  const auto means_of = [&](const Images& each) {
+    return is_dilated ? dilated_means(n, each, windows)
+                      : average_pooled(n, padded_images(n, each, windows, 0), windows,
+                                       Dims(windows.axes(), 0), true);
+  };
+  const Value means = means_of(images);
   if (count_padding) return {of_images(n, means)};
   // The means count the zeros of the padding, and the share of what is no padding puts that right.
   Dims ones(images.sizes.size() + 2, 1);
@@ -115,9 +134,7 @@ Results average_pool(NodeImport& n) {
   const Images all_ones{.value = n.apply(graph::fill, {}, {{"shape", ones}, {"value", 1.0}}),
                         .sizes = images.sizes,
                         .channels = 1};
-  const Value shares =
-      average_pooled(n, padded_images(n, all_ones, windows, 0), windows, none, true);
-  return {of_images(n, n.apply(graph::div, {means, shares}))};
+  return {of_images(n, n.apply(graph::div, {means, means_of(all_ones)}))};
 }
 
 Results lp_pool(NodeImport& n) {

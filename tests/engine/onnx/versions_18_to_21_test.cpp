@@ -162,20 +162,32 @@ TEST(Version18And20, HaveActivationsOfTheirOwn) {
                   {-0.0454023f, 0, 1.3995715f});
 }
 
-TEST(Version19, AveragesOverWindowsWithoutDilations) {
-  const auto file = [](std::int64_t dilation) {
-    return around({"AveragePool",
-                   {"x"},
-                   {"y"},
-                   {{"kernel_shape", Numbers{2}}, {"dilations", Numbers{dilation}}},
-                   "node"},
-                  {1, 4})
-        .file(19);
+TEST(Version19, AveragesOverWindowsWithDilations) {
+  const auto averaged = [](const Attributes& attributes, const Numbers& dims, const Tensor& x) {
+    return outputs(imported(around({"AveragePool", {"x"}, {"y"}, attributes}, dims).file(19)), x);
   };
-  expect_elements(outputs(imported(file(1)), tensor_of({1, 1, 4}, {1, 3, 6, 8})), {1, 1, 3},
-                  {2, 4.5f, 7});
-  EXPECT_EQ(refused(Errc::unsupported, file(2)),
-            of_one_node("AveragePool", "its windows have dilations"));
+  for (const std::int64_t channels : {1, 2}) {
+    const std::vector<float> row{1, 3, 6, 8};
+    std::vector<float> elements, means;
+    for (std::int64_t i = 0; i < channels; ++i) {
+      elements.insert(elements.end(), row.begin(), row.end());
+      means.insert(means.end(), {3.5f, 5.5f});
+    }
+    expect_elements(averaged({{"kernel_shape", Numbers{2}}, {"dilations", Numbers{2}}},
+                             {channels, 4}, tensor_of({1, channels, 4}, elements)),
+                    {1, channels, 2}, means);
+  }
+  const Tensor x = tensor_of({1, 1, 3, 3}, {1, 2, 3, 4, 50, 6, 7, 8, 9});
+  for (const std::int64_t counts_padding : {0, 1}) {
+    const Attributes attributes{{"kernel_shape", Numbers{2, 2}},
+                                {"dilations", Numbers{2, 2}},
+                                {"pads", Numbers{1, 1, 1, 1}},
+                                {"count_include_pad", counts_padding}};
+    expect_elements(averaged(attributes, {1, 3, 3}, x), {1, 1, 3, 3},
+                    counts_padding
+                        ? std::vector<float>{12.5f, 2.5f, 12.5f, 2.5f, 5, 2.5f, 12.5f, 2.5f, 12.5f}
+                        : std::vector<float>{50, 5, 50, 5, 5, 5, 50, 5, 50});
+  }
 }
 
 TEST(Version20, TakesTheLargestOfBools) {
@@ -234,6 +246,14 @@ TEST(Versions18To21, HaveOperatorsThatAreRefused) {
 }
 
 TEST(Versions18To21, HaveFormsThatAreRefused) {
+  const Attributes dilated{
+      {"kernel_shape", Numbers{2}}, {"dilations", Numbers{2}}, {"ceil_mode", std::int64_t{1}}};
+  EXPECT_EQ(refused(Errc::unsupported,
+                    around({"AveragePool", {"x"}, {"y"}, dilated, "node"}, {1, 4}).file(19)),
+            of_one_node("AveragePool", "its windows have dilations, and its ceil_mode is 1"));
+  EXPECT_EQ(refused(Errc::unsupported,
+                    around({"LpPool", {"x"}, {"y"}, dilated, "node"}, {1, 4}).file(18)),
+            of_one_node("LpPool", "its windows have dilations"));
   OnnxBytes wrapped = around({"Pad", {"x", "pads"}, {"y"}, {{"mode", "wrap"}}, "node"}, {3});
   wrapped.initializer("pads", integers({0, 1, 0, 1}));
   EXPECT_EQ(refused(Errc::unsupported, wrapped.file(19)),
