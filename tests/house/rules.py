@@ -22,7 +22,8 @@ FLOORS = [
     # Only hosts that have Eigen include this header.
     ('include/penstock/eigen.hpp', ['penstock/'], rf'{STANDARD}|Eigen/Core'),
     ('include/penstock/', ['penstock/'], STANDARD),
-    ('graph/values/', VALUE_HEADERS, STANDARD),
+    # Tensor memory is mapped.
+    ('graph/values/', VALUE_HEADERS, rf'{STANDARD}|sys/mman\.h'),
     ('graph/kernels/', ['graph/values/', *VALUE_HEADERS], STANDARD),
     ('graph/ir/', ['graph/values/', *VALUE_HEADERS], STANDARD),
     ('graph/ops/', ['graph/values/', 'graph/kernels/', 'graph/ir/', *VALUE_HEADERS], STANDARD),
