@@ -188,16 +188,11 @@ void RunningModel::detach() {
   shown_.reset();
   runtime_.reset();
   stay_.reset();
-  forget_upload();
+  held_version_ = 0;
   log_(LogLevel::info, {title_, ": detached from its IPUs"});
   if (!is_free)
     log_(LogLevel::warning,
          {title_, ": an IPU is still busy, and has its memory until it is done"});
-}
-
-void RunningModel::forget_upload() noexcept {
-  others_.clear();
-  held_version_ = 0;
 }
 
 void RunningModel::expect_open() {
@@ -218,7 +213,7 @@ void RunningModel::attach() {
     shown_.reset();
     runtime_.reset();  // The model is still detached, with the state that is kept.
     stay_.reset();
-    forget_upload();
+    held_version_ = 0;
     throw;
   }
   kept_state_.reset();
@@ -406,12 +401,11 @@ void RunningModel::expect_same_rows(const RunningModel& remainder) const {
 }
 
 void RunningModel::upload_weights() {
-  std::vector<Tensor> newest = weights_->newest();
+  const std::vector<Tensor>& newest = weights_->newest();
   const std::uint64_t version = weights_->version();
   std::vector<Tensor> values;
-  for (const std::size_t index : store_index_) values.push_back(std::move(newest[index]));
+  for (const std::size_t index : store_index_) values.push_back(newest[index]);
   ask([&](auto& actors) { actors.write_variables(values); });
-  others_ = std::move(newest);
   held_version_ = version;
   ++*uploads_;
   log_(LogLevel::debug, {title_, ": weights copied to the IPUs"});
@@ -420,10 +414,7 @@ void RunningModel::upload_weights() {
 std::vector<Tensor> RunningModel::read_weights() {
   // ask() is not used, because a failure is to be told when this model is called, and not while the
   // host's Model reads weights.
-  const auto values = runtime().read_variables();
-  std::vector<Tensor> newest = others_;
-  for (std::size_t i = 0; i < values.size(); ++i) newest[store_index_[i]] = values[i];
-  return newest;
+  return runtime().read_variables();
 }
 
 void RunningModel::weights_taken() {

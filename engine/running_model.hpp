@@ -207,8 +207,6 @@ class RunningModel final : public WeightSource {
   /// Calls note_failure() while an error is on its way to the host. What note_failure() throws,
   /// such as for a lack of memory, is ignored, so that it does not replace that error.
   void note_failure_if_possible() noexcept;
-  /// Notes that there are no weights on the IPUs.
-  void forget_upload() noexcept;
   RunningModel*& state_holder() noexcept {
     return host_of_ ? host_of_->state_holder_ : state_holder_;
   }
@@ -316,10 +314,6 @@ class RunningModel final : public WeightSource {
   std::string failure_;
   // `untold_failure_` is a failure that no call has thrown yet.
   std::optional<Error> untold_failure_;
-  // `others_` has the values that parameters which the plan has no use for had in the store when
-  // weights were last uploaded. The tensors of all other parameters, which the IPUs have, are
-  // empty.
-  std::vector<Tensor> others_;
   // `held_version_` is the version that the weights on the IPUs have in the store. It is 0 if there
   // are no weights on the IPUs.
   std::uint64_t held_version_ = 0;

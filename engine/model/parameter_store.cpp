@@ -58,7 +58,8 @@ void ParameterStore::replace(std::vector<Tensor> values) {
   if (values.size() != values_.size())
     throw Error(Errc::shape_mismatch, subject() + ": expected " + std::to_string(values_.size()) +
                                           " parameters, got " + std::to_string(values.size()));
-  accept(std::move(values));
+  for (std::size_t i = 0; i < values.size(); ++i) expect(i, values[i]);
+  values_ = std::move(values);
   newer_ = nullptr;
   loss_.reset();
   ++version_;
@@ -66,6 +67,7 @@ void ParameterStore::replace(std::vector<Tensor> values) {
 
 std::uint64_t ParameterStore::mark_newer(WeightSource& source, std::span<const std::size_t> held) {
   newer_ = &source;
+  held_ = held;
   for (const std::size_t position : held) values_[position] = Tensor();
   return ++version_;
 }
@@ -118,7 +120,12 @@ void ParameterStore::fetch() {
 
 // If the source throws, nothing has changed, and the next call reads the source again.
 void ParameterStore::read_newer() {
-  accept(newer_->read_weights());
+  std::vector<Tensor> values = newer_->read_weights();
+  if (values.size() != held_.size())
+    throw Error(Errc::internal, "expected " + std::to_string(held_.size()) + " tensors, got " +
+                                    std::to_string(values.size()));
+  for (std::size_t i = 0; i < values.size(); ++i) expect(held_[i], values[i]);
+  for (std::size_t i = 0; i < values.size(); ++i) values_[held_[i]] = std::move(values[i]);
   ++fetches_;
 }
 
@@ -131,14 +138,6 @@ void ParameterStore::lose(Errc code, const char* why) noexcept {
   } catch (const std::bad_alloc&) {
     // If there is no memory for the text, lost_text() names the code.
   }
-}
-
-void ParameterStore::accept(std::vector<Tensor> values) {
-  if (values.size() > values_.size())
-    throw Error(Errc::internal, "expected at most " + std::to_string(values_.size()) +
-                                    " tensors, got " + std::to_string(values.size()));
-  for (std::size_t i = 0; i < values.size(); ++i) expect(i, values[i]);
-  std::move(values.begin(), values.end(), values_.begin());
 }
 
 std::string ParameterStore::subject() const {

@@ -18,8 +18,7 @@ namespace penstock {
 /// A WeightSource has newer weights than the host, as a training model does after a step.
 class WeightSource {
  public:
-  /// Returns the values of the store's parameters, in the store's order. A source that was made
-  /// before the model's last layers knows only the first parameters, and returns their values.
+  /// Returns the values of the parameters that the source has told mark_newer() of, in that order.
   virtual std::vector<Tensor> read_weights() = 0;
   /// Notes that the host has the weights that read_weights() has returned.
   virtual void weights_taken() {}
@@ -73,10 +72,10 @@ class ParameterStore {
   /// Returns how often a source was read.
   std::uint64_t fetches() const noexcept { return fetches_; }
 
-  /// Notes that the newest values are in `source`. Returns their version. The store frees its own
-  /// values of the parameters at the positions `held`, which `source` can return, and which are out
-  /// of date from now on.
-  std::uint64_t mark_newer(WeightSource& source, std::span<const std::size_t> held = {});
+  /// Notes that the newest values of the parameters at the positions `held` are in `source`, and
+  /// frees the store's own values of them. The newest values of all other parameters must be in the
+  /// store. `held` lives as long as `source`. Returns the version of the newest values.
+  std::uint64_t mark_newer(WeightSource& source, std::span<const std::size_t> held);
   /// Fetches the newest values if `source` holds them, so that `source` may be destroyed.
   /// @throws what reading `source` throws; then `source` still holds the newest values.
   void take_from(WeightSource& source);
@@ -88,7 +87,6 @@ class ParameterStore {
   void expect(std::size_t index, const Tensor& value) const;
   void fetch();
   void read_newer();
-  void accept(std::vector<Tensor> values);
   struct Loss {
     Errc code = Errc::internal;
     std::string why = {};  // `why` is empty if there was no memory for the text.
@@ -103,6 +101,7 @@ class ParameterStore {
   // `values_` has an empty tensor for each value that only `newer_` has, or that was lost.
   std::vector<Tensor> values_;
   WeightSource* newer_ = nullptr;
+  std::span<const std::size_t> held_;  // `newer_` has the newest values at these positions.
   // `loss_` says why the newest values were lost. It is empty once all values have been replaced.
   std::optional<Loss> loss_;
   std::uint64_t version_ = 1;

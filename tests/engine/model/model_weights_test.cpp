@@ -55,7 +55,8 @@ TEST(ModelWeights, SavedOnesAreTheTrainedOnes) {
   const std::string path = (directory / "weights").string();
   const Model model = small_model(1);
   FakeSource source;
-  ModelAccess::weights(model)->mark_newer(source);
+  const std::vector<std::size_t> all{0, 1};
+  ModelAccess::weights(model)->mark_newer(source, all);
   model.save_weights(path);
   EXPECT_EQ(read_weights_file(path).tensors.at("fc.bias").as<float>()[1], 8);
 }
@@ -67,7 +68,10 @@ TEST(ModelWeights, TakeNoMemoryOfTheHostWhileTheIpusHaveNewerOnes) {
   model.loss(model.mse_loss(y, model.input("target", {features})));
   TrainingModel training(model, {.batch_size = 1});
   const std::vector<Tensor> batch(2, Tensor::zeros(DType::f32, {1, features}));
+  const std::weak_ptr<const std::byte> first = model.weight("fc.weight").storage();
+  ASSERT_FALSE(first.expired());
   training.step(batch);
+  EXPECT_TRUE(first.expired());
   const auto live = [] { return static_cast<std::int64_t>(memory_counters().bytes_live); };
   const std::int64_t without = live();
   for (int step = 0; step < 2; ++step) {
