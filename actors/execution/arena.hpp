@@ -1,9 +1,10 @@
-// An Arena is the memory of one stage of one replica, allocated once: weights, which all replicas
-// share, gradient sums, rings of stash slots, of outputs and of gradients to send back, and the
-// tensors that other stages have sent. The stage's actor, its optimizer and its IPU share the
-// arena, and their messages say whose turn it is. The IPU has the arena while a program runs. The
-// optimizer has it from the stage's last backward of a window until it tells the stage that the
-// weights are ready.
+// An Arena is the memory of one stage of one replica, allocated once: weights and, in inference,
+// what is computed of them once for all micro-batches, gradient sums, rings of stash slots, of
+// outputs and of gradients to send back, and the tensors that other stages have sent. The replicas
+// share the weights and what is computed of them. The stage's actor, its optimizer and its IPU
+// share the arena, and their messages say whose turn it is. The IPU has the arena while a program
+// runs. The optimizer has it from the stage's last backward of a window until it tells the stage
+// that the weights are ready.
 #pragma once
 
 #include <cstddef>
@@ -40,8 +41,8 @@ class Arena {
  public:
   /// Makes the memory of stage number `stage` of `plan`, for at most `live` consecutive
   /// micro-batches at any time. Unless `first` is null, it is the arena of the same stage in
-  /// another replica, and the two arenas share the memory of the parameters and of what is
-  /// prepared of the stage's variables.
+  /// another replica, and the two arenas share the memory of the parameters and of the results of
+  /// the program `prepare`.
   Arena(std::shared_ptr<const graph::Plan> plan, std::size_t stage, std::int64_t live,
         const Arena* first = nullptr);
 
@@ -148,10 +149,14 @@ class Arena {
 
  private:
   using Block = std::shared_ptr<std::byte>;
-  /// A Preparation has what the program `prepare` has computed of the variables. Programs are
-  /// prepared in inference only, where the variables of all replicas are equal.
+  /// A Preparation has the results of the program `prepare` for all replicas. Only plans for
+  /// inference have that program. Their variables, buffers included, are equal in all replicas, and
+  /// the host writes them in all replicas between two calls, so that the arenas' weight_version()s
+  /// are equal while programs run.
   struct Preparation {
-    std::mutex mutex;  ///< The replica that computes holds this mutex, and the others wait.
+    /// The IPU whose replica needs the results first computes them with this mutex locked. The IPUs
+    /// of other replicas wait as they would for their own results: the program sends no messages.
+    std::mutex mutex;
     Block block;
     /// `block` was computed from the weights of this version; -1 says that it was never computed.
     std::int64_t version = -1;
@@ -162,8 +167,8 @@ class Arena {
   }
   /// Returns where the times of `run` are added up, or null if `run` is not timed.
   graph::ProgramTimes* times_of(const ProgramRun& run);
-  /// Runs the program that prepares what depends on weights, unless it has run for these weights,
-  /// in this replica or another one.
+  /// Runs the program `prepare`, unless it has run for these weights, in this replica or another
+  /// one.
   void prepare(const ProgramRun& run);
   void make_host_accumulators();
   void share_memory_of(const Arena& first);

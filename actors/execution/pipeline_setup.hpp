@@ -103,8 +103,8 @@ double gradient_parts(const PipelineSetup& setup);
 /// PipelineSetup::trace_events, but at least 1.
 std::int64_t events_of_stage(const PipelineSetup& setup);
 
-/// Returns whether the replicas divide among themselves the state that `rule` keeps for a parameter
-/// with `elements` elements.
+/// Returns whether the options for sharding divide the state that `rule` keeps for a parameter with
+/// `elements` elements among the replicas.
 bool is_sharded(const PipelineSetup& setup, const graph::ParameterRule& rule,
                 std::int64_t elements);
 

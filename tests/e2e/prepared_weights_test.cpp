@@ -115,6 +115,24 @@ TEST(PreparedWeights, GiveTheSameBitsUnderEveryTopology) {
               [](Options& o) { o.training.offload.weights = {.on = true}; });
 }
 
+TEST(PreparedWeights, AreToldAsSharedByReplicasLikeTheWeights) {
+  const Model model = convolutions();
+  Options options = serving_options();
+  options.topology.stages = {{.blocks = {"B1", "B2"}}};
+  options.device_iterations = 1;
+  EXPECT_EQ(InferenceModel(model, options).stage_reports().at(0).bytes_shared_by_replicas, 0);
+  std::int64_t weights = 0, packed = 0;
+  for (const ParameterInfo& parameter : model.parameters()) {
+    const std::int64_t bytes = parameter.shape.elements() * std::int64_t{sizeof(float)};
+    weights += bytes;
+    if (parameter.shape.rank() == 4) packed += bytes;
+  }
+  options.topology.replication_factor = 2;
+  InferenceModel serving(model, options);
+  for (const StageReport& report : serving.stage_reports())
+    EXPECT_GE(report.bytes_shared_by_replicas, weights + packed);
+}
+
 std::int64_t largest_stage(const InferenceModel& serving) {
   std::int64_t bytes = 0;
   for (const StagePlanReport& stage : serving.compile_report().stages)

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <thread>
 
 #include "graph/compile/compile.hpp"
 #include "graph/values/memory.hpp"
@@ -187,6 +188,22 @@ TEST(Arena, PreparesOnceForAllReplicas) {
     EXPECT_EQ(instructions_run(first, 0), 1U);
     EXPECT_EQ(first.outputs(0)[0].as<float>()[15], second.outputs(0)[0].as<float>()[15]);
     EXPECT_EQ(first.outputs(0)[0].as<float>()[15] == 0, weight == 0);
+  }
+}
+
+TEST(Arena, PreparesOnceForReplicasThatRunAtTheSameTime) {
+  const auto plan = product_with_prepared_weights();
+  Arena first(plan, 0, live);
+  Arena second(plan, 0, live, &first);
+  for (int round = 0; round < 20; ++round) {
+    for (Arena* const arena : {&first, &second})
+      arena->write_variable(0, sixteen(static_cast<float>(round)));
+    std::uint64_t of_other = 0;
+    std::thread other([&] { of_other = instructions_run(second, 0); });
+    const std::uint64_t of_first = instructions_run(first, 0);
+    other.join();
+    EXPECT_EQ(of_first + of_other, 3U);
+    EXPECT_EQ(first.outputs(0)[0].as<float>()[15], second.outputs(0)[0].as<float>()[15]);
   }
 }
 
