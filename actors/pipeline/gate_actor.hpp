@@ -2,7 +2,7 @@
 // stage of every replica has its gradient sums, so that weights never change inside a window. It
 // leads all stages through the update in rounds; if only one IPU may be busy at a time, the stages
 // do a round one after another. It computes the factor that clips gradients to the global norm, and
-// adds up the norms of parameters whose state the replicas divide. It lets no stage go on before
+// adds up the norms of sharded parameters. It lets no stage go on before
 // all stages have done the update, and begins no update once the model has failed.
 #pragma once
 
@@ -60,7 +60,7 @@ struct GateState {
   std::int64_t round_begin_ns = 0;         // This is when `round` began.
   double clip_factor = 1;                  // This is the factor that clips the update's gradients.
   // This has the squared norm of each variable's gradient. Replica 0 reports those of the variables
-  // that the replicas do not divide.
+  // that are not sharded.
   std::vector<double> squared_norms;
   /// This has the norms of shards that each optimizer reported last, by the optimizer's position in
   /// `links`.
@@ -73,7 +73,7 @@ struct GateState {
   using Orders = std::array<Letter<UpdateOrder>, update_rounds>;
   std::vector<Orders> orders;  // This has the orders of each optimizer.
   bool follows = false;        // If this is true, updates have the round UpdateRound::follow.
-  bool gathers = false;        // If this is true, replicas divide the state of some variable.
+  bool gathers = false;        // If this is true, some variable is sharded.
   std::int64_t since_ns = 0;   // This is when the gate last heard from an optimizer.
 };
 

@@ -1,7 +1,7 @@
 // ReducedSums say which gradient sums of a stage have a total over all replicas, and where it is:
-// in the place of the first replica's sums. Only the sums of parameters that are not
-// sharded have a total. Each replica's IPU adds up a slice of all totals. If a parameter is
-// sharded, each replica adds up its own share of the sum instead.
+// in the place of the first replica's sums. Only the sums of parameters that are not sharded have a
+// total. Each replica's IPU adds up a slice of all totals. If a parameter is sharded, each replica
+// adds up its own share of the sum instead.
 #pragma once
 
 #include <cstdint>

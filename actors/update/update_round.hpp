@@ -14,11 +14,11 @@ namespace penstock::actors {
 enum class UpdateRound : std::uint8_t {
   reduce,   ///< This round adds up the gradients of all replicas: each replica adds up a slice.
   measure,  ///< This round measures the norms of the gradients.
-  /// This round does the first step of rules with norms, for parameters that the replicas divide,
-  /// and measures the norms of their weights.
+  /// This round does the first step of rules with norms, for sharded parameters, and measures the
+  /// norms of their weights.
   follow,
   apply,  ///< This round updates the weights by the rules.
-  /// This round writes the copies that other stages have of parameters that the replicas divide.
+  /// This round writes the copies that other stages have of sharded parameters.
   gather,
 };
 inline constexpr std::size_t update_rounds = 5;
@@ -39,8 +39,7 @@ struct VariableNorm {
   double squared = 0;
 };
 
-/// A ShardNorm is the contribution of one replica to the norm of a variable that the replicas
-/// divide.
+/// A ShardNorm is the contribution of one replica to the norm of a sharded variable.
 struct ShardNorm {
   std::int32_t variable = 0;  ///< This is the variable's position in Plan::variables.
   graph::NormPart part = {};
@@ -48,9 +47,9 @@ struct ShardNorm {
 
 /// UpdateNorms are the norms that one round has measured in one stage of one replica.
 struct UpdateNorms {
-  /// These are the norms of variables that the replicas do not divide.
+  /// These are the norms of variables that are not sharded.
   std::vector<VariableNorm> whole = {};
-  /// These are the replica's contributions to the norms of variables that the replicas divide.
+  /// These are the replica's contributions to the norms of sharded variables.
   std::vector<ShardNorm> shards = {};
 };
 

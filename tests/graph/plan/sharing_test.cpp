@@ -105,7 +105,8 @@ std::ptrdiff_t shared_instructions(const Plan& plan) {
 
 /// Returns a request for micro-batches so large that elementwise work is worth sharing.
 CompileRequest large(std::int32_t threads) {
-  return {.training = true, .batch = 20'000, .threads_per_ipu = threads};
+  return {
+      .training = true, .batch = 20'000, .gradient_accumulation = 16, .threads_per_ipu = threads};
 }
 
 TEST(Sharing, DoesNotChangeABitOfAPlansResults) {

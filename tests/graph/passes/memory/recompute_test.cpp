@@ -23,8 +23,11 @@ using Names = std::vector<std::string>;
 using Flags = std::vector<bool>;
 
 CompileRequest training(bool recompute, std::vector<StageRequest> stages = {}) {
-  return {
-      .training = true, .batch = 3, .stages = std::move(stages), .recompute = {.on = recompute}};
+  return {.training = true,
+          .batch = 3,
+          .stages = std::move(stages),
+          .gradient_accumulation = 16,
+          .recompute = {.on = recompute}};
 }
 
 Plan plan_of(const Graph& model, bool recompute) {

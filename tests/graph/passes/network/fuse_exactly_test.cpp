@@ -325,13 +325,16 @@ Network residual_network() {
 TEST(FuseForTraining, ChangesNoBitWhateverIsCutOrAnchored) {
   const Network network = residual_network();
   const std::vector<StageRequest> all{{{"B0", "B1", "B2", "B3"}}};
-  const Plan whole = network.plan({.training = true, .stages = all});
+  const Plan whole = network.plan({.training = true, .stages = all, .gradient_accumulation = 16});
   const Inputs inputs = random_inputs(whole, 2);
   const auto expected = window_results(whole, inputs);
   EXPECT_TRUE(std::ranges::all_of(expected, testing::finite));
   for (const auto& cut : testing::cuts)
-    expect_same(window_results(network.plan({.training = true, .stages = cut}), inputs), expected);
-  CompileRequest request{.training = true, .stages = all};
+    expect_same(
+        window_results(network.plan({.training = true, .stages = cut, .gradient_accumulation = 16}),
+                       inputs),
+        expected);
+  CompileRequest request{.training = true, .stages = all, .gradient_accumulation = 16};
   for (const char* norm : {"n0", "n1", "n2", "n3", "n4", "n5"})
     request.anchors.push_back({.tensor = norm});
   const Plan apart = network.plan(request);
