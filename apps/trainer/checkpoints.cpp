@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "apps/trainer/download/sha256.hpp"
 #include "apps/trainer/options/configuration.hpp"
 #include "apps/trainer/options/excerpt.hpp"
 #include "apps/trainer/output/console.hpp"
@@ -33,13 +32,6 @@ std::uint64_t number_in(const std::string& text) {
     return number;
   throw penstock::Error(penstock::Errc::invalid_data,
                         "a checkpoint: expected a number of updates, got something else");
-}
-
-/// Returns the SHA-256 of the file of --onnx, or an empty text if there is no such option.
-std::string onnx_sha256_of(const NetworkOptions& options) try {
-  return options.onnx ? sha256_of_file(*options.onnx) : "";
-} catch (const penstock::Error& error) {
-  throw penstock::Error(error.code(), std::string("--onnx: ") + error.what());
 }
 
 /// Returns a text that says in what the imported network of a run differs from that of a run that
@@ -103,9 +95,9 @@ RunState run_state(const penstock::SavedState& state) {
           .onnx_sha256 = onnx_sha256 == state.texts.end() ? "" : onnx_sha256->second};
 }
 
-RunCheckpoints::RunCheckpoints(const TrainerOptions& options) : options_(options.checkpoints) {
+RunCheckpoints::RunCheckpoints(const TrainerOptions& options, std::string onnx_sha256)
+    : options_(options.checkpoints), onnx_sha256_(std::move(onnx_sha256)) {
   if (!options_.dir) return;
-  onnx_sha256_ = onnx_sha256_of(options.network);
   directory_ = std::make_unique<penstock::CheckpointDirectory>(*options_.dir, options_.keep);
   if (options_.resume)
     find_newest(options);

@@ -35,13 +35,14 @@ RunState run_state(const penstock::SavedState& state);
 class RunCheckpoints {
  public:
   /// Opens the directory, if `options` name one, and finds the checkpoint from which the run goes
-  /// on. Notes say which damaged files were passed over, and that a run begins because there is no
-  /// checkpoint yet.
+  /// on. `onnx_sha256` is the SHA-256 of the file of --onnx, or empty if there is none. Notes say
+  /// which damaged files were passed over, and that a run begins because there is no checkpoint
+  /// yet.
   /// @throws penstock::Error as penstock::CheckpointDirectory; invalid_argument if the directory
   /// has checkpoints and the run is not to go on from them, or if options on which the weights
   /// depend, or the network of --onnx, are others than those of the checkpoint; corrupt_file if no
-  /// file is whole; io_error if the file of --onnx cannot be read.
-  explicit RunCheckpoints(const TrainerOptions& options);
+  /// file is whole.
+  RunCheckpoints(const TrainerOptions& options, std::string onnx_sha256);
 
   /// Returns whether the run saves checkpoints.
   bool is_on() const noexcept { return directory_ != nullptr; }

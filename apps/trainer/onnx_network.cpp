@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "apps/trainer/download/sha256.hpp"
 #include "apps/trainer/options/excerpt.hpp"
 #include "apps/trainer/options/option_spelling.hpp"
 #include "apps/trainer/options/read_value.hpp"
@@ -127,6 +130,12 @@ std::vector<std::string> infinite_constants(const Model& model) {
   return names;
 }
 
+std::string digest_of(std::span<const std::byte> bytes) {
+  Sha256 digest;
+  digest.add(bytes);
+  return digest.digest();
+}
+
 /// Makes the network of a model of the file at `path`. An error begins with the path.
 OnnxNetwork classifier(const std::string& path, const penstock::OnnxSummary& summary,
                        Model model) try {
@@ -169,14 +178,20 @@ penstock::networks::Network OnnxNetwork::demand() const {
           .blocks = {}};
 }
 
-OnnxNetwork open_onnx_network(const std::string& path,
-                              const std::vector<std::string>& constants) try {
-  const penstock::OnnxOptions options{.samples = penstock::OnnxSamples::axis,
-                                      .constants = constants};
-  const penstock::LoadedOnnx file(path);
-  return classifier(path, file.summary(), file.model(options));
-} catch (const penstock::Error& error) {
-  refuse_import(path, error);
+std::optional<OnnxNetwork> open_onnx_network(const TrainerOptions& options) {
+  if (!options.network.onnx) return std::nullopt;
+  const std::string& path = *options.network.onnx;
+  try {
+    const penstock::LoadedOnnx file(path);
+    const penstock::OnnxOptions import_options{
+        .samples = penstock::OnnxSamples::axis,
+        .constants = options.network.onnx_constants.value_or(std::vector<std::string>{})};
+    OnnxNetwork network = classifier(path, file.summary(), file.model(import_options));
+    if (options.checkpoints.dir) network.sha256 = digest_of(file.bytes());
+    return network;
+  } catch (const penstock::Error& error) {
+    refuse_import(path, error);
+  }
 }
 
 std::shared_ptr<const penstock::Dataset> as_rows(

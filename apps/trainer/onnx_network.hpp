@@ -1,11 +1,13 @@
-// open_onnx_network() makes a classifier of images of a file in the ONNX format.
+// open_onnx_network() makes a classifier of images of the file of --onnx.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/networks/networks.hpp"
+#include "apps/trainer/options/options.hpp"
 #include "penstock/dataset.hpp"
 #include "penstock/model.hpp"
 
@@ -19,20 +21,23 @@ struct OnnxNetwork {
   bool takes_rows = false;  ///< An image is a row of all its numbers, as as_rows() makes it.
   /// These constants, such as masks, have elements that are not finite.
   std::vector<std::string> infinite_constants = {};
+  /// This is the SHA-256 of the bytes that the network was made of, without the files of weights
+  /// that they may name. It is empty if the run keeps no checkpoints.
+  std::string sha256 = {};
 
   /// Returns what open_images() has to know of the network. The result refers to this object.
   penstock::networks::Network demand() const;
 };
 
-/// Makes a model of the file at `path`, in the form for training: its norms use the statistics of
-/// micro-batches, and tensors whose names match one of the patterns `constants` are not trained.
-/// The loss is the cross entropy of the one output [N,classes], or of the one called "logits" if
-/// there are several.
+/// Makes a model of the file of --onnx, in the form for training: its norms use the statistics of
+/// micro-batches, and tensors whose names match one of the patterns of --onnx-constants are not
+/// trained. Returns nothing if `options` have no such file. The loss is the cross entropy of the
+/// one output [N,classes], or of the one called "logits" if there are several.
 /// @throws penstock::Error that begins with the option --onnx, as Model::from_onnx(), and
 /// invalid_model if the file does not have one input of images [N,channels,height,width], or of
 /// rows [N,features] of square images of 1 or 3 channels, or not one such output, or if that has
 /// gone through a softmax already.
-OnnxNetwork open_onnx_network(const std::string& path, const std::vector<std::string>& constants);
+std::optional<OnnxNetwork> open_onnx_network(const TrainerOptions& options);
 
 /// Returns `images` with each image as a row of its numbers.
 std::shared_ptr<const penstock::Dataset> as_rows(

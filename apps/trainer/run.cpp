@@ -21,13 +21,14 @@
 #include "penstock/error.hpp"
 
 namespace trainer {
-Run::Run(const TrainerOptions& options)
-    : checkpoints_(options),
+
+Run::Run(const TrainerOptions& options, const std::optional<OnnxNetwork>& imported)
+    : checkpoints_(options, imported ? imported->sha256 : ""),
       options_(checkpoints_.without_beginnings(options)),
       progress_(options_.output.no_progress
                     ? ProgressStream::silent()
                     : ProgressStream::standard_error(logs(options_.output))),
-      task_(prepared_task(options_, progress_)),
+      task_(prepared_task(options_, imported, progress_)),
       training_options_(checked(training_options(options_), task_)),
       training_loader_(task_.train, training_options_, training_loader_options(options_)),
       inference_options_(inference_options(options_, task_.test->size())),

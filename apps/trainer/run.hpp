@@ -10,6 +10,7 @@
 #include <string>
 
 #include "apps/trainer/checkpoints.hpp"
+#include "apps/trainer/onnx_network.hpp"
 #include "apps/trainer/options/options.hpp"
 #include "apps/trainer/output/metrics.hpp"
 #include "apps/trainer/output/outputs.hpp"
@@ -24,7 +25,7 @@ class Run {
   /// Reads and checks every input, compiles the network for training and for inference, and opens
   /// every output.
   /// @throws penstock::Error if the run is refused.
-  explicit Run(const TrainerOptions& options);
+  explicit Run(const TrainerOptions& options) : Run(options, open_onnx_network(options)) {}
 
   /// Trains, tests, puts the files in place and prints the accuracy, or the loss and the text of a
   /// language model. `on_first_step` is called right before the first step. SIGINT or SIGTERM ends
@@ -38,6 +39,8 @@ class Run {
   int execute(const std::function<void()>& on_first_step);
 
  private:
+  /// Does what the other constructor does, with the network of --onnx, if there is one.
+  Run(const TrainerOptions& options, const std::optional<OnnxNetwork>& imported);
   void go_on_from(const std::string& optimizer_state);
   /// Returns the optimizer of a run that began after `first_update_` updates.
   penstock::Optimizer optimizer() const;

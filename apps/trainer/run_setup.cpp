@@ -100,8 +100,9 @@ void check_onnx_size(const std::vector<penstock::ParameterInfo>& parameters) {
                               " bytes; --save-weights saves weights of any size");
 }
 
-Task prepared_task(const TrainerOptions& options, const ProgressStream& stream) {
-  Task task = make_task(options, stream);
+Task prepared_task(const TrainerOptions& options, const std::optional<OnnxNetwork>& imported,
+                   const ProgressStream& stream) {
+  Task task = make_task(options, imported, stream);
   if (options.pipeline.begin_block) begin_blocks(task.model, *options.pipeline.begin_block);
   if (options.pipeline.split_after) split_after(task.model, *options.pipeline.split_after);
   if (options.output.save_onnx)

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "apps/trainer/onnx_network.hpp"
 #include "apps/trainer/options/options.hpp"
 #include "apps/trainer/output/progress.hpp"
 #include "apps/trainer/output/run_files.hpp"
@@ -28,10 +30,11 @@ void check_finite(const Task& task, const std::string& expectation, const std::s
 /// @throws penstock::Error unsupported.
 void check_onnx_size(const std::vector<penstock::ParameterInfo>& parameters);
 
-/// Makes the task of the run, whose model has the weights of --init-weights, and the blocks of
-/// --begin-block or the stages of --split-after, where these options are there. A terminal shows
-/// how far the reading of the data is.
-Task prepared_task(const TrainerOptions& options, const ProgressStream& stream);
+/// Makes the task of the run, whose model is the `imported` network if there is one, and has the
+/// weights of --init-weights, and the blocks of --begin-block or the stages of --split-after, where
+/// these options are there. A terminal shows how far the reading of the data is.
+Task prepared_task(const TrainerOptions& options, const std::optional<OnnxNetwork>& imported,
+                   const ProgressStream& stream);
 
 /// Returns `options`. @throws penstock::Error if they are not valid, or if one step needs more
 /// samples than the task has for training.

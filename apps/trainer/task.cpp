@@ -5,7 +5,6 @@
 #include "apps/networks/gpt.hpp"
 #include "apps/networks/networks.hpp"
 #include "apps/trainer/images.hpp"
-#include "apps/trainer/onnx_network.hpp"
 #include "apps/trainer/texts.hpp"
 
 namespace trainer {
@@ -36,19 +35,21 @@ Task image_task(const penstock::Model& model, Images images, const std::string& 
           .test_metrics = {penstock::accuracy(logits)}};
 }
 
-Task image_task(const TrainerOptions& options, const ProgressStream& stream) {
-  if (options.network.onnx) {
-    const OnnxNetwork network = open_onnx_network(
-        *options.network.onnx, options.network.onnx_constants.value_or(std::vector<std::string>{}));
-    Images images = read_images(options, network.demand(), stream);
-    if (network.takes_rows) {
-      images.train = as_rows(images.train);
-      images.test = as_rows(images.test);
-    }
-    Task task = image_task(network.model, std::move(images), network.logits);
-    task.infinite_constants = network.infinite_constants;
-    return task;
+/// Returns the task of training an imported network.
+Task image_task(const TrainerOptions& options, const OnnxNetwork& network,
+                const ProgressStream& stream) {
+  Images images = read_images(options, network.demand(), stream);
+  if (network.takes_rows) {
+    images.train = as_rows(images.train);
+    images.test = as_rows(images.test);
   }
+  Task task = image_task(network.model, std::move(images), network.logits);
+  task.infinite_constants = network.infinite_constants;
+  return task;
+}
+
+/// Returns the task of training one of the trainer's own networks.
+Task image_task(const TrainerOptions& options, const ProgressStream& stream) {
   const Network& network = penstock::networks::find_network(options.network.model);
   Images images = read_images(options, network, stream);
   return image_task(network.build(images.kind, options.network.seed), std::move(images), "logits");
@@ -71,8 +72,10 @@ Task text_task(const TrainerOptions& options) {
 
 }  // namespace
 
-Task make_task(const TrainerOptions& options, const ProgressStream& stream) {
-  return is_text(options.data.dataset) ? text_task(options) : image_task(options, stream);
+Task make_task(const TrainerOptions& options, const std::optional<OnnxNetwork>& imported,
+               const ProgressStream& stream) {
+  if (is_text(options.data.dataset)) return text_task(options);
+  return imported ? image_task(options, *imported, stream) : image_task(options, stream);
 }
 
 }  // namespace trainer

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/trainer/onnx_network.hpp"
 #include "apps/trainer/options/options.hpp"
 #include "apps/trainer/output/progress.hpp"
 #include "penstock/dataset.hpp"
@@ -36,9 +37,10 @@ struct Task {
   std::optional<penstock::Vocabulary> vocabulary = {};  ///< Images have no vocabulary.
 };
 
-/// Reads the data that `options` name, and makes the network, with random weights. A terminal shows
-/// how far the reading is. @throws penstock::Error that names the file or the option that is
-/// refused.
-Task make_task(const TrainerOptions& options, const ProgressStream& stream);
+/// Reads the data that `options` name, and makes the network, with random weights, unless there is
+/// an `imported` one, which the task then trains. A terminal shows how far the reading is.
+/// @throws penstock::Error that names the file or the option that is refused.
+Task make_task(const TrainerOptions& options, const std::optional<OnnxNetwork>& imported,
+               const ProgressStream& stream);
 
 }  // namespace trainer

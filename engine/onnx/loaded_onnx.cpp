@@ -49,6 +49,10 @@ const OnnxSummary& LoadedOnnx::summary() const noexcept {
   return impl_->summary;
 }
 
+std::span<const std::byte> LoadedOnnx::bytes() const noexcept {
+  return *impl_->file.bytes;
+}
+
 Model LoadedOnnx::model(const OnnxOptions& options) const {
   return on_hosts_thread("Model::from_onnx", [&] {
     return impl_->named([&] { return import_graph(impl_->request(options)).model; });

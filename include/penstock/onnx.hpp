@@ -4,9 +4,11 @@
 // operators.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -172,6 +174,10 @@ class LoadedOnnx {
 
   /// Returns what describe_onnx() returns.
   const OnnxSummary& summary() const noexcept;
+  /// Returns the bytes of the file as they were read, such as for a checksum of what model() makes
+  /// a model of. They are there as long as this object or a copy of it. Tensors that the file has
+  /// in other files are not among them.
+  std::span<const std::byte> bytes() const noexcept;
   /// Returns what Model::from_onnx() returns. @throws Error as that function.
   Model model(const OnnxOptions& options) const;
   /// Returns the layers of the model that model() returns. @throws Error as model().

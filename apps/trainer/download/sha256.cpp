@@ -2,13 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <cstdio>
-#include <fstream>
-#include <system_error>
-#include <vector>
-
-#include "penstock/error.hpp"
 
 namespace trainer {
 namespace {
@@ -84,22 +78,6 @@ std::string Sha256::digest() {
     text += digits;
   }
   return text;
-}
-
-std::string sha256_of_file(const std::filesystem::path& path) {
-  constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
-  std::vector<char> buffer(buffer_bytes);
-  Sha256 digest;
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  while (file) {
-    file.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-    digest.add(std::as_bytes(std::span(buffer).first(static_cast<std::size_t>(file.gcount()))));
-  }
-  if (!file.eof())
-    throw penstock::Error(penstock::Errc::io_error, path.string() + ": cannot read it: " +
-                                                        std::generic_category().message(errno));
-  return digest.digest();
 }
 
 }  // namespace trainer

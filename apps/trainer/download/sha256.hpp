@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <string>
 
@@ -27,9 +26,5 @@ class Sha256 {
   std::array<std::uint8_t, 64> block_{};
   std::uint64_t bytes_ = 0;  ///< So many bytes were added, the last of which are in `block_`.
 };
-
-/// Returns the digest of the bytes of the file at `path`. @throws penstock::Error io_error that
-/// names the file if it cannot be read.
-std::string sha256_of_file(const std::filesystem::path& path);
 
 }  // namespace trainer

@@ -14,21 +14,12 @@ namespace trainer {
 namespace {
 
 using penstock::testing::TemporaryDirectory;
-using penstock::testing::write_file;
 
-constexpr const char* sha256_of_network =
-    "3009be769fb8f956e8413ee9f3e0836e34968bc40457d0a10c549d2edcf00cc1";
-constexpr const char* sha256_of_another =
-    "ae448ac86c4e8e4dec645729708ef41873ae79c6dff84eff73360989487f08e5";
+constexpr const char* sha256_of_network = "3009be76";
+constexpr const char* sha256_of_another = "ae448ac8";
 
 class ResumedNetwork : public testing::Test {
  protected:
-  ResumedNetwork() {
-    write_file(directory_ / "a.onnx", "network");
-    write_file(directory_ / "same.onnx", "network");
-    write_file(directory_ / "other.onnx", "another");
-  }
-
   std::string path(const std::string& file) const { return (directory_ / file).string(); }
 
   TrainerOptions options(const std::optional<std::string>& onnx,
@@ -40,12 +31,18 @@ class ResumedNetwork : public testing::Test {
     return options;
   }
 
+  /// Returns the digest of the file of --onnx: other.onnx has another network than all others.
+  std::string sha256_of(const TrainerOptions& options) const {
+    if (!options.network.onnx) return "";
+    return *options.network.onnx == path("other.onnx") ? sha256_of_another : sha256_of_network;
+  }
+
   /// Saves a checkpoint of a run with `options`. If `knows_content` is false, the checkpoint is as
   /// those of versions that did not save the checksum of a file.
   void save(const TrainerOptions& options, bool knows_content = true) const {
-    const std::string sha256 = RunCheckpoints(options).onnx_sha256();
     penstock::SavedState state =
-        saved({.options = configuration_text(options), .onnx_sha256 = sha256});
+        saved({.options = configuration_text(options),
+               .onnx_sha256 = RunCheckpoints(options, sha256_of(options)).onnx_sha256()});
     if (!knows_content) state.texts.erase("onnx_sha256");
     penstock::CheckpointDirectory run(path("run"), 1);
     run.save({.updates = 5, .states = {{std::string("callback ") + run_state_name, state}}});
@@ -55,7 +52,7 @@ class ResumedNetwork : public testing::Test {
   /// Returns why a run with `options` does not go on, or an empty text if it does. Paths lose the
   /// directory.
   std::string refusal(const TrainerOptions& options) const try {
-    EXPECT_TRUE(RunCheckpoints(options).checkpoint());
+    EXPECT_TRUE(RunCheckpoints(options, sha256_of(options)).checkpoint());
     return "";
   } catch (const penstock::Error& error) {
     std::string text = error.what();
@@ -111,12 +108,6 @@ TEST_F(ResumedNetwork, IsRefusedInPlaceOfOneOfTheTrainers) {
             subject_ +
                 "--onnx: expected --model mnist-cnn, which the run trains, got the imported "
                 "network a.onnx; leave --onnx out");
-}
-
-TEST_F(ResumedNetwork, IsRefusedIfItsFileCannotBeRead) {
-  EXPECT_EQ(refusal(options("none.onnx")),
-            "--onnx: none.onnx: cannot read it: No such file or "
-            "directory");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // These tests run the trainer on networks from files in the ONNX format.
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <limits>
 
@@ -97,6 +98,22 @@ TEST_F(TrainerOnnx, GoesOnFromACheckpointIfTheFileHasTheSameContent) {
   expect_success(train(quick_for("1") + net));
   EXPECT_NE(refused(net).find("--onnx: expected the network that the run trains, "),
             std::string::npos);
+}
+
+TEST_F(TrainerOnnx, IsRefusedInTheSameWordsWithAndWithoutCheckpoints) {
+  const std::string pipe = (directory_ / "pipe").string();
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string& path : {std::string("/dev/zero"), pipe, directory_.path().string(),
+                                  (directory_ / "none.onnx").string()}) {
+    const Arguments run = quick + Arguments{"--onnx", path};
+    const CommandResult without = train(run);
+    const CommandResult with =
+        train(run + Arguments{"--checkpoint-dir", (directory_ / "run").string()});
+    EXPECT_EQ(with.code, 2) << path;
+    EXPECT_TRUE(with.err.starts_with("penstock-train: --onnx: ONNX file " + path + ": "))
+        << with.err;
+    EXPECT_EQ(with.err, without.err);
+  }
 }
 
 TEST_F(TrainerOnnx, TrainsNoTensorThatIsToBeAConstant) {

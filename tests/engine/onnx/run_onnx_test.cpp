@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <optional>
+#include <span>
 #include <string>
 
 #include "tests/engine/onnx/imported_models.hpp"
@@ -121,6 +124,19 @@ TEST(DescribeOnnx, SaysWhatIsInAFile) {
   EXPECT_EQ(summary.operators[0].op_type, "Gemm");
   EXPECT_EQ(summary.operators[0].nodes, (std::vector<std::string>{"fc1.Gemm", "fc2.Gemm"}));
   EXPECT_EQ(summary.initializers.size(), 4u);
+}
+
+TEST(LoadedOnnx, HasTheBytesOfTheFileAsTheyWereRead) {
+  const TemporaryDirectory directory;
+  const std::string content = perceptron().file();
+  write_file(directory / "model.onnx", content);
+  std::optional<LoadedOnnx> first((directory / "model.onnx").string());
+  const LoadedOnnx file = *first;
+  first.reset();
+  write_file(directory / "model.onnx", "another file");
+  const std::span<const std::byte> bytes = file.bytes();
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), content);
+  EXPECT_EQ(file.model({}).parameters().size(), 4u);
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "penstock/error.hpp"
-#include "tests/support/temporary_directory.hpp"
+#include <algorithm>
+#include <string>
 
 namespace trainer {
 namespace {
@@ -33,16 +33,6 @@ TEST(Sha256Digests, DoNotDependOnHowTheBytesAreDivided) {
     const std::string whole = digest_of(text, 1000);
     for (const std::size_t step : {1, 7, 63, 64}) EXPECT_EQ(digest_of(text, step), whole) << size;
   }
-}
-
-TEST(Sha256Digests, OfFilesAreThoseOfTheirBytes) {
-  const penstock::testing::TemporaryDirectory directory;
-  for (const std::string& text : {std::string(), std::string(3'000'001, 'a')}) {
-    penstock::testing::write_file(directory / "file", text);
-    EXPECT_EQ(sha256_of_file(directory / "file"), digest_of(text, 1 << 20));
-  }
-  EXPECT_THROW(sha256_of_file(directory / "none"), penstock::Error);
-  EXPECT_THROW(sha256_of_file(directory.path()), penstock::Error);
 }
 
 }  // namespace
