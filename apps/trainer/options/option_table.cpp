@@ -106,7 +106,7 @@ OptionGroup data_group() {
            "threads that prepare batches")
       .add("buffered-batches", &DataOptions::buffered_batches, whole_number(1, 1024),
            "batches prepared ahead")
-      .all_decide_weights({"data-dir", "num-workers", "buffered-batches"})
+      .all_decide_weights({"data-dir", "broken-images", "num-workers", "buffered-batches"})
       .take();
 }
 
