@@ -1,9 +1,12 @@
 #include "apps/trainer/image_folders.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <iterator>
+#include <span>
 #include <system_error>
+#include <utility>
 
 #include "apps/trainer/options/excerpt.hpp"
 #include "apps/trainer/options/read_value.hpp"
@@ -12,11 +15,40 @@
 namespace trainer {
 namespace {
 
-// Decoding all images ahead takes as long as an epoch takes to read them: seconds for files that
-// have so many bytes together, and too long for a large data set. In that, a broken training image
-// is found in the first epoch, and a broken test image in the test, after which Run writes what was
-// trained all the same.
+// One thread decodes all images ahead, which takes seconds for files that have so many bytes
+// together, and too long for a large data set, which an epoch reads with --num-workers threads. A
+// broken training image of a large data set is found in the first epoch, and a broken test image in
+// the test, after which Run writes what was trained all the same.
 constexpr std::uintmax_t most_bytes_ahead = std::uintmax_t{256} << 20;
+
+constexpr const char* advice_to_skip = "; --broken-images skip leaves broken images out";
+
+/// Returns whether an error says that a file is broken, so that --broken-images skip leaves it out.
+bool says_broken(const penstock::Error& error) {
+  return error.code() == penstock::Errc::corrupt_file ||
+         error.code() == penstock::Errc::invalid_data || error.code() == penstock::Errc::io_error;
+}
+
+/// ImagesToRefuse are images of which a broken one is refused when it is read. The refusal says how
+/// to leave such images out.
+class ImagesToRefuse : public penstock::Dataset {
+ public:
+  explicit ImagesToRefuse(std::shared_ptr<const penstock::Dataset> images)
+      : images_(std::move(images)) {}
+
+  std::int64_t size() const override { return images_->size(); }
+  const std::vector<penstock::Field>& fields() const override { return images_->fields(); }
+  void read(const penstock::SampleRequest& request,
+            std::span<std::byte* const> destinations) const override try {
+    images_->read(request, destinations);
+  } catch (const penstock::Error& error) {
+    if (!says_broken(error)) throw;
+    throw penstock::Error(error.code(), std::string(error.what()) + advice_to_skip);
+  }
+
+ private:
+  std::shared_ptr<const penstock::Dataset> images_;
+};
 
 /// Reads one of the two folders.
 penstock::ImageFolder read_folder(const std::string& directory, const FolderDemand& demand,
@@ -80,8 +112,7 @@ void check_images(const std::string& directory, FolderDemand demand) {
                         directory + ": expected images that can be decoded, got " +
                             std::to_string(folder.skipped.size()) + " of " +
                             std::to_string(folder.skipped.size() + folder.files.size()) +
-                            " that cannot; the first: " + folder.skipped.front() +
-                            "; --broken-images skip leaves them out");
+                            " that cannot; the first: " + folder.skipped.front() + advice_to_skip);
 }
 
 /// Adds notes on the images of one of the two folders that were left out.
@@ -120,6 +151,9 @@ FolderImages read_folders(const std::string& directory, const FolderDemand& dema
   note_skipped(test_directory, test.skipped, images.notes);
   images.train = train.dataset;
   images.test = test.dataset;
+  if (demand.broken == penstock::BrokenImages::refused)
+    for (auto* dataset : {&images.train, &images.test})
+      *dataset = std::make_shared<const ImagesToRefuse>(*dataset);
   images.classes = std::ssize(train.classes);
   return images;
 }

@@ -37,7 +37,7 @@ struct FolderImages {
 /// Reads the folders "train" and "test" in `directory`, each of which has a folder for each class.
 /// Calls `on_read` when each of the two has been read. If broken images are refused, and all files
 /// together are small, each file is decoded once ahead; otherwise whoever reads the sample of a
-/// broken one gets the error.
+/// broken one gets the error, with the advice to leave broken images out.
 /// @throws penstock::Error that names the folder or the file that is refused.
 FolderImages read_folders(const std::string& directory, const FolderDemand& demand,
                           const std::function<void()>& on_read);

@@ -95,14 +95,19 @@ std::string defect_of(const std::string& path, const ImageOptions& options) {
   }
 }
 
+/// A Defect says what is wrong with an image of the class `label`.
+struct Defect {
+  std::int64_t label;
+  std::string text;
+};
+
 /// Decodes all images, removes the broken ones from `paths`, and returns what is wrong with each.
-std::vector<std::string> without_broken(ImagePaths& paths, const ImageOptions& options) {
-  std::vector<std::string> defects;
+std::vector<Defect> without_broken(ImagePaths& paths, const ImageOptions& options) {
+  std::vector<Defect> defects;
   ImagePaths whole{.classes = paths.classes};
   for (std::size_t i = 0; i < paths.files.size(); ++i) {
-    std::string defect = defect_of(paths.files[i], options);
-    if (!defect.empty()) {
-      defects.push_back(std::move(defect));
+    if (std::string text = defect_of(paths.files[i], options); !text.empty()) {
+      defects.push_back({paths.labels[i], std::move(text)});
       continue;
     }
     whole.files.push_back(std::move(paths.files[i]));
@@ -114,15 +119,20 @@ std::vector<std::string> without_broken(ImagePaths& paths, const ImageOptions& o
 
 /// Checks that each class has an image that is not broken.
 void check_classes(const std::string& directory, const ImagePaths& paths,
-                   const std::vector<std::string>& defects) {
+                   const std::vector<Defect>& defects) {
   std::vector<bool> has_image(paths.classes.size(), false);
   for (const std::int64_t label : paths.labels) has_image[static_cast<std::size_t>(label)] = true;
   const auto empty = std::ranges::find(has_image, false);
   if (empty == has_image.end()) return;
-  const std::string& name = paths.classes[static_cast<std::size_t>(empty - has_image.begin())];
-  throw Error(Errc::invalid_data, printable(directory) + ": expected an image of the class " +
-                                      quoted_text(name) + " that is not broken, got none; " +
-                                      defects.front());
+  const std::int64_t label = empty - has_image.begin();
+  throw Error(
+      Errc::invalid_data,
+      printable(directory) + ": expected an image of the class " +
+          quoted_text(paths.classes[static_cast<std::size_t>(label)]) +
+          " that can be decoded, got " +
+          count_text(std::ranges::count(defects, label, &Defect::label), "image") +
+          " that cannot; the first: " + std::ranges::find(defects, label, &Defect::label)->text +
+          "; put whole images in their place, or remove the folder of the class");
 }
 
 ImageFolder read_folder(const std::string& directory, const PixelFormat& format,
@@ -133,9 +143,10 @@ ImageFolder read_folder(const std::string& directory, const PixelFormat& format,
     if (format) check_normalization("normalization", *format);
     ImagePaths paths = image_paths(directory);
     ImageFolder folder{.classes = paths.classes};
-    if (options.broken == BrokenImages::skipped)
-      folder.skipped = without_broken(paths, options.images);
-    check_classes(directory, paths, folder.skipped);
+    std::vector<Defect> defects;
+    if (options.broken == BrokenImages::skipped) defects = without_broken(paths, options.images);
+    check_classes(directory, paths, defects);
+    for (Defect& defect : defects) folder.skipped.push_back(std::move(defect.text));
     folder.files = paths.files;
     folder.dataset = std::make_shared<FolderImages>(std::move(paths), options, format);
     return folder;

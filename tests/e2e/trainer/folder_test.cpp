@@ -33,6 +33,18 @@ class TrainerOnAFolder : public ::testing::Test {
   }
   std::string path() const { return directory_.path().string(); }
 
+  void write_broken_file(const std::string& name) const {
+    std::filesystem::create_directories((directory_ / name).parent_path());
+    write_file(directory_ / name, "broken");
+  }
+  /// Writes a broken file that is too many bytes for files to be decoded ahead, but takes no room
+  /// on the disk, and returns its path.
+  std::filesystem::path write_large_file(const std::string& name) const {
+    write_broken_file(name);
+    std::filesystem::resize_file(directory_ / name, std::uintmax_t{1} << 31);
+    return directory_ / name;
+  }
+
   TemporaryDirectory directory_;
   DrawnImages images_;
 };
@@ -77,7 +89,8 @@ TEST_F(TrainerOnAFolder, RefusesBrokenImagesBeforeItTrains) {
               std::string::npos)
         << result.err;
     EXPECT_NE(result.err.find(file.string() + ": "), std::string::npos) << result.err;
-    EXPECT_NE(result.err.find("; --broken-images skip leaves them out\n"), std::string::npos)
+    EXPECT_NE(result.err.find("; --broken-images skip leaves broken images out\n"),
+              std::string::npos)
         << result.err;
     std::filesystem::remove(file);
   }
@@ -110,11 +123,45 @@ TEST_F(TrainerOnAFolder, SkipsBrokenImagesIfToldSo) {
       << notes;
 }
 
+TEST_F(TrainerOnAFolder, SaysHowToLeaveOutABrokenImageThatItFindsWhileItTrains) {
+  const auto large = write_large_file("train/dots/large.png");
+  const CommandResult result = train_on_it({"--model", "mlp"});
+  EXPECT_NE(result.code, 0);
+  EXPECT_EQ(lines_with(" failed: " + large.string() + ": expected a file for at most", result.err),
+            1)
+      << result.err;
+  EXPECT_NE(result.err.find("; --broken-images skip leaves broken images out\n"), std::string::npos)
+      << result.err;
+  expect_success(train_on_it({"--model", "mlp", "--broken-images", "skip"}));
+}
+
+TEST_F(TrainerOnAFolder, GoesOnFromACheckpointWithoutABrokenImage) {
+  const Arguments run{"--model", "mlp", "--checkpoint-dir", (directory_ / "run").string(),
+                      "--max-updates"};
+  expect_success(train_on_it(run + Arguments{"3"}));
+  write_file(directory_ / "train/dots/broken.png", "broken");
+  expect_success(train_on_it(run + Arguments{"5", "--resume", "--broken-images", "skip"}));
+}
+
+TEST_F(TrainerOnAFolder, CountsTheBrokenImagesOfAClassThatHasNoOthers) {
+  images_.write("rgb.png", directory_ / "test/more/1.png");
+  for (const char* file : {"train/dots/1.png", "train/more/2.png", "train/more/3.png"})
+    write_broken_file(file);
+  for (const Arguments& how : {Arguments{}, Arguments{"--broken-images", "skip"}}) {
+    const CommandResult result = train_on_it(Arguments{"--model", "mlp"} + how);
+    EXPECT_EQ(result.code, 2);
+    EXPECT_EQ(lines_with(path() +
+                             "/train: expected an image of the class \"more\" that can be "
+                             "decoded, got 2 images that cannot; the first: " +
+                             path() + "/train/more/2.png: ",
+                         result.err),
+              1)
+        << result.err;
+  }
+}
+
 TEST_F(TrainerOnAFolder, KeepsWhatWasTrainedIfTheTestFails) {
-  // The files are too many bytes to be decoded ahead. This one takes no room on the disk.
-  const auto large = directory_ / "test/dots/large.png";
-  write_file(large, "");
-  std::filesystem::resize_file(large, std::uintmax_t{1} << 31);
+  const auto large = write_large_file("test/dots/large.png");
   const std::string file = (directory_ / "weights").string(),
                     metrics = (directory_ / "metrics").string();
   const CommandResult result =

@@ -174,12 +174,19 @@ TEST_F(ImageFolders, WithoutClassesOrImagesAreRefused) {
   std::filesystem::create_directories(directory_ / "a/folder.png");
   EXPECT_EQ(text(), "a: expected images, whose names end with .png, .jpg or .jpeg, got none");
   testing::write_file(directory_ / "a/1.png", "");
-  EXPECT_EQ(
-      text({.broken = BrokenImages::skipped}),
-      " expected an image of the class \"a\" that is not broken, got none; a/1.png: expected a "
-      "PNG or JPEG image, got something else");
+  EXPECT_EQ(text({.broken = BrokenImages::skipped}),
+            " expected an image of the class \"a\" that can be decoded, got 1 image that cannot; "
+            "the first: a/1.png: expected a PNG or JPEG image, got something else; put whole "
+            "images in their place, or remove the folder of the class");
+  add("a/2.png");
   add("b/1.jpg", "rgb.jpg");
-  EXPECT_EQ(text({.broken = BrokenImages::skipped}).find(" expected an image of the class \"a\""),
+  for (const std::string file : {"c/3.png", "c/4.png"}) {
+    std::filesystem::create_directories(directory_ / "c");
+    testing::write_file(directory_ / file, "");
+  }
+  EXPECT_EQ(text({.broken = BrokenImages::skipped})
+                .find(" expected an image of the class \"c\" that can be decoded, got 2 images "
+                      "that cannot; the first: c/3.png: "),
             0u);
   EXPECT_EQ(refusal(Errc::io_error, [&] { read_image_folder(path() + "2", as_bytes); }),
             path() + "2: expected a directory, there is none");
