@@ -148,10 +148,10 @@ std::string too_few(const Plan& plan, std::int64_t micro_batches, double utiliza
 /// inference.
 std::string too_few_in_a_call(std::int64_t micro_batches, std::size_t stages, double utilization) {
   return "calls of inference with " + std::to_string(micro_batches) +
-         " micro-batches (device iterations) do not fill " + std::to_string(stages) +
-         " stages, which takes " + std::to_string(stages) +
-         " micro-batches: the IPUs will be busy " + std::to_string(std::lround(100 * utilization)) +
-         " % of the time";
+         (micro_batches == 1 ? " micro-batch" : " micro-batches") +
+         " (device iterations) do not fill " + std::to_string(stages) + " stages, which takes " +
+         std::to_string(stages) + " micro-batches: the IPUs will be busy " +
+         std::to_string(std::lround(100 * utilization)) + " % of the time";
 }
 
 /// Returns whether stages wait for each other however many micro-batches a call has: because one

@@ -71,12 +71,13 @@ TEST(CompileReport, D5_WarnsWhereCallsOfInferenceDoNotFillThePipeline) {
     return report_on(plan, {.micro_batches = device_iterations}).warnings;
   };
   const std::string text =
-      " micro-batches (device iterations) do not fill 4 stages, which takes 4 micro-batches: the "
-      "IPUs will be "
+      " (device iterations) do not fill 4 stages, which takes 4 micro-batches: the IPUs will be "
       "busy ";
   const Plan four = balanced(4, false);
-  EXPECT_EQ(warnings(four, 1), Warnings{"calls of inference with 1" + text + "25 % of the time"});
-  EXPECT_EQ(warnings(four, 3), Warnings{"calls of inference with 3" + text + "50 % of the time"});
+  EXPECT_EQ(warnings(four, 1),
+            Warnings{"calls of inference with 1 micro-batch" + text + "25 % of the time"});
+  EXPECT_EQ(warnings(four, 3),
+            Warnings{"calls of inference with 3 micro-batches" + text + "50 % of the time"});
   EXPECT_EQ(warnings(four, 4), Warnings{});
   EXPECT_EQ(warnings(balanced(1, false), 1), Warnings{});
   EXPECT_EQ(warnings(balanced(4, false, sequential), 1), Warnings{});
