@@ -51,7 +51,7 @@ std::vector<Topology> topologies() {
              options.topology.schedule = PipelineSchedule::interleaved;
              options.training.recompute = true;
            }},
-          {"divided state, one after the other", [](Options& options) {
+          {"sharded state, one after the other", [](Options& options) {
              options.topology.strategy = Strategy::sharded;
              options.training.sharding.optimizer_state = {true, 2};
            }}};
