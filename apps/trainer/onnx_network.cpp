@@ -159,13 +159,17 @@ OnnxNetwork classifier(const std::string& path, const penstock::OnnxSummary& sum
 /// Throws `error`, which is about the import of the file at `path`, with the name of the option
 /// that it is about in front of its text.
 [[noreturn]] void refuse_import(const std::string& path, const penstock::Error& error) {
-  const std::string text = with_option_names(error.what());
-  const std::size_t of_constants = text.find("--onnx-constants: ");
-  throw penstock::Error(error.code(), of_constants == text.npos
-                                          ? "--onnx: " + text
-                                          : text.substr(of_constants) + "; penstock-onnx summary " +
+  const std::string subject = "ONNX file " + excerpt(path, path.size()) + ": ";
+  std::string text = error.what();
+  const bool has_subject = text.starts_with(subject);
+  if (has_subject) text.erase(0, subject.size());
+  text = with_option_names(text);
+  const bool is_of_constants = text.starts_with("--onnx-constants: ");
+  throw penstock::Error(error.code(), is_of_constants
+                                          ? text + "; penstock-onnx summary " +
                                                 excerpt(path, longest_name) +
-                                                " lists those that there are");
+                                                " lists those that there are"
+                                          : "--onnx: " + (has_subject ? subject : "") + text);
 }
 
 }  // namespace

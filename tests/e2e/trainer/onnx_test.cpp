@@ -237,6 +237,11 @@ TEST_F(TrainerOnnxRefusal, NamesOptionsOfTheTrainerAndNotFieldsOfTheLibrary) {
             "penstock-train: --onnx-constants: no initializer that is read matches \"none*\"; "
             "penstock-onnx summary " +
                 data_path("onnx/cnn.onnx").string() + " lists those that there are\n");
+  // The name of a file that looks like a text about the option makes none of the refusal.
+  const std::string path = (directory_ / "--onnx-constants: x.onnx").string();
+  write_file(path, "");
+  const std::string err = train(quick + Arguments{"--onnx", path}).err;
+  EXPECT_TRUE(err.starts_with("penstock-train: --onnx: ONNX file " + path + ": ")) << err;
   EXPECT_EQ(train(quick_file() + Arguments{"--stages", "layer1|layer4"}).err,
             "penstock-train: --stages: stage 0: there is no block \"layer1\"; the model has no "
             "blocks; --begin-block begins blocks at its layers\n");
