@@ -42,9 +42,9 @@ std::string import_difference(const std::string& before, const std::string& befo
   const std::string was = excerpt(before, longest_name), is = excerpt(now, longest_name);
   if (before_sha256.empty())
     return before == now ? ""
-                         : "--onnx: expected " + was +
-                               ", as the checkpoint is of an earlier version, which compares "
-                               "paths, got " +
+                         : "--onnx: expected the path " + was +
+                               ", because the checkpoint has no SHA-256 of the file, so that only "
+                               "its path can be compared, got " +
                                is + "; give the path that the run had";
   return before_sha256 == sha256
              ? ""

@@ -90,8 +90,9 @@ TEST_F(ResumedNetwork, IsComparedByItsPathIfTheCheckpointHasNoChecksum) {
   EXPECT_EQ(refusal(options("a.onnx")), "");
   EXPECT_EQ(refusal(options("same.onnx")),
             subject_ +
-                "--onnx: expected a.onnx, as the checkpoint is of an earlier version, which "
-                "compares paths, got same.onnx; give the path that the run had");
+                "--onnx: expected the path a.onnx, because the checkpoint has no SHA-256 of the "
+                "file, so that only its path can be compared, got same.onnx; give the path that "
+                "the run had");
 }
 
 TEST_F(ResumedNetwork, IsNamedIfTheRunHasNoneOrAnotherOne) {
