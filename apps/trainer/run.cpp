@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <exception>
+#include <new>
 #include <optional>
 #include <set>
 #include <string>
@@ -103,6 +104,8 @@ int Run::execute(const std::function<void()>& on_first_step) {
   const auto [evaluation, failure] = test(interruption->token());
   const int signal = interruption->signal();
   interruption.reset();  // Nothing that is stopped from here on could be ended in better order.
+  // The failure is told here, because a file that cannot be written would hide it.
+  if (failure) print_note("the test has failed: " + std::string(failure->what()));
   for (const auto& [option, file] : {std::pair("--save-weights", options_.output.save_weights),
                                      std::pair("--save-onnx", options_.output.save_onnx)})
     if (file)
@@ -115,11 +118,9 @@ int Run::execute(const std::function<void()>& on_first_step) {
   if (options_.output.profile) write_profiles();
   if (!evaluation) {
     checkpoints_.wait();
-    if (failure) {
-      print_note("the test has failed; the outputs of the training are in place");
-      std::rethrow_exception(failure);
-    }
-    note_interrupted_test(signal);
+    const std::string kept = kept_text(options_);
+    if (failure) throw penstock::Error(failure->code(), "the test has failed; " + kept);
+    note_interrupted_test(signal, kept);
     return signal;
   }
   // The result is printed last: if stdout cannot be written, the files of the finished training
@@ -220,9 +221,9 @@ Run::TestOutcome Run::test(std::stop_token stop) try {
               std::move(stop))};
 } catch (const penstock::Error& error) {
   if (error.code() == penstock::Errc::cancelled) return {};
-  return {.failure = std::current_exception()};
-} catch (...) {
-  return {.failure = std::current_exception()};
+  return {.failure = error};
+} catch (const std::bad_alloc&) {
+  return {.failure = penstock::Error(penstock::Errc::out_of_memory, "not enough memory")};
 }
 
 RunMetrics Run::summary(const penstock::History& history,

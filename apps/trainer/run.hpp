@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <optional>
 #include <stop_token>
@@ -32,10 +31,11 @@ class Run {
   /// the training after the update that is under way, and no file is replaced then; a run that
   /// keeps checkpoints ends after the step that is under way, with a checkpoint. In the test, the
   /// signal ends the test, and the files of the training are put in place. Returns the number of
-  /// that signal, or 0 if none came. @throws penstock::Error, for example if weights that are to be
-  /// saved are not finite. No file has been replaced after an error, unless the test has
-  /// failed, which puts the files of the training in place, too, Outputs::commit() failed to rename
-  /// a file, or the accuracy could not be printed.
+  /// that signal, or 0 if none came.
+  /// @throws penstock::Error, for example if weights that are to be saved are not finite. After an
+  /// error, no file has been replaced, with three exceptions: if the test has failed, the files of
+  /// the training are in place; if Outputs::commit() could not rename a file, those before it are;
+  /// and if the result could not be printed, all are.
   int execute(const std::function<void()>& on_first_step);
 
  private:
@@ -50,7 +50,7 @@ class Run {
   /// A TestOutcome has either a result or what has failed, or neither if the test was stopped.
   struct TestOutcome {
     std::optional<penstock::Evaluation> evaluation = {};
-    std::exception_ptr failure = {};
+    std::optional<penstock::Error> failure = {};
   };
   /// Tests the trained network. `stop` ends the test.
   TestOutcome test(std::stop_token stop);

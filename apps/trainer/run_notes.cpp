@@ -4,8 +4,10 @@
 #include <csignal>
 
 #include "apps/trainer/options/option_spelling.hpp"
+#include "apps/trainer/options/read_value.hpp"
 #include "apps/trainer/output/console.hpp"
 #include "apps/trainer/output/decimal_text.hpp"
+#include "apps/trainer/output/outputs.hpp"
 
 namespace trainer {
 
@@ -124,9 +126,20 @@ void note_interruption(int signal, std::uint64_t updates, std::optional<std::uin
   print_note(text);
 }
 
-void note_interrupted_test(int signal) {
-  print_note(stopped_by(signal) +
-             " in the test, of which there is no result; the outputs of the training are in place");
+void note_interrupted_test(int signal, const std::string& kept) {
+  print_note(stopped_by(signal) + " in the test, of which there is no result; " + kept);
+}
+
+std::string kept_text(const TrainerOptions& options) {
+  std::vector<std::string> files, sentences;
+  for (const RunFile& file : result_files(options.output)) files.push_back(file.option);
+  if (files.size() == 1) sentences.push_back("the file of " + files[0] + " is in place");
+  if (files.size() > 1) sentences.push_back("the files of " + joined(files) + " are in place");
+  if (options.checkpoints.dir)
+    sentences.emplace_back("--checkpoint-dir has a checkpoint of the whole training");
+  else if (!options.output.save_weights && !options.output.save_onnx)
+    sentences.emplace_back("the trained weights are lost, because there is no --save-weights");
+  return joined(sentences, ", and ");
 }
 
 }  // namespace trainer

@@ -39,7 +39,11 @@ void note_other_steps(const penstock::Checkpoint& checkpoint, const penstock::Op
 /// Says that the signal number `signal` has ended the training after `updates` weight updates, and,
 /// if there is a checkpoint, that it was made after `saved_at` of them.
 void note_interruption(int signal, std::uint64_t updates, std::optional<std::uint64_t> saved_at);
-/// Says that the signal number `signal` has ended the test.
-void note_interrupted_test(int signal);
+/// Says that the signal number `signal` has ended the test. `kept` is what kept_text() returns.
+void note_interrupted_test(int signal, const std::string& kept);
+
+/// Returns what a finished training with these options has left on the disk, and whether its
+/// weights are lost, as a part of a sentence.
+std::string kept_text(const TrainerOptions& options);
 
 }  // namespace trainer

@@ -18,12 +18,7 @@ std::string profile_directory(const OutputOptions& options, const char* part) {
 }
 
 std::vector<RunFile> output_files(const OutputOptions& options) {
-  std::vector<RunFile> files;
-  if (options.metrics) files.push_back({"--metrics", *options.metrics});
-  if (options.save_weights) files.push_back({"--save-weights", *options.save_weights});
-  if (options.save_onnx) files.push_back({"--save-onnx", *options.save_onnx});
-  if (options.save_optimizer_state)
-    files.push_back({"--save-optimizer-state", *options.save_optimizer_state});
+  std::vector<RunFile> files = result_files(options);
   if (!options.profile) return files;
   for (const char* part : {"training", "inference"})
     for (const std::string& path :
@@ -48,6 +43,16 @@ void add_if_there(std::vector<Scalar>& scalars, const char* name,
 }
 
 }  // namespace
+
+std::vector<RunFile> result_files(const OutputOptions& options) {
+  std::vector<RunFile> files;
+  if (options.metrics) files.push_back({"--metrics", *options.metrics});
+  if (options.save_weights) files.push_back({"--save-weights", *options.save_weights});
+  if (options.save_onnx) files.push_back({"--save-onnx", *options.save_onnx});
+  if (options.save_optimizer_state)
+    files.push_back({"--save-optimizer-state", *options.save_optimizer_state});
+  return files;
+}
 
 Outputs::Outputs(const OutputOptions& options, std::span<const RunFile> inputs, bool keeps_lines)
     : keeps_lines_(keeps_lines) {

@@ -29,6 +29,9 @@ struct RunProfiles {
   penstock::Profile training, inference;
 };
 
+/// Returns the files that `options` ask for, but for those of profiles, with their options.
+std::vector<RunFile> result_files(const OutputOptions& options);
+
 class Outputs {
  public:
   /// Opens the outputs that `options` ask for, and creates the profile's directories. If
@@ -52,9 +55,9 @@ class Outputs {
   void add_weights(const penstock::Model& model);
   void add_optimizer_state(const penstock::TrainingModel& training);
 
-  /// Puts all files but those of profiles in place. @throws penstock::Error io_error. If one file
-  /// could not be written to the disk, no file is in place; if one could not be renamed, only the
-  /// files before it are.
+  /// Puts the files that result_files() returns in place. @throws penstock::Error io_error. If one
+  /// file could not be written to the disk, no file is in place; if one could not be renamed, only
+  /// the files before it are.
   void commit();
   /// Puts the files of the profiles in place, which are apart from all others.
   /// @throws penstock::Error io_error

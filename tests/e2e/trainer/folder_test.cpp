@@ -168,14 +168,41 @@ TEST_F(TrainerOnAFolder, KeepsWhatWasTrainedIfTheTestFails) {
       train_on_it({"--model", "mlp", "--save-weights", file, "--metrics", metrics});
   EXPECT_EQ(result.code, 1);
   EXPECT_EQ(result.out, "");
-  EXPECT_EQ(
-      lines_with("note: the test has failed; the outputs of the training are in place", result.err),
-      1);
+  EXPECT_EQ(lines_with("note: the test has failed: data loader: ", result.err), 1) << result.err;
   EXPECT_EQ(lines_with(large.string() + ": expected a file for at most", result.err), 1)
+      << result.err;
+  EXPECT_TRUE(
+      result.err.ends_with("penstock-train: the test has failed; the files of --metrics, "
+                           "--save-weights are in place\n"))
       << result.err;
   std::filesystem::remove(large);
   EXPECT_EQ(lines_with("loss", file_content(metrics)), 16);
   expect_success(train_on_it({"--model", "mlp", "--init-weights", file}));
+}
+
+TEST_F(TrainerOnAFolder, SaysWhatIsLostIfTheTestFails) {
+  write_large_file("test/dots/large.png");
+  const auto last_line = [&](const Arguments& more) {
+    const std::string text = train_on_it(Arguments{"--model", "mlp"} + more).err;
+    EXPECT_EQ(lines_with("note: the test has failed: data loader: ", text), 1) << text;
+    return text.substr(text.rfind('\n', text.size() - 2) + 1);
+  };
+  const std::string start = "penstock-train: the test has failed; ";
+  EXPECT_EQ(last_line({}), start +
+                               "the trained weights are lost, because there is no "
+                               "--save-weights\n");
+  EXPECT_EQ(last_line({"--metrics", (directory_ / "metrics").string()}),
+            start +
+                "the file of --metrics is in place, and the trained weights are lost, because "
+                "there is no --save-weights\n");
+  EXPECT_EQ(last_line({"--checkpoint-dir", (directory_ / "run").string()}),
+            start + "--checkpoint-dir has a checkpoint of the whole training\n");
+  const Arguments weights{"--save-weights", (directory_ / "weights").string()};
+  EXPECT_EQ(last_line(weights), start + "the file of --save-weights is in place\n");
+  // Such a large step leaves weights that are not finite, which are not saved.
+  EXPECT_EQ(last_line(weights + Arguments{"--optimizer", "sgd", "--learning-rate", "1e30"})
+                .find("penstock-train: --save-weights: expected finite weights after training"),
+            0u);
 }
 
 TEST_F(TrainerOnAFolder, IsRefusedIfTheFoldersDoNotFit) {
