@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <optional>
 
-#include "apps/onnx/elements.hpp"
+#include "apps/onnx/difference.hpp"
 #include "apps/onnx/tensor_files.hpp"
 #include "penstock/penstock.hpp"
 
@@ -15,8 +14,6 @@ namespace onnx_tool {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr double relative = 1e-3, absolute = 1e-7;
 
 /// Returns the tensors PREFIX_0.pb, PREFIX_1.pb and so on in a folder.
 std::vector<penstock::Tensor> numbered_tensors(const fs::path& folder, const std::string& prefix) {
@@ -26,21 +23,6 @@ std::vector<penstock::Tensor> numbered_tensors(const fs::path& folder, const std
     if (!fs::exists(path)) return tensors;
     tensors.push_back(load_tensor(path.string()));
   }
-}
-
-/// Returns the largest difference of two numbers that is not allowed, or nothing.
-std::optional<double> difference(const penstock::Tensor& got, const penstock::Tensor& expected) {
-  const std::vector<double> numbers = elements_of(got), wanted = elements_of(expected);
-  std::optional<double> largest;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (numbers[i] == wanted[i] || (std::isnan(numbers[i]) && std::isnan(wanted[i]))) continue;
-    const double apart = std::abs(numbers[i] - wanted[i]);
-    const bool is_float = expected.dtype() == penstock::DType::f32;
-    if (is_float && std::isfinite(wanted[i]) && apart <= absolute + relative * std::abs(wanted[i]))
-      continue;
-    largest = std::isnan(apart) ? apart : std::max(largest.value_or(0), apart);
-  }
-  return largest;
 }
 
 Verdict compare(const penstock::NamedTensor& got, const penstock::Tensor& expected) {

@@ -18,7 +18,7 @@ struct Verdict {
 /// Runs the model in `folder`, which has a file model.onnx and folders test_data_set_0 and so on
 /// with the tensors input_0.pb, output_0.pb and so on. There has to be a tensor for each output of
 /// the model, and no other, with the type and the shape of what the model computes. Numbers may
-/// differ by 1e-7 and a thousandth.
+/// differ as difference() says.
 Verdict check(const std::string& folder);
 
 /// Checks all folders, prints a line for each, and then how many there were of each outcome.

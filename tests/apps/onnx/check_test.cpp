@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <initializer_list>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,10 +22,12 @@ using onnx_tool::Verdict;
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-/// Returns the field of a graph that declares an output of floats.
-std::string declared_output(const std::string& name) {
-  const std::string floats = wire_bytes(1, wire_integer(1, 1));
-  return wire_bytes(12, wire_bytes(1, name) + wire_bytes(2, floats));
+constexpr std::int64_t floats = 1, int64s = 7;  // These are numbers of ONNX's types.
+
+/// Returns the field of a graph that declares an output.
+std::string declared_output(const std::string& name, std::int64_t type = floats) {
+  const std::string tensor = wire_bytes(1, wire_integer(1, type));
+  return wire_bytes(12, wire_bytes(1, name) + wire_bytes(2, tensor));
 }
 
 /// A TestFolder is a folder as those of ONNX's backend tests, of a model with the outputs y = |x|
@@ -104,6 +107,30 @@ TEST(CheckOnnx, TellsNaNAndInfinitiesFromNumbers) {
   EXPECT_EQ(verdict_on(infinity, infinity).outcome, Outcome::passed);
   expect_failure(TestFolder({nan, 1}, {1, 3}, {nan, -1}).verdict(),
                  "output \"y\": largest difference nan");
+}
+
+TEST(CheckOnnx, TellsIntegersApartThatAreTheSameAsDoubles) {
+  constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min(),
+                         highest = std::numeric_limits<std::int64_t>::max(),
+                         odd = (std::int64_t{1} << 53) + 1;
+  const TemporaryDirectory directory;
+  const std::filesystem::path data = directory / "test_data_set_0";
+  std::filesystem::create_directory(data);
+  const auto verdict = [&](std::int64_t got, std::int64_t expected) {
+    const std::vector<std::int64_t> computed{got, 7}, wanted{expected, 7};
+    OnnxBytes model;
+    model.initializer("c", Tensor({2}, std::span(computed)));
+    model.node({"Identity", {"c"}, {"y"}}).graph_field(declared_output("y", int64s));
+    write_file(directory / "model.onnx", model.file());
+    write_file(data / "output_0.pb", onnx_tensor("", Tensor({2}, std::span(wanted))));
+    return onnx_tool::check(directory.path().string());
+  };
+  for (const std::int64_t number : {lowest, -odd, odd, highest})
+    EXPECT_EQ(verdict(number, number).outcome, Outcome::passed) << number;
+  expect_failure(verdict(odd, odd - 1), "output \"y\": largest difference 1.000000");
+  expect_failure(verdict(highest - 1, highest), "output \"y\": largest difference 1.000000");
+  expect_failure(verdict(-odd, odd), "output \"y\": largest difference 18014398509481984.000000");
+  EXPECT_EQ(verdict(lowest, highest).outcome, Outcome::failed);
 }
 
 TEST(CheckOnnx, FailsAnotherTypeAndAnotherShape) {
