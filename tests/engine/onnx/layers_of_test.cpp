@@ -30,8 +30,11 @@ struct LayersOf {
     for (const OnnxLayer& layer : layers) names.push_back(layer.name);
     return names;
   }
-  const OnnxLayer& layer(const std::string& name) const {
-    return *std::ranges::find(layers, name, &OnnxLayer::name);
+  OnnxLayer layer(const std::string& name) const {
+    const auto found = std::ranges::find(layers, name, &OnnxLayer::name);
+    if (found != layers.end()) return *found;
+    ADD_FAILURE() << "there is no layer " << name;
+    return {};
   }
   std::int64_t parameters() const {
     std::int64_t sum = 0;
