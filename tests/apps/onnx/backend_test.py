@@ -4,7 +4,7 @@ Usage: backend_test.py PROGRAM LIST DATA [--write]
 
 PROGRAM is penstock-onnx, LIST the file unsupported.txt, and DATA the folder of Debian's package
 libonnx-testdata. No test may fail, and exactly those may be unsupported that LIST names, each with
-the reason. --write writes LIST anew.
+the reason; all others pass. --write writes LIST anew.
 """
 
 import pathlib
@@ -13,7 +13,6 @@ import subprocess
 import sys
 
 FOLDERS = 1072  # The list is for ONNX 1.12, which has so many.
-PASSES = 680
 
 
 def reason_of(text):
@@ -42,7 +41,6 @@ def main():
     assert not failed and run.returncode == 0, '\n'.join(failed) + run.stderr
     passed, _, unsupported = (int(number) for number in re.findall(r'\d+', lines[-1]))
     assert passed + unsupported == len(folders), lines[-1]
-    assert passed >= PASSES or len(folders) != FOLDERS, lines[-1]
     found = sorted(f'{name}: {reason_of(text)}' for status, name, text in
                    (line.split(' ', 2) for line in lines if line.startswith('unsupported ')))
     if sys.argv[4:] == ['--write']:
