@@ -1,9 +1,14 @@
 #include "apps/onnx/summary.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <iostream>
+#include <map>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "penstock/penstock.hpp"
 
@@ -22,18 +27,50 @@ void print_tensors(const char* kind, const std::vector<penstock::OnnxTensorInfo>
     std::cout << kind << ' ' << text_of(tensor) << '\n';
 }
 
-/// Returns the operators of the nodes that the import refuses.
-std::set<std::string> refused_operators(const penstock::LoadedOnnx& file) try {
-  std::set<std::string> operators;
-  for (const penstock::OnnxRefusal& refusal : file.refusals({})) operators.insert(refusal.op_type);
-  return operators;
-} catch (const penstock::Error&) {
-  return {};  // The whole file is refused for another reason, which print_layers() prints.
+/// RefusedNodes are the names of the nodes that the import refuses, by operator.
+using RefusedNodes = std::map<std::string, std::set<std::string>>;
+
+/// Returns the refused nodes of a file that cannot be imported. If it is refused for another
+/// reason, those are the nodes whose operators are not known.
+RefusedNodes refused_nodes(const penstock::LoadedOnnx& file) {
+  RefusedNodes refused;
+  for (const penstock::OnnxOperatorUse& use : file.summary().operators)
+    if (!use.supported) refused[use.op_type].insert(use.nodes.begin(), use.nodes.end());
+  try {
+    for (const penstock::OnnxRefusal& refusal : file.refusals({}))
+      refused[refusal.op_type].insert(refusal.nodes.begin(), refusal.nodes.end());
+  } catch (const penstock::Error&) {
+    // The import itself has failed in the same way, and print_summary() prints why.
+  }
+  return refused;
 }
 
-/// Prints the layers of the model and how large its parameters are, or why there is no model.
-void print_layers(const penstock::LoadedOnnx& file) try {
-  const penstock::OnnxLayers layers = file.layers({});
+/// Prints how many nodes use an operator, and how many of them are refused.
+void print_operator(const penstock::OnnxOperatorUse& use, const RefusedNodes& refused) {
+  std::cout << "operator " << penstock::terminal_text(use.op_type) << ' ' << use.nodes.size();
+  if (const auto of_operator = refused.find(use.op_type); of_operator != refused.end()) {
+    const auto count = std::ranges::count_if(
+        use.nodes, [&](const std::string& name) { return of_operator->second.contains(name); });
+    // Refused nodes in the branches of an If are none of the nodes that are counted here.
+    if (count > 0) std::cout << ", " << count << " of " << use.nodes.size() << " refused";
+  }
+  std::cout << '\n';
+}
+
+/// Returns the text of a refusal, in which the command that is given all inputs stands in place of
+/// fields that a program may set.
+std::string with_commands(std::string text) {
+  for (const auto& [field, command] :
+       {std::pair("OnnxOptions::inputs may give ", "penstock-onnx run is given "),
+        std::pair("OnnxOptions::dimensions may say what ",
+                  "the inputs tell penstock-onnx run what ")})
+    for (auto at = text.find(field); at != text.npos; at = text.find(field, at))
+      text.replace(at, std::string_view(field).size(), command);
+  return text;
+}
+
+/// Prints how large the parameters are, and the layers.
+void print_layers(const penstock::OnnxLayers& layers) {
   std::int64_t trained = 0, others = 0;
   for (const penstock::OnnxLayer& layer : layers) {
     trained += layer.parameters;
@@ -41,8 +78,6 @@ void print_layers(const penstock::LoadedOnnx& file) try {
   }
   std::cout << "parameters " << trained << " trained, " << others << " constant\n\n"
             << to_string(layers);
-} catch (const penstock::Error& error) {
-  std::cout << "not importable: " << penstock::terminal_text(error.what()) << '\n';
 }
 
 }  // namespace
@@ -54,11 +89,15 @@ void print_summary(const std::string& path) {
             << summary.ir_version << ", operators of version " << summary.opset << '\n';
   print_tensors("input", summary.inputs);
   print_tensors("output", summary.outputs);
-  const std::set<std::string> refused = refused_operators(file);
-  for (const penstock::OnnxOperatorUse& use : summary.operators)
-    std::cout << "operator " << penstock::terminal_text(use.op_type) << ' ' << use.nodes.size()
-              << (use.supported && !refused.contains(use.op_type) ? "" : " unsupported") << '\n';
-  print_layers(file);
+  try {
+    const penstock::OnnxLayers layers = file.layers({});
+    for (const penstock::OnnxOperatorUse& use : summary.operators) print_operator(use, {});
+    print_layers(layers);
+  } catch (const penstock::Error& error) {
+    const RefusedNodes refused = refused_nodes(file);
+    for (const penstock::OnnxOperatorUse& use : summary.operators) print_operator(use, refused);
+    std::cout << "not importable: " << penstock::terminal_text(with_commands(error.what())) << '\n';
+  }
 }
 
 }  // namespace onnx_tool

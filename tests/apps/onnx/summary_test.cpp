@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "penstock/tensor.hpp"
 #include "tests/support/onnx_bytes.hpp"
@@ -41,12 +43,45 @@ TEST(OnnxSummaryText, HasALinePerLayerAndTotals) {
       << text;
 }
 
-TEST(OnnxSummaryText, SaysWhatIsUnsupportedOfAFileThatCannotBeImported) {
+TEST(OnnxSummaryText, CountsTheRefusedNodesOfAFileThatCannotBeImported) {
   const std::string text = summary_of(network().node({"Dream", {"h"}, {"y"}, {}, "act"}));
-  EXPECT_NE(text.find("operator Dream 1 unsupported\noperator Gemm 1\nnot importable: ONNX file "),
+  EXPECT_NE(text.find("operator Dream 1, 1 of 1 refused\noperator Gemm 1\nnot importable: ONNX "
+                      "file "),
             std::string::npos)
       << text;
   EXPECT_EQ(text.find("layer (op)"), std::string::npos) << text;
+}
+
+TEST(OnnxSummaryText, TellsTheRefusedNodesOfAnOperatorFromTheOthers) {
+  // A sum over the samples is refused, and one over the numbers of each sample is not.
+  const std::vector<std::int64_t> samples{0}, numbers{1};
+  OnnxBytes bytes = network();
+  bytes.node({"ReduceMean", {"h"}, {"a"}, {{"axes", numbers}}, "a"});
+  bytes.node({"ReduceMean", {"h"}, {"b"}, {{"axes", samples}}, "b"});
+  bytes.node({"ReduceMean", {"a"}, {"y"}, {{"axes", numbers}}, "c"});
+  bytes.node({"Dream", {"h"}, {"z"}, {}, "act"}).output("b").output("z");
+  const std::string text = summary_of(bytes);
+  EXPECT_NE(text.find("operator Dream 1, 1 of 1 refused\noperator Gemm 1\noperator ReduceMean 3, 1 "
+                      "of 3 refused\nnot importable: "),
+            std::string::npos)
+      << text;
+}
+
+TEST(OnnxSummaryText, NamesItsOwnCommandAndNoFieldsOfTheLibrary) {
+  OnnxBytes open;
+  open.input("x", {"batch", "length"}).output("y").node({"Relu", {"x"}, {"y"}, {}, "act"});
+  std::string text = summary_of(open);
+  EXPECT_NE(text.find("operator Relu 1\nnot importable: "), std::string::npos) << text;
+  EXPECT_NE(text.find("of any size; the inputs tell penstock-onnx run what \"length\" is"),
+            std::string::npos)
+      << text;
+  OnnxBytes shaped;
+  shaped.input("x", {"batch", 6}).input("shape", {3}, DType::i64).output("y");
+  text = summary_of(shaped.node({"Reshape", {"x", "shape"}, {"y"}, {}, "turn"}));
+  EXPECT_NE(text.find("operator Reshape 1\nnot importable: "), std::string::npos) << text;
+  EXPECT_NE(text.find("; penstock-onnx run is given the value of \"shape\""), std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("OnnxOptions"), std::string::npos) << text;
 }
 
 }  // namespace
