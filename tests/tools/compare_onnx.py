@@ -20,6 +20,7 @@ those of the small networks in tests/data/onnx.
 
 import collections
 import copy
+import math
 import pathlib
 import subprocess
 import sys
@@ -243,7 +244,12 @@ def reference(network, x, target, batch, rate):
 
 
 def difference(got, expected):
-    """Returns the largest difference, relative to the largest expected number."""
+    """Returns the largest difference, relative to the largest expected number.
+
+    Arrays of different shapes differ by infinity.
+    """
+    if got.shape != expected.shape:
+        return math.inf
     return float(numpy.abs(got - expected).max() / max(numpy.abs(expected).max(), 1e-3))
 
 
@@ -251,8 +257,10 @@ def distance(got, expected, start):
     """Returns the largest difference of trained weights, relative to how far they have moved.
 
     Where they have moved by less than a thousandth of the largest, the difference is relative to
-    that, because each step rounds the weights.
+    that, because each step rounds the weights. Arrays of different shapes differ by infinity.
     """
+    if got.shape != expected.shape:
+        return math.inf
     moved = numpy.abs(expected - start).max()
     return float(numpy.abs(got - expected).max() / max(moved, 1e-3 * numpy.abs(start).max(), 1e-5))
 
@@ -305,9 +313,11 @@ def compare(program, name, directory):
         for got in (results[0], single))
     # A parameter that PyTorch has changed has to change here, too.
     still = [key for key in weights
-             if (results[0][key] == start[key]).all()
-             and not (expected[key].astype(numpy.float32) == start[key]).all()]
-    worst, worst_in_single = (max(map(values.get, weights)) for values in (apart, apart_in_single))
+             if numpy.array_equal(results[0][key], start[key])
+             and not numpy.array_equal(expected[key].astype(numpy.float32), start[key])]
+    # numpy.max() gives NaN if any number is NaN, unlike max().
+    worst, worst_in_single = (numpy.max([values[key] for key in weights])
+                              for values in (apart, apart_in_single))
     print(f'{name}: outputs {apart["out"]:.2g}, losses {apart["losses"]:.2g}, '
           f'weights {worst:.2g}; '
           f'PyTorch in single precision {apart_in_single["out"]:.2g}, '
