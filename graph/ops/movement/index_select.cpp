@@ -26,10 +26,11 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   const auto axis = static_cast<std::ptrdiff_t>(expect_axis(attribute::axis.of(attributes), in[0]));
   const Indices& indices = attribute::indices.of(attributes);
   const std::int64_t size = in[0].shape[axis];
-  for (const std::int64_t i : indices)
-    expect(i >= 0 && i < size, "expected indices from 0 to " + std::to_string(size - 1) +
-                                   " along axis " + std::to_string(axis) + " of x " +
-                                   to_string(in[0].shape) + ", got " + std::to_string(i));
+  const auto is_outside = [&](std::int64_t i) { return i < 0 || i >= size; };
+  if (const auto found = std::ranges::find_if(indices, is_outside); found != indices.end())
+    expect(false, "expected indices from 0 to " + std::to_string(size - 1) + " along axis " +
+                      std::to_string(axis) + " of x " + to_string(in[0].shape) + ", got " +
+                      std::to_string(*found));
   return {{dtype, in[0].shape.with(axis, std::ssize(indices))}};
 }
 
