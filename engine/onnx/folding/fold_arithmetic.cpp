@@ -4,7 +4,10 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <utility>
 
+#include "engine/onnx/folding/elements.hpp"
 #include "engine/onnx/folding/fold_rules.hpp"
 #include "engine/onnx/folding/places.hpp"
 #include "engine/onnx/shapes/corrupt.hpp"
@@ -36,8 +39,8 @@ std::int64_t quotient(std::int64_t a, std::int64_t b) {
 std::int64_t remainder(std::int64_t a, std::int64_t b) {
   if (b == 0) corrupt("a division of integers by zero");
   if (b == -1) return 0;
-  const std::int64_t rest = a % b;
-  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+  const std::int64_t truncated = a % b;
+  return truncated != 0 && (truncated < 0) != (b < 0) ? truncated + b : truncated;
 }
 
 std::int64_t power(std::int64_t base, std::int64_t exponent) {
@@ -90,24 +93,19 @@ constexpr Binary one_of_two{
     [](std::int64_t a, std::int64_t b) { return std::int64_t{(a != 0) != (b != 0)}; }};
 
 template <class Number>
-Tensor computed(const Tensor& a, const Tensor& b, DType result, Number (*compute)(Number, Number),
-                std::vector<Number> (*elements)(const Tensor&)) {
+Tensor computed(const Tensor& a, const Tensor& b, DType result, Number (*compute)(Number, Number)) {
   const Dims dims = broadcast_dims(dims_of(a.shape()), dims_of(b.shape()));
-  const Shape shape = folded_shape(dims);
   const BroadcastPlace from_a(dims_of(a.shape()), dims), from_b(dims_of(b.shape()), dims);
-  const std::vector<Number> of_a = elements(a), of_b = elements(b);
-  std::vector<Number> numbers;
-  numbers.reserve(static_cast<std::size_t>(shape.elements()));
-  for_each_index(dims, [&](const Dims& index) {
-    numbers.push_back(compute(of_a[from_a(index)], of_b[from_b(index)]));
+  const ElementReader<Number> of_a(a), of_b(b);
+  return filled(result, folded_shape(dims), [&](const Dims& index) {
+    return compute(of_a[from_a(index)], of_b[from_b(index)]);
   });
-  return tensor_of(result, shape, numbers);
 }
 
 Tensor computed(const Tensor& a, const Tensor& b, DType result, const Binary& binary) {
   const bool real = a.dtype() == DType::f32 || b.dtype() == DType::f32;
-  return real ? computed(a, b, result, binary.of_numbers, numbers_of)
-              : computed(a, b, result, binary.of_integers, integers_of);
+  return real ? computed(a, b, result, binary.of_numbers)
+              : computed(a, b, result, binary.of_integers);
 }
 
 template <const Binary& binary>
@@ -122,21 +120,19 @@ std::vector<Tensor> comparison(const FoldCall& call) {
 
 /// Returns what `compute` makes of the first input and of each further one in turn.
 template <class Number>
-Tensor accumulated(const FoldCall& call, const Shape& shape, Number (*compute)(Number, Number),
-                   std::vector<Number> (*elements)(const Tensor&)) {
-  const Dims dims = dims_of(shape);
-  std::vector<Number> numbers(static_cast<std::size_t>(shape.elements()));
+Tensor accumulated(const FoldCall& call, const Shape& shape, Number (*compute)(Number, Number)) {
+  std::vector<BroadcastPlace> places;
+  std::vector<ElementReader<Number>> elements;
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
-    const BroadcastPlace from(dims_of(call.input(i).shape()), dims);
-    const std::vector<Number> of_input = elements(call.input(i));
-    auto number = numbers.begin();
-    for_each_index(dims, [&](const Dims& index) {
-      const Number next = of_input[from(index)];
-      *number = i == 0 ? next : compute(*number, next);
-      ++number;
-    });
+    places.emplace_back(dims_of(call.input(i).shape()), dims_of(shape));
+    elements.emplace_back(call.input(i));
   }
-  return tensor_of(call.input(0).dtype(), shape, numbers);
+  return filled(call.input(0).dtype(), shape, [&](const Dims& index) {
+    Number number = elements[0][places[0](index)];
+    for (std::size_t i = 1; i < places.size(); ++i)
+      number = compute(number, elements[i][places[i](index)]);
+    return number;
+  });
 }
 
 template <const Binary& binary>
@@ -155,8 +151,8 @@ std::vector<Tensor> of_many(const FoldCall& call) {
                                        to_string(shape) +
                                        " that are known at import make more than " +
                                        std::to_string(most_folded) + " elements");
-  return {real ? accumulated(call, shape, binary.of_numbers, numbers_of)
-               : accumulated(call, shape, binary.of_integers, integers_of)};
+  return {real ? accumulated(call, shape, binary.of_numbers)
+               : accumulated(call, shape, binary.of_integers)};
 }
 
 std::vector<Tensor> remainder_of_two(const FoldCall& call) {
@@ -173,9 +169,9 @@ std::vector<Tensor> remainder_of_two(const FoldCall& call) {
 template <double (*compute)(double)>
 std::vector<Tensor> of_each(const FoldCall& call) {
   const Tensor& x = call.input(0);
-  std::vector<double> numbers = numbers_of(x);
-  for (double& number : numbers) number = compute(number);
-  return {tensor_of(x.dtype(), x.shape(), numbers)};
+  const ElementReader<double> numbers(x);
+  std::size_t place = 0;
+  return {filled(x.dtype(), x.shape(), [&](const Dims&) { return compute(numbers[place++]); })};
 }
 
 std::vector<Tensor> negated(const FoldCall& call) {
@@ -193,6 +189,14 @@ double sign_of(double x) {
 
 double reciprocal(double x) {
   return 1 / x;
+}
+
+/// Returns the elements of x, which are read as a Number, as a tensor of `dtype`.
+template <class Number>
+Tensor copied(const Tensor& x, DType dtype) {
+  const ElementReader<Number> numbers(x);
+  std::size_t place = 0;
+  return filled(dtype, x.shape(), [&](const Dims&) { return numbers[place++]; });
 }
 
 std::vector<Tensor> cast(const FoldCall& call) {
@@ -214,17 +218,17 @@ std::vector<Tensor> cast(const FoldCall& call) {
                       : type == OnnxType::u8      ? DType::u8
                       : type == OnnxType::boolean ? DType::boolean
                                                   : DType::f32;
-  if (x.dtype() == DType::f32) return {tensor_of(dtype, x.shape(), numbers_of(x))};
-  return {tensor_of(dtype, x.shape(), integers_of(x))};
+  return {x.dtype() == DType::f32 ? copied<double>(x, dtype) : copied<std::int64_t>(x, dtype)};
 }
 
 std::vector<Tensor> where(const FoldCall& call) {
   const Tensor &condition = call.input(0), &a = call.input(1), &b = call.input(2);
+  if (condition.dtype() == DType::f32) corrupt("expected bools as the condition, got f32");
   if (a.dtype() != b.dtype()) corrupt("expected two tensors of one type to choose from");
   const Dims dims = broadcast_dims(broadcast_dims(dims_of(condition.shape()), dims_of(a.shape())),
                                    dims_of(b.shape()));
   const Shape shape = folded_shape(dims);
-  const std::vector<std::int64_t> flags = integers_of(condition);
+  const ElementReader<std::int64_t> flags(condition);
   const BroadcastPlace flag_of(dims_of(condition.shape()), dims), from_a(dims_of(a.shape()), dims),
       from_b(dims_of(b.shape()), dims);
   const std::size_t size = size_of(a.dtype());
@@ -236,23 +240,25 @@ std::vector<Tensor> where(const FoldCall& call) {
 
 /// Returns x reduced by `compute` to the dimensions `kept`, which have 1 where an axis is reduced.
 template <class Number>
-Tensor reduced_to(const Tensor& x, const Dims& kept, Number (*compute)(Number, Number),
-                  std::vector<Number> (*elements)(const Tensor&)) {
-  const std::vector<Number> numbers = elements(x);
-  const Dims strides = strides_of(kept);
-  std::vector<Number> results(static_cast<std::size_t>(Shape(kept).elements()));
-  std::vector<bool> begun(results.size(), false);
-  std::size_t at = 0;
-  for_each_index(dims_of(x.shape()), [&](const Dims& index) {
-    std::int64_t place = 0;
-    for (std::size_t axis = 0; axis < index.size(); ++axis)
-      if (kept[axis] != 1) place += index[axis] * strides[axis];
-    const auto to = static_cast<std::size_t>(place);
-    results[to] = begun[to] ? compute(results[to], numbers[at]) : numbers[at];
-    begun[to] = true;
-    ++at;
+Tensor reduced_to(const Tensor& x, const Dims& kept, Number (*compute)(Number, Number)) {
+  const ElementReader<Number> numbers(x);
+  const Dims dims = dims_of(x.shape()), strides = strides_of(dims);
+  Dims reduced(dims.size(), 1), index_in_group(dims.size(), 0);
+  for (std::size_t axis = 0; axis < dims.size(); ++axis)
+    if (kept[axis] == 1) reduced[axis] = dims[axis];
+  const auto place_of = [&](const Dims& index) {
+    return std::inner_product(index.begin(), index.end(), strides.begin(), std::int64_t{0});
+  };
+  return filled(x.dtype(), Shape(kept), [&](const Dims& index) {
+    const std::int64_t begin = place_of(index);
+    Number result = numbers[static_cast<std::size_t>(begin)];
+    bool is_first = true;
+    for_each_index(reduced, index_in_group, [&](const Dims& further) {
+      const Number next = numbers[static_cast<std::size_t>(begin + place_of(further))];
+      if (!std::exchange(is_first, false)) result = compute(result, next);
+    });
+    return result;
   });
-  return tensor_of(x.dtype(), Shape(kept), results);
 }
 
 /// Reduces the axes of the attribute or the second input, or all of them, by `binary`.
@@ -268,14 +274,13 @@ std::vector<Tensor> reduced(const FoldCall& call) {
   for (const std::int64_t axis : axes) drops[axis_of(axis, rank)] = true;
   for (std::size_t axis = 0; axis < rank; ++axis)
     if (drops[axis]) kept[axis] = 1;
-  const Tensor result = x.dtype() == DType::f32
-                            ? reduced_to(x, kept, binary.of_numbers, numbers_of)
-                            : reduced_to(x, kept, binary.of_integers, integers_of);
+  const Tensor result = x.dtype() == DType::f32 ? reduced_to(x, kept, binary.of_numbers)
+                                                : reduced_to(x, kept, binary.of_integers);
   if (call.integer("keepdims", 1) != 0) return {result};
-  Dims rest;
+  Dims undropped;
   for (std::size_t axis = 0; axis < rank; ++axis)
-    if (!drops[axis]) rest.push_back(kept[axis]);
-  return {result.reshaped(Shape(rest))};
+    if (!drops[axis]) undropped.push_back(kept[axis]);
+  return {result.reshaped(Shape(undropped))};
 }
 
 }  // namespace

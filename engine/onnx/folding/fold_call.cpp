@@ -1,9 +1,9 @@
 #include "engine/onnx/folding/fold_call.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <span>
 
+#include "engine/onnx/folding/elements.hpp"
 #include "engine/onnx/folding/fold_rules.hpp"
 #include "engine/onnx/shapes/corrupt.hpp"
 #include "graph/values/text.hpp"
@@ -36,44 +36,6 @@ std::vector<Number> all_as(const Tensor& tensor) {
       break;
   }
   return elements_as<bool, Number>(tensor);
-}
-
-/// Returns the element of type Element that a number becomes.
-template <class Element, class Number>
-Element converted(Number number) {
-  if constexpr (std::is_same_v<Element, bool>)
-    return number != 0;
-  else if constexpr (std::is_floating_point_v<Element> || std::is_integral_v<Number>)
-    return static_cast<Element>(number);
-  // A number that no integer of 64 bits can be has no meaning as an integer in ONNX either.
-  else if (!(number > -0x1p63 && number < 0x1p63))
-    return 0;
-  else
-    return static_cast<Element>(static_cast<std::int64_t>(number));
-}
-
-template <class Element, class Number>
-Tensor filled(DType dtype, const Shape& shape, const std::vector<Number>& numbers) {
-  const std::shared_ptr<Element[]> elements(new Element[std::max<std::size_t>(1, numbers.size())]);
-  for (std::size_t i = 0; i < numbers.size(); ++i) elements[i] = converted<Element>(numbers[i]);
-  return Tensor::wrap(dtype, shape, {elements, reinterpret_cast<const std::byte*>(elements.get())});
-}
-
-template <class Number>
-Tensor filled_with(DType dtype, const Shape& shape, const std::vector<Number>& numbers) {
-  switch (dtype) {
-    case DType::f32:
-      return filled<float>(dtype, shape, numbers);
-    case DType::i64:
-      return filled<std::int64_t>(dtype, shape, numbers);
-    case DType::u8:
-      return filled<std::uint8_t>(dtype, shape, numbers);
-    case DType::i32:
-      return filled<std::int32_t>(dtype, shape, numbers);
-    case DType::boolean:
-      break;
-  }
-  return filled<bool>(dtype, shape, numbers);
 }
 
 const FoldRule* find_rule(std::string_view op_type) {
@@ -115,11 +77,13 @@ std::vector<double> numbers_of(const Tensor& tensor) {
 }
 
 Tensor tensor_of(DType dtype, const Shape& shape, const std::vector<double>& numbers) {
-  return filled_with(dtype, shape, numbers);
+  auto number = numbers.begin();
+  return filled(dtype, shape, [&](const Dims&) { return *number++; });
 }
 
 Tensor tensor_of(DType dtype, const Shape& shape, const std::vector<std::int64_t>& integers) {
-  return filled_with(dtype, shape, integers);
+  auto integer = integers.begin();
+  return filled(dtype, shape, [&](const Dims&) { return *integer++; });
 }
 
 Shape folded_shape(const std::vector<std::int64_t>& dims) {

@@ -42,7 +42,8 @@ struct FoldRule {
 };
 
 /// Returns what the node computes, or an empty list if its operator is not one that is folded. A
-/// result has at most `most_folded` elements.
+/// result that does not share the elements of an input has at most `most_folded` of them, and no
+/// other memory is taken for elements.
 /// @throws Error corrupt_file if the inputs are not what the operator takes; unsupported if a
 /// result would be larger.
 std::vector<Tensor> fold(const FoldCall& call);

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 
+#include "engine/onnx/folding/elements.hpp"
 #include "engine/onnx/folding/fold_rules.hpp"
 #include "engine/onnx/folding/places.hpp"
 #include "engine/onnx/shapes/corrupt.hpp"
@@ -30,28 +32,32 @@ std::vector<Tensor> range(const FoldCall& call) {
   if (step == 0) corrupt("expected a step other than 0");
   const double count = std::ceil((numbers_of(limit)[0] - first) / step);
   if (!(count <= static_cast<double>(most_folded))) folded_shape({most_folded + 1});
-  std::vector<double> numbers;
-  numbers.reserve(static_cast<std::size_t>(std::max(count, 0.0)));
-  for (double i = 0; i < count; ++i) numbers.push_back(first + i * step);
-  return {tensor_of(start.dtype(), Shape({static_cast<std::int64_t>(numbers.size())}), numbers)};
+  const Shape shape({static_cast<std::int64_t>(std::max(count, 0.0))});
+  return {filled(start.dtype(), shape,
+                 [&](const Dims& index) { return first + static_cast<double>(index[0]) * step; })};
 }
 
 /// Returns the indices of the elements that are not 0, one column for each of them.
 std::vector<Tensor> non_zero(const FoldCall& call) {
   const Tensor& x = call.input(0);
-  const std::vector<double> numbers = numbers_of(x);
+  const ElementReader<double> numbers(x);
   const Dims dims = dims_of(x.shape());
-  const Dims strides = strides_of(dims);
-  std::vector<std::int64_t> found;
-  for (std::size_t place = 0; place < numbers.size(); ++place)
-    if (numbers[place] != 0) found.push_back(static_cast<std::int64_t>(place));
-  std::vector<std::int64_t> indices;
-  indices.reserve(dims.size() * found.size());
-  for (std::size_t axis = 0; axis < dims.size(); ++axis)
-    for (const std::int64_t place : found) indices.push_back(place / strides[axis] % dims[axis]);
-  const Shape shape(
-      {static_cast<std::int64_t>(dims.size()), static_cast<std::int64_t>(found.size())});
-  return {tensor_of(DType::i64, shape, indices)};
+  std::int64_t count = 0;
+  for (std::size_t place = 0; place < static_cast<std::size_t>(x.elements()); ++place)
+    if (numbers[place] != 0) ++count;
+  const Shape shape = folded_shape({static_cast<std::int64_t>(dims.size()), count});
+  const std::shared_ptr<std::int64_t[]> indices(
+      new std::int64_t[static_cast<std::size_t>(std::max<std::int64_t>(1, shape.elements()))]);
+  std::size_t place = 0;
+  std::int64_t column = 0;
+  for_each_index(dims, [&](const Dims& index) {
+    if (numbers[place++] == 0) return;
+    for (std::size_t axis = 0; axis < dims.size(); ++axis)
+      indices[static_cast<std::ptrdiff_t>(axis) * count + column] = index[axis];
+    ++column;
+  });
+  return {Tensor::wrap(DType::i64, shape,
+                       {indices, reinterpret_cast<const std::byte*>(indices.get())})};
 }
 
 std::vector<Tensor> constant(const FoldCall& call) {

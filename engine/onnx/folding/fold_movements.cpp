@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <utility>
 
+#include "engine/onnx/folding/elements.hpp"
 #include "engine/onnx/folding/fold_rules.hpp"
 #include "engine/onnx/folding/places.hpp"
 #include "engine/onnx/shapes/corrupt.hpp"
@@ -60,38 +62,40 @@ std::vector<Tensor> transpose(const FoldCall& call) {
   })};
 }
 
-/// Returns x with those elements of `axis` that `indices` list.
-Tensor selected(const Tensor& x, std::size_t axis, const std::vector<std::int64_t>& indices) {
+/// Returns x with `count` elements along `axis`, of which number i is number `number_of(i)` of x.
+template <class NumberOf>
+Tensor selected(const Tensor& x, std::size_t axis, std::int64_t count, const NumberOf& number_of) {
   Dims dims = dims_of(x.shape());
   const Dims strides = strides_of(dims);
-  dims[axis] = static_cast<std::int64_t>(indices.size());
-  const Shape shape = folded_shape(dims);
-  std::vector<std::int64_t> places;
-  places.reserve(static_cast<std::size_t>(shape.elements()));
-  for_each_index(dims, [&](const Dims& index) {
-    std::int64_t place = 0;
+  dims[axis] = count;
+  return gathered(x.dtype(), folded_shape(dims), [&](const Dims& index) {
+    std::int64_t place = strides[axis] * number_of(index[axis]);
     for (std::size_t i = 0; i < index.size(); ++i)
-      place += strides[i] * (i == axis ? indices[static_cast<std::size_t>(index[i])] : index[i]);
-    places.push_back(place);
+      if (i != axis) place += strides[i] * index[i];
+    return x.raw() + static_cast<std::size_t>(place) * size_of(x.dtype());
   });
-  return moved(x, shape, places);
 }
 
 std::vector<Tensor> gather(const FoldCall& call) {
   const Tensor &x = call.input(0), &numbers = call.input(1);
   const Dims dims = dims_of(x.shape());
   const std::size_t axis = axis_of(call.integer("axis", 0), dims.size());
-  std::vector<std::int64_t> indices = integers_of(numbers);
-  for (std::int64_t& index : indices) {
-    if (index < -dims[axis] || index >= dims[axis])
-      corrupt("expected an index from " + std::to_string(-dims[axis]) + " to " +
-              std::to_string(dims[axis] - 1) + ", got " + std::to_string(index));
-    if (index < 0) index += dims[axis];
-  }
+  const std::int64_t size = dims[axis];
+  if (numbers.dtype() == DType::f32) corrupt("expected integers as indices, got a tensor of f32");
+  const ElementReader<std::int64_t> indices(numbers);
+  for (std::int64_t i = 0; i < numbers.elements(); ++i)
+    if (const std::int64_t index = indices[static_cast<std::size_t>(i)];
+        index < -size || index >= size)
+      corrupt("expected an index from " + std::to_string(-size) + " to " +
+              std::to_string(size - 1) + ", got " + std::to_string(index));
   Dims result(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(axis));
   result.insert(result.end(), numbers.shape().begin(), numbers.shape().end());
   result.insert(result.end(), dims.begin() + static_cast<std::ptrdiff_t>(axis) + 1, dims.end());
-  return {selected(x, axis, indices).reshaped(folded_shape(result))};
+  const auto number_of = [&](std::int64_t i) {
+    const std::int64_t index = indices[static_cast<std::size_t>(i)];
+    return index < 0 ? index + size : index;
+  };
+  return {selected(x, axis, numbers.elements(), number_of).reshaped(folded_shape(result))};
 }
 
 std::vector<Tensor> slice(const FoldCall& call) {
@@ -142,32 +146,21 @@ std::vector<Tensor> concat(const FoldCall& call) {
     if (its != dims) corrupt("expected inputs that differ along the axis alone");
   }
   const Shape shape = folded_shape(dims);
-  // The elements of all parts stand one behind the other; a place is among those of its part.
-  std::vector<std::byte> elements;
-  elements.reserve(static_cast<std::size_t>(shape.elements()) * size_of(first.dtype()));
   std::vector<Dims> strides;
-  std::vector<std::int64_t> begins, firsts;
-  std::int64_t begin = 0, along = 0;
+  std::vector<std::int64_t> firsts;
+  std::int64_t first_of_part = 0;
   for (const Tensor& part : call.inputs) {
-    elements.insert(elements.end(), part.raw(), part.raw() + part.bytes());
     strides.push_back(strides_of(dims_of(part.shape())));
-    begins.push_back(begin);
-    firsts.push_back(along);
-    begin += part.elements();
-    along += part.shape().begin()[axis];
+    firsts.push_back(first_of_part);
+    first_of_part += part.shape().begin()[axis];
   }
-  std::vector<std::int64_t> places;
-  places.reserve(static_cast<std::size_t>(shape.elements()));
-  for_each_index(dims, [&](const Dims& index) {
-    const std::size_t part = static_cast<std::size_t>(
-        std::ranges::upper_bound(firsts, index[axis]) - firsts.begin() - 1);
-    std::int64_t place = begins[part] - firsts[part] * strides[part][axis];
+  return {gathered(first.dtype(), shape, [&](const Dims& index) {
+    const auto part = static_cast<std::size_t>(std::ranges::upper_bound(firsts, index[axis]) -
+                                               firsts.begin() - 1);
+    std::int64_t place = -firsts[part] * strides[part][axis];
     for (std::size_t i = 0; i < index.size(); ++i) place += index[i] * strides[part][i];
-    places.push_back(place);
-  });
-  const auto shared = std::make_shared<const std::vector<std::byte>>(std::move(elements));
-  const Tensor all = Tensor::wrap(first.dtype(), Shape({begin}), {shared, shared->data()});
-  return {moved(all, shape, places)};
+    return call.inputs[part].raw() + static_cast<std::size_t>(place) * size_of(first.dtype());
+  })};
 }
 
 std::vector<Tensor> expand(const FoldCall& call) {
@@ -208,9 +201,7 @@ std::vector<Tensor> split(const FoldCall& call) {
   std::vector<Tensor> parts;
   std::int64_t begin = 0;
   for (const std::int64_t size : sizes) {
-    std::vector<std::int64_t> indices(static_cast<std::size_t>(size));
-    std::iota(indices.begin(), indices.end(), begin);
-    parts.push_back(selected(x, axis, indices));
+    parts.push_back(selected(x, axis, size, [&](std::int64_t i) { return begin + i; }));
     begin += size;
   }
   return parts;
@@ -229,14 +220,14 @@ std::vector<Tensor> trilu(const FoldCall& call) {
   if (dims.size() < 2) corrupt("expected an input of two axes or more");
   const bool upper = call.integer("upper", 1) != 0;
   const std::int64_t diagonal = call.has(1) ? only_integer(call.input(1)) : 0;
-  std::vector<double> numbers = numbers_of(x);
-  std::size_t place = 0;
-  for_each_index(dims, [&](const Dims& index) {
-    const std::int64_t beyond = index.back() - index[index.size() - 2] - diagonal;
-    if (upper ? beyond < 0 : beyond > 0) numbers[place] = 0;
-    ++place;
-  });
-  return {tensor_of(x.dtype(), x.shape(), numbers)};
+  const std::size_t size = size_of(x.dtype());
+  constexpr std::array<std::byte, sizeof(std::int64_t)> zero{};
+  const std::byte* next = x.raw();
+  return {gathered(x.dtype(), x.shape(), [&](const Dims& index) {
+    const std::byte* const element = std::exchange(next, next + size);
+    const std::int64_t column = index.back() - index[index.size() - 2];
+    return (upper ? column < diagonal : column > diagonal) ? zero.data() : element;
+  })};
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Places are positions in a tensor of row-major elements. Operators that move elements are written
-// as lists of the places that elements come from. The functions are pure.
+// Places are positions in a tensor of row-major elements. Operators that move elements say for each
+// element of the result from where it comes. The functions are pure.
 #pragma once
 
 #include <algorithm>
@@ -19,10 +19,10 @@ Dims dims_of(const Shape& shape);
 /// Returns how many places apart neighbours along each axis are.
 Dims strides_of(const Dims& dims);
 
-/// Calls `visit` with the index along each axis, for every place in order.
+/// Calls `visit` with the index along each axis, for every place in order. `index` has a 0 for each
+/// axis, and so it has in the end.
 template <class Visit>
-void for_each_index(const Dims& dims, const Visit& visit) {
-  Dims index(dims.size(), 0);
+void for_each_index(const Dims& dims, Dims& index, const Visit& visit) {
   for (const std::int64_t size : dims)
     if (size == 0) return;
   for (;;) {
@@ -31,6 +31,13 @@ void for_each_index(const Dims& dims, const Visit& visit) {
     while (axis > 0 && ++index[axis - 1] == dims[axis - 1]) index[--axis] = 0;
     if (axis == 0) return;
   }
+}
+
+/// Calls `visit` with the index along each axis, for every place in order.
+template <class Visit>
+void for_each_index(const Dims& dims, const Visit& visit) {
+  Dims index(dims.size(), 0);
+  for_each_index(dims, index, visit);
 }
 
 /// A BroadcastPlace finds the place from which a tensor of the dimensions `dims` takes the element

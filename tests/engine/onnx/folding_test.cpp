@@ -5,6 +5,7 @@
 
 #include "engine/onnx/folding/fold_call.hpp"
 #include "engine/onnx/shapes/slice_range.hpp"
+#include "tests/support/allocation_counter.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace penstock::testing {
@@ -34,9 +35,9 @@ Tensor folded(const OnnxNode& node, const std::vector<Tensor>& inputs) {
 struct Row {
   const char* op_type;
   std::vector<Tensor> inputs;
-  std::vector<OnnxAttribute> attributes;
-  Shape shape;
-  Integers elements;
+  std::vector<OnnxAttribute> attributes = {};
+  Shape shape = {};
+  Integers elements = {};
 };
 
 TEST(Folding, ComputesWhatNumPyComputes) {
@@ -167,6 +168,46 @@ TEST(Folding, RefusesInputsThatMakeResultsAgainAndAgain) {
                       folded(node("Slice"), {column, list({0, 0}), list({9, 9}), list({1, -1})});
                     }),
             "expected axes that differ");
+}
+
+TEST(Folding, TakesNoMemoryForElementsBesidesThatOfTheResult) {
+  constexpr std::int64_t count = 1 << 14;
+  const Tensor x = integers({count, 1}, Integers(count, 1));
+  const Tensor numbers(Shape({count}), std::span<const float>(std::vector<float>(count, 1)));
+  const Tensor flags = folded(node("Equal"), {x, x}), zero = integers({}, {0});
+  const OnnxAttribute axis0{.name = "axis", .integer = 0}, to_i64{.name = "to", .integer = 7};
+  const std::vector<Row> rows{
+      {"Add", {x, x}},
+      {"Cast", {numbers}, {to_i64}},
+      {"Concat", {x, x}, {axis0}},
+      {"Equal", {x, x}},
+      {"Gather", {list({0, 1}), folded(node("Sub"), {x, x})}},
+      {"Max", {x, x, x}},
+      {"Neg", {x}},
+      {"NonZero", {x}},
+      {"Range", {zero, integers({}, {count}), integers({}, {1})}},
+      {"ReduceSum", {x}, {{.name = "axes", .integers = {1}}}},
+      {"Slice", {x, list({1}), list({count})}},
+      {"Split", {x}, {axis0}},
+      {"Sqrt", {numbers}},
+      {"Trilu", {x}},
+      {"Where", {flags, x, x}},
+  };
+  for (const Row& row : rows) {
+    const OnnxNode call = node(row.op_type, row.attributes);
+    const std::uint64_t before = heap_bytes();
+    const Tensor result = folded(call, row.inputs);
+    EXPECT_LT(heap_bytes() - before, result.bytes() + 4096) << row.op_type;
+    EXPECT_GE(result.elements(), count / 2) << row.op_type;
+  }
+}
+
+TEST(Folding, RefusesIndicesOfTooManyElementsBeforeItTakesMemory) {
+  const Tensor ones = integers({1 << 20, 1, 1, 1, 1, 1, 1, 1}, Integers(1 << 20, 1));
+  const std::uint64_t before = heap_bytes();
+  EXPECT_EQ(refusal(Errc::unsupported, [&] { folded(node("NonZero"), {ones}); }),
+            "a result [8,1048576] that is known at import has more than 4194304 elements");
+  EXPECT_LT(heap_bytes() - before, 8192u);
 }
 
 TEST(SliceRange, CountsAsNumPyDoes) {

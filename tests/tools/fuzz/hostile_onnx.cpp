@@ -78,6 +78,12 @@ std::vector<std::string> bombs() {
                             {"ConstantOfShape", {"sizes"}, {"c"}},
                             {"Concat", {"c", "c"}, {"d"}, {{"axis", std::int64_t{0}}}},
                             {"Add", {"x", "d"}, {"y"}}}));
+  // A column of indices has as many rows as the tensor has axes.
+  files.push_back(of_nodes({constant("sizes", {1 << 22, 1, 1, 1, 1, 1, 1, 1}),
+                            {"ConstantOfShape", {"sizes"}, {"c"}},
+                            {"Not", {"c"}, {"ones"}},
+                            {"NonZero", {"ones"}, {"d"}},
+                            {"Add", {"x", "d"}, {"y"}}}));
   return files;
 }
 

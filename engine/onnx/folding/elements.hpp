@@ -1,0 +1,93 @@
+// Elements of tensors of any type are read and written as numbers here, one by one, so that no list
+// of numbers takes memory beside the tensors. The functions are pure.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+#include "engine/onnx/folding/places.hpp"
+#include "penstock/tensor.hpp"
+
+namespace penstock {
+
+/// An ElementReader returns the element at a place of a tensor as a Number. It refers to the
+/// tensor.
+template <class Number>
+class ElementReader {
+ public:
+  explicit ElementReader(const Tensor& tensor) : dtype_(tensor.dtype()), raw_(tensor.raw()) {}
+
+  Number operator[](std::size_t place) const {
+    switch (dtype_) {
+      case DType::f32:
+        return element<float>(place);
+      case DType::i64:
+        return element<std::int64_t>(place);
+      case DType::u8:
+        return element<std::uint8_t>(place);
+      case DType::i32:
+        return element<std::int32_t>(place);
+      case DType::boolean:
+        break;
+    }
+    return element<bool>(place);
+  }
+
+ private:
+  template <class Element>
+  Number element(std::size_t place) const {
+    return static_cast<Number>(reinterpret_cast<const Element*>(raw_)[place]);
+  }
+
+  DType dtype_;
+  const std::byte* raw_;
+};
+
+/// Returns the element of type Element that a number becomes.
+template <class Element, class Number>
+Element converted(Number number) {
+  if constexpr (std::is_same_v<Element, bool>)
+    return number != 0;
+  else if constexpr (std::is_floating_point_v<Element> || std::is_integral_v<Number>)
+    return static_cast<Element>(number);
+  // A number that no integer of 64 bits can be has no meaning as an integer in ONNX either.
+  else if (!(number > -0x1p63 && number < 0x1p63))
+    return 0;
+  else
+    return static_cast<Element>(static_cast<std::int64_t>(number));
+}
+
+template <class Element, class NumberAt>
+Tensor filled_with(DType dtype, const Shape& shape, const NumberAt& number_at) {
+  const auto count = static_cast<std::size_t>(shape.elements());
+  const std::shared_ptr<Element[]> elements(new Element[std::max<std::size_t>(1, count)]);
+  Element* to = elements.get();
+  for_each_index(dims_of(shape),
+                 [&](const Dims& index) { *to++ = converted<Element>(number_at(index)); });
+  return Tensor::wrap(dtype, shape, {elements, reinterpret_cast<const std::byte*>(elements.get())});
+}
+
+/// Returns a tensor of `dtype` whose element at each index is `number_at(index)`, which is called
+/// for every index in order: a double or an integer, converted as in C++, where that of a bool says
+/// whether the number differs from 0.
+template <class NumberAt>
+Tensor filled(DType dtype, const Shape& shape, const NumberAt& number_at) {
+  switch (dtype) {
+    case DType::f32:
+      return filled_with<float>(dtype, shape, number_at);
+    case DType::i64:
+      return filled_with<std::int64_t>(dtype, shape, number_at);
+    case DType::u8:
+      return filled_with<std::uint8_t>(dtype, shape, number_at);
+    case DType::i32:
+      return filled_with<std::int32_t>(dtype, shape, number_at);
+    case DType::boolean:
+      break;
+  }
+  return filled_with<bool>(dtype, shape, number_at);
+}
+
+}  // namespace penstock
