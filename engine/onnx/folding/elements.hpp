@@ -90,4 +90,12 @@ Tensor filled(DType dtype, const Shape& shape, const NumberAt& number_at) {
   return filled_with<bool>(dtype, shape, number_at);
 }
 
+/// Returns the elements of x, which are read as a Number, as a tensor of `dtype`.
+template <class Number>
+Tensor copied(const Tensor& x, DType dtype) {
+  const ElementReader<Number> numbers(x);
+  std::size_t place = 0;
+  return filled(dtype, x.shape(), [&](const Dims&) { return numbers[place++]; });
+}
+
 }  // namespace penstock

@@ -191,14 +191,6 @@ double reciprocal(double x) {
   return 1 / x;
 }
 
-/// Returns the elements of x, which are read as a Number, as a tensor of `dtype`.
-template <class Number>
-Tensor copied(const Tensor& x, DType dtype) {
-  const ElementReader<Number> numbers(x);
-  std::size_t place = 0;
-  return filled(dtype, x.shape(), [&](const Dims&) { return numbers[place++]; });
-}
-
 std::vector<Tensor> cast(const FoldCall& call) {
   const Tensor& x = call.input(0);
   const auto type = static_cast<OnnxType>(call.integer("to", 0));
@@ -218,6 +210,7 @@ std::vector<Tensor> cast(const FoldCall& call) {
                       : type == OnnxType::u8      ? DType::u8
                       : type == OnnxType::boolean ? DType::boolean
                                                   : DType::f32;
+  if (x.dtype() == dtype) return {x};
   return {x.dtype() == DType::f32 ? copied<double>(x, dtype) : copied<std::int64_t>(x, dtype)};
 }
 

@@ -86,13 +86,16 @@ Tensor tensor_of(DType dtype, const Shape& shape, const std::vector<std::int64_t
   return filled(dtype, shape, [&](const Dims&) { return *integer++; });
 }
 
-Shape folded_shape(const std::vector<std::int64_t>& dims) {
-  Shape shape;
+Shape shape_of(const std::vector<std::int64_t>& dims) {
   try {
-    shape = Shape(dims);
+    return Shape(dims);
   } catch (const Error& error) {
     corrupt(error.what());
   }
+}
+
+Shape folded_shape(const std::vector<std::int64_t>& dims) {
+  const Shape shape = shape_of(dims);
   if (shape.elements() > most_folded)
     throw Error(Errc::unsupported, "a result " + to_string(shape) +
                                        " that is known at import has more than " +

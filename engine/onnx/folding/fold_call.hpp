@@ -51,10 +51,8 @@ std::vector<Tensor> fold(const FoldCall& call);
 /// Returns whether nodes of this operator are folded.
 bool is_folded(std::string_view op_type);
 
-/// A result that is folded has at most this many elements.
+/// A result that is folded has at most this many elements, unless it shares those of an input.
 inline constexpr std::int64_t most_folded = std::int64_t{1} << 22;
-/// The results of all nodes of a file that are folded have at most this many elements together.
-inline constexpr std::int64_t most_folded_in_all = std::int64_t{1} << 24;
 
 /// Returns the elements of a tensor of integers or bools. @throws Error corrupt_file for other
 /// tensors.
@@ -67,7 +65,9 @@ Tensor tensor_of(DType dtype, const Shape& shape, const std::vector<double>& num
 /// Returns a tensor of `dtype`, which is no float, with these elements.
 Tensor tensor_of(DType dtype, const Shape& shape, const std::vector<std::int64_t>& integers);
 
-/// Returns `dims` as a Shape that a folded result may have. @throws Error as fold().
+/// Returns `dims` as a Shape. @throws Error corrupt_file if there is no such shape.
+Shape shape_of(const std::vector<std::int64_t>& dims);
+/// Returns `dims` as the Shape of a folded result that takes memory. @throws Error as fold().
 Shape folded_shape(const std::vector<std::int64_t>& dims);
 
 }  // namespace penstock

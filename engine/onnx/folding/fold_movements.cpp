@@ -23,22 +23,22 @@ std::vector<Tensor> reshape(const FoldCall& call) {
   const Tensor& x = call.input(0);
   const Dims dims = reshaped_dims(dims_of(x.shape()), integers_of(call.input(1)),
                                   call.integer("allowzero", 0) != 0);
-  return {x.reshaped(folded_shape(dims))};
+  return {x.reshaped(shape_of(dims))};
 }
 
 std::vector<Tensor> flatten(const FoldCall& call) {
   const Tensor& x = call.input(0);
-  return {x.reshaped(Shape(flattened_dims(dims_of(x.shape()), call.integer("axis", 1))))};
+  return {x.reshaped(shape_of(flattened_dims(dims_of(x.shape()), call.integer("axis", 1))))};
 }
 
 std::vector<Tensor> squeeze(const FoldCall& call) {
   const Tensor& x = call.input(0);
-  return {x.reshaped(Shape(squeezed_dims(dims_of(x.shape()), call.integers("axes", 1))))};
+  return {x.reshaped(shape_of(squeezed_dims(dims_of(x.shape()), call.integers("axes", 1))))};
 }
 
 std::vector<Tensor> unsqueeze(const FoldCall& call) {
   const Tensor& x = call.input(0);
-  return {x.reshaped(folded_shape(unsqueezed_dims(dims_of(x.shape()), call.integers("axes", 1))))};
+  return {x.reshaped(shape_of(unsqueezed_dims(dims_of(x.shape()), call.integers("axes", 1))))};
 }
 
 std::vector<Tensor> transpose(const FoldCall& call) {
@@ -123,6 +123,10 @@ std::vector<Tensor> slice(const FoldCall& call) {
     ranges[axis] = slice_range(starts[i], ends[i], steps.empty() ? 1 : steps[i], dims[axis]);
     dims[axis] = ranges[axis].count;
   }
+  const auto is_whole = [](const SliceRange& range, std::int64_t size) {
+    return range.count == size && (range.step == 1 || size == 1);
+  };
+  if (std::ranges::equal(ranges, x.shape(), is_whole)) return {x};
   return {gathered(x.dtype(), folded_shape(dims), [&](const Dims& index) {
     std::int64_t place = 0;
     for (std::size_t axis = 0; axis < index.size(); ++axis)
@@ -166,6 +170,7 @@ std::vector<Tensor> concat(const FoldCall& call) {
 std::vector<Tensor> expand(const FoldCall& call) {
   const Tensor& x = call.input(0);
   const Dims dims = broadcast_dims(dims_of(x.shape()), integers_of(call.input(1)));
+  if (dims == dims_of(x.shape())) return {x};
   const Shape shape = folded_shape(dims);
   const BroadcastPlace place(dims_of(x.shape()), dims);
   const std::size_t size = size_of(x.dtype());

@@ -1,7 +1,9 @@
 #include "engine/onnx/import/import_attempt.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 #include "engine/names/name_pattern.hpp"
@@ -35,6 +37,31 @@ OnnxType type_of(const OnnxNode& node, const Tensor& result, const std::vector<I
   for (const Imported* x : inputs)
     if (x && dtype_of_onnx(x->type) == result.dtype()) return x->type;
   return onnx_type_of(result.dtype());
+}
+
+/// Returns the input whose elements a result shares, or null if the result has its own.
+const Imported* source_of(const Tensor& result, const std::vector<Imported*>& inputs,
+                          std::size_t probe) {
+  for (const Imported* x : inputs)
+    if (x && x->known[probe].storage() == result.storage()) return x;
+  return nullptr;
+}
+
+/// Counts the elements of the inputs that a node reads when it is folded. Of the first one, a node
+/// that only changes its shape reads none.
+void count_read(const OnnxNode& node, const std::vector<Tensor>& inputs, ComputedCount& count) {
+  constexpr std::array<std::string_view, 5> views{"Flatten", "Identity", "Reshape", "Squeeze",
+                                                  "Unsqueeze"};
+  const std::size_t begin = std::ranges::find(views, node.op_type) != views.end() ? 1 : 0;
+  count.check();
+  for (std::size_t i = begin; i < inputs.size(); ++i)
+    if (inputs[i]) count.add_elements(static_cast<std::uint64_t>(inputs[i].elements()));
+}
+
+/// Counts a result that has elements of its own.
+void count_made(const Tensor& result, ComputedCount& count) {
+  count.add_elements(static_cast<std::uint64_t>(result.elements()));
+  count.add_bytes(result.bytes());
 }
 
 }  // namespace
@@ -81,7 +108,8 @@ void ImportAttempt::walk() {
 void ImportAttempt::add_input(const OnnxValueInfo& input) {
   if (known_inputs_.contains(input.name)) {
     const auto given = std::ranges::find(options_.inputs, input.name, &NamedTensor::name);
-    values_[input.name] = NetworkImport::constant(given->tensor, input.type);
+    Imported& x = values_[input.name] = NetworkImport::constant(given->tensor, input.type);
+    x.is_of_file = true;
     return;
   }
   const Dims dims = dims_of_input(input, options_, axis_);
@@ -99,6 +127,7 @@ void ImportAttempt::add_initializer(const ReadInitializer& initializer) {
   if (initializer.refusal) throw *initializer.refusal;
   Imported x = NetworkImport::constant(initializer.tensor, initializer.type);
   x.name = initializer.name;
+  x.is_of_file = true;
   x.trainable = is_trainable(initializer.tensor, initializer.name);
   values_[initializer.name] = std::move(x);
 }
@@ -276,6 +305,9 @@ bool ImportAttempt::for_node(const OnnxNode& node, const Work& work) {
   try {
     work();
     return true;
+  } catch (const TooMuchComputed& limit) {
+    if (!survey_) throw TooMuchComputed(limit.code(), described(node) + ": " + limit.what());
+    survey_->add(node, limit);
   } catch (const Error& error) {
     if (!survey_) throw Error(error.code(), described(node) + ": " + error.what());
     survey_->add(node, error);
@@ -297,6 +329,10 @@ bool ImportAttempt::for_tensor(const std::string& description, const Work& work)
   try {
     work();
     return true;
+  } catch (const TooMuchComputed& limit) {
+    if (!survey_) throw;
+    survey_->add(description, limit);
+    return false;
   } catch (const Error& error) {
     if (!survey_) throw;
     if (error.code() == Errc::unsupported) survey_->add(error.what());
@@ -329,26 +365,22 @@ std::vector<Imported> ImportAttempt::outputs_of(const OnnxNode& node,
   return op->import(call);
 }
 
-void ImportAttempt::count_folded(const std::vector<Tensor>& tensors) {
-  for (const Tensor& tensor : tensors) folded_elements_ += tensor ? tensor.elements() : 0;
-  if (folded_elements_ > most_folded_in_all)
-    throw Error(Errc::unsupported, "what is known at import has more than " +
-                                       std::to_string(most_folded_in_all) + " elements");
-}
-
 std::vector<Imported> ImportAttempt::folded_outputs(const OnnxNode& node,
                                                     const std::vector<Imported*>& inputs) {
+  if (!is_folded(node.op_type)) return {};
   const bool is_constant =
       std::ranges::all_of(inputs, [](const Imported* x) { return !x || x->is_constant(); });
   std::vector<Imported> outputs;
   for (std::size_t probe = 0; probe < (is_constant ? 1 : probes); ++probe) {
     std::vector<Tensor> tensors;
     for (const Imported* x : inputs) tensors.push_back(x ? x->known[probe] : Tensor());
-    if (is_folded(node.op_type)) count_folded(tensors);
+    count_read(node, tensors, network_.computed_count());
     const std::vector<Tensor> results = fold({.node = node, .inputs = tensors, .reader = reader_});
-    count_folded(results);
     outputs.resize(results.size());
     for (std::size_t i = 0; i < results.size(); ++i) {
+      const Imported* const source = source_of(results[i], inputs, probe);
+      outputs[i].is_of_file = source ? source->is_of_file : node.op_type == "Constant";
+      if (!source && !outputs[i].is_of_file) count_made(results[i], network_.computed_count());
       outputs[i].known[probe] = results[i];
       if (is_constant) outputs[i].known[1] = results[i];
       outputs[i].type = type_of(node, results[i], inputs);

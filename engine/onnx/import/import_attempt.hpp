@@ -56,9 +56,6 @@ class ImportAttempt {
   template <class Work>
   bool for_tensor(const std::string& description, const Work& work);
   std::vector<Imported> outputs_of(const OnnxNode& node, const std::vector<Imported*>& inputs);
-  /// Counts the elements of inputs or results of a node that is folded. @throws Error unsupported
-  /// if those of all nodes are too many.
-  void count_folded(const std::vector<Tensor>& tensors);
   std::vector<Imported> folded_outputs(const OnnxNode& node, const std::vector<Imported*>& inputs);
   void add_output(const OnnxValueInfo& output);
 
@@ -68,9 +65,8 @@ class ImportAttempt {
   const SampleAxis& axis_;
   const std::set<std::string>& known_inputs_;
   TensorReader& reader_;
-  ImportSurvey* survey_ = nullptr;    // Without a survey, the first refusal is thrown.
-  CopyCount copies_;                  // This counts the nodes and the elements of branches.
-  std::int64_t folded_elements_ = 0;  // Nodes have folded to this many elements so far.
+  ImportSurvey* survey_ = nullptr;  // Without a survey, the first refusal is thrown.
+  CopyCount copies_;                // This counts the nodes and the elements of branches.
   NetworkImport network_;
   ImportedGraph result_;
   // These are the tensors by name. One that a refused node would compute is neither known nor a

@@ -36,6 +36,14 @@ void ImportSurvey::add(const OnnxNode& node, const NeededInputs& needed) {
   add(node, text_of(needed));
 }
 
+void ImportSurvey::add(const OnnxNode& node, const TooMuchComputed& limit) {
+  if (!std::exchange(has_limit_, true)) add(node, std::string(limit.what()));
+}
+
+void ImportSurvey::add(const std::string& description, const TooMuchComputed& limit) {
+  if (!std::exchange(has_limit_, true)) add(description + ": " + limit.what());
+}
+
 void ImportSurvey::add(const std::string& text) {
   if (others_.size() < most_reasons) others_.push_back(text);
 }

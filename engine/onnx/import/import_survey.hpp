@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/onnx/format/onnx_file.hpp"
+#include "engine/onnx/import/computed_count.hpp"
 #include "engine/onnx/import/imported.hpp"
 #include "penstock/error.hpp"
 #include "penstock/onnx.hpp"
@@ -27,6 +28,10 @@ class ImportSurvey {
   void add(const OnnxNode& node, const MixedSamples& mixed);
   /// Notes that a node needs to know inputs of the graph.
   void add(const OnnxNode& node, const NeededInputs& needed);
+  /// Notes the node from which on too much is computed, unless such a node has been noted before.
+  void add(const OnnxNode& node, const TooMuchComputed& limit);
+  /// Notes the input, output or initializer from which on too much is computed, as for a node.
+  void add(const std::string& description, const TooMuchComputed& limit);
   /// Notes a refusal of an input, an output or an initializer, which `text` names.
   void add(const std::string& text);
 
@@ -57,6 +62,7 @@ class ImportSurvey {
   std::set<std::string> needed_;
   bool is_doubtful_ = false;
   bool has_unsupported_ = false;
+  bool has_limit_ = false;  // The survey has said already that too much is computed.
 };
 
 /// Returns the sentence that says which inputs a host may give.

@@ -54,6 +54,8 @@ struct Imported {
   std::optional<Placement> placement = {};
   /// `trainable` says that the tensor is known, but may become a parameter.
   bool trainable = false;
+  /// `is_of_file` says that the file or the options have the elements of the tensor.
+  bool is_of_file = false;
   std::string name = {};  ///< `name` is the name of an initializer, or empty.
   /// `sources` are the inputs of the graph from which the value is computed.
   std::set<std::string> sources = {};

@@ -6,7 +6,7 @@
 
 #include "engine/model/model_access.hpp"
 #include "engine/model/model_state.hpp"
-#include "engine/onnx/folding/fold_call.hpp"
+#include "engine/onnx/folding/elements.hpp"
 #include "engine/onnx/folding/places.hpp"
 #include "engine/onnx/format/tensor_values.hpp"
 #include "engine/onnx/import/sample_layout.hpp"
@@ -19,6 +19,18 @@
 #include "penstock/error.hpp"
 
 namespace penstock {
+namespace {
+
+/// Returns the number that all elements of a tensor are, if it is finite.
+std::optional<float> only_number(const Tensor& tensor) {
+  const ElementReader<double> numbers(tensor);
+  const auto first = static_cast<float>(numbers[0]);
+  for (std::size_t place = 0; place < static_cast<std::size_t>(tensor.elements()); ++place)
+    if (static_cast<float>(numbers[place]) != first) return std::nullopt;
+  return std::isfinite(first) ? std::optional(first) : std::nullopt;
+}
+
+}  // namespace
 
 NetworkImport::NetworkImport(const Model& model, std::array<std::int64_t, probes> samples,
                              bool is_run)
@@ -82,19 +94,27 @@ ProbedDims NetworkImport::dims(const Imported& x) const {
   return result;
 }
 
-Value NetworkImport::constant_value(const std::string& name, const Tensor& tensor) {
+void NetworkImport::count_constant(const Imported& x) {
+  const Tensor& tensor = x.known[0];
+  if (x.is_of_file && constants_of_file_.insert(tensor.raw()).second) return;
+  computed_count_.add_bytes(sizeof(float) * static_cast<std::uint64_t>(tensor.elements()));
+}
+
+Value NetworkImport::constant_value(const std::string& name, const Imported& x) {
+  const Tensor& tensor = settled(x);
   const std::pair key(tensor.raw(), dims_of(tensor.shape()));
   if (const auto found = constants_.find(key); found != constants_.end()) return found->second;
-  const Tensor numbers = tensor_of(DType::f32, tensor.shape(), numbers_of(tensor));
-  const auto elements = numbers.as<float>();
-  const auto is_first = [&](float element) { return element == elements.front(); };
+  computed_count_.add_elements(static_cast<std::uint64_t>(tensor.elements()));
   Value made;
-  if (std::ranges::all_of(elements, is_first) && std::isfinite(elements.front()))
-    made = apply(
-        graph::fill, {},
-        {{"shape", dims_of(tensor.shape())}, {"value", static_cast<double>(elements.front())}});
-  else
+  if (const std::optional<float> number = only_number(tensor)) {
+    made = apply(graph::fill, {},
+                 {{"shape", dims_of(tensor.shape())}, {"value", static_cast<double>(*number)}});
+  } else {
+    count_constant(x);
+    const Tensor numbers =
+        tensor.dtype() == DType::f32 ? tensor : copied<double>(tensor, DType::f32);
     made = model_.constant(ModelAccess::unused_variable_name(model_, name), numbers);
+  }
   kept_.push_back(tensor);
   constants_.emplace(key, made);
   return made;
@@ -114,7 +134,7 @@ Value NetworkImport::value(Imported& x) {
   const Tensor& tensor = settled(x);
   if (tensor.elements() == 0)
     throw Error(Errc::unsupported, "it would compute with a tensor that has no elements");
-  if (!x.trainable) return constant_value(x.name.empty() ? node_name_ : x.name, tensor);
+  if (!x.trainable) return constant_value(x.name.empty() ? node_name_ : x.name, x);
   const std::pair key(tensor.raw(), x.name);
   if (const auto found = parameters_.find(key); found != parameters_.end()) return found->second;
   const std::string name = ModelAccess::unused_variable_name(model_, x.name);
@@ -145,6 +165,7 @@ Value NetworkImport::buffer(Imported& x) {
   if (x.placement) throw NeededInputs{x.sources, "its statistics are inputs of the graph"};
   if (!x.is_known())
     throw Error(Errc::unsupported, "its statistics are computed, and not initializers");
+  count_constant(x);
   const std::string& name = x.name.empty() ? node_name_ + ".statistics" : x.name;
   return model_.constant(ModelAccess::unused_variable_name(model_, name), settled(x));
 }
@@ -180,8 +201,11 @@ Value NetworkImport::without_samples(Imported& x, std::size_t rank, const Placem
       const std::int64_t rows = placement.outer * samples_[probe] * placement.inner;
       if (!x.is_known() || x.trainable || dims(x)[probe][axis] != rows)
         throw MixedSamples{"an operand has a row for each of a number of samples"};
+      computed_count_.add_elements(static_cast<std::uint64_t>(x.known[probe].elements()));
       row.known[probe] = rows_of_a_sample(x.known[probe], own_placement);
+      computed_count_.add_bytes(row.known[probe].bytes());
     }
+    row.is_of_file = false;
   }
   const Value made = value(row);
   Dims own = shape(made);

@@ -5,10 +5,12 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "engine/onnx/import/computed_count.hpp"
 #include "engine/onnx/import/imported.hpp"
 #include "graph/ir/graph.hpp"
 #include "graph/ir/op.hpp"
@@ -29,6 +31,9 @@ class NetworkImport {
   bool is_run() const { return is_run_; }
   /// Returns whether a node computes `value`.
   bool is_computed(const Value& value) const;
+
+  /// Counts what is computed while the model is made.
+  ComputedCount& computed_count() { return computed_count_; }
 
   /// Counts steps of a layer that are written out one by one. Returns how many there are so far.
   std::int64_t count_steps(std::int64_t steps) { return steps_ += steps; }
@@ -111,7 +116,10 @@ class NetworkImport {
   Imported transposed(Imported& x, const Dims& order);
 
  private:
-  Value constant_value(const std::string& name, const Tensor& tensor);
+  Value constant_value(const std::string& name, const Imported& x);
+  /// Counts the memory that the elements of x take as a constant of the model. Elements that the
+  /// file has do not count where they become a constant for the first time.
+  void count_constant(const Imported& x);
   Value aligned_operand(Imported& x, std::size_t rank, const Placement& placement);
   Value without_samples(Imported& x, std::size_t rank, const Placement& placement);
 
@@ -120,6 +128,7 @@ class NetworkImport {
   std::array<std::int64_t, probes> samples_;
   bool is_run_;
   std::int64_t steps_ = 0;
+  ComputedCount computed_count_;
   std::string node_name_;
   Value first_input_;
   // `parameters_` and `constants_` have the values of tensors that are in the model already, by
@@ -128,6 +137,8 @@ class NetworkImport {
   std::map<std::pair<const std::byte*, std::string>, Value> parameters_;
   std::map<std::pair<const std::byte*, Dims>, Value> constants_;
   std::vector<Tensor> kept_;
+  // These are elements that the file has and that have become a constant.
+  std::set<const std::byte*> constants_of_file_;
 };
 
 }  // namespace penstock

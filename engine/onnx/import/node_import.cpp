@@ -33,11 +33,15 @@ const Imported& NodeImport::known(std::size_t i) const {
 }
 
 std::vector<std::int64_t> NodeImport::known_integers(std::size_t i) const {
-  return integers_of(NetworkImport::settled(known(i)));
+  const Tensor& tensor = NetworkImport::settled(known(i));
+  network.computed_count().add_elements(static_cast<std::uint64_t>(tensor.elements()));
+  return integers_of(tensor);
 }
 
 std::array<std::vector<std::int64_t>, probes> NodeImport::probed_integers(std::size_t i) const {
   const Imported& x = known(i);
+  for (const Tensor& tensor : x.known)
+    network.computed_count().add_elements(static_cast<std::uint64_t>(tensor.elements()));
   return {integers_of(x.known[0]), integers_of(x.known[1])};
 }
 
@@ -72,6 +76,16 @@ void NodeImport::expect_listed(std::int64_t count) {
   expect_supported(count <= most_folded, "one of its axes has " + std::to_string(count) +
                                              " elements, and at most " +
                                              std::to_string(most_folded) + " can be listed");
+}
+
+void NodeImport::count_list(std::int64_t count) const {
+  expect_listed(count);
+  network.computed_count().add_list(static_cast<std::uint64_t>(count));
+}
+
+void NodeImport::count_floats(std::int64_t count) const {
+  expect_listed(count);
+  network.computed_count().add_bytes(sizeof(float) * static_cast<std::uint64_t>(count));
 }
 
 void NodeImport::expect(bool holds, const std::string& text) {

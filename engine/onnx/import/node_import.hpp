@@ -73,14 +73,18 @@ class NodeImport {
 
   /// Throws Error unsupported with `text`, which says what is not supported, if `holds` is false.
   static void expect_supported(bool holds, const std::string& text);
-  /// Checks that a list of `count` numbers, which a node would have as an attribute, is not too
-  /// long.
-  /// @throws Error unsupported.
-  static void expect_listed(std::int64_t count);
+  /// Counts a list of `count` numbers, which a node is about to get as an attribute. @throws Error
+  /// unsupported if the list, or what is computed at import, is too long.
+  void count_list(std::int64_t count) const;
+  /// Counts a matrix or list of `count` floats, which is about to be computed. @throws Error as
+  /// count_list().
+  void count_floats(std::int64_t count) const;
   /// Throws Error corrupt_file with `text`, which says what was expected, if `holds` is false.
   static void expect(bool holds, const std::string& text);
 
  private:
+  static void expect_listed(std::int64_t count);
+
   std::vector<Imported*> inputs_;
 };
 

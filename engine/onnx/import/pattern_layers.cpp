@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/onnx/folding/elements.hpp"
 #include "engine/onnx/folding/fold_call.hpp"
 #include "engine/onnx/shapes/reshaped_dims.hpp"
 #include "graph/ops/activations/smooth.hpp"
@@ -26,8 +27,10 @@ std::optional<double> number_of(const NodeImport& n, std::size_t i) {
   if (!n.has(i)) return std::nullopt;
   const Imported& x = n.input(i);
   if (!x.is_known() || x.trainable || n.rank(i) > n.rank(0)) return std::nullopt;
-  const std::vector<double> first = numbers_of(x.known[0]), second = numbers_of(x.known[1]);
-  return first.size() == 1 && first == second ? std::optional(first[0]) : std::nullopt;
+  for (const Tensor& tensor : x.known)
+    if (tensor.elements() != 1) return std::nullopt;
+  const double first = numbers_of(x.known[0])[0], second = numbers_of(x.known[1])[0];
+  return first == second ? std::optional(first) : std::nullopt;
 }
 
 /// Returns whether input number `i` is the number `expected`, as exactly as exporters write it.
@@ -226,30 +229,41 @@ class AttentionPattern {
   bool is_choice() const {
     constexpr double far_below = -1e4;
     const Imported& x = n_.input(3);
-    return x.is_known() && !x.trainable && numbers_of(x.known[0]) == numbers_of(x.known[1]) &&
+    const auto is_settled = [&] {
+      return x.is_constant() || numbers_of(x.known[0]) == numbers_of(x.known[1]);
+    };
+    return x.is_known() && !x.trainable && is_settled() &&
            number_of(n_, low).value_or(0) <= far_below && shows_a_key_in_each_row();
   }
 
   double hidden() const { return n_.flag("hides_true") ? 1 : 0; }
 
   bool shows_a_key_in_each_row() const {
-    const std::vector<double> mask = numbers_of(n_.input(3).known[0]);
+    const Tensor& mask = n_.input(3).known[0];
+    const ElementReader<double> elements(mask);
     const Dims dims = n_.dims(3);
-    const auto length = dims.empty() ? 1 : static_cast<std::ptrdiff_t>(dims.back());
-    const auto is_shown = [&](double element) { return (element != 0 ? 1 : 0) != hidden(); };
-    for (auto row = mask.begin(); row != mask.end(); row += length)
-      if (std::none_of(row, row + length, is_shown)) return false;
-    return true;
+    const std::int64_t length = dims.empty() ? 1 : dims.back();
+    bool is_shown = false;
+    for (std::int64_t i = 0; i < mask.elements(); ++i) {
+      if (i % length == 0 && i > 0 && !std::exchange(is_shown, false)) return false;
+      const double element = elements[static_cast<std::size_t>(i)];
+      is_shown = is_shown || (element != 0 ? 1 : 0) != hidden();
+    }
+    return is_shown || mask.elements() == 0;
   }
 
   /// Returns what is added to scores in place of a choice: 0 where these stay, and the number where
   /// they are hidden.
   Imported added_mask() const {
     const Tensor& mask = n_.input(3).known[0];
-    std::vector<double> added = numbers_of(mask);
+    n_.count_floats(mask.elements());
+    const ElementReader<double> elements(mask);
     const double number = *number_of(n_, low);
-    for (double& element : added) element = (element != 0 ? 1 : 0) == hidden() ? number : 0;
-    return NetworkImport::constant(tensor_of(DType::f32, mask.shape(), added), OnnxType::f32);
+    std::size_t place = 0;
+    const auto added = [&](const Dims&) {
+      return (elements[place++] != 0 ? 1 : 0) == hidden() ? number : 0.0;
+    };
+    return NetworkImport::constant(filled(DType::f32, mask.shape(), added), OnnxType::f32);
   }
 
   Value mask() {

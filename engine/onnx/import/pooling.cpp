@@ -241,10 +241,7 @@ std::vector<ResizedAxis> resized_axes(NodeImport& n) {
     axis.scale = static_cast<double>(axis.after) / static_cast<double>(axis.before);
   }
   if (scales.empty()) keep_aspect_ratio(n, axes, chosen);
-  for (const ResizedAxis& axis : axes) {
-    n.expect(axis.after >= 1, "expected sizes of 1 or more");
-    n.expect_listed(axis.after);
-  }
+  for (const ResizedAxis& axis : axes) n.expect(axis.after >= 1, "expected sizes of 1 or more");
   return axes;
 }
 
@@ -273,12 +270,17 @@ Results resize(NodeImport& n) {
     if (axes[i].before == axes[i].after && axes[i].scale == 1) continue;
     const std::int64_t axis = n.network.axis_of_value(x, static_cast<std::int64_t>(i));
     if (resizing.mode == "nearest") {
+      n.count_list(axes[i].after);
       result = n.apply(graph::index_select, {result},
                        {{"axis", axis}, {"indices", nearest_indices(axes[i], resizing)}});
       continue;
     }
-    n.expect_listed(axes[i].before);
-    n.expect_listed(axes[i].before * axes[i].after);
+    n.expect_supported(axes[i].before <= most_folded / axes[i].after,
+                       "it resizes an axis from " + std::to_string(axes[i].before) + " to " +
+                           std::to_string(axes[i].after) +
+                           " elements by a matrix, which can have at most " +
+                           std::to_string(most_folded) + " elements");
+    n.count_floats(axes[i].before * axes[i].after);
     // Each element is a sum of elements of x along the axis: a product with a matrix.
     Imported matrix = n.network.constant(blend_matrix(axes[i], resizing), OnnxType::f32);
     const auto rank = static_cast<std::int64_t>(n.network.shape(result).size());

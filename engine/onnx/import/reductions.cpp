@@ -94,7 +94,7 @@ Results extremum(NodeImport& n) {
   const std::int64_t size = n.dims(0)[number];
   Value values = n.value(0);
   if (last) {
-    n.expect_listed(size);
+    n.count_list(size);
     Dims backwards(static_cast<std::size_t>(size));
     std::iota(backwards.rbegin(), backwards.rend(), std::int64_t{0});
     values = n.apply(graph::index_select, {values}, {{"axis", of_value}, {"indices", backwards}});

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <span>
+#include <memory>
 
 namespace penstock {
 namespace {
@@ -65,6 +65,7 @@ bool Resizing::is_known() const {
 
 std::vector<std::int64_t> nearest_indices(const ResizedAxis& axis, const Resizing& resizing) {
   std::vector<std::int64_t> indices;
+  indices.reserve(static_cast<std::size_t>(axis.after));
   for (std::int64_t i = 0; i < axis.after; ++i)
     indices.push_back(std::clamp<std::int64_t>(
         static_cast<std::int64_t>(rounded(double{place_of(axis, resizing, i)}, resizing.nearest)),
@@ -74,7 +75,8 @@ std::vector<std::int64_t> nearest_indices(const ResizedAxis& axis, const Resizin
 
 Tensor blend_matrix(const ResizedAxis& axis, const Resizing& resizing) {
   const auto columns = static_cast<std::size_t>(axis.after);
-  std::vector<double> matrix(static_cast<std::size_t>(axis.before) * columns, 0);
+  const std::size_t count = static_cast<std::size_t>(axis.before) * columns;
+  const std::shared_ptr<float[]> matrix(new float[count]());
   for (std::size_t column = 0; column < columns; ++column) {
     const double place = double{place_of(axis, resizing, static_cast<std::int64_t>(column))};
     Blend blend =
@@ -85,14 +87,19 @@ Tensor blend_matrix(const ResizedAxis& axis, const Resizing& resizing) {
       if (resizing.exclude_outside && (from < 0 || from >= axis.before)) blend.weights[k] = 0;
       sum += blend.weights[k];
     }
-    for (std::size_t k = 0; k < blend.weights.size(); ++k) {
-      const auto row = static_cast<std::size_t>(
+    const auto row_of = [&](std::size_t k) {
+      return static_cast<std::size_t>(
           std::clamp<std::int64_t>(blend.first + static_cast<std::int64_t>(k), 0, axis.before - 1));
-      matrix[row * columns + column] += blend.weights[k] / sum;
+    };
+    for (std::size_t k = 0; k < blend.weights.size(); ++k) {
+      double weight = 0;
+      for (std::size_t other = 0; other < blend.weights.size(); ++other)
+        if (row_of(other) == row_of(k)) weight += blend.weights[other] / sum;
+      matrix[row_of(k) * columns + column] = static_cast<float>(weight);
     }
   }
-  const std::vector<float> weights(matrix.begin(), matrix.end());
-  return {Shape({axis.before, axis.after}), std::span<const float>(weights)};
+  return Tensor::wrap(DType::f32, Shape({axis.before, axis.after}),
+                      {matrix, reinterpret_cast<const std::byte*>(matrix.get())});
 }
 
 }  // namespace penstock

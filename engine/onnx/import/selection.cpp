@@ -3,6 +3,7 @@
 #include <array>
 #include <numeric>
 
+#include "engine/onnx/folding/elements.hpp"
 #include "engine/onnx/folding/fold_call.hpp"
 #include "engine/onnx/folding/places.hpp"
 #include "engine/onnx/import/operators.hpp"
@@ -22,9 +23,9 @@ namespace {
 Dims counted_indices(const NodeImport& n, std::size_t i, std::int64_t size) {
   Dims indices = n.known_integers(i);
   for (std::int64_t& index : indices) {
-    n.expect(index >= -size && index < size, "expected an index from " + std::to_string(-size) +
-                                                 " to " + std::to_string(size - 1) + ", got " +
-                                                 std::to_string(index));
+    if (index < -size || index >= size)
+      n.expect(false, "expected an index from " + std::to_string(-size) + " to " +
+                          std::to_string(size - 1) + ", got " + std::to_string(index));
     if (index < 0) index += size;
   }
   return indices;
@@ -35,6 +36,7 @@ Imported gather_known(NodeImport& n, std::int64_t axis) {
   Imported& x = n.input(0);
   const std::size_t number = axis_of(axis, n.rank(0));
   const ProbedDims dims = n.network.dims(x);
+  if (n.known(1).known[0].elements() > 1) n.count_list(n.known(1).known[0].elements());
   const Dims indices = counted_indices(n, 1, dims[0][number]);
   n.expect_supported(!indices.empty(), "its result has no elements");
   const Value own = x.is_known() ? n.network.value(x) : x.value;
@@ -91,9 +93,8 @@ Results gather_elements(NodeImport& n) {
 
 /// Returns 0 to `count` - 1 as floats.
 Tensor counted(std::int64_t count) {
-  std::vector<double> numbers(static_cast<std::size_t>(count));
-  std::iota(numbers.begin(), numbers.end(), 0.0);
-  return tensor_of(DType::f32, Shape({count}), numbers);
+  return filled(DType::f32, Shape({count}),
+                [](const Dims& index) { return static_cast<double>(index[0]); });
 }
 
 /// Returns on at the place that the index gives, and off elsewhere, along a new axis. A negative
@@ -104,7 +105,7 @@ Results one_hot(NodeImport& n) {
   const Tensor& off_and_on = NetworkImport::settled(values);
   n.expect(off_and_on.elements() == 2, "expected two values, off and on");
   n.expect_supported(depth >= 1, "its depth is " + std::to_string(depth));
-  n.expect_listed(depth);
+  n.count_floats(depth);
   const std::vector<double> numbers = numbers_of(off_and_on);
   const std::size_t rank = n.rank(0);
   const std::size_t axis = axis_of(n.integer("axis", -1), rank + 1);

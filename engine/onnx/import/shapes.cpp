@@ -121,8 +121,9 @@ Results slice(NodeImport& n) {
       part = part_of(n, own, axis, std::max<std::int64_t>(range.first, 0),
                      std::max<std::int64_t>(range.first, 0) + range.count);
     } else {
-      n.expect_listed(range.count);
+      n.count_list(range.count);
       Dims indices;
+      indices.reserve(static_cast<std::size_t>(range.count));
       for (std::int64_t k = 0; k < range.count; ++k)
         indices.push_back(range.first + k * range.step);
       part = n.apply(graph::index_select, {own}, {{"axis", axis}, {"indices", indices}});

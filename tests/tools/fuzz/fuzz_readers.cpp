@@ -14,7 +14,7 @@
 #include "engine/checkpoint/checkpoint_content.hpp"
 #include "engine/files/weights_file.hpp"
 #include "engine/files/weights_header.hpp"
-#include "engine/onnx/folding/fold_call.hpp"
+#include "engine/onnx/import/computed_count.hpp"
 #include "engine/plan_cache/plan_cache.hpp"
 #include "graph/codec/plan_codec.hpp"
 #include "graph/compile/compile.hpp"
@@ -219,10 +219,10 @@ std::string onnx_bytes() {
   return bytes.file();
 }
 
-/// An import computes constants until they and the inputs of their nodes have `most_folded_in_all`
-/// elements, whatever the size of the file. An element takes at most 16 bytes to be computed, 8 for
-/// the number and 8 for the result, and 12 where the model keeps it.
-constexpr auto bytes_of_constants = static_cast<std::uint64_t>(32 * most_folded_in_all);
+/// An import computes constants and lists until they take `most_computed_bytes`, whatever the size
+/// of the file, and a refused file is imported twice, the second time to find all refused nodes.
+/// Memory that is given back counts here, too, such as that of a result that is too large.
+constexpr std::uint64_t bytes_of_constants = 3 * most_computed_bytes;
 
 FuzzedReader onnx() {
   return of_a_file(

@@ -1,7 +1,10 @@
 #include "tests/tools/fuzz/hostile_onnx.hpp"
 
 #include <cstdint>
+#include <functional>
+#include <span>
 
+#include "penstock/penstock.hpp"
 #include "tests/support/onnx_bytes.hpp"
 
 namespace penstock::testing {
@@ -27,6 +30,10 @@ std::string of_nodes(const std::vector<OnnxNodeBytes>& nodes) {
 /// Returns a node that gives the numbers `values`.
 OnnxNodeBytes constant(const std::string& name, const Integers& values) {
   return {"Constant", {}, {name}, {{"value_ints", values}}};
+}
+
+Tensor integer(std::int64_t value) {
+  return {Shape(), std::span<const std::int64_t>(&value, 1)};
 }
 
 std::vector<std::string> bad_graphs() {
@@ -87,6 +94,101 @@ std::vector<std::string> bombs() {
   return files;
 }
 
+/// Returns a file in which `node` makes output number i of the input "x" for each i below `count`.
+/// Its other inputs are `initializers`.
+std::string of_many(int count, const std::vector<std::int64_t>& dims,
+                    const std::vector<NamedTensor>& initializers,
+                    const std::function<OnnxNodeBytes(const std::string&)>& node) {
+  OnnxBytes bytes;
+  bytes.input("x", {"batch", dims[0], dims[1]});
+  for (const NamedTensor& tensor : initializers) bytes.initializer(tensor.name, tensor.tensor);
+  for (int i = 0; i < count; ++i) {
+    const std::string name = "y" + std::to_string(i);
+    bytes.node(node(name)).output(name);
+  }
+  return bytes.file();
+}
+
+/// Returns files that ask for lists and matrices, each of which is small enough.
+std::vector<std::string> bombs_of_lists() {
+  constexpr std::int64_t longest = 1 << 22;
+  const auto list = [](const Integers& numbers) {
+    return Tensor(Shape({std::ssize(numbers)}), std::span<const std::int64_t>(numbers));
+  };
+  const NamedTensor halved{"scales", Tensor({3}, {1, 1, 0.5f})},
+      widened{"scales", Tensor({3}, {1, 1, static_cast<float>(longest)})},
+      depth{"depth", list({longest})}, values{"values", Tensor({2}, {0, 1})},
+      begin{"begin", list({0})}, end{"end", list({2 * longest})}, axis{"axis", list({2})};
+  const auto resized = [](const std::string& mode) {
+    return [mode](const std::string& name) {
+      return OnnxNodeBytes{"Resize", {"x", "", "scales"}, {name}, {{"mode", mode}}};
+    };
+  };
+  std::vector<std::string> files;
+  files.push_back(of_many(60, {1, 2048}, {halved}, resized("linear")));
+  files.push_back(of_many(25, {1, 1}, {widened}, resized("nearest")));
+  files.push_back(of_many(20, {1, 1}, {depth, values}, [](const std::string& name) {
+    return OnnxNodeBytes{"OneHot", {"x", "depth", "values"}, {name}};
+  }));
+  files.push_back(of_many(20, {1, 2 * longest}, {begin, end, axis}, [](const std::string& name) {
+    return OnnxNodeBytes{"Slice", {"x", "begin", "end", "axis", "axis"}, {name}};
+  }));
+  files.push_back(of_many(20, {1, longest}, {}, [](const std::string& name) {
+    return OnnxNodeBytes{"ArgMax",
+                         {"x"},
+                         {name},
+                         {{"axis", std::int64_t{2}}, {"select_last_index", std::int64_t{1}}}};
+  }));
+  OnnxBytes gathered;
+  gathered.input("x", {"batch", longest}).initializer("begin", integer(0));
+  gathered.initializer("end", integer(longest)).initializer("step", integer(1));
+  gathered.node({"Range", {"begin", "end", "step"}, {"indices"}});
+  for (int i = 0; i < 20; ++i) {
+    const std::string name = "y" + std::to_string(i);
+    gathered.node({"Gather", {"x", "indices"}, {name}, {{"axis", std::int64_t{1}}}}).output(name);
+  }
+  files.push_back(gathered.file());
+  return files;
+}
+
+/// Returns files whose nodes read, or keep, the same constants again and again.
+std::vector<std::string> bombs_of_constants() {
+  constexpr std::int64_t longest = 1 << 22;
+  const auto with_range = [] {
+    OnnxBytes bytes = with_input();
+    bytes.initializer("begin", integer(0)).initializer("end", integer(longest));
+    bytes.initializer("step", integer(1));
+    return bytes.node({"Range", {"begin", "end", "step"}, {"c"}});
+  };
+  // The elements are read, and the results are small.
+  OnnxBytes read = with_range();
+  for (int i = 0; i < 100; ++i) {
+    const std::string name = "r" + std::to_string(i);
+    read.node({"ReduceMax", {"c"}, {name}}).output(name);
+  }
+  // The same elements are a constant of another shape for each node.
+  OnnxBytes kept;
+  kept.input("x", {"batch", 1, 1}).initializer("begin", integer(0));
+  kept.initializer("end", integer(longest)).initializer("step", integer(1));
+  kept.node({"Range", {"begin", "end", "step"}, {"c"}});
+  for (std::int64_t rows = 1; rows < longest; rows *= 2) {
+    const std::string name = "y" + std::to_string(rows);
+    kept.node(constant("s" + name, {1, rows, longest / rows}));
+    kept.node({"Reshape", {"c", "s" + name}, {"c" + name}});
+    kept.node({"Add", {"x", "c" + name}, {name}}).output(name);
+  }
+  // Each result takes as much memory as its input.
+  OnnxBytes made = with_range();
+  std::string name = "c";
+  for (int i = 0; i < 20; ++i) {
+    const std::string next = "n" + std::to_string(i);
+    made.node({"Neg", {name}, {next}});
+    name = next;
+  }
+  made.node({"Add", {"x", name}, {"y"}});
+  return {read.file(), kept.file(), made.file()};
+}
+
 /// Returns a file in which graphs are inside of each other, `depth` of them.
 std::string nested(int depth) {
   constexpr unsigned node = 1, attribute = 5, graph_of_attribute = 6, kind_of_attribute = 20;
@@ -123,6 +225,8 @@ std::vector<std::string> hostile_onnx() {
   std::vector<std::string> files = bad_graphs();
   for (const auto& more :
        {bombs(),
+        bombs_of_lists(),
+        bombs_of_constants(),
         {nested(2), nested(2000), with_external("../../../../../../etc/passwd"),
          with_external("/etc/passwd"), with_external("self/environ"), with_external("."),
          with_external(""), with_external("weights", "18446744073709551615"),

@@ -1,0 +1,45 @@
+#include "engine/onnx/import/computed_count.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace penstock {
+namespace {
+
+/// Adds `more` to `sum`, which stays where it is once it is above `most`.
+void add(std::uint64_t& sum, std::uint64_t more, std::uint64_t most) {
+  if (sum <= most) sum += std::min(more, most + 1);
+}
+
+}  // namespace
+
+void ComputedCount::add_bytes(std::uint64_t bytes) {
+  add(bytes_, bytes, most_computed_bytes);
+  check();
+}
+
+void ComputedCount::add_list(std::uint64_t count) {
+  constexpr std::uint64_t copies = 4;
+  add_bytes(copies * sizeof(std::int64_t) * count);
+}
+
+void ComputedCount::add_elements(std::uint64_t count) {
+  add(elements_, count, most_computed_elements);
+  check();
+}
+
+void ComputedCount::check() const {
+  const bool has_too_many_bytes = bytes_ > most_computed_bytes;
+  if (!has_too_many_bytes && elements_ <= most_computed_elements) return;
+  const std::string limit =
+      has_too_many_bytes
+          ? "takes more than " + std::to_string(most_computed_bytes) + " bytes"
+          : "reads and makes more than " + std::to_string(most_computed_elements) + " elements";
+  throw TooMuchComputed(Errc::unsupported,
+                        "what is computed at import " + limit +
+                            " from this node on; choose smaller sizes, or let the exporter compute "
+                            "the constants (do_constant_folding=True), because what the file has "
+                            "does not count");
+}
+
+}  // namespace penstock

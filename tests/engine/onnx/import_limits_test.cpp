@@ -1,0 +1,161 @@
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/engine/onnx/imported_models.hpp"
+#include "tests/support/allocation_counter.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace penstock::testing {
+namespace {
+
+constexpr std::int64_t longest = 1 << 22;
+const std::string too_much =
+    "what is computed at import takes more than 268435456 bytes from this node on; choose smaller "
+    "sizes, or let the exporter compute the constants (do_constant_folding=True), because what the "
+    "file has does not count";
+
+using Settings = std::vector<std::pair<std::string, OnnxSetting>>;
+
+Tensor number(std::int64_t value) {
+  return {Shape(), std::span<const std::int64_t>(&value, 1)};
+}
+
+Tensor bools(const Shape& shape) {
+  const std::shared_ptr<bool[]> elements(new bool[static_cast<std::size_t>(shape.elements())]);
+  for (std::int64_t i = 0; i < shape.elements(); ++i) elements[i] = i % 3 == 0;
+  return Tensor::wrap(DType::boolean, shape,
+                      {elements, reinterpret_cast<const std::byte*>(elements.get())});
+}
+
+/// Returns a graph with the input x [batch,1,`size`].
+OnnxBytes with_input(std::int64_t size) {
+  OnnxBytes bytes;
+  bytes.input("x", {"batch", 1, size});
+  bytes.initializer("zero", number(0)).initializer("one", number(1));
+  bytes.initializer("longest", number(longest));
+  return bytes;
+}
+
+/// Adds `count` nodes that are called "n0" and so on, each of which makes an output.
+OnnxBytes& add_nodes(OnnxBytes& bytes, int count, const std::string& op_type,
+                     const std::vector<std::string>& inputs, const Settings& settings = {}) {
+  for (int i = 0; i < count; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    bytes.node({op_type, inputs, {name}, settings, name}).output(name);
+  }
+  return bytes;
+}
+
+/// Expects that the file is refused for its memory alone, before it has taken much.
+void expect_too_much(OnnxBytes& bytes, const std::string& op_type) {
+  const std::uint64_t before = heap_bytes();
+  const std::string text = refused(Errc::unsupported, bytes.file());
+  EXPECT_LT(heap_bytes() - before, std::uint64_t{3} << 28) << op_type;
+  EXPECT_TRUE(text.starts_with("this node cannot be imported: " + op_type + " (\"n")) << text;
+  EXPECT_TRUE(text.ends_with(": " + too_much)) << text;
+}
+
+TEST(ImportLimits, CountTheListsOfAllNodesTogether) {
+  const std::int64_t twice = 2 * longest;
+  OnnxBytes nearest = with_input(1), slice = with_input(twice), last = with_input(longest),
+            gather = with_input(longest);
+  nearest.initializer("scales", Tensor({3}, {1, 1, static_cast<float>(longest)}));
+  expect_too_much(add_nodes(nearest, 25, "Resize", {"x", "", "scales"}), "Resize");
+  slice.initializer("begin", integers({0})).initializer("end", integers({twice}));
+  slice.initializer("two", integers({2}));
+  expect_too_much(add_nodes(slice, 20, "Slice", {"x", "begin", "end", "two", "two"}), "Slice");
+  const Settings last_of_axis{{"axis", std::int64_t{2}}, {"select_last_index", std::int64_t{1}}};
+  expect_too_much(add_nodes(last, 20, "ArgMax", {"x"}, last_of_axis), "ArgMax");
+  gather.node({"Range", {"zero", "longest", "one"}, {"indices"}});
+  expect_too_much(add_nodes(gather, 20, "Gather", {"x", "indices"}, {{"axis", std::int64_t{2}}}),
+                  "Gather");
+}
+
+TEST(ImportLimits, CountTheMatricesOfAllNodesTogether) {
+  OnnxBytes linear = with_input(2048), one_hot = with_input(1);
+  linear.initializer("scales", Tensor({3}, {1, 1, 0.5f}));
+  expect_too_much(
+      add_nodes(linear, 60, "Resize", {"x", "", "scales"}, {{"mode", std::string("linear")}}),
+      "Resize");
+  one_hot.initializer("values", Tensor({2}, {0, 1}));
+  expect_too_much(add_nodes(one_hot, 60, "OneHot", {"x", "longest", "values"}), "OneHot");
+}
+
+TEST(ImportLimits, CountConstantsOfTheSameElementsForEachShape) {
+  OnnxBytes bytes = with_input(1);
+  bytes.node({"Range", {"zero", "longest", "one"}, {"c"}});
+  for (std::int64_t i = 0, rows = 1; rows < longest; ++i, rows *= 2) {
+    const std::string name = "n" + std::to_string(i);
+    bytes.initializer("to" + name, integers({1, rows, longest / rows}));
+    bytes.node({"Reshape", {"c", "to" + name}, {"c" + name}});
+    bytes.node({"Add", {"x", "c" + name}, {name}, {}, name}).output(name);
+  }
+  expect_too_much(bytes, "Add");
+}
+
+TEST(ImportLimits, AreToldOnceBesidesOtherReasons) {
+  OnnxBytes bytes = with_input(1);
+  bytes.node({"Range", {"zero", "longest", "one"}, {"n0"}, {}, "n0"});
+  for (int i = 1; i < 20; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    bytes.node({"Neg", {"n" + std::to_string(i - 1)}, {name}, {}, name});
+  }
+  bytes.node({"Add", {"x", "n19"}, {"y"}}).output("y");
+  bytes.node({"ConstantOfShape", {"to"}, {"innocent"}}).initializer("to", integers({3}));
+  bytes.node({"Add", {"x", "innocent"}, {"z"}}).output("z");
+  bytes.node({"Det", {"x"}, {"d"}, {}, "det"}).output("d");
+  EXPECT_EQ(refused(Errc::unsupported, bytes.file()),
+            "these nodes cannot be imported: Neg (\"n8\"): " + too_much +
+                "; Det (\"det\"): Penstock does not have this operator" + export_advice);
+}
+
+TEST(ImportLimits, LeaveRoomForTheMasksOfALanguageModel) {
+  constexpr std::int64_t longest_text = 1024, length = 1000;
+  OnnxBytes bytes;
+  bytes.input("x", {"batch", 1, length, length}).output("y");
+  bytes.initializer("low", Tensor({}, {-1e4f})).initializer("begin", integers({0}));
+  bytes.initializer("end", integers({length}));
+  bytes.initializer("two", integers({2})).initializer("three", integers({3}));
+  const Tensor mask = bools({1, 1, longest_text, longest_text});
+  std::string x = "x";
+  for (int layer = 0; layer < 12; ++layer) {
+    const std::string number = std::to_string(layer);
+    bytes.initializer("mask" + number, mask);
+    bytes.node({"Slice", {"mask" + number, "begin", "end", "two"}, {"rows" + number}});
+    bytes.node({"Slice", {"rows" + number, "begin", "end", "three"}, {"part" + number}});
+    bytes.node({"Where", {"part" + number, x, "low"}, {"x" + number}});
+    x = "x" + number;
+  }
+  bytes.node({"Identity", {x}, {"y"}});
+  EXPECT_NO_THROW(imported(bytes.file()));
+}
+
+TEST(ImportLimits, DoNotCountWhatTheFileHasNorTensorsThatShareElements) {
+  constexpr std::int64_t rows = (longest + longest / 4) / 4;
+  OnnxBytes bytes;
+  bytes.input("x", {"batch", 3}, DType::i64).output("y");
+  bytes.node({"Constant", {}, {"c0"}, {{"value", counted({rows * 4})}}});
+  bytes.initializer("two_axes", integers({rows, 4})).initializer("first", integers({0}));
+  std::string name = "c0";
+  const auto add = [&](const std::string& op_type, const std::vector<std::string>& more) {
+    std::vector<std::string> inputs{name};
+    inputs.insert(inputs.end(), more.begin(), more.end());
+    bytes.node({op_type, inputs, {name + "c"}});
+    name += "c";
+  };
+  for (int i = 0; i < 10; ++i) {
+    add("Identity", {});
+    add("Reshape", {"two_axes"});
+    add("Unsqueeze", {"first"});
+    add("Squeeze", {"first"});
+    add("Flatten", {});
+  }
+  bytes.node({"Gather", {name, "x"}, {"y"}});
+  EXPECT_NO_THROW(imported(bytes.file()));
+}
+
+}  // namespace
+}  // namespace penstock::testing
