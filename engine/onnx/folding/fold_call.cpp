@@ -5,6 +5,7 @@
 
 #include "engine/onnx/folding/elements.hpp"
 #include "engine/onnx/folding/fold_rules.hpp"
+#include "engine/onnx/shapes/checked_dims.hpp"
 #include "engine/onnx/shapes/corrupt.hpp"
 #include "graph/values/text.hpp"
 #include "penstock/error.hpp"
@@ -86,16 +87,8 @@ Tensor tensor_of(DType dtype, const Shape& shape, const std::vector<std::int64_t
   return filled(dtype, shape, [&](const Dims&) { return *integer++; });
 }
 
-Shape shape_of(const std::vector<std::int64_t>& dims) {
-  try {
-    return Shape(dims);
-  } catch (const Error& error) {
-    corrupt(error.what());
-  }
-}
-
 Shape folded_shape(const std::vector<std::int64_t>& dims) {
-  const Shape shape = shape_of(dims);
+  const Shape shape = checked_shape(dims);
   if (shape.elements() > most_folded)
     throw Error(Errc::unsupported, "a result " + to_string(shape) +
                                        " that is known at import has more than " +

@@ -65,8 +65,6 @@ Tensor tensor_of(DType dtype, const Shape& shape, const std::vector<double>& num
 /// Returns a tensor of `dtype`, which is no float, with these elements.
 Tensor tensor_of(DType dtype, const Shape& shape, const std::vector<std::int64_t>& integers);
 
-/// Returns `dims` as a Shape. @throws Error corrupt_file if there is no such shape.
-Shape shape_of(const std::vector<std::int64_t>& dims);
 /// Returns `dims` as the Shape of a folded result that takes memory. @throws Error as fold().
 Shape folded_shape(const std::vector<std::int64_t>& dims);
 

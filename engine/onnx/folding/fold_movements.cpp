@@ -7,6 +7,7 @@
 #include "engine/onnx/folding/elements.hpp"
 #include "engine/onnx/folding/fold_rules.hpp"
 #include "engine/onnx/folding/places.hpp"
+#include "engine/onnx/shapes/checked_dims.hpp"
 #include "engine/onnx/shapes/corrupt.hpp"
 #include "engine/onnx/shapes/reshaped_dims.hpp"
 #include "engine/onnx/shapes/slice_range.hpp"
@@ -23,22 +24,22 @@ std::vector<Tensor> reshape(const FoldCall& call) {
   const Tensor& x = call.input(0);
   const Dims dims = reshaped_dims(dims_of(x.shape()), integers_of(call.input(1)),
                                   call.integer("allowzero", 0) != 0);
-  return {x.reshaped(shape_of(dims))};
+  return {x.reshaped(checked_shape(dims))};
 }
 
 std::vector<Tensor> flatten(const FoldCall& call) {
   const Tensor& x = call.input(0);
-  return {x.reshaped(shape_of(flattened_dims(dims_of(x.shape()), call.integer("axis", 1))))};
+  return {x.reshaped(checked_shape(flattened_dims(dims_of(x.shape()), call.integer("axis", 1))))};
 }
 
 std::vector<Tensor> squeeze(const FoldCall& call) {
   const Tensor& x = call.input(0);
-  return {x.reshaped(shape_of(squeezed_dims(dims_of(x.shape()), call.integers("axes", 1))))};
+  return {x.reshaped(checked_shape(squeezed_dims(dims_of(x.shape()), call.integers("axes", 1))))};
 }
 
 std::vector<Tensor> unsqueeze(const FoldCall& call) {
   const Tensor& x = call.input(0);
-  return {x.reshaped(shape_of(unsqueezed_dims(dims_of(x.shape()), call.integers("axes", 1))))};
+  return {x.reshaped(checked_shape(unsqueezed_dims(dims_of(x.shape()), call.integers("axes", 1))))};
 }
 
 std::vector<Tensor> transpose(const FoldCall& call) {
@@ -142,12 +143,13 @@ std::vector<Tensor> concat(const FoldCall& call) {
   dims[axis] = 0;
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     const Tensor& part = call.input(i);
-    Dims its = dims_of(part.shape());
-    if (part.dtype() != first.dtype() || its.size() != dims.size())
+    Dims dims_of_part = dims_of(part.shape());
+    if (part.dtype() != first.dtype() || dims_of_part.size() != dims.size())
       corrupt("expected inputs of one type and as many axes");
-    dims[axis] += its[axis];
-    its[axis] = dims[axis];
-    if (its != dims) corrupt("expected inputs that differ along the axis alone");
+    dims[axis] += dims_of_part[axis];
+    dims_of_part[axis] = dims[axis];
+    if (dims_of_part != dims) corrupt("expected inputs that differ along the axis alone");
+    checked_shape(dims);
   }
   const Shape shape = folded_shape(dims);
   std::vector<Dims> strides;
@@ -187,7 +189,7 @@ std::vector<Tensor> tile(const FoldCall& call) {
   for (std::size_t axis = 0; axis < times.size(); ++axis) {
     if (times[axis] < 0 || times[axis] > most_folded)
       corrupt("a number of repeats is out of range");
-    dims[axis] *= times[axis];
+    dims[axis] = checked_product(dims[axis], times[axis]);
     folded_shape(dims);
   }
   return {gathered(x.dtype(), Shape(dims), [&](const Dims& index) {

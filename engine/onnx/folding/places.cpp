@@ -1,8 +1,9 @@
 #include "engine/onnx/folding/places.hpp"
 
-#include <string>
+#include <algorithm>
 
-#include "penstock/error.hpp"
+#include "engine/onnx/shapes/checked_dims.hpp"
+#include "engine/onnx/shapes/corrupt.hpp"
 
 namespace penstock {
 
@@ -12,14 +13,14 @@ Dims dims_of(const Shape& shape) {
 
 Dims strides_of(const Dims& dims) {
   Dims strides(dims.size(), 1);
+  if (std::ranges::find(dims, 0) != dims.end()) return strides;
   for (std::size_t axis = dims.size(); axis-- > 1;) strides[axis - 1] = strides[axis] * dims[axis];
   return strides;
 }
 
 BroadcastPlace::BroadcastPlace(const Dims& from, const Dims& dims) : strides_(dims.size(), 0) {
   if (broadcast_dims(from, dims) != dims)
-    throw Error(Errc::corrupt_file, "expected a tensor that broadcasts to " +
-                                        to_string(Shape(dims)) + ", got " + to_string(Shape(from)));
+    corrupt("expected a tensor that broadcasts to " + text_of(dims) + ", got " + text_of(from));
   const std::size_t missing = dims.size() - from.size();
   const Dims strides = strides_of(from);
   for (std::size_t axis = 0; axis < from.size(); ++axis)
@@ -27,6 +28,9 @@ BroadcastPlace::BroadcastPlace(const Dims& from, const Dims& dims) : strides_(di
 }
 
 Dims broadcast_dims(const Dims& a, const Dims& b) {
+  for (const Dims* dims : {&a, &b})
+    if (std::ranges::any_of(*dims, [](std::int64_t size) { return size < 0; }))
+      corrupt("expected dimensions of 0 or more, got " + text_of(*dims));
   const Dims& longer = a.size() >= b.size() ? a : b;
   const Dims& shorter = a.size() >= b.size() ? b : a;
   Dims dims = longer;
@@ -35,8 +39,8 @@ Dims broadcast_dims(const Dims& a, const Dims& b) {
     std::int64_t& size = dims[axis + missing];
     if (size == 1) size = shorter[axis];
     if (shorter[axis] != 1 && shorter[axis] != size)
-      throw Error(Errc::corrupt_file, "expected shapes that broadcast to each other, got " +
-                                          to_string(Shape(a)) + " and " + to_string(Shape(b)));
+      corrupt("expected shapes that broadcast to each other, got " + text_of(a) + " and " +
+              text_of(b));
   }
   return dims;
 }

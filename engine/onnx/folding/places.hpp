@@ -16,7 +16,8 @@ namespace penstock {
 
 /// Returns the dimensions of a shape.
 Dims dims_of(const Shape& shape);
-/// Returns how many places apart neighbours along each axis are.
+/// Returns how many places apart neighbours along each axis are, or any numbers if there are no
+/// elements.
 Dims strides_of(const Dims& dims);
 
 /// Calls `visit` with the index along each axis, for every place in order. `index` has a 0 for each
@@ -56,7 +57,8 @@ class BroadcastPlace {
   Dims strides_;  ///< The stride is 0 along an axis on which the element is the same.
 };
 
-/// Returns the dimensions to which both broadcast. @throws Error corrupt_file if they do not.
+/// Returns the dimensions to which both broadcast. @throws Error corrupt_file if they do not, or if
+/// one is negative.
 Dims broadcast_dims(const Dims& a, const Dims& b);
 
 /// Returns a tensor of `shape` and `dtype`. The bytes of its element at each index are those at

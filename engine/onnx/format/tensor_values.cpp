@@ -12,6 +12,7 @@
 #include "engine/files/element_type.hpp"
 #include "engine/onnx/format/external_data.hpp"
 #include "engine/onnx/format/write_onnx_file.hpp"
+#include "engine/onnx/shapes/checked_dims.hpp"
 #include "engine/onnx/shapes/corrupt.hpp"
 #include "graph/values/number_range.hpp"
 #include "graph/values/text.hpp"
@@ -264,11 +265,7 @@ Shape shape_of(const OnnxTensor& tensor) {
     throw Error(Errc::unsupported,
                 "Penstock's tensors have at most " + std::to_string(Shape::max_rank) +
                     " axes, and this one has " + std::to_string(tensor.dims.size()));
-  try {
-    return Shape(tensor.dims);
-  } catch (const Error& error) {
-    corrupt(error.what());
-  }
+  return checked_shape(tensor.dims);
 }
 
 std::uint64_t bytes_in_file(const OnnxTensor& tensor) {

@@ -13,6 +13,7 @@
 #include "engine/onnx/import/branches.hpp"
 #include "engine/onnx/import/node_import.hpp"
 #include "engine/onnx/import/pattern_layers.hpp"
+#include "engine/onnx/shapes/checked_dims.hpp"
 #include "engine/onnx/shapes/corrupt.hpp"
 #include "graph/ops/movement/rearrange.hpp"
 #include "graph/values/text.hpp"
@@ -27,6 +28,19 @@ Dims value_sample(Dims dims, const Placement& placement) {
 
 std::string described(const OnnxNode& node) {
   return operator_name(node) + " " + quoted_text(layer_name(node));
+}
+
+/// Returns the cause for which a node is refused: what a layer of the model refuses about its
+/// inputs and attributes, the file has.
+Errc code_of(const Error& error) {
+  switch (error.code()) {
+    case Errc::shape_mismatch:
+    case Errc::invalid_argument:
+    case Errc::invalid_model:
+      return Errc::corrupt_file;
+    default:
+      return error.code();
+  }
 }
 
 /// Returns the type in ONNX of what a node has folded to.
@@ -108,11 +122,13 @@ void ImportAttempt::walk() {
 void ImportAttempt::add_input(const OnnxValueInfo& input) {
   if (known_inputs_.contains(input.name)) {
     const auto given = std::ranges::find(options_.inputs, input.name, &NamedTensor::name);
+    checked_shape(dims_of(given->tensor.shape()));
     Imported& x = values_[input.name] = NetworkImport::constant(given->tensor, input.type);
     x.is_of_file = true;
     return;
   }
   const Dims dims = dims_of_input(input, options_, axis_);
+  checked_shape(dims);
   const std::optional<Placement> placement = axis_.placement_of(input);
   if (!placement) throw NeededInputs{{input.name}, "it has no axis for samples, unlike others"};
   if (std::ranges::find(dims, 0) != dims.end())
@@ -309,7 +325,7 @@ bool ImportAttempt::for_node(const OnnxNode& node, const Work& work) {
     if (!survey_) throw TooMuchComputed(limit.code(), described(node) + ": " + limit.what());
     survey_->add(node, limit);
   } catch (const Error& error) {
-    if (!survey_) throw Error(error.code(), described(node) + ": " + error.what());
+    if (!survey_) throw Error(code_of(error), described(node) + ": " + error.what());
     survey_->add(node, error);
   } catch (const NeededInputs& needed) {
     if (!survey_) throw;

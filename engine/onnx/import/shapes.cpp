@@ -7,6 +7,7 @@
 #include "engine/onnx/folding/fold_call.hpp"
 #include "engine/onnx/folding/places.hpp"
 #include "engine/onnx/import/operators.hpp"
+#include "engine/onnx/shapes/checked_dims.hpp"
 #include "engine/onnx/shapes/slice_range.hpp"
 #include "graph/ops/arithmetic/expand.hpp"
 #include "graph/ops/movement/concat.hpp"
@@ -78,9 +79,10 @@ Results size(NodeImport& n) {
   const ProbedDims dims = n.network.dims(n.input(0));
   Imported result{.type = OnnxType::i64};
   for (std::size_t probe = 0; probe < probes; ++probe)
-    result.known[probe] = probe > 0 && dims[probe] == dims[0]
-                              ? result.known[0]
-                              : tensor_of(DType::i64, {}, Dims{Shape(dims[probe]).elements()});
+    result.known[probe] =
+        probe > 0 && dims[probe] == dims[0]
+            ? result.known[0]
+            : tensor_of(DType::i64, {}, Dims{checked_shape(dims[probe]).elements()});
   return {result};
 }
 

@@ -1,9 +1,10 @@
 #include "engine/onnx/shapes/reshaped_dims.hpp"
-#include "engine/onnx/shapes/corrupt.hpp"
 
 #include <algorithm>
 #include <string>
 
+#include "engine/onnx/shapes/checked_dims.hpp"
+#include "engine/onnx/shapes/corrupt.hpp"
 #include "penstock/error.hpp"
 #include "penstock/shape.hpp"
 
@@ -34,7 +35,7 @@ std::size_t axis_of(std::int64_t axis, std::size_t rank) {
 
 Dims reshaped_dims(const Dims& dims, Dims wanted, bool allow_zero) {
   const std::int64_t all = Shape(dims).elements();
-  std::int64_t rest = 1;
+  std::int64_t said = 1;
   std::int64_t* open = nullptr;
   for (std::size_t axis = 0; axis < wanted.size(); ++axis) {
     std::int64_t& size = wanted[axis];
@@ -45,16 +46,14 @@ Dims reshaped_dims(const Dims& dims, Dims wanted, bool allow_zero) {
     }
     if (size < -1) corrupt("expected a dimension of -1 or more, got " + std::to_string(size));
     if (size != -1) {
-      if (size > 0 && rest > (std::int64_t{1} << 48) / size)
-        corrupt("the wanted shape is too large");
-      rest *= size;
+      said = checked_product(said, size);
       continue;
     }
     if (open) corrupt("expected at most one -1 in the wanted shape");
     open = &size;
   }
-  if (open) *open = rest == 0 ? 0 : all / rest;
-  if ((open ? rest * *open : rest) != all)
+  if (open) *open = said == 0 ? 0 : all / said;
+  if ((open ? said * *open : said) != all)
     corrupt("expected a shape of as many elements as " + to_string(Shape(dims)));
   return wanted;
 }
@@ -66,8 +65,10 @@ Dims flattened_dims(const Dims& dims, std::int64_t axis) {
             ", got " + std::to_string(axis));
   if (axis < 0) axis += rank;
   Dims result{1, 1};
-  for (std::int64_t i = 0; i < rank; ++i)
-    result[i < axis ? 0 : 1] *= dims[static_cast<std::size_t>(i)];
+  for (std::int64_t i = 0; i < rank; ++i) {
+    std::int64_t& size = result[i < axis ? 0 : 1];
+    size = checked_product(size, dims[static_cast<std::size_t>(i)]);
+  }
   return result;
 }
 
@@ -94,12 +95,12 @@ Dims unsqueezed_dims(const Dims& dims, const Dims& axes) {
 
 Dims split_sizes(std::int64_t size, const Dims& sizes, std::size_t parts) {
   if (!sizes.empty()) {
-    std::int64_t rest = size;
+    std::int64_t uncut = size;
     for (const std::int64_t part : sizes) {
-      if (part < 0 || part > rest) corrupt("expected sizes of parts that add up to the axis");
-      rest -= part;
+      if (part < 0 || part > uncut) corrupt("expected sizes of parts that add up to the axis");
+      uncut -= part;
     }
-    if (rest != 0) corrupt("expected sizes of parts that add up to the axis");
+    if (uncut != 0) corrupt("expected sizes of parts that add up to the axis");
     return sizes;
   }
   if (parts == 0) corrupt("expected one part or more");

@@ -134,6 +134,29 @@ TEST(Folding, RefusesWhatIsNoInputOfTheOperator) {
   EXPECT_EQ(refused(node("Add"), {list({1})}), "expected an input number 1, got none");
 }
 
+TEST(Folding, RefusesDimensionsThatAreOutOfRange) {
+  const auto refused = [](const OnnxNode& call, const std::vector<Tensor>& inputs) {
+    return refusal(Errc::corrupt_file, [&] { folded(call, inputs); });
+  };
+  const OnnxAttribute axis1{.name = "axis", .integer = 1}, axis0{.name = "axis", .integer = 0};
+  EXPECT_EQ(refused(node("Expand"), {integers({1, 2}, {1, 2}), list({-3})}),
+            "expected dimensions of 0 or more, got [-3]");
+  // These tensors have no elements, and their dimensions could be any.
+  constexpr std::int64_t huge = std::int64_t{1} << 40;
+  const std::string text = "a shape has a dimension, or elements, of more than 2^48: ";
+  EXPECT_EQ(refused(node("ConstantOfShape"), {list({0, std::int64_t{1} << 62})}),
+            text + "1 x 4611686018427387904");
+  EXPECT_EQ(refused(node("ConstantOfShape"), {list({0, huge, huge})}),
+            text + "1099511627776 x 1099511627776");
+  const Tensor empty = folded(node("ConstantOfShape"), {list({0, huge})});
+  EXPECT_EQ(refused(node("Tile"), {empty, list({1, 1 << 20})}), text + "1099511627776 x 1048576");
+  EXPECT_EQ(refused(node("Concat", {axis1}), std::vector<Tensor>(257, empty)),
+            text + "1 x 282574488338432");
+  EXPECT_EQ(folded(node("Concat", {axis0}), {empty, empty}).shape(), Shape({0, huge}));
+  EXPECT_EQ(folded(node("Transpose"), {folded(node("Reshape"), {empty, list({0, 0, 1})})}).shape(),
+            Shape({1, huge, 0}));
+}
+
 TEST(Folding, RefusesResultsThatAreTooLarge) {
   EXPECT_NE(refusal(Errc::unsupported,
                     [] {

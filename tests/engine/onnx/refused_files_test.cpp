@@ -110,7 +110,19 @@ TEST(FromOnnx, RefusesAxisNamesThatAnInputHasTwice) {
   EXPECT_NE(refused(Errc::unsupported, bytes.file()), "accepted");
 }
 
-// A batch of one sample is a size that every axis of one element could have.
+TEST(FromOnnx, RefusesShapesThatDoNotFitAsCorrupt) {
+  const auto with = [](const OnnxNodeBytes& node, const OnnxDimension& columns) {
+    OnnxBytes bytes;
+    bytes.input("x", {"batch", columns}).output("y").initializer("w", counted({3, 5}));
+    bytes.initializer("sizes", integers({-3}));
+    return refused(Errc::corrupt_file, bytes.node(node).file());
+  };
+  EXPECT_TRUE(
+      with({"MatMul", {"x", "w"}, {"y"}, {}, "product"}, 4).starts_with("MatMul \"product"));
+  EXPECT_EQ(with({"Expand", {"x", "sizes"}, {"y"}, {}, "expand"}, 4),
+            "Expand \"expand\": expected dimensions of 0 or more, got [-3]");
+  EXPECT_NE(with({"Relu", {"x"}, {"y"}, {}, "r"}, std::int64_t{1} << 62), "accepted");
+}
 
 TEST(FromOnnx, RefusesNumbersThatAreOutOfRange) {
   const auto unary = [](const OnnxNodeBytes& node, std::int64_t opset) {
