@@ -78,6 +78,26 @@ void count_made(const Tensor& result, ComputedCount& count) {
   count.add_bytes(result.bytes());
 }
 
+/// The NamesOfBranch are those of the tensors that a branch computes. They are forgotten with the
+/// NamesOfBranch at the latest, also if an error ends the branch.
+class NamesOfBranch {
+ public:
+  explicit NamesOfBranch(std::map<std::string, Imported>& values) : values_(values) {}
+  ~NamesOfBranch() { forget(); }
+  NamesOfBranch(const NamesOfBranch&) = delete;
+  NamesOfBranch& operator=(const NamesOfBranch&) = delete;
+
+  void add(const std::string& name) { names_.insert(name); }
+  void forget() {
+    for (const std::string& name : names_) values_.erase(name);
+    names_.clear();
+  }
+
+ private:
+  std::map<std::string, Imported>& values_;
+  std::set<std::string> names_;
+};
+
 }  // namespace
 
 ImportAttempt::ImportAttempt(const ImportRequest& request, const GraphPlan& plan,
@@ -230,10 +250,10 @@ void ImportAttempt::add_branch(const OnnxNode& node) {
   const OnnxGraph& branch = branch_of(node, condition_of(node));
   if (branch.has_sparse_initializers)
     throw Error(Errc::unsupported, "the branch that it takes has sparse initializers");
-  std::set<std::string> own;
+  NamesOfBranch names(values_);
   for (const auto& tensor : branch.initializers) {
     check_is_new(tensor->name);
-    own.insert(tensor->name);
+    names.add(tensor->name);
     const Tensor elements = reader_.read(*tensor);
     count_repeated(tensor->name, elements);
     add_initializer({tensor->name, tensor->type, elements});
@@ -247,7 +267,7 @@ void ImportAttempt::add_branch(const OnnxNode& node) {
         corrupt("node " + quoted_text(layer_name(inner)) + " reads " + quoted_text(name) +
                 ", which no earlier node computes");
     for (const std::string& name : inner.outputs) check_is_new(name);
-    own.insert(inner.outputs.begin(), inner.outputs.end());
+    for (const std::string& name : inner.outputs) names.add(name);
     add_node(inner);
   }
   std::vector<Imported> results;
@@ -257,7 +277,7 @@ void ImportAttempt::add_branch(const OnnxNode& node) {
       corrupt("no node computes the output " + quoted_text(branch.outputs[i].name));
     results.push_back(found->second);
   }
-  for (const std::string& name : own) values_.erase(name);
+  names.forget();
   for (std::size_t i = 0; i < node.outputs.size(); ++i)
     if (!node.outputs[i].empty()) values_[node.outputs[i]] = std::move(results[i]);
 }

@@ -99,6 +99,24 @@ TEST(UnsupportedNodes, AreNamedInBranches) {
                 std::string(export_advice));
 }
 
+TEST(UnsupportedNodes, AreNamedIfTheirBranchesCallTensorsTheSame) {
+  OnnxBytes branch, bytes;
+  branch.initializer("v", counted({4})).node({"Add", {"x", "v"}, {"p"}});
+  // Elements of complex64 cannot be read.
+  branch.graph_field(wire_bytes(5, wire_integer(1, 1) + wire_integer(2, 14) +
+                                       wire_bytes(9, "12345678") + wire_bytes(8, "w")));
+  branch.node({"Add", {"p", "w"}, {"r"}}).output("r");
+  const bool yes[] = {true};
+  bytes.input("x", {"batch", 4}).output("y").initializer("c", Tensor({}, std::span(yes)));
+  for (const std::string name : {"a", "b", "d"})
+    bytes.node({"If", {"c"}, {name}, {{"then_branch", branch.graph()}}, "if_" + name});
+  bytes.node({"Sum", {"a", "b", "d"}, {"y"}});
+  EXPECT_EQ(refused(Errc::unsupported, bytes.file()),
+            "these nodes cannot be imported: If (\"if_a\", \"if_b\", \"if_d\"): tensor \"w\": "
+            "Penstock has no tensors of complex64" +
+                std::string(export_advice));
+}
+
 TEST(UnsupportedNodes, AreListedForAHostByOperatorAndReason) {
   const TemporaryDirectory directory;
   const std::string path = (directory / "model.onnx").string();
