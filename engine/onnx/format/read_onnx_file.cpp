@@ -145,12 +145,14 @@ OnnxNode read_node(Bytes bytes, int depth) {
   return node;
 }
 
+/// Reads a dimension. Some exporters write a negative size where it is left open.
 OnnxDim read_dim(Bytes bytes) {
   OnnxDim dim;
   for (WireReader reader(bytes, "dimension"); reader.next();) {
     if (reader.field() == 1) dim.size = reader.integer();
     if (reader.field() == 2) dim.name = reader.text();
   }
+  if (dim.size && *dim.size < 0) dim.size.reset();
   return dim;
 }
 

@@ -19,7 +19,9 @@ std::string text_of(const OnnxValueInfo& input) {
   text += '[';
   for (std::size_t i = 0; i < input.shape->size(); ++i) {
     const OnnxDim& dim = (*input.shape)[i];
-    text += (i > 0 ? "," : "") + (dim.size ? std::to_string(*dim.size) : printable(dim.name));
+    text += (i > 0 ? "," : "") + (dim.size           ? std::to_string(*dim.size)
+                                  : dim.name.empty() ? "?"
+                                                     : printable(dim.name));
   }
   return text + ']';
 }

@@ -220,15 +220,11 @@ class FunctionCalls {
 };
 
 /// Names the first dimensions that the file leaves open without a name, as some exporters write
-/// that of the samples. A negative size leaves a dimension open, too. Returns the names of the
-/// inputs that have such a dimension.
+/// that of the samples. Returns the names of the inputs that have such a dimension.
 std::set<std::string> name_open_batch(std::vector<OnnxValueInfo>& inputs) {
   std::set<std::string> named;
   for (OnnxValueInfo& input : inputs) {
-    if (!input.shape) continue;
-    for (OnnxDim& dim : *input.shape)
-      if (dim.size && *dim.size < 0) dim.size.reset();
-    if (input.shape->empty()) continue;
+    if (!input.shape || input.shape->empty()) continue;
     OnnxDim& first = input.shape->front();
     if (first.size || !first.name.empty()) continue;
     first.name = "batch";

@@ -100,6 +100,11 @@ TEST(LayersOfOnnx, HaveShapesWithTheSamplesOfTheFile) {
   EXPECT_EQ(LayersOf(convolutional(5)).layer("conv").shape, (Dims{"5", "4", "6", "6"}));
 }
 
+TEST(LayersOfOnnx, HaveAnOpenNumberOfSamplesWhereTheFileHasANegativeOne) {
+  const LayersOf file(convolutional(-1));
+  EXPECT_EQ(file.layer("fc").shape, (Dims{"batch", "10"}));
+}
+
 TEST(LayersOfOnnx, HaveTheShapesOfTheFileIfAllInputsAreOneSample) {
   OnnxBytes bytes;
   bytes.input("x", {2, 3}).output("y");

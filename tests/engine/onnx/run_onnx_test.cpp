@@ -113,6 +113,15 @@ TEST(RunOnnx, CompilesInputsInThatAnOperatorHasToKnow) {
   EXPECT_NE(refusal(Errc::unsupported, [&] { Model::from_onnx(path); }), "accepted");
 }
 
+TEST(DescribeOnnx, LeavesDimensionsOpenThatAreNegativeInTheFile) {
+  const TemporaryDirectory directory;
+  OnnxBytes bytes;
+  bytes.input("x", {-1, 4}).output("y").node({"Relu", {"x"}, {"y"}});
+  write_file(directory / "model.onnx", bytes.file());
+  const OnnxSummary summary = describe_onnx((directory / "model.onnx").string());
+  EXPECT_EQ(summary.inputs[0].shape, (std::vector<std::string>{"?", "4"}));
+}
+
 TEST(DescribeOnnx, SaysWhatIsInAFile) {
   const TemporaryDirectory directory;
   write_file(directory / "model.onnx", perceptron().file());
