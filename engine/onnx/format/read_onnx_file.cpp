@@ -1,6 +1,7 @@
 #include "engine/onnx/format/read_onnx_file.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -269,7 +270,8 @@ OnnxFunction read_function(Bytes bytes) {
   return function;
 }
 
-OnnxFile read_model(std::shared_ptr<const std::vector<std::byte>> bytes) {
+/// Returns nothing if the file has no graph.
+std::optional<OnnxFile> read_model(std::shared_ptr<const std::vector<std::byte>> bytes) {
   OnnxFile file;
   file.bytes = std::move(bytes);
   bool has_graph = false;
@@ -293,17 +295,21 @@ OnnxFile read_model(std::shared_ptr<const std::vector<std::byte>> bytes) {
       default:
         break;
     }
-  if (!has_graph) corrupt("model: there is no graph");
+  if (!has_graph) return std::nullopt;
   return file;
 }
 
-/// Returns what may be wrong with a file that breaks the format, and what to do about it. The first
-/// byte tells that, because those who write the format begin with its version.
-std::string advice_for(std::span<const std::byte> bytes) {
+/// Returns what may be wrong with a file that breaks the format, and what to do about it.
+/// `is_complete` says that its fields can be read, and that the graph is missing. Those who write
+/// the format begin with its version, but other formats may begin with the same byte.
+std::string advice_for(std::span<const std::byte> bytes, bool is_complete) {
   constexpr std::byte tag_of_version{8};
   if (bytes.empty()) return "; the file is empty: export the model again";
   if (bytes.front() == tag_of_version)
-    return "; the file seems to be damaged or cut off: copy it or export the model again";
+    return is_complete
+               ? "; the file may be cut off, or be one of another format, such as a SavedModel of "
+                 "TensorFlow: copy it again, or export the model, as with tf2onnx"
+               : "; the file seems to be damaged or cut off: copy it or export the model again";
   return "; this does not seem to be an ONNX file, but one of another format: export the model, as "
          "with torch.onnx.export";
 }
@@ -311,12 +317,15 @@ std::string advice_for(std::span<const std::byte> bytes) {
 }  // namespace
 
 OnnxFile read_onnx(std::shared_ptr<const std::vector<std::byte>> bytes) {
+  std::optional<OnnxFile> file;
   try {
-    return read_model(bytes);
+    file = read_model(bytes);
   } catch (const Error& error) {
     if (error.code() != Errc::corrupt_file) throw;
-    throw Error(Errc::corrupt_file, error.what() + advice_for(*bytes));
+    throw Error(Errc::corrupt_file, error.what() + advice_for(*bytes, false));
   }
+  if (!file) corrupt("model: there is no graph" + advice_for(*bytes, true));
+  return *std::move(file);
 }
 
 std::shared_ptr<const std::vector<std::byte>> read_onnx_bytes(const std::filesystem::path& path,

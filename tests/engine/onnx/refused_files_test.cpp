@@ -53,6 +53,10 @@ TEST(FromOnnx, RefusesFilesThatAreNoModels) {
                        "export the model, as with torch.onnx.export"))
         << text;
   }
+  // A SavedModel begins with the same byte as a file in the ONNX format.
+  EXPECT_EQ(refused(Errc::corrupt_file, wire_integer(1, 1) + wire_bytes(2, wire_bytes(1, "ab"))),
+            "model: there is no graph; the file may be cut off, or be one of another format, such "
+            "as a SavedModel of TensorFlow: copy it again, or export the model, as with tf2onnx");
   EXPECT_NE(refusal(Errc::io_error, [] { Model::from_onnx("/there/is/no/file"); }), "accepted");
 }
 
