@@ -129,8 +129,12 @@ void ImportAttempt::walk() {
     if (!is_there) values_[input.name] = {};
   }
   for (const ReadInitializer& initializer : plan_.initializers) {
-    const bool is_there = for_tensor("", [&] { add_initializer(initializer); });
-    if (!is_there) values_[initializer.name] = {};
+    if (initializer.refusal && survey_) {
+      survey_->add(initializer, *initializer.refusal);
+      values_[initializer.name] = {};
+    } else {
+      add_initializer(initializer);
+    }
   }
   add_nodes();
   network_.name_nodes("");
@@ -358,8 +362,8 @@ bool ImportAttempt::for_node(const OnnxNode& node, const Work& work) {
   return false;
 }
 
-/// Calls `work`, which adds an input, an output or an initializer, and returns true. If there is a
-/// survey, what it throws goes to the survey, and the result is false.
+/// Calls `work`, which adds an input or an output, and returns true. If there is a survey, what it
+/// throws goes to the survey, and the result is false.
 template <class Work>
 bool ImportAttempt::for_tensor(const std::string& description, const Work& work) {
   try {

@@ -1,6 +1,8 @@
 #include "engine/onnx/import/import_survey.hpp"
 
-#include "engine/onnx/import/graph_plan.hpp"
+#include <algorithm>
+#include <utility>
+
 #include "graph/values/text.hpp"
 
 namespace penstock {
@@ -15,6 +17,12 @@ std::string first_of(const std::vector<Item>& items, std::size_t most, const Of&
   if (items.size() <= most) return joined(items, of, between);
   const std::vector<Item> shown(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(most));
   return joined(shown, of, between) + " and " + std::to_string(items.size() - most) + " more";
+}
+
+/// Returns the reason that an error has behind the name of a tensor.
+std::string reason_of(const Error& error, const std::string& tensor) {
+  const std::string text = error.what(), start = "tensor " + quoted_text(tensor) + ": ";
+  return text.starts_with(start) ? text.substr(start.size()) : text;
 }
 
 }  // namespace
@@ -45,7 +53,17 @@ void ImportSurvey::add(const std::string& description, const TooMuchComputed& li
 }
 
 void ImportSurvey::add(const std::string& text) {
-  if (others_.size() < most_reasons) others_.push_back(text);
+  others_.push_back(text);
+}
+
+void ImportSurvey::add(const ReadInitializer& initializer, const Error& error) {
+  doubt();
+  if (error.code() != Errc::unsupported) return;
+  has_unsupported_ = true;
+  const std::string reason = reason_of(error, initializer.name);
+  auto place = std::ranges::find(tensors_, reason, &TensorRefusal::reason);
+  if (place == tensors_.end()) place = tensors_.insert(place, {.reason = reason});
+  place->names.push_back(initializer.name);
 }
 
 void ImportSurvey::add(const OnnxNode& node, const std::string& text) {
@@ -61,15 +79,22 @@ std::string ImportSurvey::nodes_text() const {
            "): " + refusal.reason;
   };
   return (is_one ? "this node cannot be imported: " : "these nodes cannot be imported: ") +
-         first_of(refusals_, most_reasons, line, "; ") +
-         (has_unsupported_
-              ? "; export the model in another form (docs/onnx.md lists what can be imported)"
-              : "");
+         first_of(refusals_, most_reasons, line, "; ");
 }
 
 std::string ImportSurvey::text() const {
-  std::vector<std::string> sentences = others_;
+  std::vector<std::string> sentences;
+  const auto itself = [](const std::string& text) { return text; };
+  if (!others_.empty()) sentences.push_back(first_of(others_, most_reasons, itself, "; "));
+  const auto line = [](const TensorRefusal& refusal) {
+    return (refusal.names.size() == 1 ? "tensor " : "tensors ") +
+           first_of(refusal.names, most_names, quoted_text, ", ") + ": " + refusal.reason;
+  };
+  if (!tensors_.empty()) sentences.push_back(first_of(tensors_, most_reasons, line, "; "));
   if (!refusals_.empty()) sentences.push_back(nodes_text());
+  if (has_unsupported_)
+    sentences.push_back(
+        "export the model in another form (docs/onnx.md lists what can be imported)");
   return joined(sentences, {}, "; ");
 }
 

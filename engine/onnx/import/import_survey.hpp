@@ -11,6 +11,7 @@
 
 #include "engine/onnx/format/onnx_file.hpp"
 #include "engine/onnx/import/computed_count.hpp"
+#include "engine/onnx/import/graph_plan.hpp"
 #include "engine/onnx/import/imported.hpp"
 #include "penstock/error.hpp"
 #include "penstock/onnx.hpp"
@@ -30,10 +31,12 @@ class ImportSurvey {
   void add(const OnnxNode& node, const NeededInputs& needed);
   /// Notes the node from which on too much is computed, unless such a node has been noted before.
   void add(const OnnxNode& node, const TooMuchComputed& limit);
-  /// Notes the input, output or initializer from which on too much is computed, as for a node.
+  /// Notes the input or output from which on too much is computed, as for a node.
   void add(const std::string& description, const TooMuchComputed& limit);
-  /// Notes a refusal of an input, an output or an initializer, which `text` names.
+  /// Notes a refusal of an input or an output, which `text` names.
   void add(const std::string& text);
+  /// Notes that an initializer is refused for an error's reason.
+  void add(const ReadInitializer& initializer, const Error& error);
 
   /// Makes the survey doubtful: another choice of the samples' axis may import what this one
   /// cannot.
@@ -41,17 +44,24 @@ class ImportSurvey {
   /// Notes inputs that have to be known.
   void need(const std::set<std::string>& names) { needed_.insert(names.begin(), names.end()); }
 
-  bool is_empty() const { return refusals_.empty() && others_.empty(); }
+  bool is_empty() const { return refusals_.empty() && others_.empty() && tensors_.empty(); }
   bool is_doubtful() const { return is_doubtful_; }
   /// Returns the names of the inputs that refused nodes and inputs have to know.
   const std::set<std::string>& needed() const { return needed_; }
   /// Returns the nodes that are refused, by operator and reason.
   const std::vector<OnnxRefusal>& refusals() const { return refusals_; }
-  /// Returns the text of an error, with the names of all nodes by operator and reason. It counts
-  /// nodes from the 21st one with the same reason on, and reasons from the 101st one on.
+  /// Returns the text of an error, with the names of all initializers by reason, and those of all
+  /// nodes by operator and reason. It counts names from the 21st one with the same reason on, and
+  /// reasons from the 101st one of each kind on.
   std::string text() const;
 
  private:
+  /// A TensorRefusal has the names of the initializers that are refused for one reason.
+  struct TensorRefusal {
+    std::string reason;
+    std::vector<std::string> names = {};
+  };
+
   void add(const OnnxNode& node, const std::string& text);
   std::string nodes_text() const;
 
@@ -59,6 +69,7 @@ class ImportSurvey {
   // These are the places in `refusals_`, by operator and reason.
   std::map<std::pair<std::string, std::string>, std::size_t> places_;
   std::vector<std::string> others_;
+  std::vector<TensorRefusal> tensors_;
   std::set<std::string> needed_;
   bool is_doubtful_ = false;
   bool has_unsupported_ = false;

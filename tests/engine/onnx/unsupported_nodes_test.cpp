@@ -143,6 +143,25 @@ TEST(UnsupportedNodes, AreListedForAHostByOperatorAndReason) {
   EXPECT_NE(refusal(Errc::unsupported, [&] { LoadedOnnx(path).refusals({}); }), "accepted");
 }
 
+TEST(UnsupportedTensors, AreNamedByReason) {
+  OnnxBytes bytes;
+  bytes.input("x", {"batch", 4});
+  for (int i = 0; i < 150; ++i) {
+    const std::string name = "w" + std::to_string(i);
+    // Elements of complex64 and of string cannot be read.
+    bytes.graph_field(wire_bytes(
+        5, wire_integer(1, 1) + wire_integer(2, i == 149 ? 8 : 14) + wire_bytes(8, name)));
+    bytes.node({"Add", {"x", name}, {"y" + name}}).output("y" + name);
+  }
+  const std::string text = refused(Errc::unsupported, bytes.file());
+  EXPECT_TRUE(text.starts_with("tensors \"w0\", \"w1\", ")) << text;
+  EXPECT_TRUE(text.ends_with(
+      "\"w19\" and 129 more: Penstock has no tensors of complex64; tensor \"w149\": Penstock has "
+      "no tensors of string" +
+      std::string(export_advice)))
+      << text;
+}
+
 TEST(UnsupportedNodes, AreCountedIfTheyAreTooManyToName) {
   OnnxBytes bytes;
   bytes.input("x", {"batch", 4});

@@ -283,13 +283,13 @@ TEST(Versions18To21, HaveTypesThatAreRefused) {
     bytes.graph_field(wire_bytes(5, wire_integer(1, 3) + wire_integer(2, number) +
                                         wire_bytes(8, "w") + wire_bytes(9, "123")));
     EXPECT_EQ(refused(Errc::unsupported, bytes.file(21)),
-              "tensor \"w\": Penstock has no tensors of " + name);
+              "tensor \"w\": Penstock has no tensors of " + name + export_advice);
   }
   OnnxBytes texts = around({"Equal", {"x", "w"}, {"y"}, {}, "node"}, {1});
   texts.graph_field(wire_bytes(
       5, wire_integer(1, 1) + wire_integer(2, 8) + wire_bytes(6, "a") + wire_bytes(8, "w")));
   EXPECT_EQ(refused(Errc::unsupported, texts.file(19)),
-            "tensor \"w\": Penstock has no tensors of string");
+            "tensor \"w\": Penstock has no tensors of string" + std::string(export_advice));
 }
 
 }  // namespace
