@@ -1,9 +1,7 @@
 #include "engine/onnx/import/import_attempt.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <string_view>
 #include <utility>
 
 #include "engine/names/name_pattern.hpp"
@@ -11,6 +9,7 @@
 #include "engine/onnx/folding/places.hpp"
 #include "engine/onnx/format/tensor_values.hpp"
 #include "engine/onnx/import/branches.hpp"
+#include "engine/onnx/import/folded_node.hpp"
 #include "engine/onnx/import/node_import.hpp"
 #include "engine/onnx/import/pattern_layers.hpp"
 #include "engine/onnx/shapes/checked_dims.hpp"
@@ -41,41 +40,6 @@ Errc code_of(const Error& error) {
     default:
       return error.code();
   }
-}
-
-/// Returns the type in ONNX of what a node has folded to.
-OnnxType type_of(const OnnxNode& node, const Tensor& result, const std::vector<Imported*>& inputs) {
-  if (node.op_type == "Cast")
-    if (const OnnxAttribute* const to = node.find("to"); to && to->integer)
-      return static_cast<OnnxType>(*to->integer);
-  for (const Imported* x : inputs)
-    if (x && dtype_of_onnx(x->type) == result.dtype()) return x->type;
-  return onnx_type_of(result.dtype());
-}
-
-/// Returns the input whose elements a result shares, or null if the result has its own.
-const Imported* source_of(const Tensor& result, const std::vector<Imported*>& inputs,
-                          std::size_t probe) {
-  for (const Imported* x : inputs)
-    if (x && x->known[probe].storage() == result.storage()) return x;
-  return nullptr;
-}
-
-/// Counts the elements of the inputs that a node reads when it is folded. Of the first one, a node
-/// that only changes its shape reads none.
-void count_read(const OnnxNode& node, const std::vector<Tensor>& inputs, ComputedCount& count) {
-  constexpr std::array<std::string_view, 5> views{"Flatten", "Identity", "Reshape", "Squeeze",
-                                                  "Unsqueeze"};
-  const std::size_t begin = std::ranges::find(views, node.op_type) != views.end() ? 1 : 0;
-  count.check();
-  for (std::size_t i = begin; i < inputs.size(); ++i)
-    if (inputs[i]) count.add_elements(static_cast<std::uint64_t>(inputs[i].elements()));
-}
-
-/// Counts a result that has elements of its own.
-void count_made(const Tensor& result, ComputedCount& count) {
-  count.add_elements(static_cast<std::uint64_t>(result.elements()));
-  count.add_bytes(result.bytes());
 }
 
 /// The NamesOfBranch are those of the tensors that a branch computes. They are forgotten with the
@@ -145,9 +109,9 @@ void ImportAttempt::walk() {
 
 void ImportAttempt::add_input(const OnnxValueInfo& input) {
   if (known_inputs_.contains(input.name)) {
-    const auto given = std::ranges::find(options_.inputs, input.name, &NamedTensor::name);
-    checked_shape(dims_of(given->tensor.shape()));
-    Imported& x = values_[input.name] = NetworkImport::constant(given->tensor, input.type);
+    const auto option = std::ranges::find(options_.inputs, input.name, &NamedTensor::name);
+    checked_shape(dims_of(option->tensor.shape()));
+    Imported& x = values_[input.name] = NetworkImport::constant(option->tensor, input.type);
     x.is_of_file = true;
     return;
   }
@@ -392,7 +356,10 @@ std::vector<Imported> ImportAttempt::outputs_of(const OnnxNode& node,
                                                 const std::vector<Imported*>& inputs) {
   const auto is_known = [](const Imported* x) { return !x || (x->is_known() && !x->trainable); };
   if (std::ranges::all_of(inputs, is_known))
-    if (std::vector<Imported> folded = folded_outputs(node, inputs); !folded.empty()) return folded;
+    if (std::vector<Imported> folded =
+            folded_outputs(node, inputs, reader_, network_.computed_count());
+        !folded.empty())
+      return folded;
   const OnnxOperator* const op = find_operator(node.op_type);
   if (!op) {
     NeededInputs needed{{}, "what it computes has to be known when the model is imported"};
@@ -403,30 +370,6 @@ std::vector<Imported> ImportAttempt::outputs_of(const OnnxNode& node,
   }
   NodeImport call(network_, node, plan_.opset, inputs);
   return op->import(call);
-}
-
-std::vector<Imported> ImportAttempt::folded_outputs(const OnnxNode& node,
-                                                    const std::vector<Imported*>& inputs) {
-  if (!is_folded(node.op_type)) return {};
-  const bool is_constant =
-      std::ranges::all_of(inputs, [](const Imported* x) { return !x || x->is_constant(); });
-  std::vector<Imported> outputs;
-  for (std::size_t probe = 0; probe < (is_constant ? 1 : probes); ++probe) {
-    std::vector<Tensor> tensors;
-    for (const Imported* x : inputs) tensors.push_back(x ? x->known[probe] : Tensor());
-    count_read(node, tensors, network_.computed_count());
-    const std::vector<Tensor> results = fold({.node = node, .inputs = tensors, .reader = reader_});
-    outputs.resize(results.size());
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      const Imported* const source = source_of(results[i], inputs, probe);
-      outputs[i].is_of_file = source ? source->is_of_file : node.op_type == "Constant";
-      if (!source && !outputs[i].is_of_file) count_made(results[i], network_.computed_count());
-      outputs[i].known[probe] = results[i];
-      if (is_constant) outputs[i].known[1] = results[i];
-      outputs[i].type = type_of(node, results[i], inputs);
-    }
-  }
-  return outputs;
 }
 
 void ImportAttempt::add_output(const OnnxValueInfo& output) {

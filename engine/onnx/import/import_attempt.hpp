@@ -56,7 +56,6 @@ class ImportAttempt {
   template <class Work>
   bool for_tensor(const std::string& description, const Work& work);
   std::vector<Imported> outputs_of(const OnnxNode& node, const std::vector<Imported*>& inputs);
-  std::vector<Imported> folded_outputs(const OnnxNode& node, const std::vector<Imported*>& inputs);
   void add_output(const OnnxValueInfo& output);
 
   const OnnxFile& file_;

@@ -1,0 +1,19 @@
+// A node whose inputs are all known at import is folded: its results are computed at once, for both
+// numbers of samples.
+#pragma once
+
+#include <vector>
+
+#include "engine/onnx/format/tensor_reader.hpp"
+#include "engine/onnx/import/computed_count.hpp"
+#include "engine/onnx/import/imported.hpp"
+
+namespace penstock {
+
+/// Returns the results of a node whose inputs are known, or an empty list if its operator is not
+/// one that is folded. `reader` reads the tensors of attributes, and `count` counts what is read
+/// and made. @throws Error as fold(), and TooMuchComputed.
+std::vector<Imported> folded_outputs(const OnnxNode& node, const std::vector<Imported*>& inputs,
+                                     TensorReader& reader, ComputedCount& count);
+
+}  // namespace penstock
