@@ -1,8 +1,9 @@
 // The convolutions, which have their weights and biases from other values.
+#include "engine/onnx/import/convolutions.hpp"
+
 #include <array>
 
 #include "engine/onnx/import/operators.hpp"
-#include "engine/onnx/import/windows.hpp"
 #include "graph/ops/movement/slices.hpp"
 
 namespace penstock {
@@ -18,28 +19,28 @@ Size3d size3d(const Dims& numbers) {
 
 }  // namespace
 
-Value filtered(NodeImport& n, const Value& x, const Filter& filter, const Windows& windows,
-               const Dims& padding) {
+Value convolution(NodeImport& n, const Value& x, const ConvolutionWeights& weights,
+                  const Windows& windows, const Dims& padding) {
   Model& model = n.network.model();
   switch (windows.axes()) {
     case 1:
-      return model.conv1d(x, filter.weight, filter.bias,
+      return model.conv1d(x, weights.weight, weights.bias,
                           {.stride = windows.stride[0],
                            .padding = padding[0],
                            .dilation = windows.dilation[0],
-                           .groups = filter.groups});
+                           .groups = weights.groups});
     case 2:
-      return model.conv2d(x, filter.weight, filter.bias,
+      return model.conv2d(x, weights.weight, weights.bias,
                           {.stride = size2d(windows.stride),
                            .padding = size2d(padding),
                            .dilation = size2d(windows.dilation),
-                           .groups = filter.groups});
+                           .groups = weights.groups});
     case 3:
-      return model.conv3d(x, filter.weight, filter.bias,
+      return model.conv3d(x, weights.weight, weights.bias,
                           {.stride = size3d(windows.stride),
                            .padding = size3d(padding),
                            .dilation = size3d(windows.dilation),
-                           .groups = filter.groups});
+                           .groups = weights.groups});
     default:
       n.expect_supported(false, "it moves over more than 3 axes");
       return {};
@@ -57,9 +58,9 @@ Dims kernel_of(const NodeImport& n) {
 
 /// Returns the convolution of x, which is padded already unless `windows` pad evenly.
 Value convolved(NodeImport& n, const Value& x, const Windows& windows, const Dims& padding) {
-  const Filter filter{
+  const ConvolutionWeights weights{
       .weight = n.raw(1), .bias = n.has(2) ? n.raw(2) : Value(), .groups = n.integer("group", 1)};
-  return filtered(n, x, filter, windows, padding);
+  return convolution(n, x, weights, windows, padding);
 }
 
 Results conv(NodeImport& n) {

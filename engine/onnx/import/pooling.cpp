@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "engine/onnx/folding/fold_call.hpp"
+#include "engine/onnx/import/convolutions.hpp"
 #include "engine/onnx/import/operators.hpp"
 #include "engine/onnx/import/resized_axis.hpp"
 #include "engine/onnx/import/windows.hpp"
@@ -98,19 +99,20 @@ Value average_pooled(NodeImport& n, const Value& x, const Windows& w, const Dims
   }
 }
 
-/// Returns the means of the images in windows, which have dilations, where the padding counts: they
-/// are a convolution of each channel.
+/// Returns the means of the images in windows that have dilations. The zeros of the padding count.
+/// Such means are a convolution of each channel with a kernel of equal weights that add up to 1.
 Value dilated_means(NodeImport& n, const Images& images, const Windows& windows) {
   n.expect_supported(!n.flag("ceil_mode"), "its windows have dilations, and its ceil_mode is 1");
   Dims shape = windows.kernel;
   shape.insert(shape.begin(), {images.channels, 1});
-  const double share =
+  const double weight =
       static_cast<double>(images.channels) / static_cast<double>(Shape(shape).elements());
-  const Filter filter{.weight = n.apply(graph::fill, {}, {{"shape", shape}, {"value", share}}),
-                      .bias = {},
-                      .groups = images.channels};
-  return filtered(n, padded_images(n, images, windows, 0), filter, windows,
-                  Dims(windows.axes(), 0));
+  const ConvolutionWeights weights{
+      .weight = n.apply(graph::fill, {}, {{"shape", shape}, {"value", weight}}),
+      .bias = {},
+      .groups = images.channels};
+  return convolution(n, padded_images(n, images, windows, 0), weights, windows,
+                     Dims(windows.axes(), 0));
 }
 
 Results average_pool(NodeImport& n) {

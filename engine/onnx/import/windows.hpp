@@ -39,15 +39,4 @@ Imported of_images(NodeImport& n, const Value& images);
 /// Returns the images with `number` around them, as the windows say.
 Value padded_images(NodeImport& n, const Images& images, const Windows& windows, double number);
 
-/// A Filter has what a convolution computes with. `bias` may be empty.
-struct Filter {
-  Value weight, bias;
-  std::int64_t groups = 1;
-};
-
-/// Returns the convolution of x, with as much padding before each axis as behind it.
-/// @throws Error unsupported for windows over more than 3 axes.
-Value filtered(NodeImport& n, const Value& x, const Filter& filter, const Windows& windows,
-               const Dims& padding);
-
 }  // namespace penstock
