@@ -147,9 +147,9 @@ std::vector<Tensor> of_many(const FoldCall& call) {
   // A file may name an input any number of times, and each time costs as much as a result.
   const auto results = static_cast<std::int64_t>(call.inputs.size()) - 1;
   if (results * shape.elements() > most_folded)
-    throw Error(Errc::unsupported, std::to_string(call.inputs.size()) + " inputs of " +
-                                       to_string(shape) +
-                                       " that are known at import make more than " +
+    throw Error(Errc::unsupported, "its " + std::to_string(call.inputs.size()) +
+                                       " inputs are known at import, and broadcast to " +
+                                       to_string(shape) + " they have more than " +
                                        std::to_string(most_folded) + " elements");
   return {real ? accumulated(call, shape, binary.of_numbers)
                : accumulated(call, shape, binary.of_integers)};

@@ -8,6 +8,7 @@
 #include "engine/onnx/folding/fold_rules.hpp"
 #include "engine/onnx/folding/places.hpp"
 #include "engine/onnx/shapes/corrupt.hpp"
+#include "graph/values/number_range.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -31,7 +32,11 @@ std::vector<Tensor> range(const FoldCall& call) {
   const double first = numbers_of(start)[0], step = numbers_of(delta)[0];
   if (step == 0) corrupt("expected a step other than 0");
   const double count = std::ceil((numbers_of(limit)[0] - first) / step);
-  if (!(count <= static_cast<double>(most_folded))) folded_shape({most_folded + 1});
+  if (std::isnan(count)) corrupt("expected numbers between which there are steps, got NaN");
+  if (count > static_cast<double>(most_folded))
+    throw Error(Errc::unsupported, "a result of " + number_text(count) +
+                                       " elements that is known at import has more than " +
+                                       std::to_string(most_folded) + " elements");
   const Shape shape({static_cast<std::int64_t>(std::max(count, 0.0))});
   return {filled(start.dtype(), shape,
                  [&](const Dims& index) { return first + static_cast<double>(index[0]) * step; })};

@@ -51,8 +51,9 @@ Results mod(NodeImport& n) {
   const auto [values, placement] = n.network.aligned({&n.input(0), &n.input(1)});
   const Value quotient = n.apply(graph::div, values);
   const Value whole = n.flag("fmod") ? truncated(n, quotient) : n.apply(graph::floor, {quotient});
-  const Value rest = n.apply(graph::sub, {values[0], n.apply(graph::mul, {whole, values[1]})});
-  return {n.result(rest, n.input(0).type, placement)};
+  const Value difference =
+      n.apply(graph::sub, {values[0], n.apply(graph::mul, {whole, values[1]})});
+  return {n.result(difference, n.input(0).type, placement)};
 }
 
 Results pow(NodeImport& n) {
@@ -129,7 +130,8 @@ Imported cast_to(NodeImport& n, OnnxType to) {
       is_one_of(to,
                 {OnnxType::f32, OnnxType::f64, OnnxType::i32, OnnxType::i64, OnnxType::boolean}),
       "it casts to " + to_string(to) +
-          ", and the import has casts to float, double, int32, int64 and bool alone");
+          ", and there are casts to float, double, int32, int64 and bool alone, and to uint8 of "
+          "what is known at import");
   if (to == x.type) return x;
   if (to == OnnxType::boolean) return n.result(truth(n, n.value(0)), to, x.placement);
   if (is_float(x.type) && !is_float(to)) return n.result(truncated(n, n.value(0)), to, x.placement);

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -176,6 +177,16 @@ TEST(Folding, RefusesResultsThatAreTooLarge) {
             "accepted");
 }
 
+TEST(Folding, RefusesRangesByTheirNumbersOfElements) {
+  const auto range = [](float limit) {
+    folded(node("Range"), {Tensor({}, {0.0f}), Tensor({}, {limit}), Tensor({}, {0.5f})});
+  };
+  EXPECT_EQ(refusal(Errc::corrupt_file, [&] { range(std::nanf("")); }),
+            "expected numbers between which there are steps, got NaN");
+  EXPECT_EQ(refusal(Errc::unsupported, [&] { range(4e6f); }),
+            "a result of 8000000 elements that is known at import has more than 4194304 elements");
+}
+
 TEST(Folding, RefusesInputsThatMakeResultsAgainAndAgain) {
   const Tensor column = integers({1 << 12, 1}, Integers(1 << 12));
   EXPECT_NE(refusal(Errc::unsupported,
@@ -185,7 +196,8 @@ TEST(Folding, RefusesInputsThatMakeResultsAgainAndAgain) {
             "accepted");
   EXPECT_EQ(
       refusal(Errc::unsupported, [&] { folded(node("Max"), std::vector<Tensor>(1026, column)); }),
-      "1026 inputs of [4096,1] that are known at import make more than 4194304 elements");
+      "its 1026 inputs are known at import, and broadcast to [4096,1] they have more than 4194304 "
+      "elements");
   EXPECT_EQ(refusal(Errc::corrupt_file,
                     [&] {
                       folded(node("Slice"), {column, list({0, 0}), list({9, 9}), list({1, -1})});

@@ -44,8 +44,9 @@ TEST(UnsupportedNodes, AreNamedByReasonIfOnlyTheirFormIsNotSupported) {
   const std::string text =
       "these nodes cannot be imported: MaxPool (\"pool_a\", \"pool_b\"): its output of indices has "
       "no counterpart; NonMaxSuppression (\"nms\"): Penstock does not have this operator; Cast "
-      "(\"cast\"): it casts to float16, and the import has casts to float, double, int32, int64 "
-      "and bool alone" +
+      "(\"cast\"): it casts to float16, and there are casts to float, double, int32, int64 and "
+      "bool "
+      "alone, and to uint8 of what is known at import" +
       std::string(export_advice);
   EXPECT_EQ(refused(Errc::unsupported, bytes.file()), text);
   EXPECT_EQ(refused(Errc::unsupported, bytes.file(), {.samples = OnnxSamples::axis}), text);

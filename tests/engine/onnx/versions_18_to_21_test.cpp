@@ -278,7 +278,8 @@ TEST(Versions18To21, HaveTypesThatAreRefused) {
               of_one_node(
                   "Cast",
                   "it casts to " + name +
-                      ", and the import has casts to float, double, int32, int64 and bool alone"));
+                      ", and there are casts to float, double, int32, int64 and bool alone, and to "
+                      "uint8 of what is known at import"));
     OnnxBytes bytes = around({"Add", {"x", "w"}, {"y"}, {}, "node"}, {3});
     bytes.graph_field(wire_bytes(5, wire_integer(1, 3) + wire_integer(2, number) +
                                         wire_bytes(8, "w") + wire_bytes(9, "123")));
