@@ -60,7 +60,7 @@ Tensor of_file(const Tensor& tensor, const ImportedOutput& output, std::int64_t 
                                       : tensor_of(dtype, result.shape(), integers_of(result));
 }
 
-const Tensor& given(const std::vector<NamedTensor>& inputs, const std::string& name) {
+const Tensor& input_called(const std::vector<NamedTensor>& inputs, const std::string& name) {
   const auto found = std::ranges::find(inputs, name, &NamedTensor::name);
   if (found == inputs.end())
     throw Error(Errc::invalid_argument, "run_onnx: there is no input " + quoted_text(name));
@@ -84,7 +84,7 @@ void check_inputs(const OnnxFile& file, const ImportedGraph& graph,
 /// Returns the number of samples that the inputs have.
 std::int64_t samples_of(const ImportedGraph& graph, const std::vector<NamedTensor>& inputs) {
   for (const ImportedInput& input : graph.inputs) {
-    const Shape shape = given(inputs, input.name).shape();
+    const Shape shape = input_called(inputs, input.name).shape();
     if (input.placement.whole) return 1;
     if (shape.rank() > input.placement.axis) return shape.begin()[input.placement.axis];
   }
@@ -101,7 +101,7 @@ std::vector<NamedTensor> run(const ImportedGraph& graph, const std::vector<Named
     std::vector<Tensor> tensors;
     for (const std::string& name : model.inputs()) {
       const auto input = std::ranges::find(graph.inputs, name, &ImportedInput::name);
-      tensors.push_back(of_model(given(inputs, name), input->placement));
+      tensors.push_back(of_model(input_called(inputs, name), input->placement));
     }
     computed = model.run(tensors);
   }

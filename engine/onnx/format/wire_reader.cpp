@@ -10,8 +10,8 @@ namespace penstock {
 
 bool WireReader::next() {
   if (unread_) skip();
-  if (rest_.empty()) return false;
-  const std::uint64_t tag = varint(rest_);
+  if (unread_bytes_.empty()) return false;
+  const std::uint64_t tag = varint(unread_bytes_);
   const std::uint64_t number = tag >> 3;
   if (number == 0 || number > std::numeric_limits<std::uint32_t>::max() >> 3)
     refuse("a field has a number that no field has");
@@ -32,7 +32,7 @@ bool WireReader::next() {
 
 std::int64_t WireReader::integer() {
   expect(WireType::varint);
-  return static_cast<std::int64_t>(varint(rest_));
+  return static_cast<std::int64_t>(varint(unread_bytes_));
 }
 
 float WireReader::real() {
@@ -44,7 +44,7 @@ float WireReader::real() {
 
 std::span<const std::byte> WireReader::bytes() {
   expect(WireType::length);
-  return take(varint(rest_));
+  return take(varint(unread_bytes_));
 }
 
 std::string_view WireReader::text() {
@@ -103,9 +103,9 @@ std::uint64_t WireReader::varint(std::span<const std::byte>& from) const {
 }
 
 std::span<const std::byte> WireReader::take(std::uint64_t count) {
-  if (count > rest_.size()) refuse("a field ends behind its end");
-  const std::span<const std::byte> taken = rest_.first(static_cast<std::size_t>(count));
-  rest_ = rest_.subspan(taken.size());
+  if (count > unread_bytes_.size()) refuse("a field ends behind its end");
+  const std::span<const std::byte> taken = unread_bytes_.first(static_cast<std::size_t>(count));
+  unread_bytes_ = unread_bytes_.subspan(taken.size());
   return taken;
 }
 

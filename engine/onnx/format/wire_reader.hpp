@@ -16,7 +16,7 @@ class WireReader {
   /// Begins to read `message`, which errors call `what`, a literal such as "node". The reader does
   /// not own the bytes.
   WireReader(std::span<const std::byte> message, std::string_view what)
-      : rest_(message), what_(what) {}
+      : unread_bytes_(message), what_(what) {}
 
   /// Goes to the next field, and skips the value of the last one if nothing has read it. Returns
   /// false at the end of the message. @throws Error corrupt_file, as all functions, if the message
@@ -54,7 +54,7 @@ class WireReader {
   template <class Number>
   void append_fixed(std::vector<Number>& numbers, WireType type);
 
-  std::span<const std::byte> rest_;
+  std::span<const std::byte> unread_bytes_;
   std::string_view what_;
   std::uint32_t field_ = 0;
   WireType type_ = WireType::varint;

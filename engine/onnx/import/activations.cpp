@@ -123,9 +123,10 @@ Results softmax(NodeImport& n) {
   ProbedDims flat;
   for (std::size_t probe = 0; probe < probes; ++probe) {
     flat[probe].assign(dims[probe].begin(), dims[probe].begin() + first);
-    std::int64_t rest = 1;
-    for (std::int64_t i = first; i < rank; ++i) rest *= dims[probe][static_cast<std::size_t>(i)];
-    flat[probe].push_back(rest);
+    std::int64_t joined_size = 1;
+    for (std::int64_t i = first; i < rank; ++i)
+      joined_size *= dims[probe][static_cast<std::size_t>(i)];
+    flat[probe].push_back(joined_size);
   }
   Imported rows = n.network.reshaped(x, flat);
   rows.value = n.apply(op, {rows.value}, {{"axis", n.network.axis_of_value(rows, -1)}});

@@ -12,18 +12,18 @@ namespace {
 
 /// Adds what a graph reads, but does not compute itself, to `captured`.
 void add_captures(const OnnxGraph& graph, std::set<std::string>& captured) {
-  std::set<std::string> own, read;
-  for (const OnnxValueInfo& input : graph.inputs) own.insert(input.name);
-  for (const auto& initializer : graph.initializers) own.insert(initializer->name);
+  std::set<std::string> defined, read;
+  for (const OnnxValueInfo& input : graph.inputs) defined.insert(input.name);
+  for (const auto& initializer : graph.initializers) defined.insert(initializer->name);
   for (const OnnxNode& node : graph.nodes) {
     read.insert(node.inputs.begin(), node.inputs.end());
     for (const OnnxAttribute& attribute : node.attributes)
       if (attribute.graph) add_captures(*attribute.graph, read);
-    own.insert(node.outputs.begin(), node.outputs.end());
+    defined.insert(node.outputs.begin(), node.outputs.end());
   }
   for (const OnnxValueInfo& output : graph.outputs) read.insert(output.name);
   for (const std::string& name : read)
-    if (!name.empty() && !own.contains(name)) captured.insert(name);
+    if (!name.empty() && !defined.contains(name)) captured.insert(name);
 }
 
 }  // namespace

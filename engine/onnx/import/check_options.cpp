@@ -45,25 +45,25 @@ bool fits(const Tensor& tensor, const OnnxValueInfo& input,
   return true;
 }
 
-[[noreturn]] void refuse_tensor(const OnnxValueInfo& input, const Tensor& given,
+[[noreturn]] void refuse_tensor(const OnnxValueInfo& input, const Tensor& tensor,
                                 const std::string& advice = "") {
   throw Error(Errc::shape_mismatch,
               "input " + quoted_text(input.name) + ": expected " + text_of(input) + ", got " +
-                  std::string(to_string(given.dtype())) + to_string(given.shape()) + advice);
+                  std::string(to_string(tensor.dtype())) + to_string(tensor.shape()) + advice);
 }
 
-void check_input(const GraphPlan& plan, const NamedTensor& given,
+void check_input(const GraphPlan& plan, const NamedTensor& named,
                  std::map<std::string, std::int64_t>& sizes, bool is_run) {
-  const auto input = std::ranges::find(plan.inputs, given.name, &OnnxValueInfo::name);
+  const auto input = std::ranges::find(plan.inputs, named.name, &OnnxValueInfo::name);
   if (input == plan.inputs.end())
     throw Error(Errc::invalid_argument,
-                "there is no input " + quoted_text(given.name) +
-                    instead_of(given.name, plan.inputs, &OnnxValueInfo::name));
+                "there is no input " + quoted_text(named.name) +
+                    instead_of(named.name, plan.inputs, &OnnxValueInfo::name));
   const auto may_count_samples = [&](std::size_t axis) { return is_run && axis < 2; };
-  const bool is_guess = is_run && plan.guessed_batches.contains(given.name);
+  const bool is_guess = is_run && plan.guessed_batches.contains(named.name);
   if (input->type != OnnxType::undefined &&
-      !fits(given.tensor, *input, sizes, may_count_samples, is_guess))
-    refuse_tensor(*input, given.tensor);
+      !fits(named.tensor, *input, sizes, may_count_samples, is_guess))
+    refuse_tensor(*input, named.tensor);
 }
 
 bool has_dimension(const GraphPlan& plan, const std::string& name) {
@@ -98,18 +98,18 @@ void check_options(const GraphPlan& plan, const OnnxOptions& options, bool is_ru
           "OnnxOptions::dimensions: expected names of dimensions of inputs, with sizes of 1 or "
           "more, got " +
               quoted_text(name) + " of " + std::to_string(size));
-  for (const NamedTensor& given : options.inputs) check_input(plan, given, sizes, is_run);
+  for (const NamedTensor& named : options.inputs) check_input(plan, named, sizes, is_run);
   check_patterns(plan, options.parameters, "parameters");
   check_patterns(plan, options.constants, "constants");
 }
 
-void check_run_input(const OnnxValueInfo& input, const Tensor& given,
+void check_run_input(const OnnxValueInfo& input, const Tensor& tensor,
                      std::optional<std::size_t> samples) {
   std::map<std::string, std::int64_t> sizes;
   const auto counts_samples = [&](std::size_t axis) { return axis == samples; };
-  if (input.type != OnnxType::undefined && !fits(given, input, sizes, counts_samples, false))
+  if (input.type != OnnxType::undefined && !fits(tensor, input, sizes, counts_samples, false))
     refuse_tensor(
-        input, given,
+        input, tensor,
         samples ? "" : "; another number of samples needs operators that keep samples apart");
 }
 

@@ -18,7 +18,7 @@ void check_options(const GraphPlan& plan, const OnnxOptions& options, bool is_ru
 /// Checks that `given` is a tensor for the input. The axis number `samples`, if there is one, may
 /// have another size than the file says.
 /// @throws Error shape_mismatch.
-void check_run_input(const OnnxValueInfo& input, const Tensor& given,
+void check_run_input(const OnnxValueInfo& input, const Tensor& tensor,
                      std::optional<std::size_t> samples);
 
 }  // namespace penstock

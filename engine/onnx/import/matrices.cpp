@@ -58,9 +58,9 @@ std::string written_out(const NodeImport& n, std::string letters, std::size_t ax
   const std::size_t named = letters.size() - 3;
   n.expect(axes >= named && axes - named <= 8,
            "expected an equation with as many axes as operands");
-  std::string rest;
-  for (std::size_t i = axes - named; i-- > 0;) rest += static_cast<char>('0' + i);
-  return letters.replace(dots, 3, rest);
+  std::string ellipsis;
+  for (std::size_t i = axes - named; i-- > 0;) ellipsis += static_cast<char>('0' + i);
+  return letters.replace(dots, 3, ellipsis);
 }
 
 Equation equation_of(const NodeImport& n) {
@@ -107,17 +107,17 @@ bool contains(const std::string& letters, char letter) {
 /// Sums x, whose axes are `letters`, over those that are not in `kept`.
 Imported summed(NodeImport& n, Imported x, std::string& letters, const std::string& kept) {
   Dims axes;
-  std::string rest;
+  std::string kept_letters;
   std::optional<Placement> placement = x.placement;
   for (std::size_t i = 0; i < letters.size(); ++i) {
     if (contains(kept, letters[i])) {
-      rest += letters[i];
+      kept_letters += letters[i];
       continue;
     }
     axes.push_back(n.network.axis_of_value(x, static_cast<std::int64_t>(i)));
     if (placement && !placement->whole && i < x.placement->axis) --placement->axis;
   }
-  letters = rest;
+  letters = kept_letters;
   if (axes.empty()) return x;
   return n.network.computed(
       n.apply(graph::sum, {n.network.value(x)}, {{"axes", axes}, {"keep", std::int64_t{0}}}),

@@ -191,9 +191,9 @@ Imported NetworkImport::constant(const Tensor& tensor, OnnxType type) {
 Value NetworkImport::without_samples(Imported& x, std::size_t rank, const Placement& placement) {
   const std::size_t missing = rank - this->rank(x);
   if (placement.whole || placement.axis < missing) return value(x);
-  Placement own_placement = placement;
-  own_placement.axis -= missing;
-  const std::size_t axis = own_placement.axis;
+  Placement row_placement = placement;
+  row_placement.axis -= missing;
+  const std::size_t axis = row_placement.axis;
   const bool has_rows = dims(x)[0][axis] != 1;
   Imported row = x;
   if (has_rows) {
@@ -202,27 +202,27 @@ Value NetworkImport::without_samples(Imported& x, std::size_t rank, const Placem
       if (!x.is_known() || x.trainable || dims(x)[probe][axis] != rows)
         throw MixedSamples{"an operand has a row for each of a number of samples"};
       computed_count_.add_elements(static_cast<std::uint64_t>(x.known[probe].elements()));
-      row.known[probe] = rows_of_a_sample(x.known[probe], own_placement);
+      row.known[probe] = rows_of_a_sample(x.known[probe], row_placement);
       computed_count_.add_bytes(row.known[probe].bytes());
     }
     row.is_of_file = false;
   }
   const Value made = value(row);
-  Dims own = shape(made);
-  const auto place = own.erase(own.begin() + static_cast<std::ptrdiff_t>(axis));
+  Dims dims_of_row = shape(made);
+  const auto place = dims_of_row.erase(dims_of_row.begin() + static_cast<std::ptrdiff_t>(axis));
   Dims around;
   for (const std::int64_t size : {placement.outer, placement.inner})
     if (size != 1) around.push_back(has_rows ? size : 1);
-  own.insert(place, around.begin(), around.end());
-  return reshaped_value(made, own);
+  dims_of_row.insert(place, around.begin(), around.end());
+  return reshaped_value(made, dims_of_row);
 }
 
 Value NetworkImport::aligned_operand(Imported& x, std::size_t rank, const Placement& placement) {
   if (!x.placement) return without_samples(x, rank, placement);
   const std::size_t missing = rank - this->rank(x);
-  Placement own = *x.placement;
-  if (!own.whole) own.axis += missing;
-  if (own != placement) throw MixedSamples{"operands have their samples along different axes"};
+  Placement shifted = *x.placement;
+  if (!shifted.whole) shifted.axis += missing;
+  if (shifted != placement) throw MixedSamples{"operands have their samples along different axes"};
   const Value made = value(x);
   if (missing == 0) return made;
   Dims to = shape(made);
@@ -259,7 +259,7 @@ Value NetworkImport::with_samples(Imported& x, const Placement& placement) {
   }
   if (!first_input_)
     throw Error(Errc::unsupported, "the model has no input that says how many samples there are");
-  const Value own = without_samples(x, rank(x), placement);
+  const Value row = without_samples(x, rank(x), placement);
   Value like = first_input_;
   if (type(like).dtype != DType::f32) like = apply(graph::to_float, {like});
   Value zero = apply(graph::less, {like, like});
@@ -267,11 +267,11 @@ Value NetworkImport::with_samples(Imported& x, const Placement& placement) {
   for (std::size_t axis = 1; axis < shape(zero).size(); ++axis)
     axes.push_back(static_cast<int>(axis));
   if (!axes.empty()) zero = model_.amax(zero, axes);
-  Dims ones(shape(own).size() + 1, 1);
+  Dims ones(shape(row).size() + 1, 1);
   ones[0] = 0;
-  Dims to = shape(own);
+  Dims to = shape(row);
   to.insert(to.begin(), 1);
-  const Value result = apply(graph::add, {reshaped_value(own, to), reshaped_value(zero, ones)});
+  const Value result = apply(graph::add, {reshaped_value(row, to), reshaped_value(zero, ones)});
   if (placement.whole || placement.extra() == 0) return result;
   // A sample has a row for each place around it in the axis of the samples.
   Dims repeated = shape(result);
@@ -291,20 +291,20 @@ std::int64_t NetworkImport::axis_of_value(const Imported& x, std::int64_t axis) 
 }
 
 Imported NetworkImport::reshaped(Imported& x, const ProbedDims& to) {
-  const Value own = x.is_known() ? value(x) : x.value;
+  const Value value_of_x = x.is_known() ? value(x) : x.value;
   if (!x.placement) {
     if (to[0] != to[1]) throw MixedSamples{"a shape depends on the number of samples"};
-    return computed(reshaped_value(own, to[0]), x.type, {}, {&x});
+    return computed(reshaped_value(value_of_x, to[0]), x.type, {}, {&x});
   }
   const Placement placement = penstock::reshaped_placement(*x.placement, dims(x), to, samples_);
   Dims dims = value_dims(to[0], placement);
-  dims[0] = shape(own)[0];
-  if (dims != shape(own)) dims[0] = 0;
-  return computed(reshaped_value(own, dims), x.type, placement, {&x});
+  dims[0] = shape(value_of_x)[0];
+  if (dims != shape(value_of_x)) dims[0] = 0;
+  return computed(reshaped_value(value_of_x, dims), x.type, placement, {&x});
 }
 
 Imported NetworkImport::transposed(Imported& x, const Dims& order) {
-  const Value own = x.is_known() ? value(x) : x.value;
+  const Value value_of_x = x.is_known() ? value(x) : x.value;
   Dims sorted = order;
   for (std::int64_t& axis : sorted) axis = static_cast<std::int64_t>(axis_of(axis, order.size()));
   std::ranges::sort(sorted);
@@ -325,8 +325,9 @@ Imported NetworkImport::transposed(Imported& x, const Dims& order) {
       axes.push_back(static_cast<std::int64_t>(value_axis(from, *x.placement)));
     }
   }
-  const Value moved =
-      std::ranges::is_sorted(axes) ? own : apply(graph::transpose, {own}, {{"axes", axes}});
+  const Value moved = std::ranges::is_sorted(axes)
+                          ? value_of_x
+                          : apply(graph::transpose, {value_of_x}, {{"axes", axes}});
   return computed(moved, x.type, placement, {&x});
 }
 

@@ -62,8 +62,8 @@ Results batch_norm_with_statistics(NodeImport& n) {
   const double momentum = n.real("momentum", 0.9);
   const auto moved = [&](std::size_t i, const Value& statistic) {
     const Value old = n.apply(graph::scale, {n.raw(i)}, {{"factor", momentum}});
-    const Value own = n.network.reshaped_value(statistic, {0, channels});
-    const Value recent = n.apply(graph::scale, {own}, {{"factor", 1 - momentum}});
+    const Value batch_statistic = n.network.reshaped_value(statistic, {0, channels});
+    const Value recent = n.apply(graph::scale, {batch_statistic}, {{"factor", 1 - momentum}});
     return n.like_first(n.apply(graph::add, {recent, old}));
   };
   return {n.like_first(y), moved(3, moments.mean), moved(4, moments.variance)};
@@ -107,9 +107,9 @@ Results group_norm(NodeImport& n) {
   n.expect(groups >= 1 && images.channels % groups == 0,
            "expected a number of channels that divides into the groups");
   const auto of_channels = [&](std::size_t i) {
-    const Value own = n.raw(i);
-    if (n.dims(i) == Dims{images.channels}) return own;
-    const Value column = n.network.reshaped_value(own, {groups, 1});
+    const Value parameter = n.raw(i);
+    if (n.dims(i) == Dims{images.channels}) return parameter;
+    const Value column = n.network.reshaped_value(parameter, {groups, 1});
     const Value spread =
         n.apply(graph::expand, {column}, {{"shape", Dims{groups, images.channels / groups}}});
     return n.network.reshaped_value(spread, {images.channels});
@@ -135,9 +135,9 @@ Results layer_norm(NodeImport& n) {
     if (n.has(2)) inputs.push_back(n.raw(2));
     return {n.like_first(n.apply(graph::layer_norm, inputs, {{"eps", eps}}))};
   }
-  const Value own = n.value(0);
-  const Moments moments = moments_of(n, own, axes, eps);
-  Imported y = n.like_first(normalized(n, own, moments));
+  const Value value = n.value(0);
+  const Moments moments = moments_of(n, value, axes, eps);
+  Imported y = n.like_first(normalized(n, value, moments));
   const auto combine = [&](std::size_t i, const graph::Op& op) {
     const auto [values, placement] = n.network.aligned({&y, &n.input(i)});
     y = n.result(n.apply(op, values), y.type, placement);

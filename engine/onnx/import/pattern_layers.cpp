@@ -271,9 +271,10 @@ class AttentionPattern {
     while (dims.size() < 2) dims.insert(dims.begin(), 1);
     dims.erase(dims.begin(), dims.end() - 2);
     Imported added = n_.has(low) ? added_mask() : n_.input(3);
-    const Value own =
+    const Value known_mask =
         n_.network.reshaped_value(n_.has(low) ? n_.network.raw(added) : n_.raw(3), dims);
-    return dims == scores() ? own : n_.apply(graph::expand, {own}, {{"shape", scores()}});
+    return dims == scores() ? known_mask
+                            : n_.apply(graph::expand, {known_mask}, {{"shape", scores()}});
   }
 
   static constexpr std::size_t low = 6;           // This is the position of the number of a mask.

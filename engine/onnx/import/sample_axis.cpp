@@ -85,13 +85,14 @@ std::vector<SampleAxis> sample_axes(const std::vector<OnnxValueInfo>& inputs,
   std::vector<SampleAxis> choices;
   if (options.samples != OnnxSamples::whole) {
     if (const std::string symbol = symbol_of(inputs, options); !symbol.empty()) {
-      const std::set<std::int64_t> given =
+      const std::set<std::int64_t> sizes_of_inputs =
           is_run ? given_sizes(inputs, options, symbol) : std::set<std::int64_t>();
-      if (given.empty())
+      if (sizes_of_inputs.empty())
         choices.push_back({.whole = false, .symbol = symbol, .samples = {2, 3}});
-      else if (given.size() == 1)
-        choices.push_back(
-            {.whole = false, .symbol = symbol, .samples = {*given.begin(), *given.begin()}});
+      else if (sizes_of_inputs.size() == 1)
+        choices.push_back({.whole = false,
+                           .symbol = symbol,
+                           .samples = {*sizes_of_inputs.begin(), *sizes_of_inputs.begin()}});
     } else {
       for (const std::size_t axis : {0, 1})
         if (const std::optional<std::int64_t> size = size_along(inputs, axis))
@@ -115,9 +116,9 @@ Dims dims_of_input(const OnnxValueInfo& input, const OnnxOptions& options, const
   } catch (const Error& error) {
     throw Error(error.code(), name + ": " + error.what());
   }
-  const Tensor given = given_for(input, options);
+  const Tensor tensor = given_for(input, options);
   if (!input.shape) {
-    if (given) return dims_of(given.shape());
+    if (tensor) return dims_of(tensor.shape());
     throw Error(Errc::unsupported, name + " has a shape that the file does not say");
   }
   Dims dims;
@@ -130,8 +131,8 @@ Dims dims_of_input(const OnnxValueInfo& input, const OnnxOptions& options, const
       dims.push_back(*dim.size);
     else if (said != options.dimensions.end())
       dims.push_back(said->second);
-    else if (given && given.shape().rank() == input.shape->size())
-      dims.push_back(given.shape().begin()[i]);
+    else if (tensor && tensor.shape().rank() == input.shape->size())
+      dims.push_back(tensor.shape().begin()[i]);
     else
       throw Error(Errc::unsupported,
                   name + " has a dimension " + std::to_string(i) + " of any size" +

@@ -57,9 +57,9 @@ std::optional<Placement> placement_in(const ProbedDims& to, std::size_t axis, st
   if (size <= 0 || size % samples[0] != 0) return std::nullopt;
   const std::int64_t factor = size / samples[0];
   if (factor % outer != 0 || to[1][axis] != factor * samples[1]) return std::nullopt;
-  ProbedDims rest = to;
-  for (Dims& dims : rest) dims.erase(dims.begin() + at(axis));
-  if (rest[0] != rest[1]) return std::nullopt;
+  ProbedDims other_dims = to;
+  for (Dims& dims : other_dims) dims.erase(dims.begin() + at(axis));
+  if (other_dims[0] != other_dims[1]) return std::nullopt;
   return Placement{.axis = axis, .outer = outer, .inner = factor / outer};
 }
 

@@ -39,13 +39,13 @@ Imported gather_known(NodeImport& n, std::int64_t axis) {
   if (n.known(1).known[0].elements() > 1) n.count_list(n.known(1).known[0].elements());
   const Dims indices = counted_indices(n, 1, dims[0][number]);
   n.expect_supported(!indices.empty(), "its result has no elements");
-  const Value own = x.is_known() ? n.network.value(x) : x.value;
+  const Value value_of_x = x.is_known() ? n.network.value(x) : x.value;
   const std::int64_t of_value = n.network.axis_of_value(x, axis);
   Imported taken = n.like_first(
       indices.size() == 1
-          ? n.apply(graph::slice, {own},
+          ? n.apply(graph::slice, {value_of_x},
                     {{"axis", of_value}, {"begin", indices[0]}, {"end", indices[0] + 1}})
-          : n.apply(graph::index_select, {own}, {{"axis", of_value}, {"indices", indices}}));
+          : n.apply(graph::index_select, {value_of_x}, {{"axis", of_value}, {"indices", indices}}));
   const Dims of_indices = n.dims(1);
   ProbedDims to = dims;
   for (Dims& result : to) {
@@ -139,16 +139,16 @@ PadMode pad_mode(const NodeImport& n) {
 /// Returns how many elements are put before each axis, and then how many behind each.
 Dims pad_widths(NodeImport& n) {
   const std::size_t rank = n.rank(0);
-  const Dims given = n.opset < 11 ? n.integers("pads") : n.known_integers(1);
+  const Dims amounts = n.opset < 11 ? n.integers("pads") : n.known_integers(1);
   Dims axes(rank);
   std::iota(axes.begin(), axes.end(), std::int64_t{0});
   if (n.opset >= 18 && n.has(3)) axes = n.known_integers(3);
-  n.expect(given.size() == 2 * axes.size(), "expected two widths for each axis");
+  n.expect(amounts.size() == 2 * axes.size(), "expected two widths for each axis");
   Dims widths(2 * rank, 0);
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const std::size_t axis = axis_of(axes[i], rank);
-    widths[axis] = given[i];
-    widths[axis + rank] = given[i + axes.size()];
+    widths[axis] = amounts[i];
+    widths[axis + rank] = amounts[i + axes.size()];
   }
   return widths;
 }
@@ -160,31 +160,32 @@ Results pad(NodeImport& n) {
   const Dims widths = pad_widths(n);
   const double number = n.opset < 11 ? n.real("value", 0) : n.has(2) ? n.known_number(2) : 0;
   const PadMode mode = pad_mode(n);
-  Value own = n.value(0);
+  Value value_of_x = n.value(0);
   for (std::size_t axis = 0; axis < rank; ++axis) {
     std::int64_t before = widths[axis], after = widths[axis + rank];
     if (before == 0 && after == 0) continue;
     const std::int64_t of_value = n.network.axis_of_value(x, static_cast<std::int64_t>(axis));
-    const std::int64_t size = n.network.shape(own)[static_cast<std::size_t>(of_value)];
+    const std::int64_t size = n.network.shape(value_of_x)[static_cast<std::size_t>(of_value)];
     if (before < 0 || after < 0) {
-      own = n.apply(graph::slice, {own},
-                    {{"axis", of_value},
-                     {"begin", std::max<std::int64_t>(0, -before)},
-                     {"end", size - std::max<std::int64_t>(0, -after)}});
+      value_of_x = n.apply(graph::slice, {value_of_x},
+                           {{"axis", of_value},
+                            {"begin", std::max<std::int64_t>(0, -before)},
+                            {"end", size - std::max<std::int64_t>(0, -after)}});
       before = std::max<std::int64_t>(before, 0);
       after = std::max<std::int64_t>(after, 0);
     }
-    const auto own_rank = static_cast<std::int64_t>(n.network.shape(own).size());
-    Dims of_last(static_cast<std::size_t>(2 * (own_rank - of_value)), 0);
+    const auto value_rank = static_cast<std::int64_t>(n.network.shape(value_of_x).size());
+    Dims of_last(static_cast<std::size_t>(2 * (value_rank - of_value)), 0);
     of_last[of_last.size() - 2] = before;
     of_last[of_last.size() - 1] = after;
     if (of_value == 0)
-      own = n.apply(graph::pad, {own},
-                    {{"axis", of_value}, {"before", before}, {"after", after}, {"value", number}});
+      value_of_x =
+          n.apply(graph::pad, {value_of_x},
+                  {{"axis", of_value}, {"before", before}, {"after", after}, {"value", number}});
     else
-      own = n.network.model().pad(own, of_last, {.mode = mode, .value = number});
+      value_of_x = n.network.model().pad(value_of_x, of_last, {.mode = mode, .value = number});
   }
-  return {n.like_first(own)};
+  return {n.like_first(value_of_x)};
 }
 
 Results trilu(NodeImport& n) {

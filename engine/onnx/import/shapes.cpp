@@ -117,10 +117,10 @@ Results slice(NodeImport& n) {
     if (is_whole(0) && is_whole(1)) continue;
     const SliceRange range = range_in(0);
     const std::int64_t axis = n.network.axis_of_value(x, axes[i]);
-    const Value own = x.is_known() ? n.network.value(x) : x.value;
+    const Value value = x.is_known() ? n.network.value(x) : x.value;
     Value part;
     if (range.step == 1 || range.count <= 1) {
-      part = part_of(n, own, axis, std::max<std::int64_t>(range.first, 0),
+      part = part_of(n, value, axis, std::max<std::int64_t>(range.first, 0),
                      std::max<std::int64_t>(range.first, 0) + range.count);
     } else {
       n.count_list(range.count);
@@ -128,7 +128,7 @@ Results slice(NodeImport& n) {
       indices.reserve(static_cast<std::size_t>(range.count));
       for (std::int64_t k = 0; k < range.count; ++k)
         indices.push_back(range.first + k * range.step);
-      part = n.apply(graph::index_select, {own}, {{"axis", axis}, {"indices", indices}});
+      part = n.apply(graph::index_select, {value}, {{"axis", axis}, {"indices", indices}});
     }
     x = n.network.computed(part, x.type, x.placement, {&x});
   }
@@ -141,12 +141,12 @@ Results split(NodeImport& n) {
   const std::int64_t size = n.dims(0).at(axis_of(axis, n.rank(0)));
   const Dims sizes = split_sizes(size, n.integers("split", 1), n.node.outputs.size());
   const std::int64_t number = n.network.axis_of_value(x, axis);
-  const Value own = x.is_known() ? n.network.value(x) : x.value;
+  const Value value = x.is_known() ? n.network.value(x) : x.value;
   Results parts;
   std::int64_t begin = 0;
   for (const std::int64_t part : sizes) {
     n.expect_supported(part > 0, "one of its parts has no elements");
-    parts.push_back(n.like_first(part_of(n, own, number, begin, begin + part)));
+    parts.push_back(n.like_first(part_of(n, value, number, begin, begin + part)));
     begin += part;
   }
   return parts;
@@ -234,8 +234,8 @@ Results tile(NodeImport& n) {
     n.expect_supported(count > 0 && count <= (1 << 20),
                        "it repeats an axis " + std::to_string(count) + " times");
     const std::int64_t number = n.network.axis_of_value(x, static_cast<std::int64_t>(axis));
-    const Value own = x.is_known() ? n.network.value(x) : x.value;
-    const std::vector<Value> copies(static_cast<std::size_t>(count), own);
+    const Value value = x.is_known() ? n.network.value(x) : x.value;
+    const std::vector<Value> copies(static_cast<std::size_t>(count), value);
     x = n.network.computed(n.apply(graph::concat, copies, {{"axis", number}}), x.type, x.placement,
                            {&x});
   }

@@ -76,8 +76,8 @@ class GruSteps {
           candidate, product(n_.apply(graph::mul, {reset, h}), candidate_weight_, candidate_bias_));
     else if (candidate_bias_)
       candidate = sum(candidate, candidate_bias_);
-    const Value rest = n_.apply(graph::sub, {n_.network.number(1), update});
-    const Value fresh = n_.apply(graph::mul, {rest, n_.apply(graph::tanh, {candidate})});
+    const Value share = n_.apply(graph::sub, {n_.network.number(1), update});
+    const Value fresh = n_.apply(graph::mul, {share, n_.apply(graph::tanh, {candidate})});
     return h ? sum(fresh, n_.apply(graph::mul, {update, h})) : fresh;
   }
 
