@@ -1,6 +1,7 @@
 // The recurrent operators, whose weights have another order of gates than Penstock's layers.
 #include <array>
 
+#include "engine/onnx/folding/elements.hpp"
 #include "engine/onnx/folding/fold_call.hpp"
 #include "engine/onnx/import/operators.hpp"
 #include "engine/onnx/import/unrolled_gru.hpp"
@@ -186,9 +187,11 @@ class RecurrentNode {
 
   static bool is_zero(const Imported& x) {
     if (!x.is_known() || x.trainable) return false;
-    for (const Tensor& tensor : x.known)
-      for (const double number : numbers_of(tensor))
-        if (number != 0) return false;
+    for (const Tensor& tensor : x.known) {
+      const ElementReader<double> numbers(tensor);
+      for (std::size_t i = 0; i < static_cast<std::size_t>(tensor.elements()); ++i)
+        if (numbers[i] != 0) return false;
+    }
     return true;
   }
 
