@@ -42,6 +42,15 @@ Errc code_of(const Error& error) {
   }
 }
 
+/// Checks the dimensions of an input. @throws Error corrupt_file as checked_shape().
+void check_dims(const std::string& input, const Dims& dims) {
+  try {
+    checked_shape(dims);
+  } catch (const Error& error) {
+    throw Error(error.code(), "input " + quoted_text(input) + ": " + error.what());
+  }
+}
+
 /// The NamesOfBranch are those of the tensors that a branch computes. They are forgotten with the
 /// NamesOfBranch at the latest, also if an error ends the branch.
 class NamesOfBranch {
@@ -110,13 +119,13 @@ void ImportAttempt::walk() {
 void ImportAttempt::add_input(const OnnxValueInfo& input) {
   if (known_inputs_.contains(input.name)) {
     const auto option = std::ranges::find(options_.inputs, input.name, &NamedTensor::name);
-    checked_shape(dims_of(option->tensor.shape()));
+    check_dims(input.name, dims_of(option->tensor.shape()));
     Imported& x = values_[input.name] = NetworkImport::constant(option->tensor, input.type);
     x.is_of_file = true;
     return;
   }
   const Dims dims = dims_of_input(input, options_, axis_);
-  checked_shape(dims);
+  check_dims(input.name, dims);
   const std::optional<Placement> placement = axis_.placement_of(input);
   if (!placement) throw NeededInputs{{input.name}, "it has no axis for samples, unlike others"};
   if (std::ranges::find(dims, 0) != dims.end())

@@ -19,7 +19,8 @@ std::int64_t checked_product(std::int64_t a, std::int64_t b);
 /// Returns `dims` as a Shape. Neither the product of all of its dimensions overflows nor that of
 /// some of them.
 Shape checked_shape(const Dims& dims);
-/// Returns a text such as "[2,-1]" of any numbers.
+/// Returns a text such as "[2,-1]" of any numbers, of which those behind the eighth one are left
+/// out.
 std::string text_of(const Dims& dims);
 
 }  // namespace penstock
