@@ -1,5 +1,6 @@
-// ReductionKernels compute sums and extrema of neighbouring elements. They are a part of KernelTable.
-// This header has declarations only, because sources of every instruction set include it.
+// ReductionKernels compute sums and extrema of neighbouring elements. They are a part of
+// KernelTable. This header has declarations only, because sources of every instruction set include
+// it.
 #pragma once
 
 #include <cstdint>
