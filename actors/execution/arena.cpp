@@ -156,7 +156,7 @@ void Arena::release(std::int64_t micro_batch) {
 void Arena::prepare(const ProgramRun& run) {
   if (stage().prepare.instructions.empty()) return;
   const std::lock_guard lock(preparation_->mutex);
-  if (preparation_->version >= weight_version_) return;
+  if (preparation_->version == weight_version_) return;
   graph::run(stage().prepare, {.parameters = parameters_.get(),
                                .buffers = buffers_.get(),
                                .scratch = run.scratch,

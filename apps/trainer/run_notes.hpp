@@ -42,8 +42,8 @@ void note_interruption(int signal, std::uint64_t updates, std::optional<std::uin
 /// Says that the signal number `signal` has ended the test. `kept` is what kept_text() returns.
 void note_interrupted_test(int signal, const std::string& kept);
 
-/// Returns what a finished training with these options has left on the disk, and whether its
-/// weights are lost, as a part of a sentence.
+/// Returns what a finished training with these options has left on the disk, besides profiles, and
+/// whether its weights are lost, as a part of a sentence.
 std::string kept_text(const TrainerOptions& options);
 
 }  // namespace trainer

@@ -29,7 +29,7 @@ constexpr bool maps_blocks = !__has_feature(address_sanitizer);
 constexpr bool maps_blocks = true;
 #endif
 
-/// Returns a zeroed block of `size` bytes, or null if there is no memory.
+/// Returns a zeroed block of `size` bytes that is mapped, or null if there is no memory.
 std::shared_ptr<std::byte> mapped_block(std::size_t size) {
   void* const memory =
       mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -40,7 +40,7 @@ std::shared_ptr<std::byte> mapped_block(std::size_t size) {
           }};
 }
 
-/// Does what mapped_block() does, with memory from the heap.
+/// Returns a zeroed block of `size` bytes of the heap, or null if there is no memory.
 std::shared_ptr<std::byte> heap_block(std::size_t size) {
   void* const memory = ::operator new (size, std::align_val_t{tensor_alignment}, std::nothrow);
   if (!memory) return nullptr;

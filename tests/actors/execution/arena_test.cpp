@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <barrier>
 #include <set>
 #include <thread>
 
@@ -138,17 +139,23 @@ TEST(Arena, SharesTheWeightsThatTheHostStoreKeeps) {
   EXPECT_EQ(lent, second.return_host_weights());
 }
 
-/// Returns a plan for inference whose stage computes x * tanh(w), where tanh(w) is prepared.
-std::shared_ptr<const graph::Plan> product_with_prepared_weights() {
+/// Returns a plan for inference whose stage computes x * tanh(w) for a w of `elements` elements,
+/// where tanh(w) is prepared.
+std::shared_ptr<const graph::Plan> product_with_prepared_weights(std::int64_t elements = 16) {
   testing::ModelBuilder model;
-  const auto x = model.input("x", {16});
-  const auto bent = model.apply("tanh", {model.parameter("w", {16})}, {}, "bent");
+  const auto x = model.input("x", {elements});
+  const auto bent = model.apply("tanh", {model.parameter("w", {elements})}, {}, "bent");
   model.output("y", model.apply("mul", {x, bent}, {}, "y"));
   return std::make_shared<const graph::Plan>(graph::compile(model.graph(), {}).plan);
 }
 
+Tensor filled(std::int64_t elements, float value) {
+  const std::vector<float> values(static_cast<std::size_t>(elements), value);
+  return Tensor({elements}, std::span(values));
+}
+
 Tensor sixteen(float value) {
-  return Tensor({16}, std::span<const float>(std::vector<float>(16, value)));
+  return filled(16, value);
 }
 
 /// Runs the forward of `micro_batch` of product_with_prepared_weights(), for an x of twos. Returns
@@ -156,7 +163,8 @@ Tensor sixteen(float value) {
 std::uint64_t instructions_run(Arena& arena, std::int64_t micro_batch) {
   const auto scratch = allocate_block(static_cast<std::size_t>(arena.stage().scratch_bytes) + 64);
   graph::Heartbeat heart;
-  arena.receive(0, micro_batch, sixteen(2).reshaped({1, 16}));
+  const std::int64_t elements = arena.stage().variables[0].type.shape.elements();
+  arena.receive(0, micro_batch, filled(elements, 2).reshaped({1, elements}));
   arena.run({.micro_batch = micro_batch, .scratch = scratch.get(), .heartbeat = &heart});
   arena.release(micro_batch);
   return heart.beats();
@@ -192,15 +200,21 @@ TEST(Arena, PreparesOnceForAllReplicas) {
 }
 
 TEST(Arena, PreparesOnceForReplicasThatRunAtTheSameTime) {
-  const auto plan = product_with_prepared_weights();
+  constexpr std::int64_t elements = 1 << 18;  // So many take longer than to begin a thread.
+  const auto plan = product_with_prepared_weights(elements);
   Arena first(plan, 0, live);
   Arena second(plan, 0, live, &first);
   for (int round = 0; round < 20; ++round) {
     for (Arena* const arena : {&first, &second})
-      arena->write_variable(0, sixteen(static_cast<float>(round)));
+      arena->write_variable(0, filled(elements, static_cast<float>(round)));
+    std::barrier together(2);
+    const auto run = [&](Arena& arena) {
+      together.arrive_and_wait();
+      return instructions_run(arena, 0);
+    };
     std::uint64_t of_other = 0;
-    std::thread other([&] { of_other = instructions_run(second, 0); });
-    const std::uint64_t of_first = instructions_run(first, 0);
+    std::thread other([&] { of_other = run(second); });
+    const std::uint64_t of_first = run(first);
     other.join();
     EXPECT_EQ(of_first + of_other, 3U);
     EXPECT_EQ(first.outputs(0)[0].as<float>()[15], second.outputs(0)[0].as<float>()[15]);
