@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/onnx/import/choice_masks.hpp"
 #include "engine/onnx/import/computed_count.hpp"
 #include "engine/onnx/import/imported.hpp"
 #include "graph/ir/graph.hpp"
@@ -34,6 +35,9 @@ class NetworkImport {
 
   /// Counts what is computed while the model is made.
   ComputedCount& computed_count() { return computed_count_; }
+
+  /// Returns the masks of attentions that the import has read.
+  ChoiceMasks& choice_masks() { return choice_masks_; }
 
   /// Counts steps of a layer that are written out one by one. Returns how many there are so far.
   std::int64_t count_steps(std::int64_t steps) { return steps_ += steps; }
@@ -129,6 +133,7 @@ class NetworkImport {
   bool is_run_;
   std::int64_t steps_ = 0;
   ComputedCount computed_count_;
+  ChoiceMasks choice_masks_;
   std::string node_name_;
   Value first_input_;
   // `parameters_` and `constants_` have the values of tensors that are in the model already, by

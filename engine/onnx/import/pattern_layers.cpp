@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "engine/onnx/folding/elements.hpp"
 #include "engine/onnx/folding/fold_call.hpp"
 #include "engine/onnx/shapes/reshaped_dims.hpp"
 #include "graph/ops/activations/smooth.hpp"
@@ -118,7 +117,8 @@ Results layer_norm(NodeImport& n) {
 /// scores, and factors of the scores.
 class AttentionPattern {
  public:
-  explicit AttentionPattern(NodeImport& n) : n_(n), mask_(n.has(3)) {}
+  explicit AttentionPattern(NodeImport& n)
+      : n_(n), masks_(n.network.choice_masks()), mask_(n.has(3)) {}
 
   Results import() {
     const std::optional<double> scale = factor(), ratio = dropped();
@@ -233,46 +233,25 @@ class AttentionPattern {
       return x.is_constant() || numbers_of(x.known[0]) == numbers_of(x.known[1]);
     };
     return x.is_known() && !x.trainable && is_settled() &&
-           number_of(n_, low).value_or(0) <= far_below && shows_a_key_in_each_row();
+           number_of(n_, low).value_or(0) <= far_below &&
+           masks_.show_a_key_in_each_row(choice(), n_.network.computed_count());
   }
 
-  double hidden() const { return n_.flag("hides_true") ? 1 : 0; }
+  ChoiceMask choice() const { return {n_.input(3).known[0], n_.flag("hides_true")}; }
 
-  bool shows_a_key_in_each_row() const {
-    const Tensor& mask = n_.input(3).known[0];
-    const ElementReader<double> elements(mask);
-    const Dims dims = n_.dims(3);
-    const std::int64_t length = dims.empty() ? 1 : dims.back();
-    bool is_shown = false;
-    for (std::int64_t i = 0; i < mask.elements(); ++i) {
-      if (i % length == 0 && i > 0 && !std::exchange(is_shown, false)) return false;
-      const double element = elements[static_cast<std::size_t>(i)];
-      is_shown = is_shown || (element != 0 ? 1 : 0) != hidden();
-    }
-    return is_shown || mask.elements() == 0;
-  }
-
-  /// Returns what is added to scores in place of a choice: 0 where these stay, and the number where
-  /// they are hidden.
-  Imported added_mask() const {
-    const Tensor& mask = n_.input(3).known[0];
-    n_.count_floats(mask.elements());
-    const ElementReader<double> elements(mask);
-    const double number = *number_of(n_, low);
-    std::size_t place = 0;
-    const auto added = [&](const Dims&) {
-      return (elements[place++] != 0 ? 1 : 0) == hidden() ? number : 0.0;
-    };
-    return NetworkImport::constant(filled(DType::f32, mask.shape(), added), OnnxType::f32);
+  /// Returns what is added to scores in place of a choice.
+  Value added_mask() {
+    const Tensor& added = masks_.added(choice(), *number_of(n_, low), n_.network.computed_count());
+    Imported constant = NetworkImport::constant(added, OnnxType::f32);
+    return n_.network.raw(constant);
   }
 
   Value mask() {
     Dims dims = n_.dims(3);
     while (dims.size() < 2) dims.insert(dims.begin(), 1);
     dims.erase(dims.begin(), dims.end() - 2);
-    Imported added = n_.has(low) ? added_mask() : n_.input(3);
     const Value known_mask =
-        n_.network.reshaped_value(n_.has(low) ? n_.network.raw(added) : n_.raw(3), dims);
+        n_.network.reshaped_value(n_.has(low) ? added_mask() : n_.raw(3), dims);
     return dims == scores() ? known_mask
                             : n_.apply(graph::expand, {known_mask}, {{"shape", scores()}});
   }
@@ -281,6 +260,7 @@ class AttentionPattern {
   static constexpr std::size_t first_factor = 7;  // The inputs before are not factors.
 
   NodeImport& n_;
+  ChoiceMasks& masks_;
   bool mask_;
 };
 

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -112,25 +114,68 @@ TEST(ImportLimits, AreToldOnceBesidesOtherReasons) {
                 "; Det (\"det\"): Penstock does not have this operator" + export_advice);
 }
 
+/// Returns a graph with the input x [batch,1,`length`,8], for attentions.
+OnnxBytes with_text(std::int64_t length) {
+  OnnxBytes bytes;
+  bytes.input("x", {"batch", 1, length, 8}).output("y");
+  bytes.initializer("low", Tensor({}, {-1e4f})).initializer("root", Tensor({}, {3}));
+  bytes.initializer("begin", integers({0})).initializer("end", integers({length}));
+  return bytes.initializer("two", integers({2})).initializer("three", integers({3}));
+}
+
+/// Adds an attention over `x` in which the tensor `mask` chooses between scores and "low". Returns
+/// the name of its result.
+std::string add_attention(OnnxBytes& bytes, const std::string& x, const std::string& mask,
+                          int layer) {
+  const auto named = [&](const std::string& name) { return name + std::to_string(layer); };
+  bytes.node({"Transpose", {x}, {named("t")}, {{"perm", std::vector<std::int64_t>{0, 1, 3, 2}}}});
+  bytes.node({"MatMul", {x, named("t")}, {named("raw")}});
+  bytes.node({"Div", {named("raw"), "root"}, {named("scores")}});
+  bytes.node({"Where", {mask, named("scores"), "low"}, {named("chosen")}});
+  bytes.node({"Softmax", {named("chosen")}, {named("shares")}, {{"axis", std::int64_t{-1}}}});
+  bytes.node({"MatMul", {named("shares"), x}, {named("x")}});
+  return named("x");
+}
+
+/// Expects that each of the `layers` layers of a model is an attention.
+void expect_attentions(OnnxBytes& bytes, const std::string& last, std::ptrdiff_t layers) {
+  bytes.node({"Identity", {last}, {"y"}});
+  const Model model = imported(bytes.file());
+  EXPECT_EQ(std::ranges::count(model.stage_assignment(), "attention", &LayerStage::op), layers);
+}
+
 TEST(ImportLimits, LeaveRoomForTheMasksOfALanguageModel) {
   constexpr std::int64_t longest_text = 1024, length = 1000;
-  OnnxBytes bytes;
-  bytes.input("x", {"batch", 1, length, length}).output("y");
-  bytes.initializer("low", Tensor({}, {-1e4f})).initializer("begin", integers({0}));
-  bytes.initializer("end", integers({length}));
-  bytes.initializer("two", integers({2})).initializer("three", integers({3}));
   const Tensor mask = bools({1, 1, longest_text, longest_text});
+  OnnxBytes apart = with_text(length);
   std::string x = "x";
   for (int layer = 0; layer < 12; ++layer) {
     const std::string number = std::to_string(layer);
-    bytes.initializer("mask" + number, mask);
-    bytes.node({"Slice", {"mask" + number, "begin", "end", "two"}, {"rows" + number}});
-    bytes.node({"Slice", {"rows" + number, "begin", "end", "three"}, {"part" + number}});
-    bytes.node({"Where", {"part" + number, x, "low"}, {"x" + number}});
-    x = "x" + number;
+    apart.initializer("mask" + number, mask);
+    apart.node({"Slice", {"mask" + number, "begin", "end", "two"}, {"rows" + number}});
+    apart.node({"Slice", {"rows" + number, "begin", "end", "three"}, {"part" + number}});
+    x = add_attention(apart, x, "part" + number, layer);
   }
-  bytes.node({"Identity", {x}, {"y"}});
-  EXPECT_NO_THROW(imported(bytes.file()));
+  expect_attentions(apart, x, 12);
+
+  OnnxBytes shared = with_text(longest_text);
+  shared.initializer("mask", mask);
+  x = "x";
+  for (int layer = 0; layer < 48; ++layer) x = add_attention(shared, x, "mask", layer);
+  expect_attentions(shared, x, 48);
+}
+
+TEST(ImportLimits, LetEachOfManyAttentionsAskForTheRowsOfTheSameMask) {
+  constexpr std::int64_t length = 2048;
+  OnnxBytes bytes = with_text(length);
+  std::vector<std::uint8_t> rows(length * length, 1);
+  std::fill(rows.end() - length, rows.end(), 0);
+  bytes.initializer("bytes", Tensor({length, length}, std::span<const std::uint8_t>(rows)));
+  bytes.node({"Cast", {"bytes"}, {"mask"}, {{"to", std::int64_t{9}}}});
+  std::string x = "x";
+  for (int layer = 0; layer < 100; ++layer) x = add_attention(bytes, x, "mask", layer);
+  // The last row shows no key, so that none of them is an attention.
+  expect_attentions(bytes, x, 0);
 }
 
 TEST(ImportLimits, DoNotCountWhatTheFileHasNorTensorsThatShareElements) {
