@@ -11,6 +11,16 @@ void add(std::uint64_t& sum, std::uint64_t more, std::uint64_t most) {
   if (sum <= most) sum += std::min(more, most + 1);
 }
 
+/// Throws the error of a limit. `limit` says what is above it, and `reason` why it helps to let the
+/// exporter compute constants.
+[[noreturn]] void refuse(const std::string& limit, const std::string& reason) {
+  throw TooMuchComputed(Errc::unsupported,
+                        "what is computed at import " + limit +
+                            " from this node on; choose smaller sizes, or let the exporter compute "
+                            "the constants (do_constant_folding=True), because " +
+                            reason);
+}
+
 }  // namespace
 
 void ComputedCount::add_bytes(std::uint64_t bytes) {
@@ -29,17 +39,12 @@ void ComputedCount::add_elements(std::uint64_t count) {
 }
 
 void ComputedCount::check() const {
-  const bool has_too_many_bytes = bytes_ > most_computed_bytes;
-  if (!has_too_many_bytes && elements_ <= most_computed_elements) return;
-  const std::string limit =
-      has_too_many_bytes
-          ? "takes more than " + std::to_string(most_computed_bytes) + " bytes"
-          : "reads and makes more than " + std::to_string(most_computed_elements) + " elements";
-  throw TooMuchComputed(Errc::unsupported,
-                        "what is computed at import " + limit +
-                            " from this node on; choose smaller sizes, or let the exporter compute "
-                            "the constants (do_constant_folding=True), because what the file has "
-                            "does not count");
+  if (bytes_ > most_computed_bytes)
+    refuse("takes more than " + std::to_string(most_computed_bytes) + " bytes",
+           "what the file has does not count");
+  if (elements_ > most_computed_elements)
+    refuse("reads and makes more than " + std::to_string(most_computed_elements) + " elements",
+           "constants that the file has need not be computed");
 }
 
 }  // namespace penstock

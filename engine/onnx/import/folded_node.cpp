@@ -28,14 +28,19 @@ const Imported* source_of(const Tensor& result, const std::vector<Imported*>& in
   return nullptr;
 }
 
-/// Counts the elements of the inputs that a node reads when it is folded. Of the first one, a node
-/// that only changes its shape reads none.
+/// Returns whether a node reads only those elements of its first input that its results have.
+bool moves_elements(const OnnxNode& node) {
+  constexpr std::array<std::string_view, 11> operators{
+      "Expand", "Flatten", "Gather", "Identity",  "Reshape",  "Slice",
+      "Split",  "Squeeze", "Tile",   "Transpose", "Unsqueeze"};
+  return std::ranges::find(operators, node.op_type) != operators.end();
+}
+
+/// Counts the elements that a node reads when it is folded. Those that it moves from its first
+/// input to a result count as elements of the result alone.
 void count_read(const OnnxNode& node, const std::vector<Tensor>& inputs, ComputedCount& count) {
-  constexpr std::array<std::string_view, 5> views{"Flatten", "Identity", "Reshape", "Squeeze",
-                                                  "Unsqueeze"};
-  const std::size_t begin = std::ranges::find(views, node.op_type) != views.end() ? 1 : 0;
   count.check();
-  for (std::size_t i = begin; i < inputs.size(); ++i)
+  for (std::size_t i = moves_elements(node) ? 1 : 0; i < inputs.size(); ++i)
     if (inputs[i]) count.add_elements(static_cast<std::uint64_t>(inputs[i].elements()));
 }
 
@@ -56,8 +61,11 @@ std::vector<Imported> folded_outputs(const OnnxNode& node, const std::vector<Imp
   for (std::size_t probe = 0; probe < (is_constant ? 1 : probes); ++probe) {
     std::vector<Tensor> tensors;
     for (const Imported* x : inputs) tensors.push_back(x ? x->known[probe] : Tensor());
+    const ComputedCount before = count;
     count_read(node, tensors, count);
     const std::vector<Tensor> results = fold({.node = node, .inputs = tensors, .reader = reader});
+    if (std::ranges::all_of(results, [&](const Tensor& x) { return source_of(x, inputs, probe); }))
+      count = before;  // No element was read, as the results are those of inputs.
     outputs.resize(results.size());
     for (std::size_t i = 0; i < results.size(); ++i) {
       const Imported* const source = source_of(results[i], inputs, probe);

@@ -19,6 +19,11 @@ const std::string too_much =
     "sizes, or let the exporter compute the constants (do_constant_folding=True), because what the "
     "file has does not count";
 
+const std::string too_much_work =
+    "what is computed at import reads and makes more than 268435456 elements from this node on; "
+    "choose smaller sizes, or let the exporter compute the constants (do_constant_folding=True), "
+    "because constants that the file has need not be computed";
+
 using Settings = std::vector<std::pair<std::string, OnnxSetting>>;
 
 Tensor number(std::int64_t value) {
@@ -200,6 +205,28 @@ TEST(ImportLimits, DoNotCountWhatTheFileHasNorTensorsThatShareElements) {
   }
   bytes.node({"Gather", {name, "x"}, {"y"}});
   EXPECT_NO_THROW(imported(bytes.file()));
+}
+
+/// Returns a graph with the constant c [2048,2048], of which the nodes "n0" to "n99" make outputs.
+OnnxBytes with_readers(const std::string& op_type, const std::vector<std::string>& more_inputs,
+                       const Settings& settings) {
+  OnnxBytes bytes = with_input(1);
+  bytes.initializer("c", Tensor::zeros(DType::u8, {2048, 2048}));
+  bytes.initializer("numbers", integers({0, 7})).initializer("ends", integers({16, 16}));
+  bytes.initializer("square", integers({2048, 2048}));
+  std::vector<std::string> inputs{"c"};
+  inputs.insert(inputs.end(), more_inputs.begin(), more_inputs.end());
+  return add_nodes(bytes, 100, op_type, inputs, settings);
+}
+
+TEST(ImportLimits, CountTheElementsThatNodesReadAndNoOthers) {
+  const std::string text = refused(Errc::unsupported, with_readers("ReduceMax", {}, {}).file());
+  EXPECT_TRUE(text.ends_with(": " + too_much_work)) << text;
+  const Settings to_u8{{"to", std::int64_t{2}}};
+  EXPECT_NO_THROW(imported(with_readers("Slice", {"numbers", "ends"}, {}).file()));
+  EXPECT_NO_THROW(imported(with_readers("Gather", {"numbers"}, {}).file()));
+  EXPECT_NO_THROW(imported(with_readers("Expand", {"square"}, {}).file()));
+  EXPECT_NO_THROW(imported(with_readers("Cast", {}, to_u8).file()));
 }
 
 }  // namespace
