@@ -223,6 +223,31 @@ Results expand(NodeImport& n) {
   return {result};
 }
 
+/// Returns x with what it has along `axis` repeated `count` times. The axes around this one are
+/// joined meanwhile, because one more axis than x has may be too many.
+Imported repeated(NodeImport& n, Imported& x, std::int64_t axis, std::int64_t count) {
+  const auto place = static_cast<std::size_t>(n.network.axis_of_value(x, axis));
+  const Value value = x.is_known() ? n.network.value(x) : x.value;
+  Dims dims = n.network.shape(value);
+  const auto product = [&](std::size_t begin, std::size_t end) {
+    std::int64_t result = 1;
+    for (std::size_t i = begin; i < end; ++i) result = checked_product(result, dims[i]);
+    return result;
+  };
+  const std::int64_t before = product(x.placement ? 1 : 0, place),
+                     behind = product(place, dims.size());
+  Dims apart{before, 1, behind}, copies{before, count, behind};
+  dims[place] = checked_product(dims[place], count);
+  if (x.placement) {  // Axis 0 counts samples.
+    apart.insert(apart.begin(), 0);
+    copies.insert(copies.begin(), -1);
+    dims[0] = 0;
+  }
+  const Value once = n.network.reshaped_value(value, apart),
+              often = n.apply(graph::expand, {once}, {{"shape", copies}});
+  return n.network.computed(n.network.reshaped_value(often, dims), x.type, x.placement, {&x});
+}
+
 Results tile(NodeImport& n) {
   Imported x = n.input(0);
   const auto times = n.probed_integers(1);
@@ -233,11 +258,7 @@ Results tile(NodeImport& n) {
     if (count == 1) continue;
     n.expect_supported(count > 0 && count <= (1 << 20),
                        "it repeats an axis " + std::to_string(count) + " times");
-    const std::int64_t number = n.network.axis_of_value(x, static_cast<std::int64_t>(axis));
-    const Value value = x.is_known() ? n.network.value(x) : x.value;
-    const std::vector<Value> copies(static_cast<std::size_t>(count), value);
-    x = n.network.computed(n.apply(graph::concat, copies, {{"axis", number}}), x.type, x.placement,
-                           {&x});
+    x = repeated(n, x, static_cast<std::int64_t>(axis), count);
   }
   return {x};
 }

@@ -284,6 +284,19 @@ TEST(FromOnnx, TakesAnyNumberOfSamplesOfAFileOfAFixedOne) {
   EXPECT_TRUE(same_bits(y.rows(4, 5), outputs(model, x.rows(4, 5))));
 }
 
+TEST(FromOnnx, RepeatsTheAxesAroundThatOfTheSamples) {
+  OnnxBytes bytes;
+  bytes.input("x", {2, "batch", 3}).output("y").initializer("times", integers({3, 1, 2}));
+  const Model model = imported(bytes.node({"Tile", {"x", "times"}, {"y"}}).file());
+  const Tensor x = counted({2, 2, 3}), y = outputs(model, x);
+  ASSERT_EQ(y.shape(), Shape({2, 6, 6}));
+  for (std::size_t sample = 0; sample < 2; ++sample)
+    for (std::size_t row = 0; row < 6; ++row)
+      for (std::size_t column = 0; column < 6; ++column)
+        EXPECT_EQ(y.as<float>()[(sample * 6 + row) * 6 + column],
+                  x.as<float>()[(sample * 2 + row % 2) * 3 + column % 3]);
+}
+
 TEST(FromOnnx, PadsTheAxesThatANodeNames) {
   OnnxBytes bytes;
   bytes.input("x", {"batch", 3, 2}).output("y");

@@ -207,6 +207,15 @@ TEST(ImportLimits, DoNotCountWhatTheFileHasNorTensorsThatShareElements) {
   EXPECT_NO_THROW(imported(bytes.file()));
 }
 
+TEST(ImportLimits, LetTilesTakeNoMemoryForEachRepeat) {
+  OnnxBytes bytes = with_input(1);
+  bytes.initializer("repeats", integers({1, 1, 1 << 20}));
+  const std::string file = add_nodes(bytes, 100, "Tile", {"x", "repeats"}).file();
+  const std::uint64_t before = heap_bytes();
+  EXPECT_NO_THROW(imported(file));
+  EXPECT_LT(heap_bytes() - before, std::uint64_t{1} << 24);
+}
+
 /// Returns a graph with the constant c [2048,2048], of which the nodes "n0" to "n99" make outputs.
 OnnxBytes with_readers(const std::string& op_type, const std::vector<std::string>& more_inputs,
                        const Settings& settings) {

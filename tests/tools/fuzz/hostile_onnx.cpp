@@ -139,6 +139,14 @@ std::vector<std::string> bombs_of_lists() {
                          {name},
                          {{"axis", std::int64_t{2}}, {"select_last_index", std::int64_t{1}}}};
   }));
+  // Each result repeats its input as often as an axis may be repeated. The last node is refused.
+  OnnxBytes tiled;
+  tiled.input("x", {"batch", 1, 1}).initializer("repeats", list({1, 1, 1 << 20}));
+  for (int i = 0; i < 300; ++i) {
+    const std::string name = "y" + std::to_string(i);
+    tiled.node({"Tile", {"x", "repeats"}, {name}}).output(name);
+  }
+  files.push_back(tiled.node({"Det", {"x"}, {"d"}}).output("d").file());
   OnnxBytes gathered;
   gathered.input("x", {"batch", longest}).initializer("begin", integer(0));
   gathered.initializer("end", integer(longest)).initializer("step", integer(1));
