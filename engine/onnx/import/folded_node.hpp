@@ -2,6 +2,7 @@
 // numbers of samples.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "engine/onnx/format/tensor_reader.hpp"
@@ -15,5 +16,9 @@ namespace penstock {
 /// and made. @throws Error as fold(), and TooMuchComputed.
 std::vector<Imported> folded_outputs(const OnnxNode& node, const std::vector<Imported*>& inputs,
                                      TensorReader& reader, ComputedCount& count);
+
+/// Lets what is known for the two numbers of samples be one tensor if both are equal, so that
+/// nobody compares them again. `count` counts what is compared. @throws TooMuchComputed.
+void join_equal(std::array<Tensor, probes>& known, ComputedCount& count);
 
 }  // namespace penstock

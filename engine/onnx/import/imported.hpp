@@ -61,8 +61,11 @@ struct Imported {
   std::set<std::string> sources = {};
 
   bool is_known() const { return static_cast<bool>(known[0]); }
-  /// Returns whether the tensor is known and the same for every number of samples.
-  bool is_constant() const { return is_known() && known[0].storage() == known[1].storage(); }
+  /// Returns whether the tensor is known, and is one for every number of samples.
+  bool is_constant() const {
+    return is_known() && known[0].storage() == known[1].storage() &&
+           known[0].shape() == known[1].shape();
+  }
 };
 
 /// An operator would mix samples. The import then begins anew, with each whole tensor as one

@@ -9,6 +9,7 @@
 #include "engine/onnx/folding/elements.hpp"
 #include "engine/onnx/folding/places.hpp"
 #include "engine/onnx/format/tensor_values.hpp"
+#include "engine/onnx/import/folded_node.hpp"
 #include "engine/onnx/import/sample_layout.hpp"
 #include "engine/onnx/shapes/corrupt.hpp"
 #include "engine/onnx/shapes/reshaped_dims.hpp"
@@ -122,7 +123,7 @@ Value NetworkImport::constant_value(const std::string& name, const Imported& x) 
 
 const Tensor& NetworkImport::settled(const Imported& x) {
   const Tensor &first = x.known[0], &second = x.known[1];
-  if (first.storage() == second.storage()) return first;
+  if (x.is_constant()) return first;
   if (first.shape() != second.shape() || std::memcmp(first.raw(), second.raw(), first.bytes()) != 0)
     throw MixedSamples{"a number that is known at import depends on the number of samples"};
   return first;
@@ -205,6 +206,7 @@ Value NetworkImport::without_samples(Imported& x, std::size_t rank, const Placem
       row.known[probe] = rows_of_a_sample(x.known[probe], row_placement);
       computed_count_.add_bytes(row.known[probe].bytes());
     }
+    join_equal(row.known, computed_count_);
     row.is_of_file = false;
   }
   const Value made = value(row);

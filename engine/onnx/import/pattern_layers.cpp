@@ -229,11 +229,7 @@ class AttentionPattern {
   bool is_choice() const {
     constexpr double far_below = -1e4;
     const Imported& x = n_.input(3);
-    const auto is_settled = [&] {
-      return x.is_constant() || numbers_of(x.known[0]) == numbers_of(x.known[1]);
-    };
-    return x.is_known() && !x.trainable && is_settled() &&
-           number_of(n_, low).value_or(0) <= far_below &&
+    return x.is_constant() && !x.trainable && number_of(n_, low).value_or(0) <= far_below &&
            masks_.show_a_key_in_each_row(choice(), n_.network.computed_count());
   }
 

@@ -216,6 +216,23 @@ TEST(ImportLimits, LetTilesTakeNoMemoryForEachRepeat) {
   EXPECT_LT(heap_bytes() - before, std::uint64_t{1} << 24);
 }
 
+TEST(ImportLimits, LeaveRoomForAMaskThatIsComputedFromTheNumberOfSamples) {
+  constexpr std::int64_t length = 1024;
+  OnnxBytes bytes = with_text(length);
+  bytes.initializer("zero", number(0)).initializer("one", number(1));
+  bytes.initializer("all", number(length * length))
+      .initializer("last", number(length * length - 1));
+  bytes.initializer("square", integers({length, length}));
+  bytes.node({"Shape", {"x"}, {"shape"}}).node({"Gather", {"shape", "zero"}, {"samples"}});
+  bytes.node({"Mul", {"samples", "zero"}, {"nothing"}});
+  bytes.node({"Range", {"nothing", "all", "one"}, {"places"}});
+  bytes.node({"Reshape", {"places", "square"}, {"matrix"}});
+  bytes.node({"Less", {"matrix", "last"}, {"mask"}});
+  std::string x = "x";
+  for (int layer = 0; layer < 48; ++layer) x = add_attention(bytes, x, "mask", layer);
+  expect_attentions(bytes, x, 48);
+}
+
 /// Returns a graph with the constant c [2048,2048], of which the nodes "n0" to "n99" make outputs.
 OnnxBytes with_readers(const std::string& op_type, const std::vector<std::string>& more_inputs,
                        const Settings& settings) {

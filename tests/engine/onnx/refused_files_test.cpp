@@ -342,5 +342,17 @@ TEST_F(TensorsBesideAFile, MayBelongToAFunctionThatIsCalledTwice) {
   EXPECT_EQ(Model::from_onnx(path_).parameters().size(), 2u);
 }
 
+TEST(FromOnnx, RefusesShapesOfConstantsThatDependOnTheNumberOfSamples) {
+  OnnxBytes bytes;
+  bytes.input("x", {"batch", 1}).output("y").output("z").initializer("c", counted({6}));
+  bytes.initializer("rest", integers({-1})).initializer("zero", integers({0}));
+  bytes.node({"Relu", {"x"}, {"z"}}).node({"Shape", {"x"}, {"shape"}});
+  bytes.node({"Gather", {"shape", "zero"}, {"samples"}});
+  bytes.node({"Concat", {"samples", "rest"}, {"to"}, {{"axis", std::int64_t{0}}}});
+  bytes.node({"Reshape", {"c", "to"}, {"y"}});
+  EXPECT_EQ(refused(Errc::unsupported, bytes.file(), {.parameters = {}}),
+            "output \"y\": a number that is known at import depends on the number of samples");
+}
+
 }  // namespace
 }  // namespace penstock::testing
