@@ -277,9 +277,9 @@ bool ImportAttempt::condition_of(const OnnxNode& node) {
   const Imported& condition = values_.at(node.inputs[0]);
   if (!condition.is_known()) {
     const std::string text = "the condition has to be known when the model is imported";
-    if (condition.sources.empty())
+    if (condition.sources.is_empty())
       throw Error(Errc::unsupported, text + ", and depends on parameters");
-    throw NeededInputs{condition.sources, text};
+    throw NeededInputs{condition.sources.names(), text};
   }
   const Tensor& tensor = NetworkImport::settled(condition);
   if (tensor.dtype() != DType::boolean || tensor.elements() != 1)
@@ -371,11 +371,10 @@ std::vector<Imported> ImportAttempt::outputs_of(const OnnxNode& node,
       return folded;
   const OnnxOperator* const op = find_operator(node.op_type);
   if (!op) {
-    NeededInputs needed{{}, "what it computes has to be known when the model is imported"};
-    for (const Imported* x : inputs)
-      if (x) needed.names.insert(x->sources.begin(), x->sources.end());
-    if (needed.names.empty()) throw Error(Errc::unsupported, needed.text);
-    throw needed;
+    const std::string text = "what it computes has to be known when the model is imported";
+    const Sources sources = Sources::of({inputs.begin(), inputs.end()});
+    if (sources.is_empty()) throw Error(Errc::unsupported, text);
+    throw NeededInputs{sources.names(), text};
   }
   NodeImport call(network_, node, plan_.opset, inputs);
   return op->import(call);

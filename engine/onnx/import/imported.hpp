@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -41,6 +42,26 @@ struct Placement {
   std::size_t extra() const { return (outer != 1 ? 1u : 0u) + (inner != 1 ? 1u : 0u); }
 };
 
+struct Imported;
+
+/// Sources are names of inputs of the graph. Copies share the names, because most values are
+/// computed from the same inputs as those before them.
+class Sources {
+ public:
+  Sources() = default;
+  explicit Sources(const std::string& name)
+      : names_(std::make_shared<const std::set<std::string>>(std::set<std::string>{name})) {}
+
+  bool is_empty() const { return !names_; }
+  std::set<std::string> names() const { return names_ ? *names_ : std::set<std::string>{}; }
+  /// Returns the sources of what is computed from `inputs`, of which some may be null. They share
+  /// the names of an input that has all of them.
+  static Sources of(const std::vector<const Imported*>& inputs);
+
+ private:
+  std::shared_ptr<const std::set<std::string>> names_;  // This is null if there are none.
+};
+
 struct Imported {
   /// `type` is the type in ONNX. A value of the model that stands for integers or bools may have
   /// floats: 0 and 1 for a bool.
@@ -58,7 +79,7 @@ struct Imported {
   bool is_of_file = false;
   std::string name = {};  ///< `name` is the name of an initializer, or empty.
   /// `sources` are the inputs of the graph from which the value is computed.
-  std::set<std::string> sources = {};
+  Sources sources = {};
 
   bool is_known() const { return static_cast<bool>(known[0]); }
   /// Returns whether the tensor is known, and is one for every number of samples.

@@ -50,7 +50,7 @@ Imported NetworkImport::input(const std::string& name, OnnxType type, const Dims
                               const Placement& placement) {
   const Value value = model_.input(name, Shape(sample), dtype_of_onnx(type));
   if (!first_input_) first_input_ = value;
-  return {.type = type, .value = value, .placement = placement, .sources = {name}};
+  return {.type = type, .value = value, .placement = placement, .sources = Sources(name)};
 }
 
 Value NetworkImport::apply(const graph::Op& op, const std::vector<Value>& inputs,
@@ -158,12 +158,13 @@ Value NetworkImport::indices(Imported& x, std::int64_t size) {
 
 Value NetworkImport::raw(Imported& x) {
   if (x.placement)
-    throw NeededInputs{x.sources, "it takes a parameter or constant that depends on inputs"};
+    throw NeededInputs{x.sources.names(),
+                       "it takes a parameter or constant that depends on inputs"};
   return value(x);
 }
 
 Value NetworkImport::buffer(Imported& x) {
-  if (x.placement) throw NeededInputs{x.sources, "its statistics are inputs of the graph"};
+  if (x.placement) throw NeededInputs{x.sources.names(), "its statistics are inputs of the graph"};
   if (!x.is_known())
     throw Error(Errc::unsupported, "its statistics are computed, and not initializers");
   count_constant(x);
@@ -178,9 +179,7 @@ std::string NetworkImport::unused_name() const {
 Imported NetworkImport::computed(const Value& value, OnnxType type,
                                  const std::optional<Placement>& placement,
                                  const std::vector<const Imported*>& from) const {
-  Imported result{.type = type, .value = value, .placement = placement};
-  for (const Imported* x : from) result.sources.insert(x->sources.begin(), x->sources.end());
-  return result;
+  return {.type = type, .value = value, .placement = placement, .sources = Sources::of(from)};
 }
 
 Imported NetworkImport::constant(const Tensor& tensor, OnnxType type) {

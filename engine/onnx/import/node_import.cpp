@@ -28,8 +28,8 @@ const Imported& NodeImport::known(std::size_t i) const {
   const std::string text = "input " + std::to_string(i) +
                            " has to be known when the model is "
                            "imported";
-  expect_supported(!x.sources.empty(), text + ", and depends on parameters");
-  throw NeededInputs{x.sources, text};
+  expect_supported(!x.sources.is_empty(), text + ", and depends on parameters");
+  throw NeededInputs{x.sources.names(), text};
 }
 
 std::vector<std::int64_t> NodeImport::known_integers(std::size_t i) const {

@@ -233,6 +233,32 @@ TEST(ImportLimits, LeaveRoomForAMaskThatIsComputedFromTheNumberOfSamples) {
   expect_attentions(bytes, x, 48);
 }
 
+/// Returns how many bytes the import of a chain of nodes asks for whose first one joins `inputs`
+/// inputs.
+std::uint64_t bytes_of_chain(int inputs) {
+  OnnxBytes bytes;
+  std::vector<std::string> names;
+  for (int i = 0; i < inputs; ++i) {
+    names.push_back("x" + std::to_string(i));
+    bytes.input(names.back(), {"batch", 1});
+  }
+  bytes.node({"Concat", names, {"n"}, {{"axis", std::int64_t{1}}}});
+  std::string last = "n";
+  for (int i = 0; i < 2000; ++i) {
+    const std::string next = "n" + std::to_string(i);
+    bytes.node({"Relu", {last}, {next}});
+    last = next;
+  }
+  const std::string file = bytes.output(last).file();
+  const std::uint64_t before = heap_bytes();
+  EXPECT_NO_THROW(imported(file));
+  return heap_bytes() - before;
+}
+
+TEST(ImportLimits, LetNodesTakeNoMemoryForEachInputThatTheyDependOn) {
+  EXPECT_LT(bytes_of_chain(400), bytes_of_chain(2) + (std::uint64_t{1} << 24));
+}
+
 /// Returns a graph with the constant c [2048,2048], of which the nodes "n0" to "n99" make outputs.
 OnnxBytes with_readers(const std::string& op_type, const std::vector<std::string>& more_inputs,
                        const Settings& settings) {
