@@ -46,20 +46,22 @@ class ElementReader {
   const std::byte* raw_;
 };
 
-/// Returns the element of type Element that a number becomes.
+/// Returns the element of type Element that a number becomes. A bool is true for all numbers but 0.
+/// An integer is 0 for a float that no integer of 64 bits can be, such as NaN. All else is
+/// converted as in C++.
 template <class Element, class Number>
 Element converted(Number number) {
   if constexpr (std::is_same_v<Element, bool>)
     return number != 0;
   else if constexpr (std::is_floating_point_v<Element> || std::is_integral_v<Number>)
     return static_cast<Element>(number);
-  // A number that no integer of 64 bits can be has no meaning as an integer in ONNX either.
   else if (!(number > -0x1p63 && number < 0x1p63))
     return 0;
   else
     return static_cast<Element>(static_cast<std::int64_t>(number));
 }
 
+/// Returns what filled() does, where elements of the type `dtype` are of the type Element in C++.
 template <class Element, class NumberAt>
 Tensor filled_with(DType dtype, const Shape& shape, const NumberAt& number_at) {
   const auto count = static_cast<std::size_t>(shape.elements());
@@ -70,9 +72,9 @@ Tensor filled_with(DType dtype, const Shape& shape, const NumberAt& number_at) {
   return Tensor::wrap(dtype, shape, {elements, reinterpret_cast<const std::byte*>(elements.get())});
 }
 
-/// Returns a tensor of `dtype` whose element at each index is `number_at(index)`, which is called
-/// for every index in order: a double or an integer, converted as in C++, where that of a bool says
-/// whether the number differs from 0.
+/// Returns a tensor of `dtype` whose element at each index is what the number `number_at(index)`
+/// becomes (converted()). `number_at` is called for every index in order, and returns a double or
+/// an integer.
 template <class NumberAt>
 Tensor filled(DType dtype, const Shape& shape, const NumberAt& number_at) {
   switch (dtype) {

@@ -59,8 +59,9 @@ inline constexpr std::int64_t most_folded = std::int64_t{1} << 22;
 std::vector<std::int64_t> integers_of(const Tensor& tensor);
 /// Returns the elements of any tensor as numbers.
 std::vector<double> numbers_of(const Tensor& tensor);
-/// Returns a tensor of `dtype` with these elements: those of a float, or of an integer, are
-/// converted as in C++, and those of a bool say whether the number differs from 0.
+/// Returns a tensor of `dtype` whose elements are what these numbers become. A bool is true for all
+/// numbers but 0. An integer is 0 for a number that no integer of 64 bits can be, such as NaN. All
+/// else is converted as in C++.
 Tensor tensor_of(DType dtype, const Shape& shape, const std::vector<double>& numbers);
 /// Returns a tensor of `dtype`, which is no float, with these elements.
 Tensor tensor_of(DType dtype, const Shape& shape, const std::vector<std::int64_t>& integers);

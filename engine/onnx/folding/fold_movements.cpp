@@ -188,7 +188,8 @@ std::vector<Tensor> tile(const FoldCall& call) {
   Dims dims = from;
   for (std::size_t axis = 0; axis < times.size(); ++axis) {
     if (times[axis] < 0 || times[axis] > most_folded)
-      corrupt("a number of repeats is out of range");
+      corrupt("expected from 0 to " + std::to_string(most_folded) + " repeats of axis " +
+              std::to_string(axis) + ", got " + std::to_string(times[axis]));
     dims[axis] = checked_product(dims[axis], times[axis]);
     folded_shape(dims);
   }

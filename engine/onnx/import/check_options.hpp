@@ -15,7 +15,7 @@ namespace penstock {
 /// the file says, because one of them may count samples; check_run_input() tells which.
 void check_options(const GraphPlan& plan, const OnnxOptions& options, bool is_run);
 
-/// Checks that `given` is a tensor for the input. The axis number `samples`, if there is one, may
+/// Checks that `tensor` is one for the input. The axis number `samples`, if there is one, may
 /// have another size than the file says.
 /// @throws Error shape_mismatch.
 void check_run_input(const OnnxValueInfo& input, const Tensor& tensor,

@@ -1,6 +1,6 @@
 // A ComputedCount bounds the memory and the work of what is computed while an ONNX file is
-// imported, so that a small file cannot ask for any amount of either. What the file has itself does
-// not count.
+// imported, so that a small file cannot ask for any amount of either. Memory that the file's own
+// elements take does not count.
 #pragma once
 
 #include <cstdint>
@@ -21,18 +21,18 @@ class TooMuchComputed : public Error {
   using Error::Error;
 };
 
-/// One thread uses a ComputedCount.
+/// One thread uses a ComputedCount. Once too much has been counted, each of its functions throws
+/// TooMuchComputed with the code unsupported.
 class ComputedCount {
  public:
-  /// Counts memory. @throws TooMuchComputed with the code unsupported, as all functions, if that
-  /// makes too much, and from then on.
+  /// Counts memory.
   void add_bytes(std::uint64_t bytes);
   /// Counts a list of `count` integers that becomes an attribute of a node, of which copies are
   /// made.
   void add_list(std::uint64_t count);
   /// Counts elements that are read or made.
   void add_elements(std::uint64_t count);
-  /// Throws if too much has been counted already.
+  /// Counts nothing, and throws if too much has been counted before.
   void check() const;
 
  private:

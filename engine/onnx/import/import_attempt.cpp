@@ -342,10 +342,6 @@ bool ImportAttempt::for_tensor(const std::string& description, const Work& work)
   try {
     work();
     return true;
-  } catch (const TooMuchComputed& limit) {
-    if (!survey_) throw;
-    survey_->add(description, limit);
-    return false;
   } catch (const Error& error) {
     if (!survey_) throw;
     if (error.code() == Errc::unsupported) survey_->add(error.what());

@@ -48,10 +48,6 @@ void ImportSurvey::add(const OnnxNode& node, const TooMuchComputed& limit) {
   if (!std::exchange(has_limit_, true)) add(node, std::string(limit.what()));
 }
 
-void ImportSurvey::add(const std::string& description, const TooMuchComputed& limit) {
-  if (!std::exchange(has_limit_, true)) add(description + ": " + limit.what());
-}
-
 void ImportSurvey::add(const std::string& text) {
   others_.push_back(text);
 }

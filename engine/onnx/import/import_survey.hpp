@@ -31,8 +31,6 @@ class ImportSurvey {
   void add(const OnnxNode& node, const NeededInputs& needed);
   /// Notes the node from which on too much is computed, unless such a node has been noted before.
   void add(const OnnxNode& node, const TooMuchComputed& limit);
-  /// Notes the input or output from which on too much is computed, as for a node.
-  void add(const std::string& description, const TooMuchComputed& limit);
   /// Notes a refusal of an input or an output, which `text` names.
   void add(const std::string& text);
   /// Notes that an initializer is refused for an error's reason.

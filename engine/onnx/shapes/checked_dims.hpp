@@ -11,16 +11,16 @@
 
 namespace penstock {
 
-/// Dimensions other than 0, and all that is computed from them, are at most this large.
+/// No dimension of a checked shape is larger than this, and neither is the product of any of its
+/// dimensions that are not 0.
 inline constexpr std::int64_t largest_dimension = std::int64_t{1} << 48;
 
-/// Returns the product of two numbers of 0 or more.
+/// Returns the product of two sizes of 0 or more, which is at most `largest_dimension`.
 std::int64_t checked_product(std::int64_t a, std::int64_t b);
-/// Returns `dims` as a Shape. Neither the product of all of its dimensions overflows nor that of
-/// some of them.
+/// Returns `dims` as a Shape.
 Shape checked_shape(const Dims& dims);
-/// Returns a text such as "[2,-1]" of any numbers, of which those behind the eighth one are left
-/// out.
+/// Returns a text such as "[2,-1]". It has the first eight numbers at most, and "..." in place of
+/// those behind them.
 std::string text_of(const Dims& dims);
 
 }  // namespace penstock

@@ -152,6 +152,8 @@ TEST(Folding, RefusesDimensionsThatAreOutOfRange) {
   const Tensor empty = folded(node("ConstantOfShape"), {list({0, huge})});
   EXPECT_EQ(refused(node("Tile"), {empty, list({1, 1 << 20})}),
             "the product of the sizes 1099511627776 and 1048576 is more than 2^48");
+  EXPECT_EQ(refused(node("Tile"), {empty, list({1, -2})}),
+            "expected from 0 to 4194304 repeats of axis 1, got -2");
   EXPECT_EQ(refused(node("Concat", {axis1}), std::vector<Tensor>(257, empty)),
             text + "[0,282574488338432]");
   EXPECT_EQ(refused(node("Expand"), {list({1}), list(Integers(1000, -1))}),
