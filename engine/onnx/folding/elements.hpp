@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "engine/onnx/folding/places.hpp"
+#include "graph/values/element_type.hpp"
 #include "penstock/tensor.hpp"
 
 namespace penstock {
@@ -21,27 +22,12 @@ class ElementReader {
   explicit ElementReader(const Tensor& tensor) : dtype_(tensor.dtype()), raw_(tensor.raw()) {}
 
   Number operator[](std::size_t place) const {
-    switch (dtype_) {
-      case DType::f32:
-        return element<float>(place);
-      case DType::i64:
-        return element<std::int64_t>(place);
-      case DType::u8:
-        return element<std::uint8_t>(place);
-      case DType::i32:
-        return element<std::int32_t>(place);
-      case DType::boolean:
-        break;
-    }
-    return element<bool>(place);
+    return with_element_type(dtype_, [&]<class Element>() {
+      return static_cast<Number>(reinterpret_cast<const Element*>(raw_)[place]);
+    });
   }
 
  private:
-  template <class Element>
-  Number element(std::size_t place) const {
-    return static_cast<Number>(reinterpret_cast<const Element*>(raw_)[place]);
-  }
-
   DType dtype_;
   const std::byte* raw_;
 };
@@ -77,19 +63,9 @@ Tensor filled_with(DType dtype, const Shape& shape, const NumberAt& number_at) {
 /// an integer.
 template <class NumberAt>
 Tensor filled(DType dtype, const Shape& shape, const NumberAt& number_at) {
-  switch (dtype) {
-    case DType::f32:
-      return filled_with<float>(dtype, shape, number_at);
-    case DType::i64:
-      return filled_with<std::int64_t>(dtype, shape, number_at);
-    case DType::u8:
-      return filled_with<std::uint8_t>(dtype, shape, number_at);
-    case DType::i32:
-      return filled_with<std::int32_t>(dtype, shape, number_at);
-    case DType::boolean:
-      break;
-  }
-  return filled_with<bool>(dtype, shape, number_at);
+  if (dtype == DType::boolean) return filled_with<bool>(dtype, shape, number_at);
+  return with_element_type(
+      dtype, [&]<class Element>() { return filled_with<Element>(dtype, shape, number_at); });
 }
 
 /// Returns the elements of x, which are read as a Number, as a tensor of `dtype`.

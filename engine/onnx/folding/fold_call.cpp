@@ -13,30 +13,12 @@
 namespace penstock {
 namespace {
 
-template <class Element, class Number>
-std::vector<Number> elements_as(const Tensor& tensor) {
-  const auto elements = tensor.as<Element>();
-  std::vector<Number> numbers;
-  numbers.reserve(elements.size());
-  for (const Element& element : elements) numbers.push_back(static_cast<Number>(element));
-  return numbers;
-}
-
 template <class Number>
 std::vector<Number> all_as(const Tensor& tensor) {
-  switch (tensor.dtype()) {
-    case DType::f32:
-      return elements_as<float, Number>(tensor);
-    case DType::i64:
-      return elements_as<std::int64_t, Number>(tensor);
-    case DType::u8:
-      return elements_as<std::uint8_t, Number>(tensor);
-    case DType::i32:
-      return elements_as<std::int32_t, Number>(tensor);
-    case DType::boolean:
-      break;
-  }
-  return elements_as<bool, Number>(tensor);
+  const ElementReader<Number> elements(tensor);
+  std::vector<Number> numbers(static_cast<std::size_t>(tensor.elements()));
+  for (std::size_t place = 0; place < numbers.size(); ++place) numbers[place] = elements[place];
+  return numbers;
 }
 
 const FoldRule* find_rule(std::string_view op_type) {
