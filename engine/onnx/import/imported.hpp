@@ -21,6 +21,7 @@ namespace penstock {
 inline constexpr std::size_t probes = 2;
 
 /// ProbedDims are the dimensions that ONNX's tensor has, for each of the two numbers of samples.
+/// The tensor has as many axes for either.
 using ProbedDims = std::array<Dims, probes>;
 
 /// A Placement says where in ONNX's tensor the samples of a model's value are. Axis 0 of the value

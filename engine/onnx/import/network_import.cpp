@@ -92,6 +92,8 @@ ProbedDims NetworkImport::dims(const Imported& x) const {
     else
       result[probe] = shape(x.value);
   }
+  if (result[0].size() != result[1].size())
+    throw MixedSamples{"the number of axes of a tensor depends on the number of samples"};
   return result;
 }
 

@@ -63,7 +63,8 @@ class NetworkImport {
   /// Returns a number as a value.
   Value number(double value);
 
-  /// Returns the dimensions of ONNX's tensor.
+  /// Returns the dimensions of ONNX's tensor. @throws MixedSamples if a known tensor has another
+  /// number of axes for each number of samples.
   ProbedDims dims(const Imported& x) const;
   /// Returns the dimensions of ONNX's tensor for the first of the two numbers of samples.
   Dims first_dims(const Imported& x) const { return dims(x)[0]; }

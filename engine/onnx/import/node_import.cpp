@@ -40,6 +40,9 @@ std::vector<std::int64_t> NodeImport::known_integers(std::size_t i) const {
 
 std::array<std::vector<std::int64_t>, probes> NodeImport::probed_integers(std::size_t i) const {
   const Imported& x = known(i);
+  if (x.known[0].elements() != x.known[1].elements())
+    throw MixedSamples{"the number of elements of input " + std::to_string(i) +
+                       " depends on the number of samples"};
   for (const Tensor& tensor : x.known)
     network.computed_count().add_elements(static_cast<std::uint64_t>(tensor.elements()));
   return {integers_of(x.known[0]), integers_of(x.known[1])};

@@ -48,7 +48,8 @@ class NodeImport {
   const Imported& known(std::size_t i) const;
   /// Returns the integers of input number `i`, which do not depend on the number of samples.
   std::vector<std::int64_t> known_integers(std::size_t i) const;
-  /// Returns the integers of input number `i` for both numbers of samples.
+  /// Returns the integers of input number `i` for both numbers of samples, which are as many for
+  /// either. @throws MixedSamples if they are not.
   std::array<std::vector<std::int64_t>, probes> probed_integers(std::size_t i) const;
   /// Returns the one number that input number `i` is.
   double known_number(std::size_t i) const;

@@ -71,6 +71,8 @@ std::optional<Placement> placement_in(const ProbedDims& to, std::size_t axis, st
 Placement reshaped_placement(const Placement& placement, const ProbedDims& from,
                              const ProbedDims& to,
                              const std::array<std::int64_t, probes>& samples) {
+  if (to[0].size() != to[1].size())
+    throw MixedSamples{"the number of axes of a new shape depends on the number of samples"};
   if (placement.whole) {
     if (to[0] != to[1]) throw MixedSamples{"a shape depends on the number of samples"};
     return placement;

@@ -18,7 +18,8 @@ Dims value_dims(const Dims& dims, const Placement& placement);
 std::size_t value_axis(std::size_t axis, const Placement& placement);
 
 /// Returns where the samples are when a tensor of the dimensions `from` gets the dimensions `to`.
-/// The order of the elements stays. @throws MixedSamples if an axis would have parts of samples.
+/// The order of the elements stays. @throws MixedSamples if an axis would have parts of samples, or
+/// if the number of axes depends on the number of samples.
 Placement reshaped_placement(const Placement& placement, const ProbedDims& from,
                              const ProbedDims& to, const std::array<std::int64_t, probes>& samples);
 

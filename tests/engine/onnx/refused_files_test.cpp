@@ -354,5 +354,41 @@ TEST(FromOnnx, RefusesShapesOfConstantsThatDependOnTheNumberOfSamples) {
             "output \"y\": a number that is known at import depends on the number of samples");
 }
 
+/// Returns a graph with the input x of the dimensions `dims`, among which "batch" is the only one
+/// other than 1. It computes "ones", which has 5 - batch elements, "list", which has the batch
+/// behind them, and "zeros", whose dimensions are those of "list".
+OnnxBytes with_list(const std::vector<OnnxDimension>& dims) {
+  OnnxBytes bytes;
+  bytes.input("x", dims).output("y").node({"Shape", {"x"}, {"shape"}});
+  bytes.initializer("five", integers({5})).initializer("one", integers({1}));
+  bytes.node({"ReduceProd", {"shape"}, {"batch"}}).node({"Sub", {"five", "batch"}, {"count"}});
+  bytes.node({"Expand", {"one", "count"}, {"ones"}});
+  bytes.node({"Concat", {"ones", "batch"}, {"list"}, {{"axis", std::int64_t{0}}}});
+  return bytes.node({"ConstantOfShape", {"list"}, {"zeros"}});
+}
+
+TEST(FromOnnx, RefusesNumbersOfAxesThatDependOnTheNumberOfSamples) {
+  struct Row {
+    OnnxNodeBytes node;
+    std::string reason;
+    std::vector<OnnxDimension> dims = {"batch", 1, 1};
+  };
+  const std::string list = "the number of elements of input 1 depends on the number of samples",
+                    axes = "the number of axes of a tensor depends on the number of samples";
+  const std::vector<Row> rows{
+      {{"Tile", {"x", "ones"}, {"y"}, {}, "n"}, list},
+      {{"Expand", {"x", "list"}, {"y"}, {}, "n"}, list, {"batch"}},
+      {{"Reshape", {"x", "list"}, {"y"}, {}, "n"}, list, {"batch"}},
+      {{"Resize", {"x", "", "", "ones"}, {"y"}, {}, "n"},
+       "the number of elements of input 3 depends on the number of samples"},
+      {{"Add", {"x", "zeros"}, {"y"}, {}, "n"}, axes, {1, 1, 1, "batch"}},
+      {{"Shape", {"zeros"}, {"y"}, {}, "n"}, axes}};
+  for (const Row& row : rows) {
+    OnnxBytes bytes = with_list(row.dims);
+    EXPECT_EQ(refused(Errc::unsupported, bytes.node(row.node).file()),
+              "this node cannot be imported: " + row.node.op_type + " (\"n\"): " + row.reason);
+  }
+}
+
 }  // namespace
 }  // namespace penstock::testing

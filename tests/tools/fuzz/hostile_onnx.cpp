@@ -197,6 +197,27 @@ std::vector<std::string> bombs_of_constants() {
   return {read.file(), kept.file(), made.file()};
 }
 
+/// Returns files in which the numbers of axes and of elements of constants depend on the number of
+/// samples.
+std::vector<std::string> changing_ranks() {
+  // There are as many ones as the batch lacks to 5, and a list has the batch behind them.
+  const auto of_list = [](const std::vector<OnnxDimension>& dims, const OnnxNodeBytes& node) {
+    OnnxBytes bytes;
+    bytes.input("x", dims).output("y").node(constant("five", {5}));
+    bytes.node({"Shape", {"x"}, {"shape"}});
+    bytes.node({"ReduceProd", {"shape"}, {"batch"}}).node({"Sub", {"five", "batch"}, {"count"}});
+    bytes.node(constant("one", {1})).node({"Expand", {"one", "count"}, {"ones"}});
+    bytes.node({"Concat", {"ones", "batch"}, {"list"}, {{"axis", std::int64_t{0}}}});
+    return bytes.node({"ConstantOfShape", {"list"}, {"zeros"}}).node(node).file();
+  };
+  return {of_list({"batch", 1, 1}, {"Tile", {"x", "ones"}, {"y"}}),
+          of_list({"batch"}, {"Expand", {"x", "list"}, {"y"}}),
+          of_list({"batch"}, {"Reshape", {"x", "list"}, {"y"}}),
+          of_list({"batch", 1, 1}, {"Resize", {"x", "", "", "ones"}, {"y"}}),
+          of_list({1, 1, 1, "batch"}, {"Add", {"x", "zeros"}, {"y"}}),
+          of_list({"batch", 1, 1}, {"Shape", {"zeros"}, {"y"}})};
+}
+
 /// Returns a file in which graphs are inside of each other, `depth` of them.
 std::string nested(int depth) {
   constexpr unsigned node = 1, attribute = 5, graph_of_attribute = 6, kind_of_attribute = 20;
@@ -235,6 +256,7 @@ std::vector<std::string> hostile_onnx() {
        {bombs(),
         bombs_of_lists(),
         bombs_of_constants(),
+        changing_ranks(),
         {nested(2), nested(2000), with_external("../../../../../../etc/passwd"),
          with_external("/etc/passwd"), with_external("self/environ"), with_external("."),
          with_external(""), with_external("weights", "18446744073709551615"),
