@@ -67,6 +67,8 @@ std::vector<Imported> folded_outputs(const OnnxNode& node, const std::vector<Imp
     const std::vector<Tensor> results = fold({.node = node, .inputs = tensors, .reader = reader});
     if (std::ranges::all_of(results, [&](const Tensor& x) { return source_of(x, inputs, probe); }))
       count = before;  // No element was read, as the results are those of inputs.
+    if (probe > 0 && results.size() != outputs.size())
+      throw MixedSamples{"the number of its results depends on the number of samples"};
     outputs.resize(results.size());
     for (std::size_t i = 0; i < results.size(); ++i) {
       const Imported* const source = source_of(results[i], inputs, probe);

@@ -13,7 +13,8 @@ namespace penstock {
 
 /// Returns the results of a node whose inputs are known, or an empty list if its operator is not
 /// one that is folded. `reader` reads the tensors of attributes, and `count` counts what is read
-/// and made. @throws Error as fold(), and TooMuchComputed.
+/// and made. @throws Error as fold(), TooMuchComputed, and MixedSamples if the number of results
+/// depends on the number of samples.
 std::vector<Imported> folded_outputs(const OnnxNode& node, const std::vector<Imported*>& inputs,
                                      TensorReader& reader, ComputedCount& count);
 

@@ -390,5 +390,27 @@ TEST(FromOnnx, RefusesNumbersOfAxesThatDependOnTheNumberOfSamples) {
   }
 }
 
+TEST(FromOnnx, RefusesNumbersOfResultsThatDependOnTheNumberOfSamples) {
+  const std::string reason = " (\"n\"): the number of its results depends on the number of samples";
+  const auto numbers = [](std::int64_t first) {
+    OnnxBytes bytes;
+    bytes.input("x", {"batch"}).output("y").initializer("one", integers({1}));
+    bytes.initializer("first", Tensor({}, {static_cast<float>(first)}));
+    bytes.initializer("step", Tensor({}, {1}));
+    bytes.node({"Shape", {"x"}, {"shape"}}).node({"Squeeze", {"shape"}, {"batch"}});
+    bytes.node({"Cast", {"batch"}, {"end"}, {{"to", std::int64_t{1}}}});
+    return bytes.node({"Range", {"first", "end", "step"}, {"numbers"}});
+  };
+  OnnxBytes split = numbers(0), largest = numbers(2);
+  split.node({"Expand", {"one", "shape"}, {"sizes"}});
+  split.node({"Split", {"numbers", "sizes"}, {"y", "z", "w"}, {}, "n"});
+  EXPECT_EQ(refused(Errc::unsupported, split.file()),
+            "this node cannot be imported: Split" + reason);
+  // The numbers from 2 to the number of samples are none for two samples.
+  largest.node({"ReduceMax", {"numbers"}, {"y"}, {}, "n"});
+  EXPECT_EQ(refused(Errc::unsupported, largest.file()),
+            "this node cannot be imported: ReduceMax" + reason);
+}
+
 }  // namespace
 }  // namespace penstock::testing
