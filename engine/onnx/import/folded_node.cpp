@@ -29,6 +29,14 @@ const Imported* source_of(const Tensor& result, const std::vector<Imported*>& in
   return nullptr;
 }
 
+/// Returns whether a result has the elements of the same input for both numbers of samples, and
+/// these were compared when the input was made. Tensors of different dimensions were not compared.
+bool is_compared(const std::array<Tensor, probes>& result, const std::vector<Imported*>& inputs) {
+  const Imported* const source = source_of(result[0], inputs, 0);
+  return source && source == source_of(result[1], inputs, 1) &&
+         source->known[0].shape() == source->known[1].shape();
+}
+
 /// Returns whether a node reads only those elements of its first input that its results have.
 bool moves_elements(const OnnxNode& node) {
   constexpr std::array<std::string_view, 11> operators{
@@ -79,7 +87,8 @@ std::vector<Imported> folded_outputs(const OnnxNode& node, const std::vector<Imp
       outputs[i].type = type_of(node, results[i], inputs);
     }
   }
-  for (Imported& output : outputs) join_equal(output.known, count);
+  for (Imported& output : outputs)
+    if (!is_compared(output.known, inputs)) join_equal(output.known, count);
   return outputs;
 }
 

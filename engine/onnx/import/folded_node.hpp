@@ -18,8 +18,9 @@ namespace penstock {
 std::vector<Imported> folded_outputs(const OnnxNode& node, const std::vector<Imported*>& inputs,
                                      TensorReader& reader, ComputedCount& count);
 
-/// Lets what is known for the two numbers of samples be one tensor if both are equal, so that
-/// nobody compares them again. `count` counts what is compared. @throws TooMuchComputed.
+/// Lets what is known for the two numbers of samples be one tensor if both are equal. What makes an
+/// Imported calls this, so that nobody else compares elements. `count` counts what is compared.
+/// @throws TooMuchComputed.
 void join_equal(std::array<Tensor, probes>& known, ComputedCount& count);
 
 }  // namespace penstock

@@ -67,7 +67,8 @@ struct Imported {
   /// `type` is the type in ONNX. A value of the model that stands for integers or bools may have
   /// floats: 0 and 1 for a bool.
   OnnxType type = OnnxType::f32;
-  /// `known` is the tensor for each of the two numbers of samples, or empty handles.
+  /// `known` is the tensor for each of the two numbers of samples, or empty handles. Tensors that are
+  /// equal share their elements (join_equal()).
   std::array<Tensor, probes> known = {};
   Value value = {};  ///< If nothing is known, this is the value of the model.
   /// `placement` says how `value` has ONNX's tensor if axis 0 of `value` counts samples. Without

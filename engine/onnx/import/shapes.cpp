@@ -6,6 +6,7 @@
 
 #include "engine/onnx/folding/fold_call.hpp"
 #include "engine/onnx/folding/places.hpp"
+#include "engine/onnx/import/folded_node.hpp"
 #include "engine/onnx/import/operators.hpp"
 #include "engine/onnx/shapes/checked_dims.hpp"
 #include "engine/onnx/shapes/slice_range.hpp"
@@ -68,10 +69,9 @@ Results shape(NodeImport& n) {
   for (std::size_t probe = 0; probe < probes; ++probe) {
     const Dims part(dims[probe].begin() + range.first,
                     dims[probe].begin() + range.first + range.count);
-    result.known[probe] = probe > 0 && dims[probe] == dims[0]
-                              ? result.known[0]
-                              : tensor_of(DType::i64, Shape({range.count}), part);
+    result.known[probe] = tensor_of(DType::i64, Shape({range.count}), part);
   }
+  join_equal(result.known, n.network.computed_count());
   return {result};
 }
 
@@ -79,10 +79,8 @@ Results size(NodeImport& n) {
   const ProbedDims dims = n.network.dims(n.input(0));
   Imported result{.type = OnnxType::i64};
   for (std::size_t probe = 0; probe < probes; ++probe)
-    result.known[probe] =
-        probe > 0 && dims[probe] == dims[0]
-            ? result.known[0]
-            : tensor_of(DType::i64, {}, Dims{checked_shape(dims[probe]).elements()});
+    result.known[probe] = tensor_of(DType::i64, {}, Dims{checked_shape(dims[probe]).elements()});
+  join_equal(result.known, n.network.computed_count());
   return {result};
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/onnx/import/folded_node.hpp"
+#include "engine/onnx/import/network_import.hpp"
 #include "tests/engine/onnx/imported_models.hpp"
 #include "tests/support/allocation_counter.hpp"
 #include "tests/support/refusal.hpp"
@@ -231,6 +233,65 @@ TEST(ImportLimits, LeaveRoomForAMaskThatIsComputedFromTheNumberOfSamples) {
   std::string x = "x";
   for (int layer = 0; layer < 48; ++layer) x = add_attention(bytes, x, "mask", layer);
   expect_attentions(bytes, x, 48);
+}
+
+TEST(ImportLimits, CompareWhatIsKnownWhereItIsMadeAlone) {
+  ComputedCount count;
+  Imported equal{.known = {integers({1}), integers({1})}},
+      other{.known = {integers({1}), integers({2})}};
+  EXPECT_THROW(NetworkImport::settled(equal), MixedSamples);
+  join_equal(equal.known, count);
+  join_equal(other.known, count);
+  EXPECT_NO_THROW(NetworkImport::settled(equal));
+  EXPECT_THROW(NetworkImport::settled(other), MixedSamples);
+}
+
+TEST(ImportLimits, DoNotCountTheElementsThatTwoTensorsShareWithAnInput) {
+  constexpr std::int64_t count = 1 << 20;
+  OnnxBytes bytes = with_input(1);
+  bytes.output("y").initializer("last", number(count - 1)).initializer("list", integers({count}));
+  bytes.initializer("square", integers({1024, 1024})).initializer("rest", integers({-1, 1}));
+  bytes.initializer("first", integers({0})).node({"Shape", {"x"}, {"shape"}});
+  bytes.node({"Gather", {"shape", "first"}, {"samples"}});
+  bytes.node({"Range", {"zero", "last", "one"}, {"numbers"}});
+  bytes.node({"Concat", {"numbers", "samples"}, {"c0"}, {{"axis", std::int64_t{0}}}});
+  for (int i = 0; i < 300; ++i)
+    bytes.node({"Reshape",
+                {"c" + std::to_string(i), i % 2 == 0 ? "square" : "list"},
+                {"c" + std::to_string(i + 1)}});
+  bytes.node({"Gather", {"c300", "last"}, {"size"}}).node({"Unsqueeze", {"size", "first"}, {"n"}});
+  bytes.node({"Concat", {"n", "rest"}, {"to"}, {{"axis", std::int64_t{0}}}});
+  bytes.node({"Reshape", {"x", "to"}, {"y"}});
+  EXPECT_NO_THROW(imported(bytes.file()));
+}
+
+TEST(ImportLimits, CompareTensorsOfDifferentDimensionsWhereTheseBecomeTheSame) {
+  OnnxBytes bytes = with_input(1);
+  bytes.output("y").initializer("six", integers({6})).initializer("first", integers({0}));
+  bytes.node({"Shape", {"x"}, {"shape"}}).node({"Gather", {"shape", "first"}, {"samples"}});
+  bytes.node({"Div", {"six", "samples"}, {"rest"}});
+  bytes.node({"Concat", {"samples", "rest"}, {"to"}, {{"axis", std::int64_t{0}}}});
+  bytes.node({"ConstantOfShape", {"to"}, {"zeros"}}).node({"Reshape", {"zeros", "six"}, {"list"}});
+  bytes.node({"Add", {"x", "list"}, {"y"}});
+  EXPECT_NO_THROW(imported(bytes.file()));
+}
+
+/// Returns how many bytes the import asks for that adds zeros of the dimensions "sizes" to the
+/// input x [batch,512,512], where `node` makes "sizes".
+std::uint64_t bytes_of_zeros(const OnnxNodeBytes& node) {
+  OnnxBytes bytes;
+  bytes.input("x", {"batch", 512, 512}).output("y").node(node);
+  bytes.node({"ConstantOfShape", {"sizes"}, {"zeros"}}).node({"Add", {"x", "zeros"}, {"y"}});
+  const std::string file = bytes.file();
+  const std::uint64_t before = heap_bytes();
+  EXPECT_NO_THROW(imported(file));
+  return heap_bytes() - before;
+}
+
+TEST(ImportLimits, LetSizesThatAreTheSameForBothNumbersOfSamplesMakeOneTensor) {
+  const std::vector<std::int64_t> sizes{512, 512};
+  EXPECT_LT(bytes_of_zeros({"Shape", {"x"}, {"sizes"}, {{"start", std::int64_t{1}}}}),
+            bytes_of_zeros({"Constant", {}, {"sizes"}, {{"value_ints", sizes}}}) + (1 << 19));
 }
 
 /// Returns how many bytes the import of a chain of nodes asks for whose first one joins `inputs`
