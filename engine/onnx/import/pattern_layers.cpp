@@ -83,11 +83,13 @@ Results gelu_tanh(NodeImport& n) {
 }
 
 /// Returns the axes over which a layer norm is taken, in the file's order, or nothing if they are
-/// not known.
+/// not known, or more than input 0 has.
 std::optional<Dims> norm_axes(const NodeImport& n) {
   if (!n.has(5)) return n.integers("axes");
   const Imported& axes = n.input(5);
-  if (!axes.is_constant() || axes.known[0].dtype() == DType::f32) return std::nullopt;
+  if (!axes.is_constant() || axes.known[0].dtype() == DType::f32 ||
+      axes.known[0].elements() > static_cast<std::int64_t>(n.rank(0)))
+    return std::nullopt;
   return integers_of(axes.known[0]);
 }
 

@@ -213,19 +213,33 @@ std::vector<std::size_t> chosen_axes(const NodeImport& n) {
   return chosen;
 }
 
+/// Checks that a node which resizes `axes` axes has `count` scales or sizes.
+void check_count(const NodeImport& n, std::size_t axes, std::size_t count) {
+  n.expect(count == axes, "expected a scale or a size for each axis, which makes " +
+                              std::to_string(axes) + " of them, got " + std::to_string(count));
+}
+
+/// Returns the scales of `axes` axes, or nothing if the node has sizes in place of them.
+std::vector<double> scales_of(const NodeImport& n, std::size_t axes) {
+  const std::size_t i = n.node.op_type == "Upsample" || n.opset < 11 ? 1 : 2;
+  const Tensor known = n.has(i) ? NetworkImport::settled(n.known(i)) : Tensor();
+  if (known && known.elements() > 0) {
+    check_count(n, axes, static_cast<std::size_t>(known.elements()));
+    return numbers_of(known);
+  }
+  const OnnxAttribute* const attribute = n.node.find("scales");
+  if (!attribute || attribute->reals.empty()) return {};
+  check_count(n, axes, attribute->reals.size());
+  return {attribute->reals.begin(), attribute->reals.end()};
+}
+
 /// Returns the sizes of the result, and what each axis is multiplied by.
 std::vector<ResizedAxis> resized_axes(NodeImport& n) {
-  const bool is_upsample = n.node.op_type == "Upsample";
-  const std::size_t scales_input = is_upsample || n.opset < 11 ? 1 : 2;
-  std::vector<double> scales;
-  if (n.has(scales_input)) scales = numbers_of(NetworkImport::settled(n.known(scales_input)));
-  if (const OnnxAttribute* const attribute = n.node.find("scales"); attribute && scales.empty())
-    scales.assign(attribute->reals.begin(), attribute->reals.end());
+  const std::vector<std::size_t> chosen = chosen_axes(n);
+  const std::vector<double> scales = scales_of(n, chosen.size());
   std::array<Dims, probes> sizes;
   if (scales.empty() && n.has(3)) sizes = n.probed_integers(3);
-  const std::vector<std::size_t> chosen = chosen_axes(n);
-  n.expect((scales.empty() ? sizes[0].size() : scales.size()) == chosen.size(),
-           "expected a scale or a size for each axis");
+  if (scales.empty()) check_count(n, chosen.size(), sizes[0].size());
   const ProbedDims dims = n.network.dims(n.input(0));
   std::vector<ResizedAxis> axes;
   for (const std::int64_t size : dims[0])

@@ -294,6 +294,38 @@ TEST(ImportLimits, LetSizesThatAreTheSameForBothNumbersOfSamplesMakeOneTensor) {
             bytes_of_zeros({"Constant", {}, {"sizes"}, {{"value_ints", sizes}}}) + (1 << 19));
 }
 
+/// Returns how many bytes are asked for until a file is refused as corrupt.
+std::uint64_t bytes_until_refused(const std::string& file, const std::string& expected_text) {
+  const std::uint64_t before = heap_bytes();
+  EXPECT_EQ(refused(Errc::corrupt_file, file), expected_text);
+  return heap_bytes() - before;
+}
+
+TEST(ImportLimits, AskForTheNumberOfElementsBeforeTheyAreRead) {
+  constexpr std::int64_t count = 1 << 20;
+  OnnxBytes resize = with_input(1), norm = with_input(4);
+  resize.output("y").initializer("many", integers({count})).initializer("two", Tensor({}, {2}));
+  resize.node({"Expand", {"two", "many"}, {"scales"}});
+  resize.node({"Resize", {"x", "", "scales"}, {"y"}, {}, "n"});
+  EXPECT_LT(bytes_until_refused(resize.file(),
+                                "Resize \"n\": expected a scale or a size for each axis, which "
+                                "makes 3 of them, got 1048576"),
+            count * sizeof(float) + (1 << 20));
+
+  norm.output("y").initializer("many", integers({count})).initializer("nine", integers({9}));
+  for (const std::string name : {"weight", "bias", "eps"})
+    norm.initializer(name, Tensor({4}, {1, 1, 1, 1}));
+  norm.node({"Expand", {"nine", "many"}, {"axes"}});
+  norm.node({"ReduceMean", {"x", "axes"}, {"mean"}, {}, "n"}).node({"Sub", {"x", "mean"}, {"d"}});
+  norm.node({"Mul", {"d", "d"}, {"square"}}).node({"ReduceMean", {"square", "axes"}, {"variance"}});
+  norm.node({"Add", {"variance", "eps"}, {"sum"}}).node({"Sqrt", {"sum"}, {"deviation"}});
+  norm.node({"Div", {"d", "deviation"}, {"normalized"}});
+  norm.node({"Mul", {"normalized", "weight"}, {"scaled"}}).node({"Add", {"scaled", "bias"}, {"y"}});
+  EXPECT_LT(
+      bytes_until_refused(norm.file(18), "ReduceMean \"n\": expected an axis from -3 to 2, got 9"),
+      2 * count * sizeof(std::int64_t) + (1 << 20));
+}
+
 /// Returns how many bytes the import of a chain of nodes asks for whose first one joins `inputs`
 /// inputs.
 std::uint64_t bytes_of_chain(int inputs) {
