@@ -34,8 +34,12 @@ void ComputedCount::add_list(std::uint64_t count) {
 }
 
 void ComputedCount::add_elements(std::uint64_t count) {
-  add(elements_, count, most_computed_elements);
+  expect_elements(count);
   check();
+}
+
+void ComputedCount::expect_elements(std::uint64_t count) {
+  add(elements_, count, most_computed_elements);
 }
 
 void ComputedCount::check() const {

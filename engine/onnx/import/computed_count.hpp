@@ -21,8 +21,8 @@ class TooMuchComputed : public Error {
   using Error::Error;
 };
 
-/// One thread uses a ComputedCount. Once too much has been counted, each of its functions throws
-/// TooMuchComputed with the code unsupported.
+/// One thread uses a ComputedCount. Once too much has been counted, each of its functions but
+/// expect_elements() throws TooMuchComputed with the code unsupported.
 class ComputedCount {
  public:
   /// Counts memory.
@@ -32,6 +32,9 @@ class ComputedCount {
   void add_list(std::uint64_t count);
   /// Counts elements that are read or made.
   void add_elements(std::uint64_t count);
+  /// Counts elements that are read unless it turns out that they need not be. Whoever calls this
+  /// takes an earlier ComputedCount again in that case, and calls check() otherwise.
+  void expect_elements(std::uint64_t count);
   /// Counts nothing, and throws if too much has been counted before.
   void check() const;
 

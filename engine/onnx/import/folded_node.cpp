@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <string_view>
 
 #include "engine/onnx/folding/fold_call.hpp"
 #include "engine/onnx/format/tensor_values.hpp"
@@ -37,20 +36,14 @@ bool is_compared(const std::array<Tensor, probes>& result, const std::vector<Imp
          source->known[0].shape() == source->known[1].shape();
 }
 
-/// Returns whether a node reads only those elements of its first input that its results have.
-bool moves_elements(const OnnxNode& node) {
-  constexpr std::array<std::string_view, 11> operators{
-      "Expand", "Flatten", "Gather", "Identity",  "Reshape",  "Slice",
-      "Split",  "Squeeze", "Tile",   "Transpose", "Unsqueeze"};
-  return std::ranges::find(operators, node.op_type) != operators.end();
-}
-
-/// Counts the elements that a node reads when it is folded. Those that it moves from its first
-/// input to a result count as elements of the result alone.
-void count_read(const OnnxNode& node, const std::vector<Tensor>& inputs, ComputedCount& count) {
-  count.check();
-  for (std::size_t i = moves_elements(node) ? 1 : 0; i < inputs.size(); ++i)
-    if (inputs[i]) count.add_elements(static_cast<std::uint64_t>(inputs[i].elements()));
+/// Returns how many elements a node reads when it is folded. A node that takes some elements of its
+/// first input reads no others of them, and these count as elements of its result.
+std::uint64_t elements_read(const OnnxNode& node, const std::vector<Tensor>& inputs) {
+  const bool takes_some = node.op_type == "Gather" || node.op_type == "Slice";
+  std::uint64_t sum = 0;
+  for (std::size_t i = takes_some ? 1 : 0; i < inputs.size(); ++i)
+    if (inputs[i]) sum += static_cast<std::uint64_t>(inputs[i].elements());
+  return sum;
 }
 
 /// Counts a result that has elements of its own.
@@ -70,11 +63,13 @@ std::vector<Imported> folded_outputs(const OnnxNode& node, const std::vector<Imp
   for (std::size_t probe = 0; probe < (is_constant ? 1 : probes); ++probe) {
     std::vector<Tensor> tensors;
     for (const Imported* x : inputs) tensors.push_back(x ? x->known[probe] : Tensor());
+    count.check();
     const ComputedCount before = count;
-    count_read(node, tensors, count);
+    count.expect_elements(elements_read(node, tensors));
     const std::vector<Tensor> results = fold({.node = node, .inputs = tensors, .reader = reader});
     if (std::ranges::all_of(results, [&](const Tensor& x) { return source_of(x, inputs, probe); }))
       count = before;  // No element was read, as the results are those of inputs.
+    count.check();
     if (probe > 0 && results.size() != outputs.size())
       throw MixedSamples{"the number of its results depends on the number of samples"};
     outputs.resize(results.size());

@@ -353,12 +353,15 @@ TEST(ImportLimits, LetNodesTakeNoMemoryForEachInputThatTheyDependOn) {
 }
 
 /// Returns a graph with the constant c [2048,2048], of which the nodes "n0" to "n99" make outputs.
+/// Before them, `readers` nodes read all elements of c.
 OnnxBytes with_readers(const std::string& op_type, const std::vector<std::string>& more_inputs,
-                       const Settings& settings) {
+                       const Settings& settings, int readers = 0) {
   OnnxBytes bytes = with_input(1);
   bytes.initializer("c", Tensor::zeros(DType::u8, {2048, 2048}));
   bytes.initializer("numbers", integers({0, 7})).initializer("ends", integers({16, 16}));
   bytes.initializer("square", integers({2048, 2048}));
+  for (int i = 0; i < readers; ++i)
+    bytes.node({"ReduceMax", {"c"}, {"r" + std::to_string(i)}}).output("r" + std::to_string(i));
   std::vector<std::string> inputs{"c"};
   inputs.insert(inputs.end(), more_inputs.begin(), more_inputs.end());
   return add_nodes(bytes, 100, op_type, inputs, settings);
@@ -371,7 +374,19 @@ TEST(ImportLimits, CountTheElementsThatNodesReadAndNoOthers) {
   EXPECT_NO_THROW(imported(with_readers("Slice", {"numbers", "ends"}, {}).file()));
   EXPECT_NO_THROW(imported(with_readers("Gather", {"numbers"}, {}).file()));
   EXPECT_NO_THROW(imported(with_readers("Expand", {"square"}, {}).file()));
-  EXPECT_NO_THROW(imported(with_readers("Cast", {}, to_u8).file()));
+  // The nodes in front leave less than c has.
+  EXPECT_NO_THROW(imported(with_readers("Cast", {}, to_u8, 63).file()));
+}
+
+TEST(ImportLimits, CountTheElementsThatRefusedNodesRead) {
+  OnnxBytes bytes = with_input(1);
+  bytes.node({"Det", {"x"}, {"d"}, {}, "det"}).output("d");
+  bytes.node({"Range", {"zero", "longest", "one"}, {"c"}});
+  add_nodes(bytes, 100, "Reshape", {"zero", "c"});
+  EXPECT_EQ(refused(Errc::unsupported, bytes.file()),
+            "these nodes cannot be imported: Det (\"det\"): Penstock does not have this operator; "
+            "Reshape (\"n63\"): " +
+                too_much_work + export_advice);
 }
 
 }  // namespace
