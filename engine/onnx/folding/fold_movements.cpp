@@ -184,7 +184,7 @@ std::vector<Tensor> tile(const FoldCall& call) {
   const Tensor& x = call.input(0);
   const Dims from = dims_of(x.shape()), strides = strides_of(from);
   const std::vector<std::int64_t> times = integers_of(call.input(1));
-  if (times.size() != x.shape().rank()) corrupt("expected a number of repeats for each axis");
+  check_repeats(times, from.size());
   Dims dims = from;
   for (std::size_t axis = 0; axis < times.size(); ++axis) {
     if (times[axis] < 0 || times[axis] > most_folded)

@@ -246,16 +246,20 @@ Imported repeated(NodeImport& n, Imported& x, std::int64_t axis, std::int64_t co
   return n.network.computed(n.network.reshaped_value(often, dims), x.type, x.placement, {&x});
 }
 
+/// An axis is repeated no more often.
+constexpr std::int64_t most_repeats = 1 << 20;
+
 Results tile(NodeImport& n) {
   Imported x = n.input(0);
   const auto times = n.probed_integers(1);
-  n.expect(times[0].size() == n.rank(0), "expected a number of repeats for each axis");
+  check_repeats(times[0], n.rank(0));
   for (std::size_t axis = 0; axis < times[0].size(); ++axis) {
     const std::int64_t count = times[0][axis];
     if (count != times[1][axis]) throw MixedSamples{"its repeats depend on the number of samples"};
     if (count == 1) continue;
-    n.expect_supported(count > 0 && count <= (1 << 20),
-                       "it repeats an axis " + std::to_string(count) + " times");
+    n.expect_supported(count > 0 && count <= most_repeats,
+                       "expected from 1 to " + std::to_string(most_repeats) + " repeats of axis " +
+                           std::to_string(axis) + ", got " + std::to_string(count));
     x = repeated(n, x, static_cast<std::int64_t>(axis), count);
   }
   return {x};

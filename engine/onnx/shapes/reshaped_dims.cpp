@@ -112,4 +112,10 @@ Dims split_sizes(std::int64_t size, const Dims& sizes, std::size_t parts) {
   return result;
 }
 
+void check_repeats(const Dims& repeats, std::size_t rank) {
+  if (repeats.size() != rank)
+    corrupt("expected a number of repeats for each axis, which makes " + std::to_string(rank) +
+            " of them, got " + std::to_string(repeats.size()));
+}
+
 }  // namespace penstock

@@ -154,6 +154,8 @@ TEST(Folding, RefusesDimensionsThatAreOutOfRange) {
             "the product of the sizes 1099511627776 and 1048576 is more than 2^48");
   EXPECT_EQ(refused(node("Tile"), {empty, list({1, -2})}),
             "expected from 0 to 4194304 repeats of axis 1, got -2");
+  EXPECT_EQ(refused(node("Tile"), {empty, list({1, 2, 3})}),
+            "expected a number of repeats for each axis, which makes 2 of them, got 3");
   EXPECT_EQ(refused(node("Concat", {axis1}), std::vector<Tensor>(257, empty)),
             text + "[0,282574488338432]");
   EXPECT_EQ(refused(node("Expand"), {list({1}), list(Integers(1000, -1))}),

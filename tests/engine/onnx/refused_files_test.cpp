@@ -130,6 +130,23 @@ TEST(FromOnnx, RefusesShapesThatDoNotFitAsCorrupt) {
             "[2,4611686018427387904]");
 }
 
+TEST(FromOnnx, RefusesRepeatsThatATileCannotHave) {
+  const auto tile = [](Errc code, const std::vector<std::int64_t>& repeats) {
+    OnnxBytes bytes;
+    bytes.input("x", {"batch", 4}).output("y").initializer("repeats", integers(repeats));
+    return refused(code, bytes.node({"Tile", {"x", "repeats"}, {"y"}, {}, "tile"}).file());
+  };
+  EXPECT_EQ(
+      tile(Errc::corrupt_file, {1, 1, 1}),
+      "Tile \"tile\": expected a number of repeats for each axis, which makes 2 of them, got 3");
+  for (const std::int64_t count : {-2, 0, (1 << 20) + 1})
+    EXPECT_EQ(
+        tile(Errc::unsupported, {1, count}),
+        "this node cannot be imported: Tile (\"tile\"): expected from 1 to 1048576 repeats of "
+        "axis 1, got " +
+            std::to_string(count) + export_advice);
+}
+
 TEST(FromOnnx, RefusesNumbersThatAreOutOfRange) {
   const auto unary = [](const OnnxNodeBytes& node, std::int64_t opset) {
     OnnxBytes bytes;
