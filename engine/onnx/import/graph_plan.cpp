@@ -10,6 +10,7 @@
 #include "engine/onnx/folding/fold_call.hpp"
 #include "engine/onnx/import/branches.hpp"
 #include "engine/onnx/import/copy_count.hpp"
+#include "engine/onnx/import/imported.hpp"
 #include "engine/onnx/import/node_import.hpp"
 #include "engine/onnx/shapes/corrupt.hpp"
 #include "graph/values/text.hpp"
@@ -19,7 +20,6 @@ namespace penstock {
 namespace {
 
 constexpr std::int64_t first_opset = 7, last_opset = 21;
-constexpr std::size_t most_inputs = 1024;
 
 void check_version(std::int64_t opset, const std::vector<OnnxNode>& nodes) {
   const auto is_own = [](const OnnxNode& node) { return node.domain.empty(); };

@@ -97,9 +97,9 @@ void ImportAttempt::look_through(ImportSurvey& survey) {
 }
 
 void ImportAttempt::walk() {
-  for (const OnnxValueInfo& input : plan_.inputs) {
-    const bool is_there = for_tensor("input " + quoted_text(input.name), [&] { add_input(input); });
-    if (!is_there) values_[input.name] = {};
+  for (std::size_t i = 0; i < plan_.inputs.size(); ++i) {
+    const std::string& name = plan_.inputs[i].name;
+    if (!for_tensor("input " + quoted_text(name), [&] { add_input(i); })) values_[name] = {};
   }
   for (const ReadInitializer& initializer : plan_.initializers) {
     if (initializer.refusal && survey_) {
@@ -116,7 +116,8 @@ void ImportAttempt::walk() {
       for_tensor("output " + quoted_text(output.name), [&] { add_output(output); });
 }
 
-void ImportAttempt::add_input(const OnnxValueInfo& input) {
+void ImportAttempt::add_input(std::size_t number) {
+  const OnnxValueInfo& input = plan_.inputs[number];
   if (known_inputs_.contains(input.name)) {
     const auto option = std::ranges::find(options_.inputs, input.name, &NamedTensor::name);
     check_dims(input.name, dims_of(option->tensor.shape()));
@@ -131,7 +132,8 @@ void ImportAttempt::add_input(const OnnxValueInfo& input) {
   if (std::ranges::find(dims, 0) != dims.end())
     throw NeededInputs{{input.name}, "it has no element"};
   Dims sample = value_sample(dims, *placement);
-  values_[input.name] = network_.input(input.name, input.type, sample, *placement);
+  Imported& x = values_[input.name] = network_.input(input.name, input.type, sample, *placement);
+  x.sources = Sources(plan_.inputs, number);
   result_.inputs.push_back(
       {.name = input.name, .type = input.type, .placement = *placement, .dims = dims});
 }

@@ -36,7 +36,7 @@ class ImportAttempt {
 
  private:
   void walk();
-  void add_input(const OnnxValueInfo& input);
+  void add_input(std::size_t number);
   void add_initializer(const ReadInitializer& initializer);
   bool is_trainable(const Tensor& tensor, const std::string& name) const;
   void add_nodes();

@@ -2,20 +2,19 @@
 
 namespace penstock {
 
+std::set<std::string> Sources::names() const {
+  std::set<std::string> names;
+  for (std::size_t number = 0; number < is_source_.size(); ++number)
+    if (is_source_[number]) names.insert((*inputs_)[number].name);
+  return names;
+}
+
 Sources Sources::of(const std::vector<const Imported*>& inputs) {
   Sources result;
-  for (const Imported* x : inputs)
-    if (x && x->sources.names_ &&
-        (!result.names_ || x->sources.names_->size() > result.names_->size()))
-      result = x->sources;
-  std::shared_ptr<std::set<std::string>> more;
   for (const Imported* x : inputs) {
-    if (!x || !x->sources.names_ || x->sources.names_ == result.names_) continue;
-    for (const std::string& name : *x->sources.names_) {
-      if (result.names_->contains(name)) continue;
-      if (!more) result.names_ = more = std::make_shared<std::set<std::string>>(*result.names_);
-      more->insert(name);
-    }
+    if (!x || x->sources.is_empty()) continue;
+    result.inputs_ = x->sources.inputs_;
+    result.is_source_ |= x->sources.is_source_;
   }
   return result;
 }

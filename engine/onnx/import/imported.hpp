@@ -3,7 +3,8 @@
 #pragma once
 
 #include <array>
-#include <memory>
+#include <bitset>
+#include <cstddef>
 #include <optional>
 #include <set>
 #include <string>
@@ -43,32 +44,38 @@ struct Placement {
   std::size_t extra() const { return (outer != 1 ? 1u : 0u) + (inner != 1 ? 1u : 0u); }
 };
 
+/// A graph that is imported has at most this many inputs.
+inline constexpr std::size_t most_inputs = 1024;
+
 struct Imported;
 
-/// Sources are names of inputs of the graph. Copies share the names, because most values are
-/// computed from the same inputs as those before them.
+/// Sources are some of the inputs of a graph. They take a bit for each input, because any number of
+/// values may be computed from any number of inputs.
 class Sources {
  public:
   Sources() = default;
-  explicit Sources(const std::string& name)
-      : names_(std::make_shared<const std::set<std::string>>(std::set<std::string>{name})) {}
+  /// Makes the Sources of input number `number`. They refer to `inputs`, which are all inputs of
+  /// the graph.
+  Sources(const std::vector<OnnxValueInfo>& inputs, std::size_t number) : inputs_(&inputs) {
+    is_source_.set(number);
+  }
 
-  bool is_empty() const { return !names_; }
-  std::set<std::string> names() const { return names_ ? *names_ : std::set<std::string>{}; }
-  /// Returns the sources of what is computed from `inputs`, of which some may be null. They share
-  /// the names of an input that has all of them.
+  bool is_empty() const { return is_source_.none(); }
+  std::set<std::string> names() const;
+  /// Returns the sources of what is computed from `inputs`, of which some may be null.
   static Sources of(const std::vector<const Imported*>& inputs);
 
  private:
-  std::shared_ptr<const std::set<std::string>> names_;  // This is null if there are none.
+  const std::vector<OnnxValueInfo>* inputs_ = nullptr;  // This is null if there are no sources.
+  std::bitset<most_inputs> is_source_;
 };
 
 struct Imported {
   /// `type` is the type in ONNX. A value of the model that stands for integers or bools may have
   /// floats: 0 and 1 for a bool.
   OnnxType type = OnnxType::f32;
-  /// `known` is the tensor for each of the two numbers of samples, or empty handles. Tensors that are
-  /// equal share their elements (join_equal()).
+  /// `known` is the tensor for each of the two numbers of samples, or empty handles. Tensors that
+  /// are equal share their elements (join_equal()).
   std::array<Tensor, probes> known = {};
   Value value = {};  ///< If nothing is known, this is the value of the model.
   /// `placement` says how `value` has ONNX's tensor if axis 0 of `value` counts samples. Without

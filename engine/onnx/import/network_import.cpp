@@ -49,7 +49,7 @@ Imported NetworkImport::input(const std::string& name, OnnxType type, const Dims
                               const Placement& placement) {
   const Value value = model_.input(name, Shape(sample), dtype_of_onnx(type));
   if (!first_input_) first_input_ = value;
-  return {.type = type, .value = value, .placement = placement, .sources = Sources(name)};
+  return {.type = type, .value = value, .placement = placement};
 }
 
 Value NetworkImport::apply(const graph::Op& op, const std::vector<Value>& inputs,

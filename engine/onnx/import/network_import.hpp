@@ -45,7 +45,7 @@ class NetworkImport {
   /// Names the nodes that are added from now on after `name`.
   void name_nodes(const std::string& name);
 
-  /// Adds an input of the graph.
+  /// Adds an input of the graph. Returns it without its Sources.
   Imported input(const std::string& name, OnnxType type, const Dims& sample,
                  const Placement& placement);
 
