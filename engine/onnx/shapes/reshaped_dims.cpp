@@ -5,6 +5,7 @@
 
 #include "engine/onnx/shapes/checked_dims.hpp"
 #include "engine/onnx/shapes/corrupt.hpp"
+#include "graph/values/text.hpp"
 #include "penstock/error.hpp"
 #include "penstock/shape.hpp"
 
@@ -95,6 +96,9 @@ Dims unsqueezed_dims(const Dims& dims, const Dims& axes) {
 
 Dims split_sizes(std::int64_t size, const Dims& sizes, std::size_t parts) {
   if (!sizes.empty()) {
+    if (sizes.size() > parts)
+      corrupt("expected at most " + count_text(static_cast<std::int64_t>(parts), "size") +
+              ", one for each output, got " + std::to_string(sizes.size()));
     std::int64_t uncut = size;
     for (const std::int64_t part : sizes) {
       if (part < 0 || part > uncut) corrupt("expected sizes of parts that add up to the axis");

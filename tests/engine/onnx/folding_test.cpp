@@ -156,6 +156,8 @@ TEST(Folding, RefusesDimensionsThatAreOutOfRange) {
             "expected from 0 to 4194304 repeats of axis 1, got -2");
   EXPECT_EQ(refused(node("Tile"), {empty, list({1, 2, 3})}),
             "expected a number of repeats for each axis, which makes 2 of them, got 3");
+  EXPECT_EQ(refused(node("Split"), {empty, list({0, 0})}),
+            "expected at most 1 size, one for each output, got 2");
   EXPECT_EQ(refused(node("Concat", {axis1}), std::vector<Tensor>(257, empty)),
             text + "[0,282574488338432]");
   EXPECT_EQ(refused(node("Expand"), {list({1}), list(Integers(1000, -1))}),

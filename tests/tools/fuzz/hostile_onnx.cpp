@@ -85,6 +85,14 @@ std::vector<std::string> bombs() {
                             {"ConstantOfShape", {"sizes"}, {"c"}},
                             {"Concat", {"c", "c"}, {"d"}, {{"axis", std::int64_t{0}}}},
                             {"Add", {"x", "d"}, {"y"}}}));
+  // A tensor without elements is cut into as many parts as there can be.
+  files.push_back(of_nodes({constant("none", {0}),
+                            constant("sizes", {1 << 22}),
+                            {"ConstantOfShape", {"none"}, {"c"}},
+                            {"ConstantOfShape", {"sizes"}, {"zeros"}},
+                            {"Cast", {"zeros"}, {"parts"}, {{"to", std::int64_t{7}}}},
+                            {"Split", {"c", "parts"}, {"d"}},
+                            {"Add", {"x", "d"}, {"y"}}}));
   // A column of indices has as many rows as the tensor has axes.
   files.push_back(of_nodes({constant("sizes", {1 << 22, 1, 1, 1, 1, 1, 1, 1}),
                             {"ConstantOfShape", {"sizes"}, {"c"}},
