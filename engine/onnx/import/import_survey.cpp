@@ -96,8 +96,9 @@ std::string ImportSurvey::text() const {
 
 std::string text_of(const NeededInputs& needed) {
   if (needed.names.empty()) return needed.text;
+  const std::vector<std::string> names(needed.names.begin(), needed.names.end());
   return needed.text + "; OnnxOptions::inputs may give the value of " +
-         joined(needed.names, quoted_text);
+         first_of(names, most_names, quoted_text, ", ");
 }
 
 }  // namespace penstock

@@ -74,7 +74,8 @@ class ImportSurvey {
   bool has_limit_ = false;  // The survey has said already that too much is computed.
 };
 
-/// Returns the sentence that says which inputs a host may give.
+/// Returns the sentence that says which inputs a host may give. It counts names from the 21st one
+/// on.
 std::string text_of(const NeededInputs& needed);
 
 }  // namespace penstock

@@ -86,6 +86,23 @@ TEST(UnsupportedNodes, AreNamedBesidesInputsAndInitializers) {
           std::string(export_advice));
 }
 
+TEST(UnsupportedNodes, AreNamedWithTheFirstOfTheInputsThatTheyNeedToKnow) {
+  OnnxBytes bytes;
+  std::vector<std::string> names;
+  std::string first_names;
+  for (char name = 'a'; name < 'a' + 25; ++name) {
+    names.emplace_back(1, name);
+    bytes.input(names.back(), {"batch", 1});
+    if (names.size() <= 20) first_names += (name == 'a' ? "\"" : ", \"") + names.back() + "\"";
+  }
+  bytes.node({"Concat", names, {"all"}, {{"axis", std::int64_t{1}}}});
+  bytes.node({"Reshape", {"a", "all"}, {"result"}, {}, "reshape"}).output("result");
+  EXPECT_EQ(refused(Errc::unsupported, bytes.file()),
+            "this node cannot be imported: Reshape (\"reshape\"): input 1 has to be known when the "
+            "model is imported; OnnxOptions::inputs may give the value of " +
+                first_names + " and 5 more");
+}
+
 TEST(UnsupportedNodes, AreNamedInBranches) {
   OnnxBytes branch, bytes;
   branch.node({"Relu", {"d"}, {"a"}, {}, "behind"}).node({"Inverse", {"x"}, {"b"}, {}, "inverse"});
