@@ -79,11 +79,12 @@ bool exceeds_f32(double number) {
   return std::isfinite(number) && std::abs(number) >= limit;
 }
 
-std::optional<std::size_t> first_untruth(std::span<const std::byte> bytes) {
+std::optional<std::string> untruth_text(std::span<const std::byte> bytes) {
   const auto bad =
       std::ranges::find_if(bytes, [](std::byte byte) { return std::to_integer<int>(byte) > 1; });
   if (bad == bytes.end()) return std::nullopt;
-  return static_cast<std::size_t>(bad - bytes.begin());
+  return "expected bytes of 0 and 1, got " + std::to_string(std::to_integer<int>(*bad)) +
+         " as element " + std::to_string(bad - bytes.begin());
 }
 
 std::optional<double> convert(ElementType type, std::span<const std::byte> elements,

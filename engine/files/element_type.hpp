@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "penstock/shape.hpp"
@@ -28,8 +29,9 @@ DType read_as(ElementType type);
 /// Returns whether `number` is finite, but too large for f32.
 bool exceeds_f32(double number);
 
-/// Returns the place of the first byte that is no truth value, which is 0 or 1, or nothing.
-std::optional<std::size_t> first_untruth(std::span<const std::byte> bytes);
+/// Returns the sentence that says which of the bytes, of which bools are made, is the first one
+/// that is neither 0 nor 1, or nothing if there is none.
+std::optional<std::string> untruth_text(std::span<const std::byte> bytes);
 
 /// Converts elements of type F16, BF16 or F64 to f32. `elements` has size_of(type) bytes for each
 /// number in `numbers`. F64 is rounded to nearest. Returns the first number of F64 that is finite

@@ -165,10 +165,7 @@ class NpyReader {
     if (type.convert) return read_converted_elements(type, elements);
     read_exactly(elements);
     if (type.dtype != DType::boolean) return;
-    if (const auto bad = first_untruth(elements))
-      refuse_file("expected bytes of 0 and 1, got " +
-                  std::to_string(std::to_integer<int>(elements[*bad])) + " as element " +
-                  std::to_string(*bad));
+    if (const auto text = untruth_text(elements)) refuse_file(*text);
   }
 
   /// Reads and converts the elements in pieces, so that not all of them are in memory twice.

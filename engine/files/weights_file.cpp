@@ -97,10 +97,8 @@ void read_converted(const ByteReader& read, const std::string& name, ElementType
 
 /// Checks that each byte of a tensor of truth values is 0 or 1.
 void check_truth_values(const std::string& name, std::span<const std::byte> bytes) {
-  if (const auto bad = first_untruth(bytes))
-    refuse(Errc::corrupt_file, "tensor " + quoted_name(name) + ": expected bytes of 0 and 1, got " +
-                                   std::to_string(std::to_integer<int>(bytes[*bad])) +
-                                   " as element " + std::to_string(*bad));
+  if (const auto text = untruth_text(bytes))
+    refuse(Errc::corrupt_file, "tensor " + quoted_name(name) + ": " + *text);
 }
 
 Tensor read_tensor(const ByteReader& read, const WeightsEntry& entry) {

@@ -74,7 +74,8 @@ struct OnnxExportOptions {
 /// file's types and, but for the number of samples, its shapes. What the
 /// file says for training, such as Dropout, counts as in inference.
 /// @throws Error as Model::from_onnx(); invalid_argument for an input that is missing or that the
-/// file does not have; shape_mismatch for one of another type or shape.
+/// file does not have; shape_mismatch for one of another type or shape; invalid_data for a bool
+/// whose byte is neither 0 nor 1.
 std::vector<NamedTensor> run_onnx(const std::string& path, const std::vector<NamedTensor>& inputs);
 
 /// Returns the tensor in a file that has one in ONNX's format, as those of ONNX's tests have

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "engine/files/element_type.hpp"
 #include "engine/names/known_names.hpp"
 #include "engine/names/name_pattern.hpp"
 #include "engine/onnx/format/tensor_values.hpp"
@@ -52,6 +53,13 @@ bool fits(const Tensor& tensor, const OnnxValueInfo& input,
                   std::string(to_string(tensor.dtype())) + to_string(tensor.shape()) + advice);
 }
 
+/// Checks that each byte of a tensor of bools is 0 or 1, because nodes are folded by its bytes.
+void check_bools(const std::string& input, const Tensor& tensor) {
+  if (tensor.dtype() != DType::boolean) return;
+  if (const auto text = untruth_text({tensor.raw(), tensor.bytes()}))
+    throw Error(Errc::invalid_data, "input " + quoted_text(input) + ": " + *text);
+}
+
 void check_input(const GraphPlan& plan, const NamedTensor& named,
                  std::map<std::string, std::int64_t>& sizes, bool is_run) {
   const auto input = std::ranges::find(plan.inputs, named.name, &OnnxValueInfo::name);
@@ -64,6 +72,7 @@ void check_input(const GraphPlan& plan, const NamedTensor& named,
   if (input->type != OnnxType::undefined &&
       !fits(named.tensor, *input, sizes, may_count_samples, is_guess))
     refuse_tensor(*input, named.tensor);
+  check_bools(named.name, named.tensor);
 }
 
 bool has_dimension(const GraphPlan& plan, const std::string& name) {

@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <string>
 
 #include "tests/engine/onnx/imported_models.hpp"
@@ -106,6 +110,19 @@ TEST(FromOnnx, RefusesOptionsThatAreNotAboutTheFile) {
             "input \"x\": expected float[batch,4], got f32[2,5]");
   EXPECT_EQ(refused(Errc::invalid_argument, bytes, {.inputs = {{"z", counted({2, 4})}}}),
             "there is no input \"z\"; there is: x");
+}
+
+TEST(FromOnnx, RefusesBoolsOfOptionsWhoseBytesAreNot0Or1) {
+  OnnxBytes bytes;
+  bytes.input("x", {1, 2}).input("c", {2}, DType::boolean).output("y");
+  bytes.node({"Cast", {"c"}, {"shape"}, {{"to", std::int64_t{7}}}});
+  bytes.node({"Reshape", {"x", "shape"}, {"y"}});
+  const auto elements =
+      std::make_shared<std::array<std::uint8_t, 2>>(std::array<std::uint8_t, 2>{1, 2});
+  const Tensor bools = Tensor::wrap(
+      DType::boolean, {2}, {elements, reinterpret_cast<const std::byte*>(elements->data())});
+  EXPECT_EQ(refused(Errc::invalid_data, bytes.file(), {.inputs = {{"c", bools}}}),
+            "input \"c\": expected bytes of 0 and 1, got 2 as element 1");
 }
 
 TEST(FromOnnx, RefusesAxisNamesThatAnInputHasTwice) {
