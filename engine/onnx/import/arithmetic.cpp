@@ -68,14 +68,17 @@ Results pow(NodeImport& n) {
   return of_two<graph::power>(n);
 }
 
+/// Applies the op to the first two inputs, and then to each result and the next input. The sources
+/// of the inputs are joined once, at the end, because a node may have any number of inputs.
 template <const graph::Op& op>
 Results of_many(NodeImport& n) {
   Imported result = n.input(0);
+  if (n.input_count() == 1) return {result};
   for (std::size_t i = 1; i < n.input_count(); ++i) {
     const auto [values, placement] = n.network.aligned({&result, &n.input(i)});
-    result = n.result(n.apply(op, values), result.type, placement);
+    result = {.type = result.type, .value = n.apply(op, values), .placement = placement};
   }
-  return {result};
+  return {n.result(result.value, result.type, result.placement)};
 }
 
 Results mean(NodeImport& n) {

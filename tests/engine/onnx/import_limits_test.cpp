@@ -371,6 +371,21 @@ std::uint64_t bytes_of_sums(int inputs) {
   return heap_bytes() - before;
 }
 
+/// Returns how many bytes the import of a sum of `count` inputs asks for.
+std::uint64_t bytes_of_sum(std::size_t count) {
+  OnnxBytes bytes;
+  bytes.input("x", {"batch", 1}).output("y");
+  bytes.node({"Sum", std::vector<std::string>(count, "x"), {"y"}});
+  const std::string file = bytes.file();
+  const std::uint64_t before = heap_bytes();
+  EXPECT_NO_THROW(imported(file));
+  return heap_bytes() - before;
+}
+
+TEST(ImportLimits, LetSumsListTheirInputsOnce) {
+  EXPECT_LT(bytes_of_sum(8000), 3 * bytes_of_sum(4000));
+}
+
 TEST(ImportLimits, LetNodesTakeNoMemoryForEachInputThatTheyDependOn) {
   constexpr std::uint64_t bytes_of_inputs = 1 << 24;
   EXPECT_LT(bytes_of_chain(400), bytes_of_chain(2) + bytes_of_inputs);
