@@ -2,7 +2,6 @@
 #include <array>
 
 #include "engine/onnx/folding/elements.hpp"
-#include "engine/onnx/folding/fold_call.hpp"
 #include "engine/onnx/import/operators.hpp"
 #include "engine/onnx/import/unrolled_gru.hpp"
 #include "graph/ops/arithmetic/arithmetic.hpp"
@@ -164,11 +163,36 @@ class RecurrentNode {
                            "the lengths of its sequences have to count samples along axis 0"};
       return n_.network.integers(lengths);
     }
-    for (const Tensor& tensor : lengths.known)
-      for (const std::int64_t length : integers_of(tensor))
-        n_.expect_supported(length == steps_,
-                            "its sequences have different lengths that are known at import");
+    check_lengths(lengths);
+    n_.expect_supported(is_everywhere(lengths, steps_),
+                        "its sequences have different lengths that are known at import");
     return std::nullopt;
+  }
+
+  /// Checks that lengths, which are known, are one integer for each sequence.
+  void check_lengths(const Imported& lengths) const {
+    const ProbedDims dims = n_.network.dims(n_.input(0));
+    for (std::size_t probe = 0; probe < probes; ++probe) {
+      const Tensor& tensor = lengths.known[probe];
+      const Shape expected{dims[probe][batch_first_ ? 0 : 1]};
+      n_.expect(tensor.dtype() != DType::f32 && tensor.shape() == expected,
+                "expected integers of shape " + to_string(expected) +
+                    ", one for each sequence, as its lengths, got " +
+                    std::string(to_string(tensor.dtype())) + to_string(tensor.shape()));
+    }
+  }
+
+  /// Returns whether each element of x, which is known, is `number`. Counts what it reads.
+  bool is_everywhere(const Imported& x, std::int64_t number) const {
+    for (std::size_t probe = 0; probe < (x.is_constant() ? 1 : probes); ++probe) {
+      const Tensor& tensor = x.known[probe];
+      const auto count = static_cast<std::size_t>(tensor.elements());
+      n_.network.computed_count().add_elements(count);
+      const ElementReader<double> numbers(tensor);
+      for (std::size_t i = 0; i < count; ++i)
+        if (numbers[i] != static_cast<double>(number)) return false;
+    }
+    return true;
   }
 
   /// Adds the initial states of one direction to the inputs of the op, unless they are zeros.
@@ -185,14 +209,8 @@ class RecurrentNode {
     attributes.set("initial", std::int64_t{1});
   }
 
-  static bool is_zero(const Imported& x) {
-    if (!x.is_known() || x.trainable) return false;
-    for (const Tensor& tensor : x.known) {
-      const ElementReader<double> numbers(tensor);
-      for (std::size_t i = 0; i < static_cast<std::size_t>(tensor.elements()); ++i)
-        if (numbers[i] != 0) return false;
-    }
-    return true;
+  bool is_zero(const Imported& x) const {
+    return x.is_known() && !x.trainable && is_everywhere(x, 0);
   }
 
   /// Returns the state [N,H] of one direction.

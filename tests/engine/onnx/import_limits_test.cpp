@@ -429,5 +429,22 @@ TEST(ImportLimits, CountTheElementsThatRefusedNodesRead) {
                 too_much_work + export_advice);
 }
 
+/// Returns a graph with `count` recurrent nodes over 2^22 sequences of one step, whose lengths and
+/// initial states are known.
+OnnxBytes with_recurrent_nodes(int count) {
+  OnnxBytes bytes;
+  bytes.input("x", {1, longest, 1}).initializer("w", counted({1, 1, 1}));
+  bytes.initializer("row", integers({longest})).initializer("rows", integers({1, longest, 1}));
+  bytes.node({"ConstantOfShape", {"row"}, {"lengths"}, {{"value", integers({1})}}});
+  bytes.node({"ConstantOfShape", {"rows"}, {"states"}});
+  return add_nodes(bytes, count, "RNN", {"x", "w", "w", "", "lengths", "states"});
+}
+
+TEST(ImportLimits, CountTheElementsOfLengthsAndInitialStatesOnceForEachNode) {
+  EXPECT_NO_THROW(imported(with_recurrent_nodes(30).file()));
+  const std::string text = refused(Errc::unsupported, with_recurrent_nodes(40).file());
+  EXPECT_TRUE(text.ends_with(": " + too_much_work)) << text;
+}
+
 }  // namespace
 }  // namespace penstock::testing

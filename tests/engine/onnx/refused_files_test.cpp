@@ -164,6 +164,24 @@ TEST(FromOnnx, RefusesRepeatsThatATileCannotHave) {
             std::to_string(count) + export_advice);
 }
 
+/// Returns a file with an RNN over x [4,batch,1] whose lengths are computed for `batch` sequences.
+std::string with_lengths(const std::string& batch) {
+  OnnxBytes bytes;
+  bytes.input("x", {4, "batch", 1}).output("y");
+  bytes.initializer("w", counted({1, 1, 1})).initializer("one", integers({1}));
+  bytes.node({"Shape", {"x"}, {"shape"}}).node({"Gather", {"shape", "one"}, {"samples"}});
+  bytes.node({"ConstantOfShape", {batch}, {"lengths"}, {{"value", integers({4})}}});
+  return bytes.node({"RNN", {"x", "w", "w", "", "lengths"}, {"y"}, {}, "rnn"}).file();
+}
+
+TEST(FromOnnx, RefusesLengthsThatAreNotOneForEachSequence) {
+  EXPECT_NO_THROW(imported(with_lengths("samples")));
+  EXPECT_EQ(
+      refused(Errc::corrupt_file, with_lengths("one")),
+      "RNN \"rnn\": expected integers of shape [2], one for each sequence, as its lengths, got "
+      "i64[1]");
+}
+
 TEST(FromOnnx, RefusesNumbersThatAreOutOfRange) {
   const auto unary = [](const OnnxNodeBytes& node, std::int64_t opset) {
     OnnxBytes bytes;
